@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Deployment } from './deployment.ts';
 import { eventIdOf, signWith } from './partner.ts';
-import { minutesAgo, ofThisRun } from './settings.ts';
+import { minutesAgo, ofThisRun } from './target.ts';
 
 let deployment: Deployment;
 beforeAll(async () => {
@@ -35,46 +35,36 @@ describe('200', () => {
   });
 
   test.each([
-    ['hex', (body: object) => deployment.partner.sign(body)],
-    ['upper-case hex', (body: object) => deployment.partner.sign(body).toUpperCase()],
-    ['prefixed hex', (body: object) => `sha256=${deployment.partner.sign(body)}`],
-    ['base64', (body: object) => deployment.partner.sign(body, 'base64')],
-    ['prefixed base64', (body: object) => `sha256=${deployment.partner.sign(body, 'base64')}`],
-    ['base64url', (body: object) => toBase64url(deployment.partner.sign(body, 'base64'))],
-  ])('for a signature in %s', async (encoding, sign) => {
-    const body = shopUpdated(`signed-in-${encoding}`);
+    { form: 'in upper-case hex', sign: (body: object) => deployment.partner.sign(body).toUpperCase() },
+    { form: 'prefixed', sign: (body: object) => `sha256=${deployment.partner.sign(body)}` },
+    { form: 'in base64', sign: (body: object) => deployment.partner.sign(body, 'base64') },
+  ])('for a signature $form', async ({ form, sign }) => {
+    const body = shopUpdated(`signed-${form}`);
     expect((await deployment.post(body, { signature: sign(body) })).status).toBe(200);
   });
 
-  test.each([
-    'application/json; charset=utf-8',
-    'text/plain',
-    'application/octet-stream',
-    'application/x-www-form-urlencoded',
-  ])('whatever the Content-Type: %s', async (contentType) => {
-    const answer = await deployment.post(shopUpdated(contentType), {
-      headers: { 'content-type': contentType },
-    });
-    expect(answer.status).toBe(200);
-  });
+  test.each(['text/plain', 'application/octet-stream', 'application/x-www-form-urlencoded'])(
+    'whatever the Content-Type: %s',
+    async (contentType) => {
+      const answer = await deployment.post(shopUpdated(contentType), {
+        headers: { 'content-type': contentType },
+      });
+      expect(answer.status).toBe(200);
+    },
+  );
 
   test.each([
-    ['webhookId', { ...shopUpdated('webhook-id'), webhookId: 'w-1' }],
-    ['unknown fields', { ...shopUpdated('fields'), more: { than: ['was', 'agreed'] } }],
-    ['a raw emoji', shopUpdated('😀')],
-    [
-      'characters that SQS forbids',
-      `{"event":"shop.updated","data":{"shop_id":"${ofThisRun('\ufffe\uffff')}"},"timestamp":"${timestamp}"}`,
-    ],
-    [
-      '__proto__ as a key',
-      `{"__proto__":{},"event":"shop.updated","data":{"shop_id":"${ofThisRun('proto')}","__proto__":{}},"timestamp":"${timestamp}"}`,
-    ],
-    [
-      'a timestamp with an offset of zero',
-      { ...shopUpdated('zero'), timestamp: '2026-01-31T09:00:00.5+00:00' },
-    ],
-  ])('for an event with %s', async (_, body) => {
+    { event: 'a webhookId and unknown fields', body: { ...shopUpdated('more'), webhookId: 'w-1', more: {} } },
+    { event: 'a raw emoji', body: shopUpdated('😀') },
+    {
+      event: 'characters that SQS forbids',
+      body: `{"event":"shop.updated","data":{"shop_id":"${ofThisRun('\ufffe\uffff')}"},"timestamp":"${timestamp}"}`,
+    },
+    {
+      event: 'a timestamp with an offset of zero',
+      body: { ...shopUpdated('zero'), timestamp: '2026-01-31T09:00:00.5+00:00' },
+    },
+  ])('for an event with $event', async ({ body }) => {
     expect((await deployment.post(body)).body).toMatchObject({ status: 'queued' });
   });
 
@@ -96,19 +86,17 @@ describe('200', () => {
 describe('401', () => {
   const refused = shopUpdated('refused');
   const right = () => deployment.partner.sign(refused);
-  test.each<[string, () => string | undefined]>([
-    ['no signature', () => undefined],
-    ['an empty one', () => ''],
-    ['one of the wrong length', () => right().slice(2)],
-    ['one that is neither hex nor base64', () => '!'.repeat(64)],
-    ['two values', () => `${right()}, ${right()}`],
-    [
-      'one of the right length that is wrong',
-      () => right().replace(/^./, (digit) => (digit === '0' ? '1' : '0')),
-    ],
-    ['one made with another secret', () => signWith('another', refused)],
-    ['one of another body', () => deployment.partner.sign({ ...refused, event: 'user.updated' })],
-  ])('for %s, without saying why', async (_, signature) => {
+  test.each([
+    { given: 'no signature', signature: () => undefined },
+    { given: 'an empty one', signature: () => '' },
+    { given: 'one that is neither hex nor base64', signature: () => '!'.repeat(64) },
+    { given: 'two values', signature: () => `${right()}, ${right()}` },
+    { given: 'one made with another secret', signature: () => signWith('another', refused) },
+    {
+      given: 'one of another body',
+      signature: () => deployment.partner.sign({ ...refused, event: 'user.updated' }),
+    },
+  ])('for $given, without saying why', async ({ signature }) => {
     const answer = await deployment.post(refused, { signature: signature() });
     expect(answer).toEqual({
       status: 401,
@@ -146,24 +134,20 @@ describe('401', () => {
 
 describe('400', () => {
   const usable = shopUpdated('unusable');
-  test.each<[string, string | Uint8Array, string[]]>([
-    ['is empty', '', ['body']],
-    ['is not UTF-8', Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), ['body']],
-    ['is not JSON', '{"event"', ['body']],
-    ['is JSON but no object', '[1]', ['body']],
-    ['has an event that is no string', JSON.stringify({ ...usable, event: 7 }), ['event']],
-    ['has data that is no object', JSON.stringify({ ...usable, data: 'x' }), ['data']],
-    ['lacks the timestamp', JSON.stringify({ event: usable.event, data: usable.data }), ['timestamp']],
-    [
-      'has a timestamp in another zone',
-      JSON.stringify({ ...usable, timestamp: '2026-01-31T09:00:00+09:00' }),
-      ['timestamp'],
-    ],
-    ['lacks a required id', JSON.stringify({ ...usable, data: {} }), ['data.shop_id']],
-    ['lacks everything', '{}', ['event', 'data', 'timestamp']],
+  test.each([
+    { what: 'is empty', body: '', fields: ['body'] },
+    { what: 'is not UTF-8', body: Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), fields: ['body'] },
+    { what: 'is not JSON', body: '{"event"', fields: ['body'] },
+    {
+      what: 'has a timestamp in another zone',
+      body: JSON.stringify({ ...usable, timestamp: '2026-01-31T09:00:00+09:00' }),
+      fields: ['timestamp'],
+    },
+    { what: 'lacks a required id', body: JSON.stringify({ ...usable, data: {} }), fields: ['data.shop_id'] },
+    { what: 'lacks everything', body: '{}', fields: ['event', 'data', 'timestamp'] },
   ])(
-    'for a signed payload that %s, naming the fields; it is in quarantine byte for byte',
-    async (_, body, fields) => {
+    'for a signed payload that $what, naming the fields; it is in quarantine byte for byte',
+    async ({ body, fields }) => {
       // Sent as bytes: API Gateway makes text of a JSON body, in which what is not UTF-8 would be lost.
       const answer = await deployment.post(body, { headers: { 'content-type': 'application/octet-stream' } });
       expect(answer).toMatchObject({
@@ -190,11 +174,10 @@ describe('400', () => {
 
 describe('404 in API Gateway’s form', () => {
   test.each([
-    ['GET', '/api/v1/webhooks/partner'],
-    ['PUT', '/api/v1/webhooks/partner'],
-    ['POST', '/api/v2/webhooks/partner'],
-    ['POST', '/api'],
-  ])('for %s %s', async (method, path) => {
+    { method: 'GET', path: '/api/v1/webhooks/partner' },
+    { method: 'POST', path: '/api/v2/webhooks/partner' },
+    { method: 'POST', path: '/api' },
+  ])('for $method $path', async ({ method, path }) => {
     expect(await deployment.partner.request(method, path)).toMatchObject({
       status: 404,
       body: { message: 'Not Found' },
@@ -210,4 +193,39 @@ describe('404 in API Gateway’s form', () => {
   });
 });
 
-const toBase64url = (base64: string) => base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+const megabytes = (count: number) => 'x'.repeat(count * 1_000_000);
+
+describe('a body above SQS’ limit of 1 MiB', () => {
+  test.each([1.2, 4])('of %d MB is processed like a small one', async (size) => {
+    const data = { girl_id: ofThisRun(`girl-${size}`), name: 'Hana', notes: megabytes(size) };
+    const answer = await deployment.post({ event: 'girl.created', data, timestamp });
+    expect(answer).toMatchObject({ status: 200, body: { status: 'queued' } });
+    const row = await deployment.row(deployment.outputs.CastTable, { girl_id: data.girl_id });
+    expect(row).toMatchObject({ status: 'active', name: 'Hana' });
+  });
+
+  test('of an unknown kind is parked with the address of its payload', async () => {
+    const data = { shop_id: ofThisRun('shop'), notes: megabytes(1.2) };
+    const body = JSON.stringify({ event: 'acceptance.unknown', data, timestamp });
+    const answer = await deployment.post(body);
+    expect(answer).toMatchObject({ status: 200, body: { status: 'parked', eventId: eventIdOf(body) } });
+    const { Body, MessageAttributes } = await deployment.kept(deployment.outputs.UnroutedQueueUrl, answer);
+    const { payloadKey } = JSON.parse(Body ?? '');
+    expect(payloadKey).toBe(`unrouted/${eventIdOf(body)}`);
+    expect(MessageAttributes?.payloadKey?.StringValue).toBe(payloadKey);
+    expect((await deployment.payload(payloadKey)) === body).toBe(true);
+  });
+
+  test('that is unusable is in quarantine with the address of its bytes', async () => {
+    const body = `${ofThisRun('unusable')} ${megabytes(1.2)}`;
+    const answer = await deployment.post(body);
+    expect(answer.status).toBe(400);
+    const { Body } = await deployment.kept(deployment.outputs.QuarantineQueueUrl, answer);
+    const { payloadKey, problems } = JSON.parse(Body ?? '');
+    expect({ payloadKey, problems }).toMatchObject({
+      payloadKey: `quarantine/${eventIdOf(body)}`,
+      problems: [{ field: 'body' }],
+    });
+    expect((await deployment.payload(payloadKey)) === body).toBe(true);
+  });
+});

@@ -5,8 +5,7 @@ import { eventually } from '../support/eventually.ts';
 import type { Row } from '../support/tables.ts';
 import { Deployment } from './deployment.ts';
 import { type Answer, eventIdOf } from './partner.ts';
-import { minutesAgo, ofThisRun, variable } from './settings.ts';
-import { readTarget } from './target.ts';
+import { minutesAgo, ofThisRun, readTarget, variable } from './target.ts';
 
 const { outputs } = readTarget(process.env[variable.outputs] ?? '');
 

@@ -5,13 +5,9 @@ import { DeleteObjectCommand, GetObjectCommand, S3Client } from '@aws-sdk/client
 import type { Message } from '@aws-sdk/client-sqs';
 import { eventually } from '../support/eventually.ts';
 import { type Row, Tables } from '../support/tables.ts';
-import { KeptMessages } from './kept-messages.ts';
-import { type Leftover, leftoversOf, placesOfRow } from './leftovers.ts';
-import { type Answer, type Delivery, Partner } from './partner.ts';
-import { ofThisRun, variable } from './settings.ts';
-import { eventIdIn, type Filter, Subscriber } from './subscriber.ts';
-import { type Outputs, readTarget } from './target.ts';
-import { readWebhookSecret } from './webhook-secret.ts';
+import { eventIdIn, type Filter, KeptMessages, Subscriber } from './messages.ts';
+import { type Answer, type Delivery, eventIdOf, Partner, toBytes } from './partner.ts';
+import { type Outputs, ofThisRun, readTarget, readWebhookSecret, variable } from './target.ts';
 
 const execFile = promisify(execFileWithCallback);
 
@@ -211,4 +207,67 @@ export class Deployment {
       );
     }
   }
+}
+
+/** Something that a delivery has left in the deployed stack, or is about to. */
+type Leftover =
+  | ({ readonly kind: 'row' } & PlaceOfRow)
+  /** Where nothing says whether the delivery writes it. */
+  | ({ readonly kind: 'possible row' } & PlaceOfRow)
+  | { readonly kind: 'message'; readonly queueUrl: string; readonly requestId: string }
+  | { readonly kind: 'payload'; readonly key: string }
+  /** The state of a replay. */
+  | { readonly kind: 'replay'; readonly name: string };
+
+interface PlaceOfRow {
+  readonly table: string;
+  readonly key: Readonly<Record<string, string>>;
+}
+
+type TableOutput = 'ShopCacheTable' | 'CastTable' | 'ContactPartnerTable';
+
+/** The output with each table, and the table's key. */
+const TABLES = [
+  ['ShopCacheTable', 'shop_id'],
+  ['CastTable', 'girl_id'],
+  ['ContactPartnerTable', 'user_id'],
+] as const satisfies readonly (readonly [table: TableOutput, key: string])[];
+
+/** Every place in the tables where an event with these ids may have a row. */
+function placesOfRow(outputs: Outputs, ids: readonly string[]): PlaceOfRow[] {
+  return TABLES.flatMap(([table, key]) => ids.map((id) => ({ table: outputs[table], key: { [key]: id } })));
+}
+
+/**
+ * Where the events that tests post by themselves leave a row: the output with its table, and the field of
+ * `data` that is the key.
+ */
+const ROWS: Readonly<Record<string, readonly [table: TableOutput, key: string]>> = {
+  'shop.updated': ['ShopCacheTable', 'shop_id'],
+  'girl.created': ['CastTable', 'girl_id'],
+  'girl.deleted': ['CastTable', 'girl_id'],
+  'user.updated': ['ContactPartnerTable', 'user_id'],
+};
+
+/** Payloads from here on, in bytes, may be in the bucket: twice as long where a record of the archive escapes them. */
+const MAYBE_STORED = 484 * 1024;
+
+/** What a delivery leaves behind, by what was posted and answered. */
+function leftoversOf(outputs: Outputs, posted: unknown, answer: Answer): Leftover[] {
+  const body = toBytes(posted);
+  const requestId = String(answer.body.requestId);
+  const payload = (folder: string): Leftover[] =>
+    body.length < MAYBE_STORED ? [] : [{ kind: 'payload', key: `${folder}/${eventIdOf(body)}` }];
+
+  if (answer.status === 400) {
+    return [{ kind: 'message', queueUrl: outputs.QuarantineQueueUrl, requestId }, ...payload('quarantine')];
+  }
+  if (answer.status !== 200) return [];
+  if (answer.body.status === 'parked') {
+    return [{ kind: 'message', queueUrl: outputs.UnroutedQueueUrl, requestId }, ...payload('unrouted')];
+  }
+  const { event, data } = JSON.parse(body.toString()) as { event: string; data: Record<string, unknown> };
+  const [table, key] = ROWS[event] ?? [];
+  if (table === undefined || key === undefined) return payload(event);
+  return [{ kind: 'row', table: outputs[table], key: { [key]: String(data[key]) } }, ...payload(event)];
 }

@@ -1,7 +1,10 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Deployment } from './deployment.ts';
-import { minutesAgo, ofThisRun } from './settings.ts';
-import { eventIdIn, type Subscriber } from './subscriber.ts';
+import { eventIdIn, type Subscriber } from './messages.ts';
+import { eventIdOf } from './partner.ts';
+import { minutesAgo, ofThisRun } from './target.ts';
 
 let deployment: Deployment;
 let chatRoom: Subscriber;
@@ -176,3 +179,52 @@ describe('review.posted', () => {
     });
   });
 });
+
+describe('the sample of each event', () => {
+  const samples = sampleDeliveries();
+  let subscribers: Subscriber[];
+  beforeAll(async () => {
+    const { ChatTopicArn, ReviewTopicArn } = deployment.outputs;
+    const filter = { eventId: samples.map(({ body }) => eventIdOf(body)) };
+    subscribers = [
+      await deployment.subscribe(ChatTopicArn, filter, 'samples-chat'),
+      await deployment.subscribe(ReviewTopicArn, filter, 'samples-review'),
+    ];
+  });
+
+  test.each(samples)('has its effect: $event', async ({ body, ids }) => {
+    const answer = await deployment.postSample(body, ids);
+    expect(answer).toMatchObject({ status: 200, body: { status: 'queued', eventId: eventIdOf(body) } });
+    await deployment.effect(eventIdOf(body), ids, subscribers);
+  });
+});
+
+/** A sample event, made this run's own. */
+interface SampleDelivery {
+  readonly event: string;
+  /** As it is posted: the same text each time it is asked for. */
+  readonly body: string;
+  /** Every id in it: one of them is the key of the row that it may write. */
+  readonly ids: readonly string[];
+}
+
+/**
+ * Every sample of `events/`, newer than whatever was sent before: each text under a key that ends in `_id`, such
+ * as `shop_id`, bears the name of this run and of the event.
+ */
+function sampleDeliveries(): SampleDelivery[] {
+  return readdirSync('events')
+    .filter((file) => file.endsWith('.json'))
+    .flatMap((file) => {
+      const ids: string[] = [];
+      const sample = JSON.parse(readFileSync(join('events', file), 'utf8'), (key, value: unknown) => {
+        if (typeof value !== 'string' || !key.endsWith('_id')) return value;
+        const id = ofThisRun(`${file.replace(/\.json$/, '')}-${value}`);
+        ids.push(id);
+        return id;
+      }) as { event?: string };
+      const body = JSON.stringify({ ...sample, timestamp: new Date().toISOString() });
+      // What says of no event which it is, is no sample.
+      return sample.event === undefined ? [] : [{ event: sample.event, body, ids }];
+    });
+}

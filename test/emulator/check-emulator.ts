@@ -4,16 +4,20 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { readTarget } from '../acceptance/target.ts';
-import { killAll, mustRun, run } from './command.ts';
-import { mustShow } from './console.ts';
-import { type ClientSettings, type Emulator, startEmulator } from './emulator.ts';
-import { leadToEmulator } from './lead-to-emulator.ts';
-import { left } from './left.ts';
-import { mustBeProtected, unprotect } from './protection.ts';
+import { left, mustBeProtected, mustOutlastShortage, mustRollBack, mustShow, unprotect } from './checks.ts';
+import {
+  type ClientSettings,
+  type Emulator,
+  fieldsOf,
+  killAll,
+  leadToEmulator,
+  mustRun,
+  optionsOf,
+  run,
+  type Stage,
+  startEmulator,
+} from './emulator.ts';
 import { mustAnswer } from './queries.ts';
-import { mustRollBack } from './roll-back.ts';
-import { mustOutlastShortage } from './shortage.ts';
-import { fieldsOf, optionsOf, type Stage } from './stage.ts';
 
 /** What is deployed and must be accepted, one after another: here with what the emulator lacks left out. */
 const STAGES: readonly Stage[] = [

@@ -1,11 +1,12 @@
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { get } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { mustRun, start, stop } from './command.ts';
 
 const REGION = 'us-east-1';
 const ACCOUNT = '000000000000';
@@ -154,4 +155,113 @@ function answers(url: string): Promise<boolean> {
     request.on('timeout', () => request.destroy());
     request.on('error', () => resolve(false));
   });
+}
+
+export interface Ended {
+  readonly code: number | null;
+  /** All that it wrote. */
+  readonly output: string;
+}
+
+/** Process groups of this run that have not ended, by their leader's id. */
+const running = new Set<number>();
+
+/** Kills whatever still runs, at once. For the end of the process: nothing may outlive it. */
+export function killAll(): void {
+  for (const group of running) signal(group, 'SIGKILL');
+}
+
+/** Starts a command in a process group of its own, so that it can be ended with all that it started. */
+export function start([file = '', ...args]: readonly string[], environment: NodeJS.ProcessEnv): ChildProcess {
+  const child = spawn(file, args, { env: environment, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const { pid } = child;
+  if (pid !== undefined) {
+    running.add(pid);
+    child.once('close', () => running.delete(pid));
+  }
+  return child;
+}
+
+/**
+ * Runs a command to its end.
+ * @param onOutput is told what it writes, as it comes
+ * @throws Error where it cannot be started
+ */
+export async function run(
+  command: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  onOutput: (text: string) => void = () => {},
+): Promise<Ended> {
+  const child = start(command, environment);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      onOutput(text);
+    });
+  }
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, output };
+}
+
+/** Runs a command that has to succeed. @throws Error with all that it wrote, where it fails */
+export async function mustRun(command: readonly string[], environment: NodeJS.ProcessEnv): Promise<string> {
+  const { code, output } = await run(command, environment);
+  if (code !== 0) throw new Error(`${command.join(' ')} failed (${code}):\n${output}`);
+  return output;
+}
+
+/** Ends a command and all that it started: with time to clean up, then without. */
+export async function stop(child: ChildProcess): Promise<void> {
+  const { pid } = child;
+  if (pid === undefined || !running.has(pid)) return;
+  const closed = once(child, 'close');
+  signal(pid, 'SIGTERM');
+  const timer = setTimeout(() => signal(pid, 'SIGKILL'), 5_000);
+  await closed;
+  clearTimeout(timer);
+}
+
+function signal(group: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(-group, name);
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+/** Where a REST API says it is: it has no attribute for that, and the emulator takes AWS' own domain for granted. */
+const AT_AWS = /(?<=https:\/\/[a-z0-9]+\.execute-api\.)[a-z0-9-]+\.amazonaws\.com/g;
+
+/**
+ * Has the addresses of APIs in an outputs file lead to the emulator, where they lead to AWS.
+ * @param endpoint of the emulator, by its name
+ */
+export function leadToEmulator(outputsFile: string, endpoint: string): void {
+  const outputs = readFileSync(outputsFile, 'utf8');
+  writeFileSync(outputsFile, outputs.replace(AT_AWS, new URL(endpoint).host));
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A stage of `cdk.json`, or one of the test's own. */
+export interface Stage {
+  readonly name: string;
+  /** The stage of `cdk.json` that it is made from. @default that of its name */
+  readonly like?: string;
+  /** What it has otherwise than that one. */
+  readonly fields?: Fields;
+}
+
+/** All that a stage is told. */
+export function fieldsOf({ name, like = name, fields = {} }: Stage): Fields {
+  const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
+  return { ...context.stages[like], ...fields };
+}
+
+/** Options of `cdk` by which it works with a stage. */
+export function optionsOf(stage: Stage): string[] {
+  const { name, like, fields } = stage;
+  if (like === undefined && fields === undefined) return ['--context', `stage=${name}`];
+  return ['--context', `stage=${name}`, '--context', `stages=${JSON.stringify({ [name]: fieldsOf(stage) })}`];
 }

@@ -13,8 +13,7 @@ import type { EventName } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { type ArchiveQuery, archiveQuery } from '../../lib/archive/archive-queries.ts';
 import { eventIdOf, Partner } from '../acceptance/partner.ts';
-import { readTarget } from '../acceptance/target.ts';
-import { readWebhookSecret } from '../acceptance/webhook-secret.ts';
+import { readTarget, readWebhookSecret } from '../acceptance/target.ts';
 import { eventually } from '../support/eventually.ts';
 import type { ClientSettings } from './emulator.ts';
 

@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { variable } from '../../../test/acceptance/settings.ts';
-import { readTarget, type Target, TargetError } from '../../../test/acceptance/target.ts';
-import { readWebhookSecret } from '../../../test/acceptance/webhook-secret.ts';
+import {
+  readTarget,
+  readWebhookSecret,
+  type Target,
+  TargetError,
+  variable,
+} from '../../../test/acceptance/target.ts';
 import { NOT_RUNNING, OUTPUTS_FILE } from '../../stage/local-folder.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';

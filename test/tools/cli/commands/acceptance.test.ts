@@ -10,11 +10,11 @@ import { ListQueuesCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { LocalStack } from '../../../../local/local-stack.ts';
 import { JEST } from '../../../../tools/cli/terminal/run-program.ts';
-import { variable } from '../../../acceptance/settings.ts';
+import { variable } from '../../../acceptance/target.ts';
 import { Queues } from '../../../support/queues.ts';
 import { Tables } from '../../../support/tables.ts';
 import { gatewayAssembly, startTestStack } from '../../../support/test-stack.ts';
-import { freePort, Project } from './project.ts';
+import { freePort, Project, refusal } from './project.ts';
 
 let stack: LocalStack;
 let settings: Record<string, string>;
@@ -135,15 +135,16 @@ describe('the acceptance suite', () => {
   test('fails if an effect fails, and leaves nothing behind then, either', async () => {
     // The review topic's subscriber waits at the chat topic: no review notification ever comes.
     const outputs = { ...stack.outputs, ReviewTopicArn: stack.outputs.ChatTopicArn };
-    const { code, output } = await runSuite('effects', { [stack.name]: outputs });
+    const { code, output } = await runSuite('effects', { [stack.name]: outputs }, '-t', '^review.posted');
     expect(output).toContain('● review.posted › sends a review notification');
     expect(output).toMatch(/Tests: +1 failed/);
     expect({ code, left: await left(stack) }).toEqual({ code: 1, left: nothing });
   });
 
   /** Runs one file of the suite. */
-  async function runSuite(name: string, outputs: object): Promise<{ code: number | null; output: string }> {
-    const args = [...JEST, '--config=test/acceptance/jest.config.js', `test/acceptance/${name}.test.ts`];
+  async function runSuite(name: string, outputs: object, ...options: string[]) {
+    const files = `test/acceptance/${name}.test.ts`;
+    const args = [...JEST, '--config=test/acceptance/jest.config.js', files, ...options];
     const suite = {
       [variable.outputs]: await write(outputs),
       [variable.run]: `acceptance-${name}`,
@@ -154,72 +155,68 @@ describe('the acceptance suite', () => {
 });
 
 describe('npm run acceptance refuses', () => {
-  const refuse = async (args: readonly string[], env: Record<string, string>, line: string | RegExp) => {
-    const { code, output } = await runAcceptance(args, env);
-    expect({ code, output }).toEqual({ code: 1, output: expect.stringMatching(line) });
-    expect(output.trimEnd()).not.toContain('\n');
-  };
+  let project: Project;
+  beforeAll(async () => {
+    project = await Project.create();
+  });
+  afterAll(() => project.remove());
 
-  test('an option that it does not know', () => refuse(['--stage', 'dev'], settings, /--stage/));
-  test('a wait that is no number', () =>
-    refuse(
-      ['--outputs', 'none.json', '--wait', 'long'],
-      settings,
-      /^Option '--wait <seconds>' argument 'long' is invalid\. It must be a whole number from 1 to 999\./,
-    ));
-  test('a file that is not there', () =>
-    refuse(['--outputs', 'none.json'], settings, /^No file none.json\. Write it with/));
+  /** Of the person at this machine no settings apply. */
+  const nobody = { AWS_PROFILE: '', AWS_CONFIG_FILE: 'none', AWS_SHARED_CREDENTIALS_FILE: 'none' };
+  const refuse = async (args: readonly string[], line: unknown, environment = {}) =>
+    expect(await project.type(['acceptance', ...args], { ...nobody, ...settings, ...environment })).toEqual(
+      refusal(line),
+    );
 
   test.each([
-    ['not JSON', '{', /outputs.json is not JSON/],
-    ['another thing', '{"WebhookUrl":"http://localhost"}', /not in the form that cdk deploy/],
-    ['the outputs of no stack', '{}', /outputs of one stack, not of 0/],
-    ['the outputs of two stacks', '{"one":{},"two":{}}', /outputs of one stack, not of 2/],
-  ])('a file that holds %s', async (_, content, line) => {
-    await refuse(['--outputs', await write(content)], settings, line);
+    { content: '{', line: expect.stringMatching(/^\S+outputs.json is not JSON\n$/) },
+    {
+      content: '{"WebhookUrl":"http://localhost"}',
+      line: expect.stringMatching(/not in the form that cdk deploy.*\n$/),
+    },
+    { content: '{}', line: expect.stringMatching(/outputs of one stack, not of 0\n$/) },
+    { content: '{"one":{},"two":{}}', line: expect.stringMatching(/outputs of one stack, not of 2\n$/) },
+  ])('a file that holds $content', async ({ content, line }) => {
+    await refuse(['--outputs', await write(content)], line);
   });
+
+  test('a file that is not there', () =>
+    refuse(['--outputs', 'none.json'], expect.stringMatching(/^No file none.json\. Write it with.*\n$/)));
 
   test('outputs of which some are missing, and names all of them', async () => {
     const { CastTable: _, PayloadBucket: __, ...outputs } = stack.outputs;
     const file = await write({ [stack.name]: { ...outputs, ChatTopicArn: '' } });
-    const line = new RegExp(`lacks outputs of ${stack.name}: CastTable, ChatTopicArn, PayloadBucket\n$`);
-    await refuse(['--outputs', file], settings, line);
-  });
-
-  test('to go without a region', async () => {
-    const { AWS_REGION: _, ...others } = settings;
-    const file = await write({ [stack.name]: stack.outputs });
-    await refuse(['--outputs', file], others, /^No AWS region\. Set AWS_REGION/);
-  });
-
-  test('to go without credentials', async () => {
-    const { AWS_ACCESS_KEY_ID: _, ...others } = settings;
-    const file = await write({ [stack.name]: stack.outputs });
-    await refuse(['--outputs', file], others, /^No AWS credentials\. Set AWS_PROFILE/);
-  });
-
-  test('to run if no local stack runs, or one that was killed', async () => {
-    const project = await Project.create();
-    const notRunning = 'The local stack is not running. Start it with: npm start';
-    const refused = (line: string) => ({ code: 1, stdout: '', stderr: `${line}\n` });
-    expect(await project.run(['acceptance'])).toEqual(
-      refused(`${notRunning}. Or name a deployed stack: --outputs FILE`),
+    await refuse(
+      ['--outputs', file],
+      `${file} lacks outputs of ${stack.name}: CastTable, ChatTopicArn, PayloadBucket`,
     );
-    const outputs = { ...stack.outputs, QuarantineQueueUrl: `http://localhost:${await freePort()}/queue` };
-    await writeFile(project.path('.local/outputs.json'), JSON.stringify({ [stack.name]: outputs }));
-    expect(await project.run(['acceptance'])).toEqual(refused(notRunning));
-    await project.remove();
+  });
+
+  test('to go without a region or credentials', async () => {
+    const file = await write({ [stack.name]: stack.outputs });
+    const noRegion = expect.stringMatching(/^No AWS region\. Set AWS_REGION.*\n$/);
+    await refuse(['--outputs', file], noRegion, { AWS_REGION: '' });
+    const noCredentials = expect.stringMatching(/^No AWS credentials\. Set AWS_PROFILE.*\n$/);
+    const none = { AWS_ACCESS_KEY_ID: '', AWS_EC2_METADATA_DISABLED: 'true' };
+    await refuse(['--outputs', file], noCredentials, none);
   });
 
   test('a secret that it cannot read', async () => {
     const file = await write({ [stack.name]: { ...stack.outputs, WebhookSecretArn: 'another' } });
-    await refuse(['--outputs', file], settings, /^Cannot read the secret another \(WebhookSecretArn\)/);
+    const line = expect.stringMatching(/^Cannot read the secret another \(WebhookSecretArn\).*\n$/);
+    await refuse(['--outputs', file], line);
   });
-});
 
-test('npm run acceptance -- --help says what it does to the stack', async () => {
-  const { code, output } = await runAcceptance(['--help']);
-  expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('is removed at the') });
+  test('to run if no local stack runs, or one that was killed', async () => {
+    const notRunning = 'The local stack is not running. Start it with: npm start';
+    expect(await project.run(['acceptance'])).toEqual(
+      refusal(`${notRunning}. Or name a deployed stack: --outputs FILE`),
+    );
+    const outputs = { ...stack.outputs, QuarantineQueueUrl: `http://localhost:${await freePort()}/queue` };
+    await writeFile(project.path('.local/outputs.json'), JSON.stringify({ [stack.name]: outputs }));
+    expect(await project.run(['acceptance'])).toEqual(refusal(notRunning));
+    await rm(project.path('.local/outputs.json'));
+  });
 });
 
 test('the acceptance suite knows nothing of the code that it accepts', () => {

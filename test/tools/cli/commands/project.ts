@@ -4,6 +4,9 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'n
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import type { Command } from '@commander-js/extra-typings';
+import { CommanderError } from 'commander';
+import { eventually } from '../../../support/eventually.ts';
 import { testAssembly } from '../../../support/test-stack.ts';
 
 export interface Ended {
@@ -21,6 +24,8 @@ export interface Running {
   /** What Ctrl-C does: the terminal interrupts every process of the command. */
   interrupt(): void;
 }
+
+type Environment = Readonly<Record<string, string>>;
 
 const ROOT = resolve('.');
 
@@ -73,19 +78,68 @@ export class Project {
     return rm(this.#folder, { recursive: true, force: true });
   }
 
+  /**
+   * Runs a command in this process, in the project's folder: a process of its own takes half a second.
+   * @param environment variables that are set meanwhile
+   */
+  async type([script = '', ...args]: readonly string[], environment: Environment = {}): Promise<Ended> {
+    const stdout: string[] = [];
+    const stderr: string[] = [];
+    const written = () => ({ stdout: stdout.join(''), stderr: stderr.join('') });
+    const { command } = (await import(`../../../../tools/cli/commands/${script.replace(':', '-')}.ts`)) as {
+      command: Command;
+    };
+    for (const each of [command, ...command.commands]) {
+      each.exitOverride().configureOutput({
+        writeOut: (text) => stdout.push(text),
+        writeErr: (text) => stderr.push(text),
+      });
+    }
+    const before = { folder: process.cwd(), env: process.env, log: console.log, error: console.error };
+    process.chdir(this.#folder);
+    process.env = { ...before.env, ...environment };
+    process.exitCode = undefined;
+    console.log = (text = '') => stdout.push(`${text}\n`);
+    console.error = (text = '') => stderr.push(`${text}\n`);
+    try {
+      await command.parseAsync(args, { from: 'user' });
+      return { code: Number(process.exitCode ?? 0), ...written() };
+    } catch (error) {
+      if (error instanceof CommanderError) return { code: error.exitCode, ...written() };
+      if (!(error instanceof Error) || error.name !== 'CommandError') throw error;
+      stderr.push(`${error.message}\n`);
+      return { code: 1, ...written() };
+    } finally {
+      process.chdir(before.folder);
+      process.env = before.env;
+      process.exitCode = undefined;
+      Object.assign(console, { log: before.log, error: before.error });
+    }
+  }
+
   /** Runs one command of `tools/cli/commands/entry.js` to its end. */
-  run(args: readonly string[], environment: Record<string, string> = {}): Promise<Ended> {
+  run(args: readonly string[], environment: Environment = {}): Promise<Ended> {
     return this.start(args, environment).ended;
   }
 
   /**
    * Starts one command of `tools/cli/commands/entry.js`, without npm around it.
    */
-  start(args: readonly string[], environment: Record<string, string> = {}): Running {
+  start(args: readonly string[], environment: Environment = {}): Running {
     return this.spawn([process.execPath, 'tools/cli/commands/entry.js', ...args], environment);
   }
 
-  spawn([command = '', ...args]: readonly string[], environment: Record<string, string> = {}): Running {
+  /** Starts a stack with these options, and waits until it is ready. */
+  async startStack(...options: readonly string[]): Promise<Running> {
+    const running = this.start(['start', ...options]);
+    await eventually(async () => {
+      if (running.process.exitCode !== null) throw new Error((await running.ended).stderr);
+      return /Ready in|Another stack/.test(running.stdout()) || undefined;
+    });
+    return running;
+  }
+
+  spawn([command = '', ...args]: readonly string[], environment: Environment = {}): Running {
     const inherited = Object.entries(process.env).filter(([name]) => !SETTINGS.includes(name));
     const child = spawn(command, args, {
       cwd: this.#folder,
@@ -111,11 +165,18 @@ export class Project {
       stderr: () => written.stderr,
       ended: once(child, 'close').then(([code]) => ({ code, ...written })),
       interrupt: () => {
-        if (child.pid !== undefined) process.kill(-child.pid, 'SIGINT');
+        if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGINT');
       },
     };
   }
 }
+
+/** How a command ends that refuses: one line on standard error. */
+export const refusal = (line: unknown, code = 1) => ({
+  code,
+  stdout: '',
+  stderr: typeof line === 'string' ? `${line}\n` : line,
+});
 
 /** Something else that listens, on a free port. */
 export async function occupyPort(host = '127.0.0.1'): Promise<{ port: number; server: Server }> {

@@ -1,57 +1,20 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
-import type { Command } from '@commander-js/extra-typings';
+import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { CommanderError } from 'commander';
 import { readSamples } from '../../../../events/samples.ts';
 import { eventNames } from '../../../../lambda/events/catalogue.ts';
-import { type Ended, freePort, occupyPort, Project } from './project.ts';
+import { freePort, occupyPort, Project, refusal } from './project.ts';
 
-const ROOT = process.cwd();
 let project: Project;
 
 beforeAll(async () => {
   project = await Project.create();
-  process.chdir(project.path('.'));
 });
 
-afterAll(async () => {
-  process.chdir(ROOT);
-  await project.remove();
-});
-
-/** Types a command in this process: one of its own takes half a second for each line. */
-async function type([script = '', ...args]: readonly string[]): Promise<Ended> {
-  const { command } = (await import(`../../../../tools/cli/commands/${script.replace(':', '-')}.ts`)) as {
-    command: Command;
-  };
-  const written = { stdout: '', stderr: '' };
-  for (const each of [command, ...command.commands]) {
-    each.exitOverride();
-    each.configureOutput({
-      writeOut: (text) => {
-        written.stdout += text;
-      },
-      writeErr: (text) => {
-        written.stderr += text;
-      },
-    });
-  }
-  try {
-    await command.parseAsync(args, { from: 'user' });
-    return { code: 0, ...written };
-  } catch (error) {
-    if (error instanceof CommanderError) return { code: error.exitCode, ...written };
-    if (error instanceof Error && error.name === 'CommandError') {
-      return { code: 1, stdout: written.stdout, stderr: `${error.message}\n` };
-    }
-    throw error;
-  }
-}
-
-/** How a command ends that cannot do as it was told: one line, and nothing else. */
-const refusal = (line: string, code = 1) => ({ code, stdout: '', stderr: `${line}\n` });
+afterAll(() => project.remove());
 
 const events = readSamples()
   .map(({ event }) => event)
@@ -79,7 +42,7 @@ test('every script of package.json goes through the one entry', () => {
 
 describe('--help', () => {
   test.each(commands)('of %s says how it is typed and what it does', async (command) => {
-    const { code, stdout, stderr } = await type([command, '--help']);
+    const { code, stdout, stderr } = await project.type([command, '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(new RegExp(`^Usage: npm (run )?${command} -- .*\n\n[A-Z]`));
     expect(stdout).toContain('-h, --help');
@@ -88,7 +51,9 @@ describe('--help', () => {
   test.each(commands.filter((command) => command !== 'test'))(
     'of %s is what a wrong option is not: one line',
     async (command) => {
-      expect(await type([command, '--no-such-option'])).toEqual(refusal("Unknown option '--no-such-option'"));
+      expect(await project.type([command, '--no-such-option'])).toEqual(
+        refusal("Unknown option '--no-such-option'"),
+      );
     },
   );
 });
@@ -107,7 +72,6 @@ describe('a command that cannot do as it was told exits with 1 and one line', ()
 describe('a command refuses in one line', () => {
   test.each([
     { args: ['start', '--port', 'http'], line: noPort('port', 'http') },
-    { args: ['start', '--port', '-1'], line: noPort('port', '-1') },
     { args: ['start', '--aws-port', '65536'], line: noPort('aws-port', '65536') },
     { args: ['start', '--secret', ''], line: emptySecret },
     {
@@ -116,10 +80,6 @@ describe('a command refuses in one line', () => {
     },
     { args: ['start', 'it'], line: 'Too many arguments. Expected 0 arguments but got 1: it.' },
     { args: ['send', 'example.unknown'], line: `No event 'example.unknown'. One of: ${events}` },
-    {
-      args: ['send', 'shop-update'],
-      line: `No event 'shop-update'. Did you mean shop.updated? One of: ${events}`,
-    },
     {
       args: ['tail', '--event', 'shop.udpated'],
       line: `Option '--event <event>' argument 'shop.udpated' is invalid. Did you mean shop.updated? One of: ${eventNames.join(', ')}`,
@@ -141,17 +101,7 @@ describe('a command refuses in one line', () => {
     },
     { args: ['dlq', 'show', 'shop.updated', '--jsn'], line: "Unknown option '--jsn' (Did you mean --json?)" },
     { args: ['test', 'test/none.test.ts'], line: 'No test file at test/none.test.ts' },
-    {
-      args: ['send', 'shop.updated', 'user.updated'],
-      line: 'Too many arguments. Expected 1 argument but got 2: shop.updated, user.updated.',
-    },
     { args: ['send', 'shop.updated', '--count', '0'], line: noCount('0') },
-    { args: ['send', 'shop.updated', '--count', 'many'], line: noCount('many') },
-    {
-      args: ['send', 'shop.updated', '--encoding', 'base32'],
-      line: "Option '--encoding <encoding>' argument 'base32' is invalid. Allowed choices are hex, base64.",
-    },
-    { args: ['send', 'shop.updated', '--secret', ''], line: emptySecret },
     {
       args: ['send', 'shop.updated', '--url', 'ftp://localhost'],
       line: "Option '--url <url>' argument 'ftp://localhost' is invalid. It must be an address such as http://localhost:3000/api/v1/webhooks/partner.",
@@ -171,15 +121,10 @@ describe('a command refuses in one line', () => {
       line: 'There is no terminal to confirm this in. Check it with --dry-run, then use --yes',
     },
     {
-      args: ['load', '--rate', '20001'],
-      line: "Option '--rate <n>' argument '20001' is invalid. It must be a whole number from 1 to 20000.",
-    },
-    {
       args: ['load', '--url', 'http://localhost/', '--picture', 'load.png'],
       line: 'The picture is an SVG: --picture load.png must end in .svg',
     },
     { args: ['load'], line: 'The local stack is not running. Start it with: npm start' },
-    { args: ['invoke'], line: "Missing required argument 'function'" },
     { args: ['invoke', 'shop.updated'], line: 'The local stack is not running. Start it with: npm start' },
     { args: ['dlq', 'list'], line: 'The local stack is not running. Start it with: npm start' },
     { args: ['pause'], line: "Missing required argument 'event'" },
@@ -195,7 +140,6 @@ describe('a command refuses in one line', () => {
       args: ['pause', 'shop.updated', '--reason', 'x'],
       line: 'The local stack is not running. Start it with: npm start',
     },
-    { args: ['resume'], line: "Missing required argument 'event'" },
     { args: ['resume', 'shop.updated'], line: 'The local stack is not running. Start it with: npm start' },
     {
       args: ['dlq', 'redriv', 'shop.updated', '--id', 'x'],
@@ -226,7 +170,7 @@ describe('a command refuses in one line', () => {
       line: "Option '--kills <n>' cannot be used with option '--outage <seconds>'",
     },
   ])('$args', async ({ args, line }) => {
-    expect(await type(args)).toEqual(refusal(line));
+    expect(await project.type(args)).toEqual(refusal(line));
   });
 
   test.each([
@@ -235,7 +179,7 @@ describe('a command refuses in one line', () => {
     { variable: 'CONSOLE_PORT', value: ' 1', name: 'console-port' },
   ])('start with $variable=$value in its environment', async ({ variable, value, name }) => {
     const line = noPort(name, value, `value '${value}' from env '${variable}'`);
-    expect(await project.run(['start'], { [variable]: value })).toEqual(refusal(line));
+    expect(await project.type(['start'], { [variable]: value })).toEqual(refusal(line));
   });
 
   test('send where nothing listens', async () => {
@@ -286,7 +230,7 @@ describe('start refuses a port that is in use', () => {
       const [one, other] = await Promise.all([occupyPort(host), occupyPort(host)]);
       const args = ['--port', String(one.port), '--aws-port', '0', '--console-port', String(other.port)];
       try {
-        expect(await project.run(['start', ...args])).toEqual(
+        expect(await project.type(['start', ...args])).toEqual(
           refusal(
             `Ports ${one.port}, ${other.port} are in use. Stop what uses them, or choose others with --port, --console-port`,
           ),
@@ -299,8 +243,45 @@ describe('start refuses a port that is in use', () => {
 
   test('by itself: --port and a debugger', async () => {
     const port = String(await freePort());
-    expect(await project.run(['start', '--port', port, '--inspect', `receiver:${port}`])).toEqual(
+    expect(await project.type(['start', '--port', port, '--inspect', `receiver:${port}`])).toEqual(
       refusal(`--port and --inspect receiver:<port> must differ, not both be ${port}`),
+    );
+  });
+});
+
+describe('on another major version of Node.js than the one that Lambda runs', () => {
+  const found = `Node.js 99 is needed, this is ${process.versions.node}.`;
+  let other: Project;
+
+  beforeAll(async () => {
+    other = await Project.create({ neededNode: '99.1.0' });
+  });
+  afterAll(() => other.remove());
+
+  /** As an older Node.js, it cannot read TypeScript. */
+  const run = (project: Project, args: readonly string[]) =>
+    project.spawn([process.execPath, '--no-strip-types', ...args]).ended;
+
+  test.each([
+    { started: 'a command', args: ['tools/cli/commands/entry.js', 'start'] },
+    { started: 'the CDK app', args: [resolve('node_modules/tsx/dist/cli.mjs'), 'bin/app.ts'] },
+    { started: 'Jest', args: [resolve('node_modules/jest/bin/jest.js')] },
+  ])('$started says that Node.js is not installed, and how to install it', async ({ args }) => {
+    const bare = await Project.create({ neededNode: '99.1.0' });
+    await rm(bare.path('node_modules'));
+    expect(await run(bare, args)).toEqual(
+      refusal(
+        `${found} An install script of the package node installs it. Run: npm ci --ignore-scripts=false`,
+      ),
+    );
+    await bare.remove();
+  });
+
+  test('a command that is typed without npm says where Node.js is', async () => {
+    expect(await run(other, ['tools/cli/commands/entry.js', 'start'])).toEqual(
+      refusal(
+        `${found} It is in node_modules/.bin. npm and npx use it: type "npm run", "npm test" or "npx".`,
+      ),
     );
   });
 });

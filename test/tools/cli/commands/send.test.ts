@@ -1,103 +1,135 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { LocalStack } from '../../../../local/local-stack.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { Partner } from '../../../support/partner.ts';
-import { startTestStack } from '../../../support/test-stack.ts';
-import { startTestConsole } from '../../console/support.ts';
-import { Project } from './project.ts';
+import { startTestConsole, type TestConsole } from '../../console/support.ts';
+import { type Ended, Project, refusal } from './project.ts';
 
 let project: Project;
-let stack: LocalStack;
+let running: TestConsole;
 
 beforeAll(async () => {
+  running = await startTestConsole();
+  // Twice, before the receiver reads it: the secret that the stack was started with is not the previous one, either.
+  for (const secret of ['rotated', 'rotated again']) await rotate(secret);
   project = await Project.create();
-  stack = await startTestStack();
-  await writeFile(project.path('.local/outputs.json'), JSON.stringify({ [stack.name]: stack.outputs }));
+  const { name, outputs } = running.stack;
+  await writeFile(project.path('.local/outputs.json'), JSON.stringify({ [name]: outputs }));
+  await writeFile(project.path('.local/console.json'), JSON.stringify({ url: running.console.url }));
 });
 afterAll(async () => {
-  await stack.close();
+  await running[Symbol.asyncDispose]();
   await project.remove();
 });
 
+const send = (...args: string[]) => project.type(['send', ...args]);
 const accepted = { code: 0, stdout: expect.stringMatching(/^200 queued /), stderr: '' };
-const send = (...args: string[]) => project.run(['send', 'shop.updated', ...args]);
 
-test('send signs with the secret that the local stack was started with', async () => {
-  expect(await send()).toEqual(accepted);
-});
+/** The answers that `send --json` printed. */
+const answersOf = ({ stdout }: Ended): { status: number; body: Record<string, unknown> }[] =>
+  stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
 
-test('send --url signs with that secret, too, and takes an address without http:// and path', async () => {
-  expect(await send('--url', new URL(stack.outputs.WebhookUrl ?? '').host)).toEqual(accepted);
-});
-
-test('send signs with the new secret after a rotation', async () => {
-  const rotation = { SecretId: stack.outputs.WebhookSecretArn, SecretString: 'rotated' };
-  await new SecretsManagerClient(stack.operator).send(new PutSecretValueCommand(rotation));
-  const rejected = { code: 1, stdout: expect.stringMatching(/^401 /), stderr: '' };
-  expect(await send()).toEqual(accepted);
-  expect(await send('--secret', 'another')).toEqual(rejected);
-});
-
-/** Runs send with a text on its standard input. */
-function sendInput(text: string, ...args: string[]) {
-  const { process, ended } = project.start(['send', ...args]);
-  process.stdin?.end(text);
-  return ended;
+async function rotate(secret: string): Promise<void> {
+  const client = new SecretsManagerClient(running.stack.operator);
+  const SecretId = running.stack.outputs.WebhookSecretArn;
+  await client.send(new PutSecretValueCommand({ SecretId, SecretString: secret }));
+  client.destroy();
 }
 
-test('send --file - signs what it reads from standard input', async () => {
-  const sample = await readFile('events/shop-updated.json', 'utf8');
-  const sent = await sendInput(sample, '--file', '-', '--secret', 'rotated', '--count', '2');
-  expect(sent).toEqual({ code: 0, stdout: expect.stringMatching(/^200 queued .*\n200 queued /), stderr: '' });
-  expect(await sendInput('no JSON', '--file', '-')).toMatchObject({
-    code: 1,
-    stdout: expect.stringMatching(/^400 /),
+describe('send', () => {
+  test('signs with the current secret of the stack, also with --url', async () => {
+    expect(await send('shop.updated')).toEqual(accepted);
+    const { host } = new URL(running.stack.outputs.WebhookUrl ?? '');
+    expect(await send('shop.updated', '--url', host)).toEqual(accepted);
   });
-});
 
-test('Ctrl-C ends a send of many deliveries', async () => {
-  const sending = project.start(['send', 'shop.updated', '--secret', 'rotated', '--count', '100000']);
-  await eventually(async () => sending.stdout().includes('200 queued') || undefined);
-  sending.interrupt();
-  expect(await sending.ended).toMatchObject({ code: 130, stderr: '' });
+  test('exits with 1 if a delivery is refused', async () => {
+    expect(await send('shop.updated', '--secret', 'another')).toEqual({
+      code: 1,
+      stdout: expect.stringMatching(/^401 /),
+      stderr: '',
+    });
+  });
+
+  test('expects 401 with --bad-signature', async () => {
+    const { code, stdout } = await send('shop.updated', '--bad-signature');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^401 /) });
+  });
+
+  test('sends as many events as --count says, each another one', async () => {
+    const sent = await send('--json', 'girl.created', '--count', '3', '--encoding', 'base64');
+    const ids = answersOf(sent).map(({ body }) => body.eventId);
+    expect({ code: sent.code, distinct: new Set(ids).size }).toEqual({ code: 0, distinct: 3 });
+  });
+
+  test('sends the bytes of a file as they are', async () => {
+    const file = 'events/user-updated.json';
+    const eventId = createHash('sha256').update(readFileSync(file)).digest('hex');
+    expect(answersOf(await send('--json', '--file', file))).toEqual([
+      { status: 200, body: expect.objectContaining({ status: 'queued', eventId }) },
+    ]);
+  });
+
+  test('sends what it reads from standard input with --file -', async () => {
+    const { process, ended } = project.start(['send', '--file', '-', '--count', '2']);
+    process.stdin?.end(readFileSync('events/shop-updated.json'));
+    expect(await ended).toEqual({
+      ...accepted,
+      stdout: expect.stringMatching(/^200 queued .*\n200 queued /),
+    });
+  });
+
+  test('ends with Ctrl-C in the middle of many deliveries', async () => {
+    const sending = project.start(['send', 'shop.updated', '--count', '100000']);
+    await eventually(async () => sending.stdout().includes('200 queued') || undefined);
+    sending.interrupt();
+    expect(await sending.ended).toMatchObject({ code: 130, stderr: '' });
+  });
 });
 
 describe('send --again --same-headers', () => {
-  const again = (id: string) => project.run(['send', '--again', id, '--same-headers']);
-  const refused = (line: string) => ({ code: 1, stdout: '', stderr: `${line}\n` });
-
   test('is refused without --again, and without the console of the local stack', async () => {
-    expect(await send('--same-headers')).toEqual(
-      refused('--same-headers is for --again, without --bad-signature'),
+    expect(await send('shop.updated', '--same-headers')).toEqual(
+      refusal('--same-headers is for --again, without --bad-signature'),
     );
-    expect(await again('request-1')).toEqual(
-      refused('--same-headers needs the console of the local stack: npm start'),
+    const other = await Project.create();
+    await writeFile(other.path('.local/outputs.json'), readFileSync(project.path('.local/outputs.json')));
+    expect(await other.type(['send', '--again', 'request-1', '--same-headers'])).toEqual(
+      refusal('--same-headers needs the console of the local stack: npm start'),
     );
+    await other.remove();
   });
 
   test('posts a delivery as that console has it, with its headers and signature', async () => {
-    await using running = await startTestConsole();
-    const { source, stack } = running;
-    await writeFile(project.path('.local/outputs.json'), JSON.stringify({ [stack.name]: stack.outputs }));
-    await writeFile(project.path('.local/console.json'), JSON.stringify({ url: running.console.url }));
     const headers = { 'X-Partner-Trace': 'trace-1' };
-    const { body } = await new Partner(stack.outputs.WebhookUrl).post('{}', { signature: 'wrong', headers });
-    expect(await again(String(body.requestId))).toEqual({
+    const partner = new Partner(running.stack.outputs.WebhookUrl);
+    const { body } = await partner.post('{}', { signature: 'wrong', headers });
+    expect(await send('--again', String(body.requestId), '--same-headers')).toEqual({
       code: 1,
       stdout: expect.stringMatching(/^Sending request \S+ \(2 bytes\) again\.\n401 /),
       stderr: '',
     });
-    const { deliveries } = source.store.list({});
-    expect(deliveries).toHaveLength(2);
-    for (const delivery of deliveries) {
-      const request = await source.request(delivery);
-      const own = request.headers.filter(([name]) => /^x-/i.test(name)).map(([, value]) => value);
-      expect(own.toSorted()).toEqual(['trace-1', 'wrong']);
-    }
-    expect(await again('request-1')).toEqual(
-      refused('The console of the local stack has no delivery request-1. Give the id of its request'),
+    const { source } = running;
+    const requests = await Promise.all(
+      source.store.list({}).deliveries.map((delivery) => source.request(delivery)),
+    );
+    const own = requests.map(({ headers }) => headers.filter(([name]) => /^x-/i.test(name)));
+    const values = own.map((pairs) => pairs.map(([, value]) => value).toSorted());
+    expect(values.filter((value) => value.includes('trace-1'))).toEqual([
+      ['trace-1', 'wrong'],
+      ['trace-1', 'wrong'],
+    ]);
+  });
+
+  test('is refused if the console has no such delivery', async () => {
+    expect(await send('--again', 'request-1', '--same-headers')).toEqual(
+      refusal('The console of the local stack has no delivery request-1. Give the id of its request'),
     );
   });
 });

@@ -16,87 +16,81 @@ const structured = {
 };
 
 describe('a line of a function is shown', () => {
+  const ended = { timestamp: structured.timestamp, level: 'ERROR', requestId: 'id' };
   test.each([
-    [
-      'a structured one by its time, service, level and message',
-      structured,
-      '09:00:00 receiver INFO Accepted',
-    ],
-    [
-      'a fact that is a text as it is',
-      { ...structured, event: 'shop.updated' },
-      '09:00:00 receiver INFO Accepted shop.updated',
-    ],
-    [
-      'other facts as JSON',
-      { ...structured, attempt: 2, stored: false, shop: null, fields: ['name'] },
-      '09:00:00 receiver INFO Accepted attempt=2 stored=false shop=null fields=["name"]',
-    ],
-    [
-      'without what tells nothing on this machine',
-      {
-        ...structured,
-        cold_start: true,
-        function_request_id: 'id',
-        xray_trace_id: '1-2',
-      },
-      '09:00:00 receiver INFO Accepted',
-    ],
-    [
-      'an error that ended an invocation',
-      {
-        timestamp: structured.timestamp,
-        level: 'ERROR',
-        requestId: 'id',
+    {
+      given: 'a structured one by its time, service, level and message',
+      line: structured,
+      shown: '09:00:00 receiver INFO Accepted',
+    },
+    {
+      given: 'a text among its facts as it is, other facts as JSON',
+      line: { ...structured, event: 'shop.updated', attempt: 2, stored: false, shop: null, fields: ['name'] },
+      shown: '09:00:00 receiver INFO Accepted shop.updated attempt=2 stored=false shop=null fields=["name"]',
+    },
+    {
+      given: 'without what is of no use on this machine',
+      line: { ...structured, cold_start: true, function_request_id: 'id', xray_trace_id: '1-2' },
+      shown: '09:00:00 receiver INFO Accepted',
+    },
+    {
+      given: 'an error that ended an invocation',
+      line: {
+        ...ended,
         message: { errorType: 'TypeError', errorMessage: 'x is not a function', stackTrace: [] },
       },
-      '09:00:00 Hooks-Receiver ERROR TypeError x is not a function',
-    ],
-    [
-      'an error that ended an invocation with a delivery, with the event’s id',
-      {
-        timestamp: structured.timestamp,
-        level: 'ERROR',
-        requestId: 'id',
+      shown: '09:00:00 Hooks-Receiver ERROR TypeError x is not a function',
+    },
+    {
+      given: 'an error that ended an invocation with a delivery, with the event’s id',
+      line: {
+        ...ended,
         event: 'shop.updated',
         eventId: 'e1',
         message: { errorType: 'Runtime.ExitError', errorMessage: 'exit status 1', stackTrace: [] },
       },
-      '09:00:00 Hooks-Receiver ERROR Runtime.ExitError e1 exit status 1 shop.updated',
-    ],
-    [
-      'Lambda’s report of an invocation that timed out',
-      { time: structured.timestamp, type: 'platform.report', record: { requestId: 'id', status: 'timeout' } },
-      '09:00:00 Hooks-Receiver ERROR timeout',
-    ],
-    [
-      'a failed call by its service and operation, without the attempts of the SDK',
-      {
+      shown: '09:00:00 Hooks-Receiver ERROR Runtime.ExitError e1 exit status 1 shop.updated',
+    },
+    {
+      given: 'Lambda’s report of an invocation that timed out',
+      line: {
+        time: structured.timestamp,
+        type: 'platform.report',
+        record: { requestId: 'id', status: 'timeout' },
+      },
+      shown: '09:00:00 Hooks-Receiver ERROR timeout',
+    },
+    {
+      given: 'a failed call by its service and operation, without the attempts of the SDK',
+      line: {
         ...structured,
         attempt: 3,
         call: 'DynamoDB UpdateItem',
         error: 'connection closed',
         sdkAttempts: 2,
       },
-      '09:00:00 receiver INFO Accepted DynamoDB UpdateItem: connection closed attempt=3',
-    ],
-    [
-      'another error by its name and text',
-      { ...structured, error: 'TypeError', errorMessage: 'x is not a function' },
-      '09:00:00 receiver INFO Accepted TypeError: x is not a function',
-    ],
-  ])('%s', (_what, line, expected) => {
-    expect(format(JSON.stringify(line))).toBe(expected);
+      shown: '09:00:00 receiver INFO Accepted DynamoDB UpdateItem: connection closed attempt=3',
+    },
+    {
+      given: 'another error by its name and text',
+      line: { ...structured, error: 'TypeError', errorMessage: 'x is not a function' },
+      shown: '09:00:00 receiver INFO Accepted TypeError: x is not a function',
+    },
+    {
+      given: 'of a consumer without its own event and a first attempt',
+      line: { ...structured, service: 'shop-updated', event: 'shop.updated', attempt: 1, latencyMs: 12 },
+      shown: '09:00:00 shop-updated INFO Accepted latencyMs=12',
+    },
+  ])('$given', ({ line, shown }) => {
+    expect(format(JSON.stringify(line))).toBe(shown);
   });
 
-  test.each([
-    ['plain text', 'loading'],
-    ['text that only begins as JSON does', '{ not JSON'],
-    ['JSON that is no object', '["a"]'],
-    ['an empty line', ''],
-  ])('%s after its time and the name of the function', (_what, text) => {
-    expect(format(text)).toBe(`09:00:00 Hooks-Receiver ${text}`.trimEnd());
-  });
+  test.each(['loading', '{ not JSON', '["a"]', ''])(
+    'after time and function if it is the text %j',
+    (text) => {
+      expect(format(text)).toBe(`09:00:00 Hooks-Receiver ${text}`.trimEnd());
+    },
+  );
 });
 
 describe('an id', () => {
@@ -111,12 +105,8 @@ describe('an id', () => {
   });
 });
 
-test('of a consumer neither its own event nor a first attempt is repeated', () => {
-  const line = { ...structured, service: 'shop-updated', event: 'shop.updated', attempt: 1, latencyMs: 12 };
-  expect(format(JSON.stringify(line))).toBe('09:00:00 shop-updated INFO Accepted latencyMs=12');
-});
-
-test.each([60, 100])('on a terminal of %d columns facts go to the next line, and none is cut', (width) => {
+test('on a narrow terminal facts go to the next line, and none is cut', () => {
+  const width = 60;
   const facts = Object.fromEntries(
     Array.from({ length: 20 }, (_, index) => [`fact${index}`, 'x'.repeat(index)]),
   );

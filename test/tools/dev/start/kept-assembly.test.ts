@@ -1,8 +1,47 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { KeptAssemblies } from '../../../../tools/dev/start/kept-assembly.ts';
+import { join, relative } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { BUNDLE_LIST, type BundleList } from '../../../../lib/release/function-bundles.ts';
+import { readContext } from '../../../../local/template/synthesise.ts';
+import { filesDigest, KeptAssemblies, MADE_OF } from '../../../../tools/dev/start/kept-assembly.ts';
+
+/** Writes down what a process reads: modules, and files, in each way that `fs` has. What esbuild reads is in its list. */
+const RECORDER = `
+  import fs from 'node:fs';
+  import { registerHooks, syncBuiltinESMExports } from 'node:module';
+  import { resolve } from 'node:path';
+  import { fileURLToPath } from 'node:url';
+  const read = new Set();
+  registerHooks({
+    load(url, context, next) {
+      if (url.startsWith('file:')) read.add(fileURLToPath(url));
+      return next(url, context);
+    },
+  });
+  for (const files of [fs, fs.promises]) {
+    for (const name of Object.keys(files).filter((name) => /^(readFile|createReadStream|open|copyFile|cp)(Sync)?$/.test(name))) {
+      const original = files[name];
+      files[name] = (path, ...rest) => {
+        if (typeof path === 'string') read.add(resolve(path));
+        return original(path, ...rest);
+      };
+    }
+  }
+  syncBuiltinESMExports();
+  const write = fs.writeFileSync;
+  process.on('exit', () => write(process.env.READ, JSON.stringify([...read])));
+`;
 
 let root: string;
 let syntheses: number;
@@ -38,13 +77,13 @@ async function start(name: string, overrides = {}): Promise<string> {
   return readFileSync(join(root, name, 'asset/index.mjs'), 'utf8');
 }
 
-it('synthesises once what has not changed', async () => {
+test('synthesises once what has not changed', async () => {
   const first = await start('first');
   expect(await start('second')).toBe(first);
   expect(syntheses).toBe(1);
 });
 
-it('synthesises anew when a source is saved, and not when that is taken back', async () => {
+test('synthesises again when a source is saved, and not when that is taken back', async () => {
   const first = await start('first');
   save('export const answer = 2;');
   expect(await start('second')).toContain('answer = 2');
@@ -53,20 +92,16 @@ it('synthesises anew when a source is saved, and not when that is taken back', a
   expect(syntheses).toBe(2);
 });
 
-it('synthesises anew when a source is added, though nothing imports it yet', async () => {
+test('synthesises again when a source is added that nothing imports yet, and for another context', async () => {
   await start('first');
   save('', 'lambda/receiver/answers.ts');
   await start('second');
   expect(syntheses).toBe(2);
+  expect(await start('third', { gateway: 'rest' })).toContain('rest');
+  expect(syntheses).toBe(3);
 });
 
-it('keeps what the context says apart', async () => {
-  await start('first');
-  expect(await start('second', { gateway: 'rest' })).toContain('rest');
-  expect(syntheses).toBe(2);
-});
-
-it('synthesises anew for another region of the environment', async () => {
+test('synthesises again for another region of the environment', async () => {
   const { CDK_DEFAULT_REGION: before } = process.env;
   try {
     await start('first');
@@ -79,7 +114,7 @@ it('synthesises anew for another region of the environment', async () => {
   }
 });
 
-it('keeps nothing of sources that were saved while they were synthesised', async () => {
+test('keeps nothing of sources that were saved while they were synthesised', async () => {
   whileSynthesising = () => save('export const answer = 2;');
   await start('first');
   save('export const answer = 1;');
@@ -87,11 +122,11 @@ it('keeps nothing of sources that were saved while they were synthesised', async
   expect(syntheses).toBe(2);
 });
 
-it.each([
-  ['cut short', (bytes: Buffer) => bytes.subarray(0, -1)],
-  ['empty', () => Buffer.of()],
-  ['changed', (bytes: Buffer) => Buffer.concat([bytes.subarray(0, -1), Buffer.from('x')])],
-])('synthesises anew where what was kept is %s', async (_how, damage) => {
+test.each([
+  { damaged: 'cut short', damage: (bytes: Buffer) => bytes.subarray(0, -1) },
+  { damaged: 'empty', damage: () => Buffer.of() },
+  { damaged: 'changed', damage: (bytes: Buffer) => Buffer.concat([bytes.subarray(0, -1), Buffer.from('x')]) },
+])('synthesises again if what was kept is $damaged', async ({ damage }) => {
   const first = await start('first');
   const [name = ''] = readdirSync(join(root, 'kept'));
   const file = join(root, 'kept', name);
@@ -101,7 +136,7 @@ it.each([
   expect(syntheses).toBe(2);
 });
 
-it('lets two start at once, and keeps one assembly', async () => {
+test('lets two start at once, and keeps one assembly', async () => {
   const [first, second] = await Promise.all([start('first'), start('second')]);
   expect(second).toBe(first);
   expect(await start('third')).toBe(first);
@@ -109,15 +144,65 @@ it('lets two start at once, and keeps one assembly', async () => {
   expect(syntheses).toBe(2);
 });
 
-it('starts where nothing can be kept', async () => {
+test('starts if nothing can be kept', async () => {
   writeFileSync(join(root, 'kept'), 'a file, and no folder');
   expect(await start('first')).toContain('answer = 1');
 });
 
-it('lets what was used longest ago go', async () => {
+test('removes what was used longest ago', async () => {
   for (const answer of [1, 2, 3, 4]) {
     save(`export const answer = ${answer};`);
     await start(String(answer));
   }
   expect(readdirSync(join(root, 'kept'))).toHaveLength(3);
+});
+
+describe('the digest of the sources', () => {
+  const digest = () => filesDigest([join(root, 'lambda')], {});
+
+  test.each(['elsewhere/file.ts', 'elsewhere'])('follows a symbolic link to %s', (target) => {
+    mkdirSync(join(root, 'elsewhere'));
+    save('1', 'elsewhere/file.ts');
+    symlinkSync(join(root, target), join(root, 'lambda/link'));
+    const before = digest();
+    save('2', 'elsewhere/file.ts');
+    expect(digest()).not.toBe(before);
+    save('1', 'elsewhere/file.ts');
+    expect(digest()).toBe(before);
+  });
+
+  test('ends if a symbolic link leads back to a folder above it', () => {
+    symlinkSync(join(root, 'lambda'), join(root, 'lambda/link'));
+    expect(digest()).toBe(digest());
+  });
+
+  test('covers every file of this project that a synthesis reads', async () => {
+    const read = join(root, 'read.json');
+    const app = spawn(
+      process.execPath,
+      ['--import', `data:text/javascript,${encodeURIComponent(RECORDER)}`, 'bin/app.ts'],
+      {
+        env: {
+          ...process.env,
+          READ: read,
+          CDK_OUTDIR: join(root, 'cdk.out'),
+          CDK_CONTEXT_JSON: JSON.stringify(readContext()),
+          CDK_VALIDATION: 'false',
+        },
+        stdio: ['ignore', 'ignore', 'inherit'],
+      },
+    );
+    expect(await once(app, 'close')).toEqual([0, null]);
+    const bundles: BundleList = JSON.parse(readFileSync(join(root, 'cdk.out', BUNDLE_LIST), 'utf8'));
+    const files = [
+      ...(JSON.parse(readFileSync(read, 'utf8')) as string[]).map((path) => relative('.', path)),
+      ...Object.values(bundles).flatMap(({ sources }) => sources),
+    ];
+    expect(files).toEqual(
+      expect.arrayContaining(['lib/partner-webhooks-stack.ts', 'lambda/receiver/handler.ts']),
+    );
+    const ours = files.filter((path) => !/^(\.\.|node_modules|\.local)(\/|$)/.test(path));
+    const covered = (path: string) => MADE_OF.some((made) => path === made || path.startsWith(`${made}/`));
+    expect(ours.filter((path) => !covered(path))).toEqual([]);
+  });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { LOCAL_SECRET } from '../../../../events/signing.ts';
-import { assertOwnSecret, publicHost } from '../../../../tools/dev/start/options.ts';
-import { welcome } from '../../../../tools/dev/start/welcome.ts';
+import { assertOwnSecret, besideFolder, publicHost } from '../../../../tools/dev/start/options.ts';
+import { runBeside, welcome } from '../../../../tools/dev/start/welcome.ts';
+import { testAssembly } from '../../../support/test-stack.ts';
 
 describe('--public-host', () => {
   test('is repeatable, and in lower case', () => {
@@ -57,5 +58,39 @@ describe('--public-host', () => {
       welcome({ outputs: {}, awsUrl: '', operator }, { ...about, publicHosts });
     expect(saying(['abc.example'])).toContain('https://abc.example/api/v1/webhooks/partner\n  Secret');
     expect(saying([])).not.toContain('https://');
+  });
+});
+
+describe('--beside', () => {
+  test('is repeatable', () => {
+    const folder = testAssembly();
+    expect(besideFolder(folder, besideFolder(folder))).toEqual([folder, folder]);
+  });
+
+  test.each(['docs', 'no-such-folder', ''])('is not %j', (folder) => {
+    expect(() => besideFolder(folder)).toThrow('It must be the folder of one synthesised stack');
+  });
+
+  test('what runs beside is named with its outputs, and its lines are printed as they are', async () => {
+    const printed: string[] = [];
+    const texts = await runBeside(
+      {
+        async runBeside(_, onLog) {
+          onLog?.({ functionName: 'Subscriber', stream: 'stdout', text: 'Kept' });
+          return { name: 'Reviews', outputs: { QueueUrl: 'http://localhost/queue' } };
+        },
+      },
+      ['cdk.out'],
+      (text) => printed.push(text),
+    );
+    expect(texts).toEqual(['Beside it runs Reviews:\n\n  QueueUrl: http://localhost/queue\n']);
+    expect(printed).toEqual(['Subscriber: Kept']);
+  });
+
+  test('what cannot be run beside is one line of error', async () => {
+    const stack = { runBeside: () => Promise.reject(new Error('Queue cannot be made')) };
+    await expect(runBeside(stack, ['cdk.out'], () => {})).rejects.toThrow(
+      'cdk.out cannot be run beside the stack: Queue cannot be made',
+    );
   });
 });

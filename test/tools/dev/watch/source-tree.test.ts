@@ -11,8 +11,8 @@ const OTHER = 'lambda/hash.ts';
 const before = process.cwd();
 let folder: string;
 let tree: SourceTree;
-/** Each time that something was told, what. */
-let told: string[][];
+/** The files of each report. */
+let reported: string[][];
 let problems: string[];
 
 const newTree = () => new SourceTree((problem) => problems.push(problem));
@@ -23,7 +23,7 @@ beforeEach(async () => {
   for (const name of ['bin', 'lib', 'lambda/events/shop-updated', 'lambda/consumer'])
     await mkdir(name, { recursive: true });
   for (const file of [FILE, OTHER, 'cdk.json', 'package.json']) await writeFile(file, 'as it was');
-  told = [];
+  reported = [];
   problems = [];
   tree = newTree();
 });
@@ -34,89 +34,86 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-const listen = () => tree.watch((files) => told.push([...files].sort()));
+const listen = () => tree.watch((files) => reported.push([...files].sort()));
 
-/** Saves another file, and waits until it is told: whatever was done before has been looked at by then. */
-async function toldUntilNow(): Promise<string[]> {
+/** Saves another file and waits for its report: whatever was done before has been looked at by then. */
+async function savedUntilNow(): Promise<string[]> {
   await writeFile('lib/last.ts', String(Math.random()));
-  await eventually(async () => told.flat().includes('lib/last.ts') || undefined);
-  return told.flat().filter((file) => file !== 'lib/last.ts');
+  await eventually(async () => reported.flat().includes('lib/last.ts') || undefined);
+  return reported.flat().filter((file) => file !== 'lib/last.ts');
 }
 
-const telling = (file: string) => eventually(async () => told.flat().includes(file) || undefined);
+const reporting = (file: string) => eventually(async () => reported.flat().includes(file) || undefined);
 
 test.each([FILE, 'bin/app.ts', 'lib/queries/lag.sql', 'cdk.json', 'package.json'])(
-  '%s is told when it is saved',
+  '%s is reported when it is saved',
   async (file) => {
     await mkdir('lib/queries');
     listen();
     await writeFile(file, 'saved');
-    await telling(file);
-    expect(await toldUntilNow()).toEqual([file]);
+    await reporting(file);
+    expect(await savedUntilNow()).toEqual([file]);
   },
 );
 
-test('what was saved before anybody listened is told, too', async () => {
+test('what was saved before anybody listened is reported, too', async () => {
   await writeFile(FILE, 'saved');
   listen();
-  expect(told).toEqual([[FILE]]);
+  expect(reported).toEqual([[FILE]]);
 });
 
-test('a file is told in a folder that is new', async () => {
+test('a file in a new folder is reported', async () => {
   listen();
   await mkdir('lambda/new/newer', { recursive: true });
   await writeFile('lambda/new/newer/first.ts', 'new');
-  await telling('lambda/new/newer/first.ts');
+  await reporting('lambda/new/newer/first.ts');
   await writeFile('lambda/new/newer/first.ts', 'saved');
-  await eventually(async () => told.length === 2 || undefined);
+  await eventually(async () => reported.length === 2 || undefined);
 });
 
-test('a file that is saved by way of another one is told once', async () => {
+test('a file that is saved by way of another one is reported once', async () => {
   listen();
   await rename(FILE, `${FILE}~`);
   await writeFile('lambda/consumer/.shop-updated.ts.swp', 'an editor’s own');
   await writeFile(FILE, 'saved');
   await rm(`${FILE}~`);
-  await telling(FILE);
-  expect(await toldUntilNow()).toEqual([FILE]);
+  await reporting(FILE);
+  expect(await savedUntilNow()).toEqual([FILE]);
 });
 
 test.each([
-  ['is written as it was', () => writeFile(FILE, 'as it was')],
-  ['gets another date', () => utimes(FILE, 1, 1)],
-  [
-    'is away for a moment',
-    async () => {
+  { change: 'is written as it was', act: () => writeFile(FILE, 'as it was') },
+  { change: 'gets another date', act: () => utimes(FILE, 1, 1) },
+  {
+    change: 'is away for a moment',
+    act: async () => {
       await rename(FILE, `${FILE}~`);
-      await toldUntilNow();
+      await savedUntilNow();
       await rename(`${FILE}~`, FILE);
     },
-  ],
-  [
-    'is empty for a moment',
-    async () => {
+  },
+  {
+    change: 'is empty for a moment',
+    act: async () => {
       await truncate(FILE);
-      await toldUntilNow();
+      await savedUntilNow();
       await writeFile(FILE, 'as it was');
     },
-  ],
-])('of a file that %s nothing is told', async (_, change) => {
+  },
+])('a file that $change is not reported', async ({ act }) => {
   listen();
-  await change();
-  told = [];
-  expect(await toldUntilNow()).toEqual([]);
+  await act();
+  reported = [];
+  expect(await savedUntilNow()).toEqual([]);
 });
 
-test('a file that stays away is told in the end', async () => {
+test.each([
+  { change: 'missing', act: () => rm(OTHER) },
+  { change: 'empty', act: () => truncate(OTHER) },
+])('a file that stays $change is reported in the end', async ({ act }) => {
   listen();
-  await rm(OTHER);
-  await telling(OTHER);
-});
-
-test('a file that stays empty is told in the end', async () => {
-  listen();
-  await truncate(OTHER);
-  await telling(OTHER);
+  await act();
+  await reporting(OTHER);
 });
 
 test('a link to a folder is no source, and holds up none', async () => {
@@ -125,26 +122,26 @@ test('a link to a folder is no source, and holds up none', async () => {
   listen();
   await symlink('consumers', 'lambda/later');
   await writeFile(FILE, 'saved');
-  await telling(FILE);
+  await reporting(FILE);
   expect(problems).toEqual([]);
 });
 
-test('a folder that becomes a file is told as what it is by then', async () => {
+test('a folder that becomes a file is reported as that file', async () => {
   listen();
   await rm('lambda/events/shop-updated', { recursive: true });
   await writeFile('lambda/events/shop-updated', 'a file');
-  await telling(FILE);
-  expect(told.flat()).toContain('lambda/events/shop-updated');
+  await reporting(FILE);
+  expect(reported.flat()).toContain('lambda/events/shop-updated');
   expect(problems).toEqual([]);
 });
 
-test('what the system refuses is told once, and the rest is told when it is saved', async () => {
+test('what the system refuses is a problem once, and the rest is reported when it is saved', async () => {
   // Leads to itself, which nobody may open, root included.
   await symlink('loop.ts', 'lambda/loop.ts');
   tree = newTree();
   listen();
   await writeFile(FILE, 'saved');
-  await telling(FILE);
-  await toldUntilNow();
+  await reporting(FILE);
+  await savedUntilNow();
   expect(problems).toEqual([expect.stringMatching(/^ELOOP: .*'lambda\/loop\.ts'\. /)]);
 });

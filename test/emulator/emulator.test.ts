@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { leadToEmulator } from './lead-to-emulator.ts';
+import { leadToEmulator } from './emulator.ts';
 
 test.each([
   [
