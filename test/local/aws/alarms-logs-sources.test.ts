@@ -245,6 +245,10 @@ describe('a log group', () => {
     { filterPattern: '{ $.level != "WARN" }', lines: ['DeadLettered 10'] },
     { filterPattern: '{ $.attempt > 1 }', lines: ['Failed 2', 'DeadLettered 10'] },
     { filterPattern: '{ $.attempt >= 2 && $.attempt < 10 }', lines: ['Failed 2'] },
+    {
+      filterPattern: '{ $.attempt >= 1 && $.attempt < 10 && $.level = "WARN" }',
+      lines: ['Failed 1', 'Failed 2'],
+    },
     { filterPattern: '{ $.attempt <= 1 }', lines: ['Processed 1', 'Failed 1'] },
     { filterPattern: '{ $.message > 1 }', lines: [] },
     {

@@ -155,6 +155,14 @@ describe('records', () => {
     expect([partition(hour), partition(otherHour)]).toContain(object?.key.replace(/[^/]+$/, ''));
   });
 
+  test('that come later are in an object of their own', async () => {
+    await put(['1\n']);
+    await delivered();
+    await put(['2\n']);
+    const found = await eventually(async () => ((await keys()).length === 2 ? texts() : undefined));
+    expect(found.sort()).toEqual(['1\n', '2\n']);
+  });
+
   test('are left as they are if the stream does not compress', async () => {
     await create(`${bucket}-plain`, { CompressionFormat: 'UNCOMPRESSED', FileExtension: undefined });
     await put(['plain'], firehose, `${bucket}-plain`);
