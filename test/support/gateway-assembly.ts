@@ -3,9 +3,6 @@ import type { GatewayKind } from '../../tools/cli/terminal/options.ts';
 import { sharedAssembly } from './shared-assembly.ts';
 import { testAssembly } from './test-stack.ts';
 
-/** Kinds of API that the stack can have before its receiver. */
-export const gateways: readonly GatewayKind[] = ['http', 'rest'];
-
 /** The cloud assembly of the stack with such an API. @returns its folder */
 export async function gatewayAssembly(gateway: GatewayKind): Promise<string> {
   return gateway === 'http' ? testAssembly() : sharedAssembly(gateway, stageOverrides({ gateway }));
