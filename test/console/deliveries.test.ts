@@ -1,183 +1,196 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { shopUpdated } from './events.ts';
-import { OpenConsole } from './open-console.ts';
+import type { Page } from 'playwright-core';
+import { exchangeOf } from './measure.ts';
+import { OpenConsole, shopUpdated } from './open-console.ts';
+
+/** What fails becomes a dead letter soon. */
+const environment = { FIRST_RETRY_DELAY_SECONDS: '0.01', MAXIMUM_RECEIVES: '2' };
 
 let open: OpenConsole;
 
 beforeAll(async () => {
-  open = await OpenConsole.start({ environment: { FIRST_RETRY_DELAY_SECONDS: '0.01' } });
+  open = await OpenConsole.start({ environment });
 });
 afterAll(() => open[Symbol.asyncDispose]());
-beforeEach(() => open.goto(''));
+beforeEach(async () => {
+  // A list that a selection holds is let go.
+  await open.show('#/queues');
+  await open.page.locator('.deliveries-table').waitFor({ state: 'hidden' });
+  await open.show('#/deliveries');
+});
 afterEach(() => {
   expect(open.wrongs).toEqual([]);
 });
 
-test('where nothing has come yet, one button sends the first event and shows its way to the row', async () => {
-  const { page, detail } = open;
-  await page.getByRole('button', { name: 'Send the first event' }).click();
+/** Posts for some shops. */
+async function post(...shops: string[]): Promise<void> {
+  for (const shop of shops) await open.partner.post(shopUpdated(shop));
+}
+
+const hash = () => open.page.evaluate('location.hash');
+const press = (key: string) => open.page.keyboard.press(key);
+const clearFilters = () => open.page.getByRole('button', { name: 'Clear filters' }).last().click();
+
+test('if nothing has come yet, one button sends the first event and shows its way to the item', async () => {
+  await using empty = await OpenConsole.start();
+  const { detail } = empty;
+  await empty.button('Send the first event').click();
   await detail.getByText('Processed', { exact: true }).first().waitFor();
   await detail.getByRole('heading', { name: 'shop.updated' }).waitFor();
   await detail.getByText('Item added').waitFor();
   await detail.getByRole('link', { name: 'ShopCacheTable' }).waitFor();
 });
 
-test('the filters of the page are in its address: part of a shop id, a count of the strip, a time range', async () => {
-  const { page, partner } = open;
-  for (const shop of ['shop-of-Osaka-1', 'shop-of-osaka-2', 'shop-twice'])
-    await partner.post(shopUpdated(shop));
-  await partner.post(shopUpdated('shop-of-osaka-2'), { signature: 'wrong' });
-  await open.row('shop-twice').getByText('Processed').waitFor();
-  await page.getByRole('textbox', { name: 'Shop' }).fill('OSAKA');
-  await countOf(() => open.rows.count(), 2);
-  expect(await address()).toContain('shop=OSAKA');
-  await page.getByRole('button', { name: 'Clear filters' }).click();
-  const failed = page.getByRole('button', { name: /^Failed/ });
-  await failed.click();
-  await countOf(() => open.rows.count(), 1);
-  await open.row('Bad signature').waitFor();
-  await failed.click();
-  await open.row('shop-twice').waitFor();
+describe('the list', () => {
+  test('is filtered by part of a shop id, by outcome and by time, and its address has the filters', async () => {
+    const { page } = open;
+    await post('shop-of-Osaka-1', 'shop-of-osaka-2');
+    await open.partner.post(shopUpdated('shop-of-osaka-2'), { signature: 'wrong' });
+    await page.getByRole('textbox', { name: 'Shop' }).fill('OSAKA');
+    await open.rowCount(2);
+    expect(await hash()).toContain('shop=OSAKA');
+    await clearFilters();
+    await open.button(/^Failed/).click();
+    await open.row('Bad signature').first().waitFor();
+    await open.row('shop-of-Osaka-1').waitFor({ state: 'hidden' });
+    await clearFilters();
 
-  const bars = page.getByRole('slider');
-  await bars.focus();
-  await page.keyboard.press('Home');
-  await page.keyboard.press('Shift+End');
-  await page.keyboard.press('Enter');
-  await page.waitForFunction("location.hash.includes('until=')");
-  await open.row('shop-twice').waitFor();
-  await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByRole('slider').focus();
+    for (const key of ['Home', 'Shift+End', 'Enter']) await press(key);
+    await page.waitForFunction("location.hash.includes('until=')");
+    await open.row('shop-of-Osaka-1').waitFor();
+    await clearFilters();
+  });
+
+  test('that is cleared shows only what comes later, until the filters are cleared', async () => {
+    await post('shop-earlier');
+    await open.row('shop-earlier').waitFor();
+    await open.button('Clear list').click();
+    await open.rowCount(0);
+    await post('shop-later');
+    await open.row('shop-later').waitFor();
+    await open.rowCount(1);
+    await clearFilters();
+    await open.row('shop-earlier').waitFor();
+  });
+
+  test('has a search of payloads, to which what comes later is added if it fits', async () => {
+    const { page } = open;
+    await open.partner.post(shopUpdated('shop-quiet-1', { name: 'Hidden in the payload' }));
+    await open.row('shop-quiet-1').waitFor();
+    // It has the focus before the next key, however fast that comes.
+    const pressed = "dispatchEvent(new KeyboardEvent('keydown', { key: '/' })); document.activeElement.id";
+    expect(await page.evaluate(pressed)).toBe('search');
+    await page.keyboard.type('hidden IN');
+    await press('Enter');
+    await open.rowCount(1);
+    expect(await page.locator('#search').inputValue()).toBe('hidden IN');
+    await open.partner.post(shopUpdated('shop-loud', { name: 'Seen by all' }));
+    await open.partner.post(shopUpdated('shop-quiet-2', { name: 'Hidden in the next one' }));
+    await open.row('shop-quiet-2').waitFor();
+    await open.rowCount(2);
+    await press('ArrowDown');
+    await open.detail.getByText('shop-quiet-2').first().waitFor();
+    expect(await hash()).toContain('search=hidden');
+    await press('Escape');
+    await clearFilters();
+    await open.row('shop-loud').waitFor();
+  });
+
+  test('resends several deliveries that are ticked', async () => {
+    await post('shop-ticked-1', 'shop-ticked-2');
+    for (const shop of ['shop-ticked-1', 'shop-ticked-2']) {
+      await open.row(shop).getByText('Processed').waitFor();
+      await open.row(shop).getByRole('checkbox').check();
+    }
+    await open.page.getByText('2 deliveries selected').waitFor();
+    await open.button(/^Resend/).click();
+    await press('n');
+    await open.row('shop-ticked').nth(3).waitFor();
+  });
+
+  test('of thousands draws only those in view, also on a narrow page, and the last is a key away', async () => {
+    const { page, feed } = open;
+    const many = 3_000;
+    for (let number = 0; number < many; number += 1) feed.onExchange(exchangeOf(number));
+    await open.show('#/deliveries?shop=measured');
+    await open.row(`measured-${many - 1}`).waitFor();
+    expect(await open.rows.count()).toBeLessThan(200);
+    const list = page.getByRole('grid', { name: /^Deliveries/ });
+    // With the row of headings.
+    expect(await list.getAttribute('aria-rowcount')).toBe(String(many + 1));
+    await list.focus();
+    await press('End');
+    await open.row('measured-0').first().waitFor();
+    const selected = open.rows.and(page.locator('[aria-selected=true]'));
+    expect(await selected.getAttribute('aria-rowindex')).toBe(String(many + 1));
+    await press('Escape');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await open.rows.first().waitFor();
+    expect(await open.rows.count()).toBeLessThan(200);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await clearFilters();
+  });
 });
 
-test('an address with an unknown filter says so', async () => {
-  await open.goto('#/deliveries?state=lost');
-  await open.page.getByRole('alert').getByText(/lost/).waitFor();
-  await open.page.getByRole('main').getByRole('button', { name: 'Clear filters' }).last().click();
-  await open.rows.first().waitFor();
-});
-
-test('a cleared list shows only what comes later, until the filters are cleared', async () => {
-  const { page, partner } = open;
-  await page.getByRole('button', { name: 'Clear list' }).click();
-  await countOf(() => open.rows.count(), 0);
-  await partner.post(shopUpdated('shop-later'));
-  await open.row('shop-later').waitFor();
-  expect(await open.rows.count()).toBe(1);
-  await page.getByRole('button', { name: 'Clear filters' }).click();
-  await open.row('shop-twice').first().waitFor();
-});
-
-test('several deliveries are selected and sent again', async () => {
-  const { page, partner } = open;
-  for (const shop of ['shop-many-1', 'shop-many-2']) await partner.post(shopUpdated(shop));
-  for (const shop of ['shop-many-1', 'shop-many-2']) {
-    await open.row(shop).getByText('Processed').waitFor();
-    await open.row(shop).getByRole('checkbox').check();
-  }
-  await page.getByText('2 deliveries selected').waitFor();
-  await page.getByRole('button', { name: /^Resend/ }).click();
-  await page.keyboard.press('n');
-  await countOf(() => open.row('shop-many').count(), 4);
-});
-
-test('several dead letters are selected and redriven, and the navigation counts them', async () => {
-  const { page, partner, stack } = open;
-  const end = stack.faults.inject({ service: 'dynamodb', kind: 'down' });
-  for (const shop of ['shop-dead-1', 'shop-dead-2']) await partner.post(shopUpdated(shop));
-  for (const shop of ['shop-dead-1', 'shop-dead-2']) await open.row(shop).getByText('Dead letter').waitFor();
-  await page.getByRole('link', { name: 'Dead letters 2' }).waitFor();
-  end();
-  for (const shop of ['shop-dead-1', 'shop-dead-2']) await open.row(shop).getByRole('checkbox').check();
-  await page.getByRole('button', { name: /^Redrive/ }).click();
-  for (const shop of ['shop-dead-1', 'shop-dead-2']) await open.row(shop).getByText('Processed').waitFor();
-  await page.getByRole('link', { name: 'Dead letters', exact: true }).waitFor();
-});
-
-test('a search looks into payloads, and what comes later appears only where it fits', async () => {
-  const { page, partner } = open;
-  await partner.post(shopUpdated('shop-a', { name: 'Hidden in the payload' }));
-  await open.row('shop-a').waitFor();
-  await page.keyboard.press('/');
-  await page.keyboard.type('hidden IN');
-  await open.row('shop-twice').first().waitFor({ state: 'hidden' });
-  expect(await open.row('shop-a').count()).toBe(1);
-  await partner.post(shopUpdated('shop-b', { name: 'Seen by all' }));
-  await partner.post(shopUpdated('shop-c', { name: 'Hidden in the next one' }));
-  await open.row('shop-c').waitFor();
-  expect(await open.row('shop-b').count()).toBe(0);
-  await page.getByRole('button', { name: 'Clear filters' }).click();
-  await open.row('shop-b').waitFor();
-});
-
-test('Enter in the search box searches, and leads into the list', async () => {
-  const { page } = open;
-  await page.locator('#search').fill('hidden in the next');
-  await page.keyboard.press('Enter');
-  await countOf(() => open.rows.count(), 1);
-  expect(await page.locator('#search').inputValue()).toBe('hidden in the next');
-  await page.keyboard.press('ArrowDown');
-  await open.detail.getByText('shop-c').first().waitFor();
-  expect(page.url()).toContain('search=hidden');
-});
-
-describe('selecting a delivery', () => {
+describe('a selected delivery', () => {
   test('stops the scrolling: what is new is counted, and one key leads to it', async () => {
-    const { page, partner } = open;
-    await open.select('shop-twice');
+    await post('shop-selected');
+    await open.select('shop-selected');
     const before = await open.rows.first().getAttribute('data-id');
-    await partner.post(shopUpdated('shop-new'));
-    await page.getByRole('button', { name: '1 new' }).waitFor();
+    await post('shop-new');
+    await open.button('1 new').waitFor();
     expect(await open.rows.first().getAttribute('data-id')).toBe(before);
-    await page.keyboard.press('n');
+    await press('n');
     await open.row('shop-new').waitFor();
   });
 
   test('has an address that opens the same view', async () => {
     const { page, detail } = open;
-    await open.select('shop-new');
-    await page.keyboard.press('l');
+    await post('shop-linked');
+    await open.select('shop-linked');
+    await press('l');
+    await page.getByText('Link copied').waitFor();
     const address = String(await page.evaluate('navigator.clipboard.readText()'));
     await page.goto('about:blank');
     await page.goto(address);
-    await detail.getByText('shop-new').first().waitFor();
+    await detail.getByText('shop-linked').first().waitFor();
   });
 
   test('gives a curl command that works as it stands', async () => {
     const { page, partner } = open;
-    const name = 'It\'s "quoted" $HOME `id` \\n é 漢 🙂';
-    await partner.post(shopUpdated('shop-curl', { name }));
+    await partner.post(shopUpdated('shop-curl', { name: 'It\'s "quoted" $HOME `id` \\n é 漢 🙂' }));
     await open.select('shop-curl');
-    await page.keyboard.press('c');
+    await press('c');
     await page.getByText('Copied as curl').waitFor();
     const command = String(await page.evaluate('navigator.clipboard.readText()'));
     const { stdout } = await promisify(execFile)('bash', ['-c', command]);
     expect(stdout).toContain('"status":"queued"');
-    await page.keyboard.press('n');
-    await countOf(() => open.row('shop-curl').count(), 2);
+    await press('n');
+    await open.row('shop-curl').nth(1).waitFor();
   });
 
-  test('is done by j and k from anywhere, Enter goes into it, and Escape leaves it', async () => {
-    const { page, detail } = open;
-    await open.rows.first().waitFor();
-    await page.keyboard.press('j');
-    await page.keyboard.press('j');
-    await selectedIs(1);
+  test('changes by j and k from anywhere', async () => {
+    const { detail } = open;
+    await post('shop-keys-1', 'shop-keys-2');
+    await open.show('#/deliveries?shop=shop-keys');
+    await open.rowCount(2);
+    for (const key of ['j', 'j']) await press(key);
+    await detail.getByText('shop-keys-1').first().waitFor();
     await detail.getByText('Timeline').click();
-    await page.keyboard.press('k');
-    await selectedIs(0);
-    await page.keyboard.press('Enter');
-    await page.waitForFunction("document.activeElement.id === 'detail'");
-    await page.keyboard.press('Escape');
-    await page.waitForFunction("location.hash === '#/deliveries'");
+    await press('k');
+    await detail.getByText('shop-keys-2').first().waitFor();
   });
 
   test('shares the page with the list at a place that is dragged, set by keys, and remembered', async () => {
     const { page } = open;
+    await post('shop-split');
+    await open.rows.first().waitFor();
     const list = page.getByRole('grid', { name: /^Deliveries/ });
     const whole = await list.evaluate((grid) => grid.clientWidth);
-    await page.keyboard.press('j');
+    await press('j');
     const splitter = page.getByRole('separator', { name: 'Width of the list' });
     const box = await splitter.boundingBox();
     await page.mouse.move(box?.x ?? 0, 400);
@@ -186,26 +199,254 @@ describe('selecting a delivery', () => {
     await page.mouse.up();
     expect(await splitter.getAttribute('aria-valuenow')).toBe('35');
     await splitter.focus();
-    await page.keyboard.press('ArrowRight');
+    await press('ArrowRight');
     await open.goto('#/deliveries');
     expect(await list.evaluate((grid) => grid.clientWidth)).toBe(whole);
-    await page.keyboard.press('j');
+    await press('j');
     expect(await splitter.getAttribute('aria-valuenow')).toBe('37');
   });
 });
 
-const address = () => open.page.evaluate('location.hash');
+test('what fails because of a fault becomes a dead letter, and is processed by a redrive after the fault', async () => {
+  const { page } = open;
+  await open.show('#/faults');
+  await page.getByRole('switch', { name: 'DynamoDB down' }).click();
+  await page.getByRole('switch', { name: 'DynamoDB down', checked: true }).waitFor();
+  await post('shop-dead-1', 'shop-dead-2');
+  await page.getByRole('link', { name: 'Dead letters 2' }).waitFor();
+  await open.button('End all faults').click();
+  await page.getByRole('switch', { name: 'DynamoDB down', checked: false }).waitFor();
 
-/** Playwright's own address may lag behind a key. */
-const selectedIs = async (index: number) => {
-  const id = await open.rows.nth(index).getAttribute('data-id');
-  const hash = JSON.stringify(`#/deliveries/${encodeURIComponent(id ?? '')}`);
-  await open.page.waitForFunction(`location.hash === ${hash}`);
-};
+  await page.getByRole('link', { name: 'Deliveries' }).click();
+  await open.row('shop-dead-1').getByText('Dead letter').waitFor();
+  await open.row('shop-dead-1').getByRole('checkbox').check();
+  await open.button(/^Redrive/).click();
+  await open.row('shop-dead-1').getByText('Processed').waitFor();
 
-/** Waits until the page has so many. */
-async function countOf(count: () => Promise<number>, wanted: number): Promise<void> {
-  const deadline = Date.now() + 15_000;
-  while ((await count()) !== wanted && Date.now() < deadline) await open.page.waitForTimeout(50);
-  expect(await count()).toBe(wanted);
-}
+  await page.getByRole('link', { name: 'Dead letters 1' }).click();
+  await page.getByRole('heading', { name: '1 dead letter, 1 reason' }).waitFor();
+  await open.button('Redrive all').click();
+  await page.getByText('No dead letters').waitFor();
+  await page.getByRole('link', { name: 'Deliveries' }).click();
+  await open.select('shop-dead-2');
+  await open.detail.getByText('item added').waitFor();
+});
+
+test('the message of a paused event waits on its queue, where its body can be read, until it is resumed', async () => {
+  const { page } = open;
+  await open.show('#/queues');
+  await open.button('Pause shop.updated').click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox').fill('The cache is being moved');
+  await dialog.getByRole('button', { name: /^Pause/ }).click();
+  await page.getByText('The cache is being moved').first().waitFor();
+  // What comes before that is still processed.
+  await open.taskOutput(/^Paused\. /);
+
+  await post('shop-paused');
+  await page.getByRole('link', { name: 'shop.updated', exact: true }).click();
+  await open.button(/^Body of /).click();
+  await page.getByText('"shop_id": "shop-paused"').waitFor();
+  await open.button('Resume shop.updated').click();
+  await page.getByRole('link', { name: 'Deliveries' }).click();
+  await open.row('shop-paused').getByText('Processed').waitFor();
+});
+
+test('while the console is away the page says so, and afterwards it has every delivery once', async () => {
+  const { page } = open;
+  await open.show('#/deliveries?shop=shop-away');
+  await post('shop-away-1');
+  await open.rowCount(1);
+  await open.withoutConsole(async () => {
+    await page.getByText('Reconnecting').waitFor();
+    await post('shop-away-2', 'shop-away-3');
+  });
+  await page.getByText('Connected', { exact: true }).waitFor();
+  await open.row('shop-away-3').getByText('Processed').waitFor();
+  await open.rowCount(3);
+  // Another console has another cookie.
+  await open.goto('');
+});
+
+/** The browser shows all pages of a test. Others are hidden as a browser hides them. */
+const hide = (page: Page, hidden: boolean) =>
+  page.evaluate(`
+    Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  `);
+
+test('a hidden tab releases its connection, of which a browser has six, and catches up when it is seen', async () => {
+  const { context, url } = open;
+  const other = await context.newPage();
+  await other.goto(url);
+  await other.getByText('Connected', { exact: true }).waitFor();
+  await hide(other, true);
+  await post('shop-hidden');
+  await open.row('shop-hidden').getByText('Processed').waitFor();
+  const row = other.getByRole('row').filter({ hasText: 'shop-hidden' });
+  expect(await row.count()).toBe(0);
+  await hide(other, false);
+  await row.getByText('Processed').waitFor();
+  expect(await row.count()).toBe(1);
+  await other.close();
+});
+
+const button = (name: string | RegExp) => open.detail.getByRole('button', { name });
+
+describe('a delivery', () => {
+  test('shows its outcome with the right action, its effect, and its timeline', async () => {
+    const { detail } = open;
+    await open.showDelivery(shopUpdated('shop-outcome'));
+    await detail.getByText(/^Finished at/).waitFor();
+    await button('Resend').waitFor();
+    await detail.getByText('Item added').waitFor();
+    await detail.getByRole('link', { name: 'ShopCacheTable' }).waitFor();
+    await detail.getByText('attempt 1').waitFor();
+    expect(await detail.locator('time').first().getAttribute('title')).toMatch(/UTC$/);
+    await open.showDelivery(shopUpdated('shop-outcome', { updated_fields: ['address'] }));
+    await detail.getByText('Item changed').waitFor();
+    await detail.locator('.diff').getByRole('row').filter({ hasText: 'changed from' }).first().waitFor();
+  });
+
+  test('without a required field is invalid, and can be edited and sent', async () => {
+    const { detail } = open;
+    await open.showDelivery({ ...shopUpdated('-'), data: {} });
+    await detail.getByText('The answer was 400: invalid or missing: data.shop_id').waitFor();
+    await button('Edit and resend').click();
+    await editor().fill(JSON.stringify(shopUpdated('shop-corrected')));
+    await press('Control+Enter');
+    await detail.getByText('shop-corrected').first().waitFor();
+    await detail.getByText(/^Finished at/).waitFor();
+  });
+
+  test('of an event without a consumer is parked, and cannot be redriven yet', async () => {
+    await open.showDelivery({ ...shopUpdated('shop-parked'), event: 'shop.renamed' });
+    await open.detail.getByText(/No consumer handles this event/).waitFor();
+    const redrive = button('Redrive from unrouted');
+    expect(await redrive.getAttribute('aria-disabled')).toBe('true');
+    expect(await redrive.getAttribute('title')).toContain('no consumer');
+    await open.detail.getByRole('link', { name: 'Show the queue' }).waitFor();
+  });
+
+  test('is sent again with the same bytes, which are the same event', async () => {
+    await open.showDelivery(shopUpdated('shop-again'));
+    await open.detail.getByText(/^Finished at/).waitFor();
+    await press('r');
+    await open.page.getByRole('link', { name: 'Show it' }).last().click();
+    await open.detail.getByText('This event was processed before.').waitFor();
+    const { deliveries } = open.feed.store.list({ shop: 'shop-again' });
+    expect(new Set(deliveries.map(({ eventId }) => eventId)).size).toBe(1);
+  });
+});
+
+const editor = () => open.page.getByRole('textbox', { name: 'Body' });
+
+describe('the editor', () => {
+  async function edit(body: unknown): Promise<void> {
+    await open.showDelivery(body);
+    await button('Resend').waitFor();
+    await press('e');
+  }
+
+  test('opens formatted at the top, and asks before it discards changes', async () => {
+    const { page } = open;
+    await edit(shopUpdated('shop-editor', { name: 'x'.repeat(20) }));
+    await editor().waitFor();
+    expect(await editor().innerText()).toMatch(/^\{\n\s+"event": "shop.updated",\n/);
+    await page.keyboard.type(' ');
+    await press('Escape');
+    await page.getByText('Discard your changes?').waitFor();
+    await open.button('Keep editing').click();
+    await open.button('Undo all').click();
+    await editor().focus();
+    await press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  });
+
+  test('sets the timestamp to now, and Tab leaves it', async () => {
+    const { page } = open;
+    await edit({ ...shopUpdated('shop-dated'), timestamp: '2020-01-01T00:00:00Z' });
+    await editor().waitFor();
+    await press('Tab');
+    await press('Enter');
+    await editor().getByText(new Date().toISOString().slice(0, 10)).waitFor();
+    expect(await editor().innerText()).not.toContain('2020-01-01');
+    await page.getByRole('button', { name: 'Close', exact: true }).last().click();
+    await open.button('Discard').click();
+  });
+
+  test('says of text that is not JSON where it is wrong, and sends it', async () => {
+    await edit(shopUpdated('shop-broken'));
+    await editor().fill('{"event": nothing');
+    await open.page.getByText('Not JSON. Line 1, column 11: a value is expected.').waitFor();
+    await open.button('Sign and send anyway').click();
+    await open.detail.getByText('Invalid', { exact: true }).first().waitFor();
+  });
+
+  test('is a plain field if CodeMirror does not load', async () => {
+    const { page, detail } = open;
+    await page.route(/code-mirror/, (request) => request.abort());
+    await open.goto('');
+    await edit(shopUpdated('shop-plain'));
+    await page.locator('textarea.editor').waitFor();
+    await editor().fill(JSON.stringify(shopUpdated('shop-of-plain')));
+    await press('Control+Enter');
+    await detail.getByText('shop-of-plain').first().waitFor();
+    await page.unroute(/code-mirror/);
+    // The browser remembers a module that failed for as long as it has the page.
+    await open.goto('');
+  });
+});
+
+describe('a payload', () => {
+  const body = () => open.page.getByRole('region', { name: /^Body/ });
+  const bodyText = (text: string | RegExp) => body().getByText(text).first().waitFor();
+  const showRequest = (payload: unknown) => open.showDelivery(payload, '?tab=request');
+
+  test('with markup, and with what turns text around, is shown as text, wherever it stands', async () => {
+    const { page } = open;
+    const markup = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>';
+    await showRequest(shopUpdated('shop-markup', { name: `${markup}\u202e`, updated_fields: [markup] }));
+    await bodyText(/<img src=x onerror=/);
+    expect(await body().textContent()).not.toContain('\u202e');
+    await page.getByRole('tab', { name: 'Overview' }).click();
+    await open.detail.getByText('<script>').first().waitFor();
+    expect(await page.evaluate("'hit' in window")).toBe(false);
+  });
+
+  test('from right to left leaves the punctuation of JSON where it is', async () => {
+    await showRequest(shopUpdated('shop-right-to-left', { name: 'مطعم, (2)', tags: ['שלום!', 'x'] }));
+    for (const part of ['Formatted', 'As sent']) {
+      await open.button(part).click();
+      await bodyText('مطعم');
+      // Where each quote, comma and colon is drawn: from left to right, as in the text.
+      const isInOrder = await body().evaluate((view) => {
+        return [...view.querySelectorAll('.text-line')].every((line) => {
+          const places: number[] = [];
+          const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+          for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+            if (!/^["]$|^[":,[\]{} ]+$/.test(node.textContent ?? '')) continue;
+            const range = document.createRange();
+            range.selectNode(node);
+            places.push(range.getBoundingClientRect().left);
+          }
+          return places.every((place, index) => index === 0 || place >= (places[index - 1] ?? 0));
+        });
+      });
+      expect(isInOrder).toBe(true);
+    }
+  });
+
+  test('of 4 MB in one line is shown in part, and can be scrolled to its end', async () => {
+    const { page } = open;
+    await showRequest(shopUpdated('shop-large', { name: 'x'.repeat(4 * 1024 * 1024), end: 'the-end' }));
+    await open.button('As sent').click();
+    await bodyText(/xxxx/);
+    expect(await page.locator('.text-row').count()).toBeLessThan(300);
+    await body().focus();
+    await press('End');
+    await bodyText(/the-end/);
+    await open.button('Formatted').click();
+    await bodyText(/xxxx/);
+  });
+});

@@ -1,5 +1,5 @@
-import { shopUpdated } from './events.ts';
-import { OpenConsole } from './open-console.ts';
+import { answered } from '../tools/console/support.ts';
+import { OpenConsole, shopUpdated } from './open-console.ts';
 
 /** Deliveries of which the way to the page is measured. */
 const SENT = 200;
@@ -51,23 +51,18 @@ export async function measureConsole(assembly: string, signal: AbortSignal): Pro
   signal.throwIfAborted();
   const postToLine = await measureLines(open);
   for (let number = 0; number < MANY - BURST; number += 1) open.feed.onExchange(exchangeOf(number));
-  await open.row(`shop-${MANY - BURST - 1}`).waitFor();
+  await open.row(`measured-${MANY - BURST - 1}`).waitFor();
   await open.page.waitForTimeout(QUIET);
   const burst = open.page.evaluate(framesWhile('')) as Promise<number[]>;
   for (let number = MANY - BURST; number < MANY; number += 1) open.feed.onExchange(exchangeOf(number));
-  await open.row(`shop-${MANY - 1}`).waitFor();
+  await open.row(`measured-${MANY - 1}`).waitFor();
   const burstFrames = framesOf(await burst);
   const scroll = `document.querySelector('.deliveries-table').scrollTop = (now - begun) * ${PIXELS};`;
   const frames = framesOf((await open.page.evaluate(framesWhile(scroll))) as number[]);
   const debugging = await open.context.newCDPSession(open.page);
   await debugging.send('HeapProfiler.collectGarbage');
   const heap = (await open.page.evaluate('performance.memory.usedJSHeapSize')) as number;
-  return {
-    postToLine,
-    frames,
-    burst: burstFrames,
-    heap: heap / 1024 / 1024,
-  };
+  return { postToLine, frames, burst: burstFrames, heap: heap / 1024 / 1024 };
 }
 
 async function measureLines({ page, partner }: OpenConsole): Promise<Measured['postToLine']> {
@@ -117,19 +112,9 @@ const share = (values: readonly number[], part: number) =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))] ?? 0;
 
 /** A request that was answered, as the local stack tells of it. */
-export function exchangeOf(number: number) {
-  return {
-    requestId: `request-${number}`,
-    receivedAt: new Date(Date.now() - MANY + number),
-    method: 'POST',
-    path: '/api/v1/webhooks/partner',
-    query: '',
-    headers: [['content-type', 'application/json']] as const,
-    sourceIp: '127.0.0.1',
-    body: Buffer.from(JSON.stringify(shopUpdated(`shop-${number}`))),
-    status: 200,
-    responseHeaders: [],
-    responseBody: Buffer.from(`{"status":"queued","eventId":"${number}","requestId":"request-${number}"}`),
-    durationMilliseconds: 1,
-  };
-}
+export const exchangeOf = (number: number) =>
+  answered(
+    `request-${number}`,
+    Buffer.from(JSON.stringify(shopUpdated(`measured-${number}`))),
+    new Date(Date.now() - MANY + number),
+  );

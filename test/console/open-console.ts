@@ -6,8 +6,16 @@ import { Partner } from '../support/partner.ts';
 import { startTestStack, TEST_SECRET } from '../support/test-stack.ts';
 import { launchBrowser } from './browser.ts';
 
-/** How long the page may take for anything, in milliseconds: far beyond what it takes, as machines are noisy. */
+/** Milliseconds that the page may take for anything: far beyond what it takes, as machines are noisy. */
 const PATIENCE = 30_000;
+
+export const shopUpdated = (shop: string, more: object = {}) => ({
+  event: 'shop.updated',
+  data: { shop_id: shop, name: 'Aozora', updated_fields: ['name'], ...more },
+  timestamp: new Date().toISOString(),
+});
+
+export const addressOf = (requestId: unknown) => `#/deliveries/${encodeURIComponent(String(requestId))}`;
 
 /** A local stack with its console, and a browser that has it open. */
 export class OpenConsole implements AsyncDisposable {
@@ -16,7 +24,7 @@ export class OpenConsole implements AsyncDisposable {
   readonly context: BrowserContext;
   readonly page: Page;
   readonly partner: Partner;
-  /** What the page should not have: errors, and requests that leave this machine. */
+  /** What no page should have: errors, and requests that leave this machine. */
   readonly wrongs: string[] = [];
   #console: LocalConsole;
 
@@ -25,17 +33,13 @@ export class OpenConsole implements AsyncDisposable {
     launch: LaunchOptions = {},
   ): Promise<OpenConsole> {
     const feed = new LocalFeed();
-    const stack = await startTestStack({
-      observer: feed,
-      onLog: (line) => feed.onLog(line),
-      ...options,
-    });
+    const browsing = launchBrowser(launch);
+    const stack = await startTestStack({ observer: feed, onLog: (line) => feed.onLog(line), ...options });
     feed.attach(stack);
     const console = await startLocalConsole(feed, { stack, secret: TEST_SECRET, port: 0 });
-    const browser = await launchBrowser(launch);
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-    await context.grantPermissions(['clipboard-read', 'clipboard-write'], {
-      origin: new URL(console.url).origin,
+    const context = await (await browsing).newContext({
+      viewport: { width: 1440, height: 900 },
+      permissions: ['clipboard-read', 'clipboard-write'],
     });
     context.setDefaultTimeout(PATIENCE);
     const open = new OpenConsole(stack, feed, console, context, await context.newPage());
@@ -57,15 +61,16 @@ export class OpenConsole implements AsyncDisposable {
     this.page = page;
     this.partner = new Partner(stack.outputs.WebhookUrl);
     const { origin } = new URL(console.url);
-    page.on('pageerror', (error) => this.wrongs.push(`error: ${error.message}`));
-    page.on('console', (message) => {
+    context.on('weberror', (error) => this.wrongs.push(`error: ${error.error().message}`));
+    context.on('console', (message) => {
       // The browser itself says so of a request that fails, which some tests want.
       const isNetwork = /Failed to load resource|ERR_/.test(message.text());
       if (message.type() === 'error' && !isNetwork) this.wrongs.push(`console: ${message.text()}`);
     });
-    page.on('request', (request) => {
+    context.on('request', (request) => {
       const url = request.url();
-      if (!url.startsWith(origin) && !/^(data|blob|about):/.test(url)) this.wrongs.push(`request: ${url}`);
+      if (!url.startsWith(origin) && !/^(data|blob|about|file):/.test(url))
+        this.wrongs.push(`request: ${url}`);
     });
   }
 
@@ -73,7 +78,7 @@ export class OpenConsole implements AsyncDisposable {
     return this.#console.url;
   }
 
-  /** Opens the page anew. @param hash such as `#/queues` */
+  /** Loads the page anew. @param hash such as `#/queues` */
   async goto(hash: string): Promise<void> {
     // Another hash alone would be the same page.
     await this.page.goto('about:blank');
@@ -81,16 +86,25 @@ export class OpenConsole implements AsyncDisposable {
     await this.page.locator('.connection.is-live').waitFor();
   }
 
+  /** Shows a view, without loading the page again. */
+  async show(hash: string): Promise<void> {
+    await this.page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+  }
+
+  /** Posts, and shows its detail. @returns its address */
+  async showDelivery(body: unknown, tab = ''): Promise<string> {
+    const address = addressOf((await this.partner.post(body)).body.requestId);
+    await this.show(`${address}${tab}`);
+    return address;
+  }
+
   /** Takes the console away, and brings it back on the same port after some work. */
   async withoutConsole(work: () => Promise<void>): Promise<void> {
     const { port } = new URL(this.url);
     await this.#console[Symbol.asyncDispose]();
     await work();
-    this.#console = await startLocalConsole(this.feed, {
-      stack: this.stack,
-      secret: TEST_SECRET,
-      port: Number(port),
-    });
+    const { stack } = this;
+    this.#console = await startLocalConsole(this.feed, { stack, secret: TEST_SECRET, port: Number(port) });
   }
 
   /** Of the list of deliveries, as far as they are in view. */
@@ -103,6 +117,17 @@ export class OpenConsole implements AsyncDisposable {
     return this.rows.filter({ hasText: text });
   }
 
+  /** Waits until the list has so many rows. */
+  async rowCount(wanted: number): Promise<void> {
+    await this.rows.nth(wanted).waitFor({ state: 'hidden' });
+    if (wanted > 0) await this.rows.nth(wanted - 1).waitFor();
+  }
+
+  /** Waits for what a command prints at its end. */
+  async taskOutput(text: RegExp): Promise<void> {
+    await this.page.getByRole('region', { name: 'Tasks' }).getByText(text).first().waitFor();
+  }
+
   /** Selects a row, and waits until its detail is there. */
   async select(text: string): Promise<void> {
     await this.row(text).first().click();
@@ -112,6 +137,10 @@ export class OpenConsole implements AsyncDisposable {
   /** What is selected. */
   get detail(): Locator {
     return this.page.locator('#detail');
+  }
+
+  button(name: string | RegExp): Locator {
+    return this.page.getByRole('button', { name });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

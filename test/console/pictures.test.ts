@@ -2,8 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, test } from '@jest/globals';
 import { readSamples } from '../../events/samples.ts';
-import { shopUpdated } from './events.ts';
-import { OpenConsole } from './open-console.ts';
+import { OpenConsole, shopUpdated } from './open-console.ts';
 
 const FOLDER = 'docs/console';
 

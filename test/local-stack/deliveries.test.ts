@@ -12,12 +12,11 @@ import type { GatewayKind } from '../../tools/cli/terminal/options.ts';
 import { stageAssembly } from '../lib/stage-assembly.ts';
 import { ArchiveBucket } from '../support/archive.ts';
 import { eventually } from '../support/eventually.ts';
-import { gatewayAssembly, scarceAssembly } from '../support/gateway-assembly.ts';
 import { Partner, signBody } from '../support/partner.ts';
 import { Queues } from '../support/queues.ts';
 import { bodyOf, signingVectors } from '../support/signing-vectors.ts';
 import { Tables } from '../support/tables.ts';
-import { startTestStack, TEST_SECRET } from '../support/test-stack.ts';
+import { gatewayAssembly, scarceAssembly, startTestStack, TEST_SECRET } from '../support/test-stack.ts';
 
 /** In milliseconds: the first to ask for a gateway of the other kind has its stack synthesised. */
 const PATIENCE = 120_000;

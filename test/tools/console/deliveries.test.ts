@@ -3,7 +3,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Delivery, Partner } from '../../support/partner.ts';
-import { TEST_SECRET } from '../../support/test-stack.ts';
 import { startTestConsole, type TestConsole } from './support.ts';
 
 let running: TestConsole;
@@ -42,27 +41,19 @@ describe('a delivery', () => {
     const { shop_id } = payload.data;
     const bytes = JSON.stringify(payload).length;
     const detail = await deliver(payload);
+    const after = { shop_id, updated_fields: ['name'], version: expect.stringContaining(detail.eventId) };
     expect(detail).toMatchObject({
       event: 'shop.updated',
       shopId: shop_id,
+      status: 200,
       state: 'processed',
       settled: true,
       attempts: 1,
-      status: 200,
-      bytes,
+      problems: [],
       request: { method: 'POST', path: '/api/v1/webhooks/partner', bytes },
       answer: { status: 200 },
       history: { event: 'shop.updated', now: [{ state: 'processed' }] },
-      problems: [],
-      effects: [
-        {
-          kind: 'item',
-          table: 'ShopCacheTable',
-          key: shop_id,
-          before: null,
-          after: { shop_id, updated_fields: ['name'], version: expect.stringContaining(detail.eventId) },
-        },
-      ],
+      effects: [{ kind: 'item', table: 'ShopCacheTable', key: shop_id, before: null, after }],
       logs: [{ function: 'receiver' }, { function: 'shop.updated' }],
     });
     const signature = ['x-webhook-signature', expect.stringMatching(/^[0-9a-f]{64}$/)];
@@ -82,15 +73,9 @@ describe('a delivery', () => {
     const comment = `Nice ${randomUUID()}`;
     const data = { shop_id: 'shop-1', comment };
     const detail = await deliver({ event: 'review.posted', data, timestamp: '2026-01-31T09:00:00Z' });
-    expect(detail).toMatchObject({ state: 'processed' });
-    expect(detail.effects).toEqual([
-      {
-        kind: 'notification',
-        topic: 'ReviewTopicArn',
-        at: expect.any(String),
-        subject: expect.any(String),
-        texts: expect.objectContaining({ default: expect.stringContaining(comment) }),
-      },
+    const texts = { default: expect.stringContaining(comment) };
+    expect(detail.effects).toMatchObject([
+      { kind: 'notification', topic: 'ReviewTopicArn', subject: expect.any(String), texts },
     ]);
   });
 
@@ -102,26 +87,10 @@ describe('a delivery', () => {
     expect(detail.history.now).toMatchObject([{ state: 'dead-letter', queueHolds: 1 }]);
   });
 
-  test.each([
-    {
-      what: 'with a wrong signature',
-      body: shopUpdated(),
-      delivery: { signature: '00' },
-      row: { state: 'rejected', status: 401, error: 'malformed signature' },
-    },
-    {
-      what: 'without its fields',
-      body: { ...shopUpdated(), data: {} },
-      row: { state: 'invalid', status: 400, error: 'Invalid or missing: data.shop_id' },
-    },
-    {
-      what: 'of an unknown event',
-      body: { ...shopUpdated(), event: 'shop.opened' },
-      row: { state: 'parked', status: 200, event: 'shop.opened' },
-    },
-  ])('$what has settled at once', async ({ body, delivery, row }) => {
-    const detail = await deliver(body, delivery);
-    expect(detail).toMatchObject({ ...row, settled: true, attempts: 0, effects: [] });
+  test('with a wrong signature has settled at once', async () => {
+    const detail = await deliver(shopUpdated(), { signature: '00' });
+    const rejected = { state: 'rejected', status: 401, error: 'malformed signature' };
+    expect(detail).toMatchObject({ ...rejected, settled: true, attempts: 0, effects: [] });
     expect(detail.history.steps).toContainEqual(expect.objectContaining({ kind: 'answered' }));
   });
 
@@ -129,12 +98,11 @@ describe('a delivery', () => {
     const url = (running.stack.outputs.WebhookUrl ?? '').replace('/partner', '/partners');
     const response = await fetch(url, { method: 'POST', body: '{}' });
     const { body } = await running.api.get(`${pathOf(response.headers.get('apigw-requestid'))}/settled`);
+    const refused = { state: 'refused', status: 404, error: 'Not Found' };
     expect(body).toMatchObject({
-      state: 'refused',
-      status: 404,
+      ...refused,
       settled: true,
-      error: 'Not Found',
-      history: { now: [{ state: 'refused', status: 404, error: 'Not Found' }] },
+      history: { now: [refused] },
       request: { path: '/api/v1/webhooks/partners', bodyMissing: expect.stringContaining('not read') },
     });
   });
@@ -152,8 +120,6 @@ describe('a delivery', () => {
 describe('a body', () => {
   test.each([
     { what: 'of 1 MB', body: JSON.stringify(shopUpdated({ x: 'x'.repeat(1024 * 1024) })) },
-    { what: 'with control characters', body: JSON.stringify({ x: '\u0000\u001b[31m\u202e\ufffe\ud800' }) },
-    { what: 'with markup', body: '</script><img src=x onerror=alert(1)>' },
     { what: 'that is no text', body: Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0x7d]) },
     { what: 'that is empty', body: '' },
   ])('$what comes through byte for byte, and a browser does not show it', async ({ body }) => {
@@ -171,86 +137,47 @@ describe('a body', () => {
 });
 
 describe('the list', () => {
-  const found = async (query: Record<string, string>) => {
-    const { body } = await running.api.get(`/api/deliveries?${new URLSearchParams(query)}`);
-    return body.deliveries.map(({ id }: { id: string }) => id);
-  };
-
-  test('has the newest first, at most as many as the limit, and their total', async () => {
+  test('has at most as many as the limit, and their total', async () => {
     const shop = `shop-${randomUUID()}`;
-    const ids: string[] = [];
-    for (const count of [1, 2, 3]) ids.push((await deliver(shopUpdated({ shop_id: shop, count }))).id);
-    const { body } = await running.api.get(`/api/deliveries?shop=${shop}&limit=2`);
-    expect(body).toMatchObject({ deliveries: [{ id: ids[2] }, { id: ids[1] }], total: 3 });
+    await deliver(shopUpdated({ shop_id: shop, count: 1 }));
+    const { id } = await deliver(shopUpdated({ shop_id: shop, count: 2 }));
+    const { body } = await running.api.get(`/api/deliveries?shop=${shop}&limit=1`);
+    expect(body).toEqual({ deliveries: [expect.objectContaining({ id })], total: 2 });
   });
 
   test('is narrowed by every filter', async () => {
     const shop = `shop-${randomUUID()}`;
-    const payload = shopUpdated({ shop_id: shop, name: 'Ünïque 店' }, { webhookId: `wh-${shop}` });
-    // JSON may have any character as an escape.
-    const { id, eventId, receivedAt } = await deliver(JSON.stringify(payload).replace('店', '\\u5E97'));
-    const at = (difference: number) => new Date(Date.parse(receivedAt) + difference).toISOString();
-    for (const query of [
-      {},
-      { search: 'üNÏQUE 店' },
-      { search: eventId.slice(0, 12) },
-      { event: 'shop.updated' },
-      { shop: shop.slice(1, -1).toUpperCase() },
-      { state: 'dead-letter,processed' },
-      { since: '90m' },
-      { since: receivedAt, until: at(1) },
-      { search: '', event: '', state: '' },
-    ]) {
-      expect({ query, found: await found({ shop, ...query }) }).toEqual({ query, found: [id] });
+    const { receivedAt } = await deliver(shopUpdated({ shop_id: shop, name: 'Ünïque 店' }));
+    const later = new Date(Date.parse(receivedAt) + 1).toISOString();
+    const states = { event: 'shop.updated', state: 'dead-letter,processed' };
+    const fitting = { search: 'üNÏQUE 店', shop, ...states, since: receivedAt, until: later };
+    const total = async (change: Record<string, string>) =>
+      (await running.api.get(`/api/deliveries?${new URLSearchParams({ ...fitting, ...change })}`)).body.total;
+    for (const change of [{}, { since: '90m' }, { search: '', event: '', state: '' }]) {
+      expect({ change, total: await total(change) }).toEqual({ change, total: 1 });
     }
-    for (const query of [
+    for (const change of [
       { search: 'unique' },
       { event: 'girl.created' },
       { state: 'dead-letter' },
       { shop: `${shop}x` },
-      { since: at(1) },
-      { until: receivedAt },
+      { since: later, until: '' },
+      { since: '', until: receivedAt },
     ]) {
-      expect({ query, found: await found({ shop, ...query }) }).toEqual({ query, found: [] });
+      expect({ change, total: await total(change) }).toEqual({ change, total: 0 });
     }
   });
-});
-
-test('the stack has its title, address and secret, and its events and tables', async () => {
-  const { body } = await running.api.get('/api/stack');
-  expect(body).toMatchObject({
-    title: 'the local stack',
-    local: true,
-    readOnly: false,
-    commandSuffix: '',
-    webhookUrl: running.stack.outputs.WebhookUrl,
-    secret: TEST_SECRET,
-    tables: [
-      { name: 'ShopCacheTable', key: 'shop_id' },
-      { name: 'CastTable', key: 'girl_id' },
-      { name: 'ContactPartnerTable', key: 'user_id' },
-    ],
-  });
-  expect(body.events.map(({ name }: { name: string }) => name)).toEqual(eventNames);
-  for (const { name, sample } of body.events) expect(JSON.parse(sample).event).toBe(name);
 });
 
 describe('a request that cannot be answered', () => {
   test.each([
     { path: '/api/deliveries?limit=0', status: 400, detail: 'limit: Too small: expected number to be >=1' },
-    { path: '/api/deliveries?limit=many', status: 400, detail: 'limit: Invalid input: expected number' },
     { path: '/api/deliveries?state=lost', status: 400, detail: 'state must be one of received, refused, ' },
     { path: '/api/deliveries?since=yesterday', status: 400, detail: 'since: It must be a time such as ' },
-    {
-      path: '/api/deliveries?since=2026-02-01&until=2026-02-01',
-      status: 400,
-      detail: 'until must be after since',
-    },
+    { path: '/api/deliveries?since=2h&until=3h', status: 400, detail: 'until must be after since' },
     { path: '/api/deliveries?serach=x', status: 400, detail: 'Unknown: "serach"; known are search, event, ' },
     { path: '/api/deliveries?shop=a&shop=b', status: 400, detail: 'shop is given more than once' },
     { path: `/api/deliveries?search=${'x'.repeat(1_001)}`, status: 400, detail: 'search: Too big' },
-    { path: '/api/stream?shop=a', status: 400, detail: 'Unknown: "shop"; known are search, after' },
-    { path: '/api/deliveries/unknown', status: 404, detail: 'No delivery has this id' },
     { path: '/api/deliveries/unknown/body', status: 404, detail: 'No delivery has this id' },
     { path: '/api/deliveries/unknown/settled?timeout=0', status: 404, detail: 'No delivery has this id' },
     { path: '/api/deliveries/unknown/settled?timeout=241', status: 400, detail: 'timeout: Too big' },
@@ -262,22 +189,16 @@ describe('a request that cannot be answered', () => {
       'content-type': 'application/problem+json',
       'cache-control': 'no-store',
     });
-    expect(body).toEqual({
-      type: expect.stringMatching(/^urn:partner-webhooks-console:problem:/),
-      title: expect.any(String),
-      status,
-      detail: expect.stringContaining(detail),
-    });
+    const type = expect.stringMatching(/^urn:partner-webhooks-console:problem:/);
+    const title = expect.any(String);
+    expect(body).toEqual({ type, title, status, detail: expect.stringContaining(detail) });
   });
 
-  test.each([
-    { method: 'POST', headers: {}, status: 405 },
-    { method: 'POST', headers: { cookie: '' }, status: 403 },
-    { method: 'GET', headers: { host: 'rebound.example' }, status: 421 },
-  ])('gets a problem: $method with $headers, $status', async ({ method, headers, status }) => {
-    const sent = { 'content-type': 'application/json', ...headers };
-    const answer = await running.api.request('/api/deliveries', { method, headers: sent });
-    expect(answer).toMatchObject({ status, body: { status } });
+  test('gets a problem: another method, and another host', async () => {
+    const posted = await running.api.post('/api/deliveries', {});
+    expect(posted).toMatchObject({ status: 405, body: { status: 405 } });
+    const rebound = await running.api.get('/api/deliveries', { host: 'rebound.example' });
+    expect(rebound).toMatchObject({ status: 421, body: { status: 421 } });
   });
 });
 
@@ -299,20 +220,10 @@ describe('a fault', () => {
     expect(await partner.post(shopUpdated())).toMatchObject({ status: 200 });
   });
 
-  test('ends with all others', async () => {
-    const slow = { service: 'dynamodb', kind: 'slow', milliseconds: 5, share: 0.5 };
-    await running.api.post('/api/faults', slow);
-    await running.api.post('/api/faults', { service: 's3', kind: 'down' });
-    expect((await faults()).active).toMatchObject([slow, { service: 's3' }]);
-    expect(await running.api.delete('/api/faults')).toMatchObject({ status: 204 });
-    expect((await faults()).active).toEqual([]);
-  });
-
   test.each([
     { given: { service: 'sqs', kind: 'slow' }, detail: "'slow' needs its milliseconds" },
     { given: { service: 'sqs', kind: 'broken' }, detail: 'kind: Invalid option: expected one of' },
     { given: { service: 'sqs', kind: 'down', share: 2 }, detail: 'share: Too big' },
-    { given: { service: 'sqs', kind: 'down', callers: 'everyone' }, detail: 'callers' },
     { given: 'down', detail: 'The body: ' },
   ])('is not injected with $given', async ({ given, detail }) => {
     const refused = { status: 400, body: { detail: expect.stringContaining(detail) } };

@@ -46,34 +46,24 @@ describe('a request', () => {
     },
   );
 
-  test.each([
-    undefined,
-    '',
-    'localhost',
-    'localhost:3000',
-    'localhost:30011',
-    '127.0.0.2:3001',
-    'localhost.rebound.example:3001',
-    'localhost:3001@rebound.example',
-  ])('is refused under any other name or port: Host %s', async (given) => {
-    expect(await outcome({ host: given })).toBe('421 foreign-host');
-    expect(await outcome({ host: given }, { path: '/' })).toBe('421 foreign-host');
-  });
+  test.each([undefined, 'localhost', 'localhost:30011', '127.0.0.2:3001', 'localhost.rebound.example:3001'])(
+    'is refused under any other name or port: Host %s',
+    async (given) => {
+      expect(await outcome({ host: given })).toBe('421 foreign-host');
+      expect(await outcome({ host: given }, { path: '/' })).toBe('421 foreign-host');
+    },
+  );
 
   test('is answered without a port if that is HTTP’s own', async () => {
     expect(await outcome({ host: 'localhost' }, { port: 80 })).toBe('answered');
   });
 
-  test.each(['http://localhost:3001', 'http://127.0.0.1:3001', 'http://[::1]:3001'])(
-    'of the page’s own origin is answered: %s',
-    async (origin) => {
-      expect(await outcome({ ...own, origin }, { method: 'POST' })).toBe('answered');
-    },
-  );
+  test('of the page’s own origin is answered', async () => {
+    expect(await outcome({ ...own, origin: 'http://127.0.0.1:3001' }, { method: 'POST' })).toBe('answered');
+  });
 
   test.each([
     'http://localhost:3000',
-    'http://localhost',
     'https://localhost:3001',
     'http://localhost:3001.example.com',
     'null',
@@ -87,7 +77,6 @@ describe('a request', () => {
 
   test.each([
     { what: 'the page’s own request', path: '/api/stack', site: 'same-origin' },
-    { what: 'a typed address', path: '/', site: 'none', ...link },
     { what: 'a typed address', path: '/api-docs/webhook.html', site: 'none', ...link },
     { what: 'a link from elsewhere', path: '/', site: 'cross-site', ...link },
   ])('is answered if a browser says that it is $what: $path', async ({ path, site, what: _, ...headers }) => {
@@ -111,20 +100,16 @@ describe('a request that changes something', () => {
   test.each([
     { what: 'with the cookie, as JSON', headers: {}, expected: 'answered' },
     {
-      what: 'with a character set',
-      headers: { 'content-type': 'application/json; charset=utf-8' },
-      expected: 'answered',
-    },
-    {
-      what: 'beside cookies of other ports',
-      headers: { cookie: `console-3000=other; ${cookie}; a=b` },
+      what: 'with a character set, beside cookies of other ports',
+      headers: {
+        'content-type': 'application/json; charset=utf-8',
+        cookie: `console-3000=other; ${cookie}; a=b`,
+      },
       expected: 'answered',
     },
     { what: 'without content-type', headers: { 'content-type': undefined }, expected: '415 not-json' },
-    { what: 'as text', headers: { 'content-type': 'text/plain' }, expected: '415 not-json' },
     { what: 'as a similar type', headers: { 'content-type': 'application/jsonp' }, expected: '415 not-json' },
     { what: 'without the cookie', headers: { cookie: undefined }, expected: '403 cookie' },
-    { what: 'with an empty cookie', headers: { cookie: 'console-3001=' }, expected: '403 cookie' },
     { what: 'with a part of the token', headers: { cookie: 'console-3001=the' }, expected: '403 cookie' },
     {
       what: 'with the cookie of another port',
@@ -147,23 +132,11 @@ describe('reading', () => {
   test.each([
     { of: 'the local stack', local: true, path: '/api/deliveries', expected: 'answered' },
     { of: 'a stage', local: false, path: '/api/deliveries', expected: '403 cookie' },
-    { of: 'a stage', local: false, path: '/', expected: 'answered' },
     { of: 'a stage', local: false, path: '/console.js', expected: 'answered' },
   ])('$path of $of without a cookie: $expected', async ({ local, path, expected }) => {
     expect(await outcome({ host }, { path, local })).toBe(expected);
     expect(await outcome(own, { path, local })).toBe('answered');
   });
-
-  test.each([
-    { local: true, method: 'POST', advice: /Reload the page$/ },
-    { local: false, method: 'GET', advice: /Open the address that npm run console printed$/ },
-  ])(
-    'with the cookie of an earlier console says what to do, local: $local',
-    async ({ advice, ...question }) => {
-      const response = await ask({ ...own, cookie: 'console-3001=old' }, question);
-      expect(await response.json()).toMatchObject({ status: 403, detail: expect.stringMatching(advice) });
-    },
-  );
 });
 
 describe('the cookie', () => {
@@ -174,7 +147,6 @@ describe('the cookie', () => {
     { by: 'the page of a stage', local: false, path: '/', status: 200, cookie: null },
     { by: 'the token in the address', local: false, path: `/?token=${TOKEN}`, status: 303, cookie: set },
     { by: 'another token', local: false, path: '/?token=old', status: 403, cookie: null },
-    { by: 'an empty token', local: false, path: '/?token=', status: 403, cookie: null },
     { by: 'a token elsewhere', local: false, path: `/api/stack?token=${TOKEN}`, status: 403, cookie: null },
   ])('after $by: $cookie', async ({ local, path, status, cookie: expected }) => {
     const response = await ask({ host }, { path, local });
@@ -239,10 +211,8 @@ describe('the page', () => {
 
   test.each([
     '/index.html',
-    '/console.js.map',
     '/%2e%2e/package.json',
     '/api',
-    '/api-docs/',
     '/api-docs/%2e%2e/security.md',
     '/api-docs/asyncapi.json',
     '/api-docs/constructor',

@@ -62,19 +62,12 @@ describe('a delivery to a stage', () => {
     const user = randomUUID();
     const body = renamed(user);
     const { id } = await deliver(body);
+    const item = { kind: 'item', table: 'ContactPartnerTable', key: user, now: { display_name: 'Aiko' } };
     expect(await archived(id)).toMatchObject({
       request: { method: 'POST', headers: [], bytes: Buffer.byteLength(body) },
       history: { now: [{ state: 'processed' }] },
       problems: [],
-      effects: [
-        {
-          kind: 'item',
-          table: 'ContactPartnerTable',
-          key: user,
-          now: { display_name: 'Aiko' },
-          written: 'by this event',
-        },
-      ],
+      effects: [{ ...item, written: 'by this event' }],
       logs: [],
     });
     expect((await stage.api.get(`${pathOf(id)}/body`)).bytes.toString()).toBe(body);
@@ -124,10 +117,8 @@ describe('a delivery to a stage', () => {
     });
     expect(found.searched.records).toBeGreaterThan(0);
     const { body: detail } = await later.api.get(pathOf(id));
-    const kinds = ['received', 'queued', 'answered', 'processed', 'archived'];
-    expect(detail.history.steps.map(({ kind }: { kind: string }) => kind)).toEqual(kinds);
-    const { body: none } = await stage.api.get(`/api/deliveries?search=${randomUUID()}`);
-    expect(none).toMatchObject({ total: 0, searched: { limited: false } });
+    const kinds = detail.history.steps.map(({ kind }: { kind: string }) => kind);
+    expect(kinds).toEqual(['received', 'queued', 'answered', 'processed', 'archived']);
   });
 });
 

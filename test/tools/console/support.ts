@@ -114,6 +114,12 @@ export const answered = (requestId: string, body: Buffer, receivedAt = new Date(
   durationMilliseconds: 1,
 });
 
+interface ConsoleRequest {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
 /** Asks a console with its cookie, as its page does, or with any other headers. */
 export class Api {
   readonly #port: number;
@@ -142,14 +148,7 @@ export class Api {
     });
   }
 
-  async request(
-    path: string,
-    {
-      method = 'GET',
-      headers = {},
-      body,
-    }: { method?: string; headers?: Readonly<Record<string, string>>; body?: unknown } = {},
-  ) {
+  async request(path: string, { method = 'GET', headers = {}, body }: ConsoleRequest = {}) {
     // A connection of its own: the server closes one that waits while a test keeps this process busy.
     const request = httpRequest({ ...addressOf(this.#port, headers), path, method });
     request.end(body === undefined ? undefined : JSON.stringify(body));
@@ -172,49 +171,37 @@ const addressOf = (port: number, headers: Readonly<Record<string, string>>) => (
   headers: { host: `localhost:${port}`, cookie: `${cookieName(port)}=${TEST_TOKEN}`, ...headers },
 });
 
-interface ReadEvent {
-  readonly id: string | undefined;
-  readonly event: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test says of each event what it is to be
-  readonly data: any;
-}
-
 /** A client of the stream, as the page is one. */
 export class EventReader {
   readonly #request: ClientRequest;
   #response: IncomingMessage | undefined;
   /** The beginning of an event. */
   #rest = '';
+  /** What came first. */
+  beginning: string | undefined;
   /** All that came so far, whole events only. */
   readonly events: ReadEvent[] = [];
   /** The connection is over, whoever ended it. */
   isOver = false;
 
-  /** @param onResponse called before anything is read */
-  constructor(
-    port: number,
-    path = '/api/stream',
-    lastEventId?: string,
-    onResponse = (_response: IncomingMessage) => {},
-  ) {
+  /** @param isPaused it reads nothing before `resume` */
+  constructor(port: number, path = '/api/stream', lastEventId?: string, { isPaused = false } = {}) {
     const resumed = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
+    const onEnd = () => {
+      this.isOver = true;
+    };
     this.#request = httpRequest({ ...addressOf(port, resumed), path }, (response) => {
       this.#response = response;
       response.setEncoding('utf8').on('data', (text: string) => {
+        this.beginning ??= text;
         const blocks = `${this.#rest}${text}`.split('\n\n');
         this.#rest = blocks.pop() ?? '';
         this.events.push(...blocks.flatMap(parseEvent));
       });
-      response.on('error', () => {});
-      response.on('close', () => {
-        this.isOver = true;
-      });
-      onResponse(response);
+      response.on('error', () => {}).on('close', onEnd);
+      if (isPaused) response.pause();
     });
-    this.#request.on('error', () => {
-      this.isOver = true;
-    });
-    this.#request.end();
+    this.#request.on('error', onEnd).end();
   }
 
   get names(): string[] {
@@ -225,7 +212,7 @@ export class EventReader {
     return this.events.findLast(({ id }) => id !== undefined)?.id;
   }
 
-  /** Rows as a page would have them now, after those it had before. */
+  /** Rows as a page has them now, after those it had before. */
   rows(before: ReadonlyMap<string, Delivery> = new Map()): Map<string, Delivery> {
     const rows = new Map(before);
     for (const { event, data } of this.events) {
@@ -256,8 +243,10 @@ export class EventReader {
   }
 }
 
+type ReadEvent = ReturnType<typeof parseEvent>[number];
+
 /** @returns nothing for a comment */
-function parseEvent(block: string): ReadEvent[] {
+function parseEvent(block: string) {
   const field = (name: string) => new RegExp(`^${name}: ?(.*)$`, 'm').exec(block)?.[1];
   const event = field('event');
   return event === undefined ? [] : [{ id: field('id'), event, data: JSON.parse(field('data') ?? '') }];

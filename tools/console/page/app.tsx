@@ -37,6 +37,13 @@ const FAULTS_EVERY = 2_000;
 /** Milliseconds between two looks whether a dialog is still open. */
 const DIALOG_LOOK = 500;
 
+/** @returns whether the list's search box is there */
+function focusSearch(): boolean {
+  const box = document.querySelector<HTMLElement>('#search');
+  box?.focus();
+  return box !== null;
+}
+
 export function App() {
   const { view } = route.value;
   const views = VIEWS.filter((name) => name !== 'faults' || stack.local);
@@ -52,8 +59,10 @@ export function App() {
   useKeys({
     '?': () => setHelps(true),
     '/': () => {
+      // At once if it is there: what is typed next must not act as keys of the page.
+      if (focusSearch()) return;
       if (view !== 'deliveries') location.hash = deliveriesAddress.value;
-      requestAnimationFrame(() => document.querySelector<HTMLElement>('#search')?.focus());
+      requestAnimationFrame(focusSearch);
     },
     ...Object.fromEntries(
       views.map((name, index) => [

@@ -11,10 +11,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { LocalStack } from '../../../../local/local-stack.ts';
 import { JEST } from '../../../../tools/cli/terminal/run-program.ts';
 import { variable } from '../../../acceptance/settings.ts';
-import { gatewayAssembly } from '../../../support/gateway-assembly.ts';
 import { Queues } from '../../../support/queues.ts';
 import { Tables } from '../../../support/tables.ts';
-import { startTestStack } from '../../../support/test-stack.ts';
+import { gatewayAssembly, startTestStack } from '../../../support/test-stack.ts';
 import { freePort, Project } from './project.ts';
 
 let stack: LocalStack;

@@ -25,7 +25,7 @@ describe('deliveries of the stream', () => {
   test('are what was put and not removed, newest first', () => {
     const command = fc.oneof(
       fc.record({
-        put: fc.array(fc.record({ id: fc.nat(8), second: fc.nat(5) }), { maxLength: 5 }),
+        put: fc.array(fc.record({ id: fc.nat(8), second: fc.nat(5), attempts: fc.nat() }), { maxLength: 5 }),
         remove: fc.array(fc.nat(8), { maxLength: 3 }),
       }),
       fc.constant('look' as const),
@@ -39,8 +39,8 @@ describe('deliveries of the stream', () => {
             index.all();
             continue;
           }
-          const put = one.put.map(({ id, second }) =>
-            delivery({ id: String(id), receivedAt: new Date(NOW + second * 1000).toISOString() }),
+          const put = one.put.map(({ id, second, attempts }) =>
+            delivery({ id: `${id}`, attempts, receivedAt: new Date(NOW + second * 1000).toISOString() }),
           );
           index.put(put);
           for (const each of put) model.set(each.id, each);
@@ -51,17 +51,9 @@ describe('deliveries of the stream', () => {
           (a, b) => b.receivedAt.localeCompare(a.receivedAt) || (a.id < b.id ? 1 : -1),
         );
         expect(index.all()).toEqual(expected);
+        for (const row of expected) expect(index.get(row.id)).toBe(row);
       }),
     );
-  });
-
-  test('change in their place', () => {
-    const index = new DeliveryIndex();
-    index.put([delivery({ id: 'a' }), delivery({ id: 'b' })]);
-    index.all();
-    index.put([delivery({ id: 'a', state: 'queued' })]);
-    expect(index.all().map(({ id }) => id)).toEqual(['b', 'a']);
-    expect(index.get('a')?.state).toBe('queued');
   });
 });
 
@@ -102,10 +94,7 @@ describe('a filter', () => {
     { query: { state: 'bogus' }, problem: /^“bogus” is not a state/ },
     { query: { since: 'yesterday' }, problem: /^“yesterday” is not a time/ },
     { query: { until: '2026-13-45' }, problem: /^“2026-13-45” is not a time/ },
-    {
-      query: { since: '2026-11-21T12:00:00Z', until: '2026-11-21T12:00:00Z' },
-      problem: /must be after its start/,
-    },
+    { query: { since: '2026-11-21', until: '2026-11-21' }, problem: /must be after its start/ },
   ])('that is invalid is named: $query', ({ query, problem }) => {
     expect(readFilter(query)).toMatch(problem);
   });
@@ -122,14 +111,6 @@ describe('a filter', () => {
     expect(bars).toHaveLength(30);
     expect(bars.at(-1)).toEqual({ good: 0, warning: 1, bad: 1 });
     expect(bars.at(-10)).toEqual({ good: 1, warning: 0, bad: 0 });
-  });
-
-  test.each([
-    { since: '24h', rate: 'per 15 minutes' },
-    { since: '7d', rate: 'per 6 hours' },
-    { since: '90d', rate: 'per day' },
-  ])('since $since has outcomes $rate', ({ since, rate }) => {
-    expect(rateText(countOutcomes([], filterOf({ since }), NOW).step)).toBe(rate);
   });
 });
 
@@ -187,16 +168,12 @@ describe('the difference between two items', () => {
     expect(diffItems({ a: 1 }, null)).toEqual([{ name: 'a', kind: 'removed', before: '1' }]);
   });
 
-  test.each([
-    {
-      what: 'the order of keys',
-      before: { a: 1, b: { c: 2, d: 3 } },
-      after: { b: { d: 3, c: 2 }, a: 1 },
-      kind: 'same',
-    },
-    { what: 'a number and its text', before: 1, after: '1', kind: 'changed' },
-  ])('of $what: $kind', ({ before, after, kind }) => {
-    expect(diffItems({ x: before }, { x: after })).toMatchObject([{ kind }]);
+  test('is not the order of keys, but a number and its text', () => {
+    const after = { x: { b: { d: 3, c: 2 }, a: 1 }, y: '1' };
+    expect(diffItems({ x: { a: 1, b: { c: 2, d: 3 } }, y: 1 }, after)).toMatchObject([
+      { kind: 'same' },
+      { kind: 'changed' },
+    ]);
   });
 
   test('has attributes of any name', () => {
@@ -213,11 +190,8 @@ describe('a log line', () => {
     expect(factsOfLine(line)).toBe('attempt=1  cause={"error":"E"}');
   });
 
-  test.each(['START RequestId: 1', '[1,2]', 'null', '{"cut":'])(
-    'of any other text is its message: %s',
-    (text) => {
-      expect(readLogLine(text)).toEqual({ message: text });
-      expect(factsOfLine({ message: text })).toBe('');
-    },
-  );
+  test.each(['START RequestId: 1', '[1,2]', 'null'])('of any other text is its message: %s', (text) => {
+    expect(readLogLine(text)).toEqual({ message: text });
+    expect(factsOfLine({ message: text })).toBe('');
+  });
 });

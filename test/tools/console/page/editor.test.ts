@@ -33,7 +33,6 @@ describe('a delivery as curl', () => {
     { what: 'ends with line feeds', secret: 'secret', body: '{"a":1}\n\n' },
     { what: 'is not ASCII', secret: 'gehëim', body: '{"a":"東京 😀"}' },
     { what: 'begins as an option does', secret: '-secret', body: '-n -e {"a":1}' },
-    { what: 'is empty', secret: 'secret', body: '' },
   ])('sends and signs a body that $what', ({ secret, body }) => {
     const sent = run(curlCommand({ ...request, secret, body }));
     expect(sent.body).toBe(body);
@@ -79,16 +78,12 @@ describe('the timestamp of a text is set to now', () => {
     expect(withTimestamp(before + value + after, now)).toBe(`${before}"${now.toISOString()}"${after}`);
   });
 
-  test.each([
-    '{"a":1}',
-    '{"data":{"timestamp":1}}',
-    '[{"timestamp":1}]',
-    '"timestamp"',
-    '{"timestamp":1',
-    '',
-  ])('unless it has none: %s', (text) => {
-    expect(withTimestamp(text, now)).toBeUndefined();
-  });
+  test.each(['{"data":{"timestamp":1}}', '[{"timestamp":1}]', '"timestamp"', '{"timestamp":1', ''])(
+    'unless it has none: %s',
+    (text) => {
+      expect(withTimestamp(text, now)).toBeUndefined();
+    },
+  );
 
   test('and the other values stay', () => {
     fc.assert(

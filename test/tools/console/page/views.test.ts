@@ -1,48 +1,27 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  canFail,
   expectation,
-  faultKinds,
-  faultServices,
-  faultTitle,
   parseMilliseconds,
   parseShare,
 } from '../../../../tools/console/page/faults/fault-text.ts';
-import {
-  attributesOf,
-  cellText,
-  columnNames,
-  isBlock,
-  tableTitle,
-  valueText,
-} from '../../../../tools/console/page/item-text.ts';
+import { attributesOf, cellText, columnNames } from '../../../../tools/console/page/item-text.ts';
 import {
   callerName,
   deadLetterAddress,
-  eventsOf,
   namedQueue,
   previewText,
   queueAddress,
   redriveAll,
-  redriveCommand,
   redriveGroup,
 } from '../../../../tools/console/page/queues/queue.ts';
 import { emptyForm, isPlanOf, replayArguments } from '../../../../tools/console/page/replay/form.ts';
 import { formatRoute, parseRoute, VIEWS } from '../../../../tools/console/page/route.ts';
 import { rowAfterKey, toggled } from '../../../../tools/console/page/ui/table.tsx';
-import { ageText, dayText, utcText } from '../../../../tools/console/page/ui/time.tsx';
+import { ageText, dayText } from '../../../../tools/console/page/ui/time.tsx';
 
 describe('an address of the page', () => {
-  test('leads to a delivery and the list around it', () => {
-    expect(parseRoute('#/deliveries/AbC%3D?search=a+b&tab=request')).toEqual({
-      view: 'deliveries',
-      path: ['AbC='],
-      query: { search: 'a b', tab: 'request' },
-    });
-  });
-
-  test.each(['', '#/', '#/nothing/x', '#token=abc'])('leads to all deliveries if it is %j', (hash) => {
+  test.each(['', '#/', '#/nothing/x'])('leads to all deliveries if it is %j', (hash) => {
     expect(parseRoute(hash)).toEqual({ view: 'deliveries', path: [], query: {} });
   });
 
@@ -70,10 +49,8 @@ describe('a table', () => {
     { key: 'ArrowDown', from: count - 1, to: count - 1 },
     { key: 'k', from: -1, to: 0 },
     { key: 'ArrowUp', from: 5, to: 4 },
-    { key: 'k', from: 0, to: 0 },
     { key: 'PageDown', from: 10, to: 25 },
     { key: 'PageDown', from: count - 3, to: count - 1 },
-    { key: 'PageUp', from: 20, to: 5 },
     { key: 'PageUp', from: 3, to: 0 },
     { key: 'Home', from: 7, to: 0 },
     { key: 'End', from: 7, to: count - 1 },
@@ -82,7 +59,7 @@ describe('a table', () => {
     expect(rowAfterKey(key, from, count)).toBe(to);
   });
 
-  test('that is empty has no key lead anywhere', () => {
+  test('without rows has no key lead anywhere', () => {
     expect(rowAfterKey('j', -1, 0)).toBeUndefined();
   });
 
@@ -113,10 +90,6 @@ describe('a time', () => {
   ])('of $of has the day “$text”', ({ moment, text }) => {
     expect(dayText(moment, new Date(2026, 10, 21, 20))).toBe(text);
   });
-
-  test('has its UTC as a title', () => {
-    expect(utcText('2026-01-31T12:00:00.123Z')).toBe('2026-01-31 12:00:00.123 UTC');
-  });
 });
 
 describe('items of a table', () => {
@@ -139,30 +112,10 @@ describe('items of a table', () => {
     { value: undefined, text: '' },
     { value: null, text: 'null' },
     { value: 'two\nlines', text: 'two lines' },
-    { value: ['a', 'b'], text: '["a","b"]' },
+    { value: ['a', '7'], text: '["a","7"]' },
     { value: 'x'.repeat(61), text: `${'x'.repeat(59)}…` },
   ])('have a cell “$text”', ({ value, text }) => {
     expect(cellText(value)).toBe(text);
-  });
-
-  test.each([
-    { text: 'x'.repeat(120), block: false },
-    { text: 'x'.repeat(121), block: true },
-    { text: `["${'x'.repeat(36)}"]`, block: false },
-    { text: `["${'x'.repeat(37)}"]`, block: true },
-    { text: ` {"a":"${'x'.repeat(40)}"}`, block: true },
-    { text: 'two\nlines', block: true },
-    { text: 'a [link]', block: false },
-  ])('have a value of several lines, $block: $text', ({ text, block }) => {
-    expect(isBlock(text)).toBe(block);
-  });
-
-  test('show a value that is no text as JSON', () => {
-    expect([7, null, ['a'], '7'].map(valueText)).toEqual(['7', 'null', '["a"]', '7']);
-  });
-
-  test('are of a table that is named in words', () => {
-    expect(tableTitle('ContactPartnerTable')).toBe('Contact partner');
   });
 });
 
@@ -177,7 +130,6 @@ describe('a queue', () => {
 
   test.each([
     { arn: 'arn:aws:sts::123456789012:assumed-role/Operator/mara', name: 'mara' },
-    { arn: 'arn:aws:iam::123456789012:root', name: 'arn:aws:iam::123456789012:root' },
     { arn: 'nobody/', name: 'nobody/' },
   ])('is paused by $name: $arn', ({ arn, name }) => {
     expect(callerName(arn)).toBe(name);
@@ -190,9 +142,7 @@ describe('a queue', () => {
     { body: '{"event":"shop.updated"}', preview: '{"event":"shop.updated"}' },
     { body: ' no\n\tjson ', preview: 'no json' },
     { body: 'null', preview: 'null' },
-    { body: deep, preview: '['.repeat(200) },
     { body: `{"data":${deep}}`, preview: `{"data":${'['.repeat(192)}` },
-    { body: `{"data":"${'x'.repeat(300)}"}`, preview: `"${'x'.repeat(199)}` },
   ])('shows the data of a body in a line: $preview', ({ body, preview }) => {
     expect(previewText(body)).toBe(preview);
   });
@@ -200,24 +150,12 @@ describe('a queue', () => {
 
 describe('a redrive', () => {
   const at = { firstAt: '2026-01-01T00:00:00.000Z', lastAt: '2026-01-02T00:00:00.000Z' };
-  const schema = {
-    reason: 'data.girl_id: expected a string',
-    count: 3,
-    ...at,
-    messages: [
-      { queue: 'girl.deleted', id: 'a' },
-      { queue: 'girl.created', id: 'b' },
-      { queue: 'girl.created', id: 'c' },
-    ],
-  } as const;
-  const other = {
-    reason: 'Gave up',
-    count: 1,
-    ...at,
-    messages: [{ queue: 'girl.created', id: 'd' }],
-  } as const;
+  const deleted = { queue: 'girl.deleted', id: 'a' } as const;
+  const created = { queue: 'girl.created', id: 'b' } as const;
+  const schema = { reason: 'no id', count: 3, ...at, messages: [deleted, created, { ...created, id: 'c' }] };
+  const other = { reason: 'Gave up', count: 1, ...at, messages: [{ ...created, id: 'd' }] };
 
-  test('of a group is one command for each queue, with the ids of its messages', () => {
+  test('of a group is one command for each queue, the most dead letters first, with the ids of its messages', () => {
     expect(redriveGroup(schema).map(({ argv }) => argv.join(' '))).toEqual([
       'dlq redrive girl.created --id b --id c',
       'dlq redrive girl.deleted --id a',
@@ -228,23 +166,6 @@ describe('a redrive', () => {
     expect(redriveAll([schema, other]).map(({ argv }) => argv.join(' '))).toEqual([
       'dlq redrive girl.created',
       'dlq redrive girl.deleted',
-    ]);
-  });
-
-  test.each([
-    { queue: 'shop.updated', does: /^Moves all dead letters of shop\.updated back to its queue/ },
-    { queue: 'shop.updated', ids: ['a'], does: /^Moves 1 dead letter of/ },
-    { queue: 'shop.updated', ids: ['a', 'b'], does: /^Moves 2 dead letters of/ },
-    { queue: 'quarantine', ids: ['a'], does: /^Signs the bytes .* posts them to the receiver/ },
-    { queue: 'unrouted', does: /^Moves each unrouted event that has a consumer/ },
-  ] as const)('of $queue, messages $ids, says what it does', ({ queue, does, ...given }) => {
-    expect(redriveCommand(queue, 'ids' in given ? given.ids : undefined).does).toMatch(does);
-  });
-
-  test('lists the events of a group, most dead letters first', () => {
-    expect(eventsOf(schema)).toEqual([
-      { event: 'girl.created', ids: ['b', 'c'] },
-      { event: 'girl.deleted', ids: ['a'] },
     ]);
   });
 });
@@ -282,33 +203,6 @@ describe('the form of a replay', () => {
 });
 
 describe('a fault', () => {
-  test.each([
-    { fault: { service: 'dynamodb', kind: 'down' }, title: 'DynamoDB down' },
-    { fault: { service: 'sqs', kind: 'down', share: 0.5 }, title: 'SQS down, 50 % of calls' },
-    { fault: { service: 's3', kind: 'slow', milliseconds: 1500 }, title: 'S3 slow by 1.5 s' },
-    {
-      fault: { service: 's3', kind: 'slow', milliseconds: 1550, share: 0.125 },
-      title: 'S3 slow by 1550 ms, 12.5 % of calls',
-    },
-    { fault: { service: 'firehose', kind: 'records-refused' }, title: 'Firehose records rejected' },
-  ] as const)('has the title $title', ({ fault, title }) => {
-    expect(faultTitle(fault)).toBe(title);
-  });
-
-  test('that rejects records is only of Firehose; any other happens to every service', () => {
-    const impossible = faultServices.flatMap((service) =>
-      faultKinds.filter((kind) => !canFail(service, kind)).map((kind) => `${service} ${kind}`),
-    );
-    const others = faultServices.filter((service) => service !== 'firehose');
-    expect(impossible).toEqual(others.map((service) => `${service} records-refused`));
-  });
-
-  test('has its effect on a call first, then what to see', () => {
-    expect(expectation({ service: 'sns', kind: 'slow', milliseconds: 500 })).toBe(
-      'The call is delayed. Notifications are delayed.',
-    );
-  });
-
   test('of a service slower than the timeout of a call counts as down', () => {
     const at = (milliseconds: number) => expectation({ service: 'dynamodb', kind: 'slow', milliseconds });
     expect(at(1_999)).toMatch(/^The call is delayed\. Processing is delayed/);
