@@ -48,7 +48,17 @@ const table = {
 };
 const bucket = (days: number) => ({
   Type: 'AWS::S3::Bucket',
-  Properties: { LifecycleConfiguration: { Rules: [{ Status: 'Enabled', ExpirationInDays: days }] } },
+  Properties: {
+    LifecycleConfiguration: {
+      Rules: [
+        {
+          Status: 'Enabled',
+          ExpirationInDays: days,
+          AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
+        },
+      ],
+    },
+  },
 });
 const secret = { Type: 'AWS::SecretsManager::Secret', Properties: {} };
 const topic = { Type: 'AWS::SNS::Topic', Properties: {} };
@@ -142,13 +152,7 @@ test('a queue gets what the template says now, and its default where that says n
   expect(attributes).not.toHaveProperty('RedrivePolicy');
 });
 
-test('what is new in the template is created beside what was kept', async () => {
-  await start({ Queue: queue });
-  await start({ Queue: queue, Another: queue, Table: table });
-  expect(await attributesOf('Another')).toMatchObject({ VisibilityTimeout: '60' });
-});
-
-test('what is gone from the template stays, and is named', async () => {
+test('what is gone from the template stays, and is named; what is new is created beside it', async () => {
   await start(everything);
   expect(await start({ Another: queue })).toEqual([
     'queue Stack-Queue',
@@ -158,6 +162,7 @@ test('what is gone from the template stays, and is named', async () => {
     'secret Stack-Secret',
   ]);
   expect(await attributesOf('Queue')).toMatchObject({ VisibilityTimeout: '60' });
+  expect(await attributesOf('Another')).toMatchObject({ VisibilityTimeout: '60' });
 });
 
 test('a bucket gets the lifecycle of the template', async () => {
@@ -165,7 +170,9 @@ test('a bucket gets the lifecycle of the template', async () => {
   await start({ Bucket: bucket(2) });
   const client = endpoint.clients.s3;
   const { Rules } = await client.send(new GetBucketLifecycleConfigurationCommand({ Bucket: 'stack-bucket' }));
-  expect(Rules).toMatchObject([{ Expiration: { Days: 2 } }]);
+  expect(Rules).toMatchObject([
+    { Expiration: { Days: 2 }, AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 } },
+  ]);
   await start({ Bucket: { Type: 'AWS::S3::Bucket', Properties: {} } });
   const after = endpoint.clients.s3;
   await expect(
@@ -269,31 +276,37 @@ describe('a start that lets strangers in', () => {
   const REFUSED = /^UnusableStateError: local-webhook-secret, .*delete/;
 
   test.each([
-    ['is kept, and another one is given', [LOCAL_SECRET], 'own'],
-    ['is kept with white space', [`${LOCAL_SECRET}\n`], 'own'],
-    ['is kept as JSON', [JSON.stringify({ WEBHOOK_SECRET: LOCAL_SECRET })], 'own'],
-    ['was kept until the last start', [LOCAL_SECRET, 'own'], 'own'],
-  ])('strangers are not let in where the secret that everybody knows %s', async (_, kept, secret) => {
-    expect(await startedAfter(kept, secret)).toMatch(REFUSED);
-  });
+    { kept: [LOCAL_SECRET], secret: 'own' },
+    { kept: [`${LOCAL_SECRET}\n`], secret: 'own' },
+    { kept: [JSON.stringify({ WEBHOOK_SECRET: LOCAL_SECRET })], secret: 'own' },
+    { kept: [LOCAL_SECRET, 'own'], secret: 'own' },
+  ])(
+    'is refused with the secret $secret while the known one is accepted: $kept',
+    async ({ kept, secret }) => {
+      expect(await startedAfter(kept, secret)).toMatch(REFUSED);
+    },
+  );
 
   test.each([
-    ['none is kept', [], 'own'],
-    ['it is the one that is kept', ['own'], 'own'],
-    ['another one of our own is kept', ['own'], 'newer'],
-    ['the known one was kept two rotations ago', [LOCAL_SECRET, 'own', 'newer'], 'newer'],
-    ['the known one is two rotations ago with this start', [LOCAL_SECRET, 'own'], 'newer'],
-  ])('strangers are let in with a secret of our own where %s', async (_, kept, secret) => {
-    expect(await startedAfter(kept, secret)).toBe('let in');
-  });
+    { kept: [], secret: 'own' },
+    { kept: ['own'], secret: 'own' },
+    { kept: ['own'], secret: 'newer' },
+    { kept: [LOCAL_SECRET, 'own', 'newer'], secret: 'newer' },
+    { kept: [LOCAL_SECRET, 'own'], secret: 'newer' },
+  ])(
+    'succeeds with the secret $secret if the known one is no longer accepted: $kept',
+    async ({ kept, secret }) => {
+      expect(await startedAfter(kept, secret)).toBe('let in');
+    },
+  );
 
-  test('strangers are let in once the grace period after the known secret has ended, and not before', async () => {
+  test('succeeds once the grace period of the known secret has ended, and not before', async () => {
     const kept = [LOCAL_SECRET, 'own'];
     expect(await startedAfter(kept, 'own', GRACE_MILLISECONDS - 60_000)).toMatch(REFUSED);
     expect(await startedAfter(kept, 'own', GRACE_MILLISECONDS + 1_000)).toBe('let in');
   });
 
-  test('a kept secret that is marked for deletion is accepted no more', async () => {
+  test('succeeds if the kept secret is marked for deletion', async () => {
     const asserted = withSecrets([LOCAL_SECRET], async ({ resources, settings, client, name }) => {
       await client.send(new DeleteSecretCommand({ SecretId: name }));
       await assertKnownSecretNotAccepted(resources, settings, 'own');
@@ -301,7 +314,7 @@ describe('a start that lets strangers in', () => {
     await expect(asserted).resolves.toBeUndefined();
   });
 
-  test('a start that is refused changes nothing of what was kept: nor is the next one let in', async () => {
+  test('that is refused changes nothing of what was kept: the next one is refused, too', async () => {
     const keep = await mkdtemp(join(tmpdir(), 'partner-webhooks-kept-'));
     try {
       const kept = await openKeptState(keep, console.error);

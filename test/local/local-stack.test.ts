@@ -1,12 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { DynamoDBClient, GetItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
-import {
-  GetBucketLifecycleConfigurationCommand,
-  GetObjectCommand,
-  PutObjectCommand,
-  S3Client,
-} from '@aws-sdk/client-s3';
+import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import {
@@ -18,16 +13,15 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
-import type { EffectName } from '../../lambda/events/definition.ts';
-import { kebabCase, pascalCase, queueUrlVariable } from '../../lambda/events/event-names.ts';
+import { eventNames } from '../../lambda/events/catalogue.ts';
+import { kebabCase } from '../../lambda/events/event-names.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { type Exchange, guardedObserver, type ItemChange } from '../../local/observation.ts';
 import { eventually } from '../support/eventually.ts';
 import { Partner } from '../support/partner.ts';
 import { Queues } from '../support/queues.ts';
 import { Tables } from '../support/tables.ts';
-import { startTestStack, TEST_SECRET } from '../support/test-stack.ts';
+import { startTestStack } from '../support/test-stack.ts';
 
 let stack: LocalStack;
 const observed = { exchanges: [] as Exchange[], changes: [] as ItemChange[] };
@@ -99,80 +93,80 @@ const putPayload = (event: string) => (clients: Clients) =>
 const getPayload = (event: string) => (clients: Clients) =>
   clients.s3.send(new GetObjectCommand(payloadOf(event)));
 
-test('the bucket has the lifecycle that the template gives it', async () => {
-  const { Rules } = await clientsOf().s3.send(
-    new GetBucketLifecycleConfigurationCommand({ Bucket: stack.outputs.PayloadBucket }),
-  );
-  expect(Rules).toMatchObject([
-    {
-      Status: 'Enabled',
-      Expiration: { Days: 90 },
-      AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
-    },
-  ]);
-});
-
-describe('a function may do what its role allows', () => {
+describe('a function', () => {
   test.each([
-    ['receiver', 'read the secret', readSecret],
-    ['receiver', 'send to the unrouted queue', send('UnroutedQueueUrl')],
-    ['receiver', 'store a large payload', putPayload('shop.updated')],
-    ['girl-created', 'write to the cast table', putCast],
-    ['girl-created', 'send to its dead-letter queue', send('GirlCreatedDeadLetterQueueUrl')],
-    ['review-posted', 'publish to the review topic', publish('ReviewTopicArn')],
-  ])('%s: to %s', async (service, _what, act) => {
+    { service: 'receiver', to: 'read the secret', act: readSecret },
+    { service: 'receiver', to: 'send to the unrouted queue', act: send('UnroutedQueueUrl') },
+    { service: 'receiver', to: 'store a large payload', act: putPayload('shop.updated') },
+    { service: 'girl-created', to: 'write to the cast table', act: putCast },
+    {
+      service: 'girl-created',
+      to: 'send to its dead-letter queue',
+      act: send('GirlCreatedDeadLetterQueueUrl'),
+    },
+    { service: 'review-posted', to: 'publish to the review topic', act: publish('ReviewTopicArn') },
+  ])('$service may do what its role allows: $to', async ({ service, act }) => {
     await expect(act(clientsOf(service))).resolves.toMatchObject({ $metadata: { httpStatusCode: 200 } });
   });
-});
 
-describe('a function is refused what its role does not allow', () => {
-  const accessDenied = 'AccessDeniedException';
+  const consumerRefusals = [
+    { to: 'read the secret', act: readSecret },
+    { to: 'write to the cast table', act: putCast },
+    { to: 'read its own table', act: getShop },
+    { to: 'send to its own queue', act: send('ShopUpdatedQueueUrl') },
+    { to: 'send to the unrouted queue', act: send('UnroutedQueueUrl') },
+    {
+      to: 'send to the dead-letter queue of another event',
+      act: send('UserUpdatedDeadLetterQueueUrl'),
+    },
+    { to: 'receive from the queue of another event', act: receive('UserUpdatedQueueUrl') },
+    { to: 'read the payload of another event', act: getPayload('user.updated') },
+    { to: 'store a payload', act: putPayload('shop.updated') },
+    { to: 'publish to the chat topic', act: publish('ChatTopicArn') },
+  ];
+  const receiverRefusals = [
+    { to: 'receive from a queue that it sends to', act: receive('ShopUpdatedQueueUrl') },
+    { to: 'read a payload', act: getPayload('shop.updated') },
+    { to: 'send to a dead-letter queue', act: send('ShopUpdatedDeadLetterQueueUrl') },
+    { to: 'read the shop cache table', act: scan('ShopCacheTable') },
+    { to: 'read the cast table', act: scan('CastTable') },
+    { to: 'read the contact_partner table', act: scan('ContactPartnerTable') },
+  ];
+
   test.each([
-    ['shop-updated', 'read the secret', accessDenied, readSecret],
-    ['shop-updated', 'write to the cast table', accessDenied, putCast],
-    ['shop-updated', 'read its own table', accessDenied, getShop],
-    ['shop-updated', 'send to its own queue', 'AccessDenied', send('ShopUpdatedQueueUrl')],
-    [
-      'shop-updated',
-      'send to the dead-letter queue of another event',
-      'AccessDenied',
-      send('UserUpdatedDeadLetterQueueUrl'),
-    ],
-    ['shop-updated', 'read the payload of another event', 'AccessDenied', getPayload('user.updated')],
-    ['shop-updated', 'store a payload', 'AccessDenied', putPayload('shop.updated')],
-    ['shop-updated', 'send to the unrouted queue', 'AccessDenied', send('UnroutedQueueUrl')],
-    [
-      'shop-updated',
-      'receive from the queue of another event',
-      'AccessDenied',
-      receive('UserUpdatedQueueUrl'),
-    ],
-    ['shop-updated', 'publish to the chat topic', 'AuthorizationErrorException', publish('ChatTopicArn')],
-    ['review-posted', 'publish to the chat topic', 'AuthorizationErrorException', publish('ChatTopicArn')],
-    [
-      'girl-created',
-      'receive from the queue of girl.deleted',
-      'AccessDenied',
-      receive('GirlDeletedQueueUrl'),
-    ],
-    ['receiver', 'receive from a queue that it sends to', 'AccessDenied', receive('ShopUpdatedQueueUrl')],
-    ['receiver', 'read a payload', 'AccessDenied', getPayload('shop.updated')],
-    ['receiver', 'send to a dead-letter queue', 'AccessDenied', send('ShopUpdatedDeadLetterQueueUrl')],
-    ['receiver', 'read the shop cache table', accessDenied, scan('ShopCacheTable')],
-    ['receiver', 'read the cast table', accessDenied, scan('CastTable')],
-    ['receiver', 'read the contact_partner table', accessDenied, scan('ContactPartnerTable')],
-  ])('%s: to %s', async (service, _what, name, act) => {
-    await expect(act(clientsOf(service))).rejects.toMatchObject({ name });
+    ...consumerRefusals.map((refusal) => ({ ...refusal, service: 'shop-updated' })),
+    { service: 'girl-created', to: 'receive from girl.deleted', act: receive('GirlDeletedQueueUrl') },
+    { service: 'review-posted', to: 'publish to the chat topic', act: publish('ChatTopicArn') },
+    ...receiverRefusals.map((refusal) => ({ ...refusal, service: 'receiver' })),
+  ])('$service is refused what its role does not allow: $to', async ({ service, act }) => {
+    await expect(act(clientsOf(service))).rejects.toMatchObject({
+      name: expect.stringMatching(/^(AccessDenied(Exception)?|AuthorizationErrorException)$/),
+    });
   });
 
   test.each([
-    ['read the secret', readSecret],
-    ['write to the cast table', putCast],
-    ['read the shop cache table', scan('ShopCacheTable')],
-    ['send to a dead-letter queue', send('ShopUpdatedDeadLetterQueueUrl')],
-    ['publish to the chat topic', publish('ChatTopicArn')],
-  ])('an operator may do it: to %s', async (_what, act) => {
+    { to: 'read the secret', act: readSecret },
+    { to: 'write to the cast table', act: putCast },
+    { to: 'read the shop cache table', act: scan('ShopCacheTable') },
+    { to: 'send to a dead-letter queue', act: send('ShopUpdatedDeadLetterQueueUrl') },
+    { to: 'publish to the chat topic', act: publish('ChatTopicArn') },
+  ])('is not the operator, who may $to', async ({ act }) => {
     await expect(act(clientsOf())).resolves.toMatchObject({ $metadata: { httpStatusCode: 200 } });
+  });
+
+  test('has its name on the command line, and an access key and an environment of its own', () => {
+    const functions = [...stack.functions.values()];
+    expect([...stack.functions.keys()].sort()).toEqual(
+      ['receiver', 'smoke-test', ...eventNames.map(kebabCase)].sort(),
+    );
+    const keys = functions.map(({ definition }) => definition.credentials.accessKeyId);
+    expect(new Set(keys).size).toBe(functions.length);
+    const { environment } = definitionOf('shop-updated');
+    expect(environment.SHOP_CACHE_TABLE).toBe(stack.outputs.ShopCacheTable);
+    for (const foreign of ['WEBHOOK_SECRET_ARN', 'CAST_TABLE', 'REVIEW_TOPIC_ARN']) {
+      expect(environment).not.toHaveProperty(foreign);
+    }
+    expect(process.env).not.toHaveProperty('SHOP_CACHE_TABLE');
   });
 });
 
@@ -198,19 +192,12 @@ describe('a receiver that is killed', () => {
 });
 
 describe('an observer', () => {
-  test('is told of a delivery, of the item that it has changed and of nothing that a test does', async () => {
-    const operator = new Tables(stack.operator);
+  test('gets a delivery and the item that it has changed, and no item that an operator changed', async () => {
     const shop = { shop_id: 'shop-observed' };
     observed.changes.length = 0;
-    await new DynamoDBClient(stack.operator).send(
-      new PutItemCommand({
-        TableName: stack.outputs.ShopCacheTable,
-        Item: { shop_id: { S: 'shop-damage' } },
-      }),
-    );
+    await putCast(clientsOf());
     const delivery = { event: 'shop.updated', data: shop, timestamp: '2026-01-31T09:00:00Z' };
     await new Partner(stack.outputs.WebhookUrl).post(delivery);
-    await eventually(() => operator.get(stack.outputs.ShopCacheTable, shop));
     expect(observed.exchanges.at(-1)).toMatchObject({
       path: new URL(stack.outputs.WebhookUrl ?? '').pathname,
       body: Buffer.from(JSON.stringify(delivery)),
@@ -224,91 +211,29 @@ describe('an observer', () => {
       after: { shop_id: { S: 'shop-observed' } },
     });
   });
-});
 
-describe('a look into a queue', () => {
-  test('shows what is on it', async () => {
-    await clientsOf().sqs.send(
-      new SendMessageCommand({ QueueUrl: stack.outputs.UserUpdatedDeadLetterQueueUrl, MessageBody: 'dead' }),
+  test('that fails is reported, and disturbs nothing', () => {
+    const problems: string[] = [];
+    const fail = () => {
+      throw new RangeError('Too much\nof it');
+    };
+    const observer = guardedObserver(
+      { onExchange: fail, onItemChange: fail, onNotification: fail },
+      (problem) => problems.push(problem),
     );
-    const messages = await stack.inspectQueue(stack.outputs.UserUpdatedDeadLetterQueueUrl ?? '');
-    expect(messages).toMatchObject([{ body: 'dead', state: 'waiting', receives: 0 }]);
+    observer.onItemChange({ table: 'table', key: {}, before: undefined, after: undefined, at: new Date() });
+    expect(problems).toEqual(['What observes items failed: RangeError: Too much']);
   });
 });
 
-describe('a browser that opens a port', () => {
-  test.each([
-    ['the webhook', () => stack.outputs.WebhookUrl],
-    ['AWS', () => stack.awsUrl],
-  ])('of %s is led to the console', async (_, url) => {
-    const response = await fetch(new URL('/', url()), {
-      headers: { accept: 'text/html' },
-      redirect: 'manual',
-    });
+test.each(['webhook', 'AWS'])(
+  'a browser that opens the port of the %s is redirected to the console',
+  async (port) => {
+    const url = port === 'AWS' ? stack.awsUrl : stack.outputs.WebhookUrl;
+    const response = await fetch(new URL('/', url), { headers: { accept: 'text/html' }, redirect: 'manual' });
     expect([response.status, response.headers.get('location')]).toEqual([302, 'http://localhost:3001/']);
-  });
-});
-
-/** The variable that says where an effect is, and the output that does. */
-const whereEffectIs: Record<EffectName, readonly [variable: string, output: string]> = {
-  'shop-cache': ['SHOP_CACHE_TABLE', 'ShopCacheTable'],
-  cast: ['CAST_TABLE', 'CastTable'],
-  'contact-partner': ['CONTACT_PARTNER_TABLE', 'ContactPartnerTable'],
-  chat: ['CHAT_TOPIC_ARN', 'ChatTopicArn'],
-  review: ['REVIEW_TOPIC_ARN', 'ReviewTopicArn'],
-};
-
-describe('each function', () => {
-  test('is there under its name on the command line', () => {
-    expect([...stack.functions.keys()].sort()).toEqual(
-      ['receiver', 'smoke-test', ...eventNames.map(kebabCase)].sort(),
-    );
-  });
-
-  test('has an access key of its own', () => {
-    const keys = [...stack.functions.values()].map(({ definition }) => definition.credentials.accessKeyId);
-    expect(new Set(keys).size).toBe(stack.functions.size);
-  });
-
-  test.each([
-    ...eventNames.map((event) => [kebabCase(event), ...whereEffectIs[catalogue[event].effect]] as const),
-    ['receiver', 'WEBHOOK_SECRET_ARN', 'WebhookSecretArn'],
-    ['receiver', 'QUARANTINE_QUEUE_URL', 'QuarantineQueueUrl'],
-    ...eventNames.map(
-      (event) => ['receiver', queueUrlVariable(event), `${pascalCase(event)}QueueUrl`] as const,
-    ),
-  ])('%s finds in %s what the stack says of it: %s', (service, variable, output) => {
-    expect(definitionOf(service).environment[variable]).toBe(stack.outputs[output]);
-  });
-
-  test.each(['WEBHOOK_SECRET_ARN', 'CAST_TABLE', 'REVIEW_TOPIC_ARN'])(
-    'has an environment of its own: shop-updated has no %s',
-    (variable) => {
-      expect(definitionOf('shop-updated').environment).not.toHaveProperty(variable);
-    },
-  );
-
-  test('leaves the environment of the process around it alone', () => {
-    expect(process.env).not.toHaveProperty('SHOP_CACHE_TABLE');
-  });
-});
-
-describe('the HTTP API', () => {
-  test.each([
-    ['GET', '/api/v1/webhooks/partner'],
-    ['PUT', '/api/v1/webhooks/partner'],
-    ['POST', '/api/v1/webhooks/partner/'],
-    ['POST', '/api/v1/webhooks'],
-    ['POST', '/api/v2/webhooks/partner'],
-    ['POST', '/'],
-  ])('answers %s %s with 404', async (method, path) => {
-    const response = await fetch(new URL(path, stack.outputs.WebhookUrl), { method });
-    expect({ status: response.status, body: await response.json() }).toEqual({
-      status: 404,
-      body: { message: 'Not Found' },
-    });
-  });
-});
+  },
+);
 
 describe('what a stack takes', () => {
   /** Execution environments, busy or not. */
@@ -339,65 +264,32 @@ describe('what a stack takes', () => {
   });
 });
 
-describe('the secret', () => {
-  test('has the value that the stack was started with', async () => {
-    const { SecretString } = await readSecret(clientsOf());
-    expect(SecretString).toBe(TEST_SECRET);
-  });
-});
-
-describe('a poison message in a batch', () => {
-  const shopUpdated = (shopId: string) =>
-    JSON.stringify({ event: 'shop.updated', data: { shop_id: shopId }, timestamp: '2026-01-31T09:00:00Z' });
-
-  beforeAll(async () => {
-    const { sqs } = clientsOf();
-    const deadLetterQueue = await sqs.send(
-      new GetQueueAttributesCommand({
-        QueueUrl: stack.outputs.ShopUpdatedDeadLetterQueueUrl,
-        AttributeNames: ['QueueArn'],
-      }),
-    );
-    await sqs.send(
-      new SetQueueAttributesCommand({
-        QueueUrl: stack.outputs.ShopUpdatedQueueUrl,
-        Attributes: {
-          VisibilityTimeout: '1',
-          RedrivePolicy: JSON.stringify({
-            deadLetterTargetArn: deadLetterQueue.Attributes?.QueueArn,
-            maxReceiveCount: 2,
-          }),
-        },
-      }),
-    );
-    await sqs.send(
-      new SendMessageBatchCommand({
-        QueueUrl: stack.outputs.ShopUpdatedQueueUrl,
-        Entries: [
-          { Id: 'first', MessageBody: shopUpdated('shop-before-poison') },
-          { Id: 'poison', MessageBody: 'poison' },
-          { Id: 'last', MessageBody: shopUpdated('shop-after-poison') },
-        ],
-      }),
-    );
-  });
-
-  test.each(['shop-before-poison', 'shop-after-poison'])(
-    'does not keep %s from its effect',
-    async (shopId) => {
-      const tables = new Tables(stack.operator);
-      const item = await eventually(() => tables.get(stack.outputs.ShopCacheTable, { shop_id: shopId }));
-      expect(item).toHaveProperty('invalidated_at');
-    },
+test('a poison message in a batch ends in the dead-letter queue, and keeps no other from its effect', async () => {
+  const { sqs } = clientsOf();
+  const QueueUrl = stack.outputs.ShopUpdatedQueueUrl;
+  const { Attributes } = await sqs.send(
+    new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['RedrivePolicy'] }),
   );
-
-  test('ends up in the dead-letter queue', async () => {
-    const message = await new Queues(stack.operator).take(
-      stack.outputs.ShopUpdatedDeadLetterQueueUrl,
-      ({ Body }) => Body === 'poison',
-    );
-    expect(message.Body).toBe('poison');
+  const RedrivePolicy = JSON.stringify({
+    ...JSON.parse(Attributes?.RedrivePolicy ?? ''),
+    maxReceiveCount: 2,
   });
+  await sqs.send(
+    new SetQueueAttributesCommand({ QueueUrl, Attributes: { VisibilityTimeout: '1', RedrivePolicy } }),
+  );
+  const shopUpdated = (shop_id: string) =>
+    JSON.stringify({ event: 'shop.updated', data: { shop_id }, timestamp: '2026-01-31T09:00:00Z' });
+  const bodies = [shopUpdated('shop-before-poison'), 'poison', shopUpdated('shop-after-poison')];
+  const Entries = bodies.map((MessageBody, index) => ({ Id: String(index), MessageBody }));
+  await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
+
+  const tables = new Tables(stack.operator);
+  for (const shop_id of ['shop-before-poison', 'shop-after-poison']) {
+    const item = await eventually(() => tables.get(stack.outputs.ShopCacheTable, { shop_id }));
+    expect(item).toHaveProperty('invalidated_at');
+  }
+  const deadLetters = stack.outputs.ShopUpdatedDeadLetterQueueUrl;
+  await new Queues(stack.operator).take(deadLetters, ({ Body }) => Body === 'poison');
 });
 
 describe('ports', () => {
@@ -415,19 +307,9 @@ describe('ports', () => {
     const ports = { port: portOf(first.outputs.WebhookUrl), awsPort: portOf(first.awsUrl) };
     await first.close();
     const second = await startTestStack(ports);
-    try {
-      const answer = await new Partner(second.outputs.WebhookUrl).post({});
-      expect({
-        status: answer.status,
-        port: portOf(second.outputs.WebhookUrl),
-        awsPort: portOf(second.awsUrl),
-      }).toEqual({
-        status: 400,
-        ...ports,
-      });
-    } finally {
-      await second.close();
-    }
+    expect(portOf(second.outputs.WebhookUrl)).toBe(ports.port);
+    expect(portOf(second.awsUrl)).toBe(ports.awsPort);
+    await second.close();
   });
 
   describe('that are taken', () => {
@@ -453,20 +335,5 @@ describe('ports', () => {
       await expect(startTestStack({ port, awsPort })).rejects.toThrow();
       expect(await accepts(awsPort)).toBe(false);
     });
-  });
-});
-
-describe('an observer that fails', () => {
-  test('what an observer throws is said, and thrown no further', () => {
-    const problems: string[] = [];
-    const fail = () => {
-      throw new RangeError('Too much\nof it');
-    };
-    const observer = guardedObserver(
-      { onExchange: fail, onItemChange: fail, onNotification: fail },
-      (problem) => problems.push(problem),
-    );
-    observer.onItemChange({ table: 'table', key: {}, before: undefined, after: undefined, at: new Date() });
-    expect(problems).toEqual(['What observes items failed: RangeError: Too much']);
   });
 });

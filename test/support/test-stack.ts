@@ -26,9 +26,6 @@ export async function sharedAssembly(name: string, overrides: Record<string, unk
   return folder;
 }
 
-/** Kinds of API that the stack can have before its receiver. */
-export const gateways: readonly GatewayKind[] = ['http', 'rest'];
-
 /** The cloud assembly of the stack with such an API. @returns its folder */
 export async function gatewayAssembly(gateway: GatewayKind): Promise<string> {
   return gateway === 'http' ? testAssembly() : sharedAssembly(gateway, stageOverrides({ gateway }));

@@ -72,26 +72,12 @@ async function identify(local: LocalFunction, payload: object): Promise<Identifi
 
 describe('what goes in and what comes out', () => {
   test.each([
-    [
-      'an object',
-      { event: 'shop.updated', data: { shop_id: 7 } },
-      { event: 'shop.updated', data: { shop_id: 7 } },
-    ],
-    [
-      'what JSON turns into something else',
-      { at: new Date(0), gone: undefined },
-      { at: '1970-01-01T00:00:00.000Z' },
-    ],
-    ['a lone surrogate', '\ud800', '\ud800'],
-    ['undefined', undefined, null],
-  ])('%s passes through JSON', async (_case, payload, expected) => {
+    { given: { at: new Date(0), gone: undefined }, expected: { at: '1970-01-01T00:00:00.000Z' } },
+    { given: '\ud800', expected: '\ud800' },
+    { given: undefined, expected: null },
+  ])('$given passes through JSON', async ({ given, expected }) => {
     const { local } = start({ handler: 'index.echo' });
-    expect(await local.invoke(payload)).toMatchObject({ ok: true, payload: expected });
-  });
-
-  test('a handler that returns nothing answers null', async () => {
-    const { local } = start({ handler: 'index.nothing' });
-    expect(await local.invoke({})).toMatchObject({ ok: true, payload: null });
+    expect(await local.invoke(given)).toMatchObject({ ok: true, payload: expected });
   });
 
   test('the context tells the function about itself and the invocation', async () => {
@@ -118,76 +104,59 @@ describe('what goes in and what comes out', () => {
   });
 
   test.each([
-    ['throws', { errorType: 'RangeError', errorMessage: 'shop 7 is out of range' }],
-    ['throwsText', { errorType: 'string', errorMessage: 'just text', trace: [] }],
-    ['circular', { errorType: 'Error', errorMessage: 'Unable to stringify response body' }],
-    ['tooLarge', { errorType: 'Function.ResponseSizeTooLarge' }],
-  ])('the handler %s: a function error, and the environment goes on', async (name, expected) => {
-    const { local, lines } = start({ handler: `index.${name}` });
-    expect(await local.invoke({})).toMatchObject({ ok: false, ...expected });
-    expect(await local.invoke({})).toMatchObject({ ok: false, ...expected });
+    { handler: 'index.throws', error: { errorType: 'RangeError', errorMessage: 'shop 7 is out of range' } },
+    { handler: 'index.throwsText', error: { errorType: 'string', errorMessage: 'just text', trace: [] } },
+    {
+      handler: 'index.circular',
+      error: { errorType: 'Error', errorMessage: 'Unable to stringify response body' },
+    },
+    { handler: 'index.tooLarge', error: { errorType: 'Function.ResponseSizeTooLarge' } },
+  ])('$handler fails with a function error, and its environment goes on', async ({ handler, error }) => {
+    const { local, lines } = start({ handler });
+    expect(await local.invoke({})).toMatchObject({ ok: false, ...error });
+    expect(await local.invoke({})).toMatchObject({ ok: false, ...error });
     expect(texts(lines, 'stdout')).toEqual(['loading']);
   });
 
-  test('a function error carries the stack of the function and is logged with its request id', async () => {
+  test.each([
+    { given: 'one message', records: 1, subject: { event: 'shop.updated', eventId: 'event-1' } },
+    { given: 'two messages', records: 2, subject: { event: 'shop.updated', messages: 2 } },
+  ])('a function error for $given is logged as Lambda does, and names them', async ({ records, subject }) => {
     const { local, lines } = start({ handler: 'index.throws' });
-    const { requestId, ...result } = await local.invoke({});
-    expect(result).toMatchObject({
-      trace: expect.arrayContaining([
-        'RangeError: shop 7 is out of range',
-        expect.stringContaining('fixtures/index.mjs'),
-      ]),
-    });
-    expect(lines).toContainEqual({
-      functionName: 'shop-updated',
+    const Records = Array.from({ length: records }, (_, index) => ({
+      messageId: `message-${index}`,
+      attributes: { ApproximateReceiveCount: '2' },
+      messageAttributes: {
+        event: { stringValue: 'shop.updated' },
+        eventId: { stringValue: `event-${index + 1}` },
+        requestId: { stringValue: `request-${index}` },
+      },
+    }));
+    const { requestId, ...result } = await local.invoke({ Records });
+    const stackTrace = expect.arrayContaining([expect.stringContaining('fixtures/index.mjs')]);
+    expect(result).toMatchObject({ trace: stackTrace });
+    const line = lines.find(({ crash }) => crash !== undefined);
+    expect(line).toMatchObject({ functionName: 'shop-updated', requestId, stream: 'stderr' });
+    expect(JSON.parse(line?.text ?? '')).toEqual({
+      timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+      level: 'ERROR',
+      service: 'shop-updated',
       requestId,
-      stream: 'stderr',
-      text: expect.stringContaining('shop 7 is out of range'),
-      crash: { invocationId: requestId, error: 'RangeError', messages: [] },
+      ...subject,
+      message: { errorType: 'RangeError', errorMessage: 'shop 7 is out of range', stackTrace },
+    });
+    expect(line?.crash).toEqual({
+      invocationId: requestId,
+      error: 'RangeError',
+      messages: Array.from({ length: records }, (_, index) => ({
+        messageId: `message-${index}`,
+        attempt: 2,
+        event: 'shop.updated',
+        eventId: `event-${index + 1}`,
+        requestId: `request-${index}`,
+      })),
     });
   });
-
-  test.each([
-    [1, { event: 'shop.updated', eventId: 'event-1' }],
-    [2, { event: 'shop.updated', messages: 2 }],
-  ])(
-    'is logged as Lambda logs it in JSON, with the event of its %d messages, and names them',
-    async (count, subject) => {
-      const { local, lines } = start({ handler: 'index.throws' });
-      const Records = Array.from({ length: count }, (_, index) => ({
-        messageId: `message-${index + 1}`,
-        attributes: { ApproximateReceiveCount: '2' },
-        messageAttributes: {
-          event: { stringValue: 'shop.updated' },
-          eventId: { stringValue: `event-${index + 1}` },
-          requestId: { stringValue: `request-${index + 1}` },
-        },
-      }));
-      const { requestId } = await local.invoke({ Records });
-      const [text = ''] = texts(lines, 'stderr');
-      expect(JSON.parse(text)).toEqual({
-        timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
-        level: 'ERROR',
-        service: 'shop-updated',
-        requestId,
-        ...subject,
-        message: {
-          errorType: 'RangeError',
-          errorMessage: 'shop 7 is out of range',
-          stackTrace: expect.arrayContaining([expect.stringContaining('fixtures/index.mjs')]),
-        },
-      });
-      expect(lines.find(({ crash }) => crash !== undefined)?.crash?.messages).toEqual(
-        Array.from({ length: count }, (_, index) => ({
-          messageId: `message-${index + 1}`,
-          attempt: 2,
-          event: 'shop.updated',
-          eventId: `event-${index + 1}`,
-          requestId: `request-${index + 1}`,
-        })),
-      );
-    },
-  );
 });
 
 describe('the variables', () => {
@@ -246,7 +215,7 @@ describe('concurrency', () => {
 
   test('other environments are started when all are busy, up to the maximum', async () => {
     const { local } = start({ handler: 'index.identify', maximumConcurrency: 2 });
-    const runs = await Promise.all([1, 2, 3, 4].map(() => identify(local, { sleepMilliseconds: 500 })));
+    const runs = await Promise.all([1, 2, 3, 4].map(() => identify(local, { sleepMilliseconds: 300 })));
     expect(new Set(runs.map((run) => run.environmentId)).size).toBe(2);
   });
 
@@ -266,13 +235,6 @@ describe('concurrency', () => {
     expect(local.isOverloaded).toBe(false);
   });
 
-  test('an idle environment is used again', async () => {
-    const { local } = start({ handler: 'index.identify', maximumConcurrency: 5 });
-    const first = await identify(local, {});
-    const second = await identify(local, {});
-    expect(second.environmentId).toBe(first.environmentId);
-  });
-
   test('beyond what is reserved for the function an invocation is refused, not queued', async () => {
     const { local, lines } = start({
       handler: 'index.identify',
@@ -289,44 +251,35 @@ describe('concurrency', () => {
     expect(texts(lines, 'stderr')).toEqual([]);
   });
 
-  test('environments beyond the first are taken from what functions share', async () => {
+  test('environments beyond the first are taken from what functions share, until they end', async () => {
     const shared = new SharedEnvironments(1);
     const settings = { handler: 'index.identify', maximumConcurrency: 4 };
-    const functions = [start(settings, { shared }).local, start(settings, { shared }).local];
-    await Promise.all(
-      functions.flatMap((local) => [1, 2, 3].map(() => identify(local, { sleepMilliseconds: 300 }))),
-    );
-    expect(functions.map((local) => local.environments).sort()).toEqual([1, 2]);
-  });
-
-  test('what an ended environment had taken is there for another function', async () => {
-    const shared = new SharedEnvironments(1);
-    const settings = { handler: 'index.identify', maximumConcurrency: 2 };
-    const busy = async () => {
-      const { local } = start(settings, { shared });
-      await Promise.all([1, 2].map(() => identify(local, { sleepMilliseconds: 300 })));
-      return local;
-    };
-    const first = await busy();
+    const [first, second] = [start(settings, { shared }).local, start(settings, { shared }).local];
+    const busy = (local: LocalFunction) =>
+      Promise.all([1, 2, 3].map(() => identify(local, { sleepMilliseconds: 300 })));
+    await busy(first);
+    await busy(second);
+    expect([first.environments, second.environments]).toEqual([2, 1]);
     await first.kill();
-    expect([first.environments, (await busy()).environments]).toEqual([0, 2]);
+    await busy(second);
+    expect([first.environments, second.environments]).toEqual([0, 2]);
   });
 
   test('environments that have been idle for a while are ended, but for one', async () => {
     const { local } = start(
       { handler: 'index.identify', maximumConcurrency: 3 },
-      { idleLimitMilliseconds: 500 },
+      { idleLimitMilliseconds: 300 },
     );
     await Promise.all([1, 2, 3].map(() => identify(local, { sleepMilliseconds: 300 })));
     expect(local.environments).toBe(3);
     await eventually(async () => local.environments === 1 || undefined);
-    await sleep(600);
+    await sleep(400);
     expect(local.environments).toBe(1);
     expect(await local.invoke({})).toMatchObject({ ok: true });
   });
 
-  test('a warmed-up function has loaded its code before the first invocation', async () => {
-    const { local, lines } = start({ handler: 'index.echo' });
+  test('a warmed-up function has loaded its code before the first invocation, which uses its environment', async () => {
+    const { local, lines } = start({ handler: 'index.echo', maximumConcurrency: 5 });
     await local.warmUp();
     expect(lines).toEqual([{ functionName: 'shop-updated', stream: 'stdout', text: 'loading' }]);
     await local.invoke({});
@@ -336,29 +289,27 @@ describe('concurrency', () => {
 
 describe('an environment that dies', () => {
   test.each([
-    ['exit', 'Runtime.ExitError', 'exit status 3'],
-    ['quiet exit', 'Runtime.ExitError', 'without providing a reason'],
-    ['uncaught exception', 'Runtime.ExitError', 'exit status 1'],
-    ['unhandled rejection', 'Runtime.ExitError', 'exit status 1'],
-    ['objects beyond its memory', 'Runtime.OutOfMemory', 'signal: killed'],
-    ['buffers beyond its memory', 'Runtime.OutOfMemory', 'signal: killed'],
-    ['never settle', 'Sandbox.Timedout', 'Task timed out after 1.00 seconds'],
-    ['block', 'Sandbox.Timedout', 'Task timed out after 1.00 seconds'],
-  ])('by %s fails its invocation, and the next one gets a fresh one', async (how, errorType, message) => {
-    const { local, lines } = start({
-      handler: 'index.dies',
-      timeoutSeconds: errorType === 'Sandbox.Timedout' ? 1 : 20,
-      memoryMegabytes: 32,
-    });
-    expect(await local.invoke({})).toMatchObject({ ok: true, payload: { invocations: 1 } });
-    expect(await local.invoke({ how })).toMatchObject({
-      ok: false,
-      errorType,
-      errorMessage: expect.stringContaining(message),
-    });
-    expect(texts(lines, 'stdout')).toEqual(['loading', `about to: ${how}`]);
-    expect(await local.invoke({})).toMatchObject({ ok: true, payload: { invocations: 1 } });
-  });
+    { how: 'exit', errorType: 'Runtime.ExitError', message: 'exit status 3' },
+    { how: 'quiet exit', errorType: 'Runtime.ExitError', message: 'without providing a reason' },
+    { how: 'unhandled rejection', errorType: 'Runtime.ExitError', message: 'exit status 1' },
+    { how: 'objects beyond its memory', errorType: 'Runtime.OutOfMemory', message: 'signal: killed' },
+    { how: 'buffers beyond its memory', errorType: 'Runtime.OutOfMemory', message: 'signal: killed' },
+    { how: 'never settle', errorType: 'Sandbox.Timedout', message: 'Task timed out after 1.00 seconds' },
+    { how: 'block', errorType: 'Sandbox.Timedout', message: 'Task timed out after 1.00 seconds' },
+  ])(
+    'by $how fails its invocation, and the next one gets a fresh one',
+    async ({ how, errorType, message }) => {
+      const { local, lines } = start({
+        handler: 'index.dies',
+        timeoutSeconds: errorType === 'Sandbox.Timedout' ? 1 : 20,
+        memoryMegabytes: 32,
+      });
+      const errorMessage = expect.stringContaining(message);
+      expect(await local.invoke({ how })).toMatchObject({ ok: false, errorType, errorMessage });
+      expect(texts(lines, 'stdout')).toEqual(['loading', `about to: ${how}`]);
+      expect(await local.invoke({})).toMatchObject({ ok: true, payload: { invocations: 1 } });
+    },
+  );
 
   test('leaves an uncaught exception with its stack in the log, then its own end', async () => {
     const { local, lines } = start({ handler: 'index.dies' });
@@ -389,25 +340,18 @@ describe('an environment that dies', () => {
     expect(await waiting).toMatchObject({ ok: true, payload: { order: 2, invocations: 1 } });
   });
 
-  test('by kill() with nothing running costs no invocation: the next one gets a fresh one', async () => {
-    const { local, lines } = start({ handler: 'index.identify' });
-    await local.kill();
-    expect(await local.invoke({})).toMatchObject({ ok: true, payload: { invocations: 1 } });
-    await local.kill();
-    expect(local.environments).toBe(0);
-    expect(await local.invoke({})).toMatchObject({ ok: true, payload: { invocations: 1 } });
-    expect(texts(lines, 'stderr')).toEqual([]);
-  });
-
-  test('by kill() while it loads the code costs no invocation either', async () => {
-    const { local, lines } = start({ handler: 'index.identify' });
-    const warmedUp = local.warmUp();
-    const waiting = local.invoke({ order: 1 });
-    await local.kill();
-    await warmedUp;
-    expect(await waiting).toMatchObject({ ok: true, payload: { order: 1, invocations: 1 } });
-    expect(texts(lines, 'stderr')).toEqual([]);
-  });
+  test.each(['before it is started', 'while it loads the code', 'while it is idle'])(
+    'by kill() %s costs no invocation',
+    async (when) => {
+      const { local, lines } = start({ handler: 'index.identify' });
+      const warmedUp = when === 'before it is started' ? undefined : local.warmUp();
+      if (when === 'while it is idle') await warmedUp;
+      await local.kill();
+      await warmedUp;
+      expect(await local.invoke({ order: 1 })).toMatchObject({ payload: { order: 1, invocations: 1 } });
+      expect(texts(lines, 'stderr')).toEqual([]);
+    },
+  );
 
   test('by killDuringNext() comes at its moment of the next invocation, and of no other', async () => {
     const { local } = start({ handler: 'index.identify' });
@@ -457,26 +401,36 @@ describe('an environment that dies', () => {
 
 describe('loading the code', () => {
   test.each([
-    ['missing.handler', { errorType: 'Runtime.ImportModuleError' }],
-    ['index.missing', { errorType: 'Runtime.HandlerNotFound' }],
-    ['index.notAFunction', { errorType: 'Runtime.HandlerNotFound' }],
-    ['index.takesCallback', { errorType: 'Runtime.CallbackHandlerDeprecated' }],
-    ['index', { errorType: 'Runtime.MalformedHandlerName' }],
-  ])('the handler %s is refused', async (handler, expected) => {
+    { handler: 'missing.handler', errorType: 'Runtime.ImportModuleError' },
+    { handler: 'index.missing', errorType: 'Runtime.HandlerNotFound' },
+    { handler: 'index.notAFunction', errorType: 'Runtime.HandlerNotFound' },
+    { handler: 'index.takesCallback', errorType: 'Runtime.CallbackHandlerDeprecated' },
+    { handler: 'index', errorType: 'Runtime.MalformedHandlerName' },
+  ])('fails for the handler $handler', async ({ handler, errorType }) => {
     const { local } = start({ handler });
-    expect(await local.invoke({})).toMatchObject({ ok: false, ...expected });
+    expect(await local.invoke({})).toMatchObject({ ok: false, errorType });
   });
 
   test.each([
-    ["import 'not-installed-anywhere';", 'Runtime.ImportModuleError', 'not-installed-anywhere'],
-    ['export const handler = async () => {', 'Runtime.UserCodeSyntaxError', 'SyntaxError'],
-    ["throw new TypeError('TABLE_NAME is not set');", 'TypeError', 'TABLE_NAME is not set'],
-    ['process.exit(1);', 'Runtime.ExitError', 'exit status 1'],
-  ])('code such as %s fails each invocation', async (text, errorType, message) => {
-    const { local } = start({
-      handler: 'index.handler',
-      codeDirectory: await folderWith({ 'index.mjs': text }),
-    });
+    {
+      code: "import 'not-installed-anywhere';",
+      errorType: 'Runtime.ImportModuleError',
+      message: 'not-installed-anywhere',
+    },
+    {
+      code: 'export const handler = async () => {',
+      errorType: 'Runtime.UserCodeSyntaxError',
+      message: 'SyntaxError',
+    },
+    {
+      code: "throw new TypeError('TABLE_NAME is not set');",
+      errorType: 'TypeError',
+      message: 'TABLE_NAME is not set',
+    },
+    { code: 'process.exit(1);', errorType: 'Runtime.ExitError', message: 'exit status 1' },
+  ])('fails each invocation for $code', async ({ code, errorType, message }) => {
+    const codeDirectory = await folderWith({ 'index.mjs': code });
+    const { local } = start({ handler: 'index.handler', codeDirectory });
     const expected = { ok: false, errorType, errorMessage: expect.stringContaining(message) };
     expect(await local.invoke({})).toMatchObject(expected);
     expect(await Promise.all([local.invoke({}), local.invoke({})])).toMatchObject([expected, expected]);
@@ -517,7 +471,6 @@ describe('the log', () => {
 });
 
 describe('a function that somebody debugs', () => {
-  /** Starts one, and attaches to it again and again. */
   async function inspected(handler: string) {
     const inspector = await InspectorPort.open(0);
     cleanUps.push(() => inspector.close());
@@ -600,8 +553,10 @@ describe('another definition', () => {
     await eventually(async () => local.codeDirectories.size === 1 || undefined);
   });
 
-  test('replaces what is idle, and finds the same variables unless it has others', async () => {
+  test('replaces what is idle, starts nothing else, and has its own variables', async () => {
     const { local } = start({ handler: 'index.variables', environment: { KEPT: 'yes', TABLE: 'old' } });
+    expect(await local.redefine({ ...local.definition, timeoutSeconds: 5 })).toBeUndefined();
+    expect(local.environments).toBe(0);
     await local.warmUp();
     await local.redefine({ ...local.definition, environment: { KEPT: 'yes', TABLE: 'new' } });
     expect(local.environments).toBe(1);
@@ -620,12 +575,6 @@ describe('another definition', () => {
     expect(texts(lines, 'stderr')).toEqual([]);
   });
 
-  test('of a function that nobody has invoked is tried, and starts nothing that stays', async () => {
-    const { local } = start({ handler: 'index.identify' });
-    expect(await local.redefine({ ...local.definition, timeoutSeconds: 5 })).toBeUndefined();
-    expect(local.environments).toBe(0);
-  });
-
   test('gives back the environments that functions share', async () => {
     const shared = new SharedEnvironments(1);
     const { local } = start({ handler: 'index.identify', maximumConcurrency: 2 }, { shared });
@@ -640,19 +589,16 @@ describe('another definition', () => {
   });
 });
 
-describe('lines of output', () => {
-  test.each([
-    ['a whole line', ['one\n'], ['one'], []],
-    ['several lines at once', ['one\ntwo\n'], ['one', 'two'], []],
-    ['a line in pieces', ['o', 'n', 'e\n'], ['one'], []],
-    ['an empty line', ['\n'], [''], []],
-    ['Windows line ends', ['one\r\ntwo\r\n'], ['one', 'two'], []],
-    ['no line end', ['one\ntwo'], ['one'], ['two']],
-    ['nothing', [], [], []],
-  ])('%s', (_case, pieces, lines, rest) => {
-    const splitter = new LineSplitter();
-    expect(pieces.flatMap((piece) => splitter.push(piece))).toEqual(lines);
-    expect(splitter.flush()).toEqual(rest);
-    expect(splitter.flush()).toEqual([]);
-  });
+test.each([
+  { given: ['one\n'], lines: ['one'], rest: [] },
+  { given: ['one\ntwo\n'], lines: ['one', 'two'], rest: [] },
+  { given: ['o', 'n', 'e\n'], lines: ['one'], rest: [] },
+  { given: ['\n'], lines: [''], rest: [] },
+  { given: ['one\r\ntwo\r\n'], lines: ['one', 'two'], rest: [] },
+  { given: ['one\ntwo'], lines: ['one'], rest: ['two'] },
+])('output is split into lines: $given', ({ given, lines, rest }) => {
+  const splitter = new LineSplitter();
+  expect(given.flatMap((piece) => splitter.push(piece))).toEqual(lines);
+  expect(splitter.flush()).toEqual(rest);
+  expect(splitter.flush()).toEqual([]);
 });

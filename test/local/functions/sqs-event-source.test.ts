@@ -90,8 +90,8 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 describe('the batch', () => {
-  /** Milliseconds from one batch to the next one. @param longest for which more urgent work is waited */
-  async function distance(isBusy: (elapsed: number) => boolean, longest: number): Promise<number> {
+  /** Milliseconds from one batch to the next one. */
+  async function distance(options: { busyFor: number; maxPauseMilliseconds: number }): Promise<number> {
     const queue = createQueue();
     await send(queue, 'first');
     const times: number[] = [];
@@ -101,23 +101,20 @@ describe('the batch', () => {
       return succeed();
     };
     const { source } = startSource(queue, invoke, {}, client, {
-      isBusy: () => isBusy(performance.now() - (times[0] ?? Number.POSITIVE_INFINITY)),
-      maxPauseMilliseconds: longest,
+      isBusy: () => performance.now() - (times[0] ?? Number.POSITIVE_INFINITY) < options.busyFor,
+      maxPauseMilliseconds: options.maxPauseMilliseconds,
     });
     await until(() => times.length === 2 && source.isIdle);
     const [first = 0, second = 0] = times;
     return second - first;
   }
 
-  test('waits until there is no more urgent work', async () => {
-    const milliseconds = await distance((elapsed) => elapsed < 300, 60_000);
-    expect(milliseconds).toBeGreaterThanOrEqual(300);
-  });
-
-  test('comes in spite of more urgent work when it has waited for long', async () => {
-    const milliseconds = await distance(() => true, 300);
+  test.each([
+    { until: 'there is no more urgent work', busyFor: 300, maxPauseMilliseconds: 60_000 },
+    { until: 'it has waited for its limit', busyFor: 60_000, maxPauseMilliseconds: 300 },
+  ])('waits until $until', async (options) => {
     // Timers count in whole milliseconds.
-    expect(milliseconds).toBeGreaterThanOrEqual(299);
+    expect(await distance(options)).toBeGreaterThanOrEqual(299);
   });
 
   test('a message reaches the function as a record, and is deleted after a success', async () => {
@@ -138,31 +135,16 @@ describe('the batch', () => {
       return succeed();
     });
     await until(() => events.length > 0 && source.isIdle);
-    expect(events).toEqual([
+    expect(events).toMatchObject([
       {
         Records: [
           {
-            messageId: expect.stringMatching(/^[0-9a-f-]{36}$/),
-            receiptHandle: expect.any(String),
             body: '{"event":"shop.updated"}',
             attributes: {
               ApproximateReceiveCount: '1',
               SentTimestamp: expect.stringMatching(/^\d{13}$/),
-              SenderId: expect.any(String),
-              ApproximateFirstReceiveTimestamp: expect.stringMatching(/^\d{13}$/),
             },
-            messageAttributes: {
-              event: {
-                stringValue: 'shop.updated',
-                stringListValues: [],
-                binaryListValues: [],
-                dataType: 'String',
-              },
-              raw: { binaryValue: 'Af8=', stringListValues: [], binaryListValues: [], dataType: 'Binary' },
-            },
-            md5OfMessageAttributes: expect.stringMatching(/^[0-9a-f]{32}$/),
-            md5OfBody: expect.stringMatching(/^[0-9a-f]{32}$/),
-            eventSource: 'aws:sqs',
+            messageAttributes: { event: { stringValue: 'shop.updated' }, raw: { binaryValue: 'Af8=' } },
             eventSourceARN: queue.queueArn,
             awsRegion: region,
           },
@@ -171,22 +153,6 @@ describe('the batch', () => {
     ]);
     expect(counts(queue)).toEqual({ ready: 0, inflight: 0 });
     expect(problems).toEqual([]);
-  });
-
-  test('is never larger than the batch size', async () => {
-    const queue = createQueue();
-    await send(queue, '1', '2', '3', '4', '5');
-    const sizes: number[] = [];
-    const { source } = startSource(
-      queue,
-      async ({ Records }) => {
-        sizes.push(Records.length);
-        return succeed();
-      },
-      { batchSize: 2 },
-    );
-    await until(() => sizes.length === 3 && source.isIdle);
-    expect(sizes).toEqual([2, 2, 1]);
   });
 
   test('is gathered over several receives during the batching window', async () => {
@@ -208,25 +174,26 @@ describe('the batch', () => {
     expect(counts(queue)).toEqual({ ready: 0, inflight: 0 });
   });
 
-  test('waits until fewer than the maximum are running', async () => {
+  test('is never larger than the batch size, and waits until fewer than the maximum are running', async () => {
     const queue = createQueue();
-    await send(queue, '1', '2', '3', '4', '5', '6');
+    await send(queue, '1', '2', '3', '4', '5', '6', '7');
+    const sizes: number[] = [];
     let running = 0;
     let most = 0;
-    let done = 0;
     startSource(
       queue,
-      async () => {
+      async ({ Records }) => {
         running += 1;
         most = Math.max(most, running);
         await new Promise((resolve) => setTimeout(resolve, 100));
         running -= 1;
-        done += 1;
+        sizes.push(Records.length);
         return succeed();
       },
-      { batchSize: 1 },
+      { batchSize: 2 },
     );
-    await until(() => done === 6);
+    await until(() => sizes.length === 4);
+    expect(sizes.sort()).toEqual([1, 2, 2, 2]);
     expect(most).toBe(2);
   });
 });
@@ -249,24 +216,25 @@ describe('what becomes of the messages', () => {
     expect(counts(queue)).toEqual({ ready: 0, inflight: 0 });
   });
 
-  test.each<[string, () => Promise<InvocationResult>, RegExp | undefined]>([
-    [
-      'a function error',
-      async () => ({ ok: false, errorType: 'Error', errorMessage: 'no table' }),
-      undefined,
-    ],
-    [
-      'a rejected invocation',
-      () => Promise.reject(new Error('no worker')),
-      /Lambda Invoke: Error: no worker/,
-    ],
-    [
-      'a function without free concurrency',
-      () => Promise.reject(new TooManyRequestsError()),
-      /Event source of .*: Lambda Invoke: TooManyRequestsException: Rate Exceeded\./,
-    ],
-    ['a malformed response', async () => ({ ok: true, payload: { batchItemFailures: 7 } }), /not a list/],
-  ])('%s leaves all to the visibility timeout', async (_case, invoke, problem) => {
+  const leavesAll: { given: string; invoke: () => Promise<InvocationResult>; expected: RegExp[] }[] = [
+    {
+      given: 'a function error',
+      invoke: async () => ({ ok: false, errorType: 'Error', errorMessage: 'no table' }),
+      expected: [],
+    },
+    {
+      given: 'a function without free concurrency',
+      invoke: () => Promise.reject(new TooManyRequestsError()),
+      expected: [/Event source of .*: Lambda Invoke: TooManyRequestsException: Rate Exceeded\./],
+    },
+    {
+      given: 'a malformed response',
+      invoke: async () => ({ ok: true, payload: { batchItemFailures: 7 } }),
+      expected: [/not a list/],
+    },
+  ];
+
+  test.each(leavesAll)('$given leaves all to the visibility timeout', async ({ invoke, expected }) => {
     const queue = createQueue();
     await send(queue, 'one', 'two');
     let invocations = 0;
@@ -276,7 +244,7 @@ describe('what becomes of the messages', () => {
     });
     await until(() => invocations > 0 && source.isIdle);
     expect(counts(queue)).toEqual({ ready: 0, inflight: 2 });
-    expect(problems).toEqual(problem === undefined ? [] : [expect.stringMatching(problem)]);
+    expect(problems).toEqual(expected.map((problem) => expect.stringMatching(problem)));
   });
 });
 
@@ -300,28 +268,28 @@ describe('problems with the queue', () => {
     return flaky;
   }
 
-  test.each([
-    ['ReceiveMessageCommand', /: SQS ReceiveMessage: Error: connection refused/],
-    ['DeleteMessageBatchCommand', /: SQS DeleteMessageBatch: Error: connection refused/],
-  ])('%s is retried, and its failures are reported once', async (command, problem) => {
-    const queue = createQueue();
-    await send(queue, 'secret content');
-    let invocations = 0;
-    const { source, problems } = startSource(
-      queue,
-      async () => {
-        invocations += 1;
-        return succeed();
-      },
-      {},
-      failing(command, 3),
-    );
-    await until(() => invocations > 0 && source.isIdle);
-    expect(invocations).toBe(1);
-    expect(counts(queue)).toEqual({ ready: 0, inflight: 0 });
-    expect(problems).toEqual([expect.stringMatching(problem)]);
-    expect(problems.join()).not.toContain('secret content');
-  });
+  test.each(['ReceiveMessage', 'DeleteMessageBatch'])(
+    '%s is retried, and its failures are reported once',
+    async (operation) => {
+      const queue = createQueue();
+      await send(queue, 'secret content');
+      let invocations = 0;
+      const { source, problems } = startSource(
+        queue,
+        async () => {
+          invocations += 1;
+          return succeed();
+        },
+        {},
+        failing(`${operation}Command`, 3),
+      );
+      await until(() => invocations > 0 && source.isIdle);
+      expect(invocations).toBe(1);
+      expect(counts(queue)).toEqual({ ready: 0, inflight: 0 });
+      expect(problems).toEqual([expect.stringContaining(`: SQS ${operation}: Error: connection refused`)]);
+      expect(problems.join()).not.toContain('secret content');
+    },
+  );
 
   test('a queue that does not exist is reported and polled on', async () => {
     const missing = {
@@ -368,12 +336,6 @@ describe('turned off', () => {
     result.resolve({ ok: true, payload: null });
     await off;
     expect(counts(queue)).toEqual({ ready: 0, inflight: 0 });
-  });
-
-  test('it can be stopped', async () => {
-    const queue = createQueue();
-    const { source } = startSource(queue, succeed);
-    await source.disable();
     await source.stop();
     expect(source.isIdle).toBe(true);
   });
@@ -413,7 +375,73 @@ describe('stopping', () => {
   });
 });
 
-describe('the outcome of a batch', () => {
+const arn = { queueArn: 'arn:aws:sqs:eu-central-1:000000000000:shop-updated', region: 'eu-central-1' };
+
+test('a record has the shape that Lambda gives it', () => {
+  const message = {
+    MessageId: '059f36b4-87a3-44ab-83d2-661975830a7d',
+    ReceiptHandle: 'AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a',
+    Body: '{"event":"shop.updated"}',
+    MD5OfBody: 'e4e68fb7bd0e697a0ae8f1bb342846b3',
+    MD5OfMessageAttributes: '00484c68f59a9e1c0f1b5ac8a4ae9e57',
+    Attributes: {
+      ApproximateReceiveCount: '1',
+      SentTimestamp: '1545082649183',
+      SenderId: 'AIDAIENQZJOLO23YVJ4VO',
+      ApproximateFirstReceiveTimestamp: '1545082649185',
+      MessageGroupId: 'shop-7',
+    },
+    MessageAttributes: {
+      event: { DataType: 'String', StringValue: 'shop.updated' },
+      raw: { DataType: 'Binary', BinaryValue: new Uint8Array([1, 2, 255]) },
+    },
+  };
+  expect(toRecord(message, arn)).toEqual({
+    messageId: '059f36b4-87a3-44ab-83d2-661975830a7d',
+    receiptHandle: 'AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a',
+    body: '{"event":"shop.updated"}',
+    attributes: {
+      ApproximateReceiveCount: '1',
+      SentTimestamp: '1545082649183',
+      SenderId: 'AIDAIENQZJOLO23YVJ4VO',
+      ApproximateFirstReceiveTimestamp: '1545082649185',
+      MessageGroupId: 'shop-7',
+    },
+    messageAttributes: {
+      event: { stringValue: 'shop.updated', stringListValues: [], binaryListValues: [], dataType: 'String' },
+      raw: { binaryValue: 'AQL/', stringListValues: [], binaryListValues: [], dataType: 'Binary' },
+    },
+    md5OfMessageAttributes: '00484c68f59a9e1c0f1b5ac8a4ae9e57',
+    md5OfBody: 'e4e68fb7bd0e697a0ae8f1bb342846b3',
+    eventSource: 'aws:sqs',
+    eventSourceARN: 'arn:aws:sqs:eu-central-1:000000000000:shop-updated',
+    awsRegion: 'eu-central-1',
+  });
+});
+
+describe('splitting by size', () => {
+  const records = (count: number, size: number) =>
+    Array.from({ length: count }, (_, index) =>
+      toRecord({ MessageId: String(index), Body: 'é'.repeat(size) }, arn),
+    );
+
+  test('keeps what fits together, and the order', () => {
+    const all = records(10, 500_000);
+    const batches = splitBySize(all);
+    expect(batches.map((batch) => batch.length)).toEqual([6, 4]);
+    expect(batches.flat()).toEqual(all);
+    for (const batch of batches) {
+      expect(Buffer.byteLength(JSON.stringify({ Records: batch }))).toBeLessThanOrEqual(6 * 1024 * 1024);
+    }
+  });
+
+  test('makes a batch of one record that is too large, and none of no records', () => {
+    expect(splitBySize(records(2, 100), 50).map((batch) => batch.length)).toEqual([1, 1]);
+    expect(splitBySize([], 50)).toEqual([]);
+  });
+});
+
+describe('of a batch', () => {
   const ids = ['a', 'b', 'c'];
   const failing = (...identifiers: unknown[]) => ({
     batchItemFailures: identifiers.map((itemIdentifier) => ({ itemIdentifier })),
@@ -424,120 +452,36 @@ describe('the outcome of a batch', () => {
     expect(batchOutcome(ids, result, report)).toEqual({ deleted: [] });
   });
 
-  test('without ReportBatchItemFailures a success deletes all, whatever it returns', () => {
+  test('a success deletes all without ReportBatchItemFailures, whatever it returns', () => {
     expect(batchOutcome(ids, { ok: true, payload: failing('a') }, false)).toEqual({ deleted: ids });
   });
 
-  describe('with ReportBatchItemFailures', () => {
-    test.each([
-      ['null', null],
-      ['an empty object', {}],
-      ['an empty list of failures', failing()],
-      ['a null list of failures', { batchItemFailures: null }],
-      ['an object about something else', { processed: 3 }],
-    ])('%s deletes all', (_case, payload) => {
-      expect(batchOutcome(ids, { ok: true, payload }, true)).toEqual({ deleted: ids });
-    });
-
-    test.each([
-      ['one failure', failing('b'), ['a', 'c']],
-      ['a repeated failure', failing('b', 'b'), ['a', 'c']],
-      ['all as failures', failing('c', 'b', 'a'), []],
-    ])('%s deletes the rest', (_case, payload, deleted) => {
-      expect(batchOutcome(ids, { ok: true, payload }, true)).toEqual({ deleted });
-    });
-
-    test.each([
-      ['text', 'done'],
-      ['a list', ['a']],
-      ['failures that are not a list', { batchItemFailures: 'a' }],
-      ['failures as bare identifiers', { batchItemFailures: ['a'] }],
-      ['a null failure', { batchItemFailures: [null] }],
-      ['another key name', { batchItemFailures: [{ messageId: 'a' }] }],
-      ['a null identifier', failing(null)],
-      ['an empty identifier', failing('')],
-      ['a number as identifier', failing(7)],
-      ['an unknown identifier beside a known one', failing('a', 'z')],
-    ])('%s is malformed and deletes nothing', (_case, payload) => {
-      expect(batchOutcome(ids, { ok: true, payload }, true)).toEqual({
-        deleted: [],
-        malformed: expect.any(String),
-      });
-    });
-  });
-});
-
-describe('the event', () => {
-  const source = { queueArn: 'arn:aws:sqs:eu-central-1:000000000000:shop-updated', region: 'eu-central-1' };
-
-  test('a record has the shape that Lambda gives it', () => {
-    const message = {
-      MessageId: '059f36b4-87a3-44ab-83d2-661975830a7d',
-      ReceiptHandle: 'AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a',
-      Body: '{"event":"shop.updated"}',
-      MD5OfBody: 'e4e68fb7bd0e697a0ae8f1bb342846b3',
-      MD5OfMessageAttributes: '00484c68f59a9e1c0f1b5ac8a4ae9e57',
-      Attributes: {
-        ApproximateReceiveCount: '1',
-        SentTimestamp: '1545082649183',
-        SenderId: 'AIDAIENQZJOLO23YVJ4VO',
-        ApproximateFirstReceiveTimestamp: '1545082649185',
-        MessageGroupId: 'shop-7',
-      },
-      MessageAttributes: {
-        event: { DataType: 'String', StringValue: 'shop.updated' },
-        raw: { DataType: 'Binary', BinaryValue: new Uint8Array([1, 2, 255]) },
-      },
-    };
-    expect(toRecord(message, source)).toEqual({
-      messageId: '059f36b4-87a3-44ab-83d2-661975830a7d',
-      receiptHandle: 'AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a',
-      body: '{"event":"shop.updated"}',
-      attributes: {
-        ApproximateReceiveCount: '1',
-        SentTimestamp: '1545082649183',
-        SenderId: 'AIDAIENQZJOLO23YVJ4VO',
-        ApproximateFirstReceiveTimestamp: '1545082649185',
-        MessageGroupId: 'shop-7',
-      },
-      messageAttributes: {
-        event: {
-          stringValue: 'shop.updated',
-          stringListValues: [],
-          binaryListValues: [],
-          dataType: 'String',
-        },
-        raw: { binaryValue: 'AQL/', stringListValues: [], binaryListValues: [], dataType: 'Binary' },
-      },
-      md5OfMessageAttributes: '00484c68f59a9e1c0f1b5ac8a4ae9e57',
-      md5OfBody: 'e4e68fb7bd0e697a0ae8f1bb342846b3',
-      eventSource: 'aws:sqs',
-      eventSourceARN: 'arn:aws:sqs:eu-central-1:000000000000:shop-updated',
-      awsRegion: 'eu-central-1',
-    });
+  test.each([
+    { payload: null, deleted: ids },
+    { payload: { processed: 3 }, deleted: ids },
+    { payload: failing(), deleted: ids },
+    { payload: { batchItemFailures: null }, deleted: ids },
+    { payload: failing('b', 'b'), deleted: ['a', 'c'] },
+    { payload: failing('c', 'b', 'a'), deleted: [] },
+  ])('$payload deletes $deleted with ReportBatchItemFailures', ({ payload, deleted }) => {
+    expect(batchOutcome(ids, { ok: true, payload }, true)).toEqual({ deleted });
   });
 
-  describe('splitting by size', () => {
-    const records = (count: number, size: number) =>
-      Array.from({ length: count }, (_, index) =>
-        toRecord({ MessageId: String(index), Body: 'é'.repeat(size) }, source),
-      );
-
-    test('keeps what fits together, and the order', () => {
-      const all = records(10, 500_000);
-      const batches = splitBySize(all);
-      expect(batches.map((batch) => batch.length)).toEqual([6, 4]);
-      expect(batches.flat()).toEqual(all);
-      for (const batch of batches) {
-        expect(Buffer.byteLength(JSON.stringify({ Records: batch }))).toBeLessThanOrEqual(6 * 1024 * 1024);
-      }
-    });
-
-    test.each([
-      ['no records make no batch', 0, []],
-      ['one that is too large goes alone', 2, [1, 1]],
-    ])('%s', (_case, count, sizes) => {
-      expect(splitBySize(records(count, 100), 50).map((batch) => batch.length)).toEqual(sizes);
+  test.each([
+    'done',
+    [['a']],
+    { batchItemFailures: 'a' },
+    { batchItemFailures: ['a'] },
+    { batchItemFailures: [null] },
+    { batchItemFailures: [{ messageId: 'a' }] },
+    failing(null),
+    failing(''),
+    failing(7),
+    failing('a', 'z'),
+  ])('%j is malformed and deletes nothing', (payload) => {
+    expect(batchOutcome(ids, { ok: true, payload }, true)).toEqual({
+      deleted: [],
+      malformed: expect.any(String),
     });
   });
 });

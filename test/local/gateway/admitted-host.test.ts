@@ -12,29 +12,32 @@ import type { Exchange } from '../../../local/observation.ts';
 import { signedFor } from '../aws/support.ts';
 
 const PUBLIC = 'abc.trycloudflare.com';
+const CONSOLE = 'http://localhost:3001/';
 
 test.each([
-  ['localhost:3000', 'here'],
-  ['LOCALHOST', 'here'],
-  ['127.0.0.1:3000', 'here'],
-  ['[::1]:3000', 'here'],
-  ['host.docker.internal:3000', 'here'],
-  ['abc.trycloudflare.com', 'public'],
-  ['ABC.trycloudflare.com:443', 'public'],
-  ['203.0.113.5:8080', 'public'],
-  [undefined, 'foreign'],
-  ['', 'foreign'],
-  ['other.trycloudflare.com', 'foreign'],
-  ['x.abc.trycloudflare.com', 'foreign'],
-  ['abc.trycloudflare.com.', 'foreign'],
-  ['localhost.evil.example', 'foreign'],
-  ['127.0.0.1.nip.io', 'foreign'],
-  ['192.168.1.7:3000', 'foreign'],
-  ['0.0.0.0:3000', 'foreign'],
-  ['[::2]:3000', 'foreign'],
-  ['127.0.0.1@evil.example', 'foreign'],
-])('a request to %j is from %s', (host, origin) => {
-  expect(originOf({ ...(host !== undefined && { host }) }, [PUBLIC, '203.0.113.5'])).toBe(origin);
+  { host: 'localhost:3000', origin: 'here' },
+  { host: 'LOCALHOST', origin: 'here' },
+  { host: '127.0.0.1:3000', origin: 'here' },
+  { host: '[::1]:3000', origin: 'here' },
+  { host: 'host.docker.internal:3000', origin: 'here' },
+  { host: 'ABC.trycloudflare.com:443', origin: 'public' },
+  { host: '203.0.113.5:8080', origin: 'public' },
+  { host: '', origin: 'foreign' },
+  { host: 'other.trycloudflare.com', origin: 'foreign' },
+  { host: 'x.abc.trycloudflare.com', origin: 'foreign' },
+  { host: 'abc.trycloudflare.com.', origin: 'foreign' },
+  { host: 'localhost.evil.example', origin: 'foreign' },
+  { host: '127.0.0.1.nip.io', origin: 'foreign' },
+  { host: '192.168.1.7:3000', origin: 'foreign' },
+  { host: '0.0.0.0:3000', origin: 'foreign' },
+  { host: '[::2]:3000', origin: 'foreign' },
+  { host: '127.0.0.1@evil.example', origin: 'foreign' },
+])('a request to $host is $origin', ({ host, origin }) => {
+  expect(originOf({ host }, [PUBLIC, '203.0.113.5'])).toBe(origin);
+});
+
+test('a request without a host is foreign', () => {
+  expect(originOf({}, [PUBLIC])).toBe('foreign');
 });
 
 test.each([
@@ -78,7 +81,7 @@ describe('through a tunnel', () => {
   let invocations = 0;
   let saidForeign = 0;
   beforeAll(async () => {
-    const consoleUrl = () => 'http://localhost:3001/';
+    const consoleUrl = () => CONSOLE;
     const api = httpApi({
       apiId: 'localapi',
       accountId: '000000000000',
@@ -110,20 +113,14 @@ describe('through a tunnel', () => {
     readonly path?: string;
     readonly method?: string;
     readonly headers?: Record<string, string>;
+    /** Host header that the proxy sends. @default the host, as cloudflared, ngrok and Funnel do */
+    readonly hostHeader?: string | undefined;
+    readonly to?: Gateway;
   }
 
-  /**
-   * Asks a reverse proxy at the far end, which leads here as tunnels do.
-   * @param host as the far end is asked for
-   * @param hostHeader what the proxy makes of it. @default it stays, as cloudflared, ngrok and Funnel have it
-   * @param to where it leads
-   */
-  async function ask(
-    host: string,
-    { path = '/hook', method = 'POST', headers = {} }: Asked = {},
-    hostHeader?: string,
-    to = gateway,
-  ) {
+  /** Asks a host that is a reverse proxy at the far end of a tunnel, which leads to a gateway here. */
+  async function ask(host: string, asked: Asked = {}) {
+    const { path = '/hook', method = 'POST', headers = {}, hostHeader, to = gateway } = asked;
     const proxy = createServer((incoming, outgoing) => {
       const forwarded = {
         ...incoming.headers,
@@ -202,23 +199,22 @@ describe('through a tunnel', () => {
   });
 
   test.each([
-    ['the stranger', 'localhost:3000', undefined],
-    ['the tunnel', 'other.trycloudflare.com', 'localhost:3000'],
+    { by: 'the stranger', host: 'localhost:3000', hostHeader: undefined },
+    { by: 'the tunnel', host: 'other.trycloudflare.com', hostHeader: 'localhost:3000' },
   ])(
-    'that is called localhost by %s, only a stack that lets strangers in answers',
-    async (_, host, named) => {
-      expect(await ask(host, {}, named)).toMatchObject({ status: 200 });
-      expect(await ask(host, {}, named, closedGateway)).toMatchObject({ status: 421 });
+    'a stack without a public host does not answer, if $by calls it localhost',
+    async ({ host, hostHeader }) => {
+      expect(await ask(host, { hostHeader })).toMatchObject({ status: 200 });
+      expect(await ask(host, { hostHeader, to: closedGateway })).toMatchObject({ status: 421 });
     },
   );
 });
 
-describe('a browser at a port', () => {
+describe('a browser', () => {
   interface Started {
     readonly url: string;
     close(): Promise<void>;
   }
-
   const running: Started[] = [];
   const exchanges: Exchange[] = [];
   afterEach(async () => {
@@ -228,78 +224,67 @@ describe('a browser at a port', () => {
 
   const owner = { apiId: 'localapi', accountId: '000000000000', region: 'eu-central-1' } as const;
   const invoke = async (): Promise<InvocationResult> => ({ ok: true, payload: 'of the function' });
-  const gateway = (api: Api) => (consoleUrl?: ConsoleUrl) =>
-    startGateway(api, {
-      port: 0,
-      onExchange: (exchange) => exchanges.push(exchange),
-      ...(consoleUrl && { consoleUrl }),
-    });
+  const gatewayOf = (api: Api) => (consoleUrl: ConsoleUrl) =>
+    startGateway(api, { port: 0, consoleUrl, onExchange: (exchange) => exchanges.push(exchange) });
+  const ports: { port: string; startPort: (consoleUrl: ConsoleUrl) => Promise<Started> }[] = [
+    {
+      port: 'an HTTP API',
+      startPort: gatewayOf(httpApi({ ...owner, routes: [{ routeKey: 'GET /hook', invoke }] })),
+    },
+    {
+      port: 'a REST API',
+      startPort: gatewayOf(restApi({ ...owner, stage: 'api', methods: [], gatewayResponses: [] })),
+    },
+    {
+      port: 'the AWS endpoint',
+      startPort: (consoleUrl) => startAwsEndpoint({ port: 0, region: owner.region, consoleUrl }),
+    },
+  ];
 
-  const ports: Record<string, (consoleUrl?: ConsoleUrl) => Promise<Started>> = {
-    'an HTTP API': gateway(httpApi({ ...owner, routes: [{ routeKey: 'GET /hook', invoke }] })),
-    'a REST API': gateway(restApi({ ...owner, stage: 'api', methods: [], gatewayResponses: [] })),
-    'the AWS endpoint': (consoleUrl) =>
-      startAwsEndpoint({
-        port: 0,
-        region: owner.region,
-        ...(consoleUrl && { consoleUrl }),
-      }),
-  };
-
-  async function start(port: string, consoleUrl?: ConsoleUrl): Promise<string> {
-    const started = await ports[port]?.(consoleUrl);
-    if (started === undefined) throw new Error(`No port ${port}`);
-    running.push(started);
-    return started.url;
-  }
-
-  const CONSOLE = 'http://localhost:3001/';
   /** As Chromium sends it. */
   const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
-  /** Asks without following, and tells what is the same each time. */
+  /** Asks without following. @returns what is the same each time */
   async function ask(url: string, init: RequestInit = { headers: BROWSER }) {
     const response = await fetch(url, { redirect: 'manual', ...init });
     const body = (await response.text()).replace(/<RequestId>.*<\/RequestId>/, '');
     return { status: response.status, location: response.headers.get('location'), body };
   }
 
-  describe.each(Object.keys(ports))('the port of %s', (port) => {
-    test('leads a browser to the console', async () => {
-      expect(await ask(await start(port, () => CONSOLE))).toEqual({
-        status: 302,
-        location: CONSOLE,
-        body: '',
-      });
+  describe.each(ports)('at $port', ({ port, startPort }) => {
+    async function start(consoleUrl: ConsoleUrl): Promise<string> {
+      const started = await startPort(consoleUrl);
+      running.push(started);
+      return started.url;
+    }
+
+    test('is redirected to the console, unless there is none, and counts as no exchange', async () => {
+      let consoleUrl: string | undefined;
+      const url = await start(() => consoleUrl);
+      expect((await ask(url)).location).toBeNull();
+      exchanges.length = 0;
+      consoleUrl = CONSOLE;
+      expect(await ask(url)).toEqual({ status: 302, location: CONSOLE, body: '' });
+      expect(exchanges).toEqual([]);
+      await ask(`${url}/hook`);
+      expect(exchanges).toMatchObject(port === 'the AWS endpoint' ? [] : [{ path: '/hook' }]);
     });
 
-    test.each<[string, string, RequestInit]>([
-      ['does not want a page', '/', { headers: { accept: '*/*' } }],
-      ['asks for another path', '/hook', { headers: BROWSER }],
-      ['asks with a query', '/?Action=ListQueues', { headers: BROWSER }],
-      ['posts', '/', { method: 'POST', headers: BROWSER, body: 'a=1' }],
-      ['has signed for AWS', '/', { headers: { ...BROWSER, authorization: signedFor('s3') } }],
-    ])('answers whoever %s as without a console', async (_, path, init) => {
-      const [withConsole, without] = [await start(port, () => CONSOLE), await start(port)];
+    test.each<{ given: string; path: string; init: RequestInit }>([
+      { given: 'wants no page', path: '/', init: { headers: { accept: '*/*' } } },
+      { given: 'asks for another path', path: '/hook', init: { headers: BROWSER } },
+      { given: 'asks with a query', path: '/?Action=ListQueues', init: { headers: BROWSER } },
+      { given: 'posts', path: '/', init: { method: 'POST', headers: BROWSER, body: 'a=1' } },
+      {
+        given: 'has signed for AWS',
+        path: '/',
+        init: { headers: { ...BROWSER, authorization: signedFor('s3') } },
+      },
+    ])('is answered as without a console if it $given', async ({ path, init }) => {
+      const [withConsole, without] = [await start(() => CONSOLE), await start(() => undefined)];
       const answer = await ask(`${withConsole}${path}`, init);
       expect(answer.location).toBeNull();
       expect(answer).toEqual(await ask(`${without}${path}`, init));
     });
-
-    test('has no page for a browser while there is no console', async () => {
-      let consoleUrl: string | undefined;
-      const url = await start(port, () => consoleUrl);
-      expect(await ask(url)).toEqual(await ask(await start(port)));
-      consoleUrl = CONSOLE;
-      expect(await ask(url)).toMatchObject({ location: CONSOLE });
-    });
-  });
-
-  test.each(['an HTTP API', 'a REST API'])('%s has not answered whoever is led away', async (port) => {
-    const url = await start(port, () => CONSOLE);
-    await ask(url);
-    expect(exchanges).toEqual([]);
-    await ask(`${url}/hook`);
-    expect(exchanges).toMatchObject([{ path: '/hook' }]);
   });
 });

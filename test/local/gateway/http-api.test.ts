@@ -54,20 +54,17 @@ describe('routing', () => {
     expect(response.headers.get('apigw-requestid')).toBe(events[0]?.requestContext.requestId);
   });
 
-  test.each([
-    ['GET', '/hook'],
-    ['OPTIONS', '/hook'],
-    ['POST', '/hook/'],
-    ['POST', '/HOOK'],
-    ['POST', '//hook'],
-    ['POST', '/'],
-  ])('%s %s is 404 as from API Gateway', async (method, path) => {
-    const api = await start();
-    const response = await fetch(`${api.url}${path}`, { method });
-    expect([response.status, await response.text()]).toEqual([404, '{"message":"Not Found"}']);
-    expect(response.headers.get('content-type')).toBe('application/json');
-    expect(response.headers.get('apigw-requestid')).toBeTruthy();
-  });
+  test.each(['GET /hook', 'OPTIONS /hook', 'POST /hook/', 'POST /HOOK', 'POST //hook', 'POST /'])(
+    '%s is 404 as from API Gateway',
+    async (target) => {
+      const [method, path] = target.split(' ');
+      const api = await start();
+      const response = await fetch(`${api.url}${path}`, { ...(method !== undefined && { method }) });
+      expect([response.status, await response.text()]).toEqual([404, '{"message":"Not Found"}']);
+      expect(response.headers.get('content-type')).toBe('application/json');
+      expect(response.headers.get('apigw-requestid')).toBeTruthy();
+    },
+  );
 
   test('HEAD is 404 unless it is routed', async () => {
     const api = await start(echo, { routes: [{ routeKey: 'HEAD /hook', invoke: echo }] });
@@ -97,17 +94,36 @@ describe('routing', () => {
 });
 
 describe('failures and limits', () => {
-  test.each<[string, Invoke]>([
-    ['a function error', async () => ({ ok: false, errorType: 'Error', errorMessage: 'no table' })],
-    ['a rejected invocation', () => Promise.reject(new Error('no table'))],
-  ])('%s is 500', async (_case, invoke) => {
-    const response = await post(await start(invoke), '{}');
-    expect([response.status, await response.text()]).toEqual([500, '{"message":"Internal Server Error"}']);
-  });
+  const failures: { given: string; invoke: Invoke; status: number; message: string }[] = [
+    {
+      given: 'a function error',
+      invoke: async () => ({ ok: false, errorType: 'Error', errorMessage: 'no table' }),
+      status: 500,
+      message: 'Internal Server Error',
+    },
+    {
+      given: 'a rejected invocation',
+      invoke: () => Promise.reject(new Error('no table')),
+      status: 500,
+      message: 'Internal Server Error',
+    },
+    {
+      given: 'a function without free concurrency',
+      invoke: () => Promise.reject(new TooManyRequestsError()),
+      status: 503,
+      message: 'Service Unavailable',
+    },
+    {
+      given: 'a function that takes longer than the integration limit',
+      invoke: () => new Promise(() => {}),
+      status: 503,
+      message: 'Service Unavailable',
+    },
+  ];
 
-  test('a function without free concurrency is 503', async () => {
-    const response = await post(await start(() => Promise.reject(new TooManyRequestsError())), '{}');
-    expect([response.status, await response.text()]).toEqual([503, '{"message":"Service Unavailable"}']);
+  test.each(failures)('$given is $status', async ({ invoke, status, message }) => {
+    const response = await post(await start(invoke, { integrationLimitMilliseconds: 50 }), '{}');
+    expect([response.status, await response.text()]).toEqual([status, JSON.stringify({ message })]);
   });
 
   test('a request above the throttle is 429, and other routes are none of its business', async () => {
@@ -119,23 +135,18 @@ describe('failures and limits', () => {
     expect((await fetch(`${api.url}/other`)).status).toBe(404);
   });
 
-  test('a function that takes longer than the integration limit is 503', async () => {
-    const api = await start(() => new Promise(() => {}), { integrationLimitMilliseconds: 50 });
-    const response = await post(api, '{}');
-    expect([response.status, await response.text()]).toEqual([503, '{"message":"Service Unavailable"}']);
-  });
-
   const MEBIBYTE = 1024 * 1024;
 
-  /** Bytes of the event for a body of some megabytes, but for the body. */
-  async function envelopeBytes(contentType: string): Promise<number> {
+  /** Bytes that are left in an event for its body. */
+  async function roomFor(contentType: string): Promise<number> {
     let event: APIGatewayProxyEventV2 | undefined;
     const api = await start(async (received) => {
       event = received;
       return { ok: true, payload: 'done' };
     });
+    // A length of seven digits, as those of the tests.
     await post(api, Buffer.alloc(3_000_000, 'a'), { 'content-type': contentType });
-    return Buffer.byteLength(JSON.stringify({ ...event, body: '' }));
+    return 6 * MEBIBYTE - Buffer.byteLength(JSON.stringify({ ...event, body: '' }));
   }
 
   const answerTo = async (body: Buffer<ArrayBuffer>, contentType: string) => {
@@ -151,21 +162,29 @@ describe('failures and limits', () => {
   const BODY_TOO_LARGE = [413, '{"message":"Request Entity Too Large"}'];
 
   test.each([
-    ['JSON', 'application/json', 'a', (room: number) => room],
-    ['JSON of quotation marks, which count twice', 'application/json', '"', (room: number) => room / 2],
-    ['another type, which travels in base64', 'image/png', 'a', (room: number) => (room / 4) * 3],
-  ])('%s is taken as long as the event has 6 MiB', async (_case, contentType, character, bytesFor) => {
-    const room = 6 * MEBIBYTE - (await envelopeBytes(contentType));
-    const largest = Math.floor(bytesFor(room - (room % 4)));
-    expect(await answerTo(Buffer.alloc(largest, character), contentType)).toEqual(TAKEN);
-    expect(await answerTo(Buffer.alloc(largest + 4, character), contentType)).toEqual(EVENT_TOO_LARGE);
-  });
-
-  test('an event of 6 MiB is taken to the byte', async () => {
-    const room = 6 * MEBIBYTE - (await envelopeBytes('text/plain'));
-    expect(await answerTo(Buffer.alloc(room, 'a'), 'text/plain')).toEqual(TAKEN);
-    expect(await answerTo(Buffer.alloc(room + 1, 'a'), 'text/plain')).toEqual(EVENT_TOO_LARGE);
-  });
+    { given: 'text', contentType: 'text/plain', character: 'a', step: 1, largest: (room: number) => room },
+    {
+      given: 'JSON of quotation marks, which count twice',
+      contentType: 'application/json',
+      character: '"',
+      step: 1,
+      largest: (room: number) => Math.floor(room / 2),
+    },
+    {
+      given: 'another type, which travels in base64',
+      contentType: 'image/png',
+      character: 'a',
+      step: 3,
+      largest: (room: number) => Math.floor(room / 4) * 3,
+    },
+  ])(
+    '$given is accepted if the event has 6 MiB, and no more',
+    async ({ contentType, character, step, largest }) => {
+      const bytes = largest(await roomFor(contentType));
+      expect(await answerTo(Buffer.alloc(bytes, character), contentType)).toEqual(TAKEN);
+      expect(await answerTo(Buffer.alloc(bytes + step, character), contentType)).toEqual(EVENT_TOO_LARGE);
+    },
+  );
 
   test.each(['application/json', 'image/png'])(
     'a body of %s above 10 MiB is refused for itself, not for its event',
@@ -176,245 +195,207 @@ describe('failures and limits', () => {
   );
 });
 
-describe('payload format 2.0', () => {
-  const api: ApiContext = {
-    apiId: 'localapi',
-    accountId: '000000000000',
-    domainName: 'localapi.execute-api.eu-central-1.amazonaws.com',
-    requestId: 'JKJaXmPLvHcESHA=',
-    traceId: 'Root=1-5e6722a7-cc56xmpl46db7ae02d4da47e',
+const api: ApiContext = {
+  apiId: 'localapi',
+  accountId: '000000000000',
+  domainName: 'localapi.execute-api.eu-central-1.amazonaws.com',
+  requestId: 'JKJaXmPLvHcESHA=',
+  traceId: 'Root=1-5e6722a7-cc56xmpl46db7ae02d4da47e',
+};
+
+function toEvent(sent: { target?: string; rawHeaders?: string[]; body?: Buffer }) {
+  const { target = '/api/v1/webhooks/partner', rawHeaders = [], body = Buffer.alloc(0) } = sent;
+  const request: HttpRequest = {
+    method: 'POST',
+    ...splitTarget(target),
+    httpVersion: '1.1',
+    headers: pairs(rawHeaders),
+    sourceIp: '127.0.0.1',
+    port: 3000,
+    receivedAt: new Date('2020-03-02T19:03:58.390Z'),
   };
+  return eventOf(request, body, api);
+}
 
-  interface Sent {
-    target: string;
-    rawHeaders: string[];
-    body: Buffer;
-  }
-
-  function toEvent(
-    { target = '/api/v1/webhooks/partner', rawHeaders = [], body }: Partial<Sent>,
-    context: ApiContext,
-  ) {
-    const request: HttpRequest = {
-      method: 'POST',
-      ...splitTarget(target),
-      httpVersion: '1.1',
-      headers: pairs(rawHeaders),
-      sourceIp: '127.0.0.1',
-      port: 3000,
-      receivedAt: new Date('2020-03-02T19:03:58.390Z'),
-    };
-    return eventOf(request, body ?? Buffer.from(''), context);
-  }
-
-  describe('the event', () => {
-    test('has the shape of payload format 2.0', () => {
-      const event = toEvent(
-        {
-          target: '/api/v1/webhooks/partner?a=1',
-          rawHeaders: [
-            'Host',
-            'localhost:3000',
-            'User-Agent',
-            'sender/2',
-            'Content-Type',
-            'application/json',
-          ],
-          body: Buffer.from('{"event":"shop.updated"}'),
+describe('the event of payload format 2.0', () => {
+  test('has its shape', () => {
+    const event = toEvent({
+      target: '/api/v1/webhooks/partner?a=1',
+      rawHeaders: ['Host', 'localhost:3000', 'User-Agent', 'sender/2', 'Content-Type', 'application/json'],
+      body: Buffer.from('{"event":"shop.updated"}'),
+    });
+    expect(event).toEqual({
+      version: '2.0',
+      routeKey: 'POST /api/v1/webhooks/partner',
+      rawPath: '/api/v1/webhooks/partner',
+      rawQueryString: 'a=1',
+      headers: {
+        host: 'localhost:3000',
+        'user-agent': 'sender/2',
+        'content-type': 'application/json',
+        'content-length': '24',
+        'x-amzn-trace-id': 'Root=1-5e6722a7-cc56xmpl46db7ae02d4da47e',
+        'x-forwarded-for': '127.0.0.1',
+        'x-forwarded-port': '3000',
+        'x-forwarded-proto': 'http',
+      },
+      queryStringParameters: { a: '1' },
+      requestContext: {
+        accountId: '000000000000',
+        apiId: 'localapi',
+        domainName: 'localapi.execute-api.eu-central-1.amazonaws.com',
+        domainPrefix: 'localapi',
+        http: {
+          method: 'POST',
+          path: '/api/v1/webhooks/partner',
+          protocol: 'HTTP/1.1',
+          sourceIp: '127.0.0.1',
+          userAgent: 'sender/2',
         },
-        api,
-      );
-      expect(event).toEqual({
-        version: '2.0',
+        requestId: 'JKJaXmPLvHcESHA=',
         routeKey: 'POST /api/v1/webhooks/partner',
-        rawPath: '/api/v1/webhooks/partner',
-        rawQueryString: 'a=1',
-        headers: {
-          host: 'localhost:3000',
-          'user-agent': 'sender/2',
-          'content-type': 'application/json',
-          'content-length': '24',
-          'x-amzn-trace-id': 'Root=1-5e6722a7-cc56xmpl46db7ae02d4da47e',
-          'x-forwarded-for': '127.0.0.1',
-          'x-forwarded-port': '3000',
-          'x-forwarded-proto': 'http',
-        },
-        queryStringParameters: { a: '1' },
-        requestContext: {
-          accountId: '000000000000',
-          apiId: 'localapi',
-          domainName: 'localapi.execute-api.eu-central-1.amazonaws.com',
-          domainPrefix: 'localapi',
-          http: {
-            method: 'POST',
-            path: '/api/v1/webhooks/partner',
-            protocol: 'HTTP/1.1',
-            sourceIp: '127.0.0.1',
-            userAgent: 'sender/2',
-          },
-          requestId: 'JKJaXmPLvHcESHA=',
-          routeKey: 'POST /api/v1/webhooks/partner',
-          stage: '$default',
-          time: '02/Mar/2020:19:03:58 +0000',
-          timeEpoch: 1583175838390,
-        },
-        body: '{"event":"shop.updated"}',
-        isBase64Encoded: false,
-      });
-    });
-
-    test('has no body, cookies or query parameters where the request has none', () => {
-      const event = toEvent({}, api);
-      expect(event).not.toHaveProperty('body');
-      expect(event).not.toHaveProperty('cookies');
-      expect(event).not.toHaveProperty('queryStringParameters');
-      expect(event).toMatchObject({ rawQueryString: '', isBase64Encoded: false });
-    });
-
-    test.each([
-      ['joins repeated headers in their order', ['X-A', '1', 'x-a', '2'], { 'x-a': '1,2' }],
-      [
-        'keeps a repeated signature visible',
-        ['X-Webhook-Signature', 'a', 'X-Webhook-Signature', 'b'],
-        { 'x-webhook-signature': 'a,b' },
-      ],
-      [
-        'adds the client to x-forwarded-for',
-        ['X-Forwarded-For', '192.0.2.1'],
-        { 'x-forwarded-for': '192.0.2.1,127.0.0.1' },
-      ],
-      ['keeps an unusual name', ['__proto__', 'x'], JSON.parse('{"__proto__":"x"}')],
-    ])('%s', (_case, rawHeaders, expected) => {
-      const { headers } = toEvent({ rawHeaders }, api);
-      for (const [name, value] of Object.entries(expected)) {
-        expect(Object.entries(headers)).toContainEqual([name, value]);
-      }
-    });
-
-    test('moves cookies out of the headers', () => {
-      const event = toEvent({ rawHeaders: ['Cookie', 'a=1; b=2', 'cookie', 'c=3'] }, api);
-      expect(event.cookies).toEqual(['a=1', 'b=2', 'c=3']);
-      expect(event.headers).not.toHaveProperty('cookie');
-    });
-
-    test('leaves out the headers that concern the connection alone', () => {
-      const { headers } = toEvent(
-        { rawHeaders: ['Connection', 'keep-alive', 'Transfer-Encoding', 'chunked', 'X-A', '1'] },
-        api,
-      );
-      expect(headers).not.toHaveProperty('connection');
-      expect(headers).not.toHaveProperty('transfer-encoding');
-      expect(headers).toHaveProperty('x-a', '1');
-    });
-
-    test.each([
-      ['/p?a=1&a=2&b=', '/p', 'a=1&a=2&b=', { a: '1,2', b: '' }],
-      ['/p?name=caf%C3%A9+bar', '/p', 'name=caf%C3%A9+bar', { name: 'café bar' }],
-      ['/p?', '/p', '', undefined],
-      ['/p?a=?', '/p', 'a=?', { a: '?' }],
-      ['//double/slash', '//double/slash', '', undefined],
-      ['http://localhost:3000/p?a=1', '/p', 'a=1', { a: '1' }],
-    ])('reads the target %s', (target, rawPath, rawQueryString, queryStringParameters) => {
-      const event = toEvent({ target }, api);
-      expect([event.rawPath, event.rawQueryString, event.queryStringParameters]).toEqual([
-        rawPath,
-        rawQueryString,
-        queryStringParameters,
-      ]);
-    });
-
-    test.each([
-      ['application/json', false],
-      ['Application/JSON; charset=utf-8', false],
-      ['application/cloudevents+json', false],
-      ['application/soap+xml', false],
-      ['application/xml', false],
-      ['application/javascript', false],
-      ['text/plain', false],
-      ['application/x-www-form-urlencoded', true],
-      ['application/octet-stream', true],
-      ['image/png', true],
-      ['', true],
-      [undefined, true],
-    ])('a body of type %s: base64 is %s, and its bytes arrive', (contentType, isBase64Encoded) => {
-      const body = Buffer.from('{"name":"Café 日本"}');
-      const rawHeaders = contentType === undefined ? [] : ['Content-Type', contentType];
-      const event = toEvent({ rawHeaders, body }, api);
-      expect(event.isBase64Encoded).toBe(isBase64Encoded);
-      expect(Buffer.from(event.body ?? '', isBase64Encoded ? 'base64' : 'utf8')).toEqual(body);
+        stage: '$default',
+        time: '02/Mar/2020:19:03:58 +0000',
+        timeEpoch: 1583175838390,
+      },
+      body: '{"event":"shop.updated"}',
+      isBase64Encoded: false,
     });
   });
 
-  describe('the response', () => {
-    const text = (payload: unknown) => {
-      const response = toResponse({ ok: true, payload });
-      return response && { ...response, body: response.body.toString() };
+  test('has no body, cookies or query parameters where the request has none', () => {
+    const event = toEvent({});
+    expect(event).not.toHaveProperty('body');
+    expect(event).not.toHaveProperty('cookies');
+    expect(event).not.toHaveProperty('queryStringParameters');
+    expect(event).toMatchObject({ rawQueryString: '', isBase64Encoded: false });
+  });
+
+  test.each([
+    { name: 'x-a', given: ['X-A', '1', 'x-a', '2'], value: '1,2' },
+    { name: 'x-forwarded-for', given: ['X-Forwarded-For', '192.0.2.1'], value: '192.0.2.1,127.0.0.1' },
+    { name: '__proto__', given: ['__proto__', 'x'], value: 'x' },
+  ])('has the header $name of $given', ({ name, given, value }) => {
+    expect(Object.entries(toEvent({ rawHeaders: given }).headers)).toContainEqual([name, value]);
+  });
+
+  test('moves cookies out of the headers', () => {
+    const event = toEvent({ rawHeaders: ['Cookie', 'a=1; b=2', 'cookie', 'c=3'] });
+    expect(event.cookies).toEqual(['a=1', 'b=2', 'c=3']);
+    expect(event.headers).not.toHaveProperty('cookie');
+  });
+
+  test('leaves out the headers that concern the connection alone', () => {
+    const { headers } = toEvent({
+      rawHeaders: ['Connection', 'keep-alive', 'Transfer-Encoding', 'chunked', 'X-A', '1'],
+    });
+    expect(headers).not.toHaveProperty('connection');
+    expect(headers).not.toHaveProperty('transfer-encoding');
+    expect(headers).toHaveProperty('x-a', '1');
+  });
+
+  test.each([
+    { target: '/p?a=1&a=2&b=', rawPath: '/p', query: 'a=1&a=2&b=', parameters: { a: '1,2', b: '' } },
+    {
+      target: '/p?name=caf%C3%A9+bar',
+      rawPath: '/p',
+      query: 'name=caf%C3%A9+bar',
+      parameters: { name: 'café bar' },
+    },
+    { target: '/p?', rawPath: '/p', query: '', parameters: undefined },
+    { target: '/p?a=?', rawPath: '/p', query: 'a=?', parameters: { a: '?' } },
+    { target: '//double/slash', rawPath: '//double/slash', query: '', parameters: undefined },
+    { target: 'http://localhost:3000/p?a=1', rawPath: '/p', query: 'a=1', parameters: { a: '1' } },
+  ])('reads the target $target', ({ target, rawPath, query, parameters }) => {
+    const event = toEvent({ target });
+    expect(event).toMatchObject({ rawPath, rawQueryString: query });
+    expect(event.queryStringParameters).toEqual(parameters);
+  });
+
+  test.each([
+    { contentType: 'Application/JSON; charset=utf-8', encoding: 'utf8' },
+    { contentType: 'application/cloudevents+json', encoding: 'utf8' },
+    { contentType: 'application/soap+xml', encoding: 'utf8' },
+    { contentType: 'application/xml', encoding: 'utf8' },
+    { contentType: 'application/javascript', encoding: 'utf8' },
+    { contentType: 'text/plain', encoding: 'utf8' },
+    { contentType: 'application/x-www-form-urlencoded', encoding: 'base64' },
+    { contentType: 'application/octet-stream', encoding: 'base64' },
+    { contentType: '', encoding: 'base64' },
+    { contentType: undefined, encoding: 'base64' },
+  ] as const)('has a body of type $contentType as $encoding', ({ contentType, encoding }) => {
+    const body = Buffer.from('{"name":"Café 日本"}');
+    const rawHeaders = contentType === undefined ? [] : ['Content-Type', contentType];
+    const event = toEvent({ rawHeaders, body });
+    expect(event.isBase64Encoded).toBe(encoding === 'base64');
+    expect(Buffer.from(event.body ?? '', encoding)).toEqual(body);
+  });
+});
+
+describe('the response of payload format 2.0', () => {
+  const text = (payload: unknown) => {
+    const response = toResponse({ ok: true, payload });
+    return response && { ...response, body: response.body.toString() };
+  };
+
+  test.each([{ queued: true }, 'done', null])('to %j without a status code is 200 and JSON', (payload) => {
+    expect(text(payload)).toEqual({
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(payload),
+    });
+  });
+
+  test('a structured result sets status, headers, cookies and body', () => {
+    const payload = {
+      statusCode: 401,
+      headers: { 'Content-Type': 'application/problem+json', 'Retry-After': 30 },
+      cookies: ['a=1; HttpOnly', 'b=2'],
+      body: '{"title":"Unauthorized"}',
     };
-
-    test.each([
-      ['an object', { queued: true }, '{"queued":true}'],
-      ['text', 'done', '"done"'],
-      ['a list', [1], '[1]'],
-      ['null', null, 'null'],
-    ])('%s without a status code is 200 and JSON', (_case, payload, body) => {
-      expect(text(payload)).toEqual({
-        status: 200,
-        headers: { 'content-type': 'application/json' },
-        body,
-      });
+    expect(text(payload)).toEqual({
+      status: 401,
+      headers: {
+        'content-type': 'application/problem+json',
+        'retry-after': '30',
+        'set-cookie': ['a=1; HttpOnly', 'b=2'],
+      },
+      body: '{"title":"Unauthorized"}',
     });
+  });
 
-    test('a structured result sets status, headers, cookies and body', () => {
-      const payload = {
-        statusCode: 401,
-        headers: { 'Content-Type': 'application/problem+json', 'Retry-After': 30 },
-        cookies: ['a=1; HttpOnly', 'b=2'],
-        body: '{"title":"Unauthorized"}',
-      };
-      expect(text(payload)).toEqual({
-        status: 401,
-        headers: {
-          'content-type': 'application/problem+json',
-          'retry-after': '30',
-          'set-cookie': ['a=1; HttpOnly', 'b=2'],
-        },
-        body: '{"title":"Unauthorized"}',
-      });
-    });
+  test.each([
+    { payload: { statusCode: 200, body: 'w6k=', isBase64Encoded: true }, body: 'é' },
+    { payload: { statusCode: 204 }, body: '' },
+    { payload: { statusCode: 200, body: null }, body: '' },
+  ])('to $payload has the body $body', ({ payload, body }) => {
+    expect(text(payload)).toMatchObject({ status: payload.statusCode, body });
+  });
 
-    test.each([
-      ['base64 is decoded', { statusCode: 200, body: 'w6k=', isBase64Encoded: true }, 'é'],
-      ['a missing body is empty', { statusCode: 204 }, ''],
-      ['a null body is empty', { statusCode: 200, body: null }, ''],
-    ])('%s', (_case, payload, body) => {
-      expect(text(payload)).toMatchObject({ status: payload.statusCode, body });
+  test('the function cannot set the headers of the connection', () => {
+    const headers = { Connection: 'close', 'Content-Length': '3', 'Transfer-Encoding': 'chunked' };
+    expect(text({ statusCode: 200, headers, body: 'long' })?.headers).toEqual({
+      'content-type': 'text/plain;charset=UTF-8',
     });
+  });
 
-    test('the function cannot set the headers of the connection', () => {
-      const headers = { Connection: 'close', 'Content-Length': '3', 'Transfer-Encoding': 'chunked' };
-      expect(text({ statusCode: 200, headers, body: 'long' })?.headers).toEqual({
-        'content-type': 'text/plain;charset=UTF-8',
-      });
-    });
+  test.each([
+    { statusCode: '200' },
+    { statusCode: 99 },
+    { statusCode: 100 },
+    { statusCode: 200.5 },
+    { statusCode: null },
+    { statusCode: 200, body: { queued: true } },
+    { statusCode: 200, headers: ['a'] },
+    { statusCode: 200, headers: { a: ['1', '2'] } },
+    { statusCode: 200, headers: { a: '1\r\nb: 2' } },
+    { statusCode: 200, headers: { 'a b': '1' } },
+    { statusCode: 200, cookies: 'a=1' },
+  ])('does not exist for %j', (payload) => {
+    expect(text(payload)).toBeUndefined();
+  });
 
-    test.each([
-      ['a status code as text', { statusCode: '200' }],
-      ['a status code out of range', { statusCode: 99 }],
-      ['an interim status code', { statusCode: 100 }],
-      ['a broken status code', { statusCode: 200.5 }],
-      ['a null status code', { statusCode: null }],
-      ['a body that is not text', { statusCode: 200, body: { queued: true } }],
-      ['headers that are a list', { statusCode: 200, headers: ['a'] }],
-      ['a header value that is a list', { statusCode: 200, headers: { a: ['1', '2'] } }],
-      ['a header value with a line end', { statusCode: 200, headers: { a: '1\r\nb: 2' } }],
-      ['a header name with a space', { statusCode: 200, headers: { 'a b': '1' } }],
-      ['cookies that are not a list', { statusCode: 200, cookies: 'a=1' }],
-    ])('there is none for %s', (_case, payload) => {
-      expect(text(payload)).toBeUndefined();
-    });
-
-    test('there is none for a function error', () => {
-      expect(toResponse({ ok: false, errorType: 'Error', errorMessage: 'table is gone' })).toBeUndefined();
-    });
+  test('does not exist for a function error', () => {
+    expect(toResponse({ ok: false, errorType: 'Error', errorMessage: 'table is gone' })).toBeUndefined();
   });
 });

@@ -108,22 +108,20 @@ describe('of the requests', () => {
   });
 
   test.each([
-    ['that no route matches', 'GET', '/other', undefined, 404],
-    ['whose body is too large', 'POST', '/hook', Buffer.alloc(10 * MEBIBYTE + 1), 413],
-    ['beyond the throttle', 'POST', '/hook', Buffer.from('{}'), 429],
-  ])('one %s is reported without a body', async (_, method, path, body, status) => {
+    { given: 'that no route matches', path: '/other', body: '{}', status: 404 },
+    { given: 'whose body is too large', path: '/hook', body: 'a'.repeat(10 * MEBIBYTE + 1), status: 413 },
+    { given: 'above the throttle', path: '/hook', body: '{}', status: 429 },
+  ])('one $given is reported without a body', async ({ path, body, status }) => {
     const exchanges: Exchange[] = [];
     const api = await start(
       echo,
       { onExchange: (exchange) => exchanges.push(exchange) },
       { throttle: { rate: 0, burst: status === 429 ? 0 : 1 } },
     );
-    const response = await fetch(`${api.url}${path}`, { method, ...(body !== undefined && { body }) });
-    expect(exchanges).toMatchObject([{ method, path, status, body: undefined }]);
-    expect([response.status, response.headers.get('apigw-requestid')]).toEqual([
-      status,
-      exchanges[0]?.requestId,
-    ]);
+    const response = await fetch(`${api.url}${path}`, { method: 'POST', body });
+    const requestId = response.headers.get('apigw-requestid');
+    expect(response.status).toBe(status);
+    expect(exchanges).toMatchObject([{ method: 'POST', path, status, body: undefined, requestId }]);
     expect(exchanges[0]?.responseBody).toEqual(Buffer.from(await response.arrayBuffer()));
   });
 
@@ -240,52 +238,34 @@ describe('the access log', () => {
     expect(lines).toEqual(['31/Jan/2026:09:00:00 +0000 127.0.0.1 POST POST /api/v1/hook 200 6']);
   });
 
-  test.each<[keyof typeof apis, string]>([
-    ['http', '$context.requestId'],
-    ['rest', '$context.extendedRequestId'],
-  ])('behind gateway %s the id that the answer has is %s', async (kind, format) => {
+  test.each([
+    { kind: 'http', format: '$context.requestId' },
+    { kind: 'rest', format: '$context.extendedRequestId' },
+  ] as const)('has the id of the answer as $format behind gateway $kind', async ({ kind, format }) => {
     const { lines, requestId } = await logged('/api/v1/hook', format, apis[kind]);
     expect(lines).toEqual([requestId]);
   });
 
-  test.each<[string, keyof typeof apis, string, string[]]>([
-    ['a request that no route matches', 'http', '/api/v1/other', ['404 - - -']],
-    ['a request that no method matches', 'rest', '/api/v1/other', ['403 - - MISSING_AUTHENTICATION_TOKEN']],
-    ['an answer of the function', 'rest', '/api/v1/hook', ['200 - /v1/hook -']],
-    ['a request to another stage', 'rest', '/other', []],
-  ])('of %s behind gateway %s to %s it has %j', async (_name, kind, path, lines) => {
+  test.each([
+    { kind: 'http', path: '/api/v1/other', lines: ['404 - - -'] },
+    { kind: 'rest', path: '/api/v1/other', lines: ['403 - - MISSING_AUTHENTICATION_TOKEN'] },
+    { kind: 'rest', path: '/api/v1/hook', lines: ['200 - /v1/hook -'] },
+    // Another stage has another log.
+    { kind: 'rest', path: '/other', lines: [] },
+  ] as const)('has $lines for $path behind gateway $kind', async ({ kind, path, lines }) => {
     const format = '$context.status $context.routeKey $context.resourcePath $context.error.responseType';
     expect((await logged(path, format, apis[kind])).lines).toEqual(lines);
   });
 });
 
-describe('the throttle', () => {
-  function throttled(settings: { rate: number; burst: number }) {
-    let now = 0;
-    const throttle = new Throttle(settings, () => now);
-    const admitted = (requests: number) =>
-      Array.from({ length: requests }, () => throttle.admit()).filter(Boolean).length;
-    const pass = (milliseconds: number) => {
-      now += milliseconds;
-    };
-    return { admitted, pass };
-  }
-
-  test('admits as many at once as the burst says', () => {
-    expect(throttled({ rate: 1, burst: 5 }).admitted(9)).toBe(5);
-  });
-
-  test('admits as many a second as the rate says, once the burst is used up', () => {
-    const { admitted, pass } = throttled({ rate: 2, burst: 5 });
-    admitted(5);
-    pass(1_500);
-    expect(admitted(9)).toBe(3);
-  });
-
-  test('saves up no more than the burst', () => {
-    const { admitted, pass } = throttled({ rate: 100, burst: 5 });
-    admitted(5);
-    pass(60_000);
-    expect(admitted(9)).toBe(5);
-  });
+test('the throttle admits the burst at once, then as many a second as its rate, and saves up no more', () => {
+  let now = 0;
+  const throttle = new Throttle({ rate: 2, burst: 5 }, () => now);
+  const admitted = (requests: number) =>
+    Array.from({ length: requests }, () => throttle.admit()).filter(Boolean).length;
+  expect(admitted(9)).toBe(5);
+  now += 1_500;
+  expect(admitted(9)).toBe(3);
+  now += 60_000;
+  expect(admitted(9)).toBe(5);
 });
