@@ -155,49 +155,41 @@ describe('500, and nothing of the error is shown,', () => {
     },
   ];
 
-  test.each(situations)(
-    'if $given (gateway $gateway)',
-    async ({ gateway, breakIt, body }) => {
-      const options = { assembly: await gatewayAssembly(gateway), onProblem: () => {} };
-      const answer = await withStack(options, async (stack) => {
-        await breakIt(stack);
-        return new Partner(stack.outputs.WebhookUrl).post(body);
-      });
-      expect(answer).toEqual({
+  test.each(situations)('if $given (gateway $gateway)', async ({ gateway, breakIt, body }) => {
+    const options = { assembly: await gatewayAssembly(gateway), onProblem: () => {} };
+    const answer = await withStack(options, async (stack) => {
+      await breakIt(stack);
+      return new Partner(stack.outputs.WebhookUrl).post(body);
+    });
+    expect(answer).toEqual({
+      status: 500,
+      contentType: 'application/problem+json',
+      body: {
+        type: 'urn:partner-webhooks:problem:server-error',
+        title: 'Server error',
         status: 500,
-        contentType: 'application/problem+json',
-        body: {
-          type: 'urn:partner-webhooks:problem:server-error',
-          title: 'Server error',
-          status: 500,
-          detail: 'The event was not accepted. Send it again.',
-          requestId: expect.any(String),
-        },
-      });
-    },
-    PATIENCE,
-  );
+        detail: 'The event was not accepted. Send it again.',
+        requestId: expect.any(String),
+      },
+    });
+  });
 });
 
 describe('what is signed', () => {
   /** Neither UTF-8 nor JSON; its content type is JSON. */
   const BYTES = Buffer.from([0x7b, 0xff, 0xfe, 0x7d]);
 
-  test(
-    'behind a REST API is every byte of a JSON body, and these are kept',
-    async () => {
-      await withStack({ assembly: await gatewayAssembly('rest') }, async ({ outputs, operator }) => {
-        const { status, body } = await new Partner(outputs.WebhookUrl).post(BYTES);
-        const kept = await new Queues(operator).take(
-          outputs.QuarantineQueueUrl,
-          ({ MessageAttributes }) => MessageAttributes?.requestId?.StringValue === body.requestId,
-        );
-        expect(status).toBe(400);
-        expect(JSON.parse(kept.Body ?? '').bodyBase64).toBe(BYTES.toString('base64'));
-      });
-    },
-    PATIENCE,
-  );
+  test('behind a REST API is every byte of a JSON body, and these are kept', async () => {
+    await withStack({ assembly: await gatewayAssembly('rest') }, async ({ outputs, operator }) => {
+      const { status, body } = await new Partner(outputs.WebhookUrl).post(BYTES);
+      const kept = await new Queues(operator).take(
+        outputs.QuarantineQueueUrl,
+        ({ MessageAttributes }) => MessageAttributes?.requestId?.StringValue === body.requestId,
+      );
+      expect(status).toBe(400);
+      expect(JSON.parse(kept.Body ?? '').bodyBase64).toBe(BYTES.toString('base64'));
+    });
+  });
 
   describe('behind an HTTP API', () => {
     /** With one secret: a rotation in between would prove nothing more of the bytes. */
