@@ -1,7 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash, createHmac } from 'node:crypto';
-import { type EventName, eventNames } from '../../lambda/events/catalogue.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import { catalogue, type EventName, eventNames } from '../../lambda/events/catalogue.ts';
 import type { GatewayKind } from '../../tools/cli/terminal/options.ts';
+import { TEST_SECRET } from '../support/test-stack.ts';
 import { type FuzzRequest, headersOf } from './requests.ts';
 
 /**
@@ -19,10 +22,10 @@ export type Expectation =
       readonly text: string;
     };
 
-export function expectationOf(request: FuzzRequest, secret: string, gateway: GatewayKind): Expectation {
+export function expectationOf(request: FuzzRequest, gateway: GatewayKind): Expectation {
   const { body = '', isBase64Encoded } = request;
   const bytes = isBase64Encoded ? Buffer.from(body, 'base64') : Buffer.from(body, 'utf8');
-  const mac = createHmac('sha256', secret).update(bytes).digest();
+  const mac = createHmac('sha256', TEST_SECRET).update(bytes).digest();
   const signatures = headersOf(request).filter(
     ([name]) => (gateway === 'rest' ? name.toLowerCase() : name) === 'x-webhook-signature',
   );
@@ -99,4 +102,53 @@ function isUtcDateTime(value: unknown): boolean {
   const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
   const days = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0;
   return day >= 1 && day <= days && hour <= 23 && minute <= 59 && second <= 59;
+}
+
+/** The fields of `data` that we know, and what stands at a place of a list in one. */
+const OWN_FIELD = eventNames.flatMap((event) => Object.keys(catalogue[event].data.shape)).join('|');
+
+/** What a 400 may name. Names of fields are ours; those that the partner makes up never show. */
+const FIELD = new RegExp(`^(?:body|event|data|timestamp|data\\.(?:${OWN_FIELD})(?:\\.\\d+)?)$`);
+const DETAIL =
+  /^(?:must not be empty|must be (?:UTF-8|JSON|a JSON object|well-formed Unicode)|(?:is missing: expected|must be) (?:an object|a string|an array of strings|a non-empty string|a non-empty string or an integer below 2\^53|an ISO 8601 date-time in UTC, such as 2026-01-31T09:00:00Z))$/;
+
+/** Judges an answer by decision D3. Every word of it is known beforehand, so nothing of the request can be in it. */
+export function problemOfAnswer(
+  { statusCode, headers, body = '' }: APIGatewayProxyStructuredResultV2,
+  requestId: string,
+  expectation: Expectation,
+): string | undefined {
+  if (statusCode !== expectation.status) return `${statusCode}, but ${expectation.status} was due`;
+  const contentType = statusCode === 200 ? 'application/json' : 'application/problem+json';
+  if (!isDeepStrictEqual(headers, { 'content-type': contentType })) return 'Other headers';
+  const answer = JSON.parse(body);
+  const due = dueBody(expectation, requestId, answer.errors);
+  return isDeepStrictEqual(answer, due) ? undefined : `An answer of another form: ${body}`;
+}
+
+function dueBody(expectation: Expectation, requestId: string, errors: unknown): unknown {
+  if (expectation.status === 200) {
+    const status = expectation.queue === 'unrouted' ? 'parked' : 'queued';
+    return { status, eventId: expectation.eventId, requestId };
+  }
+  if (expectation.status === 401) {
+    return {
+      type: 'urn:partner-webhooks:problem:invalid-signature',
+      title: 'Invalid signature',
+      status: 401,
+      detail: 'X-Webhook-Signature is not the HMAC-SHA256 of the request body under the shared secret.',
+      requestId,
+    };
+  }
+  const list = (Array.isArray(errors) ? errors : []) as { field: string; detail: string }[];
+  const sound = list.filter(({ field, detail }) => FIELD.test(field) && DETAIL.test(detail)).slice(0, 20);
+  if (sound.length === 0) return 'one problem at least';
+  return {
+    type: 'urn:partner-webhooks:problem:unusable-event',
+    title: 'Unusable event',
+    status: 400,
+    detail: `The payload was kept for review. ${sound.map(({ field, detail }) => `${field} ${detail}`).join('; ')}.`,
+    errors: sound.map(({ field, detail }) => ({ field, detail })),
+    requestId,
+  };
 }

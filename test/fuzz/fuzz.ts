@@ -1,16 +1,58 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { parentPort, Worker, workerData } from 'node:worker_threads';
+import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import {
+  DeleteMessageBatchCommand,
+  type Message,
+  ReceiveMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import type { APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
+import fc from 'fast-check';
+import { httpApiEvent, restApiEvent } from '../../events/gateway-events.ts';
+import { type EventName, eventNames } from '../../lambda/events/catalogue.ts';
+import { queueUrlVariable } from '../../lambda/events/event-names.ts';
+import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
+import type { GatewayEvent } from '../../lambda/receiver/request.ts';
 import type { GatewayKind } from '../../tools/cli/terminal/options.ts';
+import { functionEnvironment } from '../support/function-environment.ts';
 import setUp from '../support/global-setup.ts';
 import tearDown from '../support/global-teardown.ts';
-import type { TestAws } from '../support/test-aws.ts';
-import { FuzzedReceiver, type FuzzReport } from './receiver-fuzz.ts';
+import { startTestAws, type TestAws } from '../support/test-aws.ts';
+import { type Expectation, expectationOf, problemOfAnswer } from './expectation.ts';
+import { type FuzzRequest, fuzzRequest, headersOf } from './requests.ts';
+
+/** Requests that are generated, and checked against the queues, at a time. */
+const CHUNK = 500;
+
+/** Requests under way at a time. Lambda gives an instance one; here it is what makes 100,000 bearable. */
+const CONCURRENCY = 16;
+
+/** Where a message may end up. */
+type Destination = EventName | 'unrouted' | 'quarantine';
+
+interface Violation {
+  readonly problem: string;
+  readonly request: FuzzRequest;
+}
+
+interface FuzzReport {
+  /** Answers by status. */
+  readonly statuses: Readonly<Record<string, number>>;
+  /** Messages by queue. */
+  readonly messages: Readonly<Record<string, number>>;
+  /** Payloads that went through S3. */
+  readonly stored: number;
+  /** The first violation, as small as it could be made. */
+  readonly violation?: Violation;
+}
 
 /**
- * Sends as many requests as wanted to the receiver.
+ * `npm run fuzz`: sends as many requests as wanted to the receiver.
  * @param seed the same seed makes the same requests
  * @param gateway the kind of API that hands them over
- * @param onProgress told how many there have been
+ * @param onProgress called with how many there have been
  */
 export async function fuzz(
   requests: number,
@@ -19,17 +61,232 @@ export async function fuzz(
   onProgress: (done: number) => void,
 ): Promise<FuzzReport> {
   await setUp();
-  const worker = new Worker(new URL('aws-worker.ts', import.meta.url));
+  // The AWS endpoint has a thread, and so a core, of its own. It ends with its thread.
+  const worker = new Worker(new URL(import.meta.url), { workerData: ENDPOINT_ONLY });
   try {
     const [aws] = (await once(worker, 'message')) as [Pick<TestAws, 'outputs' | 'operator'>];
     const receiver = await FuzzedReceiver.load(aws, gateway);
-    try {
-      return await receiver.fuzz(requests, seed, onProgress);
-    } finally {
-      receiver.close();
-    }
+    return await receiver.fuzz(requests, seed, onProgress).finally(() => receiver.close());
   } finally {
     await worker.terminate();
     await tearDown();
   }
 }
+
+const ENDPOINT_ONLY = 'Serves the AWS endpoint alone';
+if (workerData === ENDPOINT_ONLY) {
+  const { outputs, operator } = await startTestAws();
+  parentPort?.postMessage({ outputs, operator });
+}
+
+type Handler = (event: GatewayEvent, context: Context) => Promise<APIGatewayProxyStructuredResultV2>;
+
+type Loaded = Awaited<ReturnType<typeof load>>;
+
+/** Loads the receiver with the environment that the stack gives it. Its log is silent. */
+async function load({ outputs, operator }: Pick<TestAws, 'outputs' | 'operator'>, gateway: GatewayKind) {
+  const environment = functionEnvironment('receiver', { outputs, operator });
+  Object.assign(process.env, environment);
+  const queueUrls = new Map<Destination, string | undefined>([
+    ...eventNames.map((event) => [event, environment[queueUrlVariable(event)]] as const),
+    ['unrouted', environment.UNROUTED_QUEUE_URL],
+    ['quarantine', environment.QUARANTINE_QUEUE_URL],
+  ]);
+  const sqs = new SQSClient(operator);
+  const s3 = new S3Client({ ...operator, endpoint: environment.AWS_ENDPOINT_URL_S3 ?? '' });
+  const { handler } = await import('../../lambda/receiver/handler.ts');
+  return {
+    handler: handler as unknown as Handler,
+    gateway,
+    sqs,
+    s3,
+    payloadBucket: environment.PAYLOAD_BUCKET,
+    queueUrls,
+  };
+}
+
+/** The receiver, whole, with its own AWS clients, and the queues that it sends to. */
+export class FuzzedReceiver {
+  readonly #loaded: Loaded;
+  readonly #statuses: Record<string, number> = {};
+  readonly #messages: Record<string, number> = {};
+  #stored = 0;
+
+  static async load(
+    aws: Pick<TestAws, 'outputs' | 'operator'>,
+    gateway: GatewayKind,
+  ): Promise<FuzzedReceiver> {
+    return new FuzzedReceiver(await load(aws, gateway));
+  }
+
+  private constructor(loaded: Loaded) {
+    this.#loaded = loaded;
+  }
+
+  /** Sends generated requests until there have been so many, or one of them is treated wrongly. */
+  async fuzz(
+    requests: number,
+    seed: number,
+    onProgress: (done: number) => void = () => {},
+  ): Promise<FuzzReport> {
+    const seeds = fc.sample(fc.integer(), { seed, numRuns: Math.ceil(requests / CHUNK) });
+    let done = 0;
+    for (const chunkSeed of seeds) {
+      const parameters = { seed: chunkSeed, numRuns: Math.min(CHUNK, requests - done) };
+      const [violation] = await this.#examine(fc.sample(fuzzRequest, parameters));
+      if (violation !== undefined) {
+        return { ...this.#report(), violation: (await this.#smallest(parameters)) ?? violation };
+      }
+      done += parameters.numRuns;
+      onProgress(done);
+    }
+    return this.#report();
+  }
+
+  #report(): FuzzReport {
+    return { statuses: this.#statuses, messages: this.#messages, stored: this.#stored };
+  }
+
+  /** Sends the same requests again, one by one, and shrinks the first that is treated wrongly. */
+  async #smallest(parameters: { seed: number; numRuns: number }): Promise<Violation | undefined> {
+    let smallest: Violation | undefined;
+    await fc.check(
+      fc.asyncProperty(fuzzRequest, async (request) => {
+        const [violation] = await this.#examine([request]);
+        if (violation !== undefined) smallest = violation;
+        return violation === undefined;
+      }),
+      parameters,
+    );
+    return smallest;
+  }
+
+  /** Sends requests, and looks at each answer and at everything that is on the queues after the last. */
+  async #examine(requests: readonly FuzzRequest[]): Promise<Violation[]> {
+    const violations: Violation[] = [];
+    const sent = new Map<string, { request: FuzzRequest; expectation: Expectation }>();
+    const waiting = requests.values();
+    const send = async () => {
+      for (const request of waiting) {
+        const requestId = randomUUID();
+        const expectation = expectationOf(request, this.#loaded.gateway);
+        sent.set(requestId, { request, expectation });
+        const problem = await this.#send(request, requestId, expectation);
+        if (problem !== undefined) violations.push({ problem, request });
+      }
+    };
+    await Promise.all(Array.from({ length: CONCURRENCY }, send));
+    const kept = new Set<string>();
+    for (const { message, destination } of await this.#drain()) {
+      this.#messages[destination] = (this.#messages[destination] ?? 0) + 1;
+      const requestId = message.MessageAttributes?.requestId?.StringValue ?? '';
+      const cause = sent.get(requestId);
+      if (cause === undefined) throw new Error(`${destination} holds a message of none of the requests`);
+      const problem = kept.has(requestId)
+        ? 'A second message'
+        : await this.#problemOfMessage(message, destination, cause.expectation);
+      kept.add(requestId);
+      if (problem !== undefined) violations.push({ problem, request: cause.request });
+    }
+    for (const [requestId, { request, expectation }] of sent) {
+      if (expectation.status === 401 || kept.has(requestId)) continue;
+      violations.push({ problem: `No message, but ${expectation.status} was due`, request });
+    }
+    return violations;
+  }
+
+  async #send(
+    request: FuzzRequest,
+    requestId: string,
+    expectation: Expectation,
+  ): Promise<string | undefined> {
+    const { handler, gateway } = this.#loaded;
+    try {
+      const answer = await handler(EVENT[gateway](request, requestId), CONTEXT);
+      this.#statuses[String(answer.statusCode)] = (this.#statuses[String(answer.statusCode)] ?? 0) + 1;
+      return problemOfAnswer(answer, requestId, expectation);
+    } catch (error) {
+      return `The handler threw ${String(error)}`;
+    }
+  }
+
+  /** Takes all messages off all queues. */
+  async #drain(): Promise<{ message: Message; destination: Destination }[]> {
+    const { sqs, queueUrls } = this.#loaded;
+    const drained = await Promise.all(
+      [...queueUrls].map(async ([destination, QueueUrl]) => {
+        const all: Message[] = [];
+        for (;;) {
+          const { Messages = [] } = await sqs.send(
+            new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] }),
+          );
+          if (Messages.length === 0) return all.map((message) => ({ message, destination }));
+          all.push(...Messages);
+          const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
+          await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
+        }
+      }),
+    );
+    return drained.flat();
+  }
+
+  async #problemOfMessage(
+    { Body = '', MessageAttributes = {} }: Message,
+    destination: Destination,
+    expectation: Expectation,
+  ): Promise<string | undefined> {
+    if (expectation.status === 401) return 'A message of a request without a valid signature';
+    if (MessageAttributes.eventId?.StringValue !== expectation.eventId)
+      return 'A message with another eventId';
+    const due = expectation.status === 200 ? expectation.queue : 'quarantine';
+    if (destination !== due) return `A message on ${destination}, but it was due on ${due}`;
+
+    const key = MessageAttributes.payloadKey?.StringValue;
+    if (key !== undefined) {
+      this.#stored += 1;
+      const { s3, payloadBucket: Bucket } = this.#loaded;
+      const { Body: object } = await s3.send(new GetObjectCommand({ Bucket, Key: key }));
+      const bytes = Buffer.from((await object?.transformToByteArray()) ?? []);
+      return bytes.equals(expectation.bytes) ? undefined : 'Stored bytes that differ from the request’s';
+    }
+    if (expectation.status === 400) {
+      return Buffer.from(JSON.parse(Body).bodyBase64, 'base64').equals(expectation.bytes)
+        ? undefined
+        : 'Quarantined bytes that differ from the request’s';
+    }
+    const escaped = expectation.text.replaceAll('\ufffe', '\\ufffe').replaceAll('\uffff', '\\uffff');
+    return Body === escaped ? undefined : 'A message that differs from the request’s text';
+  }
+
+  close(): void {
+    this.#loaded.sqs.destroy();
+    this.#loaded.s3.destroy();
+  }
+}
+
+const CONTEXT = { getRemainingTimeInMillis: () => 15_000 } as unknown as Context;
+
+const API = { accountId: '000000000000', apiId: 'fuzz', domainName: 'localhost' };
+
+const gatewayRequest = (request: FuzzRequest, requestId: string) => ({
+  ...request,
+  method: 'POST',
+  path: WEBHOOK_PATH,
+  headers: headersOf(request),
+  sourceIp: '127.0.0.1',
+  receivedAt: new Date('2026-01-31T09:00:00Z'),
+  requestId,
+});
+
+/** The event that each kind of API makes of a request. */
+const EVENT: Record<GatewayKind, (request: FuzzRequest, requestId: string) => GatewayEvent> = {
+  http: (request, requestId) => httpApiEvent(gatewayRequest(request, requestId), API),
+  rest: (request, requestId) =>
+    restApiEvent(gatewayRequest(request, 'chosen-by-the-client'), {
+      ...API,
+      resourceId: 'partner',
+      resourcePath: WEBHOOK_PATH.slice('/api'.length),
+      stage: 'api',
+      extendedRequestId: requestId,
+    }),
+};

@@ -19,8 +19,7 @@ import type { Resource } from '../../tools/generate/synthesised-template.ts';
 import { type PeriodValues, rings } from '../support/alarm-evaluation.ts';
 import { eventually } from '../support/eventually.ts';
 import { Partner } from '../support/partner.ts';
-import { sharedAssembly } from '../support/shared-assembly.ts';
-import { startTestStack } from '../support/test-stack.ts';
+import { sharedAssembly, startTestStack } from '../support/test-stack.ts';
 import { resourcesOfEveryStage, type StageResource, stageTemplate } from './stage-assembly.ts';
 
 const ofEveryStage = await resourcesOfEveryStage();

@@ -4,8 +4,7 @@ import { eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { stages } from '../../tools/generate/stages.ts';
 import { type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
-import { sharedAssembly } from '../support/shared-assembly.ts';
-import { testAssembly } from '../support/test-stack.ts';
+import { sharedAssembly, testAssembly } from '../support/test-stack.ts';
 import { stageAssembly } from './stage-assembly.ts';
 
 const home = { account: '111122223333', region: 'eu-central-1' };

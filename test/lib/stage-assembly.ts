@@ -1,6 +1,6 @@
 import { stages } from '../../tools/generate/stages.ts';
 import { type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
-import { sharedAssembly } from '../support/shared-assembly.ts';
+import { sharedAssembly } from '../support/test-stack.ts';
 
 /**
  * The cloud assembly of one of `stages`, synthesised with cdk-nag's checks by the first test file that asks for it.

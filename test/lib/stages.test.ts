@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
 import { type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
-import { sharedAssembly } from '../support/shared-assembly.ts';
+import { sharedAssembly } from '../support/test-stack.ts';
 import { stageTemplate } from './stage-assembly.ts';
 
 const prod = await stageTemplate('prod');

@@ -2,9 +2,8 @@ import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cl
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { LocalStack } from '../../local/local-stack.ts';
 import type { GatewayKind } from '../../tools/cli/terminal/options.ts';
-import { scarceAssembly } from '../support/gateway-assembly.ts';
 import { signBody } from '../support/partner.ts';
-import { startTestStack } from '../support/test-stack.ts';
+import { scarceAssembly, startTestStack } from '../support/test-stack.ts';
 
 /** In milliseconds: the stack is synthesised for each. */
 const PATIENCE = 120_000;

@@ -2,10 +2,9 @@ import { DeleteSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secre
 import { DeleteQueueCommand } from '@aws-sdk/client-sqs';
 import { describe, expect, test } from '@jest/globals';
 import type { LocalStack } from '../../local/local-stack.ts';
-import { gatewayAssembly, gateways } from '../support/gateway-assembly.ts';
 import { Partner } from '../support/partner.ts';
 import { Queues } from '../support/queues.ts';
-import { startTestStack } from '../support/test-stack.ts';
+import { gatewayAssembly, gateways, startTestStack } from '../support/test-stack.ts';
 
 const shopUpdated = {
   event: 'shop.updated',

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { LOCAL_SECRET } from '../../events/signing.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
-import { gatewayAssembly } from '../support/gateway-assembly.ts';
 import { Partner } from '../support/partner.ts';
 import { Queues } from '../support/queues.ts';
 import { bodyOf, signingVectors } from '../support/signing-vectors.ts';
-import { startTestStack } from '../support/test-stack.ts';
+import { gatewayAssembly, startTestStack } from '../support/test-stack.ts';
 
 /** In milliseconds: the first to ask for a gateway of the other kind has its stack synthesised. */
 const PATIENCE = 120_000;

@@ -1,5 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
-import { ACTIVE_MUTANT } from '../support/mutant.ts';
+
+/** Where Stryker says which mutant is on. Source: StrykerJS, `INSTRUMENTER_CONSTANTS.ACTIVE_MUTANT_ENV_VARIABLE`. */
+export const ACTIVE_MUTANT = '__STRYKER_ACTIVE_MUTANT__';
 
 /**
  * The order of test files in which a mutant is noticed soonest, as the first failing one ends a run: that of the mutated

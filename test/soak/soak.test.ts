@@ -1,8 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { testAssembly } from '../support/test-stack.ts';
-import { surviveKills } from './kills.ts';
-import { surviveOutage } from './outage.ts';
-import { soak } from './soak.ts';
+import { soak, surviveKills, surviveOutage } from './soak.ts';
 
 // It takes half a minute: the last retries wait.
 test('250 deliveries under faults end in the state of the oracle', async () => {

@@ -1,47 +1,38 @@
-import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { type Message, SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
+import { SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { type Fault, Faults } from '../../local/aws/faults.ts';
-import { type LocalStack, startLocalStack } from '../../local/local-stack.ts';
+import { type LocalStack, type LocalStackOptions, startLocalStack } from '../../local/local-stack.ts';
 import type { Step } from '../../tools/cli/terminal/block.ts';
-import { essence, expectedState, type ReceivedDelivery } from '../support/oracle.ts';
+import type { ReceivedDelivery } from '../support/oracle.ts';
 import { Queues } from '../support/queues.ts';
-import { type Row, Tables } from '../support/tables.ts';
-import { type AcceptedBody, archiveDifferences } from './archive-oracle.ts';
-import { PartnerSimulator } from './partner-simulator.ts';
-import { type Kind, makePlan, type PlannedBody } from './plan.ts';
-import { takeAll } from './take-all.ts';
+import { Tables } from '../support/tables.ts';
+import {
+  type AcceptedBody,
+  archiveDifferences,
+  countBy,
+  eventIdOf,
+  idOf,
+  keptDifferences,
+  notificationDifferences,
+  stateDifferences,
+  takeAll,
+} from './differences.ts';
+import { makePlan, PartnerSimulator, type PlannedBody } from './partner.ts';
 
-export interface SoakOptions {
+interface RunOptions {
   /** Folder of the synthesised stack. */
   readonly assembly: string;
-  /** Posts, repeats after 401 and 500 not counted. */
-  readonly deliveries: number;
-  readonly seed: number;
   /** @default none */
   readonly onProgress?: (progress: Step) => void;
 }
 
-export interface SoakReport {
+interface SoakOptions extends RunOptions {
+  /** Posts, repeats after 401 and 500 not counted. */
+  readonly deliveries: number;
   readonly seed: number;
-  readonly posts: number;
-  readonly bodies: Readonly<Record<Kind, number>>;
-  readonly answers: Readonly<Record<string, number>>;
-  /** Calls that a fault hit, by kind. */
-  readonly faults: Readonly<Record<string, number>>;
-  readonly kills: number;
-  /** Failures that consumers logged and got over. */
-  readonly retries: number;
-  /** Notifications sent again because the note of the first could not be written. */
-  readonly repeatedNotifications: number;
-  /** Records of the archive: more than events, as what is repeated is settled again. */
-  readonly archived: number;
-  readonly seconds: number;
-  /** Where the state is not what the oracle says. */
-  readonly differences: readonly string[];
 }
 
 const SENDERS = 8;
@@ -90,32 +81,33 @@ const KILLED = [
   ...eventNames.filter((event) => !['chat', 'review'].includes(catalogue[event].effect)).map(kebabCase),
 ];
 
+const start = (options: Omit<LocalStackOptions, 'port' | 'awsPort' | 'secret'>) =>
+  startLocalStack({ port: 0, awsPort: 0, secret: FIRST_SECRET, ...options });
+
+async function setVisibility(queues: Queues, urls: readonly (string | undefined)[], seconds: number) {
+  const Attributes = { VisibilityTimeout: String(seconds) };
+  for (const QueueUrl of urls)
+    await queues.client.send(new SetQueueAttributesCommand({ QueueUrl, Attributes }));
+}
+
 /**
  * Posts a plan at a stack that faults beset, waits for quiet, and compares everything that is there
  * with what must be there.
  */
-export async function soak({
-  assembly,
-  deliveries,
-  seed,
-  onProgress = () => {},
-}: SoakOptions): Promise<SoakReport> {
+export async function soak({ assembly, deliveries, seed, onProgress = () => {} }: SoakOptions) {
   const started = performance.now();
   const plan = makePlan({ deliveries, seed });
   const faults = new Faults(seed);
   const log = new SoakLog();
-  const stack = await startLocalStack({
-    assembly,
-    port: 0,
-    awsPort: 0,
-    secret: FIRST_SECRET,
-    faults,
-    environment: { FIRST_RETRY_DELAY_SECONDS: '0.3' },
-    onLog: ({ text }) => log.read(text),
-  });
+  const environment = { FIRST_RETRY_DELAY_SECONDS: '0.3' };
+  const stack = await start({ assembly, faults, environment, onLog: ({ text }) => log.read(text) });
   try {
     const queues = new Queues(stack.operator);
-    const rooms = await prepare(stack, queues);
+    await setVisibility(queues, eventQueues(stack), VISIBILITY_SECONDS);
+    const rooms = [
+      await queues.subscribe(stack.outputs.ChatTopicArn, 'soak-chat'),
+      await queues.subscribe(stack.outputs.ReviewTopicArn, 'soak-review'),
+    ];
     const partner = new PartnerSimulator(stack.outputs.WebhookUrl ?? '', FIRST_SECRET);
     const sender = new Sender(stack, partner, faults, plan);
     const progress = setInterval(() => onProgress(sender.progress()), 1_000);
@@ -127,48 +119,36 @@ export async function soak({
     faults.clear();
     await quiet(stack, queues, onProgress);
 
-    const bodies = countBy(plan, ({ kind }) => kind) as Record<Kind, number>;
     const notified = await takeAll(queues, rooms);
-    const kept = await keptIds(stack, queues);
-    const archive = await archiveDifferences(stack, sender.accepted, kept.hopeless);
+    const kept = await keptDifferences(stack, queues, plan);
+    const archive = await archiveDifferences(stack, sender.accepted, kept.deadLetterIds);
     return {
       seed,
       posts: sender.posts,
-      bodies,
+      bodies: countBy(plan, ({ kind }) => kind),
       answers: partner.answers,
+      /** Calls that a fault hit, by kind. */
       faults: faults.counts,
       kills: sender.kills,
+      /** Failures that consumers logged and got over. */
       retries: log.retries,
+      /** Notifications sent again because the note of the first could not be written. */
       repeatedNotifications: notified.length - new Set(notified.map(eventIdOf)).size,
+      /** Records of the archive: more than events, as what is repeated is settled again. */
       archived: archive.records,
       seconds: Math.round((performance.now() - started) / 1000),
+      /** Where the state is not what the oracle says. */
       differences: [
         ...sender.unanswered,
         ...(await stateDifferences(stack, sender.stateDeliveries)),
-        ...notificationDifferences(plan, notified, log),
-        ...keptDifferences(kept, plan),
+        ...notificationDifferences(plan, notified, log.unnoted),
+        ...kept.differences,
         ...archive.differences,
       ],
     };
   } finally {
     await stack.close();
   }
-}
-
-/** Shortens what takes long by design, and listens to both topics. @returns the listening queues */
-async function prepare(stack: LocalStack, queues: Queues): Promise<string[]> {
-  for (const QueueUrl of eventQueues(stack)) {
-    await queues.client.send(
-      new SetQueueAttributesCommand({
-        QueueUrl,
-        Attributes: { VisibilityTimeout: String(VISIBILITY_SECONDS) },
-      }),
-    );
-  }
-  return [
-    await queues.subscribe(stack.outputs.ChatTopicArn, 'soak-chat'),
-    await queues.subscribe(stack.outputs.ReviewTopicArn, 'soak-review'),
-  ];
 }
 
 /** Posts the plan from several senders at once, rotates the secret half-way, and causes the faults. */
@@ -246,12 +226,9 @@ class Sender {
       await this.#stack.functions.get(name)?.function.kill();
     }
     if (part(1 / 2)) {
-      await new SecretsManagerClient(this.#stack.operator).send(
-        new PutSecretValueCommand({
-          SecretId: this.#stack.outputs.WebhookSecretArn,
-          SecretString: SECOND_SECRET,
-        }),
-      );
+      const SecretId = this.#stack.outputs.WebhookSecretArn;
+      const rotate = new PutSecretValueCommand({ SecretId, SecretString: SECOND_SECRET });
+      await new SecretsManagerClient(this.#stack.operator).send(rotate);
       this.#partner.secret = SECOND_SECRET;
     }
   }
@@ -263,8 +240,7 @@ class Sender {
 
 /** Repeated bodies are posted again later, with other posts between. */
 function inPostingOrder(plan: readonly PlannedBody[]): PlannedBody[] {
-  const rounds = [1, 2, 3].map((round) => plan.filter(({ posts }) => posts >= round));
-  const [first = [], ...later] = rounds;
+  const [first = [], ...later] = [1, 2, 3].map((round) => plan.filter(({ posts }) => posts >= round));
   const line = [...first];
   for (const [index, body] of later.flat().entries()) {
     line.splice(Math.floor(((index * 7919) % line.length) / 2) + Math.floor(line.length / 2), 0, body);
@@ -312,106 +288,110 @@ async function quiet(stack: LocalStack, queues: Queues, onProgress: (progress: S
   }
 }
 
-async function stateDifferences(
-  stack: LocalStack,
-  deliveries: readonly ReceivedDelivery[],
-): Promise<string[]> {
-  const tables = new Tables(stack.operator);
-  const { shops, cast, contacts } = expectedState(deliveries);
-  const { ShopCacheTable, CastTable, ContactPartnerTable } = stack.outputs;
-  return [
-    ...tableDifferences('shop cache', 'shop_id', await tables.scan(ShopCacheTable), shops),
-    ...tableDifferences('cast', 'girl_id', await tables.scan(CastTable), cast),
-    ...tableDifferences('contact_partner', 'user_id', await tables.scan(ContactPartnerTable), contacts),
-  ];
-}
-
-function tableDifferences(
-  table: string,
-  key: string,
-  rows: readonly Row[],
-  expected: Map<string, Row>,
-): string[] {
-  const actual = new Map(rows.map((row) => [String(row[key]), canonical(row)]));
-  const ids = new Set([...actual.keys(), ...expected.keys()]);
-  return [...ids]
-    .filter((id) => actual.get(id) !== canonical(expected.get(id)))
-    .map((id) => `${table} ${id}: is ${actual.get(id)}, must be ${canonical(expected.get(id))}`);
-}
-
-/** A row as text, its columns in order; what is too large for a row is not kept of it. */
-function canonical(row: Row | undefined): string | undefined {
-  const { notes, data, ...columns } = essence(row) ?? {};
-  if (row === undefined) return undefined;
-  const kept = typeof data === 'string' && data.length < 256 * 1024 ? { data } : {};
-  return JSON.stringify(Object.entries({ ...columns, ...kept }).sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-function notificationDifferences(
-  plan: readonly PlannedBody[],
-  notified: readonly Message[],
-  log: SoakLog,
-): string[] {
-  const times = countBy(notified, eventIdOf);
-  const expected = new Set(ofKind(plan, 'notification'));
-  return [
-    ...[...expected].filter((id) => !times[id]).map((id) => `notification ${id} was never sent`),
-    ...Object.entries(times)
-      .filter(([id, count]) => count > 1 && !log.unnoted.has(id))
-      .map(([id, count]) => `notification ${id} was sent ${count} times`),
-    ...Object.keys(times)
-      .filter((id) => !expected.has(id))
-      .map((id) => `notification ${id} was sent for no event`),
-  ];
-}
-
-/** Kinds that are kept on a queue, and what the queue is. */
-const PLACES = { hopeless: 'dead-letter queue', malformed: 'quarantine', unknown: 'unrouted queue' } as const;
-
-type Kept = Readonly<Record<keyof typeof PLACES, ReadonlySet<string>>>;
-
-/** Ids of the events that are kept on each queue, which are taken off it. */
-async function keptIds(stack: LocalStack, queues: Queues): Promise<Kept> {
-  const deadLetterQueues = Object.entries(stack.outputs).flatMap(([name, url]) =>
-    name.endsWith('DeadLetterQueueUrl') ? [url] : [],
-  );
-  const idsOn = async (urls: readonly string[]) => new Set((await takeAll(queues, urls)).map(eventIdOf));
-  return {
-    hopeless: await idsOn(deadLetterQueues),
-    malformed: await idsOn([stack.outputs.QuarantineQueueUrl ?? '']),
-    unknown: await idsOn([stack.outputs.UnroutedQueueUrl ?? '']),
-  };
-}
-
-/** What must be kept: hopeless events as dead letters, unusable ones in quarantine, unknown kinds unrouted. */
-function keptDifferences(kept: Kept, plan: readonly PlannedBody[]): string[] {
-  return (['hopeless', 'malformed', 'unknown'] as const).flatMap((kind) => {
-    const expected = new Set(ofKind(plan, kind));
-    return [
-      ...[...expected.difference(kept[kind])].map(
-        (id) => `${kind} event ${id} is not on the ${PLACES[kind]}`,
-      ),
-      ...[...kept[kind]]
-        .filter((id) => !expected.has(id))
-        .map((id) => `event ${id} is on the ${PLACES[kind]}`),
-    ];
-  });
-}
-
 const eventQueues = ({ outputs }: LocalStack) =>
   Object.entries(outputs).flatMap(([name, url]) =>
     /(?<!DeadLetter)QueueUrl$/.test(name) && !/^(Quarantine|Unrouted)/.test(name) ? [url] : [],
   );
 
-const eventIdOf = ({ MessageAttributes }: Message) => MessageAttributes?.eventId?.StringValue ?? '';
+interface KillsOptions extends RunOptions {
+  readonly kills: number;
+  /** Reviews that are posted for each kill. */
+  readonly reviewsPerKill: number;
+  /** Seconds until what a killed consumer had in hand comes back. */
+  readonly visibilitySeconds: number;
+}
 
-const idOf = (body: string) => createHash('sha256').update(body).digest('hex');
+/** Longest pause before a kill, in milliseconds: a batch of notifications takes some tens. */
+const LONGEST_PAUSE = 60;
 
-const ofKind = (plan: readonly PlannedBody[], wanted: Kind) =>
-  plan.filter(({ kind }) => kind === wanted).map(({ body }) => idOf(body));
+const bodyOf = (event: string, data: object) =>
+  JSON.stringify({ event, data, timestamp: '2026-01-31T09:00:00Z' });
 
-function countBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const item of items) counts[keyOf(item)] = (counts[keyOf(item)] ?? 0) + 1;
-  return counts;
+/**
+ * Kills the consumer of review.posted again and again while it sends notifications.
+ * @returns of how many reviews nobody was notified, and of how many people were notified again
+ */
+export async function surviveKills(options: KillsOptions) {
+  const { assembly, kills, reviewsPerKill, visibilitySeconds, onProgress = () => {} } = options;
+  let interrupted = 0;
+  const stack = await start({
+    assembly,
+    environment: { FIRST_RETRY_DELAY_SECONDS: '1' },
+    onLog: ({ text }) => {
+      if (text.includes('Runtime.ExitError')) interrupted += 1;
+    },
+  });
+  try {
+    const queues = new Queues(stack.operator);
+    const queueUrl = stack.outputs.ReviewPostedQueueUrl;
+    await setVisibility(queues, [queueUrl], visibilitySeconds);
+    const room = await queues.subscribe(stack.outputs.ReviewTopicArn, 'kills-review');
+    const partner = new PartnerSimulator(stack.outputs.WebhookUrl ?? '', FIRST_SECRET);
+    const consumer = stack.functions.get('review-posted')?.function;
+    for (let kill = 0; kill < kills; kill += 1) {
+      const reviews = Array.from({ length: reviewsPerKill }, (_, index) =>
+        bodyOf('review.posted', { review_id: `review-${kill}-${index}`, rating: 5 }),
+      );
+      await Promise.all(reviews.map((review) => partner.deliver(review)));
+      await sleep((kill * 7) % LONGEST_PAUSE);
+      await consumer?.kill();
+      onProgress({ doing: 'Killing', done: kill + 1, total: kills });
+    }
+    while ((await queues.count(queueUrl)) > 0) await sleep(250);
+
+    const times = Object.values(countBy(await takeAll(queues, [room]), eventIdOf));
+    const reviews = kills * reviewsPerKill;
+    const repeated = times.filter((count) => count > 1).length;
+    return { kills, interrupted, reviews, lost: reviews - times.length, repeated };
+  } finally {
+    await stack.close();
+  }
+}
+
+interface OutageOptions extends RunOptions {
+  /** How long DynamoDB is down, in seconds. */
+  readonly seconds: number;
+  readonly deliveries: number;
+  /** Seconds until an unfinished message comes back. @default the template's */
+  readonly visibilitySeconds?: number;
+  /** Seconds before the first retry. @default the template's */
+  readonly firstRetrySeconds?: number;
+}
+
+/** Posts while DynamoDB is down, and waits until everything is processed after it returns. */
+export async function surviveOutage(options: OutageOptions) {
+  const { assembly, seconds, deliveries, onProgress = () => {}, ...settings } = options;
+  const { firstRetrySeconds, visibilitySeconds } = settings;
+  const faults = new Faults();
+  const environment =
+    firstRetrySeconds === undefined ? {} : { FIRST_RETRY_DELAY_SECONDS: String(firstRetrySeconds) };
+  const stack = await start({ assembly, warmUp: false, faults, environment });
+  try {
+    const queues = new Queues(stack.operator);
+    const queueUrl = stack.outputs.UserUpdatedQueueUrl;
+    if (visibilitySeconds !== undefined) await setVisibility(queues, [queueUrl], visibilitySeconds);
+    const partner = new PartnerSimulator(stack.outputs.WebhookUrl ?? '', FIRST_SECRET);
+    const repair = faults.inject({ service: 'dynamodb', kind: 'down' });
+    for (let index = 0; index < deliveries; index += 1) {
+      await partner.deliver(bodyOf('user.updated', { user_id: `user-${index}` }));
+    }
+    for (let past = 0; past < seconds; past += 1) {
+      onProgress({ doing: 'DynamoDB is down', done: past, total: seconds, unit: 'seconds' });
+      await sleep(1000);
+    }
+    repair();
+    const returned = performance.now();
+    for (let left = deliveries; left > 0; left = await queues.count(queueUrl)) {
+      onProgress({ doing: 'Recovering', done: deliveries - left, total: deliveries });
+      await sleep(250);
+    }
+    return {
+      deliveries,
+      processed: (await new Tables(stack.operator).scan(stack.outputs.ContactPartnerTable)).length,
+      deadLetters: await queues.count(stack.outputs.UserUpdatedDeadLetterQueueUrl),
+      recoverySeconds: Math.round((performance.now() - returned) / 1000),
+    };
+  } finally {
+    await stack.close();
+  }
 }

@@ -1,3 +1,6 @@
+import type { Context, SQSEvent } from 'aws-lambda';
+import { attribute, stringAttribute } from '../../lambda/queue/message.ts';
+import type { Replay } from '../../lambda/queue/replay.ts';
 import { accessKeyOf } from '../../local/client-settings.ts';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { Resources } from '../../local/template/resources.ts';
@@ -40,5 +43,26 @@ export function functionEnvironment(
     AWS_ENDPOINT_URL_S3: awsUrl,
     POWERTOOLS_LOG_LEVEL: 'SILENT',
     POWERTOOLS_METRICS_DISABLED: 'true',
+  };
+}
+
+/** What Lambda tells a consumer of its invocation, which has half a minute left. */
+export const consumerContext = {
+  functionName: 'consumer',
+  memoryLimitInMB: '512',
+  invokedFunctionArn: 'arn:aws:lambda:us-east-1:000000000000:function:consumer',
+  awsRequestId: 'request',
+  getRemainingTimeInMillis: () => 30_000,
+} as Context;
+
+/** A batch as a replay sends it; of a delivery (undefined) as it is. */
+export function replayedBy(replay: Replay | undefined, event: SQSEvent): SQSEvent {
+  if (replay === undefined) return event;
+  const { DataType: dataType, StringValue: stringValue } = stringAttribute(JSON.stringify(replay));
+  return {
+    Records: event.Records.map((record) => ({
+      ...record,
+      messageAttributes: { ...record.messageAttributes, [attribute.replay]: { dataType, stringValue } },
+    })),
   };
 }

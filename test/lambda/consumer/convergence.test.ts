@@ -2,11 +2,19 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Replay } from '../../../lambda/queue/replay.ts';
 import { Faults } from '../../../local/aws/faults.ts';
-import { type Damage, damage, damages, fillIn, underRightVersions } from '../../support/damage.ts';
-import { history, ofRun } from '../../support/histories.ts';
 import { essence, type ReceivedDelivery, versionOf } from '../../support/oracle.ts';
-import { StateConsumers, type StoredRow } from '../../support/state-consumers.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
+import {
+  type Damage,
+  damage,
+  damages,
+  fillIn,
+  history,
+  ofRun,
+  StateConsumers,
+  type StoredRow,
+  underRightVersions,
+} from './state-consumers.ts';
 
 const faults = new Faults(1);
 let aws: TestAws;

@@ -12,9 +12,7 @@ import { MAX_ATTRIBUTE_LENGTH } from '../../../lambda/queue/message.ts';
 import type { Replay } from '../../../lambda/queue/replay.ts';
 import { type Fault, Faults } from '../../../local/aws/faults.ts';
 import type { PublishedNotification } from '../../../local/observation.ts';
-import { consumerContext } from '../../support/consumer-context.ts';
-import { functionEnvironment } from '../../support/function-environment.ts';
-import { replayedBy } from '../../support/replayed-by.ts';
+import { consumerContext, functionEnvironment, replayedBy } from '../../support/function-environment.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 import { FunctionLines } from '../function-lines.ts';
 

@@ -63,18 +63,16 @@ async function carryOut(
   { deliveries, seed = anySeed(), kills, outage }: Asked,
   run: { readonly assembly: string; readonly onProgress: (step: Step) => void },
 ): Promise<Outcome> {
+  const { soak, surviveKills, surviveOutage } = await import('../../../test/soak/soak.ts');
   if (kills !== undefined) {
-    const { surviveKills } = await import('../../../test/soak/kills.ts');
     const settings = { kills, reviewsPerKill: REVIEWS_PER_KILL, visibilitySeconds: VISIBILITY_SECONDS };
     const report = await surviveKills({ ...run, ...settings });
     return { report, differences: report.lost };
   }
   if (outage !== undefined) {
-    const { surviveOutage } = await import('../../../test/soak/outage.ts');
     const report = await surviveOutage({ ...run, seconds: outage, deliveries: DELIVERIES_IN_AN_OUTAGE });
     return { report, differences: report.deliveries - report.processed + report.deadLetters };
   }
-  const { soak } = await import('../../../test/soak/soak.ts');
   const { differences, ...report } = await soak({ ...run, deliveries, seed });
   return { report, differences: differences.length, shown: differences.slice(0, MAX_SHOWN) };
 }

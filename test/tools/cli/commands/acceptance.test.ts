@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
@@ -11,10 +11,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { LocalStack } from '../../../../local/local-stack.ts';
 import { JEST } from '../../../../tools/cli/terminal/run-program.ts';
 import { variable } from '../../../acceptance/settings.ts';
-import { gatewayAssembly } from '../../../support/gateway-assembly.ts';
 import { Queues } from '../../../support/queues.ts';
 import { Tables } from '../../../support/tables.ts';
-import { startTestStack } from '../../../support/test-stack.ts';
+import { gatewayAssembly, startTestStack } from '../../../support/test-stack.ts';
 import { freePort, Project } from './project.ts';
 
 let stack: LocalStack;
@@ -110,7 +109,6 @@ describe('the acceptance suite', () => {
     // Jest finds no tests behind a symbolic link.
     const project = await Project.create({ copied: ['test'] });
     try {
-      await mkdir(project.path('.local'));
       await writeFile(project.path('.local/outputs.json'), JSON.stringify({ [other.name]: other.outputs }));
       const elsewhere = { AWS_PROFILE: 'production', AWS_REGION: 'eu-central-1' };
       const { code, stdout, stderr } = await project.run(['acceptance'], elsewhere);
@@ -207,7 +205,6 @@ describe('npm run acceptance refuses', () => {
     expect(await project.run(['acceptance'])).toEqual(
       refused(`${notRunning}. Or name a deployed stack: --outputs FILE`),
     );
-    await mkdir(project.path('.local'));
     const outputs = { ...stack.outputs, QuarantineQueueUrl: `http://localhost:${await freePort()}/queue` };
     await writeFile(project.path('.local/outputs.json'), JSON.stringify({ [stack.name]: outputs }));
     expect(await project.run(['acceptance'])).toEqual(refused(notRunning));

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { listen } from '../../../../local/listen.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -83,7 +83,6 @@ describe('the console of a stage', () => {
       stdout: '',
       stderr: 'Name a stage: --stage … The console of the local stack runs with it: npm start\n',
     });
-    await mkdir(project.path('.local'));
     const { servers, port } = await listen({}, (_request, response) => response.end(), { port: 0 });
     const url = `http://localhost:${port}/`;
     await writeFile(project.path('.local/console.json'), JSON.stringify({ url }));

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { testAssembly } from '../../../support/test-stack.ts';
 
 export interface Ended {
   readonly code: number | null;
@@ -52,6 +53,11 @@ export class Project {
     const description = JSON.parse(await readFile('package.json', 'utf8'));
     if (neededNode !== undefined) description.devDependencies.node = neededNode;
     await writeFile(join(folder, 'package.json'), JSON.stringify(description));
+    // What one project has synthesised, those with the same code need not.
+    const synthesised = join(dirname(testAssembly()), 'synthesised');
+    await mkdir(synthesised, { recursive: true });
+    await mkdir(join(folder, '.local'));
+    await symlink(synthesised, join(folder, '.local/synthesised'));
     return new Project(folder);
   }
 

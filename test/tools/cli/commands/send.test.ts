@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { LocalStack } from '../../../../local/local-stack.ts';
@@ -14,7 +14,6 @@ let stack: LocalStack;
 beforeAll(async () => {
   project = await Project.create();
   stack = await startTestStack();
-  await mkdir(project.path('.local'));
   await writeFile(project.path('.local/outputs.json'), JSON.stringify({ [stack.name]: stack.outputs }));
 });
 afterAll(async () => {

@@ -13,15 +13,14 @@ import { freePort, Project, type Running } from './project.ts';
 const PATIENCE = 100_000;
 
 const CONSUMER = 'lambda/events/shop-updated/consumer.ts';
-/** All consumers import it. */
-const SHARED = 'lambda/consumer/consume.ts';
+/** The consumers of girl.created and girl.deleted import it. */
+const SHARED = 'lambda/effects/cast.ts';
 const PIPELINE = 'lib/pipeline/event-pipeline.ts';
 
 /** Is said after the types were checked, too. */
 const FIXED = /^Fixed: all saved code builds/m;
 
 let project: Project;
-let port: number;
 let awsPort: number;
 let stack: Running;
 let tables: Tables;
@@ -34,9 +33,8 @@ beforeAll(async () => {
   // Each save is followed by a type check. That of all sources takes seconds, and `watch.test.ts` of `tools/dev` has the rest.
   const types = { extends: '../../../tsconfig.json', include: ['../../../lambda/hash.ts'], exclude: [] };
   await writeFile(project.path('tools/dev/watch/tsconfig.sources.json'), JSON.stringify(types));
-  port = await freePort();
   awsPort = await freePort();
-  stack = await started();
+  stack = await started('--port', '0', '--aws-port', String(awsPort));
   const credentials = { accessKeyId: 'operator', secretAccessKey: 'local' };
   const settings = { endpoint: `http://localhost:${awsPort}`, region: 'us-east-1', credentials };
   tables = new Tables(settings);
@@ -51,8 +49,7 @@ afterAll(async () => {
 });
 
 async function started(...args: string[]): Promise<Running> {
-  const ports = ['--port', String(port), '--aws-port', String(awsPort), '--console-port', '0'];
-  const running = project.start(['start', ...ports, ...args]);
+  const running = project.start(['start', '--console-port', '0', ...args]);
   await eventually(
     async () => {
       if (running.process.exitCode !== null) throw new Error((await running.ended).stderr);
@@ -157,20 +154,18 @@ test('code that cannot be loaded is reported with file and line, and the last go
   await putBack(FIXED);
 });
 
-test('a mistake in a file that functions share is reported once, and its fix rebuilds all of them', async () => {
-  const call = "import { gone } from './gone.ts';\ngone();\n/** The function";
-  await replace(SHARED, '/** The function', call);
+test('a mistake in a file that functions share is reported once, and its fix rebuilds them', async () => {
+  const call = "import { gone } from './gone.ts';\ngone();\nexport class Cast";
+  await replace(SHARED, 'export class Cast', call);
   await saying(/The last good code goes on/);
   expect(said().match(/✘ \[ERROR\]/g)).toHaveLength(1);
-  expect(said()).toMatch(/lambda\/consumer\/consume\.ts:\d+:\d+:/);
+  expect(said()).toMatch(/lambda\/effects\/cast\.ts:\d+:\d+:/);
   // The missing file is in no bundle yet.
-  const gone = project.path('lambda/consumer/gone.ts');
+  const gone = project.path('lambda/effects/gone.ts');
   await writeFile(gone, "export const gone = () => console.log('by new code');\n");
-  await saying(/^Rebuilt \d functions in/m);
-  await updateShop();
-  await saying(/ shop-updated +by new code$/m);
-  expect((await project.run(['invoke', 'shop.updated'])).stderr).toContain('by new code');
-  await putBack(/^Rebuilt \d functions in/m);
+  await saying(/^Rebuilt girl\.created and girl\.deleted in/m);
+  expect((await project.run(['invoke', 'girl.created'])).stderr).toContain('by new code');
+  await putBack(/^Rebuilt girl\.created and girl\.deleted in/m);
   await rm(gone);
 });
 
@@ -207,15 +202,12 @@ test('a further event is delivered without a restart', async () => {
 });
 
 test('with --no-watch a saved consumer is not rebuilt', async () => {
-  await stopped(stack);
-  stack = await started('--no-watch');
-  before = stack.stdout().length;
-  await replace(CONSUMER, ...writing('by-new-code'));
-  for (let count = 0; count < 5; count += 1)
-    expect(await updateShop()).toMatchObject({ updated_fields: ['name'] });
-  expect(said()).not.toContain('Rebuilt');
-  await stopped(stack);
-  for (const [file, source] of originals) await writeFile(project.path(file), source);
-  originals.clear();
-  stack = await started();
+  const other = await started('--no-watch', '--port', '0', '--aws-port', '0');
+  await replace(CONSUMER, 'export const handler', "console.log('by new code');\nexport const handler");
+  await saying(/^Rebuilt shop\.updated in/m);
+  expect(await project.run(['send', 'shop.updated', '--wait'])).toMatchObject({ code: 0 });
+  await stopped(other);
+  expect(other.stdout()).toMatch(/ shop-updated +INFO/);
+  expect(other.stdout()).not.toMatch(/by new code|Rebuilt/);
+  await putBack(/^Rebuilt shop\.updated in/m);
 });

@@ -3,14 +3,16 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createGzip, gzipSync } from 'node:zlib';
 import { S3Client } from '@aws-sdk/client-s3';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { type ArchiveRecord, archiveLine } from '../../../../lambda/archive/record.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type ArchiveRecord, archiveLine, MAX_RECORD_BYTES } from '../../../../lambda/archive/record.ts';
+import { sha256Hex } from '../../../../lambda/hash.ts';
 import type { Step } from '../../../../tools/cli/terminal/block.ts';
+import { matches, recordFilter } from '../../../../tools/stage/archive/filter.ts';
 import { ArchiveObject } from '../../../../tools/stage/archive/object.ts';
 import { countFailedObjects, listArchive, readArchive } from '../../../../tools/stage/archive/reader.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
-import { Operator } from '../queues/support.ts';
-import { all, archived, deleteObjects, objectKey, putObject, putRecords } from './support.ts';
+import { Operator, replied } from '../queues/support.ts';
+import { all, archived, emptyArchive, objectKey, putObject, putRecords } from './support.ts';
 
 let aws: TestAws;
 let operator: Operator;
@@ -19,199 +21,159 @@ beforeAll(async () => {
   aws = await startTestAws();
   operator = await Operator.create(aws);
 });
+afterEach(async () => emptyArchive(operator.stack));
 afterAll(async () => {
   await operator.close();
   await aws.close();
 });
 
+const s3Client = (endpoint = aws.operator.endpoint) =>
+  new S3Client({ ...aws.operator, endpoint, forcePathStyle: true });
+
+/** A client that calls back before each of its calls. */
+const watchedClient = (before: (command: string, input: { Prefix?: string; MaxKeys?: number }) => unknown) =>
+  replied(s3Client(), async (command, input) => {
+    await before(command, input);
+  });
+
 type Options = NonNullable<Parameters<typeof readArchive>[1]>;
 
-/** Reads some objects, and says what was read of each and what the reading says of it. */
-async function readAll({ keys, ...options }: Options & { readonly keys?: readonly string[] } = {}) {
-  const skip = (key: string) => keys !== undefined && !keys.includes(key);
-  const reading = readArchive(operator.stack, { skip, ...options });
-  const read: [key: string, ...lines: number[]][] = [];
+async function readAll(options: Options = {}, stage = operator.stack) {
+  const reading = readArchive(stage, options);
+  const objects: { key: string; lines: number[] }[] = [];
   const records: ArchiveRecord[] = [];
   for await (const object of reading) {
-    const lines: number[] = [];
-    for await (const { line, record } of object.records()) {
-      lines.push(line);
-      records.push(record);
-    }
-    read.push([object.key, ...lines]);
+    const read = await all(object.records());
+    objects.push({ key: object.key, lines: read.map(({ line }) => line) });
+    records.push(...read.map(({ record }) => record));
   }
-  return { reading, read, records };
+  return { reading, objects, records };
 }
 
+const found = async (window: Parameters<typeof listArchive>[1], stage = operator.stack) =>
+  (await all(listArchive(stage, window))).map(({ key }) => key);
+
 describe('the objects of a window', () => {
-  const hours = [
-    '2026-01-30T00',
-    '2026-01-30T01',
-    '2026-01-30T23',
-    '2026-01-31T00',
-    '2026-01-31T01',
-    '2026-01-31T02',
-    '2026-01-31T03',
-    '2026-02-01T00',
-  ];
+  const hours = ['30T00', '30T01', '30T23', '31T00', '31T01', '31T02', '31T03'].map(
+    (hour) => `2026-01-${hour}`,
+  );
+  const keysOf = (event: string) => hours.map((hour) => objectKey('a', event, hour));
+  const put = async (keys: readonly string[]) => {
+    for (const key of keys) await putObject(operator.stack, key, Buffer.of(1, 2));
+  };
 
-  beforeAll(async () => {
-    for (const event of ['user.updated', 'shop.updated']) {
-      for (const hour of hours) await putObject(operator.stack, objectKey('a', event, hour), Buffer.of(1, 2));
-    }
-    await putObject(operator.stack, 'event=shop.updated/failed=processing-failed/a', Buffer.of());
-    await putObject(operator.stack, 'queries/a.csv', Buffer.of());
-  });
-
-  const found = async (filter: Parameters<typeof listArchive>[1]) =>
-    (await all(listArchive(operator.stack, filter))).map(({ key }) => key);
-
-  test('without one are all, by event, then by time, and no results of queries or failures', async () => {
-    expect(await found({})).toEqual(
-      ['shop.updated', 'user.updated'].flatMap((event) => hours.map((hour) => objectKey('a', event, hour))),
-    );
-  });
-
-  test('have their size', async () => {
-    expect(await all(listArchive(operator.stack, { events: ['user.updated'] }))).toContainEqual({
-      key: objectKey('a', 'user.updated', '2026-01-31T00'),
-      bytes: 2,
-    });
-  });
-
-  test('of every event are also those of an event that has left the catalogue', async () => {
-    const key = objectKey('a', 'user.banned');
-    await putObject(operator.stack, key, Buffer.of());
-    const every = await found({ events: 'every' });
-    expect(every).toContain(key);
-    expect(every.filter((other) => other !== key)).toEqual(await found({}));
-    await deleteObjects(operator.stack, [{ key }]);
+  test('without a window are all, by event, then by time; what Firehose could not deliver is counted apart', async () => {
+    await put([...keysOf('user.updated'), ...keysOf('shop.updated'), objectKey('a', 'user.banned')]);
+    await put(['event=shop.updated/failed=processing-failed/a', 'queries/a.csv']);
+    expect(await found({})).toEqual([...keysOf('shop.updated'), ...keysOf('user.updated')]);
+    expect(await found({ events: 'every' })).toContain(objectKey('a', 'user.banned'));
+    expect(await found({ events: 'every' })).toHaveLength(2 * hours.length + 1);
+    expect(await countFailedObjects(operator.stack, {})).toBe(1);
+    expect(await countFailedObjects(operator.stack, { events: ['user.updated'] })).toBe(0);
   });
 
   test.each([
-    ['2026-01-31T01:30:00Z', '2026-01-31T01:31:00Z', hours.slice(1, 6)],
-    ['2026-01-31T00:00:00Z', '2026-01-31T00:10:00Z', hours.slice(0, 5)],
-    ['2026-02-01T02:00:00Z', '2026-02-01T20:00:00Z', hours.slice(5)],
-    ['2026-02-02T01:00:00Z', '2026-02-09T00:00:00Z', []],
+    { since: '2026-01-31T01:30:00Z', until: '2026-01-31T01:31:00Z', expected: hours.slice(1, 6) },
+    { since: '2026-01-31T00:00:00Z', until: '2026-01-31T00:10:00Z', expected: hours.slice(0, 5) },
+    { since: '2026-02-02T01:00:00Z', until: '2026-02-09T00:00:00Z', expected: [] },
   ])(
-    'from %s to %s begin a day before, as Firehose may lag, and end an hour after it',
-    async (since, until, expected) => {
-      expect(
-        await found({ events: ['shop.updated'], since: new Date(since), until: new Date(until) }),
-      ).toEqual(expected.map((hour) => objectKey('a', 'shop.updated', hour)));
+    'from $since to $until begin a day before, as Firehose may lag, and end an hour after it',
+    async ({ since, until, expected }) => {
+      await put(keysOf('shop.updated'));
+      const window = { since: new Date(since), until: new Date(until) };
+      expect(await found({ events: ['shop.updated'], ...window })).toEqual(
+        expected.map((hour) => objectKey('a', 'shop.updated', hour)),
+      );
     },
   );
 
   test('are listed page by page', async () => {
-    const names = Array.from({ length: 1_001 }, (_, index) => String(index).padStart(4, '0'));
-    await Promise.all(
-      names.map((name) => putObject(operator.stack, objectKey(name, 'girl.created'), Buffer.of())),
+    await put(keysOf('girl.created'));
+    const s3 = watchedClient((_, input) => Object.assign(input, { MaxKeys: 3 }));
+    expect(await found({ events: ['girl.created'] }, operator.stack.with({ s3 }))).toEqual(
+      keysOf('girl.created'),
     );
-    expect(await found({ events: ['girl.created'] })).toEqual(
-      names.map((name) => objectKey(name, 'girl.created')),
-    );
-  });
-
-  test('are apart from what Firehose could not deliver, which is counted', async () => {
-    expect(await countFailedObjects(operator.stack, {})).toBe(1);
-    expect(await countFailedObjects(operator.stack, { events: ['user.updated'] })).toBe(0);
+    s3.destroy();
   });
 });
-
-/** A client that calls back before each GetObject. */
-function watchedClient(beforeGet: () => unknown): S3Client {
-  const client = new S3Client({ ...aws.operator, forcePathStyle: true });
-  client.middlewareStack.add(
-    (next, { commandName }) =>
-      async (args) => {
-        if (commandName === 'GetObjectCommand') await beforeGet();
-        return next(args);
-      },
-    { step: 'initialize' },
-  );
-  return client;
-}
 
 describe('a reading', () => {
   const HOURS = ['2026-03-01T00', '2026-03-01T01', '2026-03-01T02'] as const;
   const WINDOW = { since: new Date('2026-03-01T12:00:00Z') };
   const users = HOURS.map((hour) => objectKey('a', 'user.updated', hour));
   const shops = HOURS.map((hour) => objectKey('a', 'shop.updated', hour));
-  let bytes = 0;
+  const keysOf = (objects: readonly { key: string }[]) => objects.map(({ key }) => key);
 
-  beforeAll(async () => {
-    for (const key of [...users, ...shops]) {
-      await putRecords(operator.stack, key, [archived(), archived()]);
-    }
-    for await (const object of listArchive(operator.stack, WINDOW)) bytes += object.bytes;
+  beforeEach(async () => {
+    for (const key of [...users, ...shops]) await putRecords(operator.stack, key, [archived(), archived()]);
   });
-  afterAll(async () =>
-    deleteObjects(
-      operator.stack,
-      [...users, ...shops].map((key) => ({ key })),
-    ),
-  );
 
-  const keysOf = (read: readonly (readonly [string, ...number[]])[]) => read.map(([key]) => key);
+  async function bytesOfAll(): Promise<number> {
+    const objects = await all(listArchive(operator.stack, WINDOW));
+    return objects.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
 
-  test.each([1, 2, 8])('by event, then by time, with %d open at a time', async (parallel) => {
-    const { read, reading } = await readAll({ ...WINDOW, parallel });
-    expect(read).toEqual([...shops, ...users].map((key) => [key, 1, 2]));
+  test.each([1, 2, 8])('is by event, then by time, with %d objects open at a time', async (parallel) => {
+    const { objects, reading } = await readAll({ ...WINDOW, parallel });
+    expect(objects).toEqual([...shops, ...users].map((key) => ({ key, lines: [1, 2] })));
+    const bytes = await bytesOfAll();
     expect(reading).toMatchObject({ objects: 6, records: 12, bytes, damaged: [], unread: undefined });
   });
 
   test('asks for the next objects before the first one is read', async () => {
     let asked = 0;
-    const s3 = watchedClient(() => {
-      asked += 1;
+    const s3 = watchedClient((command) => {
+      if (command === 'GetObjectCommand') asked += 1;
     });
     for await (const _ of readArchive(operator.stack.with({ s3 }), { ...WINDOW, parallel: 4 })) break;
     s3.destroy();
     expect(asked).toBe(4);
   });
 
-  test('the newest hour first, for all events together', async () => {
-    const { read, reading } = await readAll({ ...WINDOW, order: 'newest-first' });
-    expect(keysOf(read)).toEqual([2, 1, 0].flatMap((hour) => [shops[hour], users[hour]]));
+  test('begins with the newest hour, for all events together, if asked to', async () => {
+    const { objects, reading } = await readAll({ ...WINDOW, order: 'newest-first' });
+    expect(keysOf(objects)).toEqual([2, 1, 0].flatMap((hour) => [shops[hour], users[hour]]));
     expect(reading.total).toBe(6);
   });
 
-  test('the newest hour first, that is aborted while objects are listed, lists no more', async () => {
+  test('that is to begin with the newest hour lists no more once it is aborted', async () => {
     const abort = new AbortController();
     const listed: unknown[] = [];
-    const s3 = new S3Client({ ...aws.operator, forcePathStyle: true });
-    s3.middlewareStack.add((next) => (args) => {
-      listed.push((args.input as { Prefix?: string }).Prefix);
+    const s3 = watchedClient((_, { Prefix }) => {
+      listed.push(Prefix);
       abort.abort();
-      return next(args);
     });
     const until = new Date('2026-03-01T15:30:00Z');
-    const window = { ...WINDOW, until, events: ['shop.updated', 'user.updated'] as const };
-    const reading = readArchive(operator.stack.with({ s3 }), {
-      ...window,
-      order: 'newest-first',
-      signal: abort.signal,
-    });
-    expect(await all(reading)).toEqual([]);
+    const { objects, reading } = await readAll(
+      {
+        ...WINDOW,
+        until,
+        order: 'newest-first',
+        signal: abort.signal,
+        events: ['shop.updated', 'user.updated'],
+      },
+      operator.stack.with({ s3 }),
+    );
     s3.destroy();
+    expect(objects).toEqual([]);
     expect(listed).toEqual(['event=shop.updated/date=']);
     expect(reading.unread?.key).toContain('/date=2026-03-01/hour=15');
   });
 
-  test('without the objects that are skipped', async () => {
-    const { read, reading } = await readAll({ ...WINDOW, skip: (key) => !users.includes(key) });
-    expect(keysOf(read)).toEqual(users);
+  test('leaves out the objects that are skipped', async () => {
+    const { objects, reading } = await readAll({ ...WINDOW, skip: (key) => !users.includes(key) });
+    expect(keysOf(objects)).toEqual(users);
     expect(reading).toMatchObject({ objects: 3, unread: undefined });
   });
 
-  test.each([
-    ['objects', { objects: 2, bytes: Number.POSITIVE_INFINITY }],
-    ['bytes', () => ({ objects: 6, bytes: Math.floor(bytes / 2) - 1 })],
-  ])('up to a limit of %s names the first object that is left unread', async (_name, given) => {
-    const limits = typeof given === 'function' ? given() : given;
-    const { read, reading } = await readAll({ ...WINDOW, limits });
-    expect(keysOf(read)).toEqual(shops.slice(0, 2));
-    expect(reading).toMatchObject({ objects: 2, unread: { key: shops[2] } });
+  test('up to a limit of objects or of bytes names the first object that is left unread', async () => {
+    const half = Math.floor((await bytesOfAll()) / 2);
+    const noLimits = { objects: 6, bytes: Number.POSITIVE_INFINITY };
+    for (const limit of [{ objects: 2 }, { bytes: half - 1 }]) {
+      const { objects, reading } = await readAll({ ...WINDOW, limits: { ...noLimits, ...limit } });
+      expect(keysOf(objects)).toEqual(shops.slice(0, 2));
+      expect(reading).toMatchObject({ objects: 2, unread: { key: shops[2] } });
+    }
   });
 
   test.each([1, 8])('that is aborted ends within its object, with %d open', async (parallel) => {
@@ -226,12 +188,6 @@ describe('a reading', () => {
     }
     expect(lines).toEqual([1, 2, 1]);
     expect(reading).toMatchObject({ objects: 1, records: 2, unread: { key: shops[1] } });
-  });
-
-  test('that was aborted before it began reads nothing', async () => {
-    const { read, reading } = await readAll({ ...WINDOW, signal: AbortSignal.abort() });
-    expect(read).toEqual([]);
-    expect(reading).toMatchObject({ objects: 0, unread: { key: shops[0] } });
   });
 
   test('that nobody continues counts what was read', async () => {
@@ -255,74 +211,70 @@ describe('a reading', () => {
 
   test('fails as S3 does', async () => {
     const stage = operator.stack.with({ archiveBucket: 'no-such-bucket' });
-    await expect(all(readArchive(stage))).rejects.toMatchObject({ name: 'NoSuchBucket' });
+    await expect(readAll({}, stage)).rejects.toMatchObject({ name: 'NoSuchBucket' });
   });
 });
 
 describe('an object', () => {
-  const KEY = objectKey('sound', 'girl.deleted');
-  afterEach(() => deleteObjects(operator.stack, [{ key: KEY }]));
-
-  test('is read record by record', async () => {
-    await putRecords(operator.stack, KEY, [archived(), archived({ shopId: 'shop-2' })]);
-    const { records } = await readAll({ keys: [KEY] });
-    expect(records).toEqual([archived(), archived({ shopId: 'shop-2' })]);
-  });
+  const KEY = objectKey('a', 'girl.deleted');
 
   test('of an older version lacks fields, and one of a later version keeps what that added', async () => {
     const { eventId, event, receivedAt, outcome, attempt, settledAt } = archived();
     const older = { eventId, event, receivedAt, outcome, attempt, settledAt };
     const later = { ...archived(), added: [1] };
     await putRecords(operator.stack, KEY, [older, later]);
-    expect((await readAll({ keys: [KEY] })).records).toEqual([older, later]);
+    expect((await readAll()).records).toEqual([older, later]);
   });
 
   test('of several gzip members, such as joined objects, is read to its end', async () => {
     const member = gzipSync(archiveLine(archived()));
     await putObject(operator.stack, KEY, Buffer.concat([member, member]));
-    const { read, reading } = await readAll({ keys: [KEY] });
-    expect(read).toEqual([[KEY, 1, 2]]);
+    const { objects, reading } = await readAll();
+    expect(objects).toEqual([{ key: KEY, lines: [1, 2] }]);
     expect(reading.damaged).toEqual([]);
   });
 
   test('that expires after it was listed has no records', async () => {
     await putRecords(operator.stack, KEY, [archived()]);
-    const s3 = watchedClient(() => deleteObjects(operator.stack, [{ key: KEY }]));
-    const reading = readArchive(operator.stack.with({ s3 }), { skip: (key) => key !== KEY });
-    for await (const object of reading) expect(await all(object.records())).toEqual([]);
-    expect(reading).toMatchObject({ objects: 1, records: 0, damaged: [] });
+    const s3 = watchedClient((command) =>
+      command === 'GetObjectCommand' ? emptyArchive(operator.stack) : undefined,
+    );
+    const { records, reading } = await readAll({}, operator.stack.with({ s3 }));
     s3.destroy();
+    expect(records).toEqual([]);
+    expect(reading).toMatchObject({ objects: 1, records: 0, damaged: [] });
   });
 });
 
 describe('a damaged object is named with its line, and ends nothing else', () => {
-  const KEY = objectKey('damaged', 'girl.deleted');
+  const KEY = objectKey('a', 'girl.deleted');
   const SOUND = objectKey('sound', 'girl.deleted', '2026-01-31T10');
-  const records = [1, 2, 3].map((number) => archived({ eventId: `event-${number}` }));
-  const lines = records.map(archiveLine);
-
-  beforeAll(() => putRecords(operator.stack, SOUND, [archived()]));
-  afterAll(() => deleteObjects(operator.stack, [{ key: KEY }, { key: SOUND }]));
+  const lines = [1, 2, 3].map((number) => archiveLine(archived({ eventId: `event-${number}` })));
 
   /** Reads the damaged object, and a sound one behind it. */
   async function readDamaged(bytes: Buffer) {
     await putObject(operator.stack, KEY, bytes);
-    const { read, records, reading } = await readAll({ keys: [KEY, SOUND] });
-    expect(read.at(-1)).toEqual([SOUND, 1]);
+    await putRecords(operator.stack, SOUND, [archived()]);
+    const { objects, records, reading } = await readAll();
+    expect(objects[1]).toEqual({ key: SOUND, lines: [1] });
     expect(reading).toMatchObject({ objects: 2, damaged: [{ name: 'DamagedObjectError', key: KEY }] });
-    const [damage] = reading.damaged;
-    return { lines: read[0]?.slice(1), ids: records.slice(0, -1).map(({ eventId }) => eventId), damage };
+    return {
+      read: objects[0]?.lines,
+      ids: records.slice(0, -1).map(({ eventId }) => eventId),
+      damage: reading.damaged[0],
+    };
   }
 
   test.each([
-    ['no JSON', '{"eventId":'],
-    ['an empty line', ''],
-    ['another outcome', JSON.stringify({ ...archived(), outcome: 'Lost' })],
-    ['another event', JSON.stringify({ ...archived(), event: 'example.unknown' })],
-    ['no time', JSON.stringify({ ...archived(), settledAt: 'yesterday' })],
-  ])('%s: the lines around it are delivered', async (_name, wrong) => {
-    const text = `${lines[0]}${wrong}\n${lines[1]}${wrong}\n${lines[2]}`;
-    const { lines: read, damage } = await readDamaged(gzipSync(text));
+    { wrong: 'no JSON', text: '{"eventId":' },
+    { wrong: 'an empty line', text: '' },
+    { wrong: 'another outcome', text: JSON.stringify({ ...archived(), outcome: 'Lost' }) },
+    { wrong: 'another event', text: JSON.stringify({ ...archived(), event: 'example.unknown' }) },
+    { wrong: 'no time', text: JSON.stringify({ ...archived(), settledAt: 'yesterday' }) },
+  ])('$wrong: the lines around it are delivered', async ({ text }) => {
+    const { read, damage } = await readDamaged(
+      gzipSync(`${lines[0]}${text}\n${lines[1]}${text}\n${lines[2]}`),
+    );
     expect(read).toEqual([1, 3, 5]);
     expect(damage).toMatchObject({ line: 2, message: `${KEY}: line 2 is no record, the first of 2` });
   });
@@ -338,22 +290,24 @@ describe('a damaged object is named with its line, and ends nothing else', () =>
     expect(damage).toMatchObject({ line, message: `${KEY}: cut off from line ${line} on` });
   });
 
-  test('no gzip', async () => {
-    const { lines: read, damage } = await readDamaged(Buffer.from(lines.join('')));
+  test.each([
+    { what: 'no gzip', bytes: () => Buffer.from(lines.join('')), fault: 'not gzip, or damaged' },
+    {
+      what: 'a line without an end, which is not collected',
+      bytes: () => gzipSync(Buffer.alloc(2 * MAX_RECORD_BYTES, 'a')),
+      fault: 'no lines of records',
+    },
+  ])('$what', async ({ bytes, fault }) => {
+    const { read, damage } = await readDamaged(bytes());
     expect(read).toEqual([]);
-    expect(damage).toMatchObject({ line: 1, message: `${KEY}: not gzip, or damaged from line 1 on` });
-  });
-
-  test('a line without an end: it is not collected', async () => {
-    const { lines: read, damage } = await readDamaged(gzipSync(Buffer.alloc(50 * 1024 * 1024, 'a')));
-    expect(read).toEqual([]);
-    expect(damage).toMatchObject({ line: 1 });
+    expect(damage).toMatchObject({ line: 1, message: `${KEY}: ${fault} from line 1 on` });
   });
 });
 
-/** S3 for one bucket with one object, and counts the bytes that were sent. */
 describe('a large object', () => {
-  const COUNT = 50_000;
+  const COUNT = 2_500;
+  const lineOf = (number: number) =>
+    archiveLine(archived({ eventId: String(number), body: 'x'.repeat(10_000) }));
   let server: Server;
   let s3: S3Client;
   /** Bytes of records that the server has compressed for the answer under way. */
@@ -364,15 +318,12 @@ describe('a large object', () => {
   /** Bytes after which the connection is lost, for each request in turn. */
   let losses: number[] = [];
 
+  beforeEach(() => {
+    requests = 0;
+    losses = [];
+  });
   beforeAll(async () => {
-    server = createServer((request, response) => {
-      if (request.url?.includes('list-type=2')) {
-        response.setHeader('content-type', 'application/xml');
-        response.end(
-          '<ListBucketResult><Contents><Key>event=shop.updated/date=a</Key><Size>1</Size></Contents></ListBucketResult>',
-        );
-        return;
-      }
+    server = createServer(async (_, response) => {
       requests += 1;
       closed = once(response, 'close');
       compressed = 0;
@@ -381,21 +332,17 @@ describe('a large object', () => {
       response.writeHead(200, { 'content-type': 'application/octet-stream' });
       response.flushHeaders();
       gzip.pipe(response);
-      const send = async () => {
-        for (let number = 1; number <= COUNT; number += 1) {
-          const line = archiveLine(archived({ eventId: String(number) }));
-          compressed += line.length;
-          if (compressed > loseAfter) response.destroy();
-          if (response.destroyed) return;
-          if (!gzip.write(line)) await once(gzip, 'drain');
-        }
-        gzip.end();
-      };
-      void send();
+      for (let number = 1; number <= COUNT; number += 1) {
+        const line = lineOf(number);
+        compressed += line.length;
+        if (compressed > loseAfter) response.destroy();
+        if (response.destroyed) return;
+        if (!gzip.write(line)) await once(gzip, 'drain');
+      }
+      gzip.end();
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
-    const { port } = server.address() as AddressInfo;
-    s3 = new S3Client({ ...aws.operator, endpoint: `http://127.0.0.1:${port}`, forcePathStyle: true });
+    s3 = s3Client(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   });
   afterAll(() => {
     s3.destroy();
@@ -403,48 +350,94 @@ describe('a large object', () => {
     server.close();
   });
 
-  async function* records() {
-    const reading = readArchive(operator.stack.with({ s3 }), { events: ['shop.updated'] });
-    for await (const object of reading) yield* object.records();
-  }
+  const records = () =>
+    new ArchiveObject(operator.stack.with({ s3 }), 'large', 0, new AbortController().signal).records();
 
-  test('of 50,000 records is streamed: no more is fetched than is read', async () => {
-    const sizeOfOne = archiveLine(archived()).length;
+  test('of 25 MB is streamed: no more is fetched than is read', async () => {
     let furthest = 0;
     let read = 0;
     for await (const { line } of records()) {
       read += 1;
-      furthest = Math.max(furthest, compressed - line * sizeOfOne);
+      furthest = Math.max(furthest, compressed - line * lineOf(0).length);
     }
     expect(read).toBe(COUNT);
-    // The object is 25 MB. What is under way stands in buffers of sockets and streams.
+    // What is under way stands in buffers of sockets and streams.
     expect(furthest).toBeLessThan(8 * 1024 * 1024);
   });
 
   test('is not fetched any further if only its first record is read', async () => {
-    const { signal } = new AbortController();
-    const object = new ArchiveObject(operator.stack.with({ s3 }), 'large', 0, signal);
-    for await (const _ of object.records()) break;
+    for await (const _ of records()) break;
     await closed;
     expect(compressed).toBeLessThan(8 * 1024 * 1024);
-  }, 20_000);
+  });
 
   test('continues behind its last line if the connection is lost', async () => {
-    requests = 0;
     losses = [5_000_000, 5_000_000, 12_000_000];
-    let expected = 1;
-    for await (const { line, record } of records()) {
-      if (record.eventId !== String(expected) || line !== expected) break;
-      expected += 1;
-    }
-    expect(expected - 1).toBe(COUNT);
+    const read = await all(records());
+    const numbers = Array.from({ length: COUNT }, (_, index) => index + 1);
+    expect(read.map(({ line }) => line)).toEqual(numbers);
+    expect(read.map(({ record }) => record.eventId)).toEqual(numbers.map(String));
     expect(requests).toBe(4);
   });
 
   test('that brings nothing any more is given up', async () => {
-    requests = 0;
     losses = [1_000, 1_000, 1_000, 1_000];
     await expect(all(records())).rejects.toMatchObject({ code: 'ECONNRESET' });
     expect(requests).toBe(3);
+  });
+});
+
+describe('a filter', () => {
+  const record = archived({ eventId: 'abcdef0123456789', requestId: 'request-1' });
+  const settledAt = new Date(record.settledAt);
+  const later = new Date(settledAt.getTime() + 1);
+
+  test.each([
+    {},
+    { events: ['girl.created', 'shop.updated'] as const },
+    { since: settledAt },
+    { until: later },
+    { shop: 'shop-1' },
+    { ids: ['none', 'abcdef01'] },
+    { ids: ['request-1'] },
+    { outcomes: ['Stale', 'Processed'] as const },
+  ])('%j admits the record', (filter) => {
+    expect(matches(filter, record)).toBe(true);
+  });
+
+  test.each([
+    { events: ['girl.created'] as const },
+    { until: settledAt },
+    { since: later },
+    { shop: 'shop' },
+    { ids: ['none', 'request'] },
+    { outcomes: ['Stale'] as const },
+  ])('%j does not admit the record', (filter) => {
+    expect(matches(filter, record)).toBe(false);
+  });
+
+  test('finds a shop whose id is too long for a key by its id', () => {
+    const shop = 's'.repeat(2_049);
+    const long = archived({ shopId: `sha256:${sha256Hex(shop)}` });
+    expect(matches({ shop }, long)).toBe(true);
+    expect(matches({ shop: `${shop}s` }, long)).toBe(false);
+  });
+
+  const untyped = {
+    since: undefined,
+    until: undefined,
+    shop: undefined,
+    ids: undefined,
+    outcomes: undefined,
+  };
+
+  test('has what was typed, and nothing else', () => {
+    expect(recordFilter({ ...untyped, events: [], shop: 'shop-1' })).toEqual({ shop: 'shop-1' });
+  });
+
+  test('refuses a window that ends when it begins, or before', () => {
+    const window = (until: Date) => ({ ...untyped, events: undefined, since: settledAt, until });
+    expect(() => recordFilter(window(settledAt))).toThrow(/^--until must be after --since: /);
+    expect(recordFilter(window(later))).toEqual({ since: settledAt, until: later });
   });
 });

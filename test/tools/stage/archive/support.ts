@@ -2,6 +2,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { DeleteObjectCommand, GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { type ArchiveRecord, archiveLine } from '../../../../lambda/archive/record.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
+import { listObjects } from '../../../../tools/stage/archive/reader.ts';
 import type { Stage } from '../../../../tools/stage/stage.ts';
 
 /** A record of shop.updated with a body, settled a second after it came, but for what is given. */
@@ -56,7 +57,6 @@ export async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   return found;
 }
 
-/** Deletes objects of the archive. */
 export async function deleteObjects(
   { s3, outputs }: ArchiveOf,
   objects: readonly { readonly key: string }[],
@@ -65,3 +65,5 @@ export async function deleteObjects(
     await s3.send(new DeleteObjectCommand({ Bucket: outputs.ArchiveBucket, Key: key }));
   }
 }
+
+export const emptyArchive = async (stack: Stage) => deleteObjects(stack, await all(listObjects(stack, '')));

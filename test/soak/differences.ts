@@ -1,13 +1,124 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import type { ArchiveRecord } from '../../lambda/archive/record.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { readArchive } from '../../tools/stage/archive/reader.ts';
 import { storedPayload } from '../../tools/stage/queues/messages.ts';
 import { Stage } from '../../tools/stage/stage.ts';
 import { eventually } from '../support/eventually.ts';
-import { versionOf } from '../support/oracle.ts';
-import type { Kind } from './plan.ts';
+import { essence, expectedState, type ReceivedDelivery, versionOf } from '../support/oracle.ts';
+import type { Queues } from '../support/queues.ts';
+import { type Row, Tables } from '../support/tables.ts';
+import type { Kind, PlannedBody } from './partner.ts';
+
+/** Takes every message off some queues. */
+export async function takeAll(queues: Queues, urls: readonly string[]): Promise<Message[]> {
+  const taken: Message[] = [];
+  for (const QueueUrl of urls) {
+    while ((await queues.count(QueueUrl)) > 0) {
+      const { Messages = [] } = await queues.client.send(
+        new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] }),
+      );
+      if (Messages.length === 0) continue;
+      taken.push(...Messages);
+      await queues.client.send(
+        new DeleteMessageBatchCommand({
+          QueueUrl,
+          Entries: Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle })),
+        }),
+      );
+    }
+  }
+  return taken;
+}
+
+export const eventIdOf = ({ MessageAttributes }: Message) => MessageAttributes?.eventId?.StringValue ?? '';
+
+export const idOf = (body: string) => createHash('sha256').update(body).digest('hex');
+
+const ofKind = (plan: readonly PlannedBody[], wanted: Kind) =>
+  new Set(plan.filter(({ kind }) => kind === wanted).map(({ body }) => idOf(body)));
+
+export function countBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const item of items) counts[keyOf(item)] = (counts[keyOf(item)] ?? 0) + 1;
+  return counts;
+}
+
+export async function stateDifferences(
+  stack: LocalStack,
+  deliveries: readonly ReceivedDelivery[],
+): Promise<string[]> {
+  const tables = new Tables(stack.operator);
+  const { shops, cast, contacts } = expectedState(deliveries);
+  const { ShopCacheTable, CastTable, ContactPartnerTable } = stack.outputs;
+  return [
+    ...tableDifferences('shop cache', 'shop_id', await tables.scan(ShopCacheTable), shops),
+    ...tableDifferences('cast', 'girl_id', await tables.scan(CastTable), cast),
+    ...tableDifferences('contact_partner', 'user_id', await tables.scan(ContactPartnerTable), contacts),
+  ];
+}
+
+function tableDifferences(
+  table: string,
+  key: string,
+  rows: readonly Row[],
+  expected: Map<string, Row>,
+): string[] {
+  const actual = new Map(rows.map((row) => [String(row[key]), canonical(row)]));
+  const ids = new Set([...actual.keys(), ...expected.keys()]);
+  return [...ids]
+    .filter((id) => actual.get(id) !== canonical(expected.get(id)))
+    .map((id) => `${table} ${id}: is ${actual.get(id)}, must be ${canonical(expected.get(id))}`);
+}
+
+/** A row as text, its columns in order; what is too large for a row is not kept of it. */
+function canonical(row: Row | undefined): string | undefined {
+  const { notes, data, ...columns } = essence(row) ?? {};
+  if (row === undefined) return undefined;
+  const kept = typeof data === 'string' && data.length < 256 * 1024 ? { data } : {};
+  return JSON.stringify(Object.entries({ ...columns, ...kept }).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** @param unnoted ids of events of which a consumer says that it may have notified twice */
+export function notificationDifferences(
+  plan: readonly PlannedBody[],
+  notified: readonly Message[],
+  unnoted: ReadonlySet<string>,
+): string[] {
+  const times = countBy(notified, eventIdOf);
+  return [
+    ...setDifferences('among the notifications', ofKind(plan, 'notification'), new Set(Object.keys(times))),
+    ...Object.entries(times)
+      .filter(([id, count]) => count > 1 && !unnoted.has(id))
+      .map(([id, count]) => `notification ${id} was sent ${count} times`),
+  ];
+}
+
+/** What must be kept: hopeless events as dead letters, unusable ones in quarantine, unknown kinds unrouted. */
+export async function keptDifferences(stack: LocalStack, queues: Queues, plan: readonly PlannedBody[]) {
+  const idsOn = async (name: RegExp) => {
+    const urls = Object.entries(stack.outputs).filter(([output]) => name.test(output));
+    const messages = await takeAll(
+      queues,
+      urls.map(([, url]) => url),
+    );
+    return new Set(messages.map(eventIdOf));
+  };
+  const deadLetterIds = await idsOn(/DeadLetterQueueUrl$/);
+  const differences = [
+    ...setDifferences('on the dead-letter queues', ofKind(plan, 'hopeless'), deadLetterIds),
+    ...setDifferences('in quarantine', ofKind(plan, 'malformed'), await idsOn(/^QuarantineQueueUrl$/)),
+    ...setDifferences('on the unrouted queue', ofKind(plan, 'unknown'), await idsOn(/^UnroutedQueueUrl$/)),
+  ];
+  return { deadLetterIds, differences };
+}
+
+const setDifferences = (place: string, expected: ReadonlySet<string>, actual: ReadonlySet<string>) => [
+  ...[...expected.difference(actual)].map((id) => `event ${id} is not ${place}`),
+  ...[...actual.difference(expected)].map((id) => `event ${id} is ${place}, and must not be`),
+];
 
 /** A body that was accepted for the queue of its event. */
 export interface AcceptedBody {
@@ -39,9 +150,7 @@ export async function archiveDifferences(
 ): Promise<{ records: number; differences: string[] }> {
   const stage = new Stage('the local stack', stack.outputs);
   const bodies = new Map(
-    accepted
-      .filter(({ kind }) => kind in OUTCOMES)
-      .map((item) => [createHash('sha256').update(item.body).digest('hex'), item]),
+    accepted.filter(({ kind }) => kind in OUTCOMES).map((item) => [idOf(item.body), item]),
   );
   const newest = newestOfRows([...bodies.values()]);
   const missingOf = (records: readonly ArchiveRecord[]) => {

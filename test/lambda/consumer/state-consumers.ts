@@ -1,0 +1,261 @@
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { expect } from '@jest/globals';
+import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import fc from 'fast-check';
+import { sqsEvent } from '../../../events/lambda-events.ts';
+import type { Replay } from '../../../lambda/queue/replay.ts';
+import { consumerContext, replayedBy } from '../../support/function-environment.ts';
+import { type ExpectedState, essence, expectedState, type ReceivedDelivery } from '../../support/oracle.ts';
+import { type Row, Tables } from '../../support/tables.ts';
+import type { TestAws } from '../../support/test-aws.ts';
+
+type Handler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
+
+/** A row, and where it is. */
+export interface StoredRow {
+  readonly table: string;
+  readonly key: Record<string, string>;
+  readonly row: Row | undefined;
+}
+
+/** The consumers that write state, in this process, and the state that they write. */
+export class StateConsumers {
+  readonly tables: Tables;
+  readonly #outputs: TestAws['outputs'];
+  readonly #handlers: ReadonlyMap<string, Handler>;
+
+  private constructor(aws: TestAws, handlers: ReadonlyMap<string, Handler>) {
+    this.tables = new Tables(aws.operator);
+    this.#outputs = aws.outputs;
+    this.#handlers = handlers;
+  }
+
+  /** Gives this process their environment, and loads them. They archive nothing. */
+  static async load(aws: TestAws): Promise<StateConsumers> {
+    Object.assign(process.env, {
+      AWS_ENDPOINT_URL: aws.operator.endpoint,
+      AWS_REGION: aws.operator.region,
+      AWS_ACCESS_KEY_ID: 'operator',
+      AWS_SECRET_ACCESS_KEY: 'operator',
+      SHOP_CACHE_TABLE: aws.outputs.ShopCacheTable,
+      CAST_TABLE: aws.outputs.CastTable,
+      CONTACT_PARTNER_TABLE: aws.outputs.ContactPartnerTable,
+      PAYLOAD_BUCKET: 'unused',
+      QUEUE_URL: aws.outputs.ShopUpdatedQueueUrl,
+      DEAD_LETTER_QUEUE_URL: aws.outputs.ShopUpdatedDeadLetterQueueUrl,
+      MAXIMUM_RECEIVES: '10',
+      FIRST_RETRY_DELAY_SECONDS: '30',
+      POWERTOOLS_LOG_LEVEL: 'SILENT',
+      POWERTOOLS_METRICS_DISABLED: 'true',
+    });
+    const handlers = new Map<string, Handler>();
+    for (const name of ['shop-updated', 'girl-created', 'girl-deleted', 'user-updated']) {
+      const { handler } = (await import(`../../../lambda/events/${name}/consumer.ts`)) as {
+        handler: Handler;
+      };
+      handlers.set(name.replace('-', '.'), handler);
+    }
+    return new StateConsumers(aws, handlers);
+  }
+
+  /** Has a delivery processed. @param replay that sends it. @default undefined, of a delivery */
+  async deliver(delivery: ReceivedDelivery, replay?: Replay): Promise<void> {
+    expect(await this.attempt(delivery, replay)).toBe(true);
+  }
+
+  /** Lets a consumer try. @returns false where the message comes back */
+  async attempt({ body, receivedAt }: ReceivedDelivery, replay?: Replay): Promise<boolean> {
+    const payload = JSON.parse(body);
+    const event = replayedBy(replay, sqsEvent({ event: payload.event, name: 'consumer', payload }));
+    const [record] = event.Records;
+    if (record?.messageAttributes.receivedAt) record.messageAttributes.receivedAt.stringValue = receivedAt;
+    const result = await this.#handlers.get(payload.event)?.(event, consumerContext);
+    return result?.batchItemFailures.length === 0;
+  }
+
+  /** The rows that these deliveries are about, as they are. */
+  async rows(deliveries: readonly ReceivedDelivery[]): Promise<StoredRow[]> {
+    const { shops, cast, contacts } = expectedState(deliveries);
+    const read = ([id]: [string, Row], output: string, name: string) => this.#read(output, { [name]: id });
+    return Promise.all([
+      ...[...shops].map((shop) => read(shop, 'ShopCacheTable', 'shop_id')),
+      ...[...cast].map((member) => read(member, 'CastTable', 'girl_id')),
+      ...[...contacts].map((contact) => read(contact, 'ContactPartnerTable', 'user_id')),
+    ]);
+  }
+
+  /** Holds the tables against what they must hold after these deliveries. */
+  async expectState(deliveries: readonly ReceivedDelivery[]): Promise<void> {
+    const actual = await this.rows(deliveries);
+    expect(actual.map(({ row }) => essence(row))).toEqual(allRows(expectedState(deliveries)).map(essence));
+  }
+
+  async #read(output: string, key: Record<string, string>): Promise<StoredRow> {
+    const table = this.#outputs[output] ?? '';
+    return { table, key, row: await this.tables.get(table, key) };
+  }
+}
+
+const allRows = ({ shops, cast, contacts }: ExpectedState): Row[] =>
+  [shops, cast, contacts].flatMap((rows) => [...rows.values()]);
+
+const RECEIVED_AT = ['2026-01-31T09:00:00.000Z', '2026-01-31T09:00:01.000Z', '2026-01-31T09:10:00.000Z'];
+
+/** Few moments, so that equal ones are common; the last two are ahead of (some) receipts. */
+const timestamp = fc.constantFrom(
+  '2026-01-31T08:00:00.000Z',
+  '2026-01-31T08:00:00.001Z',
+  '2026-01-31T08:59:59.000Z',
+  '2026-01-31T09:07:00.000Z',
+  '9999-12-31T23:59:59.000Z',
+);
+const id = fc.constantFrom('1', '2');
+const word = fc.constantFrom('a', 'b', 'c');
+
+const payload = fc.oneof(
+  fc.record({
+    event: fc.constant('shop.updated'),
+    data: fc.record(
+      { shop_id: id, updated_fields: fc.array(word, { maxLength: 2 }) },
+      { requiredKeys: ['shop_id'] },
+    ),
+    timestamp,
+  }),
+  fc.record({
+    event: fc.constant('girl.created'),
+    data: fc.record({ girl_id: id, shop_id: word, name: word }, { requiredKeys: ['girl_id'] }),
+    timestamp,
+  }),
+  fc.record({
+    event: fc.constant('girl.deleted'),
+    data: fc.record({ girl_id: id, shop_id: word }, { requiredKeys: ['girl_id'] }),
+    timestamp,
+  }),
+  fc.record({
+    event: fc.constant('user.updated'),
+    data: fc.record(
+      { user_id: id, shop_id: word, display_name: word, profile_image_url: word },
+      { requiredKeys: ['user_id'] },
+    ),
+    timestamp,
+  }),
+);
+
+/** Deliveries of events that write state, each one to three times with receipts of their own, in any order. */
+export const history: fc.Arbitrary<ReceivedDelivery[]> = fc
+  .array(fc.tuple(payload, fc.array(fc.constantFrom(...RECEIVED_AT), { minLength: 1, maxLength: 3 })), {
+    minLength: 1,
+    maxLength: 10,
+  })
+  .chain((events) => {
+    const deliveries = events.flatMap(([event, receipts]) =>
+      receipts.map((receivedAt) => ({ body: JSON.stringify(event), receivedAt })),
+    );
+    return fc.shuffledSubarray(deliveries, { minLength: deliveries.length });
+  });
+
+/** The same deliveries with ids of one run, so that runs do not meet in the tables. */
+export function ofRun(run: number, deliveries: readonly ReceivedDelivery[]): ReceivedDelivery[] {
+  return deliveries.map(({ body, receivedAt }) => {
+    const { data, ...event } = JSON.parse(body) as { data: Record<string, unknown> };
+    const own = Object.entries(data).map(([name, value]) => {
+      const isKey = ['shop_id', 'girl_id', 'user_id'].includes(name) && ['1', '2'].includes(String(value));
+      return [name, isKey ? `${run}-${value}` : value];
+    });
+    return { body: JSON.stringify({ ...event, data: Object.fromEntries(own) }), receivedAt };
+  });
+}
+
+/** What a bug of ours does to an attribute of a row. */
+export interface Damage {
+  readonly attribute: string;
+  readonly kind: 'removed' | 'changed' | 'shortened' | 'added' | 'mistyped';
+}
+
+/** Columns of all tables but for keys and `version`. `notes` is nobody's. */
+const COLUMNS = [
+  'shop_id',
+  'name',
+  'data',
+  'status',
+  'updated_at',
+  'expires_at',
+  'updated_fields',
+  'invalidated_at',
+  'shop',
+  'display_name',
+  'profile_image_url',
+  'shop_id_version',
+  'display_name_version',
+  'profile_image_url_version',
+  'notes',
+];
+
+/** Some damage to rows of any table; of what a row does not have, it takes no harm. */
+export const damages: fc.Arbitrary<Damage[]> = fc.array(
+  fc.record({
+    attribute: fc.constantFrom(...COLUMNS),
+    kind: fc.constantFrom<Damage['kind'][]>('removed', 'changed', 'shortened', 'added', 'mistyped'),
+  }),
+  { maxLength: 12 },
+);
+
+/** Leaves the versions of rows and of their fields right, and so gives an ordinary delivery no reason to write. */
+export const underRightVersions = ({ attribute }: Damage): boolean => !attribute.endsWith('_version');
+
+/**
+ * Writes the rows as damage leaves them: their keys and `version` are right. Attributes are added to those that a
+ * repair is to remove: of the cast any, of the shop cache its own.
+ */
+export async function damage(
+  tables: Tables,
+  rows: readonly StoredRow[],
+  damages: readonly Damage[],
+): Promise<void> {
+  await Promise.all(
+    rows.map(async ({ table, key, row }) => {
+      const damaged: Row = { ...row };
+      for (const each of damages) if (!(each.attribute in key)) harm(damaged, key, each);
+      await tables.client.send(new PutItemCommand({ TableName: table, Item: marshall(damaged) }));
+    }),
+  );
+}
+
+function harm(row: Row, key: StoredRow['key'], { attribute, kind }: Damage): void {
+  const isThere = attribute in row;
+  if (kind === 'added') {
+    const isRemovable = 'girl_id' in key || ('shop_id' in key && /^(shop|updated_fields)$/.test(attribute));
+    if (!isThere && isRemovable) row[attribute] = 'wrong';
+  } else if (isThere && kind === 'removed') {
+    delete row[attribute];
+  } else if (isThere && kind === 'mistyped') {
+    // Of indexed columns DynamoDB takes text only.
+    row[attribute] = attribute === 'shop_id' ? 'wrong' : null;
+  } else if (isThere) {
+    row[attribute] = attribute.endsWith('_version') ? lowered(row[attribute], kind) : 'wrong';
+  }
+}
+
+/**
+ * Writes contacts as a bug does that fills in what an event does not carry: all fields of a record are wrong, and claim
+ * to be of its newest event.
+ */
+export async function fillIn(tables: Tables, rows: readonly StoredRow[]): Promise<void> {
+  const contacts = rows.filter(({ key }) => 'user_id' in key);
+  await Promise.all(
+    contacts.map(async ({ table, row }) => {
+      const claimed = Object.entries(row ?? {}).map(([name, value]) => {
+        if (name.endsWith('_version')) return [name, row?.version];
+        return [name, row !== undefined && `${name}_version` in row ? 'wrong' : value];
+      });
+      await tables.client.send(
+        new PutItemCommand({ TableName: table, Item: marshall(Object.fromEntries(claimed)) }),
+      );
+    }),
+  );
+}
+
+/** A version as a bug may have written it: below every other, or between its own and the one before. */
+const lowered = (version: unknown, kind: Damage['kind']) =>
+  kind === 'shortened' && typeof version === 'string' ? version.slice(0, -1) : '0';
