@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Patience {
-  /** How long to go on asking. @default 120,000: far beyond what it takes here, as machines are noisy */
+  /** How long to go on asking. @default 60,000: far beyond what it takes here, as machines are noisy */
   readonly limit?: number;
   /** Wait between two questions. @default 25 */
   readonly interval?: number;
@@ -15,7 +15,7 @@ export interface Patience {
  */
 export async function eventually<Answer>(
   ask: () => Promise<Answer | undefined>,
-  { limit = 120_000, interval = 25 }: Patience = {},
+  { limit = 60_000, interval = 25 }: Patience = {},
 ): Promise<Answer> {
   const deadline = Date.now() + limit;
   while (Date.now() < deadline) {

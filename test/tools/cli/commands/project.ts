@@ -58,11 +58,13 @@ export class Project {
     const description = JSON.parse(await readFile('package.json', 'utf8'));
     if (neededNode !== undefined) description.devDependencies.node = neededNode;
     await writeFile(join(folder, 'package.json'), JSON.stringify(description));
-    // What one project has synthesised, those with the same code need not.
-    const synthesised = join(dirname(testAssembly()), 'synthesised');
-    await mkdir(synthesised, { recursive: true });
     await mkdir(join(folder, '.local'));
-    await symlink(synthesised, join(folder, '.local/synthesised'));
+    // What one project has synthesised, others need not, unless their sources are at other places.
+    if (!copied.includes('lambda')) {
+      const synthesised = join(dirname(testAssembly()), 'synthesised');
+      await mkdir(synthesised, { recursive: true });
+      await symlink(synthesised, join(folder, '.local/synthesised'));
+    }
     return new Project(folder);
   }
 

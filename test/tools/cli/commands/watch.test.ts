@@ -59,7 +59,9 @@ const said = () => stack.stdout().slice(before);
 
 /** Waits for a line. */
 async function saying(line: RegExp): Promise<RegExpMatchArray> {
-  return eventually(async () => said().match(line) ?? undefined);
+  return eventually(async () => said().match(line) ?? undefined).catch(() => {
+    throw new Error(`It did not print ${line}, but: ${said()}`);
+  });
 }
 
 /** Files as they were before a test, by their path. */
