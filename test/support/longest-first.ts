@@ -4,11 +4,16 @@ import { statSync } from 'node:fs';
 const LONGEST = [
   'test/tools/cli/commands/',
   'test/soak/',
+  'test/tools/stage/history/',
+  'test/tools/stage/replay/',
   'test/local-stack/',
   'test/lambda/consumer/',
-  'test/tools/stage/replay/',
-  'test/tools/dev/start/',
+  'test/tools/dev/',
+  'test/local/functions/',
+  'test/local/deployed-stack',
+  'test/tools/measure/load/',
   'test/fuzz/',
+  'test/examples/',
 ];
 
 /**
