@@ -1,11 +1,22 @@
+import type { ChildProcess } from 'node:child_process';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { expect, test } from '@jest/globals';
 import { post } from '../../../../tools/measure/bench/local-stack.ts';
 import { RunningStack } from '../../../../tools/measure/bench/npm-start.ts';
 import { outputOf } from '../../../../tools/measure/bench/processes.ts';
 import { eventually } from '../../../support/eventually.ts';
 
-/** Processes that this one has started, and that have not ended. */
-const processes = () => process.getActiveResourcesInfo().filter((kind) => kind === 'ProcessWrap').length;
+/** The processes that `start` starts at once. Others of this test run may end meanwhile, so a count would not do. */
+function startedBy(start: () => unknown) {
+  const children: ChildProcess[] = [];
+  const add = (message: unknown) => children.push((message as { process: ChildProcess }).process);
+  subscribe('child_process', add);
+  const started = start();
+  unsubscribe('child_process', add);
+  return { children, started };
+}
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
 
 test.each([
   ['a stack that is not ready yet', (signal: AbortSignal) => RunningStack.start(signal)],
@@ -15,13 +26,12 @@ test.each([
   ],
   ['what posts', (signal: AbortSignal) => post('http://127.0.0.1:1', signal)],
 ])('%s is ended with the measuring, and leaves no process', async (_what, start) => {
-  const before = processes();
   const controller = new AbortController();
-  const started = start(controller.signal);
-  expect(processes()).toBe(before + 1);
+  const { children, started } = startedBy(() => start(controller.signal));
+  expect(children.map(hasEnded)).toEqual([false]);
   controller.abort(new Error('interrupted'));
   await expect(started).rejects.toThrow('interrupted');
-  await eventually(async () => processes() === before || undefined, { limit: 5_000 });
+  await eventually(async () => children.every(hasEnded) || undefined, { limit: 5_000 });
 });
 
 test('what posts and ends without a result says so', async () => {
