@@ -4,9 +4,9 @@ import { globSync, readFileSync } from 'node:fs';
 export const ACTIVE_MUTANT = '__STRYKER_ACTIVE_MUTANT__';
 
 /**
- * The order of test files in which a mutant is noticed soonest, as the first failing one ends a run: that of the mutated
- * file, those of its folder, then the others; of each, those that start nothing before those that start an AWS endpoint or a
- * stack.
+ * The order of test files in which a mutant is noticed soonest, as the first failing one ends a run: those that name the
+ * mutated file, those of its folder, then the others; of each, those that start nothing before those that start an AWS
+ * endpoint or a stack.
  */
 export default class LikelyFirst {
   sort<Test extends { readonly path: string }>(tests: readonly Test[]): Test[] {
@@ -28,7 +28,7 @@ function mutatedFile(): string {
 function rankOf(path: string, mutated: string): number {
   const source = readFileSync(path, 'utf8');
   const start = source.includes('startTestStack') ? 2 : source.includes('startTestAws') ? 1 : 0;
-  if (path.endsWith(`/test/${mutated.replace(/\.ts$/, '.test.ts')}`)) return start;
+  if (source.includes(`/${mutated}`)) return start;
   const folder = mutated.replace(/\/[^/]*\.ts$/, '');
   return (path.includes(`/test/${folder}/`) ? 10 : 20) + start;
 }

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:https';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { clientSettings } from '../../../lambda/aws-clients.ts';
 import { PreparedAgent } from '../../../lambda/receiver/warm-up.ts';
 import { type Certificate, makeCertificate } from '../../../tools/measure/bench/aws.ts';
@@ -19,6 +19,8 @@ let certificate: Certificate;
 let server: Server;
 let url: string;
 let connections: number;
+/** The last one, before TLS. */
+let accepted: Socket;
 /** Requests that find their connection broken. */
 let breaking: number;
 let agent: PreparedAgent;
@@ -36,8 +38,9 @@ beforeEach(async () => {
       request.socket.destroy();
     } else response.end('{"MessageId":"1","MD5OfMessageBody":"0cc175b9c0f1b6a831c399e269772661"}');
   });
-  server.on('connection', () => {
+  server.on('connection', (socket: Socket) => {
     connections += 1;
+    accepted = socket;
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   url = `https://localhost:${(server.address() as AddressInfo).port}`;
@@ -61,8 +64,9 @@ afterAll(() => {
 });
 
 /** Has the connection opened, and waits for the server to know it. */
-async function prepare(): Promise<void> {
-  await Promise.all([once(server, 'secureConnection'), agent.prepare(url, never)]);
+async function prepare(): Promise<TLSSocket> {
+  const [[socket]] = await Promise.all([once(server, 'secureConnection'), agent.prepare(url, never)]);
+  return socket;
 }
 
 const send = () => client.send(new SendMessageCommand({ QueueUrl: `${url}/0/queue`, MessageBody: 'a' }));
@@ -91,15 +95,43 @@ test('a request that finds its connection broken, prepared or kept alive, is sen
   }
 });
 
-test('a connection to one place serves no other', async () => {
-  const other = createServer({ cert: certificate.cert, key: certificate.key }).listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  const { port } = other.address() as AddressInfo;
-  await Promise.all([once(other, 'secureConnection'), agent.prepare(`https://localhost:${port}`, never)]);
-  await send();
-  expect(connections).toBe(1);
-  other.closeAllConnections();
-  await once(other.close(), 'close');
+test('the connection is of HTTP/1.1, which is all that the client speaks', async () => {
+  expect((await prepare()).alpnProtocol).toBe('http/1.1');
+});
+
+test('a peer that resets an idle connection ends nothing else', async () => {
+  await prepare();
+  accepted.resetAndDestroy();
+  expect((await send()).$metadata.httpStatusCode).toBe(200);
+});
+
+test.each([
+  { request: 'the first to its host', given: {}, takes: 'open' },
+  { request: 'ten seconds later', given: { later: 10_000 }, takes: 'open' },
+  { request: 'even later', given: { later: 10_001 }, takes: 'opening' },
+  { request: 'to another host', given: { host: '127.0.0.1' }, takes: 'opening' },
+  { request: 'to another port', given: { port: 1 }, takes: 'opening' },
+  { request: 'the second', given: { taken: true }, takes: 'opening' },
+])('a request $request gets a connection that is $takes', async ({ given, takes }) => {
+  const now = jest.spyOn(Date, 'now').mockReturnValue(Date.now());
+  await prepare();
+  const { later = 0, taken = false, ...other } = { ...given } as { later?: number; taken?: boolean };
+  now.mockReturnValue(Date.now() + later);
+  const options = { host: 'localhost', port: new URL(url).port, ...other };
+  const first = taken ? agent.createConnection(options) : undefined;
+  const socket = agent.createConnection(options) as Socket;
+  now.mockRestore();
+  expect(socket.readyState).toBe(takes);
+  for (const each of [first, socket]) each?.on('error', () => {}).destroy();
+});
+
+test('a connection that is not open any more is not taken', async () => {
+  const end = await prepare();
+  end.end();
+  await once(end, 'close');
+  const socket = agent.createConnection({ host: 'localhost', port: new URL(url).port }) as Socket;
+  expect(socket.readyState).toBe('opening');
+  socket.on('error', () => {}).destroy();
 });
 
 test('what cannot be opened is an error of the preparation, and not of the request', async () => {
