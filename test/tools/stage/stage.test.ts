@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { pairs } from '../../../local/gateway/http-message.ts';
 import { CONSOLE_FILE, FUNCTIONS_FILE, OUTPUTS_FILE, Workspace } from '../../../tools/stage/local-folder.ts';
-import { postRecorded, postSigned } from '../../../tools/stage/signed-post.ts';
-import { findStage } from '../../../tools/stage/stage.ts';
+import { currentSecret, postRecorded, postSigned } from '../../../tools/stage/signed-post.ts';
+import { findStage, type Stage } from '../../../tools/stage/stage.ts';
 
 /** @returns the host of a server that ends with the test */
 async function serve(listener: RequestListener) {
@@ -95,6 +95,22 @@ test('what came through a tunnel is posted again as the partner sent it, without
     ['content-length', '2'],
     ['connection', 'close'],
   ]);
+});
+
+const stageWithSecret = (SecretString?: string) =>
+  ({ webhookSecretArn: 'secret', secrets: { send: async () => ({ SecretString }) } }) as unknown as Stage;
+
+test.each([
+  { stored: 'bare', key: 'bare' },
+  { stored: '{bare', key: '{bare' },
+  { stored: '{"WEBHOOK_SECRET":"of an object"}', key: 'of an object' },
+])('what is posted is signed with the secret of $stored', async ({ stored, key }) => {
+  expect(await currentSecret(stageWithSecret(stored))).toBe(key);
+});
+
+test.each(['', '{}', undefined])('nothing is signed if the stored secret is %s', async (stored) => {
+  const error = 'The webhook secret in Secrets Manager is empty or binary';
+  await expect(currentSecret(stageWithSecret(stored))).rejects.toThrow(error);
 });
 
 describe('the folder of running stacks', () => {

@@ -25,14 +25,19 @@ test.each([
     (signal: AbortSignal) => outputOf(['-e', 'setInterval(() => {}, 1000)'], { env: {}, signal }),
   ],
   ['what posts', (signal: AbortSignal) => post('http://127.0.0.1:1', signal)],
-])('%s is ended with the measuring, and leaves no process', async (_what, start) => {
-  const controller = new AbortController();
-  const { children, started } = startedBy(() => start(controller.signal));
-  expect(children.map(hasEnded)).toEqual([false]);
-  controller.abort(new Error('interrupted'));
-  await expect(started).rejects.toThrow('interrupted');
-  await eventually(async () => children.every(hasEnded) || undefined, { limit: 5_000 });
-});
+])(
+  '%s is ended with the measuring, and leaves no process',
+  async (_what, start) => {
+    const controller = new AbortController();
+    const { children, started } = startedBy(() => start(controller.signal));
+    expect(children.map(hasEnded)).toEqual([false]);
+    controller.abort(new Error('interrupted'));
+    await expect(started).rejects.toThrow('interrupted');
+    await eventually(async () => children.every(hasEnded) || undefined, { limit: 5_000 });
+  },
+  // Below the limits after which they would end anyway.
+  10_000,
+);
 
 test('what posts and ends without a result says so', async () => {
   // Nothing listens there.

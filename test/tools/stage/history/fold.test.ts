@@ -350,6 +350,12 @@ describe('the steps of a delivery, and where it is', () => {
   });
 });
 
+test('of two deliveries of an event the dead letter comes first, and then what is tried again', () => {
+  const retrying = failed(61, 1, 30, { requestId: 'request-2', messageId: 'message-2' });
+  const { now } = fold([accepted, again, retrying, failed(1, 1, 2), dead]);
+  expect(now.map(({ state }) => state)).toEqual(['dead-letter', 'retrying']);
+});
+
 describe('the time of receipt', () => {
   const exact = { at: at(-0.5) };
   const latest = { at: at(0), atTheLatest: true };
