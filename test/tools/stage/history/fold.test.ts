@@ -350,6 +350,11 @@ describe('the steps of a delivery, and where it is', () => {
   });
 });
 
+test.each(stories)('facts of one moment are in one order, whichever comes first: $name', ({ facts }) => {
+  const atOnce = facts.map((fact) => ({ ...fact, at: 0 }));
+  expect(fold([...atOnce].reverse())).toEqual(fold(atOnce));
+});
+
 test('of two deliveries of an event the dead letter comes first, and then what is tried again', () => {
   const retrying = failed(61, 1, 30, { requestId: 'request-2', messageId: 'message-2' });
   const { now } = fold([accepted, again, retrying, failed(1, 1, 2), dead]);
