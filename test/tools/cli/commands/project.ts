@@ -41,6 +41,7 @@ const SETTINGS = ['PORT', 'AWS_PORT', 'CONSOLE_PORT', 'WEBHOOK_SECRET', 'NODE_OP
  */
 export class Project {
   readonly #folder: string;
+  readonly #children: ChildProcess[] = [];
 
   /** @param settings `copied` are folders that a test changes files of */
   static async create({
@@ -76,8 +77,12 @@ export class Project {
     return join(this.#folder, file);
   }
 
-  remove(): Promise<void> {
-    return rm(this.#folder, { recursive: true, force: true });
+  /** Also kills the commands that a failed test left running: Jest would wait for them. */
+  async remove(): Promise<void> {
+    for (const { pid, exitCode, signalCode } of this.#children) {
+      if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');
+    }
+    await rm(this.#folder, { recursive: true, force: true });
   }
 
   /**
@@ -155,6 +160,7 @@ export class Project {
       // In a process group of its own, as a terminal gives each command.
       detached: true,
     });
+    this.#children.push(child);
     const written = { stdout: '', stderr: '' };
     for (const stream of ['stdout', 'stderr'] as const) {
       child[stream].setEncoding('utf8').on('data', (text: string) => {
