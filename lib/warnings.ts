@@ -11,37 +11,38 @@ interface Warning {
 const warnings: Readonly<Record<(typeof warningIds)[number], Warning>> = {
   'no-alarm-recipient': {
     applies: ({ alarmEmails }) => alarmEmails.length === 0,
-    message: 'Alarms ring and nobody hears them. Set alarmEmails.',
+    message: 'Alarms notify nobody. Set alarmEmails.',
   },
   'no-chat-channel': {
     applies: ({ chat }) => chat.slack === undefined && chat.teams === undefined,
-    message: 'Notifications for chat rooms are published and reach no room. Set chat.slack or chat.teams.',
+    message:
+      'Notifications for chat rooms are published, but no room gets them. Set chat.slack or chat.teams.',
   },
   'no-review-recipient': {
     applies: ({ reviewEmails }) => reviewEmails.length === 0,
-    message: 'Reviews are published and reach nobody. Set reviewEmails.',
+    message: 'Notifications of reviews are published, but nobody gets them. Set reviewEmails.',
   },
   'no-reserved-concurrency': {
     applies: ({ receiver }) => receiver.reservedConcurrency === undefined,
     message:
-      'A flood of forged requests takes the concurrency of every function of the account. Set receiver.reservedConcurrency.',
+      'A flood of forged requests can use up the concurrency of all functions in the account. Set receiver.reservedConcurrency.',
   },
   'refusals-are-lost': {
     applies: ({ gateway, receiver }) => gateway === 'http' && receiver.reservedConcurrency === undefined,
     message:
-      'The partner repeats only 401 and 500. What an HTTP API itself refuses with 429, 503 or 504 is lost, for example if other functions take the concurrency of the account. Set gateway to rest, which answers 500, or set receiver.reservedConcurrency.',
+      'The partner repeats only 401 and 500. Deliveries that an HTTP API itself rejects with 429, 503 or 504 are lost, for example if other functions use up the concurrency of the account. Set gateway to rest, which answers 500, or set receiver.reservedConcurrency.',
   },
   'no-quiet-after': {
     applies: ({ quietAfter, events }) =>
       [quietAfter, ...Object.values(events).map((event) => event.quietAfter)].every(
         (hours) => hours === undefined,
       ),
-    message: 'If the partner stops sending, no alarm rings. Set quietAfter.',
+    message: 'If the partner stops sending, no alarm fires. Set quietAfter.',
   },
   'relative-runbook': {
     applies: ({ runbook }) => !URL.canParse(runbook),
     message:
-      'Alarms name a runbook that no mail can link to. Publish docs/operations.md, and set runbook to its URL.',
+      'Alarm mails cannot link to the runbook. Publish docs/operations.md, and set runbook to its URL.',
   },
 };
 
@@ -58,7 +59,7 @@ export function warn(stack: Stack, config: StageConfig): void {
     if (reason !== undefined) acknowledge(stack, `partner-webhooks:${id}`, reason);
     Annotations.of(stack).addWarningV2(
       `partner-webhooks:${id}`,
-      `${message} Or say why not: acknowledgedWarnings.${id}.`,
+      `${message} Or give your reason in acknowledgedWarnings.${id}.`,
     );
   }
 }

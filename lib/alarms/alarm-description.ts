@@ -52,7 +52,7 @@ export function longestDescription(part: unknown, stack: AlarmStack): string {
     case 'Ref':
       return PSEUDO_PARAMETERS[value] ?? nameOf(value, stack);
     default:
-      throw new Error(`The description of an alarm has ${name}: how long is that?`);
+      throw new Error(`Unknown function in the description of an alarm: ${name}`);
   }
 }
 

@@ -66,7 +66,7 @@ const lag = {
 const notDelivered = {
   metric: { name: 'NumberOfNotificationsFailed', statistic: 'Sum', period: FIVE_MINUTES },
   rings: { threshold: 1 },
-  firstStep: 'list who subscribes, and ask each whether they are reached',
+  firstStep: 'list the subscribers, and ask each of them whether notifications arrive',
   section: 'not-delivered',
 } as const;
 
@@ -78,17 +78,18 @@ const notDelivered = {
 const certificateExpires = {
   metric: { name: 'DaysToExpiry', statistic: 'Minimum', period: DAY },
   rings: { comparison: '<=', threshold: 30, unit: 'days', missingData: 'IGNORE' },
-  impact: 'when the certificate expires, the partner can reach us no more.',
-  firstStep: 'see why ACM does not renew the certificate, or import a new one',
+  impact: 'when the certificate expires, the partner can no longer reach us, and every delivery fails.',
+  firstStep: 'find out why ACM does not renew the certificate, or import a new one',
   section: 'certificate',
 } as const;
 
 /** CodeDeploy reads the state. The metric goes on when the version has all the traffic, so people are not notified. */
 const rollsBack = {
   rings: { threshold: 1 },
-  impact: 'the new version of <service> fails; while traffic is shifted to it, it is taken back by itself.',
-  firstStep: 'read the log of <service>: the deployment has not taken place',
-  section: 'taking-a-deployment-back',
+  impact:
+    'the new version of <service> fails. While traffic shifts to it, CodeDeploy rolls it back automatically.',
+  firstStep: 'read the log of <service>, and see whether the deployment was rolled back',
+  section: 'new-version-fails',
   notifies: false,
 } as const;
 
@@ -97,7 +98,7 @@ const versionErrors = { name: 'VersionError', statistic: 'Sum', period: MINUTE }
 const versionDeaths = { name: 'Errors', statistic: 'Sum', period: MINUTE } as const;
 
 /**
- * Every alarm that a stage may have, by its path in the stack: when it rings, and what its mail says. `docs/operations.md`
+ * Every alarm that a stage may have, by its path in the stack: when it rings, and what its mail says. `docs/alarms.md`
  * has the same table (`npm run generate`).
  */
 export const alarmTable = {
@@ -115,7 +116,7 @@ export const alarmTable = {
     rings: { threshold: 15 * MINUTE, thresholdInPause: EVENT_RETENTION_SECONDS - DAY, unit: 'seconds' },
     impact: '<impact>',
     firstStep:
-      'see whether its consumer runs: event source, throttles, log. If the event is paused, resume it within a day, before SQS deletes',
+      'check its consumer: event source, throttles, log. If the event is paused, resume it within a day, before SQS deletes messages',
     section: 'waiting',
   },
   '<Event>/Paused': {
@@ -130,22 +131,22 @@ export const alarmTable = {
     metric: { name: 'Failures', statistic: 'Sum', period: FIVE_MINUTES },
     // In a row: a message that fails alone backs off and leaves gaps, which others may fill.
     rings: { threshold: 1, periods: 3 },
-    impact: 'effects of some event come late, and after some three hours of failing do not come.',
-    firstStep: 'see which event it is, and what is down: npm run dlq -- list --stage <stage>',
+    impact:
+      'some events are processed late. An event that fails for about three hours becomes a dead letter.',
+    firstStep: 'see which event fails, and why: npm run dlq -- list --stage <stage>',
     section: 'failing',
   },
   PutAside: {
     metric: { name: 'PutAside', statistic: 'Sum', period: MINUTE },
     rings: { threshold: 1 },
     impact:
-      'one more event had no effect: it is a dead letter, could not be understood, or is of an unknown kind.',
-    firstStep: 'see on which queue: npm run dlq -- list --stage <stage>',
+      'one more event was set aside without being processed: it is a dead letter, unusable, or of an unknown kind.',
+    firstStep: 'see which queue it is on: npm run dlq -- list --stage <stage>',
     section: 'put-aside',
   },
   'Quarantine/NotEmpty': {
     ...notEmpty,
-    impact:
-      'signed deliveries could not be understood and have had no effect; the partner will not repeat them.',
+    impact: 'signed deliveries were unusable and have not been processed. The partner will not repeat them.',
     firstStep: 'npm run dlq -- show quarantine --stage <stage>',
     section: 'quarantine',
   },
@@ -158,37 +159,41 @@ export const alarmTable = {
   'Receiver/Errors': {
     metric: { name: 'Errors', statistic: 'Sum', period: MINUTE },
     rings: { threshold: 1, periods: 5, periodsAtThreshold: 2 },
-    impact: 'the receiver dies or runs out of time; the partner gets 500s and repeats.',
-    firstStep: 'read the end of the receiver’s log, and take the last deployment back if it is new',
+    impact: 'the receiver crashes or times out. The partner gets 500 and repeats the delivery.',
+    firstStep: 'read the end of the receiver’s log. If it began with a deployment, roll that back',
     section: 'receiver-errors',
   },
   'Receiver/Throttles': {
     metric: { name: 'Throttles', statistic: 'Sum', period: MINUTE },
     rings: { threshold: 1, periods: 5, periodsAtThreshold: 2 },
-    impact: 'deliveries are turned away for want of concurrency; the 503 of an HTTP API may not be repeated.',
+    impact: {
+      http: 'Lambda has no concurrency left for deliveries. They get 503, which the partner might not repeat: they may be lost.',
+      rest: 'Lambda has no concurrency left for deliveries. They get 500, which the partner repeats.',
+    },
     firstStep: 'compare the concurrency of all functions with the account’s quota',
     section: 'throttles',
   },
   'Receiver/SecretUnreadable': {
     metric: { name: 'SecretUnreadable', statistic: 'Sum', period: MINUTE },
     rings: { threshold: 1, periods: 5, periodsAtThreshold: 2 },
-    impact: 'new receivers cannot verify anything and answer 500; running ones live on a cached secret.',
-    firstStep: 'read the secret by hand as the operations guide shows: is it there, is it allowed?',
+    impact:
+      'new instances of the receiver cannot verify signatures and answer 500. Running ones still have the secret cached.',
+    firstStep: 'check that the secret exists and that the receiver may read it',
     section: 'secret-unreadable',
   },
   'Receiver/WrongSecret': {
     // The metric is 1 for a right signature and 0 for a wrong one. Silence is no value.
     metric: { name: 'Verified', statistic: 'Maximum', period: HOUR },
     rings: { comparison: '<', threshold: 1 },
-    impact: 'in this hour all that was signed was signed with another secret: the partner may be locked out.',
-    firstStep: 'see by source address whether it is the partner whose signature is wrong',
+    impact: 'for an hour every signature was wrong. If they are the partner’s, all its deliveries get 401.',
+    firstStep: 'find out by source address whether the wrong signatures are the partner’s',
     section: 'wrong-secret',
   },
   'Receiver/Quiet': {
     metric: { name: 'Verified', statistic: 'Sum', period: HOUR },
     rings: quiet,
-    impact: 'nothing has come of the partner, of any kind: our data may be falling behind.',
-    firstStep: 'see whether requests reach the API, and ask the partner whether they send',
+    impact: 'no delivery with a valid signature has arrived. Our data may be out of date.',
+    firstStep: 'check whether requests reach the API, and ask the partner whether they send',
     section: 'quiet',
   },
   '<Event>/Quiet': {
@@ -196,18 +201,18 @@ export const alarmTable = {
     metric: { name: 'NumberOfMessagesSent', statistic: 'Sum', period: HOUR },
     rings: quiet,
     impact: '<impact>',
-    firstStep: 'see whether other events come, and ask the partner whether they send <event>',
+    firstStep: 'check whether other events arrive, and ask the partner whether they send <event>',
     section: 'quiet',
   },
   Lag: {
     ...lag,
-    impact: 'half of what comes is old: our data is as far behind.',
+    impact: 'half of the deliveries are old when they arrive. Our data is equally out of date.',
     firstStep: 'ask the partner whether they have a backlog',
     section: 'lag',
   },
   '<Event>/Lag': {
     ...lag,
-    impact: 'half of what comes of <event> is old: our data is as far behind.',
+    impact: 'half of the deliveries of <event> are old when they arrive. Our data is equally out of date.',
     firstStep: 'ask the partner whether they have a backlog',
     section: 'lag',
   },
@@ -216,12 +221,12 @@ export const alarmTable = {
     // A single one is repeated and forgotten.
     rings: { threshold: 5 },
     impact: {
-      http: 'deliveries are not accepted; the partner repeats them.',
-      rest: 'deliveries fail in the receiver, or are throttled or blocked before it; the partner repeats them.',
+      http: 'deliveries are not accepted. The partner repeats those that got 500.',
+      rest: 'deliveries fail in the receiver, or are throttled or blocked before it. The partner repeats them.',
     },
     firstStep: {
-      http: 'read `ServerError` in the receiver’s log: it names what failed',
-      rest: 'if Throttled, Unavailable, TooLarge or Blocked rings, too, begin there; if none, read `ServerError` in the receiver’s log',
+      http: 'read `ServerError` in the receiver’s log: it says what failed',
+      rest: 'if Throttled, Unavailable, TooLarge or Blocked also fires, begin there. Otherwise read `ServerError` in the receiver’s log',
     },
     section: 'server-errors',
   },
@@ -230,18 +235,18 @@ export const alarmTable = {
     // Before it is reached: API Gateway does not log every 429.
     rings: { threshold: 0.8, timesSetting: 'apiThrottle.rate × 60' },
     impact: {
-      http: 'soon deliveries are turned away by the throttle, which the partner is not promised to repeat: they may be lost.',
-      rest: 'soon deliveries are turned away by the throttle, which the partner repeats.',
+      http: 'requests are near the throttle. Above it they get 429, which the partner might not repeat: they may be lost.',
+      rest: 'requests are near the throttle. Above it they get 500, which the partner repeats.',
     },
-    firstStep: 'raise apiThrottle, and the account’s quota before',
+    firstStep: 'raise apiThrottle. If the account’s quota is lower, raise that first',
     section: 'throttled',
   },
   'Api/Throttled': {
     metric: { name: 'Throttled', statistic: 'Sum', period: MINUTE },
     rings: { threshold: 1 },
     impact: {
-      http: 'deliveries above the throttle are answered 429, which the partner is not promised to repeat: they may be lost.',
-      rest: 'deliveries above the throttle are answered 500, which the partner repeats.',
+      http: 'deliveries above the throttle get 429, which the partner might not repeat: they may be lost.',
+      rest: 'deliveries above the throttle get 500, which the partner repeats.',
     },
     firstStep: 'compare the rate of requests with apiThrottle and with the account’s quota',
     section: 'throttled',
@@ -250,42 +255,44 @@ export const alarmTable = {
     metric: { name: 'Unavailable', statistic: 'Sum', period: MINUTE },
     rings: { threshold: 1 },
     impact: {
-      http: 'API Gateway got no answer of the receiver and gave 502, 503 or 504, which the partner is not promised to repeat: they may be lost.',
-      rest: 'API Gateway got no answer of the receiver and gave 500, which the partner repeats.',
+      http: 'the receiver did not answer API Gateway. Deliveries get 502, 503 or 504, which the partner might not repeat: they may be lost.',
+      rest: 'the receiver did not answer API Gateway. Deliveries get 500, which the partner repeats.',
     },
-    firstStep: 'see whether the receiver was throttled, took too long or died',
+    firstStep: 'find out whether the receiver was throttled, timed out or crashed',
     section: 'unavailable',
   },
   'Api/TooLarge': {
     metric: { name: 'TooLarge', statistic: 'Sum', period: MINUTE },
     rings: { threshold: 1 },
-    impact: 'deliveries are larger than API Gateway and Lambda take: nobody has them, and no repeat helps.',
-    firstStep: 'ask the partner for the event in a smaller form: nothing of it was kept',
+    impact:
+      'deliveries are too large for API Gateway or Lambda. They are lost: nothing is stored, and a repeat fails, too.',
+    firstStep: 'ask the partner to send the event in a smaller form',
     section: 'too-large',
   },
   'Api/WrongAddress': {
     metric: { name: 'WrongAddress', statistic: 'Sum', period: HOUR },
     // More than a stray scanner.
     rings: { threshold: 10 },
-    impact:
-      'somebody posts to an address that is not the webhook’s: where it is the partner, events are lost.',
-    firstStep: 'see by source address who it is, and compare WebhookUrl with what the partner has',
+    impact: 'somebody posts to a wrong address of our API. If it is the partner, these events are lost.',
+    firstStep: 'find out by source address who it is, and compare WebhookUrl with the partner’s setting',
     section: 'wrong-address',
   },
   'Api/RejectionsJump': {
     metric: { name: 'Unauthorized', statistic: 'Sum', period: FIVE_MINUTES },
     // More than a stray scanner.
     rings: { threshold: 20 },
-    impact: 'the partner signs with a secret that we do not have, or somebody else is posting.',
-    firstStep: 'see by source address who is rejected, and whether the secret was rotated',
+    impact:
+      'many deliveries get 401: the partner signs with a secret that we do not have, or somebody else is posting.',
+    firstStep: 'find out by source address who is rejected, and whether the secret was rotated',
     section: 'rejections-jump',
   },
   'Api/Slow': {
     metric: { name: 'Latency', statistic: 'p99', period: FIVE_MINUTES },
     // The partner's own timeout is not known.
     rings: { threshold: 3_000, unit: 'milliseconds', periods: 3 },
-    impact: 'answers are so slow that the partner may give up and repeat.',
-    firstStep: 'see on the dashboard whether the receiver is slow, and in its log whether it starts often',
+    impact: 'our answers are slow (p99). The partner may time out and repeat deliveries.',
+    firstStep:
+      'see on the dashboard whether the receiver is slow, and in its log whether it has many cold starts',
     section: 'slow',
   },
   'Api/Blocked': {
@@ -293,28 +300,31 @@ export const alarmTable = {
     // More than a stray scanner.
     rings: { threshold: 20 },
     impact:
-      'AWS WAF blocks an address that sends too much. The partner’s deliveries get in once it sends less.',
-    firstStep: 'see by source address who is blocked; the partner: raise waf.requestsPerAddress',
+      'AWS WAF blocks an address that sends too many requests. If it is the partner’s, deliveries fail until it sends fewer.',
+    firstStep:
+      'find out by source address who is blocked. If it is the partner, raise waf.requestsPerAddress',
     section: 'blocked',
   },
   'Api/BlockedBy<List>': {
     metric: { name: 'BlockedRequests', statistic: 'Sum', period: FIVE_MINUTES },
     rings: { threshold: 1 },
-    impact: '<list> blocks a request. If it is the partner’s, it is repeated in vain, and lost in the end.',
-    firstStep: 'see by source address who is blocked; the partner: take the list out of waf.managedLists',
+    impact:
+      '<list> blocks requests. If they are the partner’s, their repeats are blocked, too, and the events are lost.',
+    firstStep:
+      'find out by source address who is blocked. If it is the partner, remove the list from waf.managedLists',
     section: 'blocked',
   },
   'Alarms/Topic/NotDelivered': {
     ...notDelivered,
-    impact: 'somebody was not told of an alarm; the others are told this.',
+    impact: 'somebody did not get an alarm. The other recipients get this one.',
   },
   'Effects/Chat/NotDelivered': {
     ...notDelivered,
-    impact: 'a chat room was not told of a change.',
+    impact: 'a chat room was not notified of a change.',
   },
   'Effects/Review/NotDelivered': {
     ...notDelivered,
-    impact: 'somebody was not told of a review.',
+    impact: 'somebody was not notified of a review.',
   },
   CertificateExpires: certificateExpires,
   OwnershipCertificateExpires: certificateExpires,
@@ -322,8 +332,9 @@ export const alarmTable = {
     // Firehose drops what it could not write for a day. Source: Firehose developer guide, "Handle data delivery failures".
     metric: { name: 'ArchiveFailures', statistic: 'Sum', period: FIVE_MINUTES },
     rings: { threshold: 1 },
-    impact: 'what became of messages is not kept, and is lost after a day. Their processing goes on.',
-    firstStep: 'read in the log why Firehose cannot write to the bucket',
+    impact:
+      'Firehose cannot store records in the archive, and drops them after a day. Events are still processed.',
+    firstStep: 'read in the archive’s log why Firehose cannot write to the bucket',
     section: 'archive-failing',
   },
   'Canaries/ReceiverAnswers500': { ...rollsBack, metric: versionErrors },

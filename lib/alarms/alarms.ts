@@ -115,7 +115,7 @@ export class Alarms extends Construct {
     };
     return (typeof text === 'string' ? text : text[config.gateway]).replace(/<(\w+)>/g, (_, name) => {
       const value = values[name];
-      if (value === undefined) throw new Error(`Nothing was given for <${name}> of an alarm`);
+      if (value === undefined) throw new Error(`No value for <${name}> in the texts of an alarm`);
       return value;
     });
   }

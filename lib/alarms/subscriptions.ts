@@ -13,7 +13,7 @@ export function subscribeEmails(topic: Topic, addresses: readonly string[]): voi
     acknowledge(
       topic.addSubscription(new EmailSubscription(address)),
       'Serverless-SNSRedrivePolicy',
-      'SNS tries a mail for hours; the message is for people, who would not look into a queue of it.',
+      'SNS retries mail for hours. Nobody would look into a dead-letter queue of mails.',
     );
   }
 }

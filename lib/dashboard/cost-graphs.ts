@@ -44,8 +44,8 @@ export function cost(sources: CostSources): IWidget[][] {
     });
   return [
     [
-      graph('US dollars an hour, in the last two days', Duration.hours(1), '-P2D'),
-      graph('US dollars a day, in the last four weeks', Duration.days(1), '-P28D'),
+      graph('US dollars per hour, last two days', Duration.hours(1), '-P2D'),
+      graph('US dollars per day, last four weeks', Duration.days(1), '-P28D'),
     ],
   ];
 }
@@ -89,7 +89,7 @@ function charges({ api, receiver, pipelines, archive, effects }: CostSources, pe
     ),
     charge(
       'sqs',
-      'SQS requests, at most',
+      'SQS requests (upper limit)',
       // Messages of a batch share a request, and no metric says so: each is counted as one of its own.
       pipelines.flatMap(({ queue }) => [
         queue.metricNumberOfMessagesSent(total),
@@ -120,7 +120,7 @@ function charges({ api, receiver, pipelines, archive, effects }: CostSources, pe
       : [
           charge(
             'archive',
-            'Firehose records, of up to 5 KB',
+            'Firehose records (up to 5 KB each)',
             pipelines.map(({ event }) => archive.streamMetrics(event).metric('IncomingRecords', total)),
             (prices.firehoseGigabyte * FIREHOSE_CHUNK) / BYTES_OF_A_GIGABYTE,
           ),

@@ -31,7 +31,7 @@ export function addDashboard(scope: Construct, sources: DashboardSources): void 
   const rows: IWidget[][] = [
     [
       new TextWidget({
-        markdown: `Made by the stack ${stackName}: the next deployment undoes what is changed here by hand.`,
+        markdown: `The stack ${stackName} makes this dashboard. The next deployment overwrites changes made by hand.`,
         width: 24,
         height: 1,
       }),
@@ -49,19 +49,19 @@ export function addDashboard(scope: Construct, sources: DashboardSources): void 
     }),
     heading(
       '# Are we accepting?',
-      'The partner repeats what gets 401 or 500. What gets 400 is in quarantine. What API Gateway itself refuses is kept nowhere.',
+      'The partner repeats deliveries that got 401 or 500. Those that got 400 are in quarantine. Those that API Gateway itself rejected are not stored.',
     ),
     ...accepting(sources),
-    heading('# Are we keeping up?', 'One row for each event, from its queue to its effect.'),
+    heading('# Are we keeping up?', 'One row for each event: its queue, its consumer and its outcomes.'),
     ...keepingUp(sources),
     heading(
       '# What is stuck?',
-      'Messages on a dead-letter, quarantine or unrouted queue wait for a person: see docs/operations.md.',
+      'Messages on a dead-letter, quarantine or unrouted queue stay there until somebody acts: see docs/dead-letters.md.',
     ),
     ...stuck(sources),
     heading(
       '# What does it cost?',
-      `Estimated from usage at the list prices of ${PRICES_DATE}, without free tier, data transfer, S3, Secrets Manager, KMS, X-Ray and what is paid by the month.`,
+      `Estimated from usage at the list prices of ${PRICES_DATE}. Not included: free tier, data transfer, S3, Secrets Manager, KMS, X-Ray and monthly charges.`,
     ),
     ...cost(sources),
   ];

@@ -89,7 +89,7 @@ export function accepting({ api, receiver, pipelines, alarms }: DashboardSources
   return [
     row(
       {
-        title: 'Requests, and how many fail',
+        title: 'Requests and failures',
         left: [
           metrics.metric('Count', { ...sumOfAMinute, label: 'Requests' }),
           metrics.metric('4xx', { ...sumOfAMinute, label: '4xx' }),
@@ -102,15 +102,15 @@ export function accepting({ api, receiver, pipelines, alarms }: DashboardSources
         title: 'Answered by API Gateway itself',
         left: [
           counted('Throttled', 'Above the throttle'),
-          counted('Unavailable', 'No answer of the receiver'),
+          counted('Unavailable', 'No answer from the receiver'),
           counted('TooLarge', 'Too large'),
-          counted('WrongAddress', 'Posted to another address'),
+          counted('WrongAddress', 'Posted to a wrong address'),
         ],
         unit: 'requests a minute',
         alarmsAt: alarms.thresholdsOf('Api/Throttled', 'Api/Unavailable', 'Api/TooLarge'),
       },
       {
-        title: 'Put on its queue, by event',
+        title: 'Queued, by event',
         left: pipelines.map(({ event, queue }) =>
           queue.metricNumberOfMessagesSent({ ...sumOfAMinute, label: event }),
         ),
@@ -118,14 +118,14 @@ export function accepting({ api, receiver, pipelines, alarms }: DashboardSources
         stacked: true,
       },
       {
-        title: 'Not accepted, or only put aside',
+        title: 'Rejected, failed or set aside',
         left: [
           ...rejectionReasons.map((reason) =>
             ofReceiver('Rejected', `401: ${reason.replace('-', ' ')}`, { reason }),
           ),
           ofReceiver('Unusable', '400: signed but unusable, kept in quarantine'),
           ofReceiver('Parked', '200: unknown event, on the unrouted queue'),
-          ofReceiver('ServerError', '500: not safe, to be sent again'),
+          ofReceiver('ServerError', '500: not stored, the partner repeats it'),
           ofReceiver('SecretUnreadable', 'Secret could not be read'),
         ],
         unit: 'a minute',
@@ -148,23 +148,23 @@ export function accepting({ api, receiver, pipelines, alarms }: DashboardSources
         title: 'Receiver: errors and throttles',
         left: [
           own.metricErrors({ ...sumOfAMinute, label: 'Errors: crashed or timed out' }),
-          own.metricThrottles({ ...sumOfAMinute, label: 'Throttles: turned away' }),
+          own.metricThrottles({ ...sumOfAMinute, label: 'Throttles: rejected by Lambda' }),
         ],
         unit: 'invocations a minute',
         alarmsAt: alarms.thresholdsOf('Receiver/Errors', 'Receiver/Throttles'),
       },
       {
-        title: 'Receiver: executions at the same time',
+        title: 'Receiver: concurrent executions',
         left: [own.metric('ConcurrentExecutions', { ...maximum, label: 'Executions' })],
         unit: 'executions',
       },
     ),
     row({
-      title: 'How late deliveries come: from the partner’s timestamp to the receipt',
+      title: 'Delivery lag: from the partner’s timestamp to the receipt',
       left: ['p50', 'p99'].map((statistic) =>
         logMetrics(api).metric('DeliveryLag', { period, statistic, label: statistic }),
       ),
-      unit: 'milliseconds (an hour: 3,600,000)',
+      unit: 'milliseconds (1 hour: 3,600,000)',
       alarmsAt: alarms.thresholdsOf('Lag'),
     }),
   ];
@@ -174,7 +174,7 @@ export function accepting({ api, receiver, pipelines, alarms }: DashboardSources
 export function keepingUp({ api, pipelines, alarms }: DashboardSources): IWidget[][] {
   return [
     row({
-      title: 'How soon effects are had: from the receipt to the effect',
+      title: 'Effect latency: from the receipt to the effect',
       left: ['p50', 'p99'].map((statistic) =>
         logMetrics(api).metric('EffectLatency', { period, statistic, label: statistic }),
       ),
@@ -224,7 +224,7 @@ function eventRow(pipeline: EventPipeline, alarmsAt: number[]): IWidget[] {
     {
       title: `${event}: outcomes`,
       left: [
-        queue.metricNumberOfMessagesDeleted({ ...sumOfAMinute, label: 'Done with, whatever came of it' }),
+        queue.metricNumberOfMessagesDeleted({ ...sumOfAMinute, label: 'Settled, with any outcome' }),
         outcome('Stale', 'Stale: newer data stored'),
         outcome('Duplicate', 'Duplicate: already processed'),
         outcome('Replayed', 'Replayed from the archive'),
@@ -254,7 +254,7 @@ export function stuck(sources: DashboardSources): IWidget[][] {
         stacked: true,
       },
       {
-        title: 'Put aside by the receiver',
+        title: 'Set aside by the receiver',
         left: [
           quarantine.metricApproximateNumberOfMessagesVisible({ ...maximum, label: 'Quarantine' }),
           unrouted.metricApproximateNumberOfMessagesVisible({ ...maximum, label: 'Unrouted' }),
@@ -263,7 +263,7 @@ export function stuck(sources: DashboardSources): IWidget[][] {
         alarmsAt: alarms.thresholdsOf('Quarantine/NotEmpty', 'Unrouted/NotEmpty'),
       },
       {
-        title: 'In processing, or hidden until the next attempt',
+        title: 'Being processed, or waiting for the next attempt',
         left: pipelines.map(({ event, queue }) =>
           queue.metricApproximateNumberOfMessagesNotVisible({ ...maximum, label: event }),
         ),
@@ -273,7 +273,7 @@ export function stuck(sources: DashboardSources): IWidget[][] {
     ),
     row(
       {
-        title: 'Given up, by event',
+        title: 'Dead-lettered by the consumer, by event',
         left: pipelines.map((pipeline) =>
           reported(pipeline).metric('DeadLettered', { ...sumOfAMinute, label: pipeline.event }),
         ),
@@ -284,7 +284,7 @@ export function stuck(sources: DashboardSources): IWidget[][] {
         title: 'Consumers that could not settle a message',
         left: [
           ofConsumers('bury', 'BuryFailed', 'Not put on the dead-letter queue'),
-          ofConsumers('hide', 'HideFailed', 'Not hidden until the next attempt'),
+          ofConsumers('hide', 'HideFailed', 'Retry not delayed'),
           ofConsumers('unarchived', 'NotArchived', 'Dead letter not archived'),
           ofConsumers('repeated', 'PossiblyRepeated', 'Possibly notified twice'),
         ],
@@ -300,7 +300,7 @@ export function stuck(sources: DashboardSources): IWidget[][] {
       ? []
       : [
           row({
-            title: 'Not in the archive yet: age of the oldest record',
+            title: 'Age of the oldest record not yet in the archive',
             width: 8,
             left: pipelines.map(({ event }) =>
               archive.streamMetrics(event).metric('DeliveryToS3.DataFreshness', { ...maximum, label: event }),

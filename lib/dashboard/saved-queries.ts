@@ -70,7 +70,7 @@ export class SavedQueries extends Construct {
         sort: 'errors desc',
       },
       Failures: {
-        name: 'Why effects fail and are tried again',
+        name: 'Failed attempts by error',
         in: consumers,
         filterStatements: ['message = "Failed"'],
         statsStatements: [

@@ -51,7 +51,7 @@ export class WebhookSecret extends Construct {
     acknowledge(
       this,
       'AwsSolutions-SMG4',
-      'The partner signs with it: a rotation is agreed with them (docs/operations.md) and cannot run on a schedule.',
+      'The partner signs with it: a rotation is agreed with them (docs/secret-rotation.md) and cannot run on a schedule.',
     );
     this.arn = secret.secretArn;
     this.readPermissions = [

@@ -160,8 +160,8 @@ const hasTools = spawnSync('bash', ['-c', 'command -v openssl && command -v curl
   });
 });
 
-const runbook = readFileSync('docs/operations.md', 'utf8');
-const [stagePrelude = '', localPrelude = ''] = [...runbook.matchAll(/```bash\n(.*?)```/gs)].map(
+const shell = readFileSync('docs/shell.md', 'utf8');
+const [stagePrelude = '', localPrelude = ''] = [...shell.matchAll(/```bash\n(.*?)```/gs)].map(
   ([, text = '']) => text,
 );
 
@@ -190,6 +190,7 @@ describe('the prelude for the local stack', () => {
     ['an output', 'output ShopCacheTable', () => stack.outputs.ShopCacheTable],
     ['the log of a consumer', 'log_of ShopUpdatedConsumer', () => stack.outputs.ShopUpdatedLogGroup],
     ['the access log', 'log_of ApiAccessLog', () => stack.outputs.ApiAccessLogGroup],
+    ['a time', 'test "$(hours_ago 1)" "<" "$(hours_ago 0)" && echo earlier', () => 'earlier'],
   ])('finds %s: %s', async (_name, command, found) => {
     expect(await typed(localPrelude, command)).toEqual({ stdout: found(), stderr: '' });
   });
@@ -211,8 +212,10 @@ test('the prelude for a stage says that an output is missing', async () => {
 });
 
 test.each(
-  [...runbook.matchAll(/"\$\(log_of ApiAccessLog\)".*--filter-pattern '(.+)'/g)].map(
-    ([, pattern = '']) => pattern,
+  globSync('docs/*.md').flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/"\$\(log_of ApiAccessLog\)".*--filter-pattern '(.+)'/g)].map(
+      ([, pattern = '']) => pattern,
+    ),
   ),
 )('the local stack knows the pattern %s for its access log', async (filterPattern) => {
   await new Partner(stack.outputs.WebhookUrl).post({});

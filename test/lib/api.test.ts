@@ -134,7 +134,7 @@ describe('the REST API', () => {
   test('has throttles and blocks among its server errors, and an alarm that names those to look at first', () => {
     const textOf = (gateway: Gateway) => JSON.stringify(alarm(gateway, 'ServerErrors').AlarmDescription);
     expect(textOf('rest')).toContain('or are throttled or blocked before it');
-    expect(textOf('rest')).toContain('First step: if Throttled, Unavailable, TooLarge or Blocked rings');
+    expect(textOf('rest')).toContain('First step: if Throttled, Unavailable, TooLarge or Blocked also fires');
     expect(textOf('http')).toContain('First step: read `ServerError` in the receiver’s log');
   });
 

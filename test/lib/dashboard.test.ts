@@ -255,17 +255,17 @@ describe('the cost', () => {
     'API Gateway requests': prices.httpApiRequest,
     'Lambda requests': prices.lambdaRequest,
     [`Lambda time at ${memory} MB`]: (prices.lambdaGigabyteSecondArm * memory) / 1024 / 1000,
-    'SQS requests, at most': prices.sqsRequest + prices.sqsFairQueueRequest,
+    'SQS requests (upper limit)': prices.sqsRequest + prices.sqsFairQueueRequest,
     'DynamoDB writes': prices.dynamodbWriteUnit,
     'DynamoDB reads': prices.dynamodbReadUnit,
     'SNS publishes': prices.snsPublish,
     'CloudWatch Logs, incoming': prices.logGigabyte / 2 ** 30,
-    'Firehose records, of up to 5 KB': (prices.firehoseGigabyte * 5 * 1024) / 2 ** 30,
+    'Firehose records (up to 5 KB each)': (prices.firehoseGigabyte * 5 * 1024) / 2 ** 30,
   };
 
   test.each([
-    { title: 'US dollars an hour, in the last two days', period: 3600 },
-    { title: 'US dollars a day, in the last four weeks', period: 86400 },
+    { title: 'US dollars per hour, last two days', period: 3600 },
+    { title: 'US dollars per day, last four weeks', period: 86400 },
   ])('in $title is each service’s usage times its price', ({ title, period }) => {
     const formulas = graph(title).metrics.filter(({ options }) => options.expression !== undefined);
     expect(formulas.map(({ options }) => options.label)).toEqual(Object.keys(charges));
@@ -278,7 +278,7 @@ describe('the cost', () => {
   });
 
   test('sums what it multiplies', () => {
-    const used = graph('US dollars an hour, in the last two days').metrics.filter(
+    const used = graph('US dollars per hour, last two days').metrics.filter(
       ({ options }) => options.expression === undefined,
     );
     expect(new Set(used.map(({ options }) => options.stat))).toEqual(new Set(['Sum']));

@@ -1,30 +1,37 @@
 import { type AlarmDefinition, alarmTable } from '../../lib/alarms/alarm-table.ts';
 
-/** Every alarm, for the runbook: when it rings, what users lose, and the section about it. */
-export function alarmsTable(): string {
-  const rows = Object.entries<AlarmDefinition>(alarmTable).map(([name, { metric, rings, impact, section }]) =>
-    [
-      `| \`${name}\``,
-      `\`${metric.name}\`, ${metric.statistic.replace(/^[MS]/, (letter) => letter.toLowerCase())} of ${duration(metric.period)}`,
-      ringsAt(rings),
-      impactText(impact),
-      `[${title(section)}](#${section}) |`,
-    ].join(' | '),
-  );
-  return ['| Alarm | Metric | Rings at | Impact | Section |', '|---|---|---|---|---|', ...rows].join('\n');
+/**
+ * Every alarm, when it fires, and a link to its card, in the order of the cards: the most urgent first.
+ * @param runbook `docs/operations.md`, which has the cards
+ * @throws Error if an alarm has no card
+ */
+export function alarmsTable(runbook: string): string {
+  const cards = [...runbook.matchAll(/^### (.+)$/gm)].map(([, title = '']) => title);
+  const rows = Object.entries<AlarmDefinition>(alarmTable).map(([name, { metric, rings, section }]) => {
+    const position = cards.findIndex((title) => anchor(title) === section);
+    if (position === -1) throw new Error(`The alarm ${name} has no card with the anchor #${section}`);
+    const statistic = metric.statistic.replace(/^[MS]/, (letter) => letter.toLowerCase());
+    const metricText = `\`${metric.name}\` (${statistic}, ${duration(metric.period)})`;
+    const row = `| \`${name}\` | ${metricText} ${firesAt(rings)} | [${cards[position]}](operations.md#${section}) |`;
+    return { position, row };
+  });
+  const sorted = rows.toSorted((one, other) => one.position - other.position).map(({ row }) => row);
+  return ['| Alarm | Fires when | Card |', '|---|---|---|', ...sorted].join('\n');
 }
+
+const anchor = (title: string) => title.toLowerCase().replaceAll(' ', '-');
 
 const COMPARISONS = { '>=': '≥', '<=': '≤', '<': '<' } as const;
 
-const WITHOUT_VALUE = { BREACHING: ', or without a value', IGNORE: '; keeps its state without a value' };
+const WITHOUT_VALUE = { BREACHING: ' or has no value', IGNORE: '; keeps its state without a value' };
 
-function ringsAt(rings: AlarmDefinition['rings']): string {
+function firesAt(rings: AlarmDefinition['rings']): string {
   const { comparison = '>=', threshold, thresholdInPause, timesSetting, unit, missingData } = rings;
   const amount = (value: number) => {
     if (timesSetting !== undefined) return `${value === 1 ? '' : `${value} × `}\`${timesSetting}\``;
     return unit === 'seconds' ? duration(value) : `${value.toLocaleString('en')} ${unit ?? ''}`.trim();
   };
-  const inPause = thresholdInPause === undefined ? '' : ` (in a pause ${amount(thresholdInPause)})`;
+  const inPause = thresholdInPause === undefined ? '' : ` (${amount(thresholdInPause)} in a pause)`;
   return [
     `${COMPARISONS[comparison]} ${amount(threshold)}${inPause}`,
     missingData === undefined ? '' : WITHOUT_VALUE[missingData],
@@ -44,12 +51,3 @@ function duration(seconds: number): string {
   const [unit, size] = Object.entries(units).find(([, length]) => seconds % length === 0) ?? ['second', 1];
   return `${seconds / size} ${unit}${seconds === size ? '' : 's'}`;
 }
-
-function impactText(impact: AlarmDefinition['impact']): string {
-  if (typeof impact !== 'string') return `HTTP API: ${impact.http} REST API: ${impact.rest}`;
-  return impact === '<impact>' ? 'the event’s own (`impact` in its definition)' : impact.replace('<', '\\<');
-}
-
-/** A heading by its anchor. */
-const title = (section: string) =>
-  section.replaceAll('-', ' ').replace(/^\w/, (letter) => letter.toUpperCase());

@@ -21,7 +21,10 @@ const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
   'test/lib/snapshots/stateful.txt': (all) => statefulResources([all.prod, all['every-setting']]),
   'docs/permissions.md': (all) => permissionsDocument(all.prod, all['every-setting'], all.encrypted),
   'docs/configuration.md': configurationDocument,
-  'docs/operations.md': () => fillPlace(readFileSync('docs/operations.md', 'utf8'), 'alarms', alarmsTable()),
+  'docs/alarms.md': () => {
+    const table = alarmsTable(readFileSync('docs/operations.md', 'utf8'));
+    return fillPlace(readFileSync('docs/alarms.md', 'utf8'), 'alarms', table);
+  },
   'docs/scale-and-cost.md': ({ prod }) =>
     withCostTables(readFileSync('docs/scale-and-cost.md', 'utf8'), prod),
   'docs/partner.md': () =>

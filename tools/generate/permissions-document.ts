@@ -1,47 +1,107 @@
-import { type Permission, SynthesisedTemplate } from './synthesised-template.ts';
+import { eventNames } from '../../lambda/events/catalogue.ts';
+import { pascalCase } from '../../lambda/events/event-names.ts';
+import { SynthesisedTemplate } from './synthesised-template.ts';
+
+/** A permission of a role. Grouped ones have several roles, actions or resources, joined by commas. */
+interface Grant {
+  readonly role: string;
+  readonly action: string;
+  readonly resource: string;
+  readonly condition: string;
+}
 
 /**
- * What each role may do with `prod`'s settings, what it may do besides with every other setting, and what with a key for
- * everything.
+ * What each role may do with `prod`'s settings, what every other setting adds, and what a key for everything adds.
  */
 export function permissionsDocument(prod: string, everySetting: string, encrypted: string): string {
-  const rows = rowsOf(prod);
-  const addedIn = (assembly: string) => table(rowsOf(assembly).filter((row) => !rows.includes(row)));
+  const grants = grantsOf(prod);
+  const known = new Set(grants.map((grant) => JSON.stringify(grant)));
+  const addedIn = (assembly: string) =>
+    table(grantsOf(assembly).filter((grant) => !known.has(JSON.stringify(grant))));
   return `# Permissions
 
-What each role of the stack may do, made from the synthesised template: a grant that grows is a line here, and
-a test fails until the line is checked in (\`npm run generate\`). A resource is named by its
-construct's path. Besides, every queue, topic and bucket refuses what does not come over TLS.
+Each role of the stack, and everything that it may do. Resources have the names of their constructs. \`<Event>\` stands
+for every event of the catalogue: \`<Event>/Consumer\` may only use the resources of its own event.
+
+This page is generated from the synthesised template (\`npm run generate\`), and a test fails if it is out of date. So
+every new permission shows up as a changed line. Every queue, topic and bucket also rejects requests without TLS.
 
 ## The prod stage
 
-${table(rows)}
+${table(grants)}
 
-## What optional settings add
+## Added by optional settings
 
-An existing secret and its key, an existing key of the topics, a CloudFront distribution, chat channels.
+The settings are \`tracing\`, an existing secret and its key, an existing key for the topics, and a CloudFront
+distribution.
 
 ${addedIn(everySetting)}
 
-## What \`encryption\` adds
+## Added by \`encryption\`
 
-With a key of one's own for everything, this replaces what is above about the topics' key. KMS asks for it the role that a
-service acts for. Why consumers have it for any service: [security](security.md#a-key-of-ones-own).
+One key for everything replaces the topics' key above. KMS checks the role that a service acts for. Consumers may use the
+key for any service ([reason](security.md#a-key-of-ones-own)).
 
 ${addedIn(encrypted)}
 `;
 }
 
-/** A row for each permission of each role. */
-function rowsOf(assembly: string): string[] {
+function grantsOf(assembly: string): Grant[] {
   const template = new SynthesisedTemplate(assembly);
   return template
     .ofType('AWS::IAM::Role')
-    .flatMap((role) => template.permissionsOf(role).map((permission) => row(role.path, permission)));
+    .flatMap((role) =>
+      template
+        .permissionsOf(role)
+        .map((permission) => ({ ...permission, role: role.path.replace(/\/Role$/, '') })),
+    );
 }
 
-const row = (role: string, { action, resource, condition }: Permission) =>
-  `| ${role.replace(/\/Role$/, '')} | ${action} | ${resource} | ${condition} |`;
+const COLUMNS = ['role', 'resource', 'action', 'condition'] as const;
 
-const table = (rows: readonly string[]) =>
-  ['| Role of | Action | Resource | Condition |', '|---|---|---|---|', ...rows].join('\n');
+function table(grants: readonly Grant[]): string {
+  const ofConsumers = collapse(grants, (grant) => withoutEvent(grant, grant.role.split('/')[0]));
+  const ofAll = collapse(ofConsumers, (grant) => withoutEvent(grant));
+  const rows = joined(joined(joined(ofAll, 'action'), 'role'), 'resource');
+  const cell = (text: string) => (text === '' ? '' : `\`${text}\``);
+  const lines = rows.map((row) => `| ${COLUMNS.map((column) => cell(row[column])).join(' | ')} |`);
+  return ['| Role of | Resource | Actions | Condition |', '|---|---|---|---|', ...lines].join('\n');
+}
+
+/** One grant in place of those that are the same for each event of the catalogue. */
+function collapse(grants: readonly Grant[], generalised: (grant: Grant) => Grant): Grant[] {
+  const groups = Map.groupBy(grants, (grant) => JSON.stringify(generalised(grant)));
+  return [...groups.values()].flatMap((group) =>
+    group.length === eventNames.length ? group.slice(0, 1).map(generalised) : group,
+  );
+}
+
+/** A grant with `<Event>` in place of an event. @param only the event that is replaced, in PascalCase. Default: any */
+function withoutEvent(grant: Grant, only?: string): Grant {
+  let { role, resource } = grant;
+  for (const event of eventNames) {
+    const name = pascalCase(event);
+    if (only !== undefined && name !== only) continue;
+    const named = new RegExp(`(?<=^|/)${name}(?=/|$)`, 'g');
+    role = role.replace(named, '<Event>');
+    resource = resource.replace(named, '<Event>').replace(`/${event}/`, '/<event>/');
+  }
+  return { ...grant, role, resource };
+}
+
+/** Grants that differ only in one column, as one grant. An action after another of the same service is without its prefix. */
+function joined(grants: readonly Grant[], column: 'role' | 'resource' | 'action'): Grant[] {
+  const groups = Map.groupBy(grants, (grant) => JSON.stringify({ ...grant, [column]: '' }));
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const values = group.map((grant) => grant[column]);
+    return [{ ...first, [column]: values.map((value, index) => short(value, values[index - 1])).join(', ') }];
+  });
+}
+
+function short(value: string, before = ''): string {
+  const [service = '', action] = value.split(':');
+  const isSame = /^[a-z0-9]+:[A-Z]\w+$/.test(value) && before.split(':')[0] === service;
+  return isSame && action !== undefined ? action : value;
+}
