@@ -30,4 +30,6 @@ export default {
   maxWorkers: Math.ceil(availableParallelism() * 1.5),
   // Longer than any test waits for one thing, several times over: `test/support/eventually.ts`.
   testTimeout: 120_000,
+  // In milliseconds. On a busy machine a worker takes longer to end than Jest's default of 500 allows.
+  workerGracefulExitTimeout: 10_000,
 };

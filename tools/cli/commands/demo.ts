@@ -12,7 +12,8 @@ import * as z from 'zod/mini';
 import { readSamples } from '../../../events/samples.ts';
 import { LOCAL_SECRET } from '../../../events/signing.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
-import { Workspace } from '../../stage/local-folder.ts';
+import { KeptAssemblies } from '../../dev/start/kept-assembly.ts';
+import { SYNTHESISED_FOLDER, Workspace } from '../../stage/local-folder.ts';
 import { postSigned } from '../../stage/signed-post.ts';
 import { npmScript } from '../terminal/command.ts';
 import { table } from '../terminal/layout.ts';
@@ -49,7 +50,7 @@ export const command = npmScript(
     const say = json ? console.error : console.log;
     await using workspace = await Workspace.open();
     say('Synthesising the stack …');
-    await synthesise(workspace.assembly);
+    await new KeptAssemblies({ folder: SYNTHESISED_FOLDER, synthesise }).write(workspace.assembly);
     const stack = await startLocalStack({
       assembly: workspace.assembly,
       port: 0,
