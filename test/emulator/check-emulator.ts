@@ -23,8 +23,7 @@ import { mustAnswer } from './queries.ts';
 const STAGES: readonly Stage[] = [
   { name: 'dev' },
   { name: 'prod', fields: { deployment: 'all-at-once', savedQueries: false } },
-  { name: 'rest', like: 'dev', fields: { gateway: 'rest' } },
-  { name: 'encrypted', like: 'dev', fields: { encryption: {} } },
+  { name: 'rest', like: 'dev', fields: { gateway: 'rest', encryption: {} } },
 ];
 
 /** Of each event its own queue and its dead letters'; of all together quarantine and unrouted. */
