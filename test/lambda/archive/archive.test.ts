@@ -47,13 +47,25 @@ const archived = (count: number) =>
     return own.length === count ? own.map(({ eventId }) => Number(eventId.split('-')[2])).sort() : undefined;
   });
 
-test('a batch is one call', async () => {
+/** The calls to Firehose that archive records of these sizes, in bytes. */
+async function callsFor(sizes: readonly number[]): Promise<number> {
   faults.inject({ service: 'firehose', kind: 'slow', milliseconds: 0, callers: 'everyone' });
   const before = faults.counts.slow;
-  const records = Array.from({ length: 10 }, (_, index) => record(index));
-  expect(await archive.put(records)).toEqual(Array(10).fill(undefined));
-  expect(faults.counts.slow - before).toBe(1);
+  const records = sizes.map((bytes, index) => record(index, bytes));
+  expect(await archive.put(records)).toEqual(sizes.map(() => undefined));
+  return faults.counts.slow - before;
+}
+
+test('a batch is one call', async () => {
+  expect(await callsFor(Array(10).fill(0))).toBe(1);
   expect(await archived(10)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+});
+
+test('a call holds 3 MiB of records', async () => {
+  const last = 3 * 1024 * 1024 - 3 * MAX_RECORD_BYTES;
+  const full = Array(3).fill(MAX_RECORD_BYTES);
+  expect(await callsFor([...full, last])).toBe(1);
+  expect(await callsFor([...full, last + 1])).toBe(2);
 });
 
 test('a batch that is too large for one call is several', async () => {
