@@ -157,6 +157,11 @@ test.each([
   expect(stackOf('no', [frame.replace('FOLDER/', url)])).toEqual([]);
 });
 
+test('frames of the bundle are shown without the others between them', () => {
+  const frames = [`a (${url}index.mjs:1:8)`, 'b (node:internal/timers:1:8)', `c (${url}index.mjs:1:18)`];
+  expect(stackOf('no', frames)).toEqual([PUT, SMITHY]);
+});
+
 test('frames in a row of one package are one', () => {
   const frames = [18, 8, 18, 19, 20, 8].map((column) => `a (${url}index.mjs:1:${column})`);
   expect(stackOf('no', frames)).toEqual([SMITHY, PUT, SMITHY, PUT]);
