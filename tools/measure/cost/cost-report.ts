@@ -11,10 +11,10 @@ import type { Workload } from './workload.ts';
 /** Deliveries a second. */
 const RATES = [100, 1_000, 10_000, 100_000];
 
-/** Settings of `archive.bufferSeconds` that are compared: the minimum, one between, and the maximum. */
+/** Values of `archive.bufferSeconds` that are compared: the minimum, one in between, and the maximum. */
 const BUFFER_SECONDS = [60, 300, 900];
 
-/** Another assumption or setting. */
+/** A changed assumption or setting. */
 interface Variation {
   readonly text: string;
   readonly workload?: (workload: Workload) => Partial<Workload>;
@@ -49,7 +49,7 @@ const VARIATIONS: readonly Variation[] = [
   },
   {
     text: 'no archive is kept (`archive.days`)',
-    // Its streams share one alarm.
+    // The archive's streams share one alarm.
     deployment: ({ archive, alarmMetrics }) =>
       archive ? { archive: undefined, alarmMetrics: alarmMetrics - 1 } : {},
   },
@@ -109,7 +109,7 @@ export function costReport(workload: Workload, deployment: Deployment, logs: Log
   ];
 }
 
-/** The archive's part of a month's dollars, by how soon a record can be read. */
+/** The archive's part of a month's dollars, by the delay until a record can be read. */
 function archiveReport(workload: Workload, deployment: Deployment): ReportBlock[] {
   const { archive } = deployment;
   if (archive === undefined) return [];
@@ -135,7 +135,7 @@ function archiveReport(workload: Workload, deployment: Deployment): ReportBlock[
   ];
 }
 
-/** What saturates, by rate. */
+/** Saturated resources, by rate. */
 export function scaleReport(
   workload: Workload,
   deployment: Deployment,
@@ -212,7 +212,7 @@ function price(dollarsForOne: number): string {
 
 const count = (value: number) => value.toLocaleString('en-US');
 
-/** Whole numbers from 100 on, three digits below. */
+/** Whole numbers from 100 on, three significant digits below. */
 const significant = (value: number) =>
   value >= 100 ? count(Math.round(value)) : String(Number(value.toPrecision(3)));
 
