@@ -118,7 +118,8 @@ describe('the example beside the stack', () => {
     const other = await post({ shop_id: 'shop-9', rating: 1 });
     const eventId = await post({ shop_id: 'shop-1', rating: 5, comment: 'Warm 😀' });
     await logged({ message: 'Kept', eventId });
-    expect(await rows()).toEqual([
+    const kept = await rows();
+    expect(kept.filter(({ event_id }) => event_id?.S === eventId || event_id?.S === other)).toEqual([
       {
         event_id: { S: eventId },
         timestamp: { S: '2026-01-31T09:00:00.000000000Z' },

@@ -119,15 +119,16 @@ describe('the stream', () => {
   });
 
   test('sends tasks and notices to open pages, and the newest of each to a page that opens', async () => {
-    const { news } = running.console;
-    const there = await read('/api/stream?search=shop-l').ready();
+    await using other = await startConsoleAlone();
+    const { news, port } = other.console;
+    const there = await read(undefined, undefined, port).ready();
     news.notice({ about: 'code', level: 'error', text: 'It does not build' });
     news.notice({ about: 'code', level: 'info', text: 'Built' });
     const task = { id: 'task-1', argv: ['dlq'], command: 'npm run dlq', state: 'done' } as const;
     news.task({ ...task, startedAt: '2026-01-31T09:00:00.000Z', blocks: [], lines: [], deliveries: [] });
     await there.until(({ events }) => events.length === 3);
     expect(there.names.slice(1)).toEqual(['notice', 'task']);
-    const later = await read('/api/stream?search=shop-l').ready();
+    const later = await read(undefined, undefined, port).ready();
     expect(later.events.slice(0, 2)).toMatchObject([
       { event: 'notice', data: { about: 'code', level: 'info', text: 'Built' } },
       { event: 'task', data: { id: 'task-1', state: 'done' } },

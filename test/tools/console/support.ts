@@ -175,6 +175,7 @@ const addressOf = (port: number, headers: Readonly<Record<string, string>>) => (
 export class EventReader {
   readonly #request: ClientRequest;
   #response: IncomingMessage | undefined;
+  #isPaused: boolean;
   /** The beginning of an event. */
   #rest = '';
   /** What came first. */
@@ -190,6 +191,7 @@ export class EventReader {
     const onEnd = () => {
       this.isOver = true;
     };
+    this.#isPaused = isPaused;
     this.#request = httpRequest({ ...addressOf(port, resumed), path }, (response) => {
       this.#response = response;
       response.setEncoding('utf8').on('data', (text: string) => {
@@ -199,7 +201,7 @@ export class EventReader {
         this.events.push(...blocks.flatMap(parseEvent));
       });
       response.on('error', () => {}).on('close', onEnd);
-      if (isPaused) response.pause();
+      if (this.#isPaused) response.pause();
     });
     this.#request.on('error', onEnd).end();
   }
@@ -234,6 +236,7 @@ export class EventReader {
   }
 
   resume(): void {
+    this.#isPaused = false;
     this.#response?.resume();
   }
 

@@ -5,6 +5,7 @@ import { eventually } from '../../../support/eventually.ts';
 import { Project, refusal } from './project.ts';
 
 let project: Project;
+let firstCommit: string;
 
 beforeAll(async () => {
   // A link would lead the imports of a module back to the files that stay as they are.
@@ -14,6 +15,7 @@ beforeAll(async () => {
   // A link is no folder, which is what .gitignore has.
   appendFileSync(project.path('.git/info/exclude'), 'node_modules\n');
   commit();
+  firstCommit = git('rev-parse', 'HEAD').trim();
 });
 
 afterAll(() => project.remove());
@@ -33,6 +35,7 @@ const newEvent = (...args: string[]) => project.type(['new-event', ...args]);
 /** Each test leaves everything committed, or as it was. */
 afterEach(() => {
   expect(git('status', '--porcelain')).toBe('');
+  git('reset', '--quiet', '--hard', firstCommit);
 });
 
 describe('new-event refuses in one line', () => {
