@@ -113,7 +113,9 @@ describe('what API Gateway answers by itself', () => {
         }),
       );
       logs.destroy();
-      expect(events).toHaveLength(refused.length);
+      expect(events.length).toBeGreaterThan(BURST);
+      // The REST API answers a request that found no concurrency like one above its throttle.
+      expect(events.length).toBeLessThanOrEqual(refused.length);
     });
   });
 });

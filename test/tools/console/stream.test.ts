@@ -222,9 +222,16 @@ test('a client that does not read is cut off, costs little memory, and resumes w
     slow.resume();
     await slow.until(({ isOver }) => isOver);
     expect(slow.rows().size).toBeLessThan(rows);
-    const again = await new EventReader(port, '/', slow.lastId).ready();
-    expect(again.rows(slow.rows())).toEqual(rowsOf(store));
-    again.cut();
+    let reader = slow;
+    let rowsRead = slow.rows();
+    // On a busy machine this client is too slow as well, and resumes until it has everything, as a browser does.
+    while (!reader.names.includes('ready')) {
+      reader = new EventReader(port, '/', reader.lastId);
+      await reader.until(({ isOver, names }) => isOver || names.includes('ready'));
+      rowsRead = reader.rows(rowsRead);
+    }
+    expect(rowsRead).toEqual(rowsOf(store));
+    reader.cut();
     expect(report).not.toHaveBeenCalled();
   } finally {
     closing.abort();
