@@ -32,7 +32,7 @@ async function run(line: string, input?: string): Promise<Task> {
   return running.api.ended(body.id);
 }
 
-/** A delivery once nothing more happens to it. */
+/** A delivery when it has settled. */
 const settled = (id = '') =>
   eventually(async () => {
     const delivery = running.source.store.get(id);
@@ -133,7 +133,7 @@ describe('send', () => {
 describe('dlq redrive', () => {
   const dead = () => operator.outputs.ShopUpdatedDeadLetterQueueUrl;
 
-  /** A delivery that is known, though no message of it is. @returns its id */
+  /** A delivery in the store that has no message. @returns its id */
   function addDelivery(): string {
     const requestId = randomUUID();
     running.feed.onExchange(answered(requestId, Buffer.from(shopUpdated('shop-1'))));

@@ -2,7 +2,7 @@ import { outputsOption, type RunOperation, runOperation, stageOption } from '../
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 
-/** `npm run pause -- <event>`: keeps an event on its queue while something that its consumer needs is down. */
+/** Keeps an event's messages on its queue while a dependency of its consumer is down. */
 export const pauseCommand = (runOperation: RunOperation) =>
   npmScript(
     'pause',
