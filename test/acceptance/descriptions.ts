@@ -94,7 +94,7 @@ function findingText({ instancePath, message = 'does not fit', params }: ErrorOb
 const openApi = new Description<OpenApi>(OPENAPI);
 const asyncApi = new Description<AsyncApi>(ASYNCAPI);
 
-/** Of a REST API. An HTTP API may send another value in it. */
+/** The header of a REST API. An HTTP API may send another value in it. */
 const REQUEST_ID_HEADER = 'x-amz-apigw-id';
 
 /**

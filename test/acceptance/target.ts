@@ -37,7 +37,7 @@ const OUTPUT_NAMES = [
   'PayloadBucket',
 ] as const;
 
-/** Outputs that exist if the stage has an archive; of its delivery streams, only those that the suite uses. */
+/** Outputs of a stage with an archive. Only the delivery stream that the suite uses is listed. */
 type ArchiveOutput = 'ArchiveBucket' | 'ShopUpdatedArchiveStream';
 
 export type Outputs = Readonly<Record<(typeof OUTPUT_NAMES)[number], string>> &
@@ -55,8 +55,8 @@ export class TargetError extends Error {
 
 /**
  * Reads a file in the format of `cdk deploy --outputs-file`: an object of stacks, each an object of outputs.
- * @throws TargetError if it has another format, does not have exactly one stack, or lacks outputs, all of which are
- * named
+ * @throws TargetError if it has another format, does not have exactly one stack, or lacks outputs. The error names all
+ * missing outputs
  */
 export function readTarget(file: string): Target {
   if (!existsSync(file)) {

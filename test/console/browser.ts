@@ -10,12 +10,12 @@ const PLACES = [
   'C:/Program Files/Google/Chrome/Application/chrome.exe',
 ];
 
-/** @returns undefined if there is none */
+/** @returns undefined if none is installed */
 export function chromiumPath(): string | undefined {
   return [process.env.CHROMIUM ?? '', ...PLACES].find((place) => place !== '' && existsSync(place));
 }
 
-/** The system's Chromium, without a window. @throws Error if there is none */
+/** The system's Chromium, without a window. @throws Error if none is installed */
 export async function launchBrowser(options: LaunchOptions = {}): Promise<Browser> {
   const executablePath = chromiumPath();
   if (executablePath === undefined) throw new Error('There is no Chromium: set CHROMIUM to its path');

@@ -30,7 +30,7 @@ export interface Measured {
   readonly frames: Frames;
   /** The same while 1,000 deliveries come at once. */
   readonly burst: Frames;
-  /** Of the page with 10,000 deliveries, in MB. */
+  /** Memory of the page with 10,000 deliveries, in MB. */
   readonly heap: number;
 }
 

@@ -6,7 +6,7 @@ import { OpenConsole, shopUpdated } from './open-console.ts';
 
 const FOLDER = 'docs/console';
 
-/** Of 100. Higher values do not make text clearer. */
+/** Maximum: 100. Higher values do not make text clearer. */
 const QUALITY = 80;
 
 /** Milliseconds before a picture is taken: lists refresh, and toasts disappear. */

@@ -16,7 +16,7 @@ import { startTestStack } from '../support/test-stack.ts';
 interface SigningSample {
   readonly language: string;
   readonly folder: string;
-  /** Prints the installed version. Fails if there is none. */
+  /** Prints the installed version. Fails if none is installed. */
   readonly version: string;
   /** Only for compiled languages. */
   readonly build?: string;

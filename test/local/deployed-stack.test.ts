@@ -55,7 +55,7 @@ async function update(change: (resources: Changed) => void): Promise<StackChange
   return stack.update(assembly);
 }
 
-/** The resource whose logical id starts with this prefix. */
+/** The resource whose logical id contains this text. */
 function named(resources: Changed, type: string, prefix: string): [string, Changed[string]] {
   const found = Object.entries(resources).find(([id, { Type }]) => Type === type && id.includes(prefix));
   if (found === undefined) throw new Error(`No ${type} ${prefix}`);

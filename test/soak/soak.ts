@@ -39,7 +39,7 @@ const SENDERS = 8;
 const FIRST_SECRET = 'soak-secret-1';
 const SECOND_SECRET = 'soak-secret-2';
 
-/** Faults during the whole run: of a hundred calls, one to three fail in each way. */
+/** Faults during the whole run: each makes one to three percent of the calls fail. */
 const FAULTS: readonly Fault[] = [
   { service: 'sqs', kind: 'throttled', share: 0.01 },
   { service: 'sqs', kind: 'down', share: 0.01 },

@@ -11,7 +11,7 @@ export interface Patience {
  * Calls a function repeatedly until it returns a value.
  * @param ask returns undefined if there is no value yet
  * @param patience in milliseconds
- * @throws Error if there is none in time
+ * @throws Error if it has not returned a value in time
  */
 export async function eventually<Answer>(
   ask: () => Promise<Answer | undefined>,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 export interface SynthesisRequest {
   /** Output folder. Requests for the same folder get the same assembly. */
   readonly folder: string;
-  /** Of the context in `cdk.json`. */
+  /** Overrides of the context in `cdk.json`. */
   readonly overrides: Record<string, unknown>;
   /** Whether to check it against CloudFormation's rules. @default true */
   readonly validate?: boolean;

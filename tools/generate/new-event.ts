@@ -144,7 +144,7 @@ function placesOf(event: string): string[] {
   return [dirname(definition), sample, ...derivedPlaces];
 }
 
-/** @returns a function that restores the current state of these files and folders, some of which may not exist */
+/** @returns a function that restores the current state of these files and folders; they may not exist yet */
 function snapshotOf(places: readonly string[]): () => void {
   const contents = new Map(places.flatMap(filesAt).map((file) => [file, readFileSync(file)]));
   const absent = places.filter((place) => !existsSync(place));

@@ -16,7 +16,7 @@ export interface Permission {
   readonly action: string;
   /** Path of the resource, or its ARN if it is not in the stack. */
   readonly resource: string;
-  /** JSON, empty if there is none. */
+  /** JSON. Empty without a condition. */
   readonly condition: string;
 }
 

@@ -104,7 +104,7 @@ describe('a notification for programs', () => {
 });
 
 describe('the largest notification', () => {
-  /** Of the message with its attributes, in bytes. Source: Amazon SNS API reference, `Publish`. */
+  /** Limit for a message with its attributes, in bytes. Source: Amazon SNS API reference, `Publish`. */
   const SNS_LIMIT_BYTES = 262_144;
 
   const cases = eventNames

@@ -203,7 +203,7 @@ describe('the calls that a fault hits', () => {
   const third: Fault = { service: 'sqs', kind: 'throttled', share: 1 / 3 };
   const slow: Fault = { service: 'sqs', kind: 'slow', milliseconds: 0, every: 1 };
 
-  /** Which of sixty calls fail at a new endpoint. */
+  /** For each of sixty calls to a new endpoint, whether it fails. */
   async function run(seed: number, ...injected: Fault[]): Promise<boolean[]> {
     const seeded = new Faults(seed);
     for (const fault of injected) seeded.inject(fault);

@@ -27,7 +27,7 @@ interface Seen {
   /** Changes with every write, even of the same text. */
   readonly signature: string;
   readonly bytes: number;
-  /** Of the content. */
+  /** Depends only on the content. */
   readonly hash: string;
 }
 
@@ -47,7 +47,7 @@ export class SourceTree {
   #onSaved: (files: ReadonlySet<string>) => void = () => {};
   #timer: NodeJS.Timeout | undefined;
   readonly #onProblem: (message: string) => void;
-  /** The last reported problem. Undefined if there is none. */
+  /** The last reported problem. Undefined if all is well. */
   #problem: string | undefined;
 
   /**

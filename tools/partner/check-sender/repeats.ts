@@ -39,7 +39,7 @@ interface Repeat {
   readonly wait: number;
   /** Whether the sender chose the wait itself, after a failure. */
   readonly isOwnWait: boolean;
-  /** The longest earlier wait of this kind, in milliseconds. @default there is none */
+  /** The longest earlier wait of this kind, in milliseconds. @default none so far */
   readonly longestBefore: number | undefined;
   readonly isSameBytes: boolean;
 }

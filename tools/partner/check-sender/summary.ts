@@ -23,7 +23,7 @@ export interface Verdict {
   readonly milliseconds: number;
   readonly connection: number;
   readonly isReused: boolean;
-  /** Which request of which delivery it is. Undefined if it did not reach the receiver. */
+  /** The delivery, and the number of the request within it. Undefined if it did not reach the receiver. */
   readonly delivery:
     | {
         readonly number: number;

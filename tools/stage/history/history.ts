@@ -132,7 +132,7 @@ export const states = [
  * - `refused`: API Gateway rejected it, for example with 404 or 413.
  * - `rejected` (401), `failed` (500): the partner retries.
  * - `invalid` (400): in quarantine.
- * - `parked`: of an unknown kind.
+ * - `parked`: its kind is unknown.
  * - `queued`, `retrying`: in progress.
  * - `dead-letter`: all attempts failed.
  * - `processed`, `skipped`: done.

@@ -290,7 +290,7 @@ function endOfSilence({ attempts }: Draft): number {
   return seen?.at ?? Number.POSITIVE_INFINITY;
 }
 
-/** Gives the times of the last crashes to the first attempts, of which only the number is known. */
+/** Assigns the times of the last crashes to the first attempts, whose times are unknown. */
 function timed([unseen, ...others]: readonly Attempt[], crashes: readonly CrashFact[]): Attempt[] {
   if (unseen === undefined) return [];
   const own = crashes.slice(-(unseen.attempts ?? 1));

@@ -48,7 +48,7 @@ export interface Ids {
   readonly body?: string | undefined;
 }
 
-/** Which of these ids matches. Undefined if none does. */
+/** The kind of the id that matches. Undefined if none does. */
 export function kindOf({ text, prefix, eventIdPrefix }: TraceId, ids: Ids): IdKind | undefined {
   if (eventIdPrefix !== undefined && ids.eventId?.startsWith(eventIdPrefix)) return 'eventId';
   if (prefix !== undefined && ids.requestId?.startsWith(prefix)) return 'requestId';

@@ -74,7 +74,7 @@ class OwnedText {
     this.#place = { Bucket: stack.archiveBucket, Key };
   }
 
-  /** @returns undefined if there is none */
+  /** @returns undefined if it does not exist */
   async read(): Promise<string | undefined> {
     const stored = await this.#stored();
     this.#etag = stored?.etag;

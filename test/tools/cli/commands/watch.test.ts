@@ -155,7 +155,7 @@ test('a mistake in a file that functions share is reported once, and its fix reb
   await rm(gone);
 });
 
-// Takes 15 s: three syntheses, of which the first fails.
+// Takes 15 s: three syntheses. The first one fails.
 test('a stack that cannot be synthesised goes on as it was, and its fix and a further event update it', async () => {
   const { shop_id } = await updateShop();
   await replace(PIPELINE, 'const MAX_RECEIVES = 10;', 'const MAX_RECEIVES = ;');

@@ -63,7 +63,7 @@ describe('a load test', () => {
       });
       const { measurements } = await ran(planned({ rate: 200, connections }), receiver.url);
       expect(measurements.accepted.size).toBe(200);
-      // Of 200 requests a second, those of half a second wait, for times spread evenly from zero to all of it: about 75
+      // During half a second, 100 requests wait, for times spread evenly from zero to half a second. About 75 of them
       // wait for longer than a quarter of it.
       expect(measurements.receipt.percentile(80)).toBeGreaterThan(STALL.milliseconds / 4);
       expect(measurements.receipt.percentile(95)).toBeGreaterThan(STALL.milliseconds / 2);

@@ -83,7 +83,7 @@ const isOnce = () => true;
 const hasArchived = (count: number) => (trace: Trace) =>
   isDone(trace) && kinds(trace).filter((kind) => kind === 'archived').length === count;
 
-/** A step of a kind. Fails if there is none. */
+/** A step of a kind. Fails if the history has none. */
 function step({ history }: Trace, wanted: StepKind, index = 0): Step {
   const found = history.steps.filter(({ kind }) => kind === wanted).at(index);
   if (found === undefined) throw new Error(`No step ${wanted} in ${JSON.stringify(history)}`);

@@ -214,7 +214,7 @@ describe('the queues that a removed event has left', () => {
   const left: string[] = [];
   beforeAll(async () => {
     left.push(await operator.leaveQueue(Queue), await operator.leaveQueue(DeadLetterQueue));
-    // Of a stage whose name begins like ours.
+    // A queue of another stage, whose name begins like ours.
     left.push(await operator.leaveQueue(`eu-${DeadLetterQueue}`));
   });
   afterAll(async () => {
