@@ -40,7 +40,6 @@ export class Deployment {
     this.partner = new Partner(outputs.WebhookUrl, secret);
   }
 
-  /** Posts a delivery and notes what it leaves behind. */
   async post(body: unknown, delivery?: Delivery): Promise<Answer> {
     const answer = await this.partner.post(body, delivery);
     for (const leftover of leftoversOf(this.outputs, body, answer)) this.#leave(leftover);
@@ -216,7 +215,6 @@ type Leftover =
   | ({ readonly kind: 'possible row' } & PlaceOfRow)
   | { readonly kind: 'message'; readonly queueUrl: string; readonly requestId: string }
   | { readonly kind: 'payload'; readonly key: string }
-  /** The state of a replay. */
   | { readonly kind: 'replay'; readonly name: string };
 
 interface PlaceOfRow {

@@ -20,7 +20,6 @@ export interface Answer {
 /** Timeout of an answer in milliseconds. API Gateway's own limit is 30 s. */
 const ANSWER_LIMIT = 35_000;
 
-/** Posts as the partner does. */
 export class Partner {
   readonly #url: string;
   readonly #secret: string;

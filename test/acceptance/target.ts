@@ -7,7 +7,6 @@ import {
 
 /** Environment variables that `npm run acceptance` passes to the suite. */
 export const variable = {
-  /** Path of the outputs file. */
   outputs: 'ACCEPTANCE_OUTPUTS',
   /** Name of the run, which is part of every identifier that it creates. */
   run: 'ACCEPTANCE_RUN',

@@ -24,7 +24,6 @@ afterEach(() => {
   expect(open.wrongs).toEqual([]);
 });
 
-/** Posts one delivery for each shop. */
 async function post(...shops: string[]): Promise<void> {
   for (const shop of shops) await open.partner.post(shopUpdated(shop));
 }

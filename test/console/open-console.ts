@@ -91,7 +91,6 @@ export class OpenConsole implements AsyncDisposable {
     await this.page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
   }
 
-  /** Posts a delivery and shows its detail. @returns its address */
   async showDelivery(body: unknown, tab = ''): Promise<string> {
     const address = addressOf((await this.partner.post(body)).body.requestId);
     await this.show(`${address}${tab}`);
@@ -117,13 +116,11 @@ export class OpenConsole implements AsyncDisposable {
     return this.rows.filter({ hasText: text });
   }
 
-  /** Waits until the list has this many rows. */
   async rowCount(wanted: number): Promise<void> {
     await this.rows.nth(wanted).waitFor({ state: 'hidden' });
     if (wanted > 0) await this.rows.nth(wanted - 1).waitFor();
   }
 
-  /** Waits for the final output of a command. */
   async taskOutput(text: RegExp): Promise<void> {
     await this.page.getByRole('region', { name: 'Tasks' }).getByText(text).first().waitFor();
   }
@@ -134,7 +131,6 @@ export class OpenConsole implements AsyncDisposable {
     await this.detail.getByText(text).first().waitFor();
   }
 
-  /** The detail of the selected row. */
   get detail(): Locator {
     return this.page.locator('#detail');
   }

@@ -95,7 +95,6 @@ async function lookAtEveryView(stage: string, address: URL, partner: Partner): P
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return (await response.json()) as Answer;
   }
-  /** Runs a command to its end. */
   async function run(...argv: string[]): Promise<Task> {
     const { id } = await ask<Task>('/tasks', { argv });
     const task = await eventually(async () => {
@@ -211,7 +210,6 @@ export async function unprotect(settings: ClientSettings, StackName: string): Pr
   );
 }
 
-/** Checks that none of the tables can be deleted. */
 export async function mustBeProtected(settings: ClientSettings, tables: readonly string[]): Promise<void> {
   const dynamoDb = new DynamoDBClient(settings);
   for (const TableName of tables) {

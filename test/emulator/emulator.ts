@@ -32,7 +32,6 @@ export interface Emulator {
   /** The endpoint by its host name, for clients that address buckets by path. */
   readonly endpoint: string;
   readonly settings: ClientSettings;
-  /** All output so far. */
   log(): string;
   stop(): Promise<void>;
 }
@@ -159,7 +158,6 @@ function answers(url: string): Promise<boolean> {
 
 export interface Ended {
   readonly code: number | null;
-  /** The complete output. */
   readonly output: string;
 }
 
@@ -249,11 +247,9 @@ export interface Stage {
   readonly name: string;
   /** The stage of `cdk.json` that it is based on. @default the one with its name */
   readonly like?: string;
-  /** Fields that differ from that stage. */
   readonly fields?: Fields;
 }
 
-/** All fields of a stage. */
 export function fieldsOf({ name, like = name, fields = {} }: Stage): Fields {
   const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
   return { ...context.stages[like], ...fields };

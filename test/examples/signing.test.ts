@@ -166,7 +166,6 @@ async function serve(answer: RequestListener): Promise<AsyncDisposable & { reado
   };
 }
 
-/** Runs a command in the folder that the sample was copied to. */
 async function type(
   { folder: name }: SigningSample,
   command: string,

@@ -14,7 +14,6 @@ const SEED = 1;
 /** `npm run fuzz` sends more requests, from other seeds. */
 const REQUESTS = 2_000;
 
-/** Batches for each consumer. */
 const BATCHES = 25;
 
 let aws: TestAws;

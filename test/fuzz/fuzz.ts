@@ -29,7 +29,6 @@ const CHUNK = 500;
 /** Concurrent requests. Lambda gives an instance one at a time, but 100,000 requests would take too long that way. */
 const CONCURRENCY = 16;
 
-/** Where a message may end up. */
 type Destination = EventName | 'unrouted' | 'quarantine';
 
 interface Violation {

@@ -102,7 +102,6 @@ const payload: fc.Arbitrary<Record<string, unknown>> = weighted(
   ],
 );
 
-/** A JSON value of a wrong type. */
 const oddValue = fc.oneof(
   fc.constantFrom(null, true, 0, -0, 1e300, '', [], {}, ['x'], { toString: 'x' }),
   fc.jsonValue({ maxDepth: 2 }),

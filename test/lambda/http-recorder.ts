@@ -16,7 +16,6 @@ export interface RecorderAnswer {
   readonly body?: string;
 }
 
-/** An HTTP server that records requests. */
 export interface HttpRecorder {
   readonly url: string;
   readonly requests: readonly RecordedRequest[];

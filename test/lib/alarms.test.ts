@@ -30,7 +30,6 @@ const alarm = (path: string, of = template) => of.at('AWS::CloudWatch::Alarm', p
 const breaking = (rule: (alarm: StageResource) => boolean) =>
   everyAlarm.filter((one) => !rule(one)).map(({ stage, path }) => `${stage} ${path}`);
 
-/** The entry of the table for an alarm. */
 const definitionOf = (path: string): AlarmDefinition | undefined =>
   Object.entries<AlarmDefinition>(alarmTable).find(([name]) =>
     new RegExp(`^${name.replace(/<\w+>/g, '[\\w-]+')}$`).test(path),
@@ -53,7 +52,6 @@ function leadsTo({ template: of, properties }: StageResource): string[] {
   });
 }
 
-/** The metric that a filter counts. */
 const countedMetric = ({ properties }: Resource): string => properties.MetricTransformations[0].MetricName;
 
 describe('every alarm', () => {

@@ -364,7 +364,6 @@ const sources = globSync('lambda/**/*.ts')
   .map((file) => readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, ''))
   .join('');
 
-/** The fields of the API's access log. */
 function accessFields(): string[] {
   const [stage] = template.ofType('AWS::ApiGatewayV2::Stage');
   return Object.keys(JSON.parse(stage?.properties.AccessLogSettings.Format));

@@ -30,7 +30,6 @@ const STATELESS = [
 
 const { assetFolder } = readCloudAssembly(testAssembly());
 
-/** Folder of a function's code, by its service name. */
 const bundles = new Map(
   new SynthesisedTemplate(testAssembly())
     .ofType('AWS::Lambda::Function')

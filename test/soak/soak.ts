@@ -295,7 +295,6 @@ const eventQueues = ({ outputs }: LocalStack) =>
 
 interface KillsOptions extends RunOptions {
   readonly kills: number;
-  /** Reviews that are posted for each kill. */
   readonly reviewsPerKill: number;
   /** Seconds until messages of a killed consumer become visible again. */
   readonly visibilitySeconds: number;

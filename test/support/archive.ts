@@ -18,7 +18,6 @@ export interface ArchivedRecord {
   readonly payloadKey?: string;
 }
 
-/** Objects that are read at the same time. */
 const READS_AT_A_TIME = 20;
 
 /** Reads the archive with read access to the bucket only: lists, unzips, splits into lines. */

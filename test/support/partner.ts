@@ -14,7 +14,6 @@ export interface Answer {
   readonly body: Record<string, unknown>;
 }
 
-/** Posts as the partner does. */
 export class Partner {
   readonly #url: string;
 

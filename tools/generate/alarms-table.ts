@@ -50,6 +50,5 @@ function impactText(impact: AlarmDefinition['impact']): string {
   return impact === '<impact>' ? 'the event’s own (`impact` in its definition)' : impact.replace('<', '\\<');
 }
 
-/** The heading for an anchor. */
 const title = (section: string) =>
   section.replaceAll('-', ' ').replace(/^\w/, (letter) => letter.toUpperCase());

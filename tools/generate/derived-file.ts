@@ -13,7 +13,6 @@ export function isUpToDate({ file, text }: DerivedFile): boolean {
   return (existsSync(file) ? readFileSync(file, 'utf8') : undefined) === text;
 }
 
-/** Writes the generated text to the file. */
 export function bringUpToDate({ file, text }: DerivedFile): void {
   if (text === undefined) rmSync(file);
   else writeFileSync(file, text);

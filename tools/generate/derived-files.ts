@@ -29,7 +29,6 @@ const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
   'README.md': () => fillPlace(readFileSync('README.md', 'utf8'), 'events', eventsTable()),
 };
 
-/** The files and folders that contain generated files. */
 export const derivedPlaces: readonly string[] = [
   EVENT_INDEX,
   ...lambdaEventFolders,

@@ -32,7 +32,6 @@ ${addedIn(encrypted)}
 `;
 }
 
-/** A row for each permission of each role. */
 function rowsOf(assembly: string): string[] {
   const template = new SynthesisedTemplate(assembly);
   return template

@@ -92,7 +92,6 @@ export class SynthesisedTemplate {
     return resource.path;
   }
 
-  /** The policy statements of a role. */
   statementsOf(role: Resource): Statement[] {
     const attached = this.ofType('AWS::IAM::Policy').filter(({ properties }) =>
       properties.Roles.some((reference: unknown) => this.referred(reference) === role.path),

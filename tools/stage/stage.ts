@@ -173,7 +173,6 @@ export class Stage {
     return Arn;
   }
 
-  /** Ends the connections of the clients. */
   close(): void {
     for (const client of this.clients) client.destroy();
   }

@@ -79,7 +79,6 @@ interface MessageOptions {
   readonly payloadKey?: string;
 }
 
-/** A message as a queue delivers it. */
 function message(
   payload: object | string,
   { attempt = 1, receivedAt = RECEIVED_AT, ...more }: MessageOptions = {},

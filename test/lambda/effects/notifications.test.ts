@@ -178,7 +178,6 @@ async function consume(payload: Payload, replay?: Replay): Promise<boolean> {
   return result?.batchItemFailures.length === 0;
 }
 
-/** An id that no other event has. */
 const ownId = () => `id-${randomUUID()}`;
 
 describe.each([

@@ -26,7 +26,6 @@ beforeAll(async () => {
 });
 afterAll(() => aws.close());
 
-/** Id of the test's item. */
 let id: string;
 let tests = 0;
 beforeEach(() => {

@@ -19,7 +19,6 @@ const MARGIN = 5_000;
 let lambda: HttpRecorder;
 /** Answers of a function to its next invocations. Afterwards it answers like a working one. */
 let answers: Record<string, (RecorderAnswer | Promise<RecorderAnswer>)[]>;
-/** Answers for functions that work. */
 let working: (service: string, event: unknown) => Promise<RecorderAnswer> | RecorderAnswer;
 let invoked: string[];
 let cloudFormation: HttpRecorder;

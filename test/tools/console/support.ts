@@ -237,7 +237,6 @@ export class EventReader {
     this.#response?.resume();
   }
 
-  /** Cuts the connection. */
   cut(): void {
     this.#request.destroy();
   }

@@ -25,7 +25,6 @@ beforeEach(() => operator.empty());
 
 const post = (request: unknown) => running.api.post('/api/tasks', request);
 
-/** Runs a command to its end. */
 async function run(line: string, input?: string): Promise<Task> {
   const { status, body } = await post({ argv: line.split(' '), input });
   expect({ status, body }).toMatchObject({ status: 202, body: { state: 'running' } });

@@ -30,7 +30,6 @@ import { Queues } from '../../support/queues.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 import { TEST_SECRET } from '../../support/test-stack.ts';
 
-/** Any part of a description. */
 type Part = { readonly [key: string]: unknown };
 
 /** One of the documents, with its schemas. */

@@ -15,13 +15,11 @@ import { Destination } from '../terminal/files.ts';
 import { jsonOption } from '../terminal/options.ts';
 import { confirm, requireTerminal } from '../terminal/terminal.ts';
 
-/** Archived records of past messages, and removal of a person's data. */
 export const command = npmScriptWithSubcommands(
   'archive',
   'Shows what became of each message. A message that was settled more than once has several records.',
 ).usage('list | export | forget [options]');
 
-/** A subcommand for some records of a stage. */
 const on = (name: string, description: string) =>
   command
     .command(name)

@@ -44,7 +44,6 @@ interface BenchOptions {
   readonly signal: AbortSignal;
 }
 
-/** Reports figures that could not be measured, and measures the others. */
 async function benchFigures(subject: string, { json, signal }: BenchOptions) {
   const { FIGURES } = await import('../../measure/bench/figures.ts');
   const chosen = subject === 'figures' ? FIGURES : FIGURES.filter(({ name }) => name === subject);

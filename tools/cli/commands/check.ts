@@ -3,7 +3,6 @@ import { CommandError } from '../terminal/command-error.ts';
 import { runProgram } from '../terminal/run-program.ts';
 import { INTERRUPTED } from '../terminal/terminal.ts';
 
-/** Static checks: everything that does not run the code. */
 export const command = npmScript(
   'check',
   'Types, lint and format; events that lack a file, or are not in the index; no circles of imports, and no import against the order of folders.',

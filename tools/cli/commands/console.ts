@@ -21,7 +21,6 @@ interface Settings {
   readonly since: Date;
 }
 
-/** Opens a deployed stage in the browser, until Ctrl-C. */
 export const command = npmScript(
   'console',
   'A deployed stage in the browser: deliveries, queues, dead letters, tables. It runs on this machine until Ctrl-C, with your own AWS permissions.',

@@ -25,7 +25,6 @@ const EFFECT_LIMIT_MILLISECONDS = 10_000;
 /** The shown fields of a notification for programs. */
 const notification = z.object({ title: z.string(), data: z.record(z.string(), z.string()) });
 
-/** Result of one sample. */
 interface Row {
   readonly event: string;
   readonly answer: string;
@@ -91,7 +90,6 @@ function describe(rows: readonly Row[]): string[] {
   );
 }
 
-/** Finds the effect of an event by the event's id. */
 class EffectWatcher {
   readonly #dynamodb: DynamoDBClient;
   readonly #sqs: SQSClient;

@@ -11,14 +11,12 @@ const QUEUE = 'an event such as shop.updated, quarantine, unrouted, or a name th
 
 const collect = (text: string, before: string[] = []) => [...before, text];
 
-/** Shows the messages that could not be processed, and redrives them. */
 export function dlqCommand(runOperation: RunOperation) {
   const command = npmScriptWithSubcommands(
     'dlq',
     'Messages that could not be processed: dead letters, quarantine and unrouted events. Only redrive changes anything.',
   ).usage('list | show | redrive | export [options]');
 
-  /** A subcommand for the local stack or a stage. */
   const on = (name: string, description: string) =>
     command.command(name).description(description).addOption(stageOption()).addOption(outputsOption());
 

@@ -2,7 +2,6 @@ import { npmScript } from '../terminal/command.ts';
 import { anySeed, gatewayOption, seedOption, wholeNumber } from '../terminal/options.ts';
 import { Progress } from '../terminal/progress.ts';
 
-/** Sends generated requests, from any seed. Exit code 1 if one gets a wrong answer. */
 export const command = npmScript(
   'fuzz',
   'Sends mutated requests to the receiver, and holds each answer and each message against what the decisions say.',

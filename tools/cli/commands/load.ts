@@ -10,7 +10,6 @@ import { CommandError } from '../terminal/command-error.ts';
 import { jsonOption, secretOption, wholeNumber } from '../terminal/options.ts';
 import { INTERRUPTED, interruption, screenWidth } from '../terminal/terminal.ts';
 
-/** Sends deliveries at a fixed rate, and measures receipt and effect. */
 export const command = npmScript(
   'load',
   'Sends signed, distinct deliveries by the clock, whatever answers take, and tells how long receipt and effect took.',

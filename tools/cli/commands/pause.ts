@@ -2,7 +2,6 @@ import { outputsOption, type RunOperation, runOperation, stageOption } from '../
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 
-/** Keeps an event's messages on its queue while a dependency of its consumer is down. */
 export const pauseCommand = (runOperation: RunOperation) =>
   npmScript(
     'pause',

@@ -35,7 +35,6 @@ const LONGEST_WAIT = 3_600;
 /** Stands for standard input instead of a file. */
 export const STANDARD_INPUT = '-';
 
-/** The receiver's answer to an accepted delivery. */
 const acceptedSchema = z.object({ eventId: z.string(), requestId: z.string() });
 
 /**

@@ -46,7 +46,6 @@ interface Settings {
   readonly watch: boolean;
 }
 
-/** Synthesises the stack and runs it until Ctrl-C. */
 export const command = npmScript(
   'start',
   'Synthesises the stack and runs it on this machine until Ctrl-C. State is in memory and is lost on Ctrl-C, unless --keep stores it.',

@@ -3,7 +3,6 @@ import { outputsOption, runOperation, stageOption } from '../../stage/operation.
 import { npmScript } from '../terminal/command.ts';
 import { eachOf, jsonOption, time } from '../terminal/options.ts';
 
-/** Prints the log lines of deliveries as they are written, until Ctrl-C. */
 export const command = npmScript(
   'tail',
   'The log lines of deliveries as they are written, until Ctrl-C. Nothing is changed.',

@@ -6,7 +6,6 @@ import { JEST, runProgram } from '../terminal/run-program.ts';
 /** A part of a path and not a pattern. Jest accepts both. */
 const PATH = /^[\w.-]+\/[\w./-]*$/;
 
-/** Passes all options to Jest. */
 export const command = npmScript('test', 'Every test that needs only Node.js and npm.')
   .argument('[jest...]', "part of test files' paths, and options of Jest, such as -t NAME")
   .allowUnknownOption()

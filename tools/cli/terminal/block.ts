@@ -14,7 +14,6 @@ export type Block =
       readonly rows: readonly (readonly string[])[];
     };
 
-/** Progress of long work. */
 export interface Step {
   /** Verb phrase, such as `Posting` or `Waiting for quiet`. */
   readonly doing: string;

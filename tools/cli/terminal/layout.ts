@@ -60,7 +60,6 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => to
 /** Minimum width of a narrowed value. */
 const NARROWEST_VALUE = 20;
 
-/** Facts without those that have no value. */
 export function knownFacts(
   all: readonly (readonly [name: string, value: string | false | undefined])[],
 ): (readonly [name: string, value: string])[] {

@@ -41,7 +41,6 @@ const MAX_STACKS = 100;
 /** Milliseconds after which an equal stack is shown again, because the first one has scrolled away. */
 const STACK_SHOWN_AGAIN = 60_000;
 
-/** Indentation of wrapped lines. */
 const INDENT = ' '.repeat('00:00:00 '.length);
 
 type Colour = Parameters<typeof styleText>[0];
@@ -54,7 +53,6 @@ const LEVEL_COLOURS: Readonly<Record<string, Colour>> = {
   CRITICAL: 'red',
 };
 
-/** Formats the lines of a running stack for people. */
 export class LogFormat {
   readonly #stream: NodeJS.WriteStream;
   readonly #width: number;

@@ -57,7 +57,6 @@ export function eachOf<Word extends string>(words: readonly Word[]) {
   };
 }
 
-/** A TCP port. */
 export const port = wholeNumber(0, 65_535);
 
 /** @throws InvalidArgumentError if it is empty */
@@ -82,7 +81,6 @@ export const seedOption = () =>
     wholeNumber(0, LARGEST_SEED),
   );
 
-/** The default seed. */
 export const anySeed = () => Date.now() % LARGEST_SEED;
 
 /** For programs: all data, with whole ids. */

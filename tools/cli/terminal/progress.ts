@@ -11,11 +11,9 @@ const ESTIMATED_FROM = 0.02;
 /** Shortest remaining time in milliseconds for which an estimate is shown. */
 const SHORTEST_ESTIMATE = 1_000;
 
-/** Shows the progress of long work. */
 export interface ProgressDisplay {
   /** May be called at any rate. */
   show(step: Step): void;
-  /** Removes the display. */
   end(): void;
 }
 

@@ -61,7 +61,6 @@ export function TablesView() {
   );
 }
 
-/** The items of a table, page by page. */
 function Items({ table: { name, key }, opened }: { table: TableInfo; opened: string | undefined }) {
   /** Start keys of the pages visited, the current one last. */
   const [turned, turn] = useState<readonly string[]>([]);

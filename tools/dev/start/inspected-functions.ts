@@ -13,7 +13,6 @@ const FIRST_PORT = 9229;
 
 const MAX_PORT = 65_535;
 
-/** A function to be debugged. */
 export interface InspectedFunction {
   /** As typed: `receiver`, `shop.updated`. */
   readonly name: string;
@@ -88,7 +87,6 @@ export async function bundleReadably(
   }
 }
 
-/** Instructions to debug a function. */
 export function inspectText({ name }: InspectedFunction, { address }: InspectorPort): string {
   const port = Number(address.split(':').at(-1));
   const attach = JSON.stringify({ type: 'node', request: 'attach', name, port, restart: true });

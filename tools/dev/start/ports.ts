@@ -1,7 +1,6 @@
 import { listen } from '../../../local/listen.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 
-/** A port for the stack to listen on. */
 export interface WantedPort {
   /** The option that sets it: `aws-port`, `inspect receiver:<port>`. */
   readonly option: string;

@@ -28,7 +28,6 @@ interface Welcome {
   readonly milliseconds: number;
 }
 
-/** The addresses of a running stack. */
 export function welcome(
   { outputs, awsUrl, operator }: Pick<LocalStack, 'outputs' | 'awsUrl' | 'operator'>,
   about: Welcome,

@@ -14,7 +14,6 @@ const MAX_CONCURRENCY = 2;
 /** Milliseconds without a save after which esbuild's process ends, to free its memory. */
 const IDLE = 60_000;
 
-/** Bundles functions one by one. */
 export class Bundler {
   readonly #waiting: (() => void)[] = [];
   #running = 0;

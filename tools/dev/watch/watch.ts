@@ -55,7 +55,6 @@ const AFTER_FAILURE = {
 
 type About = 'code' | 'stack' | 'types';
 
-/** The outcome of rebuilding one function. */
 interface Outcome {
   readonly service: string;
   readonly isReplaced: boolean;

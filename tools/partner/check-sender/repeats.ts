@@ -46,7 +46,6 @@ interface Repeat {
 
 const WAIT_LONGER = `Wait ${FIRST_WAIT_SECONDS} s before the first repeat, and twice as long before each next one.`;
 
-/** All rules that apply are used. */
 const REPEATS: readonly Rule<Repeat>[] = [
   {
     kind: 'repeat',
@@ -121,7 +120,6 @@ const REPEATS: readonly Rule<Repeat>[] = [
   },
 ];
 
-/** Findings about a request that repeats an earlier one. */
 export function repeatFindings(delivery: Delivery, attempt: Attempt): Finding[] {
   const repeat = repeatsOf(delivery)[delivery.attempts.indexOf(attempt) - 1];
   // The same bytes with another signature are not a repeat, but a new try.
@@ -178,7 +176,6 @@ export function patienceFinding(milliseconds: number): Finding {
   });
 }
 
-/** How a delivery was repeated. */
 export interface RepeatReport {
   readonly delivery: number;
   readonly eventId: string;

@@ -19,7 +19,6 @@ const MAX_STEPS = 100;
 /** Maximum seconds of a step: nobody waits that long for an answer. */
 const MAX_STEP_SECONDS = 600;
 
-/** The service's answer to a request. */
 export interface ServiceAnswer {
   readonly response: HttpResponse;
   /** @default the request did not reach the receiver: API Gateway answers */

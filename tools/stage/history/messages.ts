@@ -30,7 +30,6 @@ const ENDS: Readonly<Record<string, Step['kind']>> = {
   DeadLettered: 'dead-lettered',
 };
 
-/** A request that brought the event. */
 export interface Request {
   readonly requestId: string;
   readonly exchange: ExchangeFact | undefined;
@@ -59,7 +58,6 @@ export interface Attempt {
   readonly record?: RecordFact | undefined;
 }
 
-/** A message on an event's queue. */
 export interface Message {
   readonly messageId?: string | undefined;
   readonly requestId: string | undefined;

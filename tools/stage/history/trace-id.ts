@@ -13,7 +13,6 @@ const POSSIBLE = /^[A-Za-z0-9._:=+/@~-]+$/;
 /** An event id, or the beginning of one (decision D7). */
 const OF_EVENT_ID = /^[0-9a-f]{8,64}$/i;
 
-/** Which kind of id it is. */
 export type IdKind = 'eventId' | 'requestId' | 'messageId' | 'webhookId';
 
 /** An id as typed by a user, who does not need to know its kind. */

@@ -51,7 +51,6 @@ const schema = z.object({
 /** A replay as stored under `replays/<name>.json` in the archive's bucket. */
 export type ReplayState = z.infer<typeof schema>;
 
-/** Why a record is not sent. */
 export type Unsent = keyof ReplayState['skipped'];
 
 export const sentOf = ({ sent }: Pick<ReplayState, 'sent'>) =>

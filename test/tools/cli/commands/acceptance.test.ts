@@ -65,7 +65,6 @@ async function runNode(
   return { code, output };
 }
 
-/** @returns the file's path */
 async function write(content: unknown): Promise<string> {
   const file = join(folder, 'outputs.json');
   await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
@@ -141,7 +140,6 @@ describe('the acceptance suite', () => {
     expect({ code, left: await left(stack) }).toEqual({ code: 1, left: nothing });
   });
 
-  /** Runs one file of the suite. */
   async function runSuite(name: string, outputs: object, ...options: string[]) {
     const files = `test/acceptance/${name}.test.ts`;
     const args = [...JEST, '--config=test/acceptance/jest.config.js', files, ...options];

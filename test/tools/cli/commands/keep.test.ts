@@ -77,7 +77,6 @@ async function here() {
 const timestamp = '2026-01-31T09:00:00Z';
 const userUpdated = (id: string) => ({ event: 'user.updated', data: { user_id: id }, timestamp });
 
-/** The console's list, as JSON. */
 async function listed(): Promise<string> {
   const { url } = JSON.parse(await readFile(project.path('.local/console.json'), 'utf8'));
   return (await fetch(new URL('/api/deliveries', url))).text();

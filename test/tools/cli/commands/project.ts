@@ -17,7 +17,6 @@ export interface Ended {
 
 export interface Running {
   readonly process: ChildProcess;
-  /** All output so far. */
   readonly stdout: () => string;
   readonly stderr: () => string;
   readonly ended: Promise<Ended>;

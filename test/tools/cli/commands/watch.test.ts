@@ -58,7 +58,6 @@ beforeEach(() => {
 
 const said = () => stack.stdout().slice(before);
 
-/** Waits for a line. */
 async function saying(line: RegExp): Promise<RegExpMatchArray> {
   return eventually(async () => said().match(line) ?? undefined).catch(() => {
     throw new Error(`It did not print ${line}, but: ${said()}`);

@@ -25,12 +25,10 @@ let watching: Watch;
 // Not imported: that would load esbuild before the working folder changes.
 const BUNDLE_LIST: typeof bundling.BUNDLE_LIST = 'bundles.json';
 
-/** Notices for each save. */
 let said: string[];
 /** Folders of syntheses, and those that existed at the deployment. */
 let synthesised: string[];
 let deployed: string[];
-/** Ends a synthesis. */
 let synthesis: () => Promise<void>;
 /** Ends the replacement of a function's code. */
 let replacement: () => Promise<undefined>;

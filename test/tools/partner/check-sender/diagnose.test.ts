@@ -46,7 +46,6 @@ interface Sent {
   readonly secret?: string;
 }
 
-/** The checker's diagnosis of such a request. */
 async function diagnosisOf(sent: Sent): Promise<Diagnosis> {
   const { body = BODY, signature = sign(body), secret = SECRET } = sent;
   const value = typeof signature === 'string' ? signature : Buffer.from(signature).toString('hex');
@@ -80,7 +79,6 @@ const withHeader = (name: string, value: string, ...more: [string, string][]): [
 interface Case extends Sent {
   readonly kinds: readonly string[];
   readonly status?: number | undefined;
-  /** In the findings' texts. */
   readonly says?: RegExp | undefined;
 }
 

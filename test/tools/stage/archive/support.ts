@@ -38,12 +38,10 @@ export async function putObject({ s3, outputs }: ArchiveOf, Key: string, Body: B
   await s3.send(new PutObjectCommand({ Bucket: outputs.ArchiveBucket, Key, Body }));
 }
 
-/** Puts an object of records into the archive. */
 export function putRecords(stack: ArchiveOf, key: string, records: readonly ArchiveRecord[]): Promise<void> {
   return putObject(stack, key, gzipSync(records.map(archiveLine).join('')));
 }
 
-/** The text of an archive object. */
 export async function textOf({ s3, outputs }: ArchiveOf, Key: string): Promise<string> {
   const { Body } = await s3.send(new GetObjectCommand({ Bucket: outputs.ArchiveBucket, Key }));
   return gunzipSync((await Body?.transformToByteArray()) ?? Buffer.of()).toString();

@@ -27,7 +27,6 @@ export const time = (seconds: number) => START + seconds * 1000;
 /** The same in ISO 8601. */
 export const at = (seconds: number) => new Date(time(seconds)).toISOString();
 
-/** A line of the receiver. */
 export function received(seconds: number, message: string, more: object = {}): LineFact {
   const event = message === 'Accepted' ? { event: 'shop.updated' } : {};
   const line = { timestamp: at(seconds), level: 'INFO', message, eventId: EVENT_ID, requestId: 'request-1' };
@@ -36,11 +35,9 @@ export function received(seconds: number, message: string, more: object = {}): L
   return fact;
 }
 
-/** A line of a consumer. */
 export const consumed = (seconds: number, message: string, more: object = {}): LineFact =>
   received(seconds, message, { event: 'shop.updated', messageId: 'message-1', attempt: 1, ...more });
 
-/** A temporary failure. */
 export const failed = (seconds: number, attempt: number, retryInSeconds: number, more: object = {}) =>
   consumed(seconds, 'Failed', { level: 'WARN', attempt, retryInSeconds, error: 'Throttled', ...more });
 

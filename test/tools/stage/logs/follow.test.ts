@@ -32,7 +32,6 @@ describe('following logs', () => {
 
   let endpoint: AwsEndpoint;
   let round = 0;
-  /** Each test has its own log groups. */
   let stack: Stage;
   /** Whether a request is throttled, by its number; and the number of requests that passed and that were throttled. */
   let isThrottled: (request: number) => boolean;

@@ -101,7 +101,6 @@ describe('with an event source of its own', () => {
   const set = (output: string, StateValue: 'OK' | 'ALARM', StateReason: string) =>
     cloudwatch.send(new SetAlarmStateCommand({ AlarmName: aws.outputs[output], StateValue, StateReason }));
 
-  /** Output of a command. */
   async function act(command: (operation: Operation, event: string) => Promise<unknown>, of = stack) {
     const operation = { ...operator.operation(), stack: of };
     await command(operation, EVENT);

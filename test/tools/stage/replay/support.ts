@@ -101,7 +101,6 @@ export class Replayer {
     return { Bucket: this.operator.outputs.ArchiveBucket, Key: `replays/${name}.json` };
   }
 
-  /** Empties the archive and all queues. */
   async empty(): Promise<void> {
     await Promise.all([emptyArchive(this.operator.stack), this.operator.empty()]);
   }
