@@ -76,7 +76,7 @@ export class Destination implements AsyncDisposable {
   }
 }
 
-/** A closed pipe ends the command elsewhere. @throws CommandError if standard output cannot be written */
+/** `cli.ts` handles a closed pipe. @throws CommandError if standard output cannot be written */
 function writeOut(line: string): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(line, (error: NodeJS.ErrnoException | null | undefined) => {

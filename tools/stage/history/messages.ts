@@ -128,7 +128,7 @@ export function messagesOf(
     );
   });
   drafts.push(...[...records].map(draftOfRecord));
-  // A consumer sends a dead letter as a new message. The attempt that gave up the old message represents it.
+  // A consumer sends a dead letter as a new message. Skip it if an attempt already reports it.
   for (const { messageId, requestId, at, error } of letters) {
     const isKnown = drafts.some(
       (draft) => draft.requestId === requestId && draft.attempts.some(({ kind }) => kind === 'dead-lettered'),

@@ -49,7 +49,7 @@ async function runNode(
     env: {
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-      // The user's credentials are in files below it, and those of a server at a fixed address.
+      // Disables the user's credential files, and a server's credentials from the metadata endpoint.
       HOME: '/nonexistent',
       AWS_EC2_METADATA_DISABLED: 'true',
       ...settings,
