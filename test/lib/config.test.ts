@@ -10,7 +10,7 @@ const everySetting = JSON.parse(readFileSync('tools/generate/every-setting.json'
 const secretArn = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:partner-AbCdEf';
 const home = { account: '111122223333', region: 'eu-central-1' };
 
-/** The same settings, once for each field of each object, which has another value then. */
+/** Copies of the settings. In each, another field of an object has the given value. */
 function withEachField(settings: object, value: unknown): object[] {
   return Object.entries(settings).flatMap(([field, given]) => {
     const deeper = typeof given === 'object' ? withEachField(given, value) : [];
@@ -18,7 +18,7 @@ function withEachField(settings: object, value: unknown): object[] {
   });
 }
 
-/** The lines of the message with which a configuration is refused, if it is. */
+/** The lines of the error message if a configuration is rejected. */
 function refusals(given: unknown, credentials = {}): string[] {
   try {
     parseConfig('prod', given, credentials);
@@ -159,7 +159,7 @@ describe('is refused', () => {
     { field: 'secretArn', given: { secretArn: 'partner' } },
     // Without the six characters that Secrets Manager adds.
     { field: 'secretArn', given: { secretArn: secretArn.slice(0, -7) } },
-    // A key of no secret.
+    // A key without a secret.
     { field: 'secretKmsKeyArn', given: { secretKmsKeyArn: arn('kms', 'key/0a1b') } },
     { field: 'archive.queryGigabytes', given: { archive: { queryGigabytes: 0.5 } } },
     {
@@ -175,12 +175,12 @@ describe('is refused', () => {
       field: 'domain.mutualTls.key',
       given: { domain: { ...everySetting.domain, mutualTls: { bucket: 'store', key: '/partner.pem' } } },
     },
-    // A way round the client certificates.
+    // A bypass of the client certificates.
     {
       field: 'domain.keepDefaultEndpoint',
       given: { domain: { ...everySetting.domain, keepDefaultEndpoint: true } },
     },
-    // Nothing asks for it.
+    // Nothing uses it.
     {
       field: 'domain.ownershipCertificateArn',
       given: { domain: { ...everySetting.domain, mutualTls: undefined } },
@@ -189,7 +189,7 @@ describe('is refused', () => {
       field: 'events.shop.updated.maximumConcurrency',
       given: { events: { 'shop.updated': { maximumConcurrency } } },
     })),
-    // No more than the batches at a time.
+    // Not more than the concurrent batches.
     {
       field: 'events.shop.updated.reservedConcurrency',
       given: { events: { 'shop.updated': { reservedConcurrency: 20 } } },
@@ -197,7 +197,7 @@ describe('is refused', () => {
     { field: 'events.shop.updated.quietAfter', given: { events: { 'shop.updated': { quietAfter: 0 } } } },
     { field: 'quietAfter', given: { quietAfter: 169 } },
     { field: 'receiver.reservedConcurrency', given: { receiver: { reservedConcurrency: 0 } } },
-    // As long as API Gateway waits: 30 s, and 29 s of a REST API.
+    // As long as API Gateway waits: 30 s, and 29 s for a REST API.
     { field: 'receiver.timeout', given: { receiver: { timeout: 30 } } },
     { field: 'receiver.timeout', given: { gateway: 'rest', receiver: { timeout: 29 } } },
     { field: 'receiver.memory', given: { receiver: { memory: 100 } } },
@@ -281,7 +281,7 @@ function textsOf(fields: object): string[] {
   return stack.node.metadata.filter(({ type }) => type === 'aws:cdk:warning').map(({ data }) => String(data));
 }
 
-/** The ids of the warnings that a stage with these fields is given. */
+/** The ids of the warnings for a stage with these fields. */
 function warningsOf(fields: object): string[] {
   return textsOf(fields)
     .map((text) => /\[ack: partner-webhooks:([\w-]+)\]$/.exec(text)?.[1] ?? '')

@@ -40,14 +40,14 @@ beforeAll(async () => {
 
 afterAll(() => stack.close());
 
-/** What a function is, as the stack runs it. */
+/** A function's definition in the running stack. */
 function definitionOf(service: string) {
   const found = stack.functions.get(service);
   if (found === undefined) throw new Error(`The stack has no function ${service}`);
   return found.definition;
 }
 
-/** AWS clients with the access key of a function; the operator's for none. */
+/** AWS clients with the access key of a function. By default the operator's. */
 function clientsOf(service?: string) {
   const settings = {
     ...stack.operator,
@@ -236,7 +236,7 @@ test.each(['webhook', 'AWS'])(
 );
 
 describe('what a stack takes', () => {
-  /** Execution environments, busy or not. */
+  /** Number of execution environments, busy or not. */
   const environments = () =>
     [...stack.functions.values()].reduce((sum, item) => sum + item.function.environments, 0);
 

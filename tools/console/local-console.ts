@@ -9,7 +9,6 @@ import { Source } from './source.ts';
 /** Bytes of a token: too many to guess. */
 const TOKEN_BYTES = 24;
 
-/** A new token for a console's cookie. */
 export const newToken = () => randomBytes(TOKEN_BYTES).toString('base64url');
 
 export interface LocalConsole extends AsyncDisposable {

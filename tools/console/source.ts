@@ -33,7 +33,6 @@ const SEARCHES = 20;
 const HOUR = 60 * 60 * 1000;
 
 interface TextSearch {
-  /** Keys of objects. */
   readonly read: Set<string>;
   records: number;
 }
@@ -163,7 +162,6 @@ export class Source {
   }
 
   async #follow(notify: (notice: Notice) => void): Promise<void> {
-    /** Why logs or the archive cannot be read. */
     const problems = new Map<string, string>();
     const onProblem = (source: string, error: Error | undefined) => {
       if (error === undefined) problems.delete(source);

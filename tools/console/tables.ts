@@ -16,7 +16,6 @@ const TABLES: readonly TableInfo[] = [
   { name: 'ContactPartnerTable', key: 'user_id' },
 ];
 
-/** The tables that a stage has. */
 export const tablesOf = ({ outputs }: Pick<Stage, 'outputs'>): TableInfo[] =>
   TABLES.filter(({ name }) => outputs[name] !== undefined);
 

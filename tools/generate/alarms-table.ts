@@ -1,6 +1,6 @@
 import { type AlarmDefinition, alarmTable } from '../../lib/alarms/alarm-table.ts';
 
-/** Every alarm, for the runbook: when it rings, what users lose, and the section about it. */
+/** Table of all alarms for the runbook: when each fires, the effect on users, and its section. */
 export function alarmsTable(): string {
   const rows = Object.entries<AlarmDefinition>(alarmTable).map(([name, { metric, rings, impact, section }]) =>
     [
@@ -38,7 +38,7 @@ function times({ periods = 1, periodsAtThreshold }: AlarmDefinition['rings']): s
   return periods === 1 ? '' : `, ${count} times in a row`;
 }
 
-/** In the largest unit that leaves no fraction. */
+/** In the largest unit without a fraction. */
 function duration(seconds: number): string {
   const units = { day: 86_400, hour: 3_600, minute: 60 };
   const [unit, size] = Object.entries(units).find(([, length]) => seconds % length === 0) ?? ['second', 1];
@@ -50,6 +50,5 @@ function impactText(impact: AlarmDefinition['impact']): string {
   return impact === '<impact>' ? 'the event’s own (`impact` in its definition)' : impact.replace('<', '\\<');
 }
 
-/** A heading by its anchor. */
 const title = (section: string) =>
   section.replaceAll('-', ' ').replace(/^\w/, (letter) => letter.toUpperCase());

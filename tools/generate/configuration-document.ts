@@ -35,7 +35,7 @@ Made from \`lib/config.ts\`: \`npm run generate\`.
 `;
 }
 
-/** Rows of a field and of those in it. Fields of every event are shown once. */
+/** Rows of a field and its subfields. Fields that every event has are shown once. */
 function rows(path: string, field: Field, isRequired: boolean): string[] {
   const inner = Object.entries(field.properties ?? {}) as [string, Field][];
   const events = path === 'events';

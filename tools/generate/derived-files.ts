@@ -14,7 +14,7 @@ import { statefulResources, templateDifferences, templateSnapshot } from './temp
 
 export const PROD_SNAPSHOT = 'test/lib/snapshots/prod.json';
 
-/** What is made of the stack: each file by its path. */
+/** Files generated from the stack, by path. */
 const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
   [PROD_SNAPSHOT]: ({ prod }) => templateSnapshot(prod),
   'test/lib/snapshots/dev-differences.txt': ({ dev, prod }) => templateDifferences({ from: prod, to: dev }),
@@ -29,7 +29,6 @@ const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
   'README.md': () => fillPlace(readFileSync('README.md', 'utf8'), 'events', eventsTable()),
 };
 
-/** The files and folders that everything derived is in. */
 export const derivedPlaces: readonly string[] = [
   EVENT_INDEX,
   ...lambdaEventFolders,
@@ -37,7 +36,7 @@ export const derivedPlaces: readonly string[] = [
   ...Object.keys(OF_STACK),
 ];
 
-/** Every derived file, as it follows from the code and the samples as they are now. */
+/** Every generated file, from the current code and samples. */
 export function derivedFiles(assemblies: Assemblies): DerivedFile[] {
   const ofStack = Object.entries(OF_STACK).map(([file, make]) => ({ file, text: make(assemblies) }));
   return [eventIndex(), ...lambdaEvents(), ...apiFiles(), ...ofStack];

@@ -3,7 +3,7 @@ import { catalogue, type EventName, eventNames } from '../../lambda/events/catal
 import type { EffectName } from '../../lambda/events/definition.ts';
 import { dataSchema } from '../partner/api/json-schema.ts';
 
-/** The output of the stack that leads to an effect. */
+/** The stack output that belongs to each effect. */
 export const EFFECT_OUTPUTS: Readonly<Record<EffectName, string>> = {
   'shop-cache': 'ShopCacheTable',
   cast: 'CastTable',
@@ -28,7 +28,7 @@ const dataOf = z.object({
 
 const schemaOf = (event: EventName) => dataOf.parse(dataSchema(event, 'input'));
 
-/** For the README: every event with the fields of `data` that it needs, and what is done about it. */
+/** For the README: every event with its required fields of `data`, and its processing. */
 export function eventsTable(): string {
   const rows = eventNames.map((event) => {
     const { meaning, processing, effect } = catalogue[event];

@@ -1,8 +1,8 @@
 import { type Permission, SynthesisedTemplate } from './synthesised-template.ts';
 
 /**
- * What each role may do with `prod`'s settings, what it may do besides with every other setting, and what with a key for
- * everything.
+ * Permissions of each role with the settings of `prod`, further ones with every other setting, and further ones with a
+ * key for everything.
  */
 export function permissionsDocument(prod: string, everySetting: string, encrypted: string): string {
   const rows = rowsOf(prod);
@@ -32,7 +32,6 @@ ${addedIn(encrypted)}
 `;
 }
 
-/** A row for each permission of each role. */
 function rowsOf(assembly: string): string[] {
   const template = new SynthesisedTemplate(assembly);
   return template

@@ -10,7 +10,6 @@ const FOLDER = '.local';
 export const OUTPUTS_FILE = `${FOLDER}/outputs.json`;
 export const FUNCTIONS_FILE = `${FOLDER}/functions.json`;
 
-/** Error message if no local stack runs. */
 export const NOT_RUNNING = 'The local stack is not running. Start it with: npm start';
 
 /** Data that `--keep` stores for the next start. */
@@ -36,7 +35,6 @@ interface StackDescription {
   readonly outputs: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** By their names on the command line: `receiver`, `shop-updated`. */
   readonly functions: Readonly<Record<string, FunctionDefinition>>;
-  /** The stack's console. */
   readonly console?: { readonly url: string; readonly token: string };
 }
 

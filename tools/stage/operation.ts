@@ -13,7 +13,6 @@ export interface Operation {
   readonly stack: Stage;
   /** Aborted by Ctrl-C. The work stops at a safe point and prints the state of the messages. */
   readonly signal: AbortSignal;
-  /** Prints a line. */
   readonly printLine: (line: string) => void;
   /** Columns; Infinity if the output is not a terminal. */
   readonly width: number;
@@ -45,7 +44,6 @@ export function printBlocks({ printLine, width, print }: Operation, blocks: read
   }
 }
 
-/** Selects the stack. */
 interface Where {
   readonly stage?: string | undefined;
   readonly outputs?: string | undefined;

@@ -69,7 +69,7 @@ const OF_CONNECTION = new Set([
 /**
  * Posts a recorded request unchanged, with its own headers and so its own signature. Headers of a tunnel are left out:
  * otherwise the request would look as if it came through the tunnel.
- * @param post `url`: of the webhook. Its origin is combined with the request's path
+ * @param post `url` is that of the webhook. Its origin is combined with the request's path
  * @throws CommandError if nothing answers; AbortError if the signal is aborted
  */
 export async function postRecorded(

@@ -173,7 +173,6 @@ export class Stage {
     return Arn;
   }
 
-  /** Ends the connections of the clients. */
   close(): void {
     for (const client of this.clients) client.destroy();
   }
@@ -194,7 +193,7 @@ export function localStackAt(address: URL): Stage | undefined {
   return undefined;
 }
 
-/** The local stack, if the address is that of its webhook. Otherwise a stage of which only the webhook is known. */
+/** The local stack, if the address is that of its webhook. Otherwise a stage with only a webhook. */
 export function stageAt(address: URL): Stage {
   const local = localStackAt(address);
   const outputs = { ...local?.outputs, WebhookUrl: address.href };

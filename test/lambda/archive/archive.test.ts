@@ -25,7 +25,7 @@ beforeEach(() => {
 afterEach(() => faults.clear());
 afterAll(() => aws.close());
 
-/** A record of this test. @param body is filled up until the line has so many bytes. @default a short one */
+/** A record of this test. @param body is padded until the line has this many bytes. @default a short body */
 function record(index: number, bytes = 0): ArchiveRecord {
   const short: ArchiveRecord = {
     eventId: `event-${tests}-${index}`,
@@ -40,7 +40,7 @@ function record(index: number, bytes = 0): ArchiveRecord {
   return { ...short, body: 'x'.repeat(Math.max(0, bytes - length)) };
 }
 
-/** The places of this test's records that are in the bucket, once there are so many. */
+/** Positions of this test's records in the bucket, when there are this many. */
 const archived = (count: number) =>
   eventually(async () => {
     const own = (await bucket.records()).filter(({ eventId }) => eventId.startsWith(`event-${tests}-`));
@@ -101,7 +101,7 @@ describe('what was not archived is told by its place', () => {
     faults.inject({ service: 'firehose', kind: 'throttled', every: 2, callers: 'everyone' });
     const failures = await archive.put([0, 1, 2, 3].map((index) => record(index, MAX_RECORD_BYTES)));
     const names = failures.map((failure) => failure?.name ?? 'archived');
-    // Three records fill a call; which of the two calls comes first is not said.
+    // Three records fill a call. The order of the two calls is not fixed.
     expect([
       ['archived', 'archived', 'archived', 'ServiceUnavailableException'],
       [...Array(3).fill('ServiceUnavailableException'), 'archived'],

@@ -26,7 +26,6 @@ beforeAll(async () => {
 });
 afterAll(() => aws.close());
 
-/** Names a row of the test. */
 let id: string;
 let tests = 0;
 beforeEach(() => {
@@ -40,7 +39,7 @@ const by = (version: string, replay: VersionedChange['replay'] = undefined) => (
   replay,
 });
 
-/** Writes over columns of a row, as a bug does. */
+/** Overwrites columns of an item, like a bug. */
 async function harm(table: string | undefined, key: string, columns: Row): Promise<void> {
   const row = { ...(await tables.get(table, { [key]: id })), ...columns };
   const Item = marshall(row, { removeUndefinedValues: true });
@@ -57,7 +56,7 @@ describe('the shop cache', () => {
   const invalidate = (change: VersionedChange, updatedFields?: readonly string[]) =>
     cache.invalidate({ ...change, shopId: id, updatedFields });
 
-  /** A reader that caches what it read, on the condition that the version is what it saw before. */
+  /** A reader that caches what it has read, on condition that the version has not changed. */
   const store = (seen: string | undefined) =>
     tables.client.send(
       new UpdateItemCommand({

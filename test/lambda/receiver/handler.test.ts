@@ -31,7 +31,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   await rotate(TEST_SECRET);
   lines.capture();
-  // The SDK repeats a call at once.
+  // The SDK then retries a call at once.
   jest.spyOn(Math, 'random').mockReturnValue(0);
 });
 afterEach(() => {
@@ -55,7 +55,7 @@ interface Delivery {
   readonly requestId?: string;
 }
 
-/** Starts the function anew. @returns what answers a delivery, by its status */
+/** Starts a new instance of the function. @returns a function that returns the status for a delivery */
 async function start(): Promise<(delivery?: Delivery) => Promise<number | undefined>> {
   starts += 1;
   const { handler } = (await import(`../../../lambda/receiver/handler.ts?start=${starts}`)) as {
@@ -120,7 +120,7 @@ describe('a start', () => {
     breakSecrets('slow', 5 * WARM_UP_LIMIT);
     const began = performance.now();
     const answer = await start();
-    // Without a limit it would take both attempts of a call: 4 s.
+    // Without the limit, it would take both attempts of a call: 4 s.
     expect(performance.now() - began).toBeLessThan(3 * WARM_UP_LIMIT);
     faults.clear();
     expect(await answer()).toBe(200);

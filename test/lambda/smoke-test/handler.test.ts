@@ -17,9 +17,8 @@ const MARGIN = 5_000;
 
 /** Lambda's Invoke API. */
 let lambda: HttpRecorder;
-/** What a function answers to its next invocations; after that what one that works does. */
+/** Answers of a function to its next invocations. Afterwards it answers like a working one. */
 let answers: Record<string, (RecorderAnswer | Promise<RecorderAnswer>)[]>;
-/** Answers for functions that work. */
 let working: (service: string, event: unknown) => Promise<RecorderAnswer> | RecorderAnswer;
 let invoked: string[];
 let cloudFormation: HttpRecorder;
@@ -69,11 +68,11 @@ const never = () => new Promise<RecorderAnswer>(() => {});
 interface RequestOptions {
   readonly ResourceProperties?: object;
   readonly OldResourceProperties?: object;
-  /** Milliseconds that the function has. */
+  /** Remaining milliseconds of the function. */
   readonly remaining?: number;
 }
 
-/** Has CloudFormation send a request. @returns what it is told */
+/** Sends a request of CloudFormation. @returns the answer to CloudFormation */
 async function request(
   RequestType: 'Create' | 'Update' | 'Delete',
   { ResourceProperties = properties, OldResourceProperties = {}, remaining = 30_000 }: RequestOptions = {},
@@ -109,7 +108,7 @@ describe('with the functions of the stack', () => {
   });
   afterAll(() => stack.close());
 
-  // It starts all functions.
+  // Starts all functions.
   test('a deployment succeeds without effect but one rejection, which no metric counts', async () => {
     working = async (service, event) => {
       const result = await stack.functions.get(service)?.function.invoke(event);

@@ -249,7 +249,7 @@ describe('what becomes of the messages', () => {
 });
 
 describe('problems with the queue', () => {
-  /** Fails the first calls of one operation, as a restarting endpoint would. */
+  /** Fails the first calls of one operation, like an endpoint that restarts. */
   function failing(command: string, times: number): SQSClient {
     const flaky = new SQSClient({
       region,

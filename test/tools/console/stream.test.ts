@@ -31,7 +31,7 @@ function read(path?: string, lastEventId?: string, port = running.console.port):
 
 let last = 0;
 
-/** Adds a delivery that is queued. @returns its id */
+/** Adds a queued delivery. @returns its id */
 function add(shop: string): string {
   last += 1;
   const requestId = `request-${last}`;
@@ -101,12 +101,12 @@ describe('the stream', () => {
     first.cut();
     settle(changed);
     const id = add('shop-h');
-    // A page that was hidden asks with an id in the address.
+    // A page that was hidden reconnects with an id in the address.
     const after = `/api/stream?search=shop-h&after=${first.lastId}`;
     const second = await read(after).ready();
     expect(second.names).toEqual(['deliveries', 'ready']);
     expect(second.events.slice(0, 1).map(idsOf)).toEqual([[changed, id]]);
-    // A browser that reconnects to the same address sends the newer id.
+    // A browser that reconnects to the same address sends the newer id in the header.
     const third = await read(after, second.lastId).ready();
     expect(third.names).toEqual(['ready']);
   });
@@ -188,7 +188,7 @@ test('a client that has gone before its stream begins leaves nothing behind', as
 });
 
 test('a client that does not read is cut off, costs little memory, and resumes where it was', async () => {
-  // Some 20 MB of rows: more than the buffers between two sockets hold.
+  // About 20 MB of rows: more than the buffers of two sockets hold.
   const rows = 6_000;
   const error = 'x'.repeat(3_000);
   using store = new HistoryStore();

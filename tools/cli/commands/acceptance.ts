@@ -15,7 +15,7 @@ import { wholeNumber } from '../terminal/options.ts';
 import { JEST, runProgram } from '../terminal/run-program.ts';
 import { INTERRUPTED } from '../terminal/terminal.ts';
 
-/** `npm run acceptance`: the suite of `test/acceptance/` against a deployed stack. */
+/** Runs the suite of `test/acceptance/` against a deployed stack. */
 export const command = npmScript(
   'acceptance',
   'Posts signed events to a deployed stack, and checks every answer of the contract but 500, and every effect.',
@@ -49,7 +49,7 @@ they were told is remembered for 90 days.`,
     const { stackName, outputs } = target(file);
     if (given === undefined) {
       const { localEnvironment } = await import('../../stage/stage.ts');
-      // With a profile the SDK ignores the keys of the environment.
+      // If a profile is set, the SDK ignores the keys in the environment.
       delete process.env.AWS_PROFILE;
       Object.assign(process.env, localEnvironment(outputs));
     }
@@ -62,7 +62,7 @@ they were told is remembered for 90 days.`,
       [variable.run]: run,
       [variable.wait]: String(wait),
     });
-    // Jest is interrupted as well, and then cleans nothing up.
+    // Jest is interrupted, too, and then does not clean up.
     if (code === INTERRUPTED) {
       console.error(`Interrupted: what bears the name ${run} has not been removed`);
       process.exitCode = INTERRUPTED;
@@ -75,7 +75,7 @@ they were told is remembered for 90 days.`,
     process.exitCode = code;
   });
 
-/** @throws CommandError where the file does not say which stack */
+/** @throws CommandError if the file does not name exactly one stack */
 function target(file: string): Target {
   try {
     return readTarget(file);
@@ -84,7 +84,7 @@ function target(file: string): Target {
   }
 }
 
-/** @throws CommandError where there is no region, or there are no credentials */
+/** @throws CommandError if there is no region, or there are no credentials */
 async function findRegion(): Promise<string> {
   const { config } = new SecretsManagerClient();
   let region: string;
@@ -102,8 +102,8 @@ async function findRegion(): Promise<string> {
 }
 
 /**
- * Reads the secret, as every delivery is going to need it.
- * @throws CommandError if it cannot be read: the credentials are of another account, or may not, or nothing answers
+ * Reads the secret, because every delivery needs it.
+ * @throws CommandError if it cannot be read: credentials of another account, a missing permission, or no answer
  */
 async function proveAccess(secretArn: string, region: string, isLocal: boolean): Promise<void> {
   try {

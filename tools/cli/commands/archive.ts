@@ -15,13 +15,11 @@ import { Destination } from '../terminal/files.ts';
 import { jsonOption } from '../terminal/options.ts';
 import { confirm, requireTerminal } from '../terminal/terminal.ts';
 
-/** `npm run archive`: what became of past messages, and how to forget a person. */
 export const command = npmScriptWithSubcommands(
   'archive',
   'Shows what became of each message. A message that was settled more than once has several records.',
 ).usage('list | export | forget [options]');
 
-/** A subcommand on some records of a stage. */
 const on = (name: string, description: string) =>
   command
     .command(name)
@@ -53,7 +51,7 @@ on('export', 'Writes records as lines of JSON, with what the partner sent, which
     return runOperation(where, async (operation) => {
       const { exportRecords } = await import('../../stage/archive/export.ts');
       await using destination = new Destination(output);
-      // The records go to standard output, so messages do not.
+      // Standard output is for the records, so messages go to standard error.
       const aside = { ...operation, printLine: console.error };
       return exportRecords(aside, filter, { payloads, write: (line) => destination.write(line) });
     });
@@ -81,7 +79,7 @@ command
       ...girl.map((id) => ({ kind: 'girl', id }) as const),
     ];
     if (persons.length === 0) throw new CommandError('Say who: --user <id> or --girl <id>');
-    // Before the search of the whole archive, which takes a while.
+    // Checked before the archive is searched, which takes a while.
     if (!dryRun && !yes) requireTerminal();
     return runOperation(where, async (operation) => {
       const { forget } = await import('../../stage/archive/forget.ts');

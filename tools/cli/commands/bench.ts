@@ -7,12 +7,12 @@ import { jsonOption, wholeNumber } from '../terminal/options.ts';
 import { Progress } from '../terminal/progress.ts';
 import { INTERRUPTED, interruption, screenWidth } from '../terminal/terminal.ts';
 
-/** Starts: enough for a median that holds on a noisy machine. */
+/** Starts: enough for a stable median on a noisy computer. */
 const ROUNDS = 25;
 
 /**
- * `npm run bench`: every figure that has a goal, as ratios of one run; or where the time of a start goes; or how quick the
- * console's page is, in the system's Chromium.
+ * Measures every figure that has a goal, as ratios of one run. Or shows the steps of a start, or the speed of the
+ * console's page in the system's Chromium.
  */
 export const command = npmScript(
   'bench',
@@ -44,7 +44,6 @@ interface BenchOptions {
   readonly signal: AbortSignal;
 }
 
-/** Prints what could not be measured, and measures the others anyway. */
 async function benchFigures(subject: string, { json, signal }: BenchOptions) {
   const { FIGURES } = await import('../../measure/bench/figures.ts');
   const chosen = subject === 'figures' ? FIGURES : FIGURES.filter(({ name }) => name === subject);
@@ -93,7 +92,7 @@ async function benchStart({ rounds, json, signal }: BenchOptions) {
   console.log(lines.join('\n'));
 }
 
-/** In milliseconds and MB: a page is compared with what a person notices. */
+/** In milliseconds and MB, because users notice absolute times. */
 async function benchConsole(signal: AbortSignal) {
   const [{ measureConsole }, { synthesise }, { Workspace }] = await Promise.all([
     import('../../../test/console/measure.ts'),

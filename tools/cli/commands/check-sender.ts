@@ -10,15 +10,15 @@ import { interruption, screenWidth } from '../terminal/terminal.ts';
 
 const DEFAULT_PORT = 8080;
 
-/** Something was wrong with a request, or none came, or a repeat did not. */
+/** A request was wrong, none came, or a repeat is missing. */
 const WRONG = 1;
 
-/** The command was typed wrongly, or cannot listen: for a CI another thing than {@link WRONG}. */
+/** The command line is wrong, or the port cannot be opened. CI can distinguish it from {@link WRONG}. */
 const USAGE = 2;
 
 /**
- * `npm run check-sender`: says of each request what is right and what is wrong with it, until Ctrl-C. Nothing is stored,
- * and nothing that was sent is shown.
+ * Checks each incoming request and explains mistakes, until Ctrl-C. Stores nothing, and prints nothing of the sent
+ * data.
  */
 export const command = npmScript(
   'check-sender',
@@ -85,7 +85,7 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers as the servi
     process.exitCode = isRightInAll(summary) && (requests === undefined || isEnough) ? 0 : WRONG;
   });
 
-/** What has more to say stands by itself. */
+/** Puts an empty line before a text of several lines. */
 const spaced = (lines: readonly string[]) => (lines.length > 1 ? ['', ...lines] : lines);
 
 function welcome({ port }: Checker, host = 'localhost', secret: string): string {
@@ -99,7 +99,7 @@ function welcome({ port }: Checker, host = 'localhost', secret: string): string 
   ].join('\n');
 }
 
-/** @throws an error that no address or port explains */
+/** @throws the error, if it is not about an address or a port */
 function listenProblem(error: unknown, port: number, host: string | undefined): string {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE')
@@ -117,7 +117,7 @@ function usage(line: string): never {
   process.exit(USAGE);
 }
 
-/** `npm run check-sender | head`: whoever reads has seen enough. */
+/** The reader has stopped, as in `npm run check-sender | head`. */
 function endWithReader(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
   process.exit();

@@ -9,10 +9,10 @@ import { CommandError } from '../terminal/command-error.ts';
 import { readJson } from '../terminal/files.ts';
 import { port, time } from '../terminal/options.ts';
 
-/** How far back the list reaches, by default. */
+/** Default start of the list, before now. */
 const SINCE = '1h';
 
-/** Milliseconds in which a console on this machine answers, even if it is busy. */
+/** Milliseconds in which a local console answers, even if it is busy. */
 const ANSWER_LIMIT = 5_000;
 
 interface Settings {
@@ -21,7 +21,6 @@ interface Settings {
   readonly since: Date;
 }
 
-/** `npm run console -- --stage prod`: a deployed stage in the browser, until Ctrl-C. */
 export const command = npmScript(
   'console',
   'A deployed stage in the browser: deliveries, queues, dead letters, tables. It runs on this machine until Ctrl-C, with your own AWS permissions.',
@@ -42,7 +41,7 @@ export const command = npmScript(
       return;
     }
     await runOperation(where, (operation) => serve(operation, { port, readOnly, since }));
-    // Ctrl-C is how it ends.
+    // Ctrl-C is the normal end.
     process.exitCode = 0;
   });
 
@@ -52,7 +51,7 @@ async function printLocalAddress(): Promise<void> {
     throw new CommandError('Name a stage: --stage … The console of the local stack runs with it: npm start');
   }
   const { url } = readJson(CONSOLE_FILE) as { url: string };
-  // A process that was killed leaves its file.
+  // A process that was killed leaves its file behind.
   const answer = await fetch(url, { method: 'HEAD', signal: AbortSignal.timeout(ANSWER_LIMIT) }).catch(
     () => {},
   );

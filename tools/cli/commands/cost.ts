@@ -14,17 +14,17 @@ import { table } from '../terminal/layout.ts';
 import { decimal, wholeNumber } from '../terminal/options.ts';
 import { screenWidth } from '../terminal/terminal.ts';
 
-/** A body that fits a message: 1 MiB less 32 KiB (`lambda/queue/message.ts`). */
+/** A body that fits a message: 1 MiB minus 32 KiB (`lambda/queue/message.ts`). */
 const MAXIMUM_PAYLOAD_BYTES = (1024 - 32) * 1024;
 
 /** Source: Lambda developer guide, "Lambda quotas", function memory allocation and timeout. */
 const MEMORY = { minimum: 128, maximum: 10_240 };
 const MAXIMUM_MILLISECONDS = 900_000;
 
-/** Messages of a batch, at most. Source: Lambda developer guide, "Using Lambda with Amazon SQS". */
+/** Maximum messages of a batch. Source: Lambda developer guide, "Using Lambda with Amazon SQS". */
 const MAXIMUM_BATCH = 10_000;
 
-/** `npm run cost`: what a month costs, what saturates first, and what both are computed from. */
+/** Prints the cost of a month, the resources that saturate first, and the assumptions. */
 export const command = npmScript(
   'cost',
   'Dollars for a month of deliveries to the prod stage, or with --scale what saturates first.',

@@ -20,24 +20,22 @@ import { table } from '../terminal/layout.ts';
 import { jsonOption } from '../terminal/options.ts';
 import { screenWidth } from '../terminal/terminal.ts';
 
-/** How long an effect may take. */
+/** Timeout of an effect. */
 const EFFECT_LIMIT_MILLISECONDS = 10_000;
 
-/** What programs are told of an event, as far as it is shown. */
+/** The shown fields of a notification for programs. */
 const notification = z.object({ title: z.string(), data: z.record(z.string(), z.string()) });
 
-/** What one sample came to. */
 interface Row {
   readonly event: string;
   readonly answer: string;
-  /** Null where there was none in time. */
+  /** Null if there was none in time. */
   readonly effect: string | null;
 }
 
 /**
- * `npm run demo`: starts the stack, sends one signed sample of every event, and shows what each came
- * to. An effect is a table's item whose version ends with the event's id, or a notification that
- * carries it: so an event that is added needs nothing here.
+ * Starts the stack, sends one signed sample of every event, and shows the results. An effect is an item whose version
+ * ends with the event's id, or a notification that contains it, so a new event needs no change here.
  */
 export const command = npmScript(
   'demo',
@@ -93,7 +91,6 @@ function describe(rows: readonly Row[]): string[] {
   );
 }
 
-/** Finds the effect of an event by the event's id. */
 class EffectWatcher {
   readonly #dynamodb: DynamoDBClient;
   readonly #sqs: SQSClient;
@@ -102,7 +99,7 @@ class EffectWatcher {
   readonly #queueUrl: string;
   readonly #notifications = new Map<string, string>();
 
-  /** Subscribes to every topic, so that nothing published from now on is missed. */
+  /** Subscribes to every topic, so that no later notification is missed. */
   static async start({ outputs, operator }: LocalStack): Promise<EffectWatcher> {
     const sqs = new SQSClient(operator);
     const sns = new SNSClient(operator);
@@ -136,7 +133,7 @@ class EffectWatcher {
     this.#queueUrl = queueUrl;
   }
 
-  /** @returns undefined where the event has had no effect in time */
+  /** @returns undefined if the event had no effect in time */
   async of(eventId: string): Promise<string | undefined> {
     const deadline = Date.now() + EFFECT_LIMIT_MILLISECONDS;
     while (Date.now() < deadline) {
@@ -176,7 +173,7 @@ function named(outputs: Readonly<Record<string, string>>, name: RegExp): Map<str
   return new Map(Object.entries(outputs).filter(([key]) => name.test(key)));
 }
 
-/** @param body the document that programs are told by */
+/** @param body the notification for programs */
 function showNotification(body: string): string {
   const { title, data } = notification.parse(JSON.parse(body));
   return [title, ...Object.entries(data).map(([name, value]) => `${name}=${value}`)].join(' ');

@@ -4,21 +4,19 @@ import { CommandError } from '../terminal/command-error.ts';
 import { Destination } from '../terminal/files.ts';
 import { jsonOption, wholeNumber } from '../terminal/options.ts';
 
-/** Messages a second at most. Source: SQS API reference, `StartMessageMoveTask`. */
+/** Maximum messages a second. Source: SQS API reference, `StartMessageMoveTask`. */
 const FASTEST_MOVE = 500;
 
 const QUEUE = 'an event such as shop.updated, quarantine, unrouted, or a name that list shows';
 
 const collect = (text: string, before: string[] = []) => [...before, text];
 
-/** `npm run dlq`: shows the messages that could not be processed, and redrives them. */
 export function dlqCommand(runOperation: RunOperation) {
   const command = npmScriptWithSubcommands(
     'dlq',
     'Messages that could not be processed: dead letters, quarantine and unrouted events. Only redrive changes anything.',
   ).usage('list | show | redrive | export [options]');
 
-  /** A subcommand, on the local stack or another one. */
   const on = (name: string, description: string) =>
     command.command(name).description(description).addOption(stageOption()).addOption(outputsOption());
 
@@ -86,7 +84,7 @@ export function dlqCommand(runOperation: RunOperation) {
         const { exportMessages } = await import('../../stage/queues/dlq-show.ts');
         const queue = await findQueue(operation.stack, name);
         await using destination = new Destination(output);
-        // Standard output is for the lines alone.
+        // Standard output is only for the exported lines.
         const aside = { ...operation, printLine: console.error };
         return exportMessages(aside, queue, (line) => destination.write(line));
       }),

@@ -2,7 +2,6 @@ import { npmScript } from '../terminal/command.ts';
 import { anySeed, gatewayOption, seedOption, wholeNumber } from '../terminal/options.ts';
 import { Progress } from '../terminal/progress.ts';
 
-/** `npm run fuzz`: as many requests as wanted, from any seed. Exit code 1 where one is treated wrongly. */
 export const command = npmScript(
   'fuzz',
   'Sends mutated requests to the receiver, and holds each answer and each message against what the decisions say.',

@@ -18,7 +18,7 @@ export const command = npmScript(
         );
       }
     };
-    // First, because everything else is made of the events that it lists.
+    // First, because everything else depends on the events that it lists.
     const outdated = [eventIndex()].filter((file) => !isUpToDate(file));
     refuse(outdated.map(({ file }) => file));
     outdated.forEach(bringUpToDate);

@@ -10,7 +10,6 @@ import { CommandError } from '../terminal/command-error.ts';
 import { jsonOption, secretOption, wholeNumber } from '../terminal/options.ts';
 import { INTERRUPTED, interruption, screenWidth } from '../terminal/terminal.ts';
 
-/** `npm run load`: deliveries by the clock, and how long receipt and effect took. */
 export const command = npmScript(
   'load',
   'Sends signed, distinct deliveries by the clock, whatever answers take, and tells how long receipt and effect took.',
@@ -54,7 +53,8 @@ export const command = npmScript(
     if (stage !== undefined || outputs !== undefined || url === undefined) {
       await runOperation({ stage, outputs }, (operation) => {
         const own = ofStack(operation.stack.outputs.WebhookUrl);
-        // Whoever has the rights to find a stack may load it; another name of it is to be named twice.
+        // A stage found with AWS permissions may be loaded. Any other address must be confirmed by naming its host
+        // twice.
         const target =
           url === undefined ? own : loadTarget(url, URL.parse(url)?.host === own.host ? own.host : iOwn);
         return start(operation, target);

@@ -6,10 +6,10 @@ import { table } from '../terminal/layout.ts';
 import { wholeNumber } from '../terminal/options.ts';
 import { screenWidth } from '../terminal/terminal.ts';
 
-/** What may be mutated: what runs in AWS. */
+/** Only code that runs in AWS can be mutated. */
 const ROOT = 'lambda';
 
-/** `npm run mutate`: by hand, as it takes a second for each mutant, and half a minute for one that no test catches. */
+/** Run by hand, because it takes a second for each mutant, and half a minute for one that no test detects. */
 export const command = npmScript(
   'mutate',
   'Changes lambda/ in one place after another, and shows which changes the tests do not notice.',

@@ -2,7 +2,6 @@ import { outputsOption, type RunOperation, runOperation, stageOption } from '../
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 
-/** `npm run pause -- <event>`: keeps an event on its queue while something that its consumer needs is down. */
 export const pauseCommand = (runOperation: RunOperation) =>
   npmScript(
     'pause',

@@ -13,7 +13,6 @@ import { DEFAULT_RATE, MAX_RATE } from '../../stage/replay/token-bucket.ts';
 import { npmScript } from '../terminal/command.ts';
 import { time, wholeNumber } from '../terminal/options.ts';
 
-/** `npm run replay`: sends what the archive has to its queues once more. */
 export const replayCommand = (runOperation: RunOperation) =>
   npmScript(
     'replay',

@@ -26,21 +26,20 @@ import { shownId } from '../terminal/terminal.ts';
 
 const DEFAULT_URL = `http://localhost:3000${WEBHOOK_PATH}`;
 
-/** Their answers are kept until the end. */
+/** Limited because their answers are held in memory until the end. */
 const MAX_DELIVERIES = 100_000;
 
-/** Seconds: an effect that takes longer is better traced later. */
+/** Seconds. To follow a slower effect, trace it later. */
 const LONGEST_WAIT = 3_600;
 
-/** Names standard input instead of a file. */
+/** Stands for standard input instead of a file. */
 export const STANDARD_INPUT = '-';
 
-/** The receiver's answer to a delivery that it has accepted. */
 const acceptedSchema = z.object({ eventId: z.string(), requestId: z.string() });
 
 /**
- * `npm run send -- <event>`: signs a sample and posts it, its `timestamp` set to now so that it is
- * newer than what was sent before. `--file` sends the bytes of a file as they are, `--again` those of a delivery.
+ * Signs a sample and posts it. Its `timestamp` is set to now, so that it is newer than earlier events. `--file` sends
+ * the bytes of a file unchanged, `--again` those of an earlier delivery.
  */
 export const sendCommand = (runOperation: RunOperation) =>
   npmScript('send', 'Signs a sample event and posts it, its timestamp set to now.')
@@ -141,7 +140,6 @@ export const sendCommand = (runOperation: RunOperation) =>
 
 export const command = sendCommand(runOperation);
 
-/** What is sent. */
 interface Sendable {
   /** @param index of the delivery, from 0 */
   readonly bodyAt: (index: number) => Uint8Array;
@@ -150,7 +148,7 @@ interface Sendable {
   readonly request?: RecordedRequest | undefined;
 }
 
-/** The bytes of a file, or a sample that is newer with each delivery. @throws CommandError */
+/** The bytes of a file, or a sample that is newer for each delivery. @throws CommandError */
 function bodyOf(file: string | undefined, event: string | undefined): Sendable['bodyAt'] {
   if (file !== undefined) {
     const bytes = readBytes(file);
@@ -177,8 +175,8 @@ async function standardInput({ input }: Operation): Promise<Sendable['bodyAt']> 
 }
 
 /**
- * A delivery that is sent again: as the console has it, or as the stack keeps it.
- * @returns undefined if it was interrupted @throws CommandError if the bytes are not kept
+ * A delivery to send again, from the console or from the stack.
+ * @returns undefined if it was interrupted @throws CommandError if the bytes are not stored
  */
 async function deliveryOf(
   operation: Operation,
@@ -222,7 +220,7 @@ const recordedSchema = z.object({
   }),
 });
 
-/** A delivery, as the console of the local stack has it. @throws CommandError if it does not run */
+/** A delivery from the console of the local stack. @throws CommandError if the console does not run */
 async function askLocalConsole(id: string): Promise<RecordedDelivery | undefined> {
   const isAway = new CommandError('--same-headers needs the console of the local stack: npm start');
   if (!existsSync(CONSOLE_FILE)) throw isAway;
@@ -239,9 +237,9 @@ async function askLocalConsole(id: string): Promise<RecordedDelivery | undefined
   return { request, body: body.ok ? new Uint8Array(await body.arrayBuffer()) : undefined };
 }
 
-/** What deliveries are signed with: the option, or the secret of the stack if it is known. */
+/** The secret that signs deliveries: the option, or the secret of the stack if it is known. */
 async function keyOf({ stack }: Operation, isDefault: boolean, secret: string): Promise<string> {
-  // Only the webhook is known of an address elsewhere.
+  // For an address elsewhere, only the webhook is known.
   if (!isDefault || (stack.local && stack.outputs.WebhookSecretArn === undefined)) return secret;
   const { currentSecret } = await import('../../stage/signed-post.ts');
   return currentSecret(stack);
@@ -252,7 +250,7 @@ interface Answer {
   readonly body: unknown;
 }
 
-/** @returns false if a delivery has no effect in time */
+/** @returns false if a delivery is not processed in time */
 async function awaitAnswers(
   operation: Operation,
   answers: readonly Answer[],
@@ -285,7 +283,7 @@ async function awaitAnswers(
 }
 
 /**
- * Reads an address. Without a protocol it is `http://`, and a host alone gets the path of the webhook.
+ * Parses an address. Adds `http://` if the protocol is missing, and the path of the webhook if there is only a host.
  * @throws InvalidArgumentError
  */
 function webhookUrl(text: string): string {

@@ -6,17 +6,17 @@ import { npmScript } from '../terminal/command.ts';
 import { anySeed, gatewayOption, seedOption, wholeNumber } from '../terminal/options.ts';
 import { Progress } from '../terminal/progress.ts';
 
-/** Deliveries of a run that is about something else: a kill, an outage. */
+/** Number of deliveries in a run that tests something else: a kill, an outage. */
 const REVIEWS_PER_KILL = 10;
 const DELIVERIES_IN_AN_OUTAGE = 200;
 
-/** Instead of the template's 180 s: the time after which what a killed consumer had in hand comes back. */
+/** Replaces the template's 180 s: the time after which messages of a killed consumer become visible again. */
 const VISIBILITY_SECONDS = 5;
 
-/** Differences that are printed. */
+/** Maximum number of differences printed. */
 const MAX_SHOWN = 20;
 
-/** `npm run soak`: exit code 1, and the seed, on any difference. */
+/** On any difference, prints the seed and exits with code 1. */
 export const command = npmScript(
   'soak',
   'Posts deliveries at a stack that faults beset, waits for quiet, and holds everything that is there against an oracle.',

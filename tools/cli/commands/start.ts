@@ -32,9 +32,9 @@ interface Settings {
   readonly console: boolean;
   readonly secret: string;
   readonly gateway?: GatewayKind | undefined;
-  /** Names of tunnels to the webhook. */
+  /** Host names of tunnels to the webhook. */
   readonly publicHost?: readonly string[] | undefined;
-  /** Folders of somebody else's stacks. */
+  /** Folders of other people's stacks. */
   readonly beside?: readonly string[] | undefined;
   /** Whether the state is stored, and an earlier run's is continued. */
   readonly keep?: true | undefined;
@@ -46,7 +46,6 @@ interface Settings {
   readonly watch: boolean;
 }
 
-/** `npm start`: synthesises the stack and runs it until Ctrl-C. */
 export const command = npmScript(
   'start',
   'Synthesises the stack and runs it on this machine until Ctrl-C. State is in memory and is lost on Ctrl-C, unless --keep stores it.',
@@ -190,7 +189,7 @@ async function start(settings: Settings): Promise<void> {
       print(notice.text);
       page?.news.notice(notice);
     };
-    // Loaded now that the stack is ready, so that nobody waits for it.
+    // Loaded after the stack is ready, so that the start does not wait for it.
     const { Watch } = await import('../../dev/watch/watch.ts');
     await using _watch =
       sources &&

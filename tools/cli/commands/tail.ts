@@ -3,7 +3,6 @@ import { outputsOption, runOperation, stageOption } from '../../stage/operation.
 import { npmScript } from '../terminal/command.ts';
 import { eachOf, jsonOption, time } from '../terminal/options.ts';
 
-/** `npm run tail`: the log lines of deliveries as they are written, until Ctrl-C. */
 export const command = npmScript(
   'tail',
   'The log lines of deliveries as they are written, until Ctrl-C. Nothing is changed.',
@@ -22,6 +21,6 @@ export const command = npmScript(
       const { tail } = await import('../../stage/logs/tail.ts');
       return tail(operation, { events: event, id, since, json });
     });
-    // Ctrl-C is how it ends.
+    // Ctrl-C is the normal end.
     process.exitCode = 0;
   });

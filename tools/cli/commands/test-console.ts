@@ -3,7 +3,6 @@ import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { JEST, runProgram } from '../terminal/run-program.ts';
 
-/** `npm run test:console`: Jest, on what needs a browser. */
 export const command = npmScript('test:console', 'The console in a real browser: Chromium or Chrome.')
   .argument('[paths...]', "part of test files' paths")
   .option('--pictures', 'also takes the pictures of docs/console/')

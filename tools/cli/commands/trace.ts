@@ -3,7 +3,7 @@ import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { jsonOption, time } from '../terminal/options.ts';
 
-/** `npm run trace -- <id>`: the history of one delivery; `--search <text>`: which deliveries have a text. */
+/** Shows the history of one delivery; with `--search <text>`, lists the deliveries that contain a text. */
 export const command = npmScript(
   'trace',
   'What became of one delivery: received, queued, answered, each attempt, its effect or why it has none, archive, redrive and replay. Nothing is changed.',

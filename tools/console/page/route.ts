@@ -39,7 +39,6 @@ function decode(part: string): string {
   }
 }
 
-/** The route of the page's address. */
 export const route = signal<Route>({ view: 'deliveries', path: [], query: {} });
 
 /** Last address of the deliveries. Other views link back to it. */

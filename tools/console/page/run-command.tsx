@@ -10,7 +10,6 @@ import { Copy } from './ui/copy.tsx';
 import { Dialog } from './ui/dialog.tsx';
 import { showToast } from './ui/toast.tsx';
 
-/** A command that the page runs for the user. */
 export interface Command extends TaskRequest {
   /** A sentence about what it does. On a stage it is shown with the confirmation. */
   readonly does: string;
@@ -18,7 +17,6 @@ export interface Command extends TaskRequest {
   readonly reads?: boolean;
 }
 
-/** The command line for a terminal. */
 const commandText = ([script, ...words]: readonly string[]) =>
   `npm run ${script} -- ${words.map(shellWord).join(' ')}${stack.commandSuffix}`;
 

@@ -26,7 +26,6 @@ export interface Loaded<T> {
   readonly value: T | undefined;
   readonly error: string | undefined;
   readonly loading: boolean;
-  /** Loads it now. */
   readonly reload: () => void;
 }
 
@@ -50,11 +49,9 @@ export const notices = signal<readonly Notice[]>([]);
 export const queues = signal<Loaded<Queues>>(nothing);
 export const faults = signal<Loaded<Faults | undefined>>(nothing);
 
-/** Why nothing can be changed here. */
 export const refusal = () =>
   stack.readOnly ? 'The console was started with --read-only. Nothing can be changed.' : undefined;
 
-/** Dead letters of all events. */
 export const deadLetterCount = ({ events }: Queues) =>
   events.reduce((total, { dead }) => total + dead.visible + dead.inFlight, 0);
 
@@ -66,7 +63,6 @@ let index = new DeliveryIndex();
 let next: DeliveryIndex | undefined = index;
 let frame = 0;
 
-/** A delivery as received from the stream. */
 export const deliveryOf = (id: string): Delivery | undefined => index.get(id);
 
 /** The following rows are complete. The old ones stay visible until all have arrived. */

@@ -14,7 +14,7 @@ import { Empty, ErrorNote, Loading } from './ui/notes.tsx';
 import { Split, usePane } from './ui/split.tsx';
 import { Table } from './ui/table.tsx';
 
-/** Columns besides the key: of the list alone, and of the list next to an item. */
+/** Columns besides the key, if the list is alone, and if an item is next to it. */
 const COLUMNS = { alone: 4, beside: 1 };
 
 /** Visible rows of a long value. */
@@ -61,7 +61,6 @@ export function TablesView() {
   );
 }
 
-/** The items of a table, page by page. */
 function Items({ table: { name, key }, opened }: { table: TableInfo; opened: string | undefined }) {
   /** Start keys of the pages visited, the current one last. */
   const [turned, turn] = useState<readonly string[]>([]);

@@ -44,7 +44,6 @@ const COLUMNS: readonly Column<Task>[] = [
   },
 ];
 
-/** Opens and closes the dock, and shows how many tasks are running. */
 export function TasksButton() {
   const running = tasks.value.filter(({ state }) => state === 'running').length;
   const isOpen = tasksAreOpen.value;

@@ -29,7 +29,6 @@ const LONGEST_COMMAND = 128 * 1024;
 /** Words of a command line that are shown. */
 const WORDS_SHOWN = 50;
 
-/** A command line that the console can run. */
 export interface RunnableCommand {
   readonly argv: readonly string[];
   /** The command line for a terminal. */
@@ -43,14 +42,12 @@ type Task = Parameters<RunOperation>[1];
 
 type CommandContext = Pick<ConsoleContext, 'source' | 'local' | 'queueLocks'>;
 
-/** Arguments and options of a command, as parsed by commander. */
 interface Parsed {
   readonly args: readonly unknown[];
   readonly options: Readonly<Record<string, unknown>>;
   readonly input: string | undefined;
 }
 
-/** A command that the page may run. */
 interface AllowedCommand {
   readonly build: (runOperation: RunOperation) => CommandUnknownOpts;
   readonly subcommand?: string;

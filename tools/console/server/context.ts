@@ -22,7 +22,6 @@ export const MAX_TASKS = 150;
 /** Maximum bytes of a request: a body of API Gateway's 10 MB, where each byte may become six in JSON (`\u0000`). */
 const MAX_BYTES = 60 * 1024 * 1024;
 
-/** Shared by all routes. */
 export interface ConsoleContext {
   readonly source: Source;
   /** Nothing may be changed. The server rejects changes before they reach a route. */

@@ -20,7 +20,6 @@ const settingsSchema = z.strictObject({
 /** Kills a running function, like a crash of its machine, or its next invocation. */
 const killSchema = z.strictObject({ next: z.boolean() });
 
-/** Faults of the local stack. */
 export function faultRoutes({ local }: Pick<ConsoleContext, 'local'>) {
   return new Hono<ConsoleEnv>()
     .get('/faults', (c) => {

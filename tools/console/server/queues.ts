@@ -20,7 +20,6 @@ const limitSchema = z._default(
 /** Milliseconds for which a value from CloudWatch is reused. The metric has one value per minute. */
 const METRIC_AGE = 60_000;
 
-/** When the oldest message of a queue was sent. */
 type OldestAt = (url: string, state: QueueState) => Promise<Date | undefined>;
 
 export function queueRoutes(console: ConsoleContext) {

@@ -5,7 +5,6 @@ import { secureHeaders } from 'hono/secure-headers';
 import { forbidden, Problem } from './problem.ts';
 
 export interface SecurityRules {
-  /** Port that the console listens on. */
   readonly port: number;
   readonly token: string;
   /** If false, reading needs the cookie, too: a stage's data is not the developer's own. */
@@ -19,7 +18,6 @@ export const cookieName = (port: number) => `console-${port}`;
 /** Names of this computer in a browser. DNS rebinding can make any other name resolve to it. */
 const HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 
-/** Methods that change nothing. */
 const READS = new Set(['GET', 'HEAD']);
 
 /** Port that a `Host` header omits. */

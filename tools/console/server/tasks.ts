@@ -53,7 +53,6 @@ interface TaskEntry {
   readonly ended: Promise<void>;
 }
 
-/** Commands that run or have run in the console. */
 export class Tasks {
   readonly #stack: Stage;
   readonly #onChange: (task: Task) => void;
@@ -193,7 +192,6 @@ const clean = <Value>(value: Value): Value =>
     typeof part === 'string' ? printable(stripVTControlCharacters(part)) : part,
   );
 
-/** Why a task failed, in one line. */
 function lineOf(error: unknown, signal: AbortSignal, local: boolean): string {
   if (isInterruption(error, signal)) return 'Interrupted.';
   const shown = forPeople(error, local);

@@ -19,7 +19,6 @@ export interface MeasureOptions {
   readonly onProgress: (doing: string) => void;
 }
 
-/** The value of a figure in one run. */
 export interface Measured extends Spread {
   /** The parts of the value in one line, such as `4.1 ms ÷ 3.6 ms`. */
   readonly made: string;
@@ -68,7 +67,6 @@ function share(sorted: readonly number[], share: number): number {
   return value;
 }
 
-/** A figure and its value, or why it could not be measured. */
 export interface FigureRow {
   readonly figure: Figure;
   readonly result: Measured | Error;

@@ -59,7 +59,6 @@ function figure(name: string, title: string, atMost: number, of: keyof Costs): F
   };
 }
 
-/** All figures, in the order of the table. */
 export const FIGURES: readonly Figure[] = [
   moduleLoad,
   firstRequest,

@@ -86,7 +86,6 @@ const PARTS = 6;
 
 const EVALUATION = 'evaluates the module';
 
-/** One step of a start. */
 export interface Step {
   readonly name: string;
   /** When it ends, in milliseconds from the start of the process. Undefined for a part of another step. */
@@ -97,7 +96,6 @@ export interface Step {
 
 interface TimelineOptions {
   readonly rounds: number;
-  /** Called after each round. */
   readonly onProgress?: (rounds: number) => void;
   readonly signal?: AbortSignal;
 }

@@ -105,7 +105,6 @@ export async function post(url: string, signal: AbortSignal): Promise<Posted> {
   return posted;
 }
 
-/** All queues of the stack. */
 class Queues {
   readonly #client: SQSClient;
   readonly #urls: readonly string[];

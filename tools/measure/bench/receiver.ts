@@ -3,7 +3,6 @@ import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { queueUrlVariable } from '../../../lambda/events/event-names.ts';
 import { writeBundle } from '../../../lib/release/function-bundles.ts';
 
-/** The receiver's entry point, relative to the project's root. */
 const RECEIVER = 'lambda/receiver/handler.ts';
 
 /** esbuild plugin that replaces the receiver's warm-up: nothing happens before the first request. */

@@ -307,12 +307,10 @@ export function writeUnits(effect: EffectName, payloadBytes: number): WriteUnits
   return byEffect[effect];
 }
 
-/** The events that have an effect. */
 export function eventsWith(effect: EffectName): EventName[] {
   return eventNames.filter((event) => catalogue[event].effect === effect);
 }
 
-/** The table that an event's effect writes to. */
 export function tableOf(event: EventName): string {
   return isNotification(event) ? 'idempotency' : catalogue[event].effect;
 }

@@ -14,7 +14,6 @@ const RATES = [100, 1_000, 10_000, 100_000];
 /** Values of `archive.bufferSeconds` that are compared: the minimum, one in between, and the maximum. */
 const BUFFER_SECONDS = [60, 300, 900];
 
-/** A changed assumption or setting. */
 interface Variation {
   readonly text: string;
   readonly workload?: (workload: Workload) => Partial<Workload>;
@@ -77,7 +76,6 @@ const VARIATIONS: readonly Variation[] = [
   },
 ];
 
-/** A paragraph or a table of a report. */
 export type ReportBlock = string | ReportTable;
 
 interface ReportTable {
@@ -85,7 +83,6 @@ interface ReportTable {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** The dollars of a month, by line item. */
 export function costReport(workload: Workload, deployment: Deployment, logs: LogBytes): ReportBlock[] {
   const month = costs(workload, deployment, logs);
   return [

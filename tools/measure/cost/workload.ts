@@ -12,7 +12,6 @@ export interface Workload {
   readonly receiverMilliseconds: number;
   /** Mean billed milliseconds of an invocation of a consumer, for its whole batch. */
   readonly consumerMilliseconds: number;
-  /** Mean messages in a batch. */
   readonly batch: number;
   /** Share of the deliveries, from 0 to 1, that is kept in S3 (decision D13). */
   readonly oversizeShare: number;
@@ -28,7 +27,6 @@ export interface Workload {
   readonly questions: number;
 }
 
-/** An equal share for each event. */
 const evenMix = Object.fromEntries(eventNames.map((event) => [event, 1 / eventNames.length])) as Record<
   EventName,
   number

@@ -139,7 +139,6 @@ export class EffectReader {
   }
 }
 
-/** Why the archive cannot be read, in one line. */
 function reasonOf(error: unknown, local: boolean): string {
   const told = forPeople(error, local);
   return told instanceof Error ? (told.message.split('\n')[0] ?? told.name) : String(told);

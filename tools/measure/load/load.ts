@@ -13,12 +13,10 @@ import { makeReport, type Unread } from './report.ts';
 import { describeReport } from './report-text.ts';
 import { type Run, runLoad } from './run.ts';
 
-/** Settings of a load test. */
 interface LoadOptions {
   readonly plan: LoadPlan;
   readonly url: URL;
   readonly secret: string;
-  /** The name of the stage, if given. */
   readonly stage?: string | undefined;
   readonly json: boolean;
   /** The file to draw into. */

@@ -80,7 +80,6 @@ export class Bitmap {
   }
 }
 
-/** The result of one delivery. */
 export interface Ending {
   readonly number: number;
   /** When it was due, in milliseconds since the run began. */
@@ -124,7 +123,6 @@ export class Interval {
   }
 }
 
-/** The measurements of a run. */
 export class Measurements {
   /** Equal parts of the run. */
   readonly slices: readonly Interval[];

@@ -52,7 +52,6 @@ export function ratesOf(plan: Pick<LoadPlan, 'rate' | 'seconds' | 'ramp'>): numb
   return stepsOf(plan).flatMap(({ rate, seconds }) => Array.from({ length: seconds }, () => rate));
 }
 
-/** Deliveries of the whole run. */
 export function deliveriesOf(plan: Pick<LoadPlan, 'rate' | 'seconds' | 'ramp'>): number {
   return stepsOf(plan).reduce((sum, { rate, seconds }) => sum + rate * seconds, 0);
 }

@@ -31,7 +31,6 @@ const MEANINGS: Readonly<Record<string, string>> = {
   ...LOCAL_ERRORS,
 };
 
-/** A report for people, in lines. */
 export function describeReport(report: LoadReport, width: number): string[] {
   const { plan, deliveries, rate, sender, steps, ended } = report;
   const sections = [

@@ -20,11 +20,9 @@ const MAX_LOOP_DELAY = 50;
 
 type IntervalSummary = ReturnType<Interval['summary']>;
 
-/** A step of a ramp. */
 interface ReportedStep extends IntervalSummary {
   /** Deliveries a second. */
   readonly rate: number;
-  /** Why it counts as broken. */
   readonly broken?: string;
 }
 
@@ -57,7 +55,6 @@ export interface LoadReport {
   /** Empty without a ramp. */
   readonly steps: readonly ReportedStep[];
   readonly slices: readonly IntervalSummary[];
-  /** Why it ended early. */
   readonly ended?: string;
   /** Whether all deliveries were sent at their rate, answered 200 and processed, as far as that is known. */
   readonly succeeded: boolean;

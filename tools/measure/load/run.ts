@@ -30,7 +30,6 @@ export interface RunOptions {
   readonly maxUnderWay?: number;
 }
 
-/** A run that has ended. */
 export interface Run {
   readonly plan: LoadPlan;
   readonly url: URL;
@@ -41,7 +40,6 @@ export interface Run {
   readonly lasted: number;
   /** Milliseconds from its first second until the last wait ended. */
   readonly over: number;
-  /** Why it ended early. */
   readonly ended?: string;
   /** Why the sending computer could not keep the rate. */
   readonly tooSlow?: string;
@@ -126,7 +124,6 @@ export async function runLoad({
   };
 }
 
-/** A run so far. */
 interface RunState {
   readonly host: string;
   /** Milliseconds since it began. */
@@ -135,7 +132,6 @@ interface RunState {
   readonly endings: ReadonlyMap<number | string, number>;
   /** Milliseconds by which the next delivery is late. */
   readonly lateBy: number;
-  /** Deliveries that have not ended. */
   readonly underWay: number;
 }
 

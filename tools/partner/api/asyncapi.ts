@@ -97,7 +97,6 @@ function operation(topic: TopicName): JsonSchema {
   };
 }
 
-/** AsyncAPI messages by name. */
 type Messages = Readonly<Record<string, JsonSchema>>;
 
 /** Source: user guide, "Custom notifications using Amazon Q Developer in chat applications". */

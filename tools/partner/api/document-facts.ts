@@ -21,5 +21,4 @@ export const CONTACT = {
   email: 'webhooks@example.com',
 };
 
-/** A reference to a schema in the same document. */
 export const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });

@@ -11,7 +11,6 @@ export const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
 /** The `$id` of a schema. It is an identifier and never fetched. */
 export const schemaId = (name: string) => `urn:partner-webhooks:schema:${name}`;
 
-/** An event with its names in the documents. */
 export interface DescribedEvent {
   readonly event: EventName;
   /** For files, operations and messages: `shop-updated`. */
@@ -75,7 +74,6 @@ const webhookId = {
   description: 'Yours to use: whatever it is, it is kept with the event, and nothing is decided by it.',
 };
 
-/** A payload as the partner sends it. */
 export function payloadSchema({ event, meaning, processing, samples }: DescribedEvent): JsonSchema {
   return {
     title: event,

@@ -20,7 +20,6 @@ import { notificationDocument } from './notifications.ts';
 import { openApiDocument } from './openapi.ts';
 import { describedPage } from './page.ts';
 
-/** Folder of the API descriptions. */
 export const API_FOLDER = 'docs/api';
 
 const SCHEMAS_FOLDER = `${API_FOLDER}/schemas`;

@@ -16,7 +16,6 @@ import { EFFECT_OUTPUTS } from '../../generate/events-table.ts';
 import { type DescribedEvent, DRAFT, eventId, eventIdOf, schemaId } from './event-schemas.ts';
 import { dataSchema, type JsonSchema } from './json-schema.ts';
 
-/** The topics of notifications. */
 export const topics = {
   chat: {
     name: 'ChatTopic',

@@ -14,7 +14,6 @@ const accepted = {
 
 type AcceptedStatus = keyof typeof accepted;
 
-/** The body of 200. */
 const acceptedSchema = (status: AcceptedStatus): JsonSchema => ({
   title: status,
   description: accepted[status],
@@ -260,7 +259,6 @@ export const responseComponents = {
 
 const responseRef = (name: string) => ({ $ref: `#/components/responses/${name}` });
 
-/** Every answer of the endpoint by its status. */
 export const responses: JsonSchema = {
   200: responseRef('Accepted'),
   400: responseRef('UnusableEvent'),

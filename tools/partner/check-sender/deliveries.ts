@@ -42,7 +42,7 @@ export interface Attempt {
 /** One event, which its sender repeats until it is accepted. */
 export interface Delivery {
   readonly number: number;
-  /** Of the first request. */
+  /** Event id of the first request. */
   readonly eventId: string;
   event: EventName | undefined;
   readonly attempts: Attempt[];

@@ -95,7 +95,9 @@ async function causesOf(request: SentRequest, answer: ServiceAnswer, secret: str
   ];
 }
 
-/** The receiver's answer to a request that did not reach it, so that one verdict names all mistakes. */
+/**
+ * The answer that the receiver would give to a request that did not reach it. With it, one verdict names all mistakes.
+ */
 async function outcomeAtAddress(request: SentRequest, secret: string): Promise<ServiceAnswer['outcome']> {
   if (request.body.length === 0) return undefined;
   const addressed = { ...request, method: 'POST', path: WEBHOOK_PATH };

@@ -39,7 +39,6 @@ export function findingsOf<Subject>(rules: readonly Rule<Subject>[], subject: Su
   return rules.filter(({ applies }) => applies(subject)).map((rule) => findingOf(rule, subject));
 }
 
-/** The finding of the first rule that applies. */
 export function firstFinding<Subject>(rules: readonly Rule<Subject>[], subject: Subject): Finding[] {
   const rule = rules.find(({ applies }) => applies(subject));
   return rule === undefined ? [] : [findingOf(rule, subject)];

@@ -78,7 +78,6 @@ export function memberOf(node: JsonNode | undefined, key: string): JsonNode | un
   return node?.kind === 'object' ? node.entries.findLast(([name]) => name === key)?.[1] : undefined;
 }
 
-/** A node and all nodes in it. */
 export function nodesIn(node: JsonNode): JsonNode[] {
   if (node.kind === 'object') return [node, ...node.entries.flatMap(([, value]) => nodesIn(value))];
   return node.kind === 'array' ? [node, ...node.items.flatMap(nodesIn)] : [node];
@@ -93,7 +92,6 @@ export function shapeOf(node: JsonNode): string {
   return node.text === 'true' || node.text === 'false' ? 'true or false' : 'a number';
 }
 
-/** How a library writes JSON. */
 export interface JsonForm {
   readonly comma: string;
   readonly colon: string;

@@ -94,7 +94,6 @@ function findingText({ grade, what, remedy, isNext = false }: Finding, width: nu
   ];
 }
 
-/** The summary of all requests, for people. */
 export function summaryText(summary: Summary, width: number): string[] {
   const { requests, accepted, mistakes, repeats, unrepeated } = summary;
   if (requests === 0) return ['No request came.'];

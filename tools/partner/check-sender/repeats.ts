@@ -39,14 +39,13 @@ interface Repeat {
   readonly wait: number;
   /** Whether the sender chose the wait itself, after a failure. */
   readonly isOwnWait: boolean;
-  /** The longest earlier wait of this kind, in milliseconds. @default there is none */
+  /** The longest earlier wait of this kind, in milliseconds. @default none so far */
   readonly longestBefore: number | undefined;
   readonly isSameBytes: boolean;
 }
 
 const WAIT_LONGER = `Wait ${FIRST_WAIT_SECONDS} s before the first repeat, and twice as long before each next one.`;
 
-/** All rules that apply are used. */
 const REPEATS: readonly Rule<Repeat>[] = [
   {
     kind: 'repeat',
@@ -121,7 +120,6 @@ const REPEATS: readonly Rule<Repeat>[] = [
   },
 ];
 
-/** Findings about a request that repeats an earlier one. */
 export function repeatFindings(delivery: Delivery, attempt: Attempt): Finding[] {
   const repeat = repeatsOf(delivery)[delivery.attempts.indexOf(attempt) - 1];
   // The same bytes with another signature are not a repeat, but a new try.
@@ -178,7 +176,6 @@ export function patienceFinding(milliseconds: number): Finding {
   });
 }
 
-/** How a delivery was repeated. */
 export interface RepeatReport {
   readonly delivery: number;
   readonly eventId: string;

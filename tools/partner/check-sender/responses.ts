@@ -19,7 +19,6 @@ const MAX_STEPS = 100;
 /** Maximum seconds of a step: nobody waits that long for an answer. */
 const MAX_STEP_SECONDS = 600;
 
-/** The service's answer to a request. */
 export interface ServiceAnswer {
   readonly response: HttpResponse;
   /** @default the request did not reach the receiver: API Gateway answers */
@@ -91,7 +90,7 @@ const failure = (status: number): Step => ({ kind: 'failure', status });
 const STEPS: Readonly<Record<string, Step>> = {
   ...Object.fromEntries([401, 429, 500, 502, 503, 504].map((status) => [status, failure(status)])),
   ok: { kind: 'ok' },
-  // 302: the status that the most clients follow, if they follow redirects of a POST.
+  // 302, because every client that follows redirects of a POST follows it.
   redirect: { kind: 'failure', status: 302, headers: { location: REDIRECT_PATH } },
   cut: { kind: 'cut', when: 'before' },
   'cut-late': { kind: 'cut', when: 'within' },

@@ -20,7 +20,6 @@ const MAX_DEPTH = 4;
 /** Minimum length of a digest as text: base64 of the 16 bytes of MD5, without padding. */
 const MIN_DIGEST_TEXT = 22;
 
-/** The first group of a pattern. */
 const group = (pattern: RegExp) => (value: string) => pattern.exec(value)?.slice(1, 2) ?? [];
 
 /** A value that was encoded twice. */

@@ -114,7 +114,6 @@ const BYTE_CHANGES: readonly Row<string, string>[] = [
   ['cut-at-nul', 'the body up to its first zero byte', (body) => [body.replace(/\0.*/s, '')]],
 ];
 
-/** Other encodings of the text. */
 const ENCODINGS: readonly Row<string>[] = [
   ['latin-1', 'the text in Latin-1, and it was sent in UTF-8', (text) => [Buffer.from(text, 'latin1')]],
   [
@@ -144,7 +143,6 @@ const ENCODINGS: readonly Row<string>[] = [
   ),
 ];
 
-/** Transformations of the whole body. */
 const WHOLE_BODY: readonly Row<Buffer>[] = [
   [
     'latin-1',

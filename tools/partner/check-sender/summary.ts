@@ -23,7 +23,7 @@ export interface Verdict {
   readonly milliseconds: number;
   readonly connection: number;
   readonly isReused: boolean;
-  /** Which request of which delivery it is. Undefined if it did not reach the receiver. */
+  /** The delivery, and the number of the request within it. Undefined if it did not reach the receiver. */
   readonly delivery:
     | {
         readonly number: number;
@@ -39,7 +39,6 @@ export interface Verdict {
 export const isRight = ({ findings }: Pick<Verdict, 'findings'>) =>
   findings.every(({ grade }) => grade !== 'wrong');
 
-/** One mistake, and how often it was made. */
 export interface MistakeCount {
   readonly grade: Exclude<Grade, 'fine'>;
   readonly kind: string;
@@ -50,7 +49,6 @@ export interface MistakeCount {
   readonly requests: readonly number[];
 }
 
-/** Counts over all requests. */
 export interface Summary {
   readonly requests: number;
   /** Requests with nothing wrong. */

@@ -7,15 +7,13 @@ import { ArchiveObject, type DamagedObjectError } from './object.ts';
 const HOUR = 60 * 60 * 1000;
 
 /**
- * How long before a record was settled its object's hour may be, in milliseconds. An object is filed under the hour of
- * its oldest record. Firehose may buffer for longer than 900 s if it lags, and gives up after a day. Source: Firehose
+ * Milliseconds by which an object's hour may be earlier than the settling of its records. The hour is that of its
+ * oldest record. Firehose may buffer for longer than 900 s if it lags, and gives up after a day. Source: Firehose
  * developer guide, "Understand data delivery in Amazon Data Firehose".
  */
 const EARLIER = 24 * HOUR;
 
-/**
- * How long after a record was settled its object's hour may be: a batch is archived within the 900 s of its function.
- */
+/** Milliseconds by which it may be later: a batch is archived within the 900 s of its function. */
 const LATER = HOUR;
 
 /** Prefix of records that Firehose could not deliver. These objects have another format. */

@@ -78,7 +78,6 @@ export interface DeadLetterFact extends FactBase {
   readonly until?: string | undefined;
 }
 
-/** A dead letter was moved back to its queue. */
 interface RedriveFact extends FactBase {
   readonly kind: 'redrive';
   readonly requestId: string;

@@ -132,7 +132,7 @@ export const states = [
  * - `refused`: API Gateway rejected it, for example with 404 or 413.
  * - `rejected` (401), `failed` (500): the partner retries.
  * - `invalid` (400): in quarantine.
- * - `parked`: of an unknown kind.
+ * - `parked`: its kind is unknown.
  * - `queued`, `retrying`: in progress.
  * - `dead-letter`: all attempts failed.
  * - `processed`, `skipped`: done.
@@ -144,7 +144,6 @@ export type State = (typeof states)[number];
 export const isSettled = (state: State): boolean =>
   !['received', 'queued', 'retrying', 'unknown'].includes(state);
 
-/** Where a delivery, or one of its messages, is. */
 export interface Place {
   readonly state: State;
   /** ISO 8601. */
@@ -174,7 +173,6 @@ export interface Place {
   readonly paused?: PausedQueue | undefined;
 }
 
-/** A queue that is paused, and why. */
 export interface PausedQueue {
   readonly by?: string | undefined;
   readonly reason?: string | undefined;

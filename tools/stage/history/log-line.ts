@@ -34,7 +34,6 @@ const schema = z.object({
   cause: z.optional(summary),
 });
 
-/** A log line about an event. */
 export type LogLine = Omit<z.infer<typeof schema>, 'timestamp' | 'call' | 'errorMessage' | 'cause'> & {
   /** Epoch milliseconds. */
   readonly at: number;

@@ -30,7 +30,6 @@ const ENDS: Readonly<Record<string, Step['kind']>> = {
   DeadLettered: 'dead-lettered',
 };
 
-/** A request that brought the event. */
 export interface Request {
   readonly requestId: string;
   readonly exchange: ExchangeFact | undefined;
@@ -59,7 +58,6 @@ export interface Attempt {
   readonly record?: RecordFact | undefined;
 }
 
-/** A message on an event's queue. */
 export interface Message {
   readonly messageId?: string | undefined;
   readonly requestId: string | undefined;
@@ -130,7 +128,7 @@ export function messagesOf(
     );
   });
   drafts.push(...[...records].map(draftOfRecord));
-  // A consumer sends a dead letter as a new message. The attempt that gave up the old message represents it.
+  // A consumer sends a dead letter as a new message. Skip it if an attempt already reports it.
   for (const { messageId, requestId, at, error } of letters) {
     const isKnown = drafts.some(
       (draft) => draft.requestId === requestId && draft.attempts.some(({ kind }) => kind === 'dead-lettered'),
@@ -290,7 +288,7 @@ function endOfSilence({ attempts }: Draft): number {
   return seen?.at ?? Number.POSITIVE_INFINITY;
 }
 
-/** Gives the times of the last crashes to the first attempts, of which only the number is known. */
+/** Assigns the times of the last crashes to the first attempts, whose times are unknown. */
 function timed([unseen, ...others]: readonly Attempt[], crashes: readonly CrashFact[]): Attempt[] {
   if (unseen === undefined) return [];
   const own = crashes.slice(-(unseen.attempts ?? 1));

@@ -153,7 +153,10 @@ function describeSteps(history: History, asked: string, width: number): string[]
   return printed;
 }
 
-/** Anybody can send the same bytes any number of times. @param asked the request that is always shown */
+/**
+ * Limits rejected requests, because anybody can send the same bytes any number of times. @param asked id of the request
+ * that is always shown
+ */
 function withoutRepetitions(steps: readonly Step[], asked: string) {
   const rejected = steps.flatMap(({ status, requestId = '' }) =>
     status === 401 && !requestId.startsWith(asked) ? [requestId] : [],

@@ -378,7 +378,6 @@ const warn = (what: string, error: unknown) =>
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 
-/** The file cannot be used as it is. */
 class UnusableFileError extends Error {}
 
 /** Opens a database with the tables of this version. A file that is damaged or of another version is emptied. */

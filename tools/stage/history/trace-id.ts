@@ -13,7 +13,6 @@ const POSSIBLE = /^[A-Za-z0-9._:=+/@~-]+$/;
 /** An event id, or the beginning of one (decision D7). */
 const OF_EVENT_ID = /^[0-9a-f]{8,64}$/i;
 
-/** Which kind of id it is. */
 export type IdKind = 'eventId' | 'requestId' | 'messageId' | 'webhookId';
 
 /** An id as typed by a user, who does not need to know its kind. */
@@ -48,7 +47,7 @@ export interface Ids {
   readonly body?: string | undefined;
 }
 
-/** Which of these ids matches. Undefined if none does. */
+/** The kind of the id that matches. Undefined if none does. */
 export function kindOf({ text, prefix, eventIdPrefix }: TraceId, ids: Ids): IdKind | undefined {
   if (eventIdPrefix !== undefined && ids.eventId?.startsWith(eventIdPrefix)) return 'eventId';
   if (prefix !== undefined && ids.requestId?.startsWith(prefix)) return 'requestId';

@@ -108,7 +108,6 @@ export async function* followLogs(
   }
 }
 
-/** Polls the log of one function. */
 class FollowedLog {
   readonly #stack: Stage;
   readonly #name: FunctionName;

@@ -31,7 +31,7 @@ type Counts = ReturnType<typeof countsOf>;
 
 type Retry = EventQueue['retries'][number];
 
-/** Prints how many messages are on each queue, which of them are being retried, and which events are paused. */
+/** Prints the number of messages on each queue, the messages being retried, and the paused events. */
 export async function list(operation: Operation, { json }: { readonly json: boolean }): Promise<void> {
   const { stack, printLine, width } = operation;
   const [queues, removed, eventQueues, pauses] = await Promise.all([

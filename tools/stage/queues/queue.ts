@@ -35,7 +35,7 @@ export interface QueueState {
   readonly retention: number;
   /** Visibility timeout, in seconds. */
   readonly visibility: number;
-  /** Receives after which SQS moves a message to the dead-letter queue. Infinity if there is none. */
+  /** Receives after which SQS moves a message to the dead-letter queue. Infinity without one. */
   readonly maxReceives: number;
 }
 
@@ -136,7 +136,7 @@ export function waitingQueues(stage: Stage): WaitingQueue[] {
 export const waitingQueue = (stage: Stage, name: string): WaitingQueue =>
   queueNamed(name, waitingQueues(stage), stage);
 
-/** Finds a queue by its name, including the queue of a removed event. @throws CommandError if there is none */
+/** Finds a queue by its name, including the queue of a removed event. @throws CommandError if no queue has it */
 export async function findQueue(stage: Stage, name: string): Promise<AnyQueue> {
   const known = waitingQueues(stage);
   const isKnown = known.some((queue) => queue.name === name);

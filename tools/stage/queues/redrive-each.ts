@@ -13,7 +13,6 @@ import { emptiness, queueState, sourceQueueUrl, type WaitingQueue } from './queu
 /** Minimum length of a shortened message id. */
 const SHORTEST_ID = 8;
 
-/** Result for one message. */
 interface Outcome {
   /** `settled` only if the message is safely stored elsewhere. */
   readonly fate: 'settled' | 'kept';

@@ -22,7 +22,6 @@ export const DONE_IN_STATE = 1_000;
 /** Rejected messages that are listed. */
 const REFUSALS_NAMED = 20;
 
-/** A line of an object. */
 interface Place {
   readonly key: string;
   readonly line: number;

@@ -90,7 +90,6 @@ export async function makePlan(operation: Operation, request: ReplayRequest) {
   return { messages, counts, skipped, damaged: objects.damaged, barren: { done, skipped: barren.skipped } };
 }
 
-/** A time as typed, and as a moment. */
 interface TypedTime {
   readonly text: string;
   readonly moment: Date;

@@ -51,7 +51,6 @@ const schema = z.object({
 /** A replay as stored under `replays/<name>.json` in the archive's bucket. */
 export type ReplayState = z.infer<typeof schema>;
 
-/** Why a record is not sent. */
 export type Unsent = keyof ReplayState['skipped'];
 
 export const sentOf = ({ sent }: Pick<ReplayState, 'sent'>) =>
@@ -74,7 +73,7 @@ class OwnedText {
     this.#place = { Bucket: stack.archiveBucket, Key };
   }
 
-  /** @returns undefined if there is none */
+  /** @returns undefined if it does not exist */
   async read(): Promise<string | undefined> {
     const stored = await this.#stored();
     this.#etag = stored?.etag;

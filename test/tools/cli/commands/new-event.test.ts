@@ -8,11 +8,11 @@ let project: Project;
 let firstCommit: string;
 
 beforeAll(async () => {
-  // A link would lead the imports of a module back to the files that stay as they are.
+  // Copied, because imports through a link would load the original files.
   const code = ['bin', 'events', 'lambda', 'lib', 'local', 'test', 'tools'];
   project = await Project.create({ copied: [...code, 'docs', 'README.md', '.gitignore'] });
   git('init', '--quiet');
-  // A link is no folder, which is what .gitignore has.
+  // .gitignore matches only a folder, and here it is a link.
   appendFileSync(project.path('.git/info/exclude'), 'node_modules\n');
   commit();
   firstCommit = git('rev-parse', 'HEAD').trim();
@@ -32,7 +32,7 @@ function commit(): void {
 
 const newEvent = (...args: string[]) => project.type(['new-event', ...args]);
 
-/** Each test leaves everything committed, or as it was. */
+/** Each test leaves everything committed or restored. */
 afterEach(() => {
   expect(git('status', '--porcelain')).toBe('');
   git('reset', '--quiet', '--hard', firstCommit);
@@ -86,7 +86,7 @@ describe('new-event refuses in one line', () => {
   });
 });
 
-// Each of these synthesises the stack of the new event.
+// Each test synthesises the stack with a new event.
 describe('new-event', () => {
   test('leaves every file as it was if the synthesis refuses the name of a construct', async () => {
     const { code, stderr } = await newEvent('saved.queries', '--effect', 'chat');
@@ -111,7 +111,7 @@ describe('new-event', () => {
     const added = await newEvent('example.added', '--effect', 'chat', '--meaning', meaning);
     expect({ code: added.code, stderr: added.stderr }).toEqual({ code: 0, stderr: '' });
     expect(readFileSync(project.path('README.md'), 'utf8')).toContain(`| \`example.added\` | ${meaning} |`);
-    // The check finds this one, and no other.
+    // The check must find this change, and no other.
     appendFileSync(project.path('docs/configuration.md'), 'By hand.\n');
     commit();
     expect(await project.run(['generate', '--check'])).toEqual(

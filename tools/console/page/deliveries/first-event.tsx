@@ -8,7 +8,6 @@ import { Menu } from '../ui/menu.tsx';
 
 interface SendProps {
   onSent: (delivery: string) => void;
-  /** Opens the editor. */
   onWrite: () => void;
 }
 

@@ -137,7 +137,6 @@ interface SummaryProps {
   shown: number;
   newer: number;
   ready: boolean;
-  /** The server rejected the search. */
   refused: boolean;
   filtered: boolean;
   paused: boolean;

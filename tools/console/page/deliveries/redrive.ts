@@ -6,7 +6,7 @@ export const MAX_RESENT = 100;
 /** Maximum number of event ids per redrive: the server accepts commands up to 128 KiB. */
 export const MAX_REDRIVEN = 1_000;
 
-/** The queue from which a delivery can be redriven, as `npm run dlq` names it. Undefined if there is none. */
+/** The queue from which a delivery can be redriven, as `npm run dlq` names it. Undefined if no queue keeps it. */
 function queueOf({ state, event = '' }: Delivery, events: readonly string[]): string | undefined {
   if (state === 'dead-letter') return event;
   if (state === 'invalid') return 'quarantine';

@@ -5,7 +5,6 @@ import { Visible } from '../text/visible.tsx';
 import { Badge } from '../ui/notes.tsx';
 import { Time } from '../ui/time.tsx';
 
-/** The changes that a delivery made: items before and after, and notifications. */
 export function Effects({ effects }: { effects: readonly Effect[] }) {
   if (effects.length === 0) return null;
   return (

@@ -59,7 +59,6 @@ function LogLine({ line: { at, function: name, text } }: { line: LineFact }) {
   );
 }
 
-/** A line of a function's log. */
 interface ReadLogLine {
   readonly level?: string;
   readonly message: string;

@@ -12,7 +12,6 @@ export const kindNames: Readonly<Record<FaultKind, string>> = {
   'records-refused': 'Records rejected',
 };
 
-/** What a fault does to a call. */
 const KIND_EFFECTS: Readonly<Record<FaultKind, string>> = {
   down: 'The connection breaks.',
   throttled: 'The service returns its throttling error.',

@@ -32,7 +32,6 @@ async function change(work: () => Promise<unknown>, done?: string): Promise<void
   faults.value.reload();
 }
 
-/** Faults of the local stack, to watch how it recovers. */
 export function FaultsView() {
   const { value, error } = faults.value;
   const active = value?.active ?? [];

@@ -66,7 +66,6 @@ export function eventsOf({ messages }: DeadLetterGroup) {
     .sort((one, other) => other.ids.length - one.ids.length || one.event.localeCompare(other.event));
 }
 
-/** One command for each queue of a group. */
 export const redriveGroup = (group: DeadLetterGroup): Command[] =>
   eventsOf(group).map(({ event, ids }) => redriveCommand(event, ids));
 

@@ -164,7 +164,6 @@ export function formatJson(text: string): Formatted {
   };
 }
 
-/** White space at the beginning of a line of this depth. */
 const indentOf = (depth: number) => INDENT.repeat(Math.min(depth, DEEPEST_INDENT));
 
 /** The lines as one text, for copying. */
@@ -262,6 +261,5 @@ function fault(text: string, offset: number, problem: string): Formatted {
   return { ok: false, fault: { offset, line, column: offset - lineStart + 1, problem } };
 }
 
-/** A sentence about a JSON syntax error. */
 export const faultText = ({ line, column, problem }: JsonFault) =>
   `Line ${line}, column ${column}: ${problem}.`;

@@ -74,7 +74,6 @@ export function cutLines({ text, starts, ends, depths, keyEnds }: Lines, columns
   return { count: pieceStarts.length, starts: pieceStarts.toArray(), lines: pieceLines.toArray() };
 }
 
-/** Where piece i ends in the text. */
 export function endOfPiece({ starts, lines }: Pieces, { ends }: Lines, index: number): number {
   const line = lines[index] ?? 0;
   return lines[index + 1] === line ? (starts[index + 1] ?? 0) : (ends[line] ?? 0);

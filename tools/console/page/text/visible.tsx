@@ -53,7 +53,6 @@ const nameOf = (code: number) => NAMES[code] ?? `U+${code.toString(16).toUpperCa
 /** Columns of a name, with the space around it. */
 const NAME_COLUMNS = 8;
 
-/** Columns of a tab. */
 const TAB_COLUMNS = 2;
 
 /** Maximum columns of a character in a monospace font. */

@@ -3,7 +3,6 @@ import { Icon, type IconName } from './icon.tsx';
 
 interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'children' | 'label'> {
   kind?: 'primary' | 'normal' | 'quiet' | 'danger';
-  /** Keyboard shortcut of the button. */
   keyHint?: string | undefined;
   /** Why it is disabled. The button can still get the focus, and shows this reason. */
   refusal?: string | undefined;

@@ -5,7 +5,6 @@ export interface FieldProps {
   label: string;
   hint?: string;
   value: string;
-  /** Error text. */
   problem?: string | undefined;
   placeholder?: string;
   /** Rows of a field for several lines. */

@@ -1,11 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 
-/** An action in a menu or on a button. */
 export interface MenuItem {
   readonly label: ComponentChildren;
   readonly keyHint?: string;
-  /** Why it is disabled. */
   readonly refusal?: string | undefined;
   readonly onChoose: () => void;
 }

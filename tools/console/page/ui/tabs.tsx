@@ -12,7 +12,6 @@ interface TabsProps<Name extends string> {
   tabs: readonly Tab<Name>[];
   active: Name;
   onChange: (name: Name) => void;
-  /** Content of the active tab. */
   children: ComponentChildren;
 }
 
