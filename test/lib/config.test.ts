@@ -25,7 +25,7 @@ function refusals(given: unknown, credentials = {}): string[] {
     return [];
   } catch (error) {
     const [first, ...lines] = (error as Error).message.split('\n  ');
-    expect(first).toBe("The configuration of stage 'prod' cannot be used:");
+    expect(first).toBe("Stage 'prod' has an invalid configuration. Correct these fields:");
     return lines;
   }
 }
@@ -96,18 +96,20 @@ describe('is refused', () => {
         home,
       ).sort(),
     ).toEqual([
-      'colour: is no field',
-      'deletionProtection: cannot be true where removalPolicy is destroy: the stack could not be deleted',
+      'colour: is not a known field',
+      'deletionProtection: cannot be true if removalPolicy is destroy, because the stack could not be deleted',
       'domain.certificateArn: is missing',
-      "encryption.keyArn: must be of the stage's region, eu-central-1",
-      'events.example.unknown: is no field',
-      'events.shop.updated.batchSize: must be a whole number of messages from 1 to 10',
-      'events.shop.updated.memmory: is no field. Did you mean memory?',
-      expect.stringMatching(/^logRetentionDays: must be a number of days that CloudWatch Logs knows: 1, 3, /),
-      'quietAfter: must be a whole number of hours from 1 to 168',
+      `encryption.keyArn: must be of the stage's region, eu-central-1 (it is "arn:aws:kms:us-east-1:111122223333:key/0a1b")`,
+      'events.example.unknown: is not a known field',
+      'events.shop.updated.batchSize: must be a whole number of messages from 1 to 10 (it is 11)',
+      'events.shop.updated.memmory: is not a known field. Did you mean memory?',
+      expect.stringMatching(
+        /^logRetentionDays: must be a number of days that CloudWatch Logs supports: 1, 3, .* \(it is 2\)$/,
+      ),
+      'quietAfter: must be a whole number of hours from 1 to 168 (it is 0)',
       "secretArn: must be of the stage's account, 111122223333",
       "secretArn: must be of the stage's region, eu-central-1",
-      'waf: needs gateway: rest, as AWS WAF does not work with an HTTP API',
+      'waf: needs gateway: rest, because AWS WAF does not work with an HTTP API',
     ]);
   });
 
@@ -120,10 +122,10 @@ describe('is refused', () => {
         quiteAfter: 3,
       }).sort(),
     ).toEqual([
-      'acknowledgedWarnings.no-chat-chanel: is no field. Did you mean no-chat-channel?',
-      'archive.day: is no field. Did you mean days?',
-      'events.shop.updatd: is no field. Did you mean shop.updated?',
-      'quiteAfter: is no field. Did you mean quietAfter?',
+      'acknowledgedWarnings.no-chat-chanel: is not a known field. Did you mean no-chat-channel?',
+      'archive.day: is not a known field. Did you mean days?',
+      'events.shop.updatd: is not a known field. Did you mean shop.updated?',
+      'quiteAfter: is not a known field. Did you mean quietAfter?',
     ]);
   });
 
@@ -132,18 +134,32 @@ describe('is refused', () => {
     const problems = values.flatMap((value) =>
       withEachField(everySetting, value).flatMap((given) => refusals(given)),
     );
-    const ours = /^\S+: (must |cannot |is |needs |names )/;
+    const ours = /^\S+: (must |cannot |is |needs )/;
     expect(problems.filter((problem) => !ours.test(problem))).toEqual([]);
     expect(problems).toEqual(
       expect.arrayContaining([
-        'account: must be a string',
-        'alarmEmails: must be a list',
-        'archive: must be an object',
+        'account: must be a string (it is 5)',
+        'alarmEmails: must be a list (it is 5)',
+        'archive: must be an object (it is 5)',
         'cloudFront.paths: must not be empty',
-        'deployment: must be one of canary, all-at-once',
-        'terminationProtection: must be true or false',
+        'deployment: must be one of canary, all-at-once (it is 5)',
+        'terminationProtection: must be true or false (it is 5)',
       ]),
     );
+  });
+
+  test.each(['secretArn', 'previousSecretArn', 'secretKmsKeyArn'])(
+    'a wrong %s without showing it, as it may be the secret itself',
+    (field) => {
+      expect(refusals({ [field]: 'hunter2' }).join()).toContain(`${field}: must be an ARN`);
+      expect(refusals({ [field]: 'hunter2' }).join()).not.toContain('hunter2');
+    },
+  );
+
+  test('a long value with its beginning', () => {
+    expect(refusals({ region: 'x'.repeat(1_000) })).toEqual([
+      `region: must be a region like eu-central-1 (it is "${'x'.repeat(79)}…)`,
+    ]);
   });
 
   const arn = (service: string, resource: string, account = home.account) =>
@@ -226,7 +242,7 @@ describe('is refused', () => {
   });
 
   test.each(['eu-central', 'EU-CENTRAL-1', 'eu-central-1a'])('the region %s', (region) => {
-    expect(refusals({ region })).toEqual(['region: must be a region like eu-central-1']);
+    expect(refusals({ region })).toEqual([`region: must be a region like eu-central-1 (it is "${region}")`]);
   });
 
   test.each([null, 7, 'text', []])('a stage that is %j', (given) => {
@@ -260,7 +276,7 @@ describe('the stage', () => {
 
   test.each(['a_b', 'x'.repeat(65)])('%s, whose name cannot end a stack’s, is refused', (name) => {
     expect(() => findStage({ [name]: {} }, name)).toThrow(
-      `The name of stage '${name}' must be up to 64 letters, digits and hyphens`,
+      `The stage name '${name}' is invalid. Use up to 64 letters, digits and hyphens`,
     );
   });
 
@@ -332,7 +348,7 @@ describe('a stage is not warned', () => {
 
 test('a warning is acknowledged with a reason', () => {
   expect(refusals({ acknowledgedWarnings: { 'no-such': 'a reason', 'no-chat-channel': ' ' } })).toEqual([
-    expect.stringMatching(/^acknowledgedWarnings.no-chat-channel: must be a reason/),
-    'acknowledgedWarnings.no-such: is no field',
+    'acknowledgedWarnings.no-chat-channel: must be the reason, as text (it is " ")',
+    'acknowledgedWarnings.no-such: is not a known field',
   ]);
 });

@@ -11,9 +11,8 @@ export function configurationDocument(): string {
   );
   return `# Configuration
 
-A stage is an entry of \`stages\` in the context of \`cdk.json\`. \`-c stage=NAME\` chooses it; the default is \`dev\`. Every
-field has a default or is optional: \`"prod": {}\` is complete. A synthesis refuses unknown fields and wrong values, and
-lists all of them at once.
+A stage is an entry of \`stages\` in the context of \`cdk.json\`. Choose it with \`-c stage=NAME\`; the default is \`dev\`.
+Every setting is optional: \`"prod": {}\` is complete. \`npx cdk synth\` reports all unknown fields and wrong values.
 
 \`\`\`json
 "prod": {
@@ -25,13 +24,15 @@ lists all of them at once.
 }
 \`\`\`
 
-The same from a pipeline, as JSON text: \`npx cdk deploy -c stage=prod -c stages='{"prod":{"logRetentionDays":90}}'\`.
+From a pipeline, pass JSON: \`npx cdk deploy -c stage=prod -c stages='{"prod":{"logRetentionDays":90}}'\`.
 
-| Field | Default | Meaning |
+A dash means that the setting is off, unless its description names a default.
+
+| Field | Default | Effect |
 |---|---|---|
 ${fields.join('\n')}
 
-Made from \`lib/config.ts\`: \`npm run generate\`.
+Generated from \`lib/config.ts\` by \`npm run generate\`.
 `;
 }
 
@@ -44,7 +45,8 @@ function rows(path: string, field: Field, isRequired: boolean): string[] {
     .flatMap(([name, one]) =>
       rows(events ? 'events.<event>' : `${path}.${name}`, one, field.required?.includes(name) ?? false),
     );
-  return [`| \`${path}\` | ${defaultOf(field, isRequired)} | ${field.description ?? ''} |`, ...rest];
+  const row = `| \`${path}\` | ${defaultOf(field, isRequired)} | ${field.description ?? ''} |`;
+  return events ? rest : [row, ...rest];
 }
 
 function defaultOf(field: Field, isRequired: boolean): string {

@@ -17,5 +17,5 @@ const markdown = (report: readonly ReportBlock[]) => report.map(markdownBlock).j
 function markdownBlock(block: ReportBlock): string {
   if (typeof block === 'string') return block;
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(block.head), line(block.head.map(() => '---')), ...block.rows.map(line)].join('\n');
+  return [line(block.head), `|${'---|'.repeat(block.head.length)}`, ...block.rows.map(line)].join('\n');
 }

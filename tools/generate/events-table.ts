@@ -38,14 +38,16 @@ export function eventsTable(): string {
   return ['| Event | Meaning | Needs | Processing | Output |', '|---|---|---|---|---|', ...rows].join('\n');
 }
 
-/** For the partner: every event with each field of `data` that is read, and its type. */
+/** For the partner: every event with each field of `data` that is read. Fields of one type are listed together. */
 export function partnerEventsTable(): string {
   const rows = eventNames.map((event) => {
     const { properties, required } = schemaOf(event);
-    const fields = Object.entries(properties).map(
-      ([name, schema]) => `\`${name}${required.includes(name) ? '' : '?'}\` ${typeText(schema)}`,
-    );
-    return `| \`${event}\` | ${catalogue[event].meaning} | ${fields.join(', ')} |`;
+    const byType = Map.groupBy(Object.entries(properties), ([, schema]) => typeText(schema));
+    const fields = [...byType].map(([type, named]) => {
+      const names = named.map(([name]) => `\`${name}${required.includes(name) ? '' : '?'}\``);
+      return `${names.join(', ')} ${type}`;
+    });
+    return `| \`${event}\` | ${catalogue[event].meaning} | ${fields.join('; ')} |`;
   });
   return ['| `event` | When | `data` |', '|---|---|---|', ...rows].join('\n');
 }

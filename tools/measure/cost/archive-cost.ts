@@ -72,7 +72,7 @@ export function archiveCosts(workload: Workload, deployment: Deployment): Row[] 
   return [
     [
       'Firehose',
-      'records, each begun 5 KB: GB',
+      'records, rounded up to 5 KB: GB',
       (deliveries * chunks * FIREHOSE_CHUNK) / GIGABYTE,
       'firehoseGigabyte',
     ],

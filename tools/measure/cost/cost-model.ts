@@ -179,7 +179,7 @@ export function costs(workload: Workload, deployment: Deployment, logs: LogBytes
         }),
         'dynamodbWriteUnit',
       ],
-      ...stored('DynamoDB', 'notes of idempotency, 90 days', notifications * MEMORY_MONTHS * NOTE_BYTES),
+      ...stored('DynamoDB', 'idempotency records, 90 days', notifications * MEMORY_MONTHS * NOTE_BYTES),
       ['SNS', 'publishes', notifications, 'snsPublish'],
       ['SNS', 'to one chat room for each topic', notifications, 'snsHttps'],
       ['SNS', 'reviews by e-mail', deliveries * shareOf('review') * workload.reviewEmails, 'snsEmail'],
@@ -234,16 +234,12 @@ export function costs(workload: Workload, deployment: Deployment, logs: LogBytes
       ['CloudWatch', 'dashboards', deployment.dashboards, 'dashboardMonth'],
       ['AWS WAF', 'web ACL', deployment.firewallRules === undefined ? 0 : 1, 'wafAclMonth'],
       ['AWS WAF', 'rules', deployment.firewallRules ?? 0, 'wafRuleMonth'],
-      ['CloudWatch', 'custom metrics, where all goes well', deployment.customMetrics, 'metricMonth'],
+      ['CloudWatch', 'custom metrics, without failures', deployment.customMetrics, 'metricMonth'],
       ['Secrets Manager', 'secrets', deployment.secrets, 'secretMonth'],
       ['Secrets Manager', 'reads by warm receivers', secretReads, 'secretsManagerCall'],
       ['KMS', 'keys', deployment.keys, 'kmsKeyMonth'],
       ['KMS', 'reads of a secret', isEncrypted && deployment.secrets > 0 ? secretReads : 0, 'kmsRequest'],
-      ...stored(
-        'DynamoDB',
-        `${STATE_ROWS.toLocaleString('en-US')} rows of state`,
-        STATE_ROWS * STATE_ROW_BYTES,
-      ),
+      ...stored('DynamoDB', `${STATE_ROWS.toLocaleString('en-US')} items`, STATE_ROWS * STATE_ROW_BYTES),
     ]),
   };
 }

@@ -32,14 +32,14 @@ export interface Limit {
   readonly raise: string;
 }
 
-const QUEUES_GROW = 'queues grow, nothing is lost';
+const QUEUES_GROW = 'queues grow; nothing is lost';
 /** The API's answers if the API or the receiver is throttled. */
 const THROTTLED = {
-  http: 'the API answers 429 (lost unless the partner repeats it, which the contract does not promise)',
-  rest: 'the API answers 500, which the partner repeats',
+  http: '429: lost unless the partner repeats it',
+  rest: '500: the partner repeats it',
 };
 const UNAVAILABLE = {
-  http: 'the API answers 503 (the contract names only 500 as repeated)',
+  http: '503: lost unless the partner repeats it',
   rest: THROTTLED.rest,
 };
 
@@ -66,7 +66,7 @@ export function limits(workload: Workload, deployment: Deployment, accountConcur
       name: `DynamoDB: ${fullTable.name}, while new`,
       deliveries: QUOTA.newTableWriteUnits / fullTable.units,
       consequence: QUEUES_GROW,
-      raise: 'ramp up: on demand takes twice the last peak after 30 minutes; or warm throughput on the table',
+      raise: 'ramp up (twice the last peak after 30 minutes), or set warm throughput',
     },
     {
       name: 'Lambda: invocations a second',
@@ -77,8 +77,8 @@ export function limits(workload: Workload, deployment: Deployment, accountConcur
       consequence: UNAVAILABLE[gateway],
       raise:
         reserved === undefined
-          ? 'quota “Concurrent executions”: ten a second for each'
-          : '`receiver.reservedConcurrency`: ten a second for each',
+          ? 'quota “Concurrent executions”: 10 a second for each'
+          : '`receiver.reservedConcurrency`: 10 a second for each',
     },
     {
       name: 'API Gateway: requests a second',
@@ -133,9 +133,9 @@ function archiveLimits({ mix, payloadBytes }: Workload, { archive, consumers }: 
     {
       name: `Firehose: ${full} a second to a stream`,
       deliveries,
-      consequence: 'queues grow, as what is not archived comes back, and nothing is lost',
+      consequence: QUEUES_GROW,
       raise:
-        'quotas of direct PUT, which move together; in most regions a fifth of the bytes, and half of the calls',
+        'quotas of direct PUT, raised together; most regions allow a fifth of the bytes and half of the calls',
     },
   ];
 }
@@ -151,7 +151,7 @@ export function narrowLimits({
       name: `Slack: messages to one channel, of ${listed(eventsWith('chat'))}`,
       deliveries: QUOTA.slackMessages / shareOf('chat'),
       consequence:
-        'Slack refuses, Amazon Q drops or delays: rooms subscribe to their own shops with a filter policy',
+        'Slack rejects, Amazon Q drops or delays: subscribe each room to its own shops with a filter policy',
     },
     {
       name: `SNS: e-mails to one address without a filter, of ${listed(eventsWith('review'))}`,
@@ -161,12 +161,12 @@ export function narrowLimits({
     {
       name: `DynamoDB: ${listed(eventsWith('shop-cache'))} of one shop`,
       deliveries: QUOTA.partitionWriteUnits / writeUnits('shop-cache', payloadBytes).table,
-      consequence: 'writes to that shop are throttled; fair queues keep the others going',
+      consequence: 'writes to that shop are throttled; fair queues protect the others',
     },
     {
       name: `DynamoDB: ${listed(eventsWith('cast'))} of one shop (the index by shop)`,
       deliveries: QUOTA.partitionWriteUnits / writeUnits('cast', payloadBytes).index,
-      consequence: 'the index holds up the whole cast table',
+      consequence: 'the index slows down the whole cast table',
     },
   ].filter(({ deliveries }) => Number.isFinite(deliveries));
 }
