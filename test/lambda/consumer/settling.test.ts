@@ -38,6 +38,8 @@ beforeAll(async () => {
   Object.assign(process.env, functionEnvironment('shop-updated', aws), {
     POWERTOOLS_LOG_LEVEL: 'INFO',
     POWERTOOLS_METRICS_DISABLED: 'false',
+    // The payload must not be logged even then.
+    POWERTOOLS_LOGGER_LOG_EVENT: 'true',
   });
   handler = await load();
 });

@@ -8,7 +8,7 @@ import { FunctionLines } from '../function-lines.ts';
 import { type HttpRecorder, type RecorderAnswer, startHttpRecorder } from '../http-recorder.ts';
 
 const services = eventNames.map(kebabCase);
-const arnOf = (service: string, version = 7) =>
+const arnOf = (service: string, version = 17) =>
   `arn:aws:lambda:us-east-1:000000000000:function:${service}:${version}`;
 const properties = { Receiver: arnOf('receiver'), Consumers: services.map((service) => arnOf(service)) };
 
@@ -27,7 +27,7 @@ let smokeTest: (event: CloudFormationCustomResourceEvent, context: Context) => P
 
 beforeAll(async () => {
   lambda = await startHttpRecorder(({ path, body }) => {
-    const service = /:function:([^:]+):7\/invocations$/.exec(decodeURIComponent(path))?.[1] ?? '';
+    const service = /:function:([^:]+):17\/invocations$/.exec(decodeURIComponent(path))?.[1] ?? '';
     invoked.push(service);
     return answers[service]?.shift() ?? working(service, JSON.parse(body));
   });
@@ -147,26 +147,29 @@ describe('nothing is invoked', () => {
   });
 
   test.each([
-    { lower: 'the receiver', before: { ...properties, Receiver: arnOf('receiver', 8) } },
+    { lower: 'the receiver', before: { ...properties, Receiver: arnOf('receiver', 18) } },
     {
       lower: 'a consumer',
-      before: { ...properties, Consumers: properties.Consumers.with(2, arnOf(services[2] ?? '', 8)) },
+      before: { ...properties, Consumers: properties.Consumers.with(2, arnOf(services[2] ?? '', 18)) },
     },
   ])('on an update to a lower version of $lower: it is CloudFormation’s rollback', async ({ before }) => {
     expect(await request('Update', { OldResourceProperties: before })).toEqual(success);
     expect(invoked).toEqual([]);
   });
 
-  test('if the resource names no versions; every wrong property is named', async () => {
-    const ResourceProperties = { Receiver: 'arn:aws:lambda:us-east-1:0:function:r', Consumers: 'x' };
-    expect(await request('Create', { ResourceProperties })).toEqual(
-      failure(
-        'ResourceProperties: Receiver must be a function ARN with its version; ' +
-          'Consumers must be an array of function ARNs with their versions',
-      ),
-    );
-    expect(invoked).toEqual([]);
-  });
+  test.each(['arn:aws:lambda:us-east-1:0:function:r', 'arn:aws:lambda:us-east-1:0:function:r:17:18'])(
+    'if the resource names no versions, such as %s; every wrong property is named',
+    async (Receiver) => {
+      const ResourceProperties = { Receiver, Consumers: 'x' };
+      expect(await request('Create', { ResourceProperties })).toEqual(
+        failure(
+          'ResourceProperties: Receiver must be a function ARN with its version; ' +
+            'Consumers must be an array of function ARNs with their versions',
+        ),
+      );
+      expect(invoked).toEqual([]);
+    },
+  );
 });
 
 test.each([
@@ -195,6 +198,7 @@ describe('a deployment fails', () => {
       answer: failing({ errorType: 'the secret is x' }),
       reason: 'failed with an error without a type: see its log',
     },
+    { answer: failing(null), reason: 'failed with an error without a type: see its log' },
     { answer: failing('Error'), reason: 'failed with an error without a type: see its log' },
     { answer: failing({ errorType: 7 }), reason: 'failed with an error without a type: see its log' },
     {
@@ -203,7 +207,7 @@ describe('a deployment fails', () => {
     },
   ])('if its receiver $reason', async ({ answer, reason }) => {
     answers.receiver = [answer];
-    expect(await request('Create')).toEqual(failure(`receiver:7 ${reason}`));
+    expect(await request('Create')).toEqual(failure(`receiver:17 ${reason}`));
     expect(invoked.filter((service) => service === 'receiver')).toHaveLength(1);
   });
 
@@ -212,7 +216,7 @@ describe('a deployment fails', () => {
     answers['girl-created'] = [returning({})];
     const expected = 'did not return {"batchItemFailures":[]} for an empty batch';
     expect(await request('Create')).toEqual(
-      failure(`shop-updated:7 ${expected}; girl-created:7 ${expected}`),
+      failure(`shop-updated:17 ${expected}; girl-created:17 ${expected}`),
     );
   });
 
@@ -241,7 +245,7 @@ describe('a deployment fails', () => {
     answers.receiver = Array.from({ length: 9 }, () => answer());
     const began = Date.now();
     expect(await request('Create', { remaining: MARGIN + 500 })).toEqual(
-      failure(`receiver:7 ${reason} when the time was up`),
+      failure(`receiver:17 ${reason} when the time was up`),
     );
     expect(Date.now() - began).toBeLessThan(MARGIN);
   });
@@ -252,7 +256,7 @@ describe('a deployment fails', () => {
     const clock = jest.spyOn(Date, 'now').mockReturnValueOnce(start).mockReturnValueOnce(start);
     clock.mockImplementation(() => start + (invoked.includes('receiver') ? 60_001 : 0));
     expect(await request('Create', { ResourceProperties: { ...properties, Consumers: [] } })).toEqual(
-      failure('receiver:7 could not be invoked: AccessDeniedException'),
+      failure('receiver:17 could not be invoked: AccessDeniedException'),
     );
   });
 });
