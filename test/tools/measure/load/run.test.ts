@@ -148,11 +148,14 @@ describe('a load test of a stack', () => {
   afterAll(() => operator.close());
 
   /** Runs a load test on the stack. @returns the output */
-  async function loaded(run: string, given: { json: boolean; secret?: string; picture?: string }) {
+  async function loaded(
+    run: string,
+    { seconds = 1, ...given }: { json: boolean; seconds?: number; secret?: string; picture?: string },
+  ) {
     const operation = { ...operator.operation(), width: 120 };
     const options = { secret: TEST_SECRET, dryRun: false, yes: false, ...given };
     const url = new URL(stack.outputs.WebhookUrl ?? '');
-    const succeeded = await load(operation, { ...options, plan: planned({ run, rate: 50 }), url });
+    const succeeded = await load(operation, { ...options, plan: planned({ run, rate: 50, seconds }), url });
     return { succeeded, said: operation.said.join('\n') };
   }
 
@@ -176,7 +179,7 @@ describe('a load test of a stack', () => {
   });
 
   test('ends early, and is no success, if nobody accepts the deliveries', async () => {
-    const { succeeded, said } = await loaded('22222222', { json: false, secret: 'another' });
+    const { succeeded, said } = await loaded('22222222', { json: false, seconds: 60, secret: 'another' });
     expect(succeeded).toBe(false);
     expect(said).toMatch(/It ended early: localhost:\d+ answers 401 and never 200: the secret is wrong\./);
     expect(said).not.toContain('another');
