@@ -22,6 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => aws.close());
 
+// Takes 6 s each: hundreds of requests, and each stored message is read.
 test.each(['http', 'rest'] as const)(
   'whatever comes in through gateway %s is answered as the decisions say, and what is signed is kept',
   async (gateway) => {
@@ -73,6 +74,7 @@ describe('consumers', () => {
   });
   const batch = fc.uniqueArray(record, { maxLength: 10, selector: ({ messageId }) => messageId });
 
+  // Takes 6 s: hundreds of batches for each event.
   test('settle every record of every batch, and never throw out of it', async () => {
     let [done, failed] = [0, 0];
     for (const event of eventNames) {

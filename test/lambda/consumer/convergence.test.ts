@@ -96,6 +96,7 @@ function inTurn(numbers: readonly number[]): () => number {
   return () => numbers[taken++ % numbers.length] ?? 0;
 }
 
+// Takes 6 s: 30 histories, each delivered, damaged and repaired.
 test('a repair in any order, with duplicates and live deliveries in between, fixes any damage', async () => {
   await fc.assert(
     fc.asyncProperty(history, history, damages, chance, async (past, present, harm, numbers) => {

@@ -116,6 +116,7 @@ describe('a table', () => {
     return process.memoryUsage().arrayBuffers;
   }
 
+  // Takes seconds: the memory is measured after a garbage collection.
   test('holds no more of an item than the item', async () => {
     const items = 300;
     const before = heldBufferBytes();

@@ -365,6 +365,7 @@ describe('stopping', () => {
     expect(counts(queue)).toEqual({ ready: 0, inflight: 0 });
   });
 
+  // Takes 10 s, the time that a batch is given to finish.
   test('does not wait for ever for a batch that hangs', async () => {
     const queue = createQueue();
     await send(queue, 'one');

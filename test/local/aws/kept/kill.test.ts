@@ -173,6 +173,7 @@ async function secretAt({ clients }: KeptEndpoint, VersionStage: string): Promis
   return SecretString.split(' ').map(Number);
 }
 
+// Takes 8 s: each round starts a process and waits for its first save.
 test('killed at random moments under traffic, the state is that of one moment: no message is lost or in two queues, tables agree with their indexes, and what was committed is there', async () => {
   await using endpoint = await KeptEndpoint.start();
   await create(endpoint.clients);

@@ -93,6 +93,7 @@ async function left({ operator, outputs }: LocalStack): Promise<unknown> {
 const nothing = { rows: [], messages: [], payloads: [], queues: [], subscriptions: [] };
 
 describe('the acceptance suite', () => {
+  // Takes 10 s: the whole suite, in a Jest of its own.
   test('passes, says what it was run against, and leaves nothing behind', async () => {
     const file = await write({ [stack.name]: stack.outputs });
     const { code, output } = await runAcceptance(['--outputs', file], settings);
@@ -103,6 +104,7 @@ describe('the acceptance suite', () => {
     expect(await left(stack)).toEqual(nothing);
   });
 
+  // Takes 10 s: the whole suite, in a Jest of its own.
   test('finds the stack that npm start runs, whatever AWS settings the shell has', async () => {
     const other = await startTestStack({ assembly: await gatewayAssembly('rest') });
     // Jest finds no tests behind a symbolic link.

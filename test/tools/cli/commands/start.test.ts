@@ -123,6 +123,7 @@ describe('invoke', () => {
   });
 });
 
+// Takes 6 s: starts a stack, and stops at a breakpoint.
 test('a second stack on other ports is what commands find, until Ctrl-C ends it at a breakpoint', async () => {
   const outputsBefore = outputs();
   const filesBefore = readdirSync(project.path('.local'));
@@ -195,6 +196,7 @@ test('a pipe that is closed ends a stack without an error', async () => {
   });
 });
 
+// Takes 6 s: starts a stack of its own.
 test('demo shows the answer to each event, and its effect', async () => {
   const effects: Record<EffectName, string> = {
     'shop-cache': 'ShopCacheTable: ',

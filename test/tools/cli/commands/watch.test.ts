@@ -113,6 +113,7 @@ async function updateShop(): Promise<Record<string, unknown>> {
 const writing = (...fields: string[]) =>
   ['shopId, updatedFields }', `shopId, updatedFields: ${JSON.stringify(fields)} }`] as const;
 
+// Takes 6 s: two rebuilds, each followed by a delivery.
 test('a saved consumer is rebuilt alone, takes the next message, and finds the state as it was', async () => {
   const { shop_id, ...row } = await updateShop();
   const folders = functions();
@@ -185,6 +186,7 @@ test('a stack that cannot be synthesised goes on as it was, and its fix and a fu
   originals.clear();
 });
 
+// Takes 6 s: starts a second stack.
 test('with --no-watch a saved consumer is not rebuilt', async () => {
   const other = await project.startStack('--no-watch', '--port', '0', '--aws-port', '0');
   before = stack.stdout().length;

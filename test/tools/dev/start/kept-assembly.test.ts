@@ -176,6 +176,7 @@ describe('the digest of the sources', () => {
     expect(digest()).toBe(digest());
   });
 
+  // Takes 6 s: a synthesis in a process of its own, which records the files that it reads.
   test('covers every file of this project that a synthesis reads', async () => {
     const read = join(root, 'read.json');
     const app = spawn(
