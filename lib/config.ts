@@ -77,7 +77,7 @@ const eventSettings = z
     lagAfter: wholeNumber(1, MAX_LAG, 'minutes')
       .optional()
       .describe(
-        'As lagAfter of the stage, for this event alone: 1 to 10,080 minutes. It costs a metric and an alarm.',
+        'An alarm fires as with the stage’s lagAfter, for this event alone: 1 to 10,080 minutes. It costs a metric and an alarm.',
       ),
   })
   .refine(
@@ -121,7 +121,9 @@ const managedLists = [
 const waf = z.strictObject({
   requestsPerAddress: wholeNumber(10, 2_000_000_000, 'requests')
     .default(100_000)
-    .describe('WAF blocks an IP address that sends more requests than this in five minutes.'),
+    .describe(
+      'WAF blocks an IP address that sends more requests than this in five minutes, 10 to 2,000,000,000.',
+    ),
   managedLists: z
     .array(z.enum(managedLists), { error: `must be a list of ${managedLists.join(', ')}` })
     .refine(hasNoDuplicates, { error: 'must not contain a list twice' })
@@ -215,7 +217,7 @@ export function configSchema(target: Target = {}) {
       keepDefaultEndpoint: z
         .boolean()
         .default(false)
-        .describe('Keeps the default endpoint on while the partner moves to the host name.'),
+        .describe('If true, the default endpoint stays on while the partner moves to the host name.'),
       ownershipCertificateArn: certificate
         .optional()
         .describe(
@@ -263,16 +265,16 @@ export function configSchema(target: Target = {}) {
         .enum(['retain', 'destroy'])
         .default('retain')
         .describe(
-          'Whether tables, queues, buckets, secret, key and logs stay (retain) or go (destroy) when the stack is deleted.',
+          'When the stack is deleted, tables, queues, buckets, secret, key and logs stay (retain) or are deleted (destroy).',
         ),
       terminationProtection: z
         .boolean()
         .default(true)
-        .describe('CloudFormation refuses to delete the stack.'),
+        .describe('If true, CloudFormation refuses to delete the stack.'),
       deletionProtection: z
         .boolean()
         .optional()
-        .describe('DynamoDB refuses to delete a table. Default: true if removalPolicy is retain.'),
+        .describe('If true, DynamoDB refuses to delete a table. Default: true if removalPolicy is retain.'),
       deployment: z
         .enum(['canary', 'all-at-once'])
         .default('canary')
@@ -385,19 +387,19 @@ export function configSchema(target: Target = {}) {
         .boolean()
         .default(true)
         .describe(
-          'Saves queries in Logs Insights and Athena. Logs Insights lists those of all stages of an account together.',
+          'If true, queries are saved in Logs Insights and Athena. Logs Insights lists those of all stages of an account together.',
         ),
       tracing: z
         .boolean()
         .default(false)
         .describe(
-          'X-Ray traces one delivery a second and 5 % of the others, through the queues too. For its price see scale-and-cost.md.',
+          'If true, X-Ray traces one delivery a second and 5 % of the others, through the queues too. Price: scale-and-cost.md.',
         ),
       platformLogs: z
         .boolean()
         .default(false)
         .describe(
-          'Lambda logs start and report of every invocation, with memory used and start time, not only of failed ones.',
+          'If true, Lambda logs start and report of every invocation, with memory and start time. If false, only of failed ones.',
         ),
       logRetentionDays: z
         .literal(

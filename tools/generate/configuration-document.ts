@@ -26,7 +26,7 @@ Every setting is optional: \`"prod": {}\` is complete. \`npx cdk synth\` reports
 
 From a pipeline, pass JSON: \`npx cdk deploy -c stage=prod -c stages='{"prod":{"logRetentionDays":90}}'\`.
 
-A dash means that the setting is off, unless its description names a default.
+A dash means that the setting has no value, unless its description names a default.
 
 | Field | Default | Effect |
 |---|---|---|
@@ -50,7 +50,8 @@ function rows(path: string, field: Field, isRequired: boolean): string[] {
 }
 
 function defaultOf(field: Field, isRequired: boolean): string {
-  if (field.default !== undefined && typeof field.default !== 'object') return `\`${field.default}\``;
-  if (Array.isArray(field.default)) return 'none';
+  if (Array.isArray(field.default)) return field.default.map((one) => `\`${one}\``).join(', ') || 'none';
+  if (typeof field.default === 'object') return field.properties === undefined ? 'none' : 'below';
+  if (field.default !== undefined) return `\`${field.default}\``;
   return isRequired ? 'required' : '–';
 }

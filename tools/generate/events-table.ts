@@ -45,7 +45,7 @@ export function partnerEventsTable(): string {
     const byType = Map.groupBy(Object.entries(properties), ([, schema]) => typeText(schema));
     const fields = [...byType].map(([type, named]) => {
       const names = named.map(([name]) => `\`${name}${required.includes(name) ? '' : '?'}\``);
-      return `${names.join(', ')} ${type}`;
+      return `${names.join(', ')}: ${type}`;
     });
     return `| \`${event}\` | ${catalogue[event].meaning} | ${fields.join('; ')} |`;
   });

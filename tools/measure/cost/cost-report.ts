@@ -154,8 +154,8 @@ export function scaleReport(
         count(receiversBusy),
         count(consumersBusy),
         full.length === 0
-          ? `none; nearest: ${nearest.name}, ${percent(rate / nearest.deliveries)}`
-          : `${full.length}; lowest: ${nearest.name}`,
+          ? `none; ${percent(rate / nearest.deliveries)} of the lowest`
+          : `the lowest ${full.length}`,
         duration(secondsToInFlight),
       ]),
     ),
