@@ -28,7 +28,7 @@ const dataOf = z.object({
 
 const schemaOf = (event: EventName) => dataOf.parse(dataSchema(event, 'input'));
 
-/** For the README: every event with the fields of `data` that it needs, and what is done about it. */
+/** For `docs/how-it-works.md`: every event with its required fields of `data`, its processing and its output. */
 export function eventsTable(): string {
   const rows = eventNames.map((event) => {
     const { meaning, processing, effect } = catalogue[event];

@@ -64,11 +64,17 @@ export function nonEmptySecret(text: string): string {
   return text;
 }
 
-/** The secret that deliveries are signed with: an option, else WEBHOOK_SECRET, else the local one. */
-export const secretOption = () =>
-  new Option('--secret <secret>', 'that deliveries are signed with')
+/** The default of --secret for commands that read the secret of their stack. */
+export const SECRET_OF_STACK = 'the secret of the stack';
+
+/**
+ * The secret that signs deliveries: the option, otherwise WEBHOOK_SECRET, otherwise the local one.
+ * @param defaultText the default as the help shows it: some commands read the secret of a stage instead
+ */
+export const secretOption = (defaultText = LOCAL_SECRET) =>
+  new Option('--secret <secret>', 'HMAC secret that signs deliveries')
     .env('WEBHOOK_SECRET')
-    .default(LOCAL_SECRET)
+    .default(LOCAL_SECRET, defaultText)
     .argParser(nonEmptySecret);
 
 /** Seeds of generators are 32-bit, and signed in one of them. */
@@ -76,24 +82,22 @@ const LARGEST_SEED = 2 ** 31 - 1;
 
 /** What random numbers begin with. */
 export const seedOption = () =>
-  new Option('--seed <n>', 'the same seed makes the same run; without it, another one each time').argParser(
-    wholeNumber(0, LARGEST_SEED),
-  );
+  new Option(
+    '--seed <n>',
+    'seed for random numbers; the same seed repeats the run (default: the time)',
+  ).argParser(wholeNumber(0, LARGEST_SEED));
 
 /** A seed if none was given. */
 export const anySeed = () => Date.now() % LARGEST_SEED;
 
 /** For programs: everything, with whole ids. */
 export const jsonOption = () =>
-  new Option('--json', 'JSON with all there is, for programs: type npm run --silent');
+  new Option('--json', 'print JSON with full ids, for programs; use it with npm run --silent');
 
 const GATEWAYS = ['http', 'rest'] as const;
 
 export type GatewayKind = (typeof GATEWAYS)[number];
 
-/** The API before the receiver, instead of the stage's own. */
-export const gatewayOption = () =>
-  new Option(
-    '--gateway <kind>',
-    'http or rest: the API before the receiver (default: that of the stage)',
-  ).choices(GATEWAYS);
+/** The type of API Gateway, instead of the stage's setting. */
+export const gatewayOption = (defaultText = 'the setting of the stage') =>
+  new Option('--gateway <kind>', `type of API Gateway (default: ${defaultText})`).choices(GATEWAYS);

@@ -6,7 +6,7 @@ import { notJson, SEND_JSON_ITSELF } from './body-format.ts';
 import { type Finding, findingsOf, firstFinding, type Rule, risky, wrong } from './finding.ts';
 import { type JsonNode, memberOf, nodesIn, parseJson, shapeOf } from './json.ts';
 
-/** Bytes above which an event is near what the service takes: of JSON "some 6 MB" (README, Answers). */
+/** Bytes above which an event is near what the service takes: of JSON "some 6 MB" (decision D13). */
 const NEAR_LIMIT_BYTES = 4 * 1024 * 1024;
 
 /** Bytes of a body above which only what the service itself finds wrong is reported. */
