@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { API_FOLDER, apiFiles } from '../partner/api/files.ts';
 import { alarmsTable } from './alarms-table.ts';
@@ -26,7 +27,10 @@ const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
     withCostTables(readFileSync('docs/scale-and-cost.md', 'utf8'), prod),
   'docs/partner.md': () =>
     fillPlace(readFileSync('docs/partner.md', 'utf8'), 'partner-events', partnerEventsTable()),
-  'README.md': () => fillPlace(readFileSync('README.md', 'utf8'), 'events', eventsTable()),
+  'docs/how-it-works.md': () =>
+    fillPlace(readFileSync('docs/how-it-works.md', 'utf8'), 'events', eventsTable()),
+  'docs/commands.md': () =>
+    execFileSync(process.execPath, ['tools/cli/commands-document.ts'], { encoding: 'utf8' }),
 };
 
 export const derivedPlaces: readonly string[] = [

@@ -28,7 +28,7 @@ const dataOf = z.object({
 
 const schemaOf = (event: EventName) => dataOf.parse(dataSchema(event, 'input'));
 
-/** For the README: every event with its required fields of `data`, and its processing. */
+/** For `docs/how-it-works.md`: every event with its required fields of `data`, its processing and its output. */
 export function eventsTable(): string {
   const rows = eventNames.map((event) => {
     const { meaning, processing, effect } = catalogue[event];

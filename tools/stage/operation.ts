@@ -59,10 +59,10 @@ interface Where {
 export type RunOperation = (where: Where, task: (operation: Operation) => Promise<unknown>) => Promise<void>;
 
 export const stageOption = () =>
-  new Option('--stage <stage>', 'a stage in AWS; without it, the stack that npm start runs');
+  new Option('--stage <stage>', 'stage in AWS (default: the stack that npm start runs)');
 
 export const outputsOption = () =>
-  new Option('--outputs <file>', 'the stack of a file that cdk deploy --outputs-file wrote');
+  new Option('--outputs <file>', 'file that cdk deploy --outputs-file wrote, instead of --stage');
 
 /**
  * Runs a task on the stack that the options name: by default the one that `npm start` runs.

@@ -18,28 +18,27 @@ import { INTERRUPTED } from '../terminal/terminal.ts';
 /** Runs the suite of `test/acceptance/` against a deployed stack. */
 export const command = npmScript(
   'acceptance',
-  'Posts signed events to a deployed stack, and checks every answer of the contract but 500, and every effect.',
+  'Posts signed events to a stack, and checks every effect and every answer of the contract except 500.',
 )
   .option(
     '--outputs <file>',
-    'what "npx cdk deploy --outputs-file FILE" wrote; without it, the stack that npm start runs',
+    'file that cdk deploy --outputs-file wrote (default: the stack that npm start runs)',
   )
   .option(
     '--wait <seconds>',
-    'how long an effect may take: functions may have to start',
+    'time limit for an effect, in seconds, including cold starts',
     wholeNumber(1, 999),
     60,
   )
   .addHelpText(
     'after',
     `
-With --outputs, region and credentials are those of every AWS tool (AWS_REGION, AWS_PROFILE, …). AWS_ENDPOINT_URL is the
-address of a stack that is not in AWS.
+With --outputs, it uses your AWS region and credentials (AWS_REGION, AWS_PROFILE, …), and AWS_ENDPOINT_URL if set.
 
-Other traffic may flow meanwhile. What the run makes bears its name, acceptance-…, and is removed at the end, also of
-a failed run, but not where Ctrl-C ends it. Until then it is real: the alarms of the quarantine and unrouted queues and
-of refused signatures may ring, and whoever is subscribed to the chat and review topics is told of some events. That
-they were told is remembered for 90 days.`,
+Other traffic does not disturb the run. Its events are real:
+- Alarms for quarantined, unrouted and rejected requests may fire.
+- Subscribers of the chat and review topics get notifications, whose idempotency records stay for 90 days.
+- Everything else is named acceptance-… and is removed at the end, also after a failure, but not after Ctrl-C.`,
   )
   .action(async ({ outputs: given, wait }) => {
     if (given === undefined && !existsSync(OUTPUTS_FILE)) {

@@ -16,12 +16,15 @@ const ROUNDS = 25;
  */
 export const command = npmScript(
   'bench',
-  'Every figure that has a goal, measured in one run. Or one of them by name; or “start”, where the time of a start goes; or “console”, how quick its page is in a browser.',
+  'Measures every figure that has a goal for speed, size or cost, or only one of them.',
 )
   .addArgument(
-    new Argument('[subject]', 'figures, start, console, or the name of a figure').default('figures'),
+    new Argument(
+      '[subject]',
+      'figures (all), one figure, start (the receiver’s start) or console (its page)',
+    ).default('figures'),
   )
-  .option('--rounds <n>', 'starts that “start” measures', wholeNumber(1, 10_000), ROUNDS)
+  .option('--rounds <n>', 'number of starts to measure, for start only', wholeNumber(1, 10_000), ROUNDS)
   .addOption(jsonOption())
   .action(async (subject, { rounds, json }) => {
     const signal = interruption();

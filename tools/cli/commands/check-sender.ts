@@ -22,35 +22,34 @@ const USAGE = 2;
  */
 export const command = npmScript(
   'check-sender',
-  'Listens for your deliveries, and says of each what is right, what is wrong, and which mistake is the likely one.',
+  'For partners: listens for deliveries, checks each one, and names the likely mistake.',
 )
-  .option('--port <port>', 'to listen on; 0 for any free one', port, DEFAULT_PORT)
-  .option('--host <address>', 'to listen on instead of this machine alone, such as 0.0.0.0')
+  .option('--port <port>', 'port to listen on; 0 picks a free one', port, DEFAULT_PORT)
+  .option('--host <address>', 'address to listen on, such as 0.0.0.0 (default: this machine only)')
   .addOption(
-    new Option('--secret <secret>', 'that deliveries are to be signed with')
+    new Option('--secret <secret>', 'required: HMAC secret that must sign deliveries')
       .env('WEBHOOK_SECRET')
       .argParser(nonEmptySecret),
   )
   .option(
     '--play <steps>',
-    "instead of the service's answers: 401, 429, 500, 502, 503, 504, retry-after=20s, redirect, slow=35s, cut (no answer), cut-late (half of it) or ok, one for each request of a delivery, the last one for all further",
+    'answers to the attempts of each delivery; the last one repeats: ok, 401, 429, 500, 502, 503, 504, retry-after=20s, redirect, slow=35s, cut (no answer), cut-late (half an answer)',
     parseSteps,
   )
-  .option('--requests <n>', 'ends after so many', wholeNumber(1))
+  .option('--requests <n>', 'stop after this many requests (default: Ctrl-C)', wholeNumber(1))
   .addOption(jsonOption())
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE))
   .addHelpText(
     'after',
     `
 Examples:
-  npm run check-sender -- --secret 'the one that we agreed on'
-  npm run check-sender -- --play 500,500,ok        does it repeat, and how?
-  npm run check-sender -- --play slow=35s          does it wait for an answer?
-  npm run check-sender -- --play retry-after=20s,redirect,ok
-                                                   does it wait as long as asked, and follow no redirect?
-  npm run check-sender -- --requests 1             for a CI: exit code 0 if right, 1 if wrong, 2 if typed wrongly
+  npm run check-sender -- --secret 'our shared secret'
+  npm run check-sender -- --play 500,500,ok        # does it retry, and how?
+  npm run check-sender -- --play slow=35s          # how long does it wait for an answer?
+  npm run check-sender -- --play retry-after=20s,redirect,ok  # does it respect Retry-After, and ignore redirects?
+  npm run check-sender -- --requests 1             # for CI: exit code 0 if right, 1 if wrong, 2 for wrong options
 
-Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers as the service does, and keeps nothing.`,
+Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the service, and stores nothing.`,
   )
   .action(async ({ port, host, secret, play, requests, json }) => {
     if (secret === undefined) {

@@ -5,9 +5,9 @@ import { INTERRUPTED } from '../terminal/terminal.ts';
 
 export const command = npmScript(
   'check',
-  'Types, lint and format; events that lack a file, or are not in the index; no circles of imports, and no import against the order of folders.',
+  'Checks types, lint, format and the direction of imports, and that each event has all its files.',
 )
-  .option('--fix', 'fixes what Biome can: format, order of imports')
+  .option('--fix', 'fix format and import order')
   .action(async ({ fix }) => {
     const { EVENT_INDEX, eventIndex, incompleteEvents } = await import('../../generate/event-index.ts');
     const { isUpToDate } = await import('../../generate/derived-file.ts');

@@ -23,18 +23,24 @@ interface Settings {
 
 export const command = npmScript(
   'console',
-  'A deployed stage in the browser: deliveries, queues, dead letters, tables. It runs on this machine until Ctrl-C, with your own AWS permissions.',
+  'Shows a deployed stage in the browser, from this machine and with your AWS permissions, until Ctrl-C.',
 )
-  .addOption(new Option('--stage <stage>', 'a stage in AWS'))
+  .addOption(
+    new Option('--stage <stage>', 'stage in AWS (default: only print the address of the local console)'),
+  )
   .addOption(outputsOption())
   .addOption(
-    new Option('--port <port>', 'of the console; 0: any free one')
+    new Option('--port <port>', 'port of the console; 0 picks a free one')
       .env('CONSOLE_PORT')
       .argParser(port)
       .default(3001),
   )
-  .option('--read-only', 'refuses all changes')
-  .option('--since <time>', `the list begins then: a time, a date, or 90m, 3h, 7d (default: ${SINCE})`, time)
+  .option('--read-only', 'refuse all changes')
+  .option(
+    '--since <time>',
+    `list deliveries since this time (2026-01-31T09:00:00Z), date or age (90m, 3h, 7d) (default: ${SINCE})`,
+    time,
+  )
   .action(async ({ port, readOnly = false, since = time(SINCE), ...where }) => {
     if (where.stage === undefined && where.outputs === undefined) {
       await printLocalAddress();

@@ -39,7 +39,7 @@ interface Row {
  */
 export const command = npmScript(
   'demo',
-  'Starts a stack of its own, sends a sample of every event, and shows what each came to.',
+  'Starts a separate local stack, sends a sample of every event, and shows the effect of each.',
 )
   .addOption(jsonOption())
   .action(async ({ json }) => {

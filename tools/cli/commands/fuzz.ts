@@ -4,11 +4,11 @@ import { Progress } from '../terminal/progress.ts';
 
 export const command = npmScript(
   'fuzz',
-  'Sends mutated requests to the receiver, and holds each answer and each message against what the decisions say.',
+  'Sends mutated requests to the receiver, and checks every answer and message against docs/decisions.md.',
 )
-  .option('--requests <n>', 'how many', wholeNumber(1), 100_000)
+  .option('--requests <n>', 'number of requests', wholeNumber(1), 100_000)
   .addOption(seedOption())
-  .addOption(gatewayOption())
+  .addOption(gatewayOption('http'))
   .action(async ({ requests, seed = anySeed(), gateway = 'http' }) => {
     const { fuzz } = await import('../../../test/fuzz/fuzz.ts');
     const progress = new Progress();

@@ -19,10 +19,10 @@ export const command = npmScript(
   'invoke',
   'Runs one function of the stack that npm start runs, with its environment and rights, and prints its result.',
 )
-  .argument('<function>', 'receiver, smoke-test, or an event for its consumer: shop.updated')
+  .argument('<function>', 'receiver, smoke-test, or an event such as shop.updated for its consumer')
   .argument(
     '[event]',
-    "file with the function's event, or an event for its sample; of a consumer its own sample",
+    'file with a Lambda event, or an event for its sample (default for a consumer: its own)',
   )
   .addHelpText(
     'after',
@@ -30,7 +30,6 @@ export const command = npmScript(
 Examples:
   npm run invoke -- shop.updated
   npm run invoke -- receiver shop.updated
-  npm run invoke -- receiver events/api-gateway/shop-updated.json
   npm run invoke -- receiver events/rest-api/shop-updated.json`,
   )
   .action(async (name, event) => {

@@ -12,10 +12,10 @@ const ROOT = 'lambda';
 /** Run by hand, because it takes a second for each mutant, and half a minute for one that no test detects. */
 export const command = npmScript(
   'mutate',
-  'Changes lambda/ in one place after another, and shows which changes the tests do not notice.',
+  'Changes the code in lambda/ one place at a time, and shows which changes no test detects.',
 )
-  .argument('[path]', `a folder, or a file: ${ROOT}/receiver`, ROOT)
-  .option('--concurrency <n>', 'mutants at a time', wholeNumber(1), 1)
+  .argument('[path]', `folder or file, such as ${ROOT}/receiver`, ROOT)
+  .option('--concurrency <n>', 'mutants to test at the same time', wholeNumber(1), 1)
   .action(async (path, { concurrency }) => {
     const { mutate } = await import('../../../test/mutate/mutate.ts');
     const { mutants, timedOut, folders, survivors } = await mutate(mutable(path), concurrency);

@@ -2,8 +2,8 @@ import { outputsOption, type RunOperation, runOperation, stageOption } from '../
 import { npmScript } from '../terminal/command.ts';
 
 export const resumeCommand = (runOperation: RunOperation) =>
-  npmScript('resume', 'Starts the processing of a paused event again.')
-    .argument('<event>', 'such as shop.updated')
+  npmScript('resume', 'Resumes the processing of a paused event.')
+    .argument('<event>', 'event, such as shop.updated')
     .addOption(stageOption())
     .addOption(outputsOption())
     .action((event, where) =>

@@ -21,13 +21,16 @@ import {
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { readBytes, readJson } from '../terminal/files.ts';
-import { jsonOption, secretOption, wholeNumber } from '../terminal/options.ts';
+import { jsonOption, SECRET_OF_STACK, secretOption, wholeNumber } from '../terminal/options.ts';
 import { shownId } from '../terminal/terminal.ts';
 
 const DEFAULT_URL = `http://localhost:3000${WEBHOOK_PATH}`;
 
 /** Limited because their answers are held in memory until the end. */
 const MAX_DELIVERIES = 100_000;
+
+/** Seconds that `--wait` waits without a number. */
+const DEFAULT_WAIT = 30;
 
 /** Seconds. To follow a slower effect, trace it later. */
 const LONGEST_WAIT = 3_600;
@@ -42,42 +45,40 @@ const acceptedSchema = z.object({ eventId: z.string(), requestId: z.string() });
  * the bytes of a file unchanged, `--again` those of an earlier delivery.
  */
 export const sendCommand = (runOperation: RunOperation) =>
-  npmScript('send', 'Signs a sample event and posts it, its timestamp set to now.')
-    .argument('[event]', 'such as shop.updated: events/ has a sample of each')
-    .option('--file <file>', 'posts the bytes of a file instead of a sample; - is standard input')
+  npmScript('send', 'Signs a sample event and posts it. The timestamp is set to now.')
+    .argument('[event]', 'event to send, such as shop.updated; samples are in events/')
+    .option('--file <file>', 'post the bytes of a file instead of a sample; - is standard input')
     .option(
       '--again <id>',
-      'posts the bytes of a delivery once more, signed with the current secret: its event, request or message id, or its webhookId, as npm run trace takes them',
+      'post an earlier delivery again, signed with the current secret; takes the ids of npm run trace',
     )
     .option(
       '--same-headers',
-      'with --again: posts the headers of the delivery too, with its signature, instead of a new one; only on the local stack, and the id is that of the request',
+      'with --again and a request id: keep the headers and signature; local stack only',
     )
     .option(
       '--url <url>',
-      'address such as localhost:3000 (default: the webhook of the stack that npm start runs)',
+      'address to post to, such as localhost:3000 (default: the webhook of the stack)',
       webhookUrl,
     )
-    .addOption(secretOption())
+    .addOption(secretOption(SECRET_OF_STACK))
     .option(
       '--count <n>',
-      'number of deliveries; each of a sample is a millisecond newer than the one before',
+      'number of deliveries; each sample is 1 ms newer than the one before',
       wholeNumber(1, MAX_DELIVERIES),
       1,
     )
     .addOption(
-      new Option('--encoding <encoding>', 'of the signature')
+      new Option('--encoding <encoding>', 'encoding of the signature')
         .choices(['hex', 'base64'])
         .default('hex' as const),
     )
-    .option('--bad-signature', 'signs with a wrong secret and expects 401')
+    .option('--bad-signature', 'sign with a wrong secret, and expect 401')
     .addOption(
       new Option(
         '--wait [seconds]',
-        'waits for the effect and prints the history as it grows; exit code 1 if there is none in time',
-      )
-        .argParser(wholeNumber(1, LONGEST_WAIT))
-        .preset('30'),
+        `wait for the effect (default: ${DEFAULT_WAIT}), and print the history; exit code 1 on timeout`,
+      ).argParser(wholeNumber(1, LONGEST_WAIT)),
     )
     .addOption(stageOption())
     .addOption(outputsOption())
@@ -132,7 +133,7 @@ export const sendCommand = (runOperation: RunOperation) =>
           if (wait === undefined || signal.aborted) return areExpected;
           const kind = source.event;
           const functions = kind !== undefined && isEventName(kind) ? ['receiver' as const, kind] : undefined;
-          const awaiting = { seconds: Number(wait), since, functions, json };
+          const awaiting = { seconds: wait === true ? DEFAULT_WAIT : wait, since, functions, json };
           return (await awaitAnswers(operation, answers, awaiting)) && areExpected;
         },
       );

@@ -6,10 +6,12 @@ import { JEST, runProgram } from '../terminal/run-program.ts';
 /** A part of a path and not a pattern. Jest accepts both. */
 const PATH = /^[\w.-]+\/[\w./-]*$/;
 
-export const command = npmScript('test', 'Every test that needs only Node.js and npm.')
-  .argument('[jest...]', "part of test files' paths, and options of Jest, such as -t NAME")
+export const command = npmScript('test', 'Runs every test that needs only Node.js and npm.')
+  .argument(
+    '[jest...]',
+    'part of the paths of test files, and Jest options, such as test/lambda -t signature',
+  )
   .allowUnknownOption()
-  .addHelpText('after', '\nExample: npm test -- test/lambda/receiver -t signature')
   .action(async (args) => {
     requireTestFiles(args);
     process.exitCode = await runProgram([...JEST, ...args]);

@@ -13,7 +13,7 @@ export function npmScript(script: string, description: string): Command {
   const typed = script === 'start' || script === 'test' ? `npm ${script} --` : `npm run ${script} --`;
   return new Command(typed)
     .description(description)
-    .helpOption('-h, --help', 'this text')
+    .helpOption('-h, --help', 'show this help')
     .configureOutput({ outputError: (text, write) => write(`${inOneLine(text)}\n`) });
 }
 

@@ -65,11 +65,17 @@ export function nonEmptySecret(text: string): string {
   return text;
 }
 
-/** The secret that signs deliveries: the option, otherwise WEBHOOK_SECRET, otherwise the local one. */
-export const secretOption = () =>
-  new Option('--secret <secret>', 'that deliveries are signed with')
+/** The default of --secret for commands that read the secret of their stack. */
+export const SECRET_OF_STACK = 'the secret of the stack';
+
+/**
+ * The secret that signs deliveries: the option, otherwise WEBHOOK_SECRET, otherwise the local one.
+ * @param defaultText the default as the help shows it: some commands read the secret of a stage instead
+ */
+export const secretOption = (defaultText = LOCAL_SECRET) =>
+  new Option('--secret <secret>', 'HMAC secret that signs deliveries')
     .env('WEBHOOK_SECRET')
-    .default(LOCAL_SECRET)
+    .default(LOCAL_SECRET, defaultText)
     .argParser(nonEmptySecret);
 
 /** Generators use 32-bit seeds, and one of them uses signed ones. */
@@ -77,23 +83,21 @@ const LARGEST_SEED = 2 ** 31 - 1;
 
 /** Seed of the random numbers. */
 export const seedOption = () =>
-  new Option('--seed <n>', 'the same seed makes the same run; without it, another one each time').argParser(
-    wholeNumber(0, LARGEST_SEED),
-  );
+  new Option(
+    '--seed <n>',
+    'seed for random numbers; the same seed repeats the run (default: the time)',
+  ).argParser(wholeNumber(0, LARGEST_SEED));
 
 export const anySeed = () => Date.now() % LARGEST_SEED;
 
 /** For programs: all data, with whole ids. */
 export const jsonOption = () =>
-  new Option('--json', 'JSON with all there is, for programs: type npm run --silent');
+  new Option('--json', 'print JSON with full ids, for programs; use it with npm run --silent');
 
 const GATEWAYS = ['http', 'rest'] as const;
 
 export type GatewayKind = (typeof GATEWAYS)[number];
 
-/** The API in front of the receiver, instead of the stage's own. */
-export const gatewayOption = () =>
-  new Option(
-    '--gateway <kind>',
-    'http or rest: the API before the receiver (default: that of the stage)',
-  ).choices(GATEWAYS);
+/** The type of API Gateway, instead of the stage's setting. */
+export const gatewayOption = (defaultText = 'the setting of the stage') =>
+  new Option('--gateway <kind>', `type of API Gateway (default: ${defaultText})`).choices(GATEWAYS);

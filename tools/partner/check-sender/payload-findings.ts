@@ -6,7 +6,7 @@ import { notJson, SEND_JSON_ITSELF } from './body-format.ts';
 import { type Finding, findingsOf, firstFinding, type Rule, risky, wrong } from './finding.ts';
 import { type JsonNode, memberOf, nodesIn, parseJson, shapeOf } from './json.ts';
 
-/** Bytes above which an event is near the service's limit: for JSON "some 6 MB" (README, Answers). */
+/** Bytes above which an event is near the service's limit: for JSON "some 6 MB" (`docs/partner.md`). */
 const NEAR_LIMIT_BYTES = 4 * 1024 * 1024;
 
 /** Bytes of a body above which only the service's own problems are reported. */

@@ -59,29 +59,30 @@ export function matches(filter: RecordFilter, record: ArchiveRecord): boolean {
 const SHORTEST_ID = 8;
 
 export const eventsArgument = () =>
-  new Argument('[events...]', 'such as shop.updated (default: all)').argParser<readonly EventName[]>(
+  new Argument('[events...]', 'events, such as shop.updated (default: all)').argParser<readonly EventName[]>(
     eachOf(eventNames),
   );
 
 export const sinceOption = () =>
   new Option(
     '--since <time>',
-    'settled at this time or later: 2026-01-31T09:00:00Z, 2026-01-31, or an age such as 3h or 7d',
+    'only records settled since this time (2026-01-31T09:00:00Z), date (2026-01-31) or age (3h, 7d)',
   ).argParser(time);
 
-export const untilOption = () => new Option('--until <time>', 'settled before this time').argParser(time);
+export const untilOption = () =>
+  new Option('--until <time>', 'only records settled before this time').argParser(time);
 
-export const shopOption = () => new Option('--shop <id>', 'of this shop');
+export const shopOption = () => new Option('--shop <id>', 'only this shop');
 
 export const outcomeOption = () =>
-  new Option('--outcome <outcome>', `with this outcome: ${settledOutcomes.join(', ')}; repeatable`).argParser<
+  new Option('--outcome <outcome>', `only this outcome: ${settledOutcomes.join(', ')}; repeatable`).argParser<
     readonly SettledOutcome[]
   >(eachOf(settledOutcomes));
 
 export const idOption = () =>
   new Option(
     '--id <id>',
-    'of this event (its id or the beginning of it) or this request (its whole id); repeatable',
+    `only this event (${SHORTEST_ID} or more characters of its id) or request (full id); repeatable`,
   ).argParser<readonly string[]>((text, before = []) => {
     if (text.length >= SHORTEST_ID) return [...before, text];
     throw new InvalidArgumentError(`At least ${SHORTEST_ID} characters: a shorter id is ambiguous.`);

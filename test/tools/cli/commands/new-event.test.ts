@@ -10,7 +10,7 @@ let firstCommit: string;
 beforeAll(async () => {
   // Copied, because imports through a link would load the original files.
   const code = ['bin', 'events', 'lambda', 'lib', 'local', 'test', 'tools'];
-  project = await Project.create({ copied: [...code, 'docs', 'README.md', '.gitignore'] });
+  project = await Project.create({ copied: [...code, 'docs', '.gitignore'] });
   git('init', '--quiet');
   // .gitignore matches only a folder, and here it is a link.
   appendFileSync(project.path('.git/info/exclude'), 'node_modules\n');
@@ -74,14 +74,14 @@ describe('new-event refuses in one line', () => {
   });
 
   test('to write to files that have changes which are not committed', async () => {
-    appendFileSync(project.path('README.md'), 'More.\n');
+    appendFileSync(project.path('docs/how-it-works.md'), 'More.\n');
     writeFileSync(project.path('events/api-gateway/more.json'), '{}');
     expect(await newEvent('example.added', '--effect', 'chat')).toEqual(
       refusal(
-        'Commit or undo these first, which would be written to: README.md, events/api-gateway/more.json',
+        'Commit or undo these first, which would be written to: docs/how-it-works.md, events/api-gateway/more.json',
       ),
     );
-    git('checkout', '--quiet', 'README.md');
+    git('checkout', '--quiet', 'docs/how-it-works.md');
     git('clean', '--force', '--quiet');
   });
 });
@@ -110,7 +110,9 @@ describe('new-event', () => {
     const meaning = "The shop's door has closed";
     const added = await newEvent('example.added', '--effect', 'chat', '--meaning', meaning);
     expect({ code: added.code, stderr: added.stderr }).toEqual({ code: 0, stderr: '' });
-    expect(readFileSync(project.path('README.md'), 'utf8')).toContain(`| \`example.added\` | ${meaning} |`);
+    expect(readFileSync(project.path('docs/how-it-works.md'), 'utf8')).toContain(
+      `| \`example.added\` | ${meaning} |`,
+    );
     // The check must find this change, and no other.
     appendFileSync(project.path('docs/configuration.md'), 'By hand.\n');
     commit();
