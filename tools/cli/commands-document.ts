@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import module from 'node:module';
-import { type CommandUnknownOpts, Help } from '@commander-js/extra-typings';
+import { type Argument, type CommandUnknownOpts, Help } from '@commander-js/extra-typings';
 import { COMPILED_MODULES } from '../../local/compiled-modules.ts';
 import { lines } from './terminal/layout.ts';
 
@@ -12,9 +12,9 @@ const INTRODUCTION = `# Commands
 Run these in the root folder of the project: \`npm run NAME -- OPTIONS\`. \`npm start\` and \`npm test\` need no \`run\`.
 \`--help\` prints the arguments and options of a command.
 
-## Common options
+## Common arguments and options
 
-These are described once, for all commands that have them:`;
+Several commands have these:`;
 
 const FOOTER = 'Generated from the help of the commands: `npm run generate`.';
 
@@ -36,7 +36,9 @@ async function main(): Promise<void> {
 /** Arguments and options that several commands describe in the same words. */
 function commonItems(commands: readonly CommandUnknownOpts[]): Set<string> {
   const items = commands.flatMap(itemsOf).map(({ item }) => item);
-  return new Set(items.filter((item, index) => items.indexOf(item) !== index));
+  const common = items.filter((item, index) => items.indexOf(item) !== index);
+  const isOption = (item: string) => item.startsWith('- `--');
+  return new Set([...common.filter((item) => !isOption(item)), ...common.filter(isOption)]);
 }
 
 /** The paragraphs of a command, and of its subcommands. */
@@ -54,9 +56,11 @@ function paragraphsOf(command: CommandUnknownOpts, prefix: string, common: Reado
   const all = itemsOf(command);
   const own = all.filter(({ item }) => !common.has(item)).map(({ item }) => item);
   const others = all.filter(({ item }) => common.has(item)).map(({ name }) => `\`${name}\``);
-  if (others.length > 0) own.push(wrapped(`- Common: ${others.join(', ')}`));
-  const description = wrapped(prefix + marked(command.description().replace(/\.?$/, '.')));
-  return [[description, ...own].join('\n'), ...textAfterOptions(command)];
+  const description = prefix + marked(command.description().replace(/\.?$/, '.'));
+  const links = others.length === 0 ? '' : `Common: ${others.join(', ')}`;
+  if (own.length === 0) return [wrapped(`${description} ${links}`.trim()), ...textAfterOptions(command)];
+  if (links !== '') own.push(wrapped(`- ${links}`));
+  return [[wrapped(description), ...own].join('\n'), ...textAfterOptions(command)];
 }
 
 /** Commands are named as they are typed: `npm run send --`. */
@@ -70,17 +74,25 @@ function itemsOf(command: CommandUnknownOpts): { name: string; item: string }[] 
     item: wrapped(`- \`${term}\`: ${marked(description)}`),
   });
   return [
-    ...help
-      .visibleArguments(command)
-      .map((argument) => itemOf(argument.name(), argument.name(), help.argumentDescription(argument))),
+    ...help.visibleArguments(command).map((argument) => {
+      const term = usageOf(argument);
+      return itemOf(term, term, help.argumentDescription(argument));
+    }),
     ...command.options.map((option) =>
       itemOf(option.long ?? option.flags, option.flags, help.optionDescription(option)),
     ),
   ];
 }
 
-/** With options and placeholders as code. */
-const marked = (text: string) => text.replaceAll(/(npm run )?--[a-z-]+|<\w+>/g, '`$&`');
+/** As in the usage of a command: `<queue>`, or `[events...]` if it is optional and repeatable. */
+function usageOf(argument: Argument): string {
+  const word = `${argument.name()}${argument.variadic ? '...' : ''}`;
+  return argument.required ? `<${word}>` : `[${word}]`;
+}
+
+/** With commands, options and placeholders as code. */
+const marked = (text: string) =>
+  text.replaceAll(/npm (start|run [\w:-]+)|(cdk deploy )?--[a-z-]+|<\w+>/g, '`$&`');
 
 /** Further lines of an item of a list are indented. */
 function wrapped(text: string): string {

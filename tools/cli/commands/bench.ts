@@ -21,7 +21,7 @@ export const command = npmScript(
   .addArgument(
     new Argument(
       '[subject]',
-      'figures (all), one figure, start (the receiver’s start) or console (its page)',
+      'figures (all), the name of a figure, start (of the receiver) or console (its page)',
     ).default('figures'),
   )
   .option('--rounds <n>', 'number of starts to measure, for start only', wholeNumber(1, 10_000), ROUNDS)
