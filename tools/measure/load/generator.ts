@@ -33,6 +33,9 @@ interface UnderWay {
 /**
  * An open-loop generator: it sends deliveries by the clock, however long answers take. So all deliveries of the time in which
  * a receiver stands still show it, and not only those that it was processing.
+ *
+ * It is our own, because autocannon's connections wait for their answers, and Artillery (MPL), k6 (AGPL) and vegeta (a Go
+ * binary) do not see the effect of a delivery.
  */
 export class Generator implements Disposable {
   readonly #agent: HttpAgent;
