@@ -33,6 +33,9 @@ interface UnderWay {
 /**
  * An open-loop generator: it sends deliveries by the clock, regardless of how long answers take. So if the receiver
  * stalls, all deliveries of that time show the delay, not only those in progress.
+ *
+ * It is our own, because autocannon's connections wait for their answers, and Artillery (MPL), k6 (AGPL) and vegeta (a Go
+ * binary) do not see the effect of a delivery.
  */
 export class Generator implements Disposable {
   readonly #agent: HttpAgent;
