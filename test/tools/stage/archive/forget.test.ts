@@ -356,7 +356,7 @@ describe('an object that somebody else rewrites meanwhile', () => {
   const other = recordOf({ user_id: 'user-2' });
   const forgottenOther = { ...other, forgottenAt: '2026-02-01T00:00:00.000Z' };
 
-  test('is read anew: neither change is lost', async () => {
+  test('is read again: neither change is lost', async () => {
     await putRecords(stack, KEY, [named, other]);
     let count = 0;
     const s3 = watchedClient({
