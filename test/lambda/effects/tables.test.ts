@@ -1,7 +1,7 @@
 import { DynamoDBClient, PutItemCommand, QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Cast, type CastMember } from '../../../lambda/effects/cast.ts';
 import { type ContactFields, ContactPartner } from '../../../lambda/effects/contact-partner.ts';
 import type { VersionedChange } from '../../../lambda/effects/event-order.ts';
@@ -302,6 +302,17 @@ describe('the contact_partner record', () => {
       version: '1',
       updated_at: AT,
     });
+  });
+
+  test.each([
+    { what: 'an update', write: () => update('2', { display_name: 'Umi' }) },
+    { what: 'a repair', write: () => repair('2', { display_name: 'Umi' }) },
+  ])('costs one request for $what that is newer than all of it', async ({ write }) => {
+    await update('1', { display_name: 'Sora', shop_id: 's' });
+    const send = jest.spyOn(client, 'send');
+    await write();
+    expect(send).toHaveBeenCalledTimes(1);
+    send.mockRestore();
   });
 
   test('keeps a field that is absent from an event', async () => {
