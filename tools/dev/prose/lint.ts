@@ -13,7 +13,7 @@ import { VFile } from 'vfile';
 import { reporter } from 'vfile-reporter';
 import { advice, limits } from './advice.ts';
 
-/** The documents that people read from top to bottom. `docs/commands.md` holds the help of all commands. */
+/** The documents that people read. */
 export const proseFiles = () =>
   globSync(['*.md', 'docs/*.md', 'examples/**/README.md'], {
     exclude: (name) => name === 'node_modules' || name === 'target',
