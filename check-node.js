@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 
 /**
- * Ends the process with one line unless this is the major version of Node.js that Lambda runs. Every entry imports it
- * first. It is plain JavaScript because an older Node.js reads no TypeScript.
+ * Ends the process with one line if this is not the major version of Node.js that Lambda runs. Every entry point
+ * imports it first. Plain JavaScript, because an older Node.js cannot run TypeScript.
  */
 const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 const [needed] = devDependencies.node.split('.');

@@ -20,7 +20,8 @@ export default {
       },
     ],
   },
-  // These run against a deployed stack, which test/tools/cli/commands/acceptance.test.ts gives them, and in a browser.
+  // The first suite needs a deployed stack, which test/tools/cli/commands/acceptance.test.ts provides. The second needs
+  // a browser.
   testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/acceptance/', '<rootDir>/test/console/'],
   transformIgnorePatterns: ['/node_modules/'],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
@@ -28,6 +29,8 @@ export default {
   testSequencer: '<rootDir>/test/support/longest-first.ts',
   // Many tests wait: for queues, for retries, for a process to start.
   maxWorkers: Math.ceil(availableParallelism() * 1.5),
-  // Longer than any test waits for one thing, several times over: `test/support/eventually.ts`.
+  // Several times longer than a test waits for one thing: `test/support/eventually.ts`.
   testTimeout: 120_000,
+  // In milliseconds. On a busy machine a worker takes longer to end than Jest's default of 500 allows.
+  workerGracefulExitTimeout: 10_000,
 };

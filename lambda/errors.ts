@@ -41,9 +41,9 @@ export async function describeError(error: unknown): Promise<DescribedError & Re
     ...(error.cause instanceof Error && {
       cause: { ...summary(error.cause), ...(await stackOf(error.cause)) },
     }),
-    ...(metadata.httpStatusCode !== undefined && { httpStatus: metadata.httpStatusCode }),
-    ...(metadata.requestId !== undefined && { awsRequestId: metadata.requestId }),
-    ...(metadata.attempts !== undefined && { sdkAttempts: metadata.attempts }),
+    httpStatus: metadata.httpStatusCode,
+    awsRequestId: metadata.requestId,
+    sdkAttempts: metadata.attempts,
   };
 }
 
@@ -52,7 +52,7 @@ function summary(error: Error & { [FAILED_CALL]?: string }): ErrorSummary {
   const { name, message } = error;
   const failure = connectionFailure(error);
   return {
-    ...(call !== undefined && { call }),
+    call,
     error: failure ?? name,
     ...(failure === undefined && !QUOTES_ITS_INPUT.test(name) && { errorMessage: message }),
   };

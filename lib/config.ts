@@ -27,26 +27,26 @@ const hasNoDuplicates = (items: readonly unknown[]) => new Set(items).size === i
 
 const emails = z
   .array(z.email('must be an e-mail address'))
-  .refine(hasNoDuplicates, { error: 'names an address twice' })
+  .refine(hasNoDuplicates, { error: 'must not contain an address twice' })
   .default([]);
 
 /** Source: Lambda quotas, "Memory allocation". */
 const memory = wholeNumber(128, 10_240, 'MB')
   .default(512)
-  .describe('Memory in MB, 128 to 10,240. Processor time comes with it.');
+  .describe('Memory in MB, 128 to 10,240. More memory also gives more processor time.');
 
 /** Source: Lambda quotas; an account has 1,000 unless it was raised. */
 const reservedConcurrency = wholeNumber(1, 1_000_000, 'executions')
   .optional()
   .describe(
-    'Concurrent executions that are reserved for this function, which it never exceeds. Each handles at most ten invocations a second. Lambda keeps 100 of the account’s unreserved. Default: none.',
+    'Lambda reserves this many concurrent executions for this function and never runs more. Each handles at most ten invocations a second. 100 executions of the account must stay unreserved.',
   );
 
 /** At most a week. Source: CloudWatch user guide, "Evaluating an alarm", of periods of an hour and above. */
-const quietAfter = (what: string) =>
+const quietAfter = (condition: string) =>
   wholeNumber(1, 168, 'hours')
     .optional()
-    .describe(`An alarm rings if ${what} for this many hours, 1 to 168. Default: never.`);
+    .describe(`An alarm fires if ${condition} for this many hours, 1 to 168.`);
 
 /** A week, in minutes. */
 const MAX_LAG = 10_080;
@@ -60,24 +60,24 @@ const eventSettings = z
   .strictObject({
     batchSize: wholeNumber(1, 10, 'messages')
       .default(10)
-      .describe('An invocation gets at most this many messages, 1 to 10. More would need a batching window.'),
+      .describe('An invocation gets at most this many messages, 1 to 10.'),
     maximumConcurrency: wholeNumber(2, 1_000, 'batches')
       .default(20)
       .describe(
-        'At most this many batches are processed at a time, 2 to 1,000, so that a backlog leaves concurrency to the receiver.',
+        'At most this many batches are processed at the same time, 2 to 1,000. A lower value leaves the receiver more concurrency.',
       ),
     memory,
     timeout: wholeNumber(15, 900, 'seconds')
       .default(30)
       .describe(
-        'A batch may take this many seconds, 15 to 900. Its visibility timeout is six times as long.',
+        'A batch may take this many seconds, 15 to 900. The queue’s visibility timeout is six times as long.',
       ),
     reservedConcurrency,
-    quietAfter: quietAfter('no event of this kind came to its queue (a redrive or a replay counts)'),
+    quietAfter: quietAfter('the event’s queue received nothing, not even a redrive or replay,'),
     lagAfter: wholeNumber(1, MAX_LAG, 'minutes')
       .optional()
       .describe(
-        'As the stage’s lagAfter, in minutes, 1 to 10,080, for this event alone. It costs a metric and an alarm. Default: only the lag of all events together is watched.',
+        'An alarm fires as with the stage’s lagAfter, for this event alone: 1 to 10,080 minutes. It costs a metric and an alarm.',
       ),
   })
   .refine(
@@ -85,13 +85,13 @@ const eventSettings = z
       reserved === undefined || reserved > maximumConcurrency,
     {
       path: ['reservedConcurrency'],
-      error: 'must be above maximumConcurrency: under load nothing would be left to try a new version with',
+      error: 'must be above maximumConcurrency, so that a new version can be tested under load',
     },
   );
 
 const slack = z.strictObject({
   workspaceId: text(/^T[A-Z0-9]{8,}$/, "Slack's id of the workspace, like T0123ABCD").describe(
-    'Id of the workspace. Authorise it once in the console of Amazon Q Developer in chat applications.',
+    'Id of the Slack workspace. First authorise it once in the console of Amazon Q Developer in chat applications.',
   ),
   channelId: text(/^[CG][A-Z0-9]{8,}$/, "Slack's id of the channel, like C0123ABCD").describe(
     'Id of the channel.',
@@ -101,7 +101,7 @@ const slack = z.strictObject({
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const teams = z.strictObject({
   tenantId: text(UUID, 'a UUID').describe('Id of the Microsoft Entra tenant.'),
-  teamId: text(UUID, 'a UUID').describe('Id of the team. Authorise it once in the same console.'),
+  teamId: text(UUID, 'a UUID').describe('Id of the team. First authorise it once in the same console.'),
   channelId: text(
     /^19(:|%3a)[\w.+-]+(@|%40)thread\.\w+$/i,
     "Teams' id of the channel, like 19:…@thread.tacv2",
@@ -121,13 +121,15 @@ const managedLists = [
 const waf = z.strictObject({
   requestsPerAddress: wholeNumber(10, 2_000_000_000, 'requests')
     .default(100_000)
-    .describe('An address that sends more requests than this in five minutes is blocked.'),
+    .describe(
+      'WAF blocks an IP address that sends more requests than this in five minutes, 10 to 2,000,000,000.',
+    ),
   managedLists: z
     .array(z.enum(managedLists), { error: `must be a list of ${managedLists.join(', ')}` })
-    .refine(hasNoDuplicates, { error: 'names a list twice' })
+    .refine(hasNoDuplicates, { error: 'must not contain a list twice' })
     .default(['AWSManagedRulesAmazonIpReputationList'])
     .describe(
-      `AWS’ managed lists: ${managedLists.join(', ')}. Their rules on bodies and User-Agent only count (security.md).`,
+      `AWS’ managed lists, from ${managedLists.join(', ')}. Their rules on bodies and User-Agent count matches but do not block (security.md).`,
     ),
 });
 
@@ -143,24 +145,24 @@ const cloudFront = z.strictObject({
       ),
     )
     .min(1)
-    .describe('Paths to invalidate. {shop_id} stands for the shop.'),
+    .describe('Paths to invalidate when a shop changes. {shop_id} stands for its id.'),
 });
 
 const archive = z.strictObject({
   days: wholeNumber(0, 3_650, 'days')
     .default(30)
     .describe(
-      'A record is kept for this many days, 0 to 3,650; 0 is no archive. A replay reaches back 60 at most. Setting 0 on a live stage deletes the delivery streams with the records that they have not yet written, and the database and workgroup of Athena with its saved queries. With removalPolicy: retain the bucket stays, its records expire as before, and no command finds it again: a later archive gets another bucket.',
+      'Records are kept for this many days, 0 to 3,650. Replays reach back at most 60. 0 turns the archive off. On a live stage, 0 deletes the delivery streams, with records not yet written, and everything of Athena. With removalPolicy retain the bucket stays and its records expire, but no command reads it again. A later archive gets a new bucket.',
     ),
   bufferSeconds: wholeNumber(60, 900, 'seconds')
     .default(900)
     .describe(
-      'Firehose collects records for an object for this many seconds, 60 to 900. Less shows records earlier and costs more objects.',
+      'Firehose writes an object every so many seconds, 60 to 900. A lower value makes records readable earlier and costs more.',
     ),
   queryGigabytes: wholeNumber(1, 1_000, 'gigabytes')
     .default(10)
     .describe(
-      'A query in Athena ends if it reads more gigabytes of compressed records than this, 1 to 1,000.',
+      'Athena stops a query that reads more than this many gigabytes of compressed records, 1 to 1,000.',
     ),
 });
 
@@ -193,7 +195,7 @@ const arnIn =
         error: `must be of the stage's region, ${region}`,
       });
 
-const REASON = 'must be a reason';
+const REASON = 'must be the reason, as text';
 
 /** A rule about several fields. It is checked, and its error shown, even if other fields are wrong. */
 const across = (field: string, error: string) => ({ path: field.split('.'), error, when: () => true });
@@ -207,115 +209,121 @@ export function configSchema(target: Target = {}) {
   const domain = z
     .strictObject({
       name: text(/^([a-z0-9-]+\.)+[a-z]{2,}$/, 'a host name like webhooks.example.com').describe(
-        'Host name.',
+        'Host name of the webhook.',
       ),
-      certificateArn: certificate.describe('ARN of a certificate for it in ACM, in the same region.'),
+      certificateArn: certificate.describe(
+        'ARN of an ACM certificate for the host name, in the same region.',
+      ),
       keepDefaultEndpoint: z
         .boolean()
         .default(false)
-        .describe('Keeps the default endpoint on, until the partner has moved to the host name.'),
+        .describe('If true, the default endpoint stays on while the partner moves to the host name.'),
       ownershipCertificateArn: certificate
         .optional()
         .describe(
-          'ARN of a public certificate for the same name. mutualTls needs it if certificateArn is an imported or private certificate. Default: none.',
+          'ARN of a public certificate for the same name. mutualTls needs it if certificateArn is imported or private.',
         ),
       mutualTls: z
         .strictObject({
           bucket: text(/^[a-z0-9.-]{3,63}$/, 'the name of an S3 bucket').describe(
-            'Name of the bucket with the trust store.',
+            'S3 bucket of the trust store.',
           ),
           key: text(/^[^/\s]\S*$/, 'the key of an object, without a slash before it').describe(
-            'Key of the trust store: a PEM file of certificate authorities.',
+            'Object key of the trust store, a PEM file of certificate authorities.',
           ),
           version: z.string().min(1).optional().describe('Version of the object. Default: the newest.'),
         })
         .optional()
-        .describe('Requires a client certificate of each caller. Default: none is asked for.'),
+        .describe('Every caller needs a client certificate.'),
     })
     .refine(({ mutualTls, keepDefaultEndpoint }) => !(mutualTls && keepDefaultEndpoint), {
       path: ['keepDefaultEndpoint'],
-      error: 'cannot be true with mutualTls: it would lead round the client certificates',
+      error: 'cannot be true with mutualTls, because the default endpoint asks for no client certificate',
     })
     // Source: API Gateway API reference, `ownershipVerificationCertificateArn` of `CreateDomainName`.
     .refine(({ mutualTls, ownershipCertificateArn }) => mutualTls || ownershipCertificateArn === undefined, {
       path: ['ownershipCertificateArn'],
-      error: 'is for mutualTls alone: give mutualTls, too, or leave it out',
+      error: 'needs mutualTls: set that too, or remove this field',
     });
   const events = Object.fromEntries(
-    eventNames.map((event) => [event, eventSettings.prefault({}).describe('The consumer of the event.')]),
+    eventNames.map((event) => [
+      event,
+      eventSettings.prefault({}).describe('The function that processes the event.'),
+    ]),
   ) as Record<EventName, z.ZodPrefault<typeof eventSettings>>;
 
   return z
     .strictObject({
       account: text(/^\d{12}$/, '12 digits')
         .optional()
-        .describe('The only account that this stage is deployed to. Default: that of the credentials.'),
+        .describe('A deployment to another account fails. Default: the account of the credentials.'),
       region: text(REGION, 'a region like eu-central-1')
         .optional()
-        .describe('The only region that this stage is deployed to. Default: that of the credentials.'),
+        .describe('A deployment to another region fails. Default: the region of the credentials.'),
 
       removalPolicy: z
         .enum(['retain', 'destroy'])
         .default('retain')
         .describe(
-          'What becomes of tables, queues, topics’ key, bucket, secret and logs when their stack is deleted.',
+          'When the stack is deleted, tables, queues, buckets, secret, key and logs stay (retain) or are deleted (destroy).',
         ),
-      terminationProtection: z.boolean().default(true).describe('Refuses to delete the stack.'),
+      terminationProtection: z
+        .boolean()
+        .default(true)
+        .describe('If true, CloudFormation refuses to delete the stack.'),
       deletionProtection: z
         .boolean()
         .optional()
-        .describe('Refuses to delete a table. Default: true if removalPolicy is retain.'),
+        .describe('If true, DynamoDB refuses to delete a table. Default: true if removalPolicy is retain.'),
       deployment: z
         .enum(['canary', 'all-at-once'])
         .default('canary')
         .describe(
-          'canary: a new version gets 10 % of the traffic for five minutes, then all; an alarm rolls it back (CodeDeploy).',
+          'canary: a new version gets 10 % of the traffic for five minutes, then all of it. An alarm rolls it back (CodeDeploy).',
         ),
 
       secretArn: secret
         .optional()
-        .describe(
-          'Complete ARN of an existing secret that the partner signs with. Default: one is generated.',
-        ),
+        .describe('Complete ARN of an existing secret for signatures. Default: a new secret.'),
       previousSecretArn: secret
         .optional()
         .describe(
-          'ARN of the secret that the deployed version reads. For the deployment that changes secretArn only. Default: none.',
+          'ARN of the secret that the deployed version reads. Set it only for the deployment that changes secretArn.',
         ),
       secretKmsKeyArn: key
         .optional()
-        .describe(
-          'ARN of the key that the existing secret is encrypted under. Default: Secrets Manager’s own.',
-        ),
+        .describe('ARN of the key that encrypts the existing secret. Default: Secrets Manager’s own key.'),
       rotationGraceHours: wholeNumber(0, 168, 'hours')
         .default(24)
-        .describe('The previous secret is accepted for this many hours after a rotation, 0 to 168.'),
+        .describe('After a rotation, the previous secret is accepted for this many hours, 0 to 168.'),
       kmsKeyArn: key
         .optional()
         .describe(
-          'ARN of an existing key for the topics. Its policy must admit cloudwatch.amazonaws.com. Default: one is made.',
+          'ARN of an existing key for the topics. Its policy must allow cloudwatch.amazonaws.com. Default: a new key.',
         ),
 
       domain: domain
         .optional()
-        .describe('Own host name. The API’s default endpoint is then off. Default: the default endpoint.'),
+        .describe('Your own host name. The default endpoint is then off. Default: the default endpoint.'),
       gateway: z
         .enum(['http', 'rest'])
         .default('http')
         .describe(
-          'http: an HTTP API. rest: a REST API, which costs more; its own failures become 500, which the partner repeats.',
+          'http: an HTTP API. rest: a REST API, which costs more and turns its own failures into 500, which the partner repeats.',
         ),
-      waf: waf
-        .optional()
-        .describe('AWS WAF before a REST API. What it blocks is answered 500. Default: none.'),
+      waf: waf.optional().describe('AWS WAF in front of a REST API. Blocked requests get 500.'),
       apiThrottle: z
         .strictObject({
-          rate: wholeNumber(1, 1_000_000, 'requests a second').default(10_000).describe('Requests a second.'),
-          burst: wholeNumber(1, 1_000_000, 'requests').default(5_000).describe('Requests at once.'),
+          rate: wholeNumber(1, 1_000_000, 'requests a second')
+            .default(10_000)
+            .describe('Requests a second, on average.'),
+          burst: wholeNumber(1, 1_000_000, 'requests')
+            .default(5_000)
+            .describe('Requests at once, in a burst.'),
         })
         .prefault({})
         .describe(
-          'Limit above which an HTTP API answers 429, which the partner is not promised to repeat (D16), and a REST API 500.',
+          'Limit of requests. Above it an HTTP API answers 429, which the partner may not repeat (D16), and a REST API 500.',
         ),
 
       receiver: z
@@ -324,39 +332,36 @@ export function configSchema(target: Target = {}) {
           timeout: wholeNumber(20, 29, 'seconds')
             .default(28)
             .describe(
-              'Timeout in seconds, 20 to 29: above what its AWS calls take at their worst, below API Gateway’s 30.',
+              'Timeout in seconds, 20 to 29. It must be shorter than the gateway’s: 30 s, or 29 s with gateway: rest.',
             ),
           reservedConcurrency,
         })
         .prefault({})
-        .describe('The receiver.'),
-      events: z
-        .strictObject(events)
-        .prefault({})
-        .describe('The consumer of each event, by the event’s name.'),
+        .describe('The function that receives deliveries.'),
+      events: z.strictObject(events).prefault({}).describe('Settings of each event’s consumer.'),
       cloudFront: cloudFront
         .optional()
-        .describe('CloudFront distribution to invalidate besides the shop cache. Default: none.'),
+        .describe('CloudFront distribution to invalidate in addition to the shop cache.'),
 
-      alarmEmails: emails.describe('Addresses that every alarm is mailed to.'),
-      reviewEmails: emails.describe('Addresses that every review is mailed to.'),
+      alarmEmails: emails.describe('Every alarm is mailed to these addresses.'),
+      reviewEmails: emails.describe('Every review is mailed to these addresses.'),
       chat: z
         .strictObject({
-          slack: slack.optional().describe('A Slack channel. Default: none.'),
-          teams: teams.optional().describe('A Microsoft Teams channel. Default: none.'),
+          slack: slack.optional().describe('A Slack channel.'),
+          teams: teams.optional().describe('A Microsoft Teams channel.'),
         })
         .prefault({})
-        .describe('Where chat notifications are shown (Amazon Q Developer in chat applications).'),
+        .describe('Channels for chat notifications (Amazon Q Developer in chat applications).'),
       runbook: z
         .string()
         .min(1)
         .default('docs/operations.md')
-        .describe('Where operations.md is published. The links in alarms begin with it.'),
-      quietAfter: quietAfter('nothing was accepted, of any kind'),
+        .describe('URL of the published operations.md. Links in alarms begin with it.'),
+      quietAfter: quietAfter('no event of any kind was accepted'),
       lagAfter: wholeNumber(0, MAX_LAG, 'minutes')
         .default(60)
         .describe(
-          'An alarm rings if the median of an hour, of all events together, is this many minutes from the partner’s timestamp to the receipt. 0 is no alarm.',
+          'An alarm fires if events arrive this many minutes after their timestamp: median of all events in an hour, 0 to 10,080. 0 turns it off.',
         ),
       acknowledgedWarnings: z
         .partialRecord(
@@ -364,74 +369,70 @@ export function configSchema(target: Target = {}) {
           z.string(REASON).refine((reason) => reason.trim() !== '', REASON),
         )
         .default({})
-        .describe(
-          `The reason why this stage lacks what the synthesis warns of, for each warning: ${warningIds.join(', ')}.`,
-        ),
+        .describe(`Reasons that silence warnings of the synthesis, by warning: ${warningIds.join(', ')}.`),
       encryption: z
         .strictObject({
           keyArn: key
             .optional()
-            .describe(
-              'ARN of an existing key; what its policy must admit is in security.md. Default: one is made.',
-            ),
+            .describe('ARN of an existing key. For its policy see security.md. Default: a new key.'),
         })
         .optional()
         .describe(
-          'Own key for all that holds personal data: tables, queues, bucket, logs, topics, secret. Default: AWS’ own keys, and kmsKeyArn for the topics.',
+          'One key of yours for everything with personal data: tables, queues, buckets, logs, topics, secret. Default: AWS’ own keys, and kmsKeyArn for the topics.',
         ),
       archive: archive
         .prefault({})
-        .describe('Keeps what became of each message, for replays, questions and proof, by Firehose in S3.'),
+        .describe('Records of processed messages in S3, for replays, questions and proof.'),
       savedQueries: z
         .boolean()
         .default(true)
         .describe(
-          'Saves queries in Logs Insights, which shows those of all stages of an account in one list, and in Athena.',
+          'If true, queries are saved in Logs Insights and Athena. Logs Insights lists those of all stages of an account together.',
         ),
       tracing: z
         .boolean()
         .default(false)
         .describe(
-          'X-Ray follows deliveries, also through the queues: one of each second and 5 % of the others. For its price see scale-and-cost.md.',
+          'If true, X-Ray traces one delivery a second and 5 % of the others, through the queues too. Price: scale-and-cost.md.',
         ),
       platformLogs: z
         .boolean()
         .default(false)
         .describe(
-          'Lambda logs the start and the report of each invocation, with its memory and how long a start took. It always logs those of failed ones.',
+          'If true, Lambda logs start and report of every invocation, with memory and start time. If false, only of failed ones.',
         ),
       logRetentionDays: z
         .literal(
           RETENTION_DAYS,
-          `must be a number of days that CloudWatch Logs knows: ${RETENTION_DAYS.join(', ')}`,
+          `must be a number of days that CloudWatch Logs supports: ${RETENTION_DAYS.join(', ')}`,
         )
         .default(RetentionDays.ONE_MONTH)
-        .describe('Logs are kept for this many days.'),
+        .describe('Logs are kept for this many days, such as 7, 30, 90 or 365.'),
     })
     .refine(
       (stage) => stage?.secretKmsKeyArn === undefined || stage.secretArn !== undefined,
-      across('secretKmsKeyArn', 'is the key of an existing secret: give its secretArn, too'),
+      across('secretKmsKeyArn', 'needs secretArn, because it is the key of an existing secret'),
     )
     .refine(
       (stage) => stage?.waf === undefined || stage.gateway === 'rest',
-      across('waf', 'needs gateway: rest, as AWS WAF does not work with an HTTP API'),
+      across('waf', 'needs gateway: rest, because AWS WAF does not work with an HTTP API'),
     )
     .refine(
       (stage) => !(stage?.gateway === 'rest' && stage.receiver?.timeout === 29),
-      across('receiver.timeout', 'must be at most 28 seconds with gateway: rest, which waits for 29 seconds'),
+      across('receiver.timeout', 'must be at most 28 seconds with gateway: rest, which waits 29 seconds'),
     )
     .refine(
       (stage) => stage?.kmsKeyArn === undefined || stage.encryption === undefined,
       across(
         'kmsKeyArn',
-        'is the key of the topics alone, and encryption has one for everything: give one of the two',
+        'cannot be set with encryption, which has one key for everything: remove one of the two',
       ),
     )
     .refine(
       (stage) => !(stage?.deletionProtection && stage.removalPolicy === 'destroy'),
       across(
         'deletionProtection',
-        'cannot be true where removalPolicy is destroy: the stack could not be deleted',
+        'cannot be true if removalPolicy is destroy, because the stack could not be deleted',
       ),
     );
 }
@@ -454,14 +455,19 @@ export function parseConfig(stage: string, given: unknown, credentials: Target =
     .looseObject({ account: z.string().optional(), region: z.string().optional() })
     .safeParse(given);
   const schema = configSchema({ ...credentials, ...stated.data });
-  const parsed = schema.safeParse(given, { error: problemText });
+  const parsed = schema.safeParse(given, { error: problemText, reportInput: true });
   if (!parsed.success) {
     const lines = parsed.error.issues.flatMap((issue) => describeIssue(schema, issue));
-    throw new Error([`The configuration of stage '${stage}' cannot be used:`, ...lines].join('\n  '));
+    throw new Error(
+      [`Stage '${stage}' has an invalid configuration. Correct these fields:`, ...lines].join('\n  '),
+    );
   }
   const { data } = parsed;
   return { ...data, deletionProtection: data.deletionProtection ?? data.removalPolicy === 'retain' };
 }
+
+/** Characters of a wrong value that an error shows. */
+const MAX_VALUE_LENGTH = 80;
 
 /** What a value of each type is called. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -488,12 +494,20 @@ function problemText(issue: z.core.$ZodRawIssue): string | undefined {
 
 function describeIssue(schema: z.ZodType, issue: z.core.$ZodIssue): string[] {
   const field = (...more: PropertyKey[]) => [...issue.path, ...more].map(String).join('.') || 'stage';
-  if (issue.code !== 'unrecognized_keys') return [`${field()}: ${issue.message}`];
+  if (issue.code !== 'unrecognized_keys') return [`${field()}: ${issue.message}${valueText(issue)}`];
   const known = fieldsAt(schema, issue.path);
   return issue.keys.map((key) => {
     const meant = didYouMean(key, known);
-    return `${field(key)}: is no field${meant && `.${meant}`}`;
+    return `${field(key)}: is not a known field${meant && `.${meant}`}`;
   });
+}
+
+/** ` (it is 11)`. Objects are not shown, and no value of a field about a secret: it may be the secret itself. */
+function valueText({ path, input }: z.core.$ZodIssue): string {
+  const isShown = typeof input === 'number' || typeof input === 'boolean' || typeof input === 'string';
+  if (!isShown || path.some((key) => /secret/i.test(String(key)))) return '';
+  const text = JSON.stringify(input);
+  return ` (it is ${text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text})`;
 }
 
 /** Names of the fields that the object at a path can have. */
@@ -525,10 +539,14 @@ export function findStage(stages: unknown, name: unknown): unknown {
     .record(z.string(), z.unknown())
     .safeParse(typeof stages === 'string' ? fromJson(stages) : stages);
   if (!all.success)
-    throw new Error('The context `stages` must be a JSON object: the fields of each stage by its name');
+    throw new Error(
+      'The context `stages` must be a JSON object with the settings of each stage under its name',
+    );
   if (typeof name === 'string' && Object.hasOwn(all.data, name)) {
     if (STAGE_NAME.test(name)) return all.data[name];
-    throw new Error(`The name of stage '${name}' must be up to 64 letters, digits and hyphens`);
+    throw new Error(
+      `The stage name '${name}' is invalid. Use up to 64 letters, digits and hyphens, and begin with a letter or digit`,
+    );
   }
   throw new Error(
     `No stage '${String(name)}'. Use -c stage=NAME with one of: ${Object.keys(all.data).join(', ')}`,

@@ -10,7 +10,7 @@ interface Locked {
   readonly integrity?: string;
   readonly license?: string;
   readonly dev?: boolean;
-  /** Comes inside the archive of another package, whose integrity covers it. */
+  /** Part of the archive of another package, whose integrity hash covers it. */
   readonly inBundle?: boolean;
   readonly link?: boolean;
   readonly hasInstallScript?: boolean;
@@ -48,8 +48,8 @@ test('what is deployed has a licence that asks for no more than its notice', () 
 });
 
 test('no package has a copyleft licence, or none', () => {
-  // A choice such as `(MIT OR GPL-3.0-or-later)` leaves MIT.
-  // axe-core looks at the console in a browser: nothing of it is changed, or given to anybody.
+  // For a choice such as `(MIT OR GPL-3.0-or-later)`, MIT applies. axe-core only tests the console in a browser: it is
+  // not changed or distributed.
   const ofTestsAlone = ['node_modules/axe-core'];
   const restricted = ({ license = 'none' }: Locked) =>
     /GPL|MPL|EPL|SSPL|BUSL|UNLICENSED|^none$/.test(license) && !/MIT OR/.test(license);
@@ -74,9 +74,9 @@ describe('what checks the descriptions of our interfaces, which is installed for
   });
 
   test('has no copyleft licence, or none', () => {
-    // Their manifests name no licence in a way that npm reads; the files beside them are the MIT licence.
+    // Their manifests name no licence in a format that npm reads. Their licence files contain the MIT licence.
     const inFilesAlone = ['node_modules/decko', 'node_modules/stickyfill'];
-    // Of a choice such as `(MPL-2.0 OR Apache-2.0)` the other one is taken.
+    // For a choice such as `(MPL-2.0 OR Apache-2.0)`, the other one applies.
     const restricted = ({ license = 'none' }: Locked) =>
       /GPL|MPL|EPL|SSPL|BUSL|UNLICENSED|^none$/.test(license) && !/(MIT OR|OR Apache-2\.0)/.test(license);
     expect(of(restricted)).toEqual(inFilesAlone);
@@ -134,7 +134,7 @@ describe('npm', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  /** What npm says when it installs these packages. */
+  /** npm's output when it installs these packages. */
   async function install(dependencies: Readonly<Record<string, string>>): Promise<string> {
     await writeFile(join(folder, 'package.json'), JSON.stringify({ dependencies }));
     return new Promise((done) => {

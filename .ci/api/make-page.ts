@@ -1,7 +1,8 @@
 /**
- * Makes docs/api/webhook.html: the page of docs/api/openapi.json as `redocly build-docs` makes it, but with its script inside.
- *   node .ci/api/make-page.ts
- *   node .ci/api/make-page.ts --check   fails if the page is another one
+ * Makes docs/api/webhook.html: the page that `redocly build-docs` makes of docs/api/openapi.json, but with its script
+ * embedded.
+ * - node .ci/api/make-page.ts
+ * - node .ci/api/make-page.ts --check fails if the page differs
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -14,14 +15,14 @@ const PAGE = 'docs/api/webhook.html';
 const DOCUMENT = 'docs/api/openapi.json';
 const MODULES = '.ci/api/node_modules';
 
-/** What `redocly build-docs` puts into the head: the address of Redoc's script, and styles that it writes by itself. */
+/** Parts that `redocly build-docs` puts into the head: the address of Redoc's script, and styles that it generates. */
 const LOADED_SCRIPT =
   /<script src="[^"]+" integrity="sha384-([^"]+)"[^>]*><\/script>(<style[\s\S]*?<\/style>)?/;
 
-/** A picture that Redoc's menu loads. */
+/** An image that Redoc's menu loads. */
 const LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg';
 
-/** What Redoc's build leaves in its script. These packages bring half of webpack, and so are not installed. */
+/** Code that Redoc's build leaves in its script. These packages depend on half of webpack, and so are not installed. */
 const LOADERS: Readonly<Record<string, string>> = {
   'css-loader': 'MIT, Copyright JS Foundation and other contributors',
   'style-loader': 'MIT, Copyright JS Foundation and other contributors',
@@ -53,7 +54,7 @@ function buildDocs(): string {
   }
 }
 
-/** Redoc's script. @throws Error if it is not the one that `redocly build-docs` names */
+/** Redoc's script. @throws Error if it is not the version that `redocly build-docs` refers to */
 function redoc(integrity: string | undefined): string {
   const file = `${MODULES}/redoc/bundles/redoc.standalone.js`;
   const script = readFileSync(file, 'utf8');
@@ -63,7 +64,7 @@ function redoc(integrity: string | undefined): string {
   return script;
 }
 
-/** Redoc, and every package that is in its script: the source maps beside it name them. */
+/** Redoc, and every package bundled in its script, according to its source maps. */
 function packagesInScript(): readonly string[] {
   const bundles = join(MODULES, 'redoc/bundles');
   const maps = globSync('{redoc.standalone,*.worker}.js.map', { cwd: bundles });
@@ -76,7 +77,7 @@ function packagesInScript(): readonly string[] {
   return [...new Set(['redoc', ...names])].sort();
 }
 
-/** The packages' notices, as their licences want them kept, each text once. Some packages bring none. */
+/** The packages' notices, which their licences require, each text once. Some packages have none. */
 function licencesOf(packages: readonly string[]): string {
   const holders = new Map<string, string[]>();
   for (const name of packages) {
@@ -89,7 +90,7 @@ function licencesOf(packages: readonly string[]): string {
 }
 
 /**
- * A package's licence, of a choice the first one (others are `LICENSE-MPL`), and its notice (Apache-2.0, 4.d).
+ * A package's licence (if there is a choice, the first one; others are `LICENSE-MPL`) and its notice (Apache-2.0, 4.d).
  * @throws Error if it is not installed
  */
 function noticeOf(name: string): { readonly title: string; readonly text: string } {
@@ -104,7 +105,7 @@ function noticeOf(name: string): { readonly title: string; readonly text: string
   return { title: `${name} ${version} (${license})`, text: texts.join('\n\n') };
 }
 
-/** Escapes what must not stand in a `<script>`, its end and the start of an HTML comment. It is the same JavaScript. */
+/** Escapes the end of a `<script>` and the start of an HTML comment. The JavaScript stays equivalent. */
 const inline = (script: string): string => script.replace(/<(?=\/script|!--)/gi, String.raw`\x3c`);
 
 const page = makePage();

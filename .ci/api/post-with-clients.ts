@@ -10,7 +10,6 @@ import { synthesise } from '../../local/template/synthesise.ts';
 const SECRET = 'secret of a generated client';
 const FOLDER = '.ci/api/client';
 
-/** Commands that post an event and print the answer. */
 const CLIENTS: readonly (readonly [command: string, ...args: string[]])[] = [
   [`${FOLDER}/go/generated/post-event`],
   ['.ci/api/venv/bin/python', `${FOLDER}/python/post_event.py`],

@@ -4,7 +4,7 @@ import { parseReviewPosted, type ReviewPosted } from './notification.ts';
 
 const dynamodb = new DynamoDBClient();
 
-/** Takes notifications off the queue. Those that fail come back alone, and end in the dead-letter queue. */
+/** Processes notifications from the queue. Only failed ones come back, and finally go to the dead-letter queue. */
 export async function handler({ Records }: SQSEvent): Promise<SQSBatchResponse> {
   const failed = await Promise.all(Records.map(failedOf));
   return { batchItemFailures: failed.flat() };
@@ -16,16 +16,16 @@ async function failedOf({ messageId, body }: SQSRecord): Promise<SQSBatchRespons
     log({ message: (await keep(review)) ? 'Kept' : 'Duplicate', eventId: review.eventId });
     return [];
   } catch (error) {
-    // The reason and no more: a log is not the place for what somebody wrote in a review.
+    // Logs only the reason, because a review is personal data.
     log({ message: 'Failed', messageId, reason: error instanceof Error ? error.message : 'unknown' });
     return [{ itemIdentifier: messageId }];
   }
 }
 
 /**
- * Has the effect. SNS and SQS may deliver a notification twice, also to two executions at once, so `eventId` is the key:
- * the one write is both the effect and the note that it was had. An effect elsewhere, such as a mail, takes `eventId` as
- * that service's idempotency key, and with `replay` behind it where a replay is to have it again.
+ * Stores the review. SNS and SQS may deliver a notification twice, even to two executions at the same time. So
+ * `eventId` is the key, and one write both stores the review and marks it as done. For an effect elsewhere, such as a
+ * mail, pass `eventId` as that service's idempotency key. Append `replay` to it if a replay must repeat the effect.
  * @returns whether the review was new
  */
 async function keep({ eventId, timestamp, data }: ReviewPosted): Promise<boolean> {

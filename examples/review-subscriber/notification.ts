@@ -1,27 +1,30 @@
 /** Fields of `data`: docs/api/schemas/notification.json, "Notification of review.posted". Each may be absent. */
 export const DATA_FIELDS = ['review_id', 'shop_id', 'girl_id', 'name', 'rating', 'comment'] as const;
 
-/** What the review topic sends to queues and functions. More fields may come: they are passed over. */
+/** A notification of the review topic, as sent to queues and functions. It may have more fields, which are ignored. */
 export interface ReviewPosted {
   readonly event: 'review.posted';
-  /** 64 hex digits. The same event has the same, however often it comes. */
+  /** 64 hex digits. Identical for every delivery of the same event. */
   readonly eventId: string;
-  /** When it happened, ISO 8601 in UTC with nanoseconds: the order of the texts is the order in time. */
+  /** When it happened, in ISO 8601, UTC, with nanoseconds. Alphabetical order is the order in time. */
   readonly timestamp: string;
   /** For people. */
   readonly title: string;
-  /** Texts of 1,000 characters at most, of longer ones the beginning and an ellipsis. */
+  /** Texts have at most 1,000 characters. Longer ones are truncated and end with an ellipsis. */
   readonly data: { readonly [Field in (typeof DATA_FIELDS)[number]]?: string };
-  /** Name of the replay that tells of the event once more; absent otherwise. */
+  /** Name of the replay that sends the notification again. Absent otherwise. */
   readonly replay?: string;
 }
 
-/** A message that is none of the topic's. Its text shows nothing of the message: reviews are personal. */
+/**
+ * The message is not a notification of this topic. The error contains nothing of the message, because reviews are
+ * personal.
+ */
 export class NotANotificationError extends Error {
   override readonly name = 'NotANotificationError';
 }
 
-/** @throws NotANotificationError where the text is not a notification of review.posted */
+/** @throws NotANotificationError if the text is not a notification of review.posted */
 export function parseReviewPosted(text: string): ReviewPosted {
   let notification: unknown;
   try {

@@ -12,7 +12,7 @@ import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 
 export interface ReviewSubscriberProps extends StackProps {
-  /** `ReviewTopicArn` of the webhook stack's outputs, of the same region. */
+  /** `ReviewTopicArn` of the webhook stack's outputs, in the same region. */
   readonly topicArn: string;
   /**
    * Ids of the shops whose reviews are wanted.
@@ -20,33 +20,33 @@ export interface ReviewSubscriberProps extends StackProps {
    */
   readonly shops?: readonly string[];
   /**
-   * Whether it is told what a replay publishes: of events that nobody was told of, as in an outage, and with
-   * `--notify` of all once more.
-   * @default true: without it, what an outage has cost is never made good
+   * Whether to receive notifications of replays: about events without a notification so far, as after an outage, and
+   * with `--notify` about all events again.
+   * @default true: without it, notifications lost in an outage never arrive
    */
   readonly replays?: boolean;
 }
 
-/** Seconds that a batch may take. */
+/** Timeout of a batch. */
 const TIMEOUT = Duration.seconds(30);
 
-/** How long a message that fails is tried again, so that an outage of less passes by itself. */
+/** How long a failing message is retried. Shorter outages need no action. */
 const PATIENCE = Duration.hours(6);
 
 /**
- * Between one attempt and the next. Source: Lambda developer guide, "Configuring a queue to use with Lambda": six times
- * the function's time.
+ * Time between two attempts. Source: Lambda developer guide, "Configuring a queue to use with Lambda": six times the
+ * function's timeout.
  */
 const BETWEEN_ATTEMPTS = Duration.seconds(6 * TIMEOUT.toSeconds());
 
-/** Batches under way at a time. */
+/** Maximum concurrent batches. */
 const CONCURRENCY = 5;
 
 /**
- * Keeps reviews in a table of its own. Through a queue: a function that subscribes directly is told by an asynchronous
- * invocation, which is tried three times within minutes and then given up. A queue brings what fails back
- * for {@link PATIENCE}, lets one notification of a batch fail alone, bounds how many run at a time, and leaves what is
- * hopeless where somebody can look at it and send it on again.
+ * Stores reviews in its own table. Uses a queue, because a function that subscribes directly is invoked asynchronously:
+ * three attempts within minutes, and then the notification is lost. A queue retries failures for {@link PATIENCE}, lets
+ * single notifications of a batch fail, limits the concurrency, and moves hopeless messages to a dead-letter queue,
+ * from which they can be redriven.
  */
 export class ReviewSubscriber extends Stack {
   constructor(scope: Construct, id: string, props: ReviewSubscriberProps) {
@@ -59,7 +59,7 @@ export class ReviewSubscriber extends Stack {
       retentionPeriod: Duration.days(14),
     });
     const queue = new Queue(this, 'Notifications', {
-      // Under a KMS key it would have to be one whose policy lets SNS use it.
+      // A KMS key would need a policy that lets SNS use it.
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       visibilityTimeout: BETWEEN_ATTEMPTS,
@@ -70,10 +70,10 @@ export class ReviewSubscriber extends Stack {
     });
     Topic.fromTopicArn(this, 'ReviewTopic', topicArn).addSubscription(
       new SqsSubscription(queue, {
-        // The message is the notification itself, and not SNS' envelope with it inside.
+        // The message is the notification itself, without SNS's envelope.
         rawMessageDelivery: true,
         filterPolicy: {
-          // The topic may tell of other events one day.
+          // The topic may publish other events later.
           event: SubscriptionFilter.stringFilter({ allowlist: ['review.posted'] }),
           ...(shops && { shop_id: SubscriptionFilter.stringFilter({ allowlist: [...shops] }) }),
           ...(!replays && { replay: SubscriptionFilter.notExistsFilter() }),
@@ -99,7 +99,7 @@ export class ReviewSubscriber extends Stack {
       role,
       logGroup,
       environment: { TABLE_NAME: table.tableName },
-      // The SDK that it was tested with, and not the one that Lambda has that day.
+      // Bundles the tested SDK version instead of using Lambda's current one.
       bundling: { bundleAwsSDK: true },
     });
     subscriber.addEventSource(
@@ -109,7 +109,7 @@ export class ReviewSubscriber extends Stack {
     new CfnOutput(this, 'TableName', { value: table.tableName });
     new CfnOutput(this, 'QueueUrl', { value: queue.queueUrl });
     new CfnOutput(this, 'DeadLettersUrl', { value: deadLetters.queueUrl });
-    // Also for what SNS has put there itself, of which SQS knows no queue that it would go back to.
+    // Names the target queue, because SQS does not know it for messages that SNS has put there.
     new CfnOutput(this, 'Redrive', {
       value: `aws sqs start-message-move-task --source-arn ${deadLetters.queueArn} --destination-arn ${queue.queueArn}`,
     });

@@ -182,7 +182,7 @@ export function consume<Name extends EventName>(
   }
 
   return middy<SQSEvent, SQSBatchResponse>()
-    .use(injectLambdaContext(logger, { logEvent: false, resetKeys: true }))
+    .use(injectLambdaContext(logger, { logEvent: false }))
     .handler(async ({ Records }, context) => {
       const messages = Records.map((record) => ({ record, facts: readFacts(record) }));
       const settled = await archiveBatch(messages, await settleBatch(messages, context));

@@ -11,7 +11,7 @@ afterAll(() => deployment?.cleanUp());
 
 const timestamp = minutesAgo(2);
 
-/** One shop for each: which row an event has written is then never in question. */
+/** Each test uses its own shop, so that it is clear which event has written an item. */
 const shopUpdated = (name: string) => ({
   event: 'shop.updated',
   data: { shop_id: ofThisRun(name) },
@@ -117,7 +117,7 @@ describe('401', () => {
     const refusals = await Promise.all(
       Object.values(never).map((body) => deployment.post(body, { signature: signWith('another', body) })),
     );
-    // What is accepted after them has had its effect before they are looked for.
+    // When this later delivery is processed, the earlier ones have been processed, too.
     await deployment.post(shopUpdated('then'));
     await deployment.row(ShopCacheTable, { shop_id: ofThisRun('then') });
     await deployment.kept(UnroutedQueueUrl, await deployment.post(unknownKind('then')));
@@ -148,7 +148,7 @@ describe('400', () => {
   ])(
     'for a signed payload that $what, naming the fields; it is in quarantine byte for byte',
     async ({ body, fields }) => {
-      // Sent as bytes: API Gateway makes text of a JSON body, in which what is not UTF-8 would be lost.
+      // Sent as bytes: API Gateway converts a JSON body to text and would lose bytes that are not UTF-8.
       const answer = await deployment.post(body, { headers: { 'content-type': 'application/octet-stream' } });
       expect(answer).toMatchObject({
         status: 400,

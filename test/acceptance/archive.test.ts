@@ -9,10 +9,12 @@ import { minutesAgo, ofThisRun, readTarget, variable } from './target.ts';
 
 const { outputs } = readTarget(process.env[variable.outputs] ?? '');
 
-/** Milliseconds beyond its buffer that a delivery stream may take to write an object. */
+/** Milliseconds that a delivery stream may take to write an object, in addition to its buffering time. */
 const DELIVERY_MS = 120_000;
 
-/** The longest buffer of a delivery stream, in milliseconds. Source: Firehose API reference, `BufferingHints`. */
+/**
+ * The longest buffering time of a delivery stream, in milliseconds. Source: Firehose API reference, `BufferingHints`.
+ */
 const LONGEST_BUFFER_MS = 900_000;
 
 const HOUR_MS = 3_600_000;
@@ -32,12 +34,12 @@ let answers: Answer[];
 beforeAll(async () => {
   deployment = await Deployment.connect();
   postedAt = Date.now();
-  // Together: what a stream buffers is waited for once.
+  // Sent together, so that the test waits for the stream's buffering only once.
   answers = await Promise.all([small, large].map((body) => deployment.post(body)));
 });
 afterAll(() => deployment?.cleanUp());
 
-/** How long a record may take, in milliseconds. Elsewhere than in AWS no stream waits for more records. */
+/** How long a record may take, in milliseconds. Outside AWS, streams do not wait for more records. */
 async function patience(): Promise<number> {
   if (process.env.AWS_ENDPOINT_URL !== undefined) return Number(process.env[variable.wait]) * 1000;
   const { DeliveryStreamDescription } = await new FirehoseClient().send(
@@ -58,7 +60,7 @@ function partitions(): string[] {
   return [...prefixes];
 }
 
-/** The record of a delivery, once it is there, as anybody finds it who may read the bucket. */
+/** Waits for the record of a delivery, and reads it with read access to the bucket only. */
 async function recordOf({ body: { requestId } }: Answer): Promise<ArchivedRecord> {
   const isElsewhere = process.env.AWS_ENDPOINT_URL !== undefined;
   const archive = new ArchiveBucket(outputs.ArchiveBucket, { forcePathStyle: isElsewhere });

@@ -15,21 +15,21 @@ const execFile = promisify(execFileWithCallback);
 const PATIENCE = { limit: Number(process.env[variable.wait]) * 1000, interval: 200 };
 
 /**
- * A deployed stack as its outputs describe it, and all that this run has left there. Other traffic may
- * flow at the same time: nothing is read or removed but what bears this run's name or request ids.
+ * A deployed stack, described by its outputs, and everything that this run has left there. Other traffic may be
+ * running: only data with this run's name or request ids is read or removed.
  */
 export class Deployment {
   readonly outputs: Outputs;
   readonly partner: Partner;
   readonly tables = new Tables();
   readonly messages = new KeptMessages();
-  // Elsewhere than in AWS there may be no name server that knows a bucket as a host.
+  // Outside AWS, the bucket's host name may not resolve.
   readonly #s3 = new S3Client({ forcePathStyle: process.env.AWS_ENDPOINT_URL !== undefined });
-  /** By their content: what was left twice is removed once. */
+  /** By content, so that equal leftovers are removed once. */
   readonly #leftovers = new Map<string, Leftover>();
   readonly #subscribers: Subscriber[] = [];
 
-  /** @throws TargetError, or what reading the secret throws */
+  /** @throws TargetError, or errors from reading the secret */
   static async connect(): Promise<Deployment> {
     const { outputs } = readTarget(process.env[variable.outputs] ?? '');
     return new Deployment(outputs, await readWebhookSecret(outputs.WebhookSecretArn));
@@ -40,7 +40,6 @@ export class Deployment {
     this.partner = new Partner(outputs.WebhookUrl, secret);
   }
 
-  /** Posts a delivery and notes what it leaves behind. */
   async post(body: unknown, delivery?: Delivery): Promise<Answer> {
     const answer = await this.partner.post(body, delivery);
     for (const leftover of leftoversOf(this.outputs, body, answer)) this.#leave(leftover);
@@ -51,19 +50,19 @@ export class Deployment {
     this.#leftovers.set(JSON.stringify(leftover), leftover);
   }
 
-  /** Posts a sample, of which nothing says where it has its effect. */
+  /** Posts a sample. It is not known which table its effect writes to. */
   async postSample(body: string, ids: readonly string[]): Promise<Answer> {
     for (const place of placesOfRow(this.outputs, ids)) {
       this.#leave({ kind: 'possible row', ...place });
     }
-    // Also of an event that the deployed stage does not know yet.
+    // Also for an event that the deployed stage does not know yet.
     return this.post(body);
   }
 
   /**
-   * Waits until an event has had its effect, wherever that is: a row whose version ends in the event's id, or a
-   * notification that carries it.
-   * @param ids of which one is the key of the row
+   * Waits until an event is processed, whatever its effect: an item whose version ends with the event's id, or a
+   * notification that contains the id.
+   * @param ids one of them is the key of the item
    */
   effect(eventId: string, ids: readonly string[], subscribers: readonly Subscriber[]): Promise<true> {
     const places = placesOfRow(this.outputs, ids);
@@ -75,7 +74,7 @@ export class Deployment {
     }, PATIENCE);
   }
 
-  /** A row, once it is there and fits. */
+  /** Waits for an item that matches. */
   row(
     table: string,
     key: Readonly<Record<string, string>>,
@@ -87,7 +86,7 @@ export class Deployment {
     }, PATIENCE);
   }
 
-  /** The message that a delivery left on a queue, once it is there. It is taken off the queue. */
+  /** Waits for the message that a delivery left on a queue, and deletes it from the queue. */
   async kept(queueUrl: string, { body: { requestId } }: Answer): Promise<Message> {
     const leftover = { kind: 'message', queueUrl, requestId: String(requestId) } as const;
     const message = await eventually(() => this.messages.take(queueUrl, leftover.requestId), PATIENCE);
@@ -103,7 +102,7 @@ export class Deployment {
     return Body?.transformToString();
   }
 
-  /** Makes an attribute of a row wrong, as a fault of a consumer would, and leaves its version. */
+  /** Makes an attribute of an item wrong, like a bug of a consumer, and keeps its version. */
   async damage(table: string, key: Readonly<Record<string, string>>, attribute: string): Promise<void> {
     await this.tables.client.send(
       new UpdateItemCommand({
@@ -117,9 +116,9 @@ export class Deployment {
   }
 
   /**
-   * Repairs what an event wrote by `npm run replay`, as people do.
+   * Repairs an event's item with `npm run replay`, as an operator does.
    * @param settledAt of its record
-   * @throws Error with what the command said, where it failed
+   * @throws Error with the output of the command, if it failed
    */
   async repair(eventId: string, settledAt: string, name: string): Promise<void> {
     this.#leave({ kind: 'replay', name });
@@ -138,7 +137,7 @@ export class Deployment {
     ]);
   }
 
-  /** From now on gets what a topic publishes with these message attributes. */
+  /** Subscribes to the notifications of a topic that have these message attributes. */
   async subscribe(topicArn: string, filter: Filter, name: string): Promise<Subscriber> {
     const topic = { arn: topicArn, output: this.#outputOf(topicArn) };
     const subscriber = await Subscriber.create(this.messages.client, topic, filter, ofThisRun(name));
@@ -146,13 +145,13 @@ export class Deployment {
     return subscriber;
   }
 
-  /** Which output a topic is, by which its description knows it. */
+  /** Name of the output with this value. The descriptions identify a topic by it. */
   #outputOf(value: string): string {
     const [name = ''] = Object.entries(this.outputs).find(([, output]) => output === value) ?? [];
     return name;
   }
 
-  /** What a subscriber gets until the notification of one event has come, which is the last of them. */
+  /** The notifications that a subscriber receives, up to the one of this event. */
   async notifications(subscriber: Subscriber, { body: { eventId } }: Answer): Promise<Message[]> {
     const all: Message[] = [];
     return eventually(async () => {
@@ -162,9 +161,9 @@ export class Deployment {
   }
 
   /**
-   * Removes all that this run has left. What notifications remember, so as not to be sent twice, is in a
-   * table that no output names: it expires after 90 days.
-   * @throws AggregateError of what could not be removed
+   * Removes everything that this run has left. Idempotency items of notifications are in a table that no output names:
+   * they expire after 90 days.
+   * @throws AggregateError with everything that could not be removed
    */
   async cleanUp(): Promise<void> {
     const leftovers = [...this.#leftovers.values()];
@@ -181,7 +180,7 @@ export class Deployment {
     }
   }
 
-  /** An event still under way would need its payload, and would write its row after the removal. */
+  /** An event still in progress would need its payload, and would write its item after the removal. */
   async #awaitArrival(leftover: Leftover): Promise<void> {
     if (leftover.kind === 'row') await this.row(leftover.table, leftover.key);
     if (leftover.kind === 'message') {
@@ -209,14 +208,13 @@ export class Deployment {
   }
 }
 
-/** Something that a delivery has left in the deployed stack, or is about to. */
+/** Something that a delivery has left, or will leave, in the deployed stack. */
 type Leftover =
   | ({ readonly kind: 'row' } & PlaceOfRow)
-  /** Where nothing says whether the delivery writes it. */
+  /** If it is unknown whether the delivery writes it. */
   | ({ readonly kind: 'possible row' } & PlaceOfRow)
   | { readonly kind: 'message'; readonly queueUrl: string; readonly requestId: string }
   | { readonly kind: 'payload'; readonly key: string }
-  /** The state of a replay. */
   | { readonly kind: 'replay'; readonly name: string };
 
 interface PlaceOfRow {
@@ -233,15 +231,12 @@ const TABLES = [
   ['ContactPartnerTable', 'user_id'],
 ] as const satisfies readonly (readonly [table: TableOutput, key: string])[];
 
-/** Every place in the tables where an event with these ids may have a row. */
+/** Every place in the tables that may contain an item for an event with these ids. */
 function placesOfRow(outputs: Outputs, ids: readonly string[]): PlaceOfRow[] {
   return TABLES.flatMap(([table, key]) => ids.map((id) => ({ table: outputs[table], key: { [key]: id } })));
 }
 
-/**
- * Where the events that tests post by themselves leave a row: the output with its table, and the field of
- * `data` that is the key.
- */
+/** Where the tests' own events write items: the output with the table, and the field of `data` that is the key. */
 const ROWS: Readonly<Record<string, readonly [table: TableOutput, key: string]>> = {
   'shop.updated': ['ShopCacheTable', 'shop_id'],
   'girl.created': ['CastTable', 'girl_id'],
@@ -249,10 +244,13 @@ const ROWS: Readonly<Record<string, readonly [table: TableOutput, key: string]>>
   'user.updated': ['ContactPartnerTable', 'user_id'],
 };
 
-/** Payloads from here on, in bytes, may be in the bucket: twice as long where a record of the archive escapes them. */
+/**
+ * Payloads of at least this many bytes may be in the bucket, because escaping in an archive record may double their
+ * length.
+ */
 const MAYBE_STORED = 484 * 1024;
 
-/** What a delivery leaves behind, by what was posted and answered. */
+/** Everything that a delivery leaves behind, derived from the request and the answer. */
 function leftoversOf(outputs: Outputs, posted: unknown, answer: Answer): Leftover[] {
   const body = toBytes(posted);
   const requestId = String(answer.body.requestId);

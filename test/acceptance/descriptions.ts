@@ -31,19 +31,19 @@ interface DescribedMessage {
   readonly contentType: string;
 }
 
-/** An answer as far as it is described. */
+/** The described parts of an answer. */
 interface SeenAnswer {
   readonly status: number;
   readonly contentType: string | undefined;
   readonly body: unknown;
 }
 
-/** What a description does not say, or says otherwise. */
+/** The description lacks something, or contradicts it. */
 class Undescribed extends Error {
   override readonly name = 'Undescribed';
 }
 
-/** One of the two documents, and what its schemas make of a value. */
+/** One of the two documents, with validation by its schemas. */
 class Description<Document extends object> {
   readonly document: Document;
   readonly #file: string;
@@ -53,11 +53,11 @@ class Description<Document extends object> {
   constructor(file: string) {
     this.#file = file;
     this.document = JSON.parse(readFileSync(file, 'utf8')) as Document;
-    // The `id` of an AsyncAPI document names the application; Ajv takes it for that of a schema.
+    // The `id` of an AsyncAPI document names the application. Ajv would use it as the id of a schema.
     this.#ajv.addSchema({ ...this.document, id: undefined }, file);
   }
 
-  /** What a pointer leads to, and where that is: a reference is followed. */
+  /** The part at a pointer, and its own pointer. Follows references. */
   at<Part>(...keys: readonly string[]): { readonly part: Part; readonly pointer: string } {
     let value: unknown = this.document;
     for (const key of keys) value = (value as Record<string, unknown> | undefined)?.[key];
@@ -66,7 +66,7 @@ class Description<Document extends object> {
     return { part: value as Part, pointer: `#${keys.map((key) => `/${escaped(key)}`).join('')}` };
   }
 
-  /** What is against a value, a line for each finding. A field that the schema does not name is a finding, too. */
+  /** Validation errors, one line each. A field that the schema does not name is an error, too. */
   findings(pointer: string, value: unknown): string[] {
     let validate = this.#validators.get(pointer);
     if (validate === undefined) {
@@ -94,14 +94,13 @@ function findingText({ instancePath, message = 'does not fit', params }: ErrorOb
 const openApi = new Description<OpenApi>(OPENAPI);
 const asyncApi = new Description<AsyncApi>(ASYNCAPI);
 
-/** Of a REST API; that of an HTTP API is not documented to be the same. */
+/** The header of a REST API. An HTTP API may send another value in it. */
 const REQUEST_ID_HEADER = 'x-amz-apigw-id';
 
 /**
- * Holds an answer against the description of the endpoint: status, content type, every field, and the id that a REST API
- * puts on it. Another method or path is
- * answered as the endpoint's 404 says.
- * @throws Undescribed with all that is against it
+ * Compares an answer with the description of the endpoint: status, content type, every field, and the id that a REST
+ * API adds. Another method or path must be answered like the endpoint's 404.
+ * @throws Undescribed with all differences
  */
 export function expectDescribedAnswer(
   { status, contentType, body }: SeenAnswer,
@@ -127,10 +126,10 @@ export function expectDescribedAnswer(
 }
 
 /**
- * Holds a message against those of the channel that it was on: its attributes and its body, every field. What comes to a
- * queue is for programs: of a topic's forms those in JSON.
- * @param output of the stack, which is the channel's address
- * @throws Undescribed with what is against it as each of the channel's messages
+ * Compares a message with those of its channel: its attributes and its body, every field. Messages on a queue are for
+ * programs, so of a topic's forms only those in JSON count.
+ * @param output of the stack: the channel's address
+ * @throws Undescribed with the differences from each of the channel's messages
  */
 export function expectDescribedMessage(output: string, { Body = '', MessageAttributes = {} }: Message): void {
   const found = Object.entries(asyncApi.document.channels).find(

@@ -77,7 +77,7 @@ describe('girl.created and girl.deleted', () => {
     await deployment.post({ event: 'girl.deleted', data: { girl_id }, timestamp: aMinuteLater });
     await deployment.row(deployment.outputs.CastTable, { girl_id });
     await deployment.post(created('late'));
-    // A stale event leaves nothing to wait for: what was sent after it has most likely not overtaken it.
+    // A stale event leaves nothing to wait for. An event sent after it was most likely processed after it.
     await deployment.post(created('after-late'));
     await deployment.row(deployment.outputs.CastTable, { girl_id: ofThisRun('after-late') });
     expect(await deployment.tables.get(deployment.outputs.CastTable, { girl_id })).toMatchObject({
@@ -115,7 +115,7 @@ describe('user.updated', () => {
     for (const delivery of [newer, newer, older, newer]) {
       expect((await deployment.post(delivery)).status).toBe(200);
     }
-    // The older one has a field that the newer lacks: that is how it is seen to have been processed.
+    // The older event has a field that the newer one lacks, which shows that it was processed.
     const record = await deployment.row(
       deployment.outputs.ContactPartnerTable,
       { user_id },
@@ -199,18 +199,18 @@ describe('the sample of each event', () => {
   });
 });
 
-/** A sample event, made this run's own. */
+/** A sample event with ids of this run. */
 interface SampleDelivery {
   readonly event: string;
-  /** As it is posted: the same text each time it is asked for. */
+  /** The posted text: the same on each access. */
   readonly body: string;
-  /** Every id in it: one of them is the key of the row that it may write. */
+  /** Every id in it. One of them is the key of the item that it may write. */
   readonly ids: readonly string[];
 }
 
 /**
- * Every sample of `events/`, newer than whatever was sent before: each text under a key that ends in `_id`, such
- * as `shop_id`, bears the name of this run and of the event.
+ * Every sample of `events/`, with a timestamp of now: each text under a key that ends in `_id`, such as `shop_id`, gets
+ * the name of this run and of the event.
  */
 function sampleDeliveries(): SampleDelivery[] {
   return readdirSync('events')
@@ -224,7 +224,7 @@ function sampleDeliveries(): SampleDelivery[] {
         return id;
       }) as { event?: string };
       const body = JSON.stringify({ ...sample, timestamp: new Date().toISOString() });
-      // What says of no event which it is, is no sample.
+      // A file without an event kind is not a sample.
       return sample.event === undefined ? [] : [{ event: sample.event, body, ids }];
     });
 }

@@ -1,6 +1,6 @@
 import project from '../../jest.config.js';
 
-/** The suite against a deployed stack; `npm run acceptance` says which. Nothing is synthesised for it. */
+/** The suite against the deployed stack that `npm run acceptance` names. Nothing is synthesised for it. */
 const { globalSetup: _, globalTeardown: __, ...rest } = project;
 
 /** @type {import('jest').Config} */
@@ -9,6 +9,6 @@ export default {
   rootDir: '../..',
   roots: ['<rootDir>/test/acceptance'],
   testPathIgnorePatterns: ['/node_modules/'],
-  // A test sees several effects, and each may take what `--wait` says.
+  // A test waits for several effects, and each may take as long as `--wait` allows.
   testTimeout: (4 * Number(process.env.ACCEPTANCE_WAIT) + 60) * 1000,
 };

@@ -12,24 +12,24 @@ import {
 import { expectDescribedMessage } from './descriptions.ts';
 
 /**
- * How long what is received stays hidden from others, in seconds. It is given back at once, unless the queue is
- * long: then it would be what the next look finds again.
+ * How long received messages stay hidden from others, in seconds. They are made visible at once, unless the queue is
+ * long: then the next look would receive them again.
  */
 const HOLD_SECONDS = 20;
 
-/** Without a wait SQS asks some of its servers only. */
+/** Without a wait, SQS asks only some of its servers. */
 const WAIT_SECONDS = 1;
 
-/** Messages that SQS hands out at a time: as many mean that the queue may hold more. */
+/** Maximum messages that SQS returns at a time. If it returns as many, the queue may have more. */
 const MOST = 10;
 
-/** Finds single messages on queues that hold other people's as well, which are left as they were. */
+/** Finds single messages on queues that also hold other people's messages, and leaves those unchanged. */
 export class KeptMessages {
   readonly client = new SQSClient();
 
   /**
-   * Looks once, at up to ten messages, and takes the one that a request left off the queue where it is among them.
-   * @returns undefined where it is not
+   * Receives up to ten messages once. If the message of the request is among them, deletes it from the queue.
+   * @returns undefined if it is not among them
    */
   async take(queueUrl: string, requestId: string): Promise<Message | undefined> {
     const { Messages = [] } = await this.client.send(
@@ -68,27 +68,26 @@ export class KeptMessages {
   }
 }
 
-/** Should the clean-up itself be killed, nothing stays on the queue for longer, in seconds. */
+/** Seconds. If the clean-up itself is killed, messages expire after this time. */
 const RETENTION_SECONDS = 3600;
 
-/** A topic, and the output of the stack that it is. */
+/** A topic, and its output of the stack. */
 export interface Topic {
   readonly arn: string;
   readonly output: string;
 }
 
-/** Values of message attributes: what has one of each is let through. */
+/** Values of message attributes. A message passes if it has one of the values for each. */
 export type Filter = Readonly<Record<string, readonly string[]>>;
 
 /** The event that a notification is about. */
 export const eventIdIn = ({ MessageAttributes }: Message) => MessageAttributes?.eventId?.StringValue;
 
 /**
- * A queue that gets what a topic publishes and a filter lets through, and nothing else: other people's notifications
- * are not copied. The topics are encrypted under a key of the stack: SNS decrypts a message when it delivers
- * it (SNS developer guide, "Securing data with server-side encryption"), and the queue has SQS' own
- * encryption, which is the default of new queues and asks for no key. Under a KMS key of its own, SNS would
- * need leave to use that.
+ * A queue that receives a topic's notifications that match a filter, and no others, so that other people's
+ * notifications are not copied. The topics are encrypted with a key of the stack. SNS decrypts a message when it
+ * delivers it (SNS developer guide, "Securing data with server-side encryption"). The queue uses SQS's own encryption,
+ * the default of new queues, which needs no key. With a KMS key of its own, SNS would need permission to use it.
  */
 export class Subscriber {
   readonly #sqs: SQSClient;
@@ -134,7 +133,7 @@ export class Subscriber {
     this.#topic = topic;
   }
 
-  /** What has come since the last look, and is as it is described. */
+  /** The messages since the last call. Each must match its description. */
   async receive(): Promise<Message[]> {
     const { Messages = [] } = await this.#sqs.send(
       new ReceiveMessageCommand({
@@ -149,7 +148,7 @@ export class Subscriber {
     return Messages;
   }
 
-  /** Ends the subscription and deletes the queue, whichever of them there is. */
+  /** Ends the subscription and deletes the queue, if they exist. */
   async remove(): Promise<void> {
     if (this.#subscriptionArn !== undefined) {
       await this.#sns.send(new UnsubscribeCommand({ SubscriptionArn: this.#subscriptionArn }));

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { expectDescribedAnswer } from './descriptions.ts';
 
 export interface Delivery {
-  /** @default the hex HMAC-SHA256 of the body under the secret */
+  /** @default the hex HMAC-SHA256 of the body with the secret */
   readonly signature?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -17,10 +17,9 @@ export interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** How long an answer may take, in milliseconds: API Gateway's own limit is 30 s. */
+/** Timeout of an answer in milliseconds. API Gateway's own limit is 30 s. */
 const ANSWER_LIMIT = 35_000;
 
-/** Posts as the partner does. */
 export class Partner {
   readonly #url: string;
   readonly #secret: string;
@@ -30,7 +29,7 @@ export class Partner {
     this.#secret = secret;
   }
 
-  /** @param body an object is sent as JSON, a text or bytes as they are */
+  /** @param body an object is sent as JSON, a text or bytes unchanged */
   post(body: unknown, delivery: Delivery = {}): Promise<Answer> {
     const signature = 'signature' in delivery ? delivery.signature : this.sign(body);
     return send(this.#url, 'POST', toBytes(body), {
@@ -40,7 +39,7 @@ export class Partner {
     });
   }
 
-  /** Asks for another resource of the same API, without a body. */
+  /** Requests another resource of the same API, without a body. */
   request(method: string, path: string): Promise<Answer> {
     return send(new URL(path, this.#url).href, method, Buffer.alloc(0), {});
   }
@@ -65,8 +64,8 @@ export function toBytes(body: unknown): Buffer {
 }
 
 /**
- * One request on a connection of its own, of which the answer has to be one that is described. Not with `fetch`: names below `.localhost` are this machine
- * (RFC 6761 §6.3), which curl and browsers know and Node.js does not.
+ * One request on its own connection. Its answer must match the description. Does not use `fetch`, because Node.js does
+ * not resolve names below `.localhost` to this computer (RFC 6761 §6.3), as curl and browsers do.
  */
 async function send(
   url: string,

@@ -5,25 +5,24 @@ import {
   type SecretsManagerClientConfig,
 } from '@aws-sdk/client-secrets-manager';
 
-/** What `npm run acceptance` tells the suite, by the environment variable that carries it. */
+/** Environment variables that `npm run acceptance` passes to the suite. */
 export const variable = {
-  /** Path of the outputs file. */
   outputs: 'ACCEPTANCE_OUTPUTS',
-  /** Name of the run, which is in every identifier that it makes. */
+  /** Name of the run, which is part of every identifier that it creates. */
   run: 'ACCEPTANCE_RUN',
   /** How long an effect may take, in seconds. */
   wait: 'ACCEPTANCE_WAIT',
 } as const;
 
-/** An identifier of this run and of no other: `acceptance-1f3a…-shop`. */
+/** An identifier of this run only: `acceptance-1f3a…-shop`. */
 export function ofThisRun(name: string): string {
   return `${process.env[variable.run]}-${name}`;
 }
 
-/** A timestamp of this run: an old one would ring that deliveries come late, where nothing else comes. */
+/** A recent timestamp. With an old one, the alarm on late deliveries would fire if there is no other traffic. */
 export const minutesAgo = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString();
 
-/** The outputs of the stack that the suite uses, as `cdk deploy --outputs-file` names them. */
+/** The outputs that the suite uses, with the names of `cdk deploy --outputs-file`. */
 const OUTPUT_NAMES = [
   'WebhookUrl',
   'WebhookSecretArn',
@@ -37,7 +36,7 @@ const OUTPUT_NAMES = [
   'PayloadBucket',
 ] as const;
 
-/** Outputs that are there where the stage keeps an archive; of its delivery streams, those that the suite uses. */
+/** Outputs of a stage with an archive. Only the delivery stream that the suite uses is listed. */
 type ArchiveOutput = 'ArchiveBucket' | 'ShopUpdatedArchiveStream';
 
 export type Outputs = Readonly<Record<(typeof OUTPUT_NAMES)[number], string>> &
@@ -48,15 +47,15 @@ export interface Target {
   readonly outputs: Outputs;
 }
 
-/** What keeps the suite from starting: one clear text, exit code 1. */
+/** The suite cannot start: one clear message, exit code 1. */
 export class TargetError extends Error {
   override readonly name = 'TargetError';
 }
 
 /**
- * Reads a file in the form of `cdk deploy --outputs-file`: an object of stacks, each an object of outputs.
- * @throws TargetError where it is not that, holds another number of stacks than one, or lacks outputs,
- *   naming all of them
+ * Reads a file in the format of `cdk deploy --outputs-file`: an object of stacks, each an object of outputs.
+ * @throws TargetError if it has another format, does not have exactly one stack, or lacks outputs. The error names all
+ * missing outputs
  */
 export function readTarget(file: string): Target {
   if (!existsSync(file)) {
@@ -93,10 +92,10 @@ function readStacks(file: string): Record<string, Record<string, unknown>> {
 }
 
 /**
- * The secret that deliveries are signed with: the stored value, or what a stored JSON object has under
- * `WEBHOOK_SECRET` (decision D12).
+ * The secret that signs deliveries: the stored value, or the property `WEBHOOK_SECRET` of a stored JSON object
+ * (decision D12).
  * @param settings of the client. @default the SDK's own: its environment and files
- * @throws the client's error; Error where the stored value is no such secret. No message shows the secret.
+ * @throws the client's error; Error if the stored value is not a valid secret. No message contains the secret.
  */
 export async function readWebhookSecret(
   secretId: string,

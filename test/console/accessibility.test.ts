@@ -9,7 +9,7 @@ import { addressOf, OpenConsole, shopUpdated } from './open-console.ts';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 let open: OpenConsole;
-/** Address of a processed delivery, and of one in quarantine. */
+/** Addresses of a processed delivery, and of one in quarantine. */
 let processed: string;
 let invalid: string;
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
   processed = addressOf((await open.partner.post(shopUpdated('shop-seen'))).body.requestId);
   invalid = addressOf((await open.partner.post('no event')).body.requestId);
   await open.row('shop-seen').getByText('Processed').waitFor();
-  // Evaluated by the browser's debugger: the page's own policy would refuse it.
+  // Evaluated by the browser's debugger, because the page's own policy forbids it.
   await open.page.evaluate(AXE);
 });
 afterAll(() => open[Symbol.asyncDispose]());
@@ -27,7 +27,7 @@ afterEach(() => {
   expect(open.wrongs).toEqual([]);
 });
 
-/** What would keep people from using the page. axe's lesser findings are advice. */
+/** Findings that make the page unusable for some people. axe's lesser findings are advice. */
 const violations = (page: Page, given = '') =>
   page.evaluate(`axe.run(${given}).then(({ violations }) => violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
@@ -41,7 +41,7 @@ async function show(hash: string, ready: string | RegExp): Promise<void> {
 const click = (name: string | RegExp) => open.button(name).first().click();
 const leaveByEscape = () => open.page.keyboard.press('Escape');
 
-/** Each view, and how it is left if it covers others. */
+/** Each view, and how to leave it if it covers others. */
 const VIEWS: readonly { name: string; enter: () => Promise<void>; leave?: () => Promise<void> }[] = [
   { name: 'deliveries', enter: () => show('#/deliveries', 'shop-seen') },
   { name: 'an unknown filter', enter: () => show('#/deliveries?state=lost', /“lost” is not a state/) },
@@ -84,7 +84,7 @@ const SIZES = [
   { width: 320, height: 256 },
 ];
 
-/** Visible elements that reach beyond the page's width, and what the page would scroll to (WCAG 1.4.10). */
+/** Visible elements that extend beyond the page's width, and elements that scroll horizontally (WCAG 1.4.10). */
 const OUTSIDE = `(async () => {
   for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
   const outside = [...document.body.querySelectorAll('*')].filter((element) => {
@@ -149,7 +149,7 @@ describe('with the keyboard alone', () => {
     await dialog.waitFor();
     for (let step = 0; step < 8; step += 1) {
       await press('Tab');
-      // The browser's own controls are between the last element and the first.
+      // Tab passes the browser's own controls between the last element and the first.
       expect(await page.evaluate("document.querySelector(':focus:not(dialog *)')")).toBeNull();
     }
     await press('Escape');
@@ -162,7 +162,7 @@ describe('the description of the endpoint', () => {
   const title: string = JSON.parse(readFileSync('docs/api/openapi.json', 'utf8')).info.title;
   const heading = (page: Page) => page.getByRole('heading', { name: title });
 
-  /** The texts that stand outside of the window, or of an element that hides or scrolls what is wider. */
+  /** Texts outside the window, or outside an element that hides or scrolls its overflow. */
   const CUT = `[...document.querySelectorAll('#redoc .api-content *')]
     .filter((element) => {
       const { left, right, width } = element.getBoundingClientRect();
@@ -172,7 +172,7 @@ describe('the description of the endpoint', () => {
     })
     .map((element) => element.textContent.slice(0, 60))`;
 
-  /** The page's policy lets nothing out, whatever a script tries. */
+  /** The page's policy must block every connection of a script. */
   async function expectNothingGetsOut(page: Page): Promise<void> {
     expect(open.wrongs).toEqual([]);
     await page.evaluate("fetch('http://127.0.0.1:1/').catch(() => undefined)");
@@ -199,7 +199,7 @@ describe('the description of the endpoint', () => {
     await page.getByText('updated_fields', { exact: true }).first().waitFor();
     await expectNothingGetsOut(page);
     await page.evaluate(AXE);
-    // One part of each kind. Redoc's menu has labels that leave out the mark before them.
+    // One part of each kind. Redoc's menu has labels that omit the symbol before them.
     const include = ['.menu-content', '.api-info', '[id="tag/Endpoint/operation/receiveEvent"]'];
     const rules = { 'label-content-name-mismatch': { enabled: false } };
     const given = `${JSON.stringify({ include })}, ${JSON.stringify({ rules, elementRef: false })}`;

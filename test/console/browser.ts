@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium, type LaunchOptions } from 'playwright-core';
 
-/** Where Chromium is on systems that people use. `CHROMIUM` names another one. */
+/** Usual paths of Chromium. The environment variable `CHROMIUM` names another one. */
 const PLACES = [
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
@@ -10,15 +10,15 @@ const PLACES = [
   'C:/Program Files/Google/Chrome/Application/chrome.exe',
 ];
 
-/** @returns undefined where there is none */
+/** @returns undefined if none is installed */
 export function chromiumPath(): string | undefined {
   return [process.env.CHROMIUM ?? '', ...PLACES].find((place) => place !== '' && existsSync(place));
 }
 
-/** The system's Chromium, without a window. @throws Error where there is none */
+/** The system's Chromium, without a window. @throws Error if none is installed */
 export async function launchBrowser(options: LaunchOptions = {}): Promise<Browser> {
   const executablePath = chromiumPath();
   if (executablePath === undefined) throw new Error('There is no Chromium: set CHROMIUM to its path');
-  // Its sandbox needs rights that a container rarely has; the page is our own.
+  // Its sandbox needs rights that containers rarely have, and the page is our own.
   return await chromium.launch({ executablePath, args: ['--no-sandbox'], ...options });
 }

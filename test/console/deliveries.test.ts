@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { exchangeOf } from './measure.ts';
 import { OpenConsole, shopUpdated } from './open-console.ts';
 
-/** What fails becomes a dead letter soon. */
+/** Failing deliveries soon become dead letters. */
 const environment = { FIRST_RETRY_DELAY_SECONDS: '0.01', MAXIMUM_RECEIVES: '2' };
 
 let open: OpenConsole;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => open[Symbol.asyncDispose]());
 beforeEach(async () => {
-  // A list that a selection holds is let go.
+  // Leaving the view releases a list held by a selection.
   await open.show('#/queues');
   await open.page.locator('.deliveries-table').waitFor({ state: 'hidden' });
   await open.show('#/deliveries');
@@ -24,7 +24,6 @@ afterEach(() => {
   expect(open.wrongs).toEqual([]);
 });
 
-/** Posts for some shops. */
 async function post(...shops: string[]): Promise<void> {
   for (const shop of shops) await open.partner.post(shopUpdated(shop));
 }
@@ -80,7 +79,7 @@ describe('the list', () => {
     const { page } = open;
     await open.partner.post(shopUpdated('shop-quiet-1', { name: 'Hidden in the payload' }));
     await open.row('shop-quiet-1').waitFor();
-    // It has the focus before the next key, however fast that comes.
+    // The next key comes immediately, so the search box must have the focus at once.
     const pressed = "dispatchEvent(new KeyboardEvent('keydown', { key: '/' })); document.activeElement.id";
     expect(await page.evaluate(pressed)).toBe('search');
     await page.keyboard.type('hidden IN');
@@ -119,7 +118,7 @@ describe('the list', () => {
     await open.row(`measured-${many - 1}`).waitFor();
     expect(await open.rows.count()).toBeLessThan(200);
     const list = page.getByRole('grid', { name: /^Deliveries/ });
-    // With the row of headings.
+    // Includes the heading row.
     expect(await list.getAttribute('aria-rowcount')).toBe(String(many + 1));
     await list.focus();
     await press('End');
@@ -240,7 +239,7 @@ test('the message of a paused event waits on its queue, where its body can be re
   await dialog.getByRole('textbox').fill('The cache is being moved');
   await dialog.getByRole('button', { name: /^Pause/ }).click();
   await page.getByText('The cache is being moved').first().waitFor();
-  // What comes before that is still processed.
+  // The consumer processes messages until the pause is complete.
   await open.taskOutput(/^Paused\. /);
 
   await post('shop-paused');
@@ -268,7 +267,7 @@ test('while the console is away the page says so, and afterwards it has every de
   await open.goto('');
 });
 
-/** The browser shows all pages of a test. Others are hidden as a browser hides them. */
+/** The browser shows all pages of a test. This simulates a hidden page. */
 const hide = (page: Page, hidden: boolean) =>
   page.evaluate(`
     Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true });
@@ -393,7 +392,7 @@ describe('the editor', () => {
     await press('Control+Enter');
     await detail.getByText('shop-of-plain').first().waitFor();
     await page.unroute(/code-mirror/);
-    // The browser remembers a module that failed for as long as it has the page.
+    // The browser remembers a module that failed to load until the page is left.
     await open.goto('');
   });
 });
@@ -419,7 +418,7 @@ describe('a payload', () => {
     for (const part of ['Formatted', 'As sent']) {
       await open.button(part).click();
       await bodyText('مطعم');
-      // Where each quote, comma and colon is drawn: from left to right, as in the text.
+      // Position of each quote, comma and colon: from left to right, as in the text.
       const isInOrder = await body().evaluate((view) => {
         return [...view.querySelectorAll('.text-line')].every((line) => {
           const places: number[] = [];

@@ -7,6 +7,6 @@ export default {
   rootDir: '../..',
   roots: ['<rootDir>/test/console'],
   testPathIgnorePatterns: ['/node_modules/'],
-  // A page that shares the processor with another one is slow for both.
+  // Pages that share the processor make each other slow.
   maxWorkers: 1,
 };

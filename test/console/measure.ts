@@ -1,20 +1,20 @@
 import { answered } from '../tools/console/support.ts';
 import { OpenConsole, shopUpdated } from './open-console.ts';
 
-/** Deliveries of which the way to the page is measured. */
+/** Number of deliveries whose time to the page is measured. */
 const SENT = 200;
 
 /** Deliveries in the list while it is scrolled. */
 const MANY = 10_000;
 
-/** The last of them come at once, while the list is shown. */
+/** The last of them come at once, while the list is visible. */
 const BURST = 1_000;
 
-/** Milliseconds for which frames are recorded, and pixels that the list is scrolled in each: as a flung wheel does. */
+/** Milliseconds for which frames are recorded, and pixels scrolled per frame: as fast as a flung wheel. */
 const RECORDED = 4_000;
 const PIXELS = 6;
 
-/** Until what was added at once is drawn and collected, in milliseconds. */
+/** Milliseconds until added deliveries are drawn and garbage is collected. */
 const QUIET = 3_000;
 
 interface Frames {
@@ -30,15 +30,15 @@ export interface Measured {
   readonly frames: Frames;
   /** The same while 1,000 deliveries come at once. */
   readonly burst: Frames;
-  /** Of the page with 10,000 deliveries, in MB. */
+  /** Memory of the page with 10,000 deliveries, in MB. */
   readonly heap: number;
 }
 
-/** Playwright would end the process, and leave what others have to remove. */
+/** Playwright would end the process before others have cleaned up. */
 const SIGNALS_ARE_OURS = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
 
 /**
- * Measures the page in a real browser, against a stack of its own.
+ * Measures the page in a real browser, with its own stack.
  * @param assembly folder of the synthesised stack
  * @param signal ends it
  */
@@ -46,7 +46,7 @@ export async function measureConsole(assembly: string, signal: AbortSignal): Pro
   signal.throwIfAborted();
   process.env.TEST_ASSEMBLY = assembly;
   await using open = await OpenConsole.start({}, SIGNALS_ARE_OURS);
-  // Whatever is asked of it then fails.
+  // All pending calls to the page then fail.
   signal.addEventListener('abort', () => void open.page.close());
   signal.throwIfAborted();
   const postToLine = await measureLines(open);
@@ -70,7 +70,7 @@ async function measureLines({ page, partner }: OpenConsole): Promise<Measured['p
   await page.exposeFunction('seenAt', (shop: string, at: number) => {
     if (!seen.has(shop)) seen.set(shop, at);
   });
-  // The first one makes the list; those that follow are noted by the document itself.
+  // The first delivery creates the list. A script in the document records the following ones.
   await partner.post(shopUpdated('shop-first'));
   await page.getByText('shop-first').first().waitFor();
   await page.evaluate(`new MutationObserver(() => {
@@ -87,7 +87,7 @@ async function measureLines({ page, partner }: OpenConsole): Promise<Measured['p
   return { median: share(times, 0.5), p99: share(times, 0.99) };
 }
 
-/** Resolves with what each frame took. @param work JavaScript for each frame */
+/** Resolves with the duration of each frame. @param work JavaScript for each frame */
 const framesWhile = (work: string) => `new Promise((resolve) => {
   const frames = [];
   const begun = performance.now();
@@ -111,7 +111,7 @@ const framesOf = (frames: readonly number[]): Frames => ({
 const share = (values: readonly number[], part: number) =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))] ?? 0;
 
-/** A request that was answered, as the local stack tells of it. */
+/** An answered request, as the local stack reports it. */
 export const exchangeOf = (number: number) =>
   answered(
     `request-${number}`,

@@ -6,7 +6,7 @@ import { Partner } from '../support/partner.ts';
 import { startTestStack, TEST_SECRET } from '../support/test-stack.ts';
 import { launchBrowser } from './browser.ts';
 
-/** Milliseconds that the page may take for anything: far beyond what it takes, as machines are noisy. */
+/** Timeout in milliseconds: far more than any action takes, for noisy computers. */
 const PATIENCE = 30_000;
 
 export const shopUpdated = (shop: string, more: object = {}) => ({
@@ -17,14 +17,14 @@ export const shopUpdated = (shop: string, more: object = {}) => ({
 
 export const addressOf = (requestId: unknown) => `#/deliveries/${encodeURIComponent(String(requestId))}`;
 
-/** A local stack with its console, and a browser that has it open. */
+/** A local stack with its console, open in a browser. */
 export class OpenConsole implements AsyncDisposable {
   readonly stack: LocalStack;
   readonly feed: LocalFeed;
   readonly context: BrowserContext;
   readonly page: Page;
   readonly partner: Partner;
-  /** What no page should have: errors, and requests that leave this machine. */
+  /** Errors, and requests to other hosts. There must be none. */
   readonly wrongs: string[] = [];
   #console: LocalConsole;
 
@@ -63,7 +63,7 @@ export class OpenConsole implements AsyncDisposable {
     const { origin } = new URL(console.url);
     context.on('weberror', (error) => this.wrongs.push(`error: ${error.error().message}`));
     context.on('console', (message) => {
-      // The browser itself says so of a request that fails, which some tests want.
+      // The browser logs failed requests, which some tests cause on purpose.
       const isNetwork = /Failed to load resource|ERR_/.test(message.text());
       if (message.type() === 'error' && !isNetwork) this.wrongs.push(`console: ${message.text()}`);
     });
@@ -78,9 +78,9 @@ export class OpenConsole implements AsyncDisposable {
     return this.#console.url;
   }
 
-  /** Loads the page anew. @param hash such as `#/queues` */
+  /** Loads the page again. @param hash such as `#/queues` */
   async goto(hash: string): Promise<void> {
-    // Another hash alone would be the same page.
+    // A change of only the hash would not reload the page.
     await this.page.goto('about:blank');
     await this.page.goto(`${this.url}${hash}`);
     await this.page.locator('.connection.is-live').waitFor();
@@ -91,14 +91,13 @@ export class OpenConsole implements AsyncDisposable {
     await this.page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
   }
 
-  /** Posts, and shows its detail. @returns its address */
   async showDelivery(body: unknown, tab = ''): Promise<string> {
     const address = addressOf((await this.partner.post(body)).body.requestId);
     await this.show(`${address}${tab}`);
     return address;
   }
 
-  /** Takes the console away, and brings it back on the same port after some work. */
+  /** Stops the console, and restarts it on the same port after some work. */
   async withoutConsole(work: () => Promise<void>): Promise<void> {
     const { port } = new URL(this.url);
     await this.#console[Symbol.asyncDispose]();
@@ -107,34 +106,31 @@ export class OpenConsole implements AsyncDisposable {
     this.#console = await startLocalConsole(this.feed, { stack, secret: TEST_SECRET, port: Number(port) });
   }
 
-  /** Of the list of deliveries, as far as they are in view. */
+  /** Visible rows of the list of deliveries. */
   get rows(): Locator {
     return this.page.locator('.deliveries-table .tr[data-id]');
   }
 
-  /** The list's rows of a shop, or of anything else that stands in them. */
+  /** The list's rows that contain a text, such as a shop. */
   row(text: string | RegExp): Locator {
     return this.rows.filter({ hasText: text });
   }
 
-  /** Waits until the list has so many rows. */
   async rowCount(wanted: number): Promise<void> {
     await this.rows.nth(wanted).waitFor({ state: 'hidden' });
     if (wanted > 0) await this.rows.nth(wanted - 1).waitFor();
   }
 
-  /** Waits for what a command prints at its end. */
   async taskOutput(text: RegExp): Promise<void> {
     await this.page.getByRole('region', { name: 'Tasks' }).getByText(text).first().waitFor();
   }
 
-  /** Selects a row, and waits until its detail is there. */
+  /** Selects a row, and waits for its detail. */
   async select(text: string): Promise<void> {
     await this.row(text).first().click();
     await this.detail.getByText(text).first().waitFor();
   }
 
-  /** What is selected. */
   get detail(): Locator {
     return this.page.locator('#detail');
   }

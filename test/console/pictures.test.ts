@@ -6,10 +6,10 @@ import { OpenConsole, shopUpdated } from './open-console.ts';
 
 const FOLDER = 'docs/console';
 
-/** Of 100: more makes text no clearer. */
+/** Maximum: 100. Higher values do not make text clearer. */
 const QUALITY = 80;
 
-/** Milliseconds before a picture is taken: lists refresh, notes go. */
+/** Milliseconds before a picture is taken: lists refresh, and toasts disappear. */
 const QUIET = 1_500;
 
 /** Pixels, as `OpenConsole` opens it. */
@@ -19,7 +19,7 @@ const isWanted = process.env.CONSOLE_PICTURES === 'true';
 
 let open: OpenConsole;
 
-/** `npm run test:console -- --pictures` takes them: what they show depends on the time of day. */
+/** Taken only with `npm run test:console -- --pictures`, because they show the time of day. */
 (isWanted ? describe : describe.skip)('pictures', () => {
   beforeAll(async () => {
     await mkdir(FOLDER, { recursive: true });
@@ -32,7 +32,7 @@ let open: OpenConsole;
     for (const { payload } of readSamples()) {
       await partner.post({ ...payload, timestamp: new Date().toISOString() });
     }
-    // A fault would also hit what is still under way, and the pictures would differ by chance.
+    // A fault would also hit deliveries in progress, and the pictures would vary.
     for (const { event } of readSamples()) await open.row(event).getByText('Processed').waitFor();
     const end = stack.faults.inject({ service: 'dynamodb', kind: 'down' });
     for (const shop of ['shop-7', 'shop-8', 'shop-9']) await partner.post(shopUpdated(shop));
@@ -58,7 +58,7 @@ let open: OpenConsole;
   }, 300_000);
 });
 
-/** @param ready text that is there once the view is */
+/** @param ready text that appears when the view is ready */
 async function take(
   name: string,
   hash: string,

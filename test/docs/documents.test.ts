@@ -123,9 +123,9 @@ describe('what it says of fields', () => {
 
 test('the time to wait for an answer is the same in every text and sample', () => {
   for (const file of ['docs/partner.md', 'docs/api/openapi.json', 'examples/signing/README.md']) {
-    const times = readFileSync(file, 'utf8').matchAll(
-      /[Ww]aits? (\d+) s(?:econds)? (?:for (?:an|the) answer|in all)/g,
-    );
+    // A sentence may go on in the next line.
+    const text = readFileSync(file, 'utf8').replaceAll(/\s+/g, ' ');
+    const times = text.matchAll(/[Ww]aits? (\d+) s(?:econds)? (?:for (?:an|the) answer|in all)/g);
     expect([file, [...new Set([...times].map(([, time]) => time))]]).toEqual([
       file,
       [`${ANSWER_WAIT_SECONDS}`],
@@ -137,7 +137,7 @@ test('the time to wait for an answer is the same in every text and sample', () =
   for (const file of samples) expect(readFileSync(file, 'utf8')).toMatch(timeout);
 });
 
-// CI has these; the product needs none of them.
+// CI has these tools. The product does not need them.
 const hasTools = spawnSync('bash', ['-c', 'command -v openssl && command -v curl']).status === 0;
 
 (hasTools ? describe : describe.skip)('the first event, pasted into bash', () => {
@@ -175,7 +175,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** What commands print in a shell that the prelude was pasted into. */
+/** Output of commands in a shell after the prelude was pasted into it. */
 async function typed(prelude: string, commands: string) {
   const script = `${prelude}\n${commands}`;
   const { stdout, stderr } = await run('bash', ['--norc', '-c', `${script} || echo "exit code $?"`], {
@@ -204,7 +204,7 @@ describe('the prelude for the local stack', () => {
 });
 
 test('the prelude for a stage says that an output is missing', async () => {
-  // There is no CloudFormation here. For an empty list the AWS CLI prints an empty line.
+  // Fakes the AWS CLI: there is no CloudFormation here. For an empty list the real one prints an empty line.
   expect(await typed(`${stagePrelude}aws() { echo; }`, 'output ShopClosedQueueUrl')).toEqual({
     stdout: 'exit code 1',
     stderr: 'No output ShopClosedQueueUrl of PartnerWebhooks-prod',
@@ -235,8 +235,8 @@ const deploying = [...readFileSync('docs/deploying.md', 'utf8').matchAll(/```bas
 const blockWith = (command: string) => deploying.find((text) => text.includes(command)) ?? '';
 
 /**
- * What a shell prints that the commands were pasted into. There is no AWS and no GitHub here: for `aws` it prints the
- * JSON that it was given, `gh` prints the subject's repository, and `npx cdk` does nothing.
+ * Output of a shell after these commands were pasted into it. AWS and GitHub are faked: `aws` prints the JSON from its
+ * arguments, `gh` prints the subject's repository, and `npx cdk` does nothing.
  */
 function pasted(commands: string, environment: Record<string, string> = {}): string[] {
   const standIns = `
@@ -309,7 +309,7 @@ describe('the role of the pipeline', () => {
   });
 });
 
-/** What the document says shows something: a test file, and the name of a test in it. */
+/** Tests that the document names as evidence: a file, and the name of a test in it. */
 const shown = [
   ...readFileSync('docs/security.md', 'utf8').matchAll(
     /`((?:test|lambda|lib|bench|docs)\/[\w./-]+)`(?: “([^”]+)”)?/g,
@@ -327,7 +327,7 @@ test('every file that docs/security.md points to exists', () => {
 test('every test that docs/security.md points to exists', () => {
   const missing = shown.filter(({ file, name }) => {
     if (name === undefined || !existsSync(file)) return false;
-    // A name as it is written: after `test(` or `test.each(…)(`, in either kind of quotation marks.
+    // A test's name in the source: after `test(` or `test.each(…)(`, in either kind of quotation marks.
     const source = readFileSync(file, 'utf8');
     return !["'", '"', '`'].some(
       (quote) => source.includes(`(${quote}${name}${quote}`) || source.includes(`  ${quote}${name}${quote},`),

@@ -1,9 +1,10 @@
-"""Has MiniStack's Athena read a table as Glue describes it, and understand Athena's SQL.
+"""Makes MiniStack's Athena read a table as Glue describes it, and understand Athena's SQL.
 
-MiniStack 1.5.33 hands the SQL to DuckDB as it is, and the table is every object below its location, with the columns and
-types that DuckDB takes the JSON for. Here the SQL is parsed as Athena's and translated by sqlglot; what is no SQL of
-Athena's fails. The rows are those of the projected partitions, their columns those of the table, read by the properties
-of its SerDe. And the result of a query is where it is said to be. Sources: Athena user guide, "Partition projection" and "OpenX JSON SerDe".
+MiniStack 1.5.33 passes the SQL unchanged to DuckDB. Its table is every object below the location, with the columns and
+types that DuckDB infers from the JSON. With this patch, sqlglot parses the SQL as Athena's and translates it. SQL that
+Athena does not support fails. The rows are those of the projected partitions, with the table's columns, read with the
+properties of its SerDe. The result of a query is stored at its configured location. Sources: Athena user guide,
+"Partition projection" and "OpenX JSON SerDe".
 """
 
 import asyncio
@@ -18,7 +19,7 @@ from ministack.services import athena, glue, s3
 from ministack.services.firehose import _hive_to_duckdb_type
 from sqlglot import exp
 
-# Of java.time, as far as our tables use it.
+# Format letters of java.time that our tables use.
 DATE_FORMATS = {"yyyy-MM-dd": "%Y-%m-%d"}
 
 
@@ -28,7 +29,7 @@ def correct():
     save = athena._save_query_results
 
     async def save_where_told(query_id):
-        """MiniStack takes the name of the result for a folder of its own."""
+        """MiniStack would use the name of the result file as a folder."""
         configuration = athena._executions[query_id]["ResultConfiguration"]
         location = configuration["OutputLocation"]
         configuration["OutputLocation"] = location.removesuffix(f"{query_id}.csv")
@@ -39,7 +40,7 @@ def correct():
 
 
 async def run(query, database, catalog=None):
-    """What MiniStack calls for a query that is no DDL."""
+    """MiniStack calls it for a query that is not DDL."""
     statement = translated(query)
     tables = [(key.split("/", 1)[1], table) for key, table in glue._tables.items() if key.startswith(f"{database}/")]
     contents = [(name, table, list(rows(table))) for name, table in tables]
@@ -47,7 +48,7 @@ async def run(query, database, catalog=None):
 
 
 def translated(query):
-    """Athena's SQL as DuckDB's. Athena's percentiles are approximate from some thousands of values on, of few exact."""
+    """Translates Athena's SQL to DuckDB's. Athena's percentiles are exact up to a few thousand values."""
     parsed = sqlglot.parse_one(query, read="athena")
     unknown = sorted({node.name for node in parsed.find_all(exp.Anonymous)})
     if unknown:
@@ -78,7 +79,7 @@ def ask(statement, contents):
 
 
 def rows(table):
-    """The rows of a table: its columns' values, and those of its partition."""
+    """The rows of a table: the values of its columns, then those of its partition."""
     parameters = table["Parameters"]
     columns = [column["Name"] for column in table["StorageDescriptor"]["Columns"]]
     serde = table["StorageDescriptor"]["SerdeInfo"]

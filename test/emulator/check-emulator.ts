@@ -19,23 +19,22 @@ import {
 } from './emulator.ts';
 import { mustAnswer } from './queries.ts';
 
-/** What is deployed and must be accepted, one after another: here with what the emulator lacks left out. */
+/** Stages to deploy and accept, one after another, without features that the emulator lacks. */
 const STAGES: readonly Stage[] = [
   { name: 'dev' },
   { name: 'prod', fields: { deployment: 'all-at-once', savedQueries: false } },
-  { name: 'rest', like: 'dev', fields: { gateway: 'rest' } },
-  { name: 'encrypted', like: 'dev', fields: { encryption: {} } },
+  { name: 'rest', like: 'dev', fields: { gateway: 'rest', encryption: {} } },
 ];
 
-/** Of each event its own queue and its dead letters'; of all together quarantine and unrouted. */
+/** A queue and a dead-letter queue for each event, and the shared quarantine and unrouted queues. */
 const QUEUES = 2 * eventNames.length + 2;
 
-/** What `removalPolicy: retain` keeps: how many of each kind that the emulator lists. */
+/** Resources that `removalPolicy: retain` keeps, by kind, as far as the emulator lists them. */
 const RETAINED = { table: 4, queue: QUEUES, bucket: 2, secret: 1 };
 
 /**
- * Deploys each of the stages as a person would to AWS, to an emulator of it, and runs the acceptance suite there.
- * @throws Error that names the step that failed
+ * Deploys each stage to an AWS emulator, as a person would to AWS, and runs the acceptance suite.
+ * @throws Error that names the failed step
  */
 export async function checkOnEmulator(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'partner-webhooks-emulator-'));
@@ -110,7 +109,7 @@ async function checkStage(emulator: Emulator, folder: string, stage: Stage): Pro
   }
 }
 
-/** @param names of what is left */
+/** @param names of the remaining resources */
 async function mustBeRetained(settings: ClientSettings, names: readonly string[]): Promise<void> {
   const kinds = Map.groupBy(names, (name) => name.split(' ')[0] ?? '');
   const counts = [...kinds].map(([kind, { length }]) => [kind, length]);
@@ -126,7 +125,7 @@ function cdk(folder: string, ...args: readonly string[]): string[] {
   return ['npx', 'cdk', ...args, '--output', join(folder, 'cdk.out')];
 }
 
-/** The suite, as a person runs it; its report is shown as it comes. */
+/** Runs the suite as a person would, and prints its report as it arrives. */
 async function accept({ environment, endpoint }: Emulator, outputs: string): Promise<void> {
   const { code } = await run(
     ['npm', 'run', 'acceptance', '--', '--outputs', outputs],

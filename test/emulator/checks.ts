@@ -41,13 +41,13 @@ import { type Outputs, readTarget, readWebhookSecret } from '../acceptance/targe
 import { eventually } from '../support/eventually.ts';
 import { type ClientSettings, type Emulator, type Ended, optionsOf, start, stop } from './emulator.ts';
 
-/** Milliseconds that something may take here: functions start in processes of their own. */
+/** Timeouts in milliseconds: in the emulator, functions start in separate processes. */
 const PATIENCE = { limit: 120_000, interval: 500 };
 
 /**
- * Opens the console of a stage as a person does, and has every view answer: a delivery is followed by the stage's logs,
- * archive and table.
- * @throws Error with what was otherwise
+ * Opens the console of a stage as a person does, and checks that every view answers. Follows a delivery through the
+ * stage's logs, archive and table.
+ * @throws Error that describes the difference
  */
 export async function mustShow(
   stage: string,
@@ -56,7 +56,7 @@ export async function mustShow(
 ): Promise<void> {
   const { outputs } = readTarget(outputsFile);
   const secret = await readWebhookSecret(outputs.WebhookSecretArn, settings);
-  // Node.js' own client, which the console sends with, knows no names below `.localhost`.
+  // The console sends with Node's own client, which does not resolve names below `.localhost`.
   const partner = new Partner(outputs.WebhookUrl, secret);
   const command = start(
     ['npm', 'run', '--silent', 'console', '--', '--stage', stage, '--port', '0'],
@@ -95,7 +95,6 @@ async function lookAtEveryView(stage: string, address: URL, partner: Partner): P
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return (await response.json()) as Answer;
   }
-  /** Runs a command to its end. */
   async function run(...argv: string[]): Promise<Task> {
     const { id } = await ask<Task>('/tasks', { argv });
     const task = await eventually(async () => {
@@ -153,7 +152,7 @@ async function lookAtEveryView(stage: string, address: URL, partner: Partner): P
   await run('replay', 'shop.updated', '--since', '1h', '--dry-run');
 }
 
-/** What there is in the emulator besides what `cdk bootstrap` made: `queue https://…`. */
+/** Resources in the emulator besides those of `cdk bootstrap`, such as `queue https://…`. */
 export async function left(settings: ClientSettings): Promise<string[]> {
   const sns = new SNSClient(settings);
   const athena = new AthenaClient(settings);
@@ -198,7 +197,7 @@ export async function left(settings: ClientSettings): Promise<string[]> {
   return Object.entries(names).flatMap(([kind, list = []]) => list.map((name) => `${kind} ${name}`));
 }
 
-/** Has a stack refuse to be deleted, then takes its protection off, as `docs/deploying.md` says. */
+/** Checks that a stack cannot be deleted, then removes its protection, as `docs/deploying.md` says. */
 export async function unprotect(settings: ClientSettings, StackName: string): Promise<void> {
   const cloudFormation = new CloudFormationClient(settings);
   await assert.rejects(
@@ -211,7 +210,6 @@ export async function unprotect(settings: ClientSettings, StackName: string): Pr
   );
 }
 
-/** Has each of the tables refuse to be deleted. */
 export async function mustBeProtected(settings: ClientSettings, tables: readonly string[]): Promise<void> {
   const dynamoDb = new DynamoDBClient(settings);
   for (const TableName of tables) {
@@ -223,7 +221,7 @@ export async function mustBeProtected(settings: ClientSettings, tables: readonly
   }
 }
 
-/** What `cdk deploy` is told so that the new receiver cannot read its secret: there is none of that name. */
+/** Options of `cdk deploy` that make the new receiver fail: its secret does not exist. */
 function badDeployment({ WebhookSecretArn }: Outputs): readonly string[] {
   return optionsOf({
     name: 'dev',
@@ -235,10 +233,10 @@ function badDeployment({ WebhookSecretArn }: Outputs): readonly string[] {
 }
 
 /**
- * Deploys a receiver that cannot work. The deployment must fail and be rolled back, and all the while every
- * delivery must be accepted.
+ * Deploys a receiver that cannot work. The deployment must fail and be rolled back, and meanwhile every delivery must
+ * be accepted.
  * @param deploy runs `cdk deploy` with further options
- * @throws Error with what was otherwise
+ * @throws Error that describes the difference
  */
 export async function mustRollBack(
   settings: ClientSettings,
@@ -285,9 +283,9 @@ export async function mustRollBack(
 const SHOP = 'shortage';
 
 /**
- * Takes the receiver all its concurrency. A delivery must be answered 500, as the receiver answers it, and must
- * have its effect when it is repeated after the shortage.
- * @throws Error with what was otherwise
+ * Removes all concurrency of the receiver. A delivery must be answered 500 in the receiver's format, and must be
+ * processed when it is repeated after the shortage.
+ * @throws Error that describes the difference
  */
 export async function mustOutlastShortage(settings: ClientSettings, outputsFile: string): Promise<void> {
   const { stackName, outputs } = readTarget(outputsFile);

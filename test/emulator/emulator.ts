@@ -11,13 +11,13 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 const REGION = 'us-east-1';
 const ACCOUNT = '000000000000';
 
-/** The account's root, which may do everything. */
+/** The account's root user, which has all permissions. */
 const ROOT = { accessKeyId: 'test', secretAccessKey: 'test' };
 
-/** How long it may take to answer, in milliseconds: some 3 s are usual. */
+/** Timeout of the start in milliseconds. It usually takes about 3 s. */
 const START_LIMIT = 60_000;
 
-/** How an AWS client of this process reaches the emulator. */
+/** Connection settings for an AWS client of this process. */
 export interface ClientSettings {
   readonly endpoint: string;
   readonly region: string;
@@ -27,27 +27,26 @@ export interface ClientSettings {
 export interface Emulator {
   /** For `cdk bootstrap`: `aws://<account>/<region>`. */
   readonly cdkEnvironment: string;
-  /** The environment variables of a command that works with it, and no others. */
+  /** The complete environment variables of a command that uses the emulator. */
   readonly environment: Readonly<Record<string, string>>;
-  /** The endpoint by the name that it gives itself, for what addresses buckets by path. */
+  /** The endpoint by its host name, for clients that address buckets by path. */
   readonly endpoint: string;
   readonly settings: ClientSettings;
-  /** All that it wrote so far. */
   log(): string;
   stop(): Promise<void>;
 }
 
 /**
- * Starts MiniStack on a free port, with HTTPS as AWS has and with IAM enforced. What it keeps is in a folder
- * that belongs to it; nothing of this machine's settings reaches it, or a function that it runs.
- * @param python of the environment that it is installed in
+ * Starts MiniStack on a free port, with HTTPS as in AWS and with IAM enforced. Its data is in its own folder. No
+ * settings of this computer reach it, or a function that it runs.
+ * @param python of the environment in which it is installed
  * @param folder for certificate, state and home folder
- * @throws Error with its log where it does not start
+ * @throws Error with its log if it does not start
  */
 export async function startEmulator(python: string, folder: string): Promise<Emulator> {
   const port = await freePort();
   const machine = {
-    // Its functions run on the `node` of the path: the one that runs this, which is Lambda's version.
+    // Its functions run with the first `node` in the path: this one, which has Lambda's version.
     PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
     HOME: folder,
     TMPDIR: folder,
@@ -60,7 +59,7 @@ export async function startEmulator(python: string, folder: string): Promise<Emu
       python,
       'test/emulator/start_ministack.py',
       'ministack.app:app',
-      // In this process: a worker process would not have the correction.
+      // No worker processes: they would lack the patch.
       '--workers=0',
       `--bind=127.0.0.1:${port}`,
       `--certfile=${certificate}`,
@@ -68,7 +67,7 @@ export async function startEmulator(python: string, folder: string): Promise<Emu
     ],
     {
       ...machine,
-      // Its own modules are in this project's folders.
+      // Its own modules are in this project's folders, which must stay clean.
       PYTHONDONTWRITEBYTECODE: '1',
       GATEWAY_PORT: String(port),
       AUTH: 'true',
@@ -90,7 +89,7 @@ export async function startEmulator(python: string, folder: string): Promise<Emu
     await stop(emulator);
     throw new Error(`${(error as Error).message}\n${log}`);
   }
-  // An address rather than a name: the SDK then names a bucket in the path, and not in the host.
+  // With an IP address, the SDK puts a bucket's name in the path and not in the host.
   const address = `https://127.0.0.1:${port}`;
   return {
     cdkEnvironment: `aws://${ACCOUNT}/${REGION}`,
@@ -112,7 +111,7 @@ export async function startEmulator(python: string, folder: string): Promise<Emu
   };
 }
 
-/** A certificate for this machine and the API's host names. @throws Error where openssl is missing */
+/** A certificate for this computer and the API's host names. @throws Error if openssl is missing */
 async function makeCertificate(
   folder: string,
   environment: Readonly<Record<string, string>>,
@@ -159,19 +158,18 @@ function answers(url: string): Promise<boolean> {
 
 export interface Ended {
   readonly code: number | null;
-  /** All that it wrote. */
   readonly output: string;
 }
 
 /** Process groups of this run that have not ended, by their leader's id. */
 const running = new Set<number>();
 
-/** Kills whatever still runs, at once. For the end of the process: nothing may outlive it. */
+/** Kills everything that still runs. For the end of the process: nothing may outlive it. */
 export function killAll(): void {
   for (const group of running) signal(group, 'SIGKILL');
 }
 
-/** Starts a command in a process group of its own, so that it can be ended with all that it started. */
+/** Starts a command in its own process group, so that all processes that it starts can be ended, too. */
 export function start([file = '', ...args]: readonly string[], environment: NodeJS.ProcessEnv): ChildProcess {
   const child = spawn(file, args, { env: environment, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   const { pid } = child;
@@ -184,8 +182,8 @@ export function start([file = '', ...args]: readonly string[], environment: Node
 
 /**
  * Runs a command to its end.
- * @param onOutput is told what it writes, as it comes
- * @throws Error where it cannot be started
+ * @param onOutput called with its output as it arrives
+ * @throws Error if it cannot be started
  */
 export async function run(
   command: readonly string[],
@@ -204,14 +202,14 @@ export async function run(
   return { code, output };
 }
 
-/** Runs a command that has to succeed. @throws Error with all that it wrote, where it fails */
+/** Runs a command that must succeed. @throws Error with its output if it fails */
 export async function mustRun(command: readonly string[], environment: NodeJS.ProcessEnv): Promise<string> {
   const { code, output } = await run(command, environment);
   if (code !== 0) throw new Error(`${command.join(' ')} failed (${code}):\n${output}`);
   return output;
 }
 
-/** Ends a command and all that it started: with time to clean up, then without. */
+/** Ends a command and all processes that it started: first with time to clean up, then by force. */
 export async function stop(child: ChildProcess): Promise<void> {
   const { pid } = child;
   if (pid === undefined || !running.has(pid)) return;
@@ -226,15 +224,15 @@ function signal(group: number, name: NodeJS.Signals): void {
   try {
     process.kill(-group, name);
   } catch {
-    // It has ended meanwhile.
+    // It has ended in the meantime.
   }
 }
 
-/** Where a REST API says it is: it has no attribute for that, and the emulator takes AWS' own domain for granted. */
+/** The address of a REST API. The template builds it with AWS's own domain, because there is no attribute for it. */
 const AT_AWS = /(?<=https:\/\/[a-z0-9]+\.execute-api\.)[a-z0-9-]+\.amazonaws\.com/g;
 
 /**
- * Has the addresses of APIs in an outputs file lead to the emulator, where they lead to AWS.
+ * Changes API addresses in an outputs file from AWS to the emulator.
  * @param endpoint of the emulator, by its name
  */
 export function leadToEmulator(outputsFile: string, endpoint: string): void {
@@ -247,19 +245,17 @@ type Fields = Readonly<Record<string, unknown>>;
 /** A stage of `cdk.json`, or one of the test's own. */
 export interface Stage {
   readonly name: string;
-  /** The stage of `cdk.json` that it is made from. @default that of its name */
+  /** The stage of `cdk.json` that it is based on. @default the one with its name */
   readonly like?: string;
-  /** What it has otherwise than that one. */
   readonly fields?: Fields;
 }
 
-/** All that a stage is told. */
 export function fieldsOf({ name, like = name, fields = {} }: Stage): Fields {
   const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
   return { ...context.stages[like], ...fields };
 }
 
-/** Options of `cdk` by which it works with a stage. */
+/** Options of `cdk` for a stage. */
 export function optionsOf(stage: Stage): string[] {
   const { name, like, fields } = stage;
   if (like === undefined && fields === undefined) return ['--context', `stage=${name}`];

@@ -21,7 +21,7 @@ type Row = Readonly<Record<string, string | undefined>>;
 
 const SHOP = 'shop of questions';
 
-/** Of the delivery that goes the whole way. SQL takes the quotation mark twice. */
+/** Shop of the delivery that passes through the whole pipeline. SQL needs its quotation mark doubled. */
 const LIVE_SHOP = "shop o'questions";
 
 const MINUTE = 60_000;
@@ -30,7 +30,7 @@ const MINUTE = 60_000;
 const START = Date.now() - 60 * MINUTE;
 const after = (milliseconds: number) => new Date(START + milliseconds).toISOString();
 
-/** A record of an event that was received at the start, and took effect in a second. */
+/** A record of an event that was received at the start, and processed within a second. */
 function record(
   event: EventName,
   eventId: string,
@@ -52,7 +52,7 @@ function record(
   };
 }
 
-/** `user.updated` of a user, the seconds of whose timestamp say in which order the partner sent them. */
+/** `user.updated` of a user. The seconds of its timestamp define the order in which the partner sent it. */
 function renamed(eventId: string, user: string, second: number, name: string): ArchiveRecord {
   const data = { user_id: user, display_name: name };
   return record('user.updated', eventId, {
@@ -65,9 +65,9 @@ function renamed(eventId: string, user: string, second: number, name: string): A
 const again = { name: 'again', mode: 'fill', notify: false } as const;
 const repair = { name: 'after-the-bug', mode: 'repair', notify: true } as const;
 
-/** What the archive holds, besides what was delivered: each of the ways in which an event has several records. */
+/** Records added to the archive: each way in which an event gets several records. */
 const RECORDS: readonly ArchiveRecord[] = [
-  // Delivered again, of which the first message came twice.
+  // Delivered again. The first message came twice.
   record('shop.updated', 'delivered-again'),
   record('shop.updated', 'delivered-again', { outcome: 'Duplicate', lag: 1_500 }),
   record('shop.updated', 'delivered-again', {
@@ -86,7 +86,7 @@ const RECORDS: readonly ArchiveRecord[] = [
     lag: 2_003,
   }),
   record('review.posted', 'redriven', { receivedAt: after(3), lag: 10 * MINUTE + 3 }),
-  // Dead, without what could not be read of it.
+  // A dead letter, without fields that could not be read from it.
   record('review.posted', 'dead', {
     shopId: undefined,
     timestamp: undefined,
@@ -102,7 +102,7 @@ const RECORDS: readonly ArchiveRecord[] = [
   renamed('name-5', 'user-2', 2, 'Dot'),
   renamed('name-6', 'user-3', 1, 'Eve'),
   renamed('name-7', 'user-3', 2, 'Eve'),
-  // Replayed: one of them twice, as its message came twice.
+  // Replayed. One of them twice, because its message came twice.
   record('shop.updated', 'delivered-again', { replay: again, outcome: 'Duplicate', lag: 20 * MINUTE }),
   record('shop.updated', 'stale', { replay: repair, lag: 30 * MINUTE }),
   record('shop.updated', 'stale', { replay: repair, outcome: 'Stale', lag: 31 * MINUTE }),
@@ -110,13 +110,13 @@ const RECORDS: readonly ArchiveRecord[] = [
   record('review.posted', 'redriven', { replay: repair, outcome: 'DeadLettered', lag: 33 * MINUTE }),
 ];
 
-/** A line that was cut off: it must not keep the others from being counted. */
+/** A truncated line, which must not prevent the others from being counted. */
 const DAMAGED = '{"eventId":"dama\n';
 
 /**
- * Asks each of the saved questions of a stage whose archive is empty: over records that its delivery streams write, and
- * of an event that is delivered to it.
- * @throws Error with what was otherwise
+ * Runs each saved query on a stage whose archive is empty: over records written by its delivery streams, and over an
+ * event that is delivered to it.
+ * @throws Error that describes the difference
  */
 export async function mustAnswer(settings: ClientSettings, outputsFile: string): Promise<void> {
   const { stackName, outputs: known } = readTarget(outputsFile);
@@ -219,7 +219,7 @@ export async function mustAnswer(settings: ClientSettings, outputsFile: string):
   await removeRecords(settings, outputs.ArchiveBucket);
 }
 
-/** Leaves the archive empty for whoever reads it next: a line in it is damaged on purpose. */
+/** Empties the archive for later readers, because one line in it is damaged on purpose. */
 async function removeRecords(settings: ClientSettings, Bucket: string | undefined): Promise<void> {
   const s3 = new S3Client({ ...settings, forcePathStyle: true });
   const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: 'event=' }));
@@ -247,7 +247,7 @@ async function putRecords(settings: ClientSettings, outputs: Row): Promise<void>
   );
 }
 
-/** @throws Error where the query fails, or its result is elsewhere than in the archive's bucket */
+/** @throws Error if the query fails, or its result is not in the archive's bucket */
 async function answerTo(settings: ClientSettings, outputs: Row, QueryString: string): Promise<Row[]> {
   const athena = new AthenaClient(settings);
   const { QueryExecutionId } = await athena.send(

@@ -1,16 +1,12 @@
-"""Starts MiniStack with five corrections. Arguments are those of `hypercorn`, which serves it.
+"""Starts MiniStack with five patches. Accepts the arguments of `hypercorn`, which serves it.
 
-In CloudFormation `Ref` of an AWS::SecretsManager::Secret is its ARN. In MiniStack 1.5.33 it is its name:
-a role that may read `Ref` may then read nothing, and where IAM is enforced the receiver never starts.
-
-A REST API whose function Lambda throttles fails as INTEGRATION_FAILURE, and says so by its gateway response. In
-MiniStack 1.5.33 it hands on Lambda's own 429.
-
-A function's reserved concurrency is that of all its versions and aliases. In MiniStack 1.5.33 they have none.
-
-A delivery stream compresses as it is told to, and all of ours with gzip. In MiniStack 1.5.33 none does.
-
-How Athena reads a table and understands SQL: `athena.py`.
+1. In CloudFormation, `Ref` of an AWS::SecretsManager::Secret is its ARN. In MiniStack 1.5.33 it is its name. A role with
+   permission to read `Ref` could then read nothing, and with IAM enforced the receiver would never start.
+2. If Lambda throttles the function of a REST API, the API fails with INTEGRATION_FAILURE and uses that gateway response.
+   MiniStack 1.5.33 passes on Lambda's own 429.
+3. A function's reserved concurrency applies to all its versions and aliases. In MiniStack 1.5.33 they have none.
+4. A delivery stream compresses as configured. All of ours use gzip. In MiniStack 1.5.33 none compresses.
+5. Athena reads tables and SQL as AWS does: `athena.py`.
 """
 
 import gzip
@@ -26,7 +22,7 @@ create, update, delete = handler["create"], handler["update"], handler["delete"]
 
 
 def name_of(arn):
-    """The name in an ARN that ends in it, a hyphen and six characters."""
+    """The name in an ARN. The ARN ends with the name, a hyphen and six characters."""
     return arn.rsplit(":", 1)[-1][:-7]
 
 

@@ -27,7 +27,7 @@ function spelled(signature: Buffer): Record<string, string> {
   return { ...bare, ...Object.fromEntries(prefixed) };
 }
 
-/** CESU-8, as of a language that encodes each UTF-16 unit on its own. */
+/** CESU-8: some languages encode each UTF-16 unit separately. */
 const surrogatesEncoded = (text: string) =>
   Buffer.concat(
     Array.from({ length: text.length }, (_, index) => {
@@ -40,10 +40,10 @@ const surrogatesEncoded = (text: string) =>
   );
 
 const asciiEscapes = (text: string) =>
-  // Without the flag u: each half of a pair has an escape of its own.
+  // Without the flag u, so that each half of a pair gets its own escape.
   utf8(text.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`));
 
-/** What a mistake makes of the key. */
+/** Keys that result from each mistake. */
 const wrongKeys: Record<string, (secret: string) => Buffer> = {
   wrongSecret: () => utf8('another-secret'),
   lineFeedInKey: (secret) => utf8(`${secret}\n`),
@@ -56,7 +56,7 @@ const wrongKeys: Record<string, (secret: string) => Buffer> = {
   cutKey: (secret) => utf8(secret).subarray(0, 64),
 };
 
-/** What a mistake makes of the body. */
+/** Bodies that result from each mistake. */
 const wrongBodies: Record<string, (body: Buffer) => Buffer> = {
   lineFeedAdded: (body) => Buffer.concat([body, utf8('\n')]),
   trimmedBody: (body) => utf8(body.toString().trim()),
@@ -72,7 +72,7 @@ const wrongBodies: Record<string, (body: Buffer) => Buffer> = {
   base64Body: (body) => utf8(body.toString('base64')),
 };
 
-/** What a mistake makes of the signature. */
+/** Signatures that result from each mistake. */
 const wrongValues: Record<string, (signature: Buffer) => string> = {
   hexOfBase64: (signature) => utf8(signature.toString('base64')).toString('hex'),
   base64OfHex: (signature) => utf8(signature.toString('hex')).toString('base64'),
@@ -87,7 +87,7 @@ const wrongValues: Record<string, (signature: Buffer) => string> = {
   empty: () => '',
 };
 
-/** What is computed in the place of an HMAC-SHA256. */
+/** Computations used instead of HMAC-SHA256. */
 const otherComputations: Record<string, (key: Buffer, body: Buffer) => string> = {
   sha1: (key, body) => hmac(key, body, 'sha1').toString('hex'),
   sha512: (key, body) => hmac(key, body, 'sha512').toString('hex'),

@@ -12,13 +12,13 @@ import type { LocalStack } from '../../local/local-stack.ts';
 import { bodyOf, type SigningVector, signingVectors } from '../support/signing-vectors.ts';
 import { startTestStack } from '../support/test-stack.ts';
 
-/** A sample of `examples/signing/`: its commands are those that the README there names, to be typed in its folder. */
+/** A sample of `examples/signing/`. Its commands are those in the README there, typed in the sample's folder. */
 interface SigningSample {
   readonly language: string;
   readonly folder: string;
-  /** Says which version is there, and fails where none is. */
+  /** Prints the installed version. Fails if none is installed. */
   readonly version: string;
-  /** Only of a language that is compiled. */
+  /** Only for compiled languages. */
   readonly build?: string;
   readonly run: string;
 }
@@ -45,7 +45,7 @@ const signingSamples: readonly SigningSample[] = [
   {
     language: 'PHP',
     folder: 'php',
-    // Its curl is a package of its own.
+    // PHP's curl is a separate package.
     version: `php -r 'echo PHP_VERSION, " with curl ", curl_version()["version"];'`,
     run: 'php sign-and-post.php',
   },
@@ -92,12 +92,12 @@ const signingSamples: readonly SigningSample[] = [
 ];
 
 /**
- * `all` is what `.ci/check-samples` asks for: compiled languages, too, every vector, and a tool that is missing is a
- * failure. Otherwise it is a choice that takes a few seconds.
+ * `.ci/check-samples` requests `all`: also compiled languages and every vector, and a missing tool is a failure.
+ * Otherwise a selection that takes a few seconds.
  */
 const all = process.env.SIGNING_SAMPLES === 'all';
 
-/** What a sample gets wrong that is wrong at all: trimmed bytes, bytes as text, a key cut off. */
+/** Vectors that reveal the usual mistakes of a sample: trimmed bytes, bytes as text, a truncated key. */
 const TELLING_VECTORS = ['crlf', 'all-bytes', 'key-beyond-the-bmp'];
 
 /** In milliseconds: a cold build of Rust, with a TLS library. */
@@ -112,17 +112,17 @@ const vectorOf = (wanted: string): SigningVector => {
 const vectors = all ? signingVectors.vectors : TELLING_VECTORS.map(vectorOf);
 const { secret } = vectorOf('key-not-ascii');
 
-/** As an editor on Windows saves it: parsed and written again it is another. */
+/** As saved by an editor on Windows: parsing and writing it again would change it. */
 const BODY = Buffer.from(
   '{\r\n  "event": "shop.updated",\r\n  "data": {"shop_id": "shop-1", "name": "🍣"},\r\n' +
     '  "timestamp": "2026-01-31T09:00:00Z"\r\n}\r\n',
 );
 
-/** This Node.js first: that of the machine may be too old for TypeScript. */
+/** This Node.js comes first in the path, because the installed one may be too old for TypeScript. */
 const environment = {
   ...process.env,
   PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
-  // A sample takes the secret as UTF-8, whatever the locale.
+  // A sample must encode the secret in UTF-8, whatever the locale.
   LC_ALL: 'C',
 };
 
@@ -150,7 +150,7 @@ interface Ended {
   readonly problem: string;
 }
 
-/** A server that is no receiver of ours. */
+/** A server that is not our receiver. */
 async function serve(answer: RequestListener): Promise<AsyncDisposable & { readonly url: string }> {
   const server = createServer((request, response) => {
     request.resume();
@@ -166,7 +166,6 @@ async function serve(answer: RequestListener): Promise<AsyncDisposable & { reado
   };
 }
 
-/** Types a command where the sample was copied to. */
 async function type(
   { folder: name }: SigningSample,
   command: string,
@@ -174,7 +173,7 @@ async function type(
 ): Promise<Ended> {
   const env = { ...environment, WEBHOOK_SECRET: key };
   const child = spawn(command, { shell: true, cwd: join(folder, name), env });
-  // One that refuses at once does not read.
+  // A command that fails at once does not read its input.
   child.stdin.on('error', () => {});
   child.stdin.end(body);
   const [out, problem, [code]] = await Promise.all([
@@ -192,7 +191,7 @@ describe.each(runnable.map((sample) => [sample.language, sample] as const))(
       type(sample, `${sample.run} ${url}`, { key, body: BODY });
 
     beforeAll(async () => {
-      // Away from our package.json: so it is what somebody copies.
+      // Outside our package.json, so that the test uses the sample as a person would copy it.
       cpSync(join('examples/signing', sample.folder), join(folder, sample.folder), { recursive: true });
       if (sample.build === undefined) return;
       expect(await type(sample, sample.build)).toEqual({ code: 0, out: '', problem: '' });
@@ -212,7 +211,7 @@ describe.each(runnable.map((sample) => [sample.language, sample] as const))(
     test('posts a delivery that is accepted, byte for byte', async () => {
       expect(await post(stack.outputs.WebhookUrl)).toEqual({
         code: 0,
-        // The eventId is the hash of what arrived (decision D7).
+        // The eventId is the hash of the received bytes (decision D7).
         out: expect.stringMatching(`^200 {"status":"queued","eventId":"${sha256Hex(BODY)}",.*}\n$`),
         problem: '',
       });

@@ -8,8 +8,8 @@ import { TEST_SECRET } from '../support/test-stack.ts';
 import { type FuzzRequest, headersOf } from './requests.ts';
 
 /**
- * What the decisions say of a request (D1, D2, D4, D5, D9 to D11), written a second time and in another
- * way than the receiver, so that the two can disagree.
+ * The expected treatment of a request by the decisions D1, D2, D4, D5 and D9 to D11. Written independently of the
+ * receiver and in another way, so that the two can disagree.
  */
 export type Expectation =
   | { readonly status: 401 }
@@ -49,7 +49,7 @@ function isSignature(header: string, mac: Buffer): boolean {
     const values = [...digits].map((digit) => alphabet.indexOf(digit));
     if (values.includes(-1)) return false;
     const bits = values.map((six) => six.toString(2).padStart(6, '0')).join('');
-    // 258 bits; the last two belong to no byte.
+    // 258 bits. The last two belong to no byte.
     return bits.slice(0, 256) === [...mac].map((byte) => byte.toString(2).padStart(8, '0')).join('');
   });
 }
@@ -104,15 +104,17 @@ function isUtcDateTime(value: unknown): boolean {
   return day >= 1 && day <= days && hour <= 23 && minute <= 59 && second <= 59;
 }
 
-/** The fields of `data` that we know, and what stands at a place of a list in one. */
+/** The known fields of `data`, and positions in a list. */
 const OWN_FIELD = eventNames.flatMap((event) => Object.keys(catalogue[event].data.shape)).join('|');
 
-/** What a 400 may name. Names of fields are ours; those that the partner makes up never show. */
+/** Fields that a 400 may name. Field names that the partner invents must never appear. */
 const FIELD = new RegExp(`^(?:body|event|data|timestamp|data\\.(?:${OWN_FIELD})(?:\\.\\d+)?)$`);
 const DETAIL =
   /^(?:must not be empty|must be (?:UTF-8|JSON|a JSON object|well-formed Unicode)|(?:is missing: expected|must be) (?:an object|a string|an array of strings|a non-empty string|a non-empty string or an integer below 2\^53|an ISO 8601 date-time in UTC, such as 2026-01-31T09:00:00Z))$/;
 
-/** Judges an answer by decision D3. Every word of it is known beforehand, so nothing of the request can be in it. */
+/**
+ * Checks an answer by decision D3. All its words are known in advance, so it cannot contain anything of the request.
+ */
 export function problemOfAnswer(
   { statusCode, headers, body = '' }: APIGatewayProxyStructuredResultV2,
   requestId: string,

@@ -11,10 +11,9 @@ import { bodyText, modelledEvents } from './requests.ts';
 
 const SEED = 1;
 
-/** `npm run fuzz` sends more, and other ones. */
+/** `npm run fuzz` sends more requests, from other seeds. */
 const REQUESTS = 2_000;
 
-/** Batches for each consumer. */
 const BATCHES = 25;
 
 let aws: TestAws;
@@ -23,6 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => aws.close());
 
+// Takes 6 s each: hundreds of requests, and each stored message is read.
 test.each(['http', 'rest'] as const)(
   'whatever comes in through gateway %s is answered as the decisions say, and what is signed is kept',
   async (gateway) => {
@@ -30,7 +30,7 @@ test.each(['http', 'rest'] as const)(
     const { statuses, messages, stored, violation } = await receiver.fuzz(REQUESTS, SEED);
     receiver.close();
     expect(violation).toBeUndefined();
-    // The generator must go everywhere, or it shows nothing.
+    // The generator must reach all outcomes. Otherwise the test shows nothing.
     expect(Object.keys(statuses)).toEqual(['200', '400', '401']);
     expect(Object.values(statuses).every((count) => count > REQUESTS / 10)).toBe(true);
     expect(Object.keys(messages).sort()).toEqual([...modelledEvents, 'quarantine', 'unrouted'].sort());
@@ -74,6 +74,7 @@ describe('consumers', () => {
   });
   const batch = fc.uniqueArray(record, { maxLength: 10, selector: ({ messageId }) => messageId });
 
+  // Takes 6 s: hundreds of batches for each event.
   test('settle every record of every batch, and never throw out of it', async () => {
     let [done, failed] = [0, 0];
     for (const event of eventNames) {
@@ -94,7 +95,7 @@ describe('consumers', () => {
       const deadLetters = aws.outputs[`${pascalCase(event)}DeadLetterQueueUrl`];
       expect(await new Queues(aws.operator).count(deadLetters)).toBeGreaterThan(10);
     }
-    // The records are of all kinds: some are done, some fail, some are dead letters.
+    // There are records of all kinds: some are processed, some fail, some become dead letters.
     expect(Math.min(done, failed)).toBeGreaterThan(100);
   });
 });

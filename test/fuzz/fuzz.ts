@@ -26,10 +26,9 @@ import { type FuzzRequest, fuzzRequest, headersOf } from './requests.ts';
 /** Requests that are generated, and checked against the queues, at a time. */
 const CHUNK = 500;
 
-/** Requests under way at a time. Lambda gives an instance one; here it is what makes 100,000 bearable. */
+/** Concurrent requests. Lambda gives an instance one at a time, but 100,000 requests would take too long that way. */
 const CONCURRENCY = 16;
 
-/** Where a message may end up. */
 type Destination = EventName | 'unrouted' | 'quarantine';
 
 interface Violation {
@@ -38,21 +37,21 @@ interface Violation {
 }
 
 interface FuzzReport {
-  /** Answers by status. */
+  /** Number of answers by status. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** Messages by queue. */
+  /** Number of messages by queue. */
   readonly messages: Readonly<Record<string, number>>;
-  /** Payloads that went through S3. */
+  /** Number of payloads that went through S3. */
   readonly stored: number;
-  /** The first violation, as small as it could be made. */
+  /** The first violation, shrunk as far as possible. */
   readonly violation?: Violation;
 }
 
 /**
- * `npm run fuzz`: sends as many requests as wanted to the receiver.
- * @param seed the same seed makes the same requests
- * @param gateway the kind of API that hands them over
- * @param onProgress called with how many there have been
+ * Sends generated requests to the receiver.
+ * @param seed the same seed generates the same requests
+ * @param gateway the kind of API that passes them on
+ * @param onProgress called with the number of requests so far
  */
 export async function fuzz(
   requests: number,
@@ -61,7 +60,7 @@ export async function fuzz(
   onProgress: (done: number) => void,
 ): Promise<FuzzReport> {
   await setUp();
-  // The AWS endpoint has a thread, and so a core, of its own. It ends with its thread.
+  // The AWS endpoint has its own thread, and so its own core.
   const worker = new Worker(new URL(import.meta.url), { workerData: ENDPOINT_ONLY });
   try {
     const [aws] = (await once(worker, 'message')) as [Pick<TestAws, 'outputs' | 'operator'>];
@@ -83,7 +82,7 @@ type Handler = (event: GatewayEvent, context: Context) => Promise<APIGatewayProx
 
 type Loaded = Awaited<ReturnType<typeof load>>;
 
-/** Loads the receiver with the environment that the stack gives it. Its log is silent. */
+/** Loads the receiver with the environment from the template. Its log is silent. */
 async function load({ outputs, operator }: Pick<TestAws, 'outputs' | 'operator'>, gateway: GatewayKind) {
   const environment = functionEnvironment('receiver', { outputs, operator });
   Object.assign(process.env, environment);
@@ -105,7 +104,7 @@ async function load({ outputs, operator }: Pick<TestAws, 'outputs' | 'operator'>
   };
 }
 
-/** The receiver, whole, with its own AWS clients, and the queues that it sends to. */
+/** The whole receiver with its own AWS clients, and the queues that it sends to. */
 export class FuzzedReceiver {
   readonly #loaded: Loaded;
   readonly #statuses: Record<string, number> = {};
@@ -123,7 +122,7 @@ export class FuzzedReceiver {
     this.#loaded = loaded;
   }
 
-  /** Sends generated requests until there have been so many, or one of them is treated wrongly. */
+  /** Sends generated requests until the count is reached, or one of them is treated wrongly. */
   async fuzz(
     requests: number,
     seed: number,
@@ -161,7 +160,7 @@ export class FuzzedReceiver {
     return smallest;
   }
 
-  /** Sends requests, and looks at each answer and at everything that is on the queues after the last. */
+  /** Sends requests, and checks each answer and all messages on the queues. */
   async #examine(requests: readonly FuzzRequest[]): Promise<Violation[]> {
     const violations: Violation[] = [];
     const sent = new Map<string, { request: FuzzRequest; expectation: Expectation }>();
@@ -210,7 +209,7 @@ export class FuzzedReceiver {
     }
   }
 
-  /** Takes all messages off all queues. */
+  /** Receives and deletes all messages of all queues. */
   async #drain(): Promise<{ message: Message; destination: Destination }[]> {
     const { sqs, queueUrls } = this.#loaded;
     const drained = await Promise.all(
@@ -278,7 +277,7 @@ const gatewayRequest = (request: FuzzRequest, requestId: string) => ({
   requestId,
 });
 
-/** The event that each kind of API makes of a request. */
+/** The Lambda event that each kind of API makes of a request. */
 const EVENT: Record<GatewayKind, (request: FuzzRequest, requestId: string) => GatewayEvent> = {
   http: (request, requestId) => httpApiEvent(gatewayRequest(request, requestId), API),
   rest: (request, requestId) =>

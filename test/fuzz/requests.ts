@@ -5,7 +5,7 @@ import { TEST_SECRET } from '../support/test-stack.ts';
 
 const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 3 });
 
-/** One of some arbitraries by their weights. */
+/** Picks one of several arbitraries by their weights. */
 const weighted = <T>(...choices: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<T>])[]) =>
   fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })));
 
@@ -50,7 +50,7 @@ const data: Partial<Record<EventName, fc.Arbitrary<object>>> = {
   }),
 };
 
-/** The events that are generated: those of the contract, whose `data` `expectation.ts` judges a second time. */
+/** The generated events: those of the contract, for which `expectation.ts` has its own check of `data`. */
 export const modelledEvents = Object.keys(data);
 
 const ODD_TIMESTAMPS = [
@@ -90,7 +90,7 @@ const payloadOf = (eventName: fc.Arbitrary<string>, eventData: fc.Arbitrary<obje
     })
     .map(({ data: known, extra: more, ...rest }) => ({ ...rest, data: { ...more, ...known }, ...more }));
 
-/** An event as the partner may send it; now and then one whose timestamp or id is no good. */
+/** An event as the partner may send it. Sometimes its timestamp or id is invalid. */
 const payload: fc.Arbitrary<Record<string, unknown>> = weighted(
   ...Object.entries(data).map(([event, eventData]) => [4, payloadOf(fc.constant(event), eventData)] as const),
   [
@@ -102,7 +102,6 @@ const payload: fc.Arbitrary<Record<string, unknown>> = weighted(
   ],
 );
 
-/** A JSON value that is at hand where a type is to be wrong. */
 const oddValue = fc.oneof(
   fc.constantFrom(null, true, 0, -0, 1e300, '', [], {}, ['x'], { toString: 'x' }),
   fc.jsonValue({ maxDepth: 2 }),
@@ -143,7 +142,7 @@ const editedJson = fc.tuple(payload, jsonEdits).map(([value, edits]) => {
   return JSON.stringify(root.value) ?? '';
 });
 
-/** What `JSON.stringify` never writes: members that stand twice, and keys that reach a prototype elsewhere. */
+/** Members that `JSON.stringify` never writes: duplicates, and keys that some code would apply to a prototype. */
 const MEMBERS = [
   '"__proto__":{"event":"shop.updated","data":{},"timestamp":"2026-01-31T09:00:00Z","shop_id":"personal-p"}',
   '"__proto__":null',
@@ -219,11 +218,11 @@ const editedBytes = fc.tuple(json, byteEdits).map(([text, edits]) =>
   }, Buffer.from(text)),
 );
 
-/** An event that is valid up to its data. */
+/** An event that is valid except for its data. */
 const eventText = (eventData: string, event = '"girl.created"') =>
   `{"event":${event},"timestamp":"2026-01-31T09:00:00Z","data":${eventData}}`;
 
-/** Deeper than any recursion survives; V8's JSON parser does not recurse. */
+/** Too deep for any recursion. V8's JSON parser does not recurse. */
 const nested = (depths: readonly number[]) =>
   fc
     .record({
@@ -241,7 +240,7 @@ const nested = (depths: readonly number[]) =>
       return eventText(eventData, where === 'event' ? nest : undefined);
     });
 
-/** On either side of what a message holds: larger ones are kept in S3. */
+/** Sizes around the limit of a message. Larger ones are stored in S3. */
 const large = fc
   .record({
     size: fc.constantFrom(200_000, 990_000, 1_020_000, 1_500_000),
@@ -252,7 +251,7 @@ const large = fc
     eventText(`{"shop_id":"personal-s","x":"${fill.repeat(size / Buffer.byteLength(fill))}"}`, event),
   );
 
-/** Lists that are long, and wrong from end to end. */
+/** Lists that are long, and wrong from beginning to end. */
 const longLists = fc
   .record({
     length: fc.constantFrom(21, 1_000, 300_000, 1_000_000),
@@ -268,7 +267,7 @@ const longLists = fc
 
 const asBytes = (texts: fc.Arbitrary<string>) => texts.map((text) => Buffer.from(text));
 
-/** The text of a payload: a valid event, one that was tampered with, or none at all. */
+/** The text of a payload: a valid event, a modified one, or not an event. */
 export const bodyText: fc.Arbitrary<string> = weighted(
   [500, json],
   [200, editedJson],
@@ -289,10 +288,10 @@ const bodyBytes: fc.Arbitrary<Buffer> = weighted(
   [1, asBytes(longLists)],
 );
 
-/** What varies of an API Gateway event; it stands whole in JSON. */
+/** The variable parts of an API Gateway event, stored completely in JSON. */
 export interface FuzzRequest {
   readonly headers: Readonly<Record<string, string>>;
-  /** One of them that comes once more. @default none */
+  /** One of the headers that is sent again. @default none */
   readonly repeated?: readonly [name: string, value: string];
   readonly body?: string;
   readonly isBase64Encoded: boolean;
@@ -302,12 +301,12 @@ type Carried = Pick<FuzzRequest, 'body' | 'isBase64Encoded'>;
 
 const HEADER = 'x-webhook-signature';
 
-/** All headers of a request, in the order in which they come. */
+/** All headers of a request, in the order in which they are sent. */
 export function headersOf({ headers, repeated }: Pick<FuzzRequest, 'headers' | 'repeated'>) {
   return [...Object.entries(headers), ...(repeated === undefined ? [] : [repeated])];
 }
 
-/** How the bytes travel, and how that goes wrong. */
+/** Ways to transport the bytes, and mistakes in them. */
 const TRANSPORTS = {
   text: (bytes: Buffer) => ({ body: bytes.toString(), isBase64Encoded: false }),
   base64: (bytes: Buffer) => ({ body: bytes.toString('base64'), isBase64Encoded: true }),
@@ -333,7 +332,7 @@ const hmac = (bytes: Uint8Array | string, secret = TEST_SECRET) =>
 const received = ({ body = '', isBase64Encoded }: Carried) =>
   Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
 
-/** What is signed: mostly what it should be, or the mistakes of senders and receivers. */
+/** What is signed: usually the right bytes, otherwise a typical mistake of a sender or receiver. */
 const MISTAKEN_SIGNATURES = {
   'of what was meant to be sent': (_: Carried, meant: Buffer) => hmac(meant),
   'of the body as it travels': ({ body = '' }: Carried) => hmac(body),
@@ -405,7 +404,10 @@ const junk = fc.oneof(
   fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 64, maxLength: 64 }),
 );
 
-/** The header's name: an HTTP API lower-cases names, so any other is another header; a REST API leaves them. */
+/**
+ * The header's name. An HTTP API lower-cases names, so any other spelling is another header. A REST API does not change
+ * them.
+ */
 const headerName = weighted(
   [30, fc.constant(HEADER)],
   [1, fc.constantFrom('X-Webhook-Signature', 'x-signature', `${HEADER} `, 'no header')],
@@ -433,7 +435,7 @@ export const fuzzRequest: fc.Arbitrary<FuzzRequest> = fc
     junk: rarely(junk),
     name: headerName,
     others: otherHeaders,
-    /** Under which name the signature comes a second time. */
+    /** The header name under which the signature is sent a second time. */
     again: rarely(fc.constantFrom(HEADER, 'X-Webhook-Signature')),
     noise: fc.nat(),
   })
@@ -441,7 +443,7 @@ export const fuzzRequest: fc.Arbitrary<FuzzRequest> = fc
     const carried = carry(bytes, noise);
     const encoded = signed.prefix + signed.encode(signed.mac(carried, bytes));
     const value = other ?? signed.spoil?.(encoded, noise) ?? encoded;
-    // An own `__proto__`, as a JSON parser makes it, never sets a prototype.
+    // A JSON parser makes an own property of `__proto__`, which does not set a prototype.
     const named = name === '__proto__' ? JSON.stringify({ [HEADER]: value }) : JSON.stringify(value);
     const signatureHeader = name === 'no header' ? {} : JSON.parse(`{${JSON.stringify(name)}:${named}}`);
     return {

@@ -26,7 +26,7 @@ test('an error of a service is described by its name, text, status, request and 
   });
 });
 
-// Node.js' own errors are of another realm than a test's: `test/lambda/error-stacks.test.ts` has real ones.
+// Node.js's own errors belong to another realm than a test's. `test/lambda/error-stacks.test.ts` has real ones.
 test.each([
   { code: 'ECONNRESET', expected: 'connection closed' },
   { code: 'EPIPE', expected: 'connection closed' },
@@ -84,7 +84,10 @@ test('an error whose stack cannot be read is described all the same', async () =
   expect(await describeError(error)).toEqual({ error: 'Error', errorMessage: 'broken' });
 });
 
-/** Of one line: from column 5 on line 84 of a method, from 15 on a package, from 25 on line 3 of no function. */
+/**
+ * Source map of one line: column 5 maps to line 84 of a method, column 15 to a package, column 25 to line 3 outside a
+ * function.
+ */
 const MAP = {
   version: 3,
   sources: ['lambda/effects/cast.ts', 'node_modules/@smithy/core'],
@@ -95,7 +98,7 @@ const MAP = {
       [15, 1, 0, 0],
       [25, 0, 2, 0],
     ],
-    // As a file that ends in a line break has. Node.js gives a name to what has none at the very end.
+    // A file that ends with a line break has an empty last line. Node.js names code without a function at the very end.
     [],
   ]),
 };
@@ -157,6 +160,11 @@ test.each([
   expect(stackOf('no', [frame.replace('FOLDER/', url)])).toEqual([]);
 });
 
+test('frames of the bundle are shown without the others between them', () => {
+  const frames = [`a (${url}index.mjs:1:8)`, 'b (node:internal/timers:1:8)', `c (${url}index.mjs:1:18)`];
+  expect(stackOf('no', frames)).toEqual([PUT, SMITHY]);
+});
+
 test('frames in a row of one package are one', () => {
   const frames = [18, 8, 18, 19, 20, 8].map((column) => `a (${url}index.mjs:1:${column})`);
   expect(stackOf('no', frames)).toEqual([SMITHY, PUT, SMITHY, PUT]);
@@ -189,7 +197,7 @@ test('whatever a message holds, nothing of it is shown', () => {
   fc.assert(
     fc.property(fc.array(part), fc.boolean(), (parts, isReplaced) => {
       const message = parts.join('');
-      // Some libraries replace the message after the stack was made.
+      // Some libraries change the message after the stack was created.
       const shown = stackOf(
         isReplaced ? 'replaced by a longer text '.repeat(20) : message,
         [`a (${url}index.mjs:1:8)`],

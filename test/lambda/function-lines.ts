@@ -22,12 +22,12 @@ interface EmfDocument extends Line {
   };
 }
 
-/** What functions write: their log lines and their metrics. */
+/** Output of functions: their log lines and their metrics. */
 export class FunctionLines {
   readonly logged: Line[] = [];
   readonly metrics: PublishedMetric[] = [];
 
-  /** Keeps what functions in this process write, until mocks are restored. */
+  /** Captures the output of functions in this process, until mocks are restored. */
   capture(): void {
     this.logged.length = 0;
     this.metrics.length = 0;
@@ -47,7 +47,7 @@ export class FunctionLines {
     else this.logged.push(line);
   };
 
-  /** The log lines of one function that say this. */
+  /** The log lines of one function, optionally with this message only. */
   of(service: string, message?: string): Line[] {
     return this.logged.filter(
       (line) => line.service === service && (message === undefined || line.message === message),

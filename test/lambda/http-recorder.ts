@@ -16,7 +16,6 @@ export interface RecorderAnswer {
   readonly body?: string;
 }
 
-/** An HTTP server that keeps what it was sent. */
 export interface HttpRecorder {
   readonly url: string;
   readonly requests: readonly RecordedRequest[];

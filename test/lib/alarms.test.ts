@@ -30,19 +30,18 @@ const alarm = (path: string, of = template) => of.at('AWS::CloudWatch::Alarm', p
 const breaking = (rule: (alarm: StageResource) => boolean) =>
   everyAlarm.filter((one) => !rule(one)).map(({ stage, path }) => `${stage} ${path}`);
 
-/** The entry of the table for an alarm. */
 const definitionOf = (path: string): AlarmDefinition | undefined =>
   Object.entries<AlarmDefinition>(alarmTable).find(([name]) =>
     new RegExp(`^${name.replace(/<\w+>/g, '[\\w-]+')}$`).test(path),
   )?.[1];
 
-/** The description of an alarm as it is mailed, with the longest names that CloudFormation may put in. */
+/** The description of an alarm in its mail, with the longest names that CloudFormation may insert. */
 function describedAs({ stage, template: of, properties }: StageResource): string {
   const types = new Map(of.resources.map(({ logicalId, type }) => [logicalId, type]));
   return longestDescription(properties.AlarmDescription, { stackName: `PartnerWebhooks-${stage}`, types });
 }
 
-/** The resources that the description of an alarm leads to, by their path. */
+/** The resources that the description of an alarm refers to, by their path. */
 function leadsTo({ template: of, properties }: StageResource): string[] {
   const parts: readonly unknown[] = properties.AlarmDescription['Fn::Join']?.[1] ?? [];
   return parts.flatMap((part) => {
@@ -53,7 +52,6 @@ function leadsTo({ template: of, properties }: StageResource): string[] {
   });
 }
 
-/** The metric that a filter counts. */
 const countedMetric = ({ properties }: Resource): string => properties.MetricTransformations[0].MetricName;
 
 describe('every alarm', () => {
@@ -90,7 +88,7 @@ describe('every alarm', () => {
       const watched = one.template.resources.filter(({ logicalId }) =>
         JSON.stringify(one.properties.Dimensions ?? []).includes(`"${logicalId}"`),
       );
-      // An event falls silent because the receiver gets none.
+      // An event is quiet because the receiver gets none.
       const owners = one.path.endsWith('/Quiet') ? ['Receiver'] : watched.map(({ path }) => ownerOf(path));
       return owners.length === 0 || leadsTo(one).every((path) => owners.includes(ownerOf(path)));
     };
@@ -124,7 +122,7 @@ describe('every alarm', () => {
   });
 
   test('rings for what is there, not for what is missing: no traffic is no fault, unless silence is', () => {
-    // Of a pause there is never a value: its alarm keeps the state that it was set to.
+    // `Paused` never has a value: its alarm keeps the state that commands set.
     const others: Readonly<Record<string, string>> = {
       Quiet: 'breaching',
       CertificateExpires: 'ignore',
@@ -270,7 +268,7 @@ describe('an alarm rings', () => {
     expect(template.ofType('AWS::Logs::MetricFilter').map(countedMetric)).not.toContain('Paused');
   });
 
-  // As Firehose writes it: developer guide, "Monitor using CloudWatch Logs".
+  // Firehose's format: developer guide, "Monitor using CloudWatch Logs".
   test('when Firehose could not write an object of the archive', () => {
     const message =
       '{"deliveryStreamARN":"arn:aws:firehose:us-east-1:000000000000:deliverystream/s","destination":"arn:aws:s3:::b","deliveryStreamVersionId":1,"message":"Access was denied.","errorCode":"S3.AccessDenied"}';
@@ -376,7 +374,7 @@ describe('by a setting, an alarm rings', () => {
       expect([rung.MetricName, rung.Period, rung.Dimensions]).toEqual(['DeliveryLag', 3600, Dimensions]);
       expect(rings(rung, [[1, late, late]])).toBe(true);
       expect(rings(rung, [[late]])).toBe(true);
-      // What is repeated after an outage of ours comes among what is on time.
+      // After an outage of ours, repeated deliveries are mixed with punctual ones.
       expect(rings(rung, [[1, 1, late]])).toBe(false);
       expect(rings(rung, [[late - 1]])).toBe(false);
     },
@@ -439,7 +437,7 @@ describe('of what the receiver logs about a delivery', () => {
       return about.length === 0 ? undefined : about;
     });
 
-  /** The values that the template's filters make of the lines about deliveries, for a metric. */
+  /** The values of a metric that the template's filters extract from lines about deliveries. */
   function counted(metric: string, ...kinds: string[]): number[] {
     const filters = template
       .ofType('AWS::Logs::MetricFilter')

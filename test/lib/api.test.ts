@@ -29,7 +29,7 @@ describe('the HTTP API', () => {
     expect([http.functionBehind(IntegrationUri), PayloadFormatVersion]).toEqual(['Receiver/Function', '2.0']);
   });
 
-  // An HTTP API's endpoint has the scheme https and no other.
+  // The endpoint of an HTTP API supports only the scheme https.
   test('WebhookUrl is the route over HTTPS', () => {
     expect(http.outputs.WebhookUrl?.Value).toEqual({
       'Fn::Join': [
@@ -138,7 +138,7 @@ describe('the REST API', () => {
     expect(textOf('http')).toContain('First step: read `ServerError` in the receiver’s log');
   });
 
-  // X-Ray follows deliveries from the receiver on, as behind an HTTP API.
+  // X-Ray traces deliveries only from the receiver on, as behind an HTTP API.
   test('is not followed by X-Ray itself', () => {
     expect(only(rest, 'AWS::ApiGateway::Stage').TracingEnabled).toBeUndefined();
   });
@@ -261,7 +261,7 @@ describe('AWS WAF', () => {
   const firewall = rest.at('AWS::WAFv2::WebACL', 'Api/Firewall').properties;
   const [rate, ...lists] = firewall.Rules.toReversed();
 
-  /** What a list would block and only counts. */
+  /** Rules of a managed list that only count instead of blocking. */
   const overridesOf = ({ Statement }: (typeof lists)[number]) =>
     (Statement.ManagedRuleGroupStatement.RuleActionOverrides ?? []) as {
       Name: string;

@@ -10,7 +10,7 @@ const everySetting = JSON.parse(readFileSync('tools/generate/every-setting.json'
 const secretArn = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:partner-AbCdEf';
 const home = { account: '111122223333', region: 'eu-central-1' };
 
-/** The same settings, once for each field of each object, which has another value then. */
+/** Copies of the settings. In each, another field of an object has the given value. */
 function withEachField(settings: object, value: unknown): object[] {
   return Object.entries(settings).flatMap(([field, given]) => {
     const deeper = typeof given === 'object' ? withEachField(given, value) : [];
@@ -18,14 +18,14 @@ function withEachField(settings: object, value: unknown): object[] {
   });
 }
 
-/** The lines of the message with which a configuration is refused, if it is. */
+/** The lines of the error message if a configuration is rejected. */
 function refusals(given: unknown, credentials = {}): string[] {
   try {
     parseConfig('prod', given, credentials);
     return [];
   } catch (error) {
     const [first, ...lines] = (error as Error).message.split('\n  ');
-    expect(first).toBe("The configuration of stage 'prod' cannot be used:");
+    expect(first).toBe("Stage 'prod' has an invalid configuration. Correct these fields:");
     return lines;
   }
 }
@@ -96,18 +96,20 @@ describe('is refused', () => {
         home,
       ).sort(),
     ).toEqual([
-      'colour: is no field',
-      'deletionProtection: cannot be true where removalPolicy is destroy: the stack could not be deleted',
+      'colour: is not a known field',
+      'deletionProtection: cannot be true if removalPolicy is destroy, because the stack could not be deleted',
       'domain.certificateArn: is missing',
-      "encryption.keyArn: must be of the stage's region, eu-central-1",
-      'events.example.unknown: is no field',
-      'events.shop.updated.batchSize: must be a whole number of messages from 1 to 10',
-      'events.shop.updated.memmory: is no field. Did you mean memory?',
-      expect.stringMatching(/^logRetentionDays: must be a number of days that CloudWatch Logs knows: 1, 3, /),
-      'quietAfter: must be a whole number of hours from 1 to 168',
+      `encryption.keyArn: must be of the stage's region, eu-central-1 (it is "arn:aws:kms:us-east-1:111122223333:key/0a1b")`,
+      'events.example.unknown: is not a known field',
+      'events.shop.updated.batchSize: must be a whole number of messages from 1 to 10 (it is 11)',
+      'events.shop.updated.memmory: is not a known field. Did you mean memory?',
+      expect.stringMatching(
+        /^logRetentionDays: must be a number of days that CloudWatch Logs supports: 1, 3, .* \(it is 2\)$/,
+      ),
+      'quietAfter: must be a whole number of hours from 1 to 168 (it is 0)',
       "secretArn: must be of the stage's account, 111122223333",
       "secretArn: must be of the stage's region, eu-central-1",
-      'waf: needs gateway: rest, as AWS WAF does not work with an HTTP API',
+      'waf: needs gateway: rest, because AWS WAF does not work with an HTTP API',
     ]);
   });
 
@@ -120,10 +122,10 @@ describe('is refused', () => {
         quiteAfter: 3,
       }).sort(),
     ).toEqual([
-      'acknowledgedWarnings.no-chat-chanel: is no field. Did you mean no-chat-channel?',
-      'archive.day: is no field. Did you mean days?',
-      'events.shop.updatd: is no field. Did you mean shop.updated?',
-      'quiteAfter: is no field. Did you mean quietAfter?',
+      'acknowledgedWarnings.no-chat-chanel: is not a known field. Did you mean no-chat-channel?',
+      'archive.day: is not a known field. Did you mean days?',
+      'events.shop.updatd: is not a known field. Did you mean shop.updated?',
+      'quiteAfter: is not a known field. Did you mean quietAfter?',
     ]);
   });
 
@@ -132,18 +134,32 @@ describe('is refused', () => {
     const problems = values.flatMap((value) =>
       withEachField(everySetting, value).flatMap((given) => refusals(given)),
     );
-    const ours = /^\S+: (must |cannot |is |needs |names )/;
+    const ours = /^\S+: (must |cannot |is |needs )/;
     expect(problems.filter((problem) => !ours.test(problem))).toEqual([]);
     expect(problems).toEqual(
       expect.arrayContaining([
-        'account: must be a string',
-        'alarmEmails: must be a list',
-        'archive: must be an object',
+        'account: must be a string (it is 5)',
+        'alarmEmails: must be a list (it is 5)',
+        'archive: must be an object (it is 5)',
         'cloudFront.paths: must not be empty',
-        'deployment: must be one of canary, all-at-once',
-        'terminationProtection: must be true or false',
+        'deployment: must be one of canary, all-at-once (it is 5)',
+        'terminationProtection: must be true or false (it is 5)',
       ]),
     );
+  });
+
+  test.each(['secretArn', 'previousSecretArn', 'secretKmsKeyArn'])(
+    'a wrong %s without showing it, as it may be the secret itself',
+    (field) => {
+      expect(refusals({ [field]: 'hunter2' }).join()).toContain(`${field}: must be an ARN`);
+      expect(refusals({ [field]: 'hunter2' }).join()).not.toContain('hunter2');
+    },
+  );
+
+  test('a long value with its beginning', () => {
+    expect(refusals({ region: 'x'.repeat(1_000) })).toEqual([
+      `region: must be a region like eu-central-1 (it is "${'x'.repeat(79)}…)`,
+    ]);
   });
 
   const arn = (service: string, resource: string, account = home.account) =>
@@ -159,7 +175,7 @@ describe('is refused', () => {
     { field: 'secretArn', given: { secretArn: 'partner' } },
     // Without the six characters that Secrets Manager adds.
     { field: 'secretArn', given: { secretArn: secretArn.slice(0, -7) } },
-    // A key of no secret.
+    // A key without a secret.
     { field: 'secretKmsKeyArn', given: { secretKmsKeyArn: arn('kms', 'key/0a1b') } },
     { field: 'archive.queryGigabytes', given: { archive: { queryGigabytes: 0.5 } } },
     {
@@ -175,12 +191,12 @@ describe('is refused', () => {
       field: 'domain.mutualTls.key',
       given: { domain: { ...everySetting.domain, mutualTls: { bucket: 'store', key: '/partner.pem' } } },
     },
-    // A way round the client certificates.
+    // A bypass of the client certificates.
     {
       field: 'domain.keepDefaultEndpoint',
       given: { domain: { ...everySetting.domain, keepDefaultEndpoint: true } },
     },
-    // Nothing asks for it.
+    // Nothing uses it.
     {
       field: 'domain.ownershipCertificateArn',
       given: { domain: { ...everySetting.domain, mutualTls: undefined } },
@@ -189,7 +205,7 @@ describe('is refused', () => {
       field: 'events.shop.updated.maximumConcurrency',
       given: { events: { 'shop.updated': { maximumConcurrency } } },
     })),
-    // No more than the batches at a time.
+    // Not more than the concurrent batches.
     {
       field: 'events.shop.updated.reservedConcurrency',
       given: { events: { 'shop.updated': { reservedConcurrency: 20 } } },
@@ -197,7 +213,7 @@ describe('is refused', () => {
     { field: 'events.shop.updated.quietAfter', given: { events: { 'shop.updated': { quietAfter: 0 } } } },
     { field: 'quietAfter', given: { quietAfter: 169 } },
     { field: 'receiver.reservedConcurrency', given: { receiver: { reservedConcurrency: 0 } } },
-    // As long as API Gateway waits: 30 s, and 29 s of a REST API.
+    // As long as API Gateway waits: 30 s, and 29 s for a REST API.
     { field: 'receiver.timeout', given: { receiver: { timeout: 30 } } },
     { field: 'receiver.timeout', given: { gateway: 'rest', receiver: { timeout: 29 } } },
     { field: 'receiver.memory', given: { receiver: { memory: 100 } } },
@@ -226,7 +242,7 @@ describe('is refused', () => {
   });
 
   test.each(['eu-central', 'EU-CENTRAL-1', 'eu-central-1a'])('the region %s', (region) => {
-    expect(refusals({ region })).toEqual(['region: must be a region like eu-central-1']);
+    expect(refusals({ region })).toEqual([`region: must be a region like eu-central-1 (it is "${region}")`]);
   });
 
   test.each([null, 7, 'text', []])('a stage that is %j', (given) => {
@@ -260,7 +276,7 @@ describe('the stage', () => {
 
   test.each(['a_b', 'x'.repeat(65)])('%s, whose name cannot end a stack’s, is refused', (name) => {
     expect(() => findStage({ [name]: {} }, name)).toThrow(
-      `The name of stage '${name}' must be up to 64 letters, digits and hyphens`,
+      `The stage name '${name}' is invalid. Use up to 64 letters, digits and hyphens`,
     );
   });
 
@@ -281,7 +297,7 @@ function textsOf(fields: object): string[] {
   return stack.node.metadata.filter(({ type }) => type === 'aws:cdk:warning').map(({ data }) => String(data));
 }
 
-/** The ids of the warnings that a stage with these fields is given. */
+/** The ids of the warnings for a stage with these fields. */
 function warningsOf(fields: object): string[] {
   return textsOf(fields)
     .map((text) => /\[ack: partner-webhooks:([\w-]+)\]$/.exec(text)?.[1] ?? '')
@@ -332,7 +348,7 @@ describe('a stage is not warned', () => {
 
 test('a warning is acknowledged with a reason', () => {
   expect(refusals({ acknowledgedWarnings: { 'no-such': 'a reason', 'no-chat-channel': ' ' } })).toEqual([
-    expect.stringMatching(/^acknowledgedWarnings.no-chat-channel: must be a reason/),
-    'acknowledgedWarnings.no-such: is no field',
+    'acknowledgedWarnings.no-chat-channel: must be the reason, as text (it is " ")',
+    'acknowledgedWarnings.no-such: is not a known field',
   ]);
 });

@@ -36,14 +36,14 @@ interface DashboardBody {
   }[];
 }
 
-// A reference to a resource is its logical id.
+// A reference to a resource becomes its logical id.
 const { DashboardName: name, DashboardBody: text } = resolveIntrinsics(
   template.ofType('AWS::CloudWatch::Dashboard')[0]?.properties,
   { ref: (id) => id, attribute: (id) => id },
 ) as Record<string, string>;
 const body: DashboardBody = JSON.parse(String(text));
 
-/** A metric as it stands in a graph; a formula has neither namespace nor name. */
+/** A metric as displayed in a graph. A formula has neither namespace nor name. */
 interface ShownMetric {
   readonly namespace: string;
   readonly name: string;
@@ -90,7 +90,7 @@ const graph = (title: string) => {
   return found;
 };
 
-/** The type that each dimension of AWS' metrics names one of. */
+/** The resource type for each dimension of AWS metrics. */
 const typeOfDimension: Readonly<Record<string, string>> = {
   ApiId: 'AWS::ApiGatewayV2::Api',
   DeliveryStreamName: 'AWS::KinesisFirehose::DeliveryStream',
@@ -175,7 +175,7 @@ describe('what the dashboard shows', () => {
 
   test.each(Object.entries(typeOfDimension))('forgets no %s', (dimension, type) => {
     const seen = new Set(ofAws.map(({ dimensions }) => dimensions[dimension]));
-    // The alarm topic sends mail, and is no part of what an event costs.
+    // The alarm topic sends mail, and is not part of the cost of an event.
     const left = template
       .ofType(type)
       .filter(
@@ -194,7 +194,7 @@ describe('what the dashboard shows', () => {
   });
 
   test('of the functions are all the metrics that they report, by the dimensions that they report', () => {
-    // What has the version as a dimension is another metric after each deployment.
+    // A metric with the version as a dimension is another metric after each deployment.
     const lasting = Object.entries(reportedMetrics).filter(
       ([, { dimensions }]) => !(dimensions as readonly string[]).includes('version'),
     );
@@ -237,8 +237,8 @@ describe('the row of each event', () => {
   });
 });
 
-// Source: CloudWatch user guide, "CloudWatch service quotas", Dashboards: what formulas use counts, too. CloudFormation
-// takes a template of 1 MB, which the other resources need half of at the most.
+// Source: CloudWatch user guide, "CloudWatch service quotas", Dashboards: metrics used in formulas count, too.
+// CloudFormation accepts a template of 1 MB. The other resources need at most half of it.
 test('the limits of CloudWatch and CloudFormation are kept', () => {
   expect(body.widgets.length).toBeLessThanOrEqual(500);
   for (const { metrics } of graphs) expect(metrics.length).toBeLessThanOrEqual(500);
@@ -307,7 +307,7 @@ test('each line in a graph is where an alarm rings, on the axis of the metric th
   for (const { title, metrics, properties } of lined) {
     const rings = alarms.flatMap(({ MetricName, Threshold, Statistic, Period }) => {
       const watched = metrics.find((metric) => metric.name === MetricName);
-      // An alarm on the sum of another period would be no line.
+      // The threshold of a sum over another period cannot be drawn as a line.
       if (watched === undefined || (Statistic === 'Sum' && watched.options.period !== Period)) return [];
       return `${Threshold} ${watched.options.yAxis ?? 'left'}`;
     });
@@ -344,7 +344,10 @@ const literals = /"[^"]*"|\/[^/]*\//g;
 const namesIn = (text: string) => text.replace(literals, '').match(/@?[A-Za-z_][\w.]*/g) ?? [];
 const aliasesOf = (text: string) => Array.from(text.matchAll(/ as (\w+)/g), ([, alias = '']) => alias);
 
-/** Fields that CloudWatch finds in every line, that Powertools' logger writes, and that Lambda and `EffectLatency` do. */
+/**
+ * Fields that CloudWatch finds in every line, and fields written by Powertools' logger, by Lambda and by
+ * `EffectLatency`.
+ */
 const always = [
   '@timestamp',
   '@message',
@@ -361,7 +364,6 @@ const sources = globSync('lambda/**/*.ts')
   .map((file) => readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, ''))
   .join('');
 
-/** The fields of the API's access log. */
 function accessFields(): string[] {
   const [stage] = template.ofType('AWS::ApiGatewayV2::Stage');
   return Object.keys(JSON.parse(stage?.properties.AccessLogSettings.Format));

@@ -11,7 +11,7 @@ const home = { account: '111122223333', region: 'eu-central-1' };
 const keyArn = `arn:aws:kms:${home.region}:${home.account}:key/0a1b2c3d-0000-4000-8000-000000000008`;
 const secretArn = `arn:aws:secretsmanager:${home.region}:${home.account}:secret:partner-AbCdEf`;
 
-/** Where each type that holds what was sent to us names its key. */
+/** The property with the key, for each type that stores received data. */
 const KEY_OF: Readonly<Record<string, (resource: Resource) => unknown>> = {
   'AWS::DynamoDB::Table': ({ properties }) => properties.SSESpecification?.KMSMasterKeyId,
   'AWS::KinesisFirehose::DeliveryStream': ({ properties }) =>
@@ -25,7 +25,7 @@ const KEY_OF: Readonly<Record<string, (resource: Resource) => unknown>> = {
   'AWS::SecretsManager::Secret': ({ properties }) => properties.KmsKeyId,
 };
 
-/** Types that hold nothing of anybody. A new type belongs here or above. */
+/** Types that store no received data. A new type must be added here or above. */
 const WITHOUT_DATA = [
   /^AWS::ApiGatewayV2::/,
   /^AWS::Athena::/,
@@ -41,7 +41,7 @@ const WITHOUT_DATA = [
   /^Custom::SmokeTest$/,
 ];
 
-/** What is under another key than `key`, or none. */
+/** Resources that use another key than `key`, or none. */
 const notUnder = (template: SynthesisedTemplate, key: unknown) =>
   template.resources
     .filter((resource) => {
@@ -50,14 +50,17 @@ const notUnder = (template: SynthesisedTemplate, key: unknown) =>
     })
     .map(({ path }) => path);
 
-/** What a role may do with keys, as `action resource condition`, sorted. */
+/** Permissions of a role on keys, as `action resource condition`, sorted. */
 const keyGrants = (template: SynthesisedTemplate, path: string) =>
   template
     .permissionsOf(template.at('AWS::IAM::Role', path))
     .filter(({ action }) => action.startsWith('kms:'))
     .map(({ action, resource, condition }) => `${action} ${resource} ${condition}`);
 
-/** The one grant of a key, as `keyGrants` has it. @param services through which alone it holds. @default any */
+/**
+ * The one grant of a key, in the format of `keyGrants`. @param services restricts the use to calls through them.
+ * @default no restriction
+ */
 const decryptAndGenerate = (key: string, services?: readonly string[]) => {
   const via = services?.map((service) => `${service}.${home.region}.amazonaws.com`);
   const condition = JSON.stringify({

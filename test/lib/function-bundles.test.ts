@@ -11,16 +11,16 @@ import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { testAssembly } from '../support/test-stack.ts';
 
-/** 16 KB: a fortieth of a bundle. Nothing reads them before an error is logged. */
+/** 16 KB: a fortieth of a bundle. Source maps are read only when an error is logged. */
 const MAXIMUM_MAP_BYTES = 16 * 1024;
 
-/** 450 KB, which is what a cold start can afford to load. */
+/** 450 KB: the limit for an acceptable cold start. */
 const MAXIMUM_BYTES = 450 * 1024;
 
-/** 600 KB: what is imported on demand has a copy of the SDK's core of its own. */
+/** 600 KB: code that is imported on demand has its own copy of the SDK's core. */
 const MAXIMUM_WHOLE_BYTES = 600 * 1024;
 
-/** Of what a function may have two copies. */
+/** Modules that a function may contain twice. */
 const STATELESS = [
   'lambda/aws-clients.ts',
   'lambda/environment.ts',
@@ -30,7 +30,6 @@ const STATELESS = [
 
 const { assetFolder } = readCloudAssembly(testAssembly());
 
-/** Folder of a function's code, by its service name. */
 const bundles = new Map(
   new SynthesisedTemplate(testAssembly())
     .ofType('AWS::Lambda::Function')
@@ -55,7 +54,7 @@ const sourcesOf = (map: string): string[] => JSON.parse(readFileSync(map, 'utf8'
 
 const sizeOf = (files: string[]) => files.reduce((sum, file) => sum + statSync(file).size, 0);
 
-/** The files of a bundle and what each imports, in whichever way. */
+/** The files of a bundle and the imports of each, of any kind. */
 async function readImports(service: string) {
   const { metafile } = await build({
     entryPoints: scriptsOf(service),
@@ -70,7 +69,7 @@ async function readImports(service: string) {
   return metafile.inputs;
 }
 
-/** The files that are loaded before the first request: the entry, and what it does not import on demand. */
+/** The files that are loaded before the first request: the entry, and all its imports except those on demand. */
 async function loadedAtStart(service: string): Promise<string[]> {
   const inputs = await readImports(service);
   const entry = Object.keys(inputs).find((file) => file.endsWith('/index.mjs'));

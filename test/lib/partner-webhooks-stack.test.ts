@@ -8,7 +8,7 @@ import { stages } from '../../tools/generate/stages.ts';
 import { listOf } from '../../tools/generate/synthesised-template.ts';
 import { resourcesOfEveryStage, type StageResource, stageAssembly, stageTemplate } from './stage-assembly.ts';
 
-// The rules that hold for the resources of all stages. What a single resource is like is in `snapshots/prod.json`.
+// Rules for the resources of all stages. The details of each resource are in `snapshots/prod.json`.
 const resources = await resourcesOfEveryStage();
 const settingsOf = (stage: string) => stages[stage] as Readonly<Record<string, unknown>>;
 
@@ -24,7 +24,7 @@ const breaking = (type: string, rule: (resource: StageResource) => boolean) =>
     .filter((resource) => !rule(resource))
     .map(({ stage, path }) => `${stage} ${path}`);
 
-/** Whether the resource's own policy denies an action to everybody who does not use TLS. */
+/** Whether the resource's own policy denies an action without TLS. */
 const demandsTls = (action: string) => (resource: StageResource) =>
   resource.template
     .resourcePolicyOf(resource)
@@ -271,7 +271,7 @@ describe('every stage', () => {
     expect(named.filter(({ field, pattern }) => !pattern.includes(`${field} >= 0`))).toEqual([]);
   });
 
-  // CloudWatch Logs refuses changes of one log that come at once.
+  // CloudWatch Logs rejects concurrent changes of one log.
   test('creates the metric filters of one log one after another', () => {
     const logs = Map.groupBy(ofType('AWS::Logs::MetricFilter'), ({ stage, template, properties }) =>
       [stage, template.referred(properties.LogGroupName)].join(' '),
@@ -293,7 +293,7 @@ interface ValidationReport {
   }[];
 }
 
-/** What cdk-nag and CloudFormation's own rules found, and warnings of our own. */
+/** Findings of cdk-nag and of CloudFormation's rules, and our own warnings. */
 function findings(assembly: string) {
   const report: ValidationReport = JSON.parse(readFileSync(join(assembly, 'validation-report.json'), 'utf8'));
   const found = report.pluginReports.flatMap(({ violations }) =>

@@ -3,9 +3,9 @@ import { type Resource, SynthesisedTemplate } from '../../tools/generate/synthes
 import { sharedAssembly } from '../support/test-stack.ts';
 
 /**
- * The cloud assembly of one of `stages`, synthesised with cdk-nag's checks by the first test file that asks for it.
- * What the checks find does not end the synthesis: it stands in the assembly's validation report.
- * @param acknowledge whether findings that the code acknowledges are left out of the report
+ * The cloud assembly of one of `stages`. The first test file that needs it synthesises it with cdk-nag's checks.
+ * Findings do not end the synthesis: they are in the assembly's validation report.
+ * @param acknowledge whether the report omits findings that the code acknowledges
  * @returns its folder
  */
 export function stageAssembly(stage: string, acknowledge = true): Promise<string> {
@@ -23,7 +23,7 @@ export async function stageTemplate(stage: string): Promise<SynthesisedTemplate>
   return new SynthesisedTemplate(await stageAssembly(stage));
 }
 
-/** A resource with the template and the stage that it is of. */
+/** A resource with its template and stage. */
 export interface StageResource extends Resource {
   readonly stage: string;
   readonly template: SynthesisedTemplate;

@@ -24,8 +24,8 @@ describe.each([
   'AWS::SQS::Queue',
   'AWS::SecretsManager::Secret',
 ])('every %s', (type) => {
-  // What a failed deployment has created goes. A protected table cannot; a version that stayed would keep its code
-  // from being deployed again, as a version is published once.
+  // Resources of a failed first deployment are deleted. A protected table cannot be. A version must be: a remaining one
+  // would prevent a new deployment of its code, because a version is published once.
   const kept = type === 'AWS::DynamoDB::Table' ? 'Retain' : 'RetainExceptOnCreate';
 
   test('is retained when the stack of prod is deleted, and goes with that of dev', () => {
@@ -112,7 +112,7 @@ describe('a canary', () => {
 });
 
 describe('a synthesis is refused', () => {
-  /** Synthesises as `cdk synth` does with `-c` for each entry. */
+  /** Synthesises as `cdk synth` does, with `-c` for each entry. */
   async function synthesise(overrides: Record<string, string>, environment: Record<string, string> = {}) {
     const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
     const CDK_CONTEXT_JSON = JSON.stringify({ ...context, ...overrides });

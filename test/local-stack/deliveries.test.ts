@@ -20,7 +20,7 @@ import { gatewayAssembly, scarceAssembly, startTestStack, TEST_SECRET } from '..
 
 const shopUpdated = { event: 'shop.updated', data: { shop_id: 'shop-1' }, timestamp: '2026-01-31T09:00:00Z' };
 
-/** Runs a stack for one test. @returns what `use` returns */
+/** Runs a stack for one test. @returns the result of `use` */
 async function withStack<Result>(
   options: Parameters<typeof startTestStack>[0],
   use: (stack: LocalStack) => Promise<Result>,
@@ -34,7 +34,7 @@ async function withStack<Result>(
 }
 
 describe('what API Gateway answers by itself', () => {
-  /** Requests at once that the API's throttle admits; beyond these it admits one a second. */
+  /** Burst that the API's throttle allows. Beyond it, one request a second is allowed. */
   const BURST = 10;
 
   async function post(url: string | undefined) {
@@ -56,7 +56,7 @@ describe('what API Gateway answers by itself', () => {
     body: { message },
   });
 
-  /** As the receiver says it; the id is API Gateway's. */
+  /** In the receiver's format, with API Gateway's id. */
   const SERVER_ERROR = {
     status: 500,
     contentType: 'application/problem+json',
@@ -93,17 +93,16 @@ describe('what API Gateway answers by itself', () => {
     const postAtOnce = (count: number) =>
       Promise.all(Array.from({ length: count }, () => post(stack.outputs.WebhookUrl)));
 
-    test('a request is refused while all reserved concurrency is used', async () => {
+    // One test, because the requests of both parts are counted by the same throttle.
+    test('a request is refused while all reserved concurrency is used, or above the throttle', async () => {
       const answers = await postAtOnce(BURST);
-      const refused = answers.filter(({ status }) => status !== 200);
-      expect(refused.length).toBeGreaterThan(0);
-      expect(refused.length).toBeLessThan(BURST);
-      expect(refused).toEqual(refused.map(() => noConcurrency));
-    });
+      const busy = answers.filter(({ status }) => status !== 200);
+      expect(busy.length).toBeGreaterThan(0);
+      expect(busy.length).toBeLessThan(BURST);
+      expect(busy).toEqual(busy.map(() => noConcurrency));
 
-    test('a request above the throttle is refused, and is in the access log', async () => {
-      const answers = await postAtOnce(3 * BURST);
-      const refused = answers.filter(({ status }) => status === throttled.status);
+      const more = await postAtOnce(3 * BURST);
+      const refused = more.filter(({ status }) => status === throttled.status);
       expect(refused.length).toBeGreaterThan(BURST);
       expect(refused).toEqual(refused.map(() => throttled));
       const logs = new CloudWatchLogsClient(stack.operator);
@@ -114,7 +113,9 @@ describe('what API Gateway answers by itself', () => {
         }),
       );
       logs.destroy();
-      expect(events).toHaveLength(refused.length);
+      expect(events.length).toBeGreaterThan(BURST);
+      // The REST API answers a request that found no concurrency like one above its throttle.
+      expect(events.length).toBeLessThanOrEqual(refused.length);
     });
   });
 });
@@ -176,7 +177,7 @@ describe('500, and nothing of the error is shown,', () => {
 });
 
 describe('what is signed', () => {
-  /** Neither UTF-8 nor JSON; its content type is JSON. */
+  /** Neither UTF-8 nor JSON, although the content type is JSON. */
   const BYTES = Buffer.from([0x7b, 0xff, 0xfe, 0x7d]);
 
   test('behind a REST API is every byte of a JSON body, and these are kept', async () => {
@@ -192,7 +193,7 @@ describe('what is signed', () => {
   });
 
   describe('behind an HTTP API', () => {
-    /** With one secret: a rotation in between would prove nothing more of the bytes. */
+    /** Only one secret: rotations in between would prove nothing more about the bytes. */
     const vectors = signingVectors.vectors.filter(({ secret }) => secret === LOCAL_SECRET);
     let partner: Partner;
     let stack: LocalStack;
@@ -213,7 +214,7 @@ describe('what is signed', () => {
     test('is accepted in every spelling of the vectors, and refused with every mistake', async () => {
       const verdicts = vectors.flatMap((vector) => {
         const body = bodyOf(vector);
-        // An HTTP API hands over the bytes of what is not text.
+        // An HTTP API passes on bytes unchanged only if the content type is not text.
         const contentType = vector.utf8 === false ? 'application/octet-stream' : 'application/json';
         return (['accepted', 'refused'] as const).flatMap((expected) =>
           Object.entries(vector[expected]).map(async ([kind, signature]) => {
@@ -223,7 +224,7 @@ describe('what is signed', () => {
           }),
         );
       });
-      // What is signed is accepted as a delivery whether or not it is an event: with 400 it is kept, too.
+      // A signed delivery is accepted even if it is not an event: with 400 it is stored, too.
       const statuses = { accepted: [200, 400], refused: [401] };
       const answered = await Promise.all(verdicts);
       expect(answered.filter(({ status, expected }) => !statuses[expected].includes(status))).toEqual([]);
@@ -250,7 +251,7 @@ test('a rotation under load: no good delivery is answered 401, signed with the o
           newest = 'the new secret';
         }
         const body = { ...shopUpdated, data: { shop_id: `shop-${posted}` } };
-        // The partner's senders do not all change at once.
+        // The partner's senders do not all switch at the same time.
         const secret = posted % 2 === 0 ? newest : TEST_SECRET;
         statuses.add((await partner.post(body, { secret })).status);
       }

@@ -83,7 +83,7 @@ beforeEach(async () => {
 
 afterEach(() => endpoint[Symbol.asyncDispose]());
 
-/** Restarts the endpoint with a secret, and deploys a template to it. @returns what is left over */
+/** Restarts the endpoint with a secret, and deploys a template to it. @returns remaining resources */
 async function start(template: TemplateResources, secret = 'secret'): Promise<readonly string[]> {
   await endpoint.restart();
   await rotateSecret(resourcesOf(template), endpoint.settings, secret);
@@ -239,7 +239,7 @@ describe('a start that lets strangers in', () => {
     readonly name: string;
   }
 
-  /** Gives an AWS endpoint the stack's secret, then others, as starts with `--keep` and another `--secret` do. */
+  /** Gives an AWS endpoint the stack's secret, then others, like starts with `--keep` and another `--secret`. */
   async function withSecrets<Result>(
     [first, ...others]: readonly string[],
     use: (given: Given) => Promise<Result>,
@@ -264,7 +264,7 @@ describe('a start that lets strangers in', () => {
     }
   }
 
-  /** What becomes of a start that lets strangers in, some time after the last rotation. */
+  /** Result of a start with a public host, some time after the last rotation. */
   const startedAfter = (secrets: readonly string[], secret: string, milliseconds = 0) =>
     withSecrets(secrets, ({ resources, settings }) =>
       assertKnownSecretNotAccepted(resources, settings, secret, Date.now() + milliseconds).then(

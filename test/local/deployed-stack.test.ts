@@ -36,14 +36,14 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Back to the template that the stack was started with. */
+/** Restores the template that the stack was started with. */
 beforeEach(async () => {
   await stack.update(testAssembly());
 });
 
 let count = 0;
 
-/** Runs the stack with a changed template. */
+/** Updates the stack with a changed template. */
 async function update(change: (resources: Changed) => void): Promise<StackChanges> {
   count += 1;
   const assembly = join(folder, String(count));
@@ -55,7 +55,7 @@ async function update(change: (resources: Changed) => void): Promise<StackChange
   return stack.update(assembly);
 }
 
-/** The resource whose logical id has a text in it. */
+/** The resource whose logical id contains this text. */
 function named(resources: Changed, type: string, prefix: string): [string, Changed[string]] {
   const found = Object.entries(resources).find(([id, { Type }]) => Type === type && id.includes(prefix));
   if (found === undefined) throw new Error(`No ${type} ${prefix}`);
@@ -76,7 +76,7 @@ async function visibilityTimeout(): Promise<string | undefined> {
 
 let shops = 0;
 
-/** Posts a delivery. @returns once it has had its effect */
+/** Posts a delivery. @returns when it is processed */
 async function deliver(): Promise<void> {
   shops += 1;
   const shop = { shop_id: `shop-${shops}` };
@@ -185,7 +185,7 @@ describe('a changed template', () => {
     expect(EventSourceMappings.map(({ EventSourceArn }) => EventSourceArn).join()).not.toContain(
       'ShopUpdated',
     );
-    // A receive that is under way still gets messages, for two seconds.
+    // A receive in progress still gets messages, for two seconds.
     await sleep(2_500);
     const delivered = deliver();
     await eventually(async () => (await queues.count(stack.outputs.ShopUpdatedQueueUrl)) === 1 || undefined);

@@ -82,7 +82,7 @@ describe('an intrinsic function', () => {
   test.each([
     { given: ['plain', 7, null, false, {}], expected: ['plain', 7, null, false, {}] },
     { given: { Ref: 'Queue' }, expected: 'http://localhost/queue' },
-    // With more than Ref it is no function.
+    // With other keys besides Ref, it is not a function.
     { given: { Ref: 'Queue', Type: 'x' }, expected: { Ref: 'Queue', Type: 'x' } },
     { given: { 'Fn::GetAtt': ['Queue', 'Arn'] }, expected: 'arn:aws:sqs:queue' },
     { given: { 'Fn::GetAtt': 'Queue.Arn' }, expected: 'arn:aws:sqs:queue' },
@@ -141,7 +141,7 @@ function resourcesOf(declared: Record<string, Declared>, outputs: Record<string,
   );
 }
 
-/** Evaluates a piece of a template that stands beside the declared resources. */
+/** Evaluates a part of a template with these declared resources. */
 function evaluate(declared: Record<string, Declared>, value: unknown): string | undefined {
   return resourcesOf(declared, { Answer: { Value: value } }).outputs().Answer;
 }
@@ -152,11 +152,11 @@ const restApi = { Type: 'AWS::ApiGateway::RestApi', Properties: { BinaryMediaTyp
 
 describe('the name of a resource', () => {
   test.each([
-    // SQS takes 80 characters.
+    // SQS allows 80 characters.
     { type: 'AWS::SQS::Queue', length: 7, expected: /^Hooks-R{7}$/ },
     { type: 'AWS::SQS::Queue', length: 74, expected: /^Hooks-R{74}$/ },
     { type: 'AWS::SQS::Queue', length: 75, expected: /^Hooks-R{61}-[0-9a-f]{12}$/ },
-    // Firehose takes 64.
+    // Firehose allows 64.
     { type: 'AWS::KinesisFirehose::DeliveryStream', length: 200, expected: /^Hooks-R{45}-[0-9a-f]{12}$/ },
   ])('of the type $type for a logical id of $length characters', ({ type, length, expected }) => {
     const logicalId = 'R'.repeat(length);

@@ -17,8 +17,8 @@ import { type Invoke, runBundle } from './run-bundle.ts';
 const SETTLED = { batchItemFailures: [] };
 
 /**
- * `node check-bundles.ts <package>`: runs each function's bundle by AWS' runtime interface client, from its folder,
- * with the environment and the rights that it has in the local stack, and sees that its answers come through.
+ * `node check-bundles.ts <package>`: runs each function's bundle with AWS's runtime interface client, from its folder,
+ * with the environment and permissions of the local stack, and checks the answers.
  */
 async function checkBundles(client: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'partner-webhooks-bundles-'));
@@ -59,7 +59,7 @@ const others: Readonly<Record<string, (invoke: Invoke) => Promise<void>>> = {
     assert.equal(statusOf(await invoke({ ...event, headers })), 401);
   },
 
-  /** Of a stack that goes there is nothing to prove: it tells CloudFormation so. */
+  /** A deletion of the stack needs no test: the function only reports success to CloudFormation. */
   async 'smoke-test'(invoke) {
     const cloudFormation = createServer().listen(0, '127.0.0.1');
     await once(cloudFormation, 'listening');

@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 
 /**
- * The two calls by which AWS' runtime interface client says how an invocation ended. It makes them in an addon of
- * C++, which has to be compiled; the bodies are its own.
+ * The two calls with which AWS's runtime interface client reports the end of an invocation. The original uses a
+ * compiled C++ addon. The bodies are those of the client.
  */
 export function done(requestId: string, body: string): void {
   post(`${requestId}/response`, body);

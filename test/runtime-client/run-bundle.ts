@@ -6,16 +6,16 @@ import type { FunctionDefinition } from '../../local/functions/function-definiti
 import { environmentVariables } from '../../local/functions/start-worker.ts';
 import { RuntimeApi } from './runtime-api.ts';
 
-/** How long a function may take for all that it is asked, in milliseconds: some 2 s are usual. */
+/** Timeout for all invocations of a function, in milliseconds. They usually take about 2 s. */
 const LIMIT = 60_000;
 
 export type Invoke = (event: unknown) => Promise<unknown>;
 
 /**
- * Runs a function's bundle in a process of its own, as Lambda does: by AWS' runtime interface client.
+ * Runs a function's bundle in its own process, as Lambda does: with AWS's runtime interface client.
  * @param client folder of its package
- * @param work is given what invokes the handler
- * @throws Error where the process ends, the code does not load, the handler fails or nothing answers
+ * @param work receives a function that invokes the handler
+ * @throws Error if the process ends, the code does not load, the handler fails or nothing answers
  */
 export async function runBundle(
   client: string,
@@ -34,7 +34,7 @@ export async function runBundle(
       env: {
         ...environmentVariables(definition, log),
         AWS_LAMBDA_RUNTIME_API: await api.start(),
-        // Its own client in JavaScript for what it waits for; the addon has one in C++.
+        // Makes the client wait for invocations with its JavaScript code. The addon uses C++.
         ...(!compiled && { AWS_LAMBDA_NODEJS_USE_ALTERNATIVE_CLIENT_1: 'true' }),
       },
       stdio: ['ignore', 'pipe', 'pipe'],

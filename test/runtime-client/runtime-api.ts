@@ -13,15 +13,15 @@ interface Invocation {
 const PREFIX = '/2018-06-01/runtime';
 
 /**
- * Lambda's Runtime API for one execution environment: hands out invocations one after the other, and takes what
- * becomes of them. Source: Lambda developer guide, "Using the Lambda runtime API for custom runtimes".
+ * Lambda's Runtime API for one execution environment: gives it invocations one after the other, and receives their
+ * results. Source: Lambda developer guide, "Using the Lambda runtime API for custom runtimes".
  */
 export class RuntimeApi {
   readonly #functionArn: string;
   readonly #server = createServer((request, response) => {
     this.#answer(request, response).catch((error: Error) => response.destroy(error));
   });
-  /** The runtime's, which waits for an invocation. */
+  /** The runtime's request, which waits for an invocation. */
   #idle: ServerResponse | undefined;
   #waiting: Invocation | undefined;
   #running: Invocation | undefined;
@@ -41,7 +41,9 @@ export class RuntimeApi {
     this.#server.closeAllConnections();
   }
 
-  /** To be called when no other invocation is running. @returns what the handler returned @throws Error where it failed */
+  /**
+   * Call it only if no other invocation is running. @returns the handler's result @throws Error if the handler failed
+   */
   invoke(event: unknown): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#waiting = { id: randomUUID(), event, succeed: resolve, fail: reject };
@@ -49,7 +51,7 @@ export class RuntimeApi {
     });
   }
 
-  /** Has the invocation fail that waits or runs. */
+  /** Fails the waiting or running invocation. */
   fail(reason: Error): void {
     (this.#running ?? this.#waiting)?.fail(reason);
   }
@@ -75,7 +77,7 @@ export class RuntimeApi {
     response.writeHead(202, { 'content-type': 'application/json' }).end('{"status":"OK"}');
   }
 
-  /** Once there is both an invocation and somebody who waits for it. */
+  /** Sends the invocation if there is one, and the runtime waits for it. */
   #handOut(): void {
     if (this.#idle === undefined || this.#waiting === undefined) return;
     const response = this.#idle;

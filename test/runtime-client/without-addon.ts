@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module';
 
-/** Preloaded where the addon of AWS' runtime interface client is not compiled. */
+/** Preloaded if the addon of AWS's runtime interface client is not compiled. */
 registerHooks({
   resolve: (specifier, context, next) =>
     specifier === './rapid-client.node'

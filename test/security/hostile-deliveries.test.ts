@@ -63,6 +63,7 @@ test.each([
   await eventually(() => tables.get(stack.outputs.ShopCacheTable, { shop_id: key }));
 });
 
+// Takes 6 s: hundreds of deliveries.
 test('every character that JSON allows reaches the consumer unchanged', async () => {
   const character = fc.oneof(
     fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),

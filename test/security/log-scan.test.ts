@@ -21,7 +21,7 @@ import { startTestStack } from '../support/test-stack.ts';
 
 const SECRET = 'secret-that-must-not-show';
 
-/** Values that say something of somebody. Every payload below is made of them. */
+/** Personal values. Every payload below consists of them. */
 const personal = {
   name: 'Yamada-Hanako-4711',
   kanji: '山田花子四七',
@@ -49,13 +49,13 @@ const userUpdated = event('user.updated', {
 const reviewPosted = event('review.posted', { review_id: review, shop_id: shop, name, rating: 1, comment });
 const LARGE = 1_100_000;
 
-/** What could be read from a text: the text itself, its JSON escapes, and its base64 at each offset. */
+/** Readable forms of a text: the text itself, its JSON escapes, and its base64 at each offset. */
 function formsOf(text: string): string[] {
   const escaped = text.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
   const base64 = [0, 1, 2].map((offset) =>
     Buffer.from('\0'.repeat(offset) + text)
       .toString('base64')
-      // The digits at the ends depend on what stands around the text.
+      // The digits at the ends depend on the surrounding text.
       .slice(offset === 0 ? 0 : 4)
       .replace(/.{0,3}=*$/, ''),
   );
@@ -72,7 +72,7 @@ const sentByHand = new Set<string>();
 let stack: LocalStack;
 let queues: Queues;
 
-/** Posts as the partner or as an attacker, and keeps the whole answer. @returns its status */
+/** Posts as the partner or as an attacker, and stores the whole answer. @returns its status */
 async function post(body: string | Uint8Array, signature: string | undefined = sign(body)): Promise<number> {
   for (const value of [signature, sign(body)]) if (value.length > 20) forbidden.add(value);
   const response = await fetch(stack.outputs.WebhookUrl ?? '', {
@@ -92,7 +92,7 @@ async function post(body: string | Uint8Array, signature: string | undefined = s
   return response.status;
 }
 
-/** A sample's data in which every text says something of somebody. */
+/** A sample's data in which every text is personal. */
 const personalised = (data: unknown) =>
   JSON.parse(JSON.stringify(data), (_key, value) => (typeof value === 'string' ? comment : value));
 
@@ -104,7 +104,7 @@ const linesOf = (outcome: string) => lines.filter((line) => line.includes(`"mess
 
 async function deliverAll(): Promise<void> {
   const { outputs, operator } = stack;
-  // Accepted and processed; twice, so that some are duplicates.
+  // Accepted and processed. Twice, so that some are duplicates.
   for (const body of [
     event('shop.updated', { shop_id: shop, name, updated_fields: [name, kanji] }),
     event('girl.schedule_changed', { shop_id: shop, girl_id: girl, name }),
@@ -151,7 +151,7 @@ async function deliverAll(): Promise<void> {
   ]) {
     expect(await post(userUpdated, signature)).toBe(401);
   }
-  // Dead letters: no event, one of another queue, one without its payload, one that no item holds.
+  // Dead letters: not an event, of another queue, without its payload, too large for an item.
   for (const MessageBody of [comment, `{"event":"${name}"`, reviewPosted]) {
     sentByHand.add(hash(MessageBody));
     await queues.client.send(new SendMessageCommand({ QueueUrl: outputs.UserUpdatedQueueUrl, MessageBody }));
@@ -198,7 +198,7 @@ function onLog(line: LogLine): void {
   parsed.add(line);
 }
 
-/** Has a consumer's table answer with an error that quotes what was sent, in lines like those of a stack. */
+/** Makes a consumer's table answer with an error that quotes the request, in lines that look like a stack trace. */
 async function failQuotingThePayload(): Promise<void> {
   const definition = stack.functions.get('girl-created')?.definition;
   if (definition === undefined) throw new Error('No function girl-created');
@@ -229,7 +229,7 @@ async function failQuotingThePayload(): Promise<void> {
 beforeAll(async () => {
   stack = await startTestStack({
     secret: SECRET,
-    // As somebody might turn on who looks for an error at night.
+    // A setting that somebody may turn on to find an error.
     environment: {
       POWERTOOLS_LOG_LEVEL: 'DEBUG',
       POWERTOOLS_LOGGER_LOG_EVENT: 'true',
@@ -244,7 +244,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-/** What of the forbidden stands in a text, each with a part of where. */
+/** The forbidden texts found, each with a part of its context. */
 const leaksIn = (texts: readonly string[]) =>
   texts.flatMap((text) =>
     [...forbidden].filter((form) => text.includes(form)).map((form) => ({ form, text: text.slice(0, 300) })),
@@ -298,8 +298,7 @@ describe('deliveries of every kind with personal data', () => {
     });
     expect(unknown).toEqual([]);
     const counted = new Set(parsed.metrics.map(({ name: metric }) => metric));
-    // These take a replay, an archive or a queue that is gone, or an answer that was lost; tests of the consumers
-    // show them.
+    // These need a replay, a missing archive or queue, or a lost answer. The consumers' tests cover them.
     const elsewhere = ['Replayed', 'NotArchived', 'BuryFailed', 'HideFailed', 'PossiblyRepeated'];
     expect(Object.keys(metrics).filter((metric) => !counted.has(metric))).toEqual(elsewhere);
   });

@@ -12,7 +12,7 @@ import type { Queues } from '../support/queues.ts';
 import { type Row, Tables } from '../support/tables.ts';
 import type { Kind, PlannedBody } from './partner.ts';
 
-/** Takes every message off some queues. */
+/** Receives and deletes every message of some queues. */
 export async function takeAll(queues: Queues, urls: readonly string[]): Promise<Message[]> {
   const taken: Message[] = [];
   for (const QueueUrl of urls) {
@@ -73,7 +73,7 @@ function tableDifferences(
     .map((id) => `${table} ${id}: is ${actual.get(id)}, must be ${canonical(expected.get(id))}`);
 }
 
-/** A row as text, its columns in order; what is too large for a row is not kept of it. */
+/** An item as text with sorted columns. Omits values that are too large for an item. */
 function canonical(row: Row | undefined): string | undefined {
   const { notes, data, ...columns } = essence(row) ?? {};
   if (row === undefined) return undefined;
@@ -81,7 +81,7 @@ function canonical(row: Row | undefined): string | undefined {
   return JSON.stringify(Object.entries({ ...columns, ...kept }).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** @param unnoted ids of events of which a consumer says that it may have notified twice */
+/** @param unnoted ids of events about which a consumer reports a possible second notification */
 export function notificationDifferences(
   plan: readonly PlannedBody[],
   notified: readonly Message[],
@@ -96,7 +96,9 @@ export function notificationDifferences(
   ];
 }
 
-/** What must be kept: hopeless events as dead letters, unusable ones in quarantine, unknown kinds unrouted. */
+/**
+ * Messages that must be kept: hopeless events as dead letters, unusable ones in quarantine, unknown kinds as parked.
+ */
 export async function keptDifferences(stack: LocalStack, queues: Queues, plan: readonly PlannedBody[]) {
   const idsOn = async (name: RegExp) => {
     const urls = Object.entries(stack.outputs).filter(([output]) => name.test(output));
@@ -126,7 +128,7 @@ export interface AcceptedBody {
   readonly body: string;
 }
 
-/** Of each kind that reaches a consumer: what it may come to. */
+/** Possible outcomes of each kind that reaches a consumer. */
 const OUTCOMES: Partial<Record<Kind, readonly string[]>> = {
   state: ['Processed', 'Stale', 'Duplicate'],
   'clock-ahead': ['Processed', 'Stale', 'Duplicate'],
@@ -134,15 +136,15 @@ const OUTCOMES: Partial<Record<Kind, readonly string[]>> = {
   hopeless: ['DeadLettered'],
 };
 
-/** What an archive may take to show what has been put into it, in milliseconds. */
+/** Milliseconds that the archive may take to show a written record. */
 const DELIVERY_LIMIT = 5_000;
 
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
-/** The template's. */
+/** From the template. */
 const MAXIMUM_ATTEMPTS = 10;
 
-/** What the archive lacks of what was accepted, and where a record is not of the event that it names. */
+/** Accepted events that are missing in the archive, and records that do not match their event. */
 export async function archiveDifferences(
   stack: LocalStack,
   accepted: readonly AcceptedBody[],
@@ -186,7 +188,7 @@ export async function archiveDifferences(
   return { records: records.length, differences };
 }
 
-/** Of each row the body that is the newest: nothing can make it stale. */
+/** The newest body of each item: nothing can make it stale. */
 function newestOfRows(bodies: readonly AcceptedBody[]): ReadonlySet<string | undefined> {
   const versions = bodies
     .filter(({ kind }) => kind === 'state')
@@ -196,13 +198,13 @@ function newestOfRows(bodies: readonly AcceptedBody[]): ReadonlySet<string | und
   return new Set(newest.values());
 }
 
-/** The plan's ids of shops, girls and users differ. */
+/** The plan uses different ids for shops, girls and users. */
 function rowOf(body: string): string {
   const { girl_id, user_id, shop_id } = JSON.parse(body).data;
   return girl_id ?? user_id ?? shop_id;
 }
 
-/** What of a record cannot be true of the body that its id says it is of. */
+/** Contradictions between a record and the body that its id refers to. */
 async function faultsOf(
   record: ArchiveRecord,
   sent: AcceptedBody | undefined,

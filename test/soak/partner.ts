@@ -2,18 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { signBody } from '../support/partner.ts';
 
-/** What a body is, and so what must become of it. */
+/** The kind of a body, which determines its expected result. */
 export type Kind = 'state' | 'notification' | 'hopeless' | 'unknown' | 'malformed' | 'forged' | 'clock-ahead';
 
 /** One body that the simulated partner posts, one or more times. */
 export interface PlannedBody {
   readonly kind: Kind;
   readonly body: string;
-  /** Times that it is posted, repeats after 401 and 500 not counted. */
+  /** How often it is posted, without retries after 401 and 500. */
   readonly posts: number;
 }
 
-/** Share of the bodies that are of each kind; the rest are ordinary events of the contract. */
+/** Share of the bodies of each kind. The rest are normal events of the contract. */
 const SHARES = {
   forged: 0.05,
   malformed: 0.04,
@@ -26,25 +26,25 @@ const SHARES = {
 /** Share of the bodies that are posted again, once or twice. */
 const DUPLICATE_SHARE = 0.1;
 
-/** Bodies for each id: so often do events of one record meet. */
+/** Average bodies per id: how many events share an item. */
 const BODIES_PER_ID = 15;
 
-/** Above SQS' 1 MiB. */
+/** Above SQS's 1 MiB. */
 const OVERSIZE_BYTES = 1_100_000;
 
-/** Above DynamoDB's 400 KB for an item: accepted, and impossible to process. */
+/** Above DynamoDB's 400 KB for an item: accepted, but impossible to process. */
 const HOPELESS_BYTES = 450_000;
 
-/** The events happened in the hour before this moment. */
+/** The events happened in the hour before this time. */
 const EPOCH = Date.parse('2026-01-31T09:00:00Z');
 
 /**
- * What the partner posts: about `deliveries` posts in an order that has nothing to do with the
- * timestamps. The same seed gives the same plan.
+ * The partner's plan: about `deliveries` posts in an order unrelated to the timestamps. The same seed gives the same
+ * plan.
  */
 export function makePlan({ deliveries, seed }: { deliveries: number; seed: number }): PlannedBody[] {
   const ids = Math.max(2, Math.round(deliveries / BODIES_PER_ID));
-  // Of doubles fast-check draws mostly tiny ones.
+  // For doubles, fast-check generates mostly tiny ones.
   const share = fc.nat(9_999).map((tenThousandths) => tenThousandths / 10_000);
   const draws = fc.sample(
     fc.noBias(
@@ -147,20 +147,20 @@ function stateEvent(draw: Draw): string {
   }
 }
 
-/** Repeats of one post before the simulated partner gives up, far beyond what any fault lasts. */
+/** Retries of one post before the simulated partner gives up: far more than any fault lasts. */
 const MAXIMUM_REPEATS = 120;
 
-/** Longest pause before a repeat, in milliseconds. */
+/** Longest pause before a retry, in milliseconds. */
 const MAXIMUM_PAUSE = 1_000;
 
-/** Repeats of a forged post: it is refused each time. */
+/** Retries of a forged post: it is rejected each time. */
 const FORGED_REPEATS = 1;
 
-/** The partner as the contract describes it: posts, and repeats on 401 and 500. */
+/** The partner as the contract describes it: posts, and retries after 401 and 500. */
 export class PartnerSimulator {
-  /** The secret that posts are signed with from now on. */
+  /** The current secret for signing posts. */
   secret: string;
-  /** Answers by status; `none` where the connection broke. */
+  /** Number of answers by status; `none` if the connection broke. */
   readonly answers: Record<string, number> = {};
   readonly #url: string;
 

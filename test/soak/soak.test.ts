@@ -2,11 +2,11 @@ import { expect, test } from '@jest/globals';
 import { testAssembly } from '../support/test-stack.ts';
 import { soak, surviveKills, surviveOutage } from './soak.ts';
 
-// It takes half a minute: the last retries wait.
+// Takes half a minute, because the last retries wait.
 test('250 deliveries under faults end in the state of the oracle', async () => {
   const report = await soak({ assembly: testAssembly(), deliveries: 250, seed: 1 });
   expect(report.differences).toEqual([]);
-  // A run that nothing disturbs shows nothing.
+  // A run without faults would show nothing.
   expect(Object.values(report.faults).reduce((sum, hits) => sum + hits)).toBeGreaterThan(25);
   expect(report.kills).toBeGreaterThanOrEqual(10);
   expect(report.answers['500'] ?? 0).toBeGreaterThan(0);

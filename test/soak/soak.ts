@@ -30,7 +30,7 @@ interface RunOptions {
 }
 
 interface SoakOptions extends RunOptions {
-  /** Posts, repeats after 401 and 500 not counted. */
+  /** Posts, without retries after 401 and 500. */
   readonly deliveries: number;
   readonly seed: number;
 }
@@ -39,7 +39,7 @@ const SENDERS = 8;
 const FIRST_SECRET = 'soak-secret-1';
 const SECOND_SECRET = 'soak-secret-2';
 
-/** Faults that last throughout: of a hundred calls, one to three fail in each way. */
+/** Faults during the whole run: each makes one to three percent of the calls fail. */
 const FAULTS: readonly Fault[] = [
   { service: 'sqs', kind: 'throttled', share: 0.01 },
   { service: 'sqs', kind: 'down', share: 0.01 },
@@ -63,19 +63,22 @@ const FAULTS: readonly Fault[] = [
   { service: 'secretsmanager', kind: 'down', share: 0.2 },
 ];
 
-/** How long a service is down as a whole, in milliseconds. */
+/** Duration of a complete outage of a service, in milliseconds. */
 const OUTAGE = 3_000;
 
-/** Times that the functions are killed, in the middle of what they do. */
+/** How often the functions are killed during their work. */
 const KILLS = 20;
 
-/** Instead of the template's 180 s: the time after which what a killed function had in hand comes back. */
+/** Replaces the template's 180 s: the time after which messages of a killed function become visible again. */
 const VISIBILITY_SECONDS = 5;
 
 /** How long the queues may take to become empty, in milliseconds. */
 const QUIET_LIMIT = 10 * 60_000;
 
-/** Functions that are killed. Killed between a notification and its note, a consumer would notify again. */
+/**
+ * Functions that are killed. The others notify: killed between a notification and its idempotency item, they would
+ * notify again.
+ */
 const KILLED = [
   'receiver',
   ...eventNames.filter((event) => !['chat', 'review'].includes(catalogue[event].effect)).map(kebabCase),
@@ -90,10 +93,7 @@ async function setVisibility(queues: Queues, urls: readonly (string | undefined)
     await queues.client.send(new SetQueueAttributesCommand({ QueueUrl, Attributes }));
 }
 
-/**
- * Posts a plan at a stack that faults beset, waits for quiet, and compares everything that is there
- * with what must be there.
- */
+/** Posts a plan to a stack with faults, waits until it is idle, and compares its state with the expected state. */
 export async function soak({ assembly, deliveries, seed, onProgress = () => {} }: SoakOptions) {
   const started = performance.now();
   const plan = makePlan({ deliveries, seed });
@@ -127,17 +127,17 @@ export async function soak({ assembly, deliveries, seed, onProgress = () => {} }
       posts: sender.posts,
       bodies: countBy(plan, ({ kind }) => kind),
       answers: partner.answers,
-      /** Calls that a fault hit, by kind. */
+      /** Calls that failed because of a fault, by kind. */
       faults: faults.counts,
       kills: sender.kills,
-      /** Failures that consumers logged and got over. */
+      /** Failures that consumers logged and recovered from. */
       retries: log.retries,
-      /** Notifications sent again because the note of the first could not be written. */
+      /** Notifications sent again because the idempotency item of the first could not be written. */
       repeatedNotifications: notified.length - new Set(notified.map(eventIdOf)).size,
-      /** Records of the archive: more than events, as what is repeated is settled again. */
+      /** Records of the archive: more than events, because repeated messages are settled again. */
       archived: archive.records,
       seconds: Math.round((performance.now() - started) / 1000),
-      /** Where the state is not what the oracle says. */
+      /** Differences from the oracle's state. */
       differences: [
         ...sender.unanswered,
         ...(await stateDifferences(stack, sender.stateDeliveries)),
@@ -151,15 +151,15 @@ export async function soak({ assembly, deliveries, seed, onProgress = () => {} }
   }
 }
 
-/** Posts the plan from several senders at once, rotates the secret half-way, and causes the faults. */
+/** Posts the plan from several concurrent senders, rotates the secret half-way, and causes the faults. */
 class Sender {
   posts = 0;
   kills = 0;
-  /** Bodies that were not answered as they must be. */
+  /** Bodies that did not get the right answer. */
   readonly unanswered: string[] = [];
-  /** What the oracle is given. */
+  /** Input of the oracle. */
   readonly stateDeliveries: ReceivedDelivery[] = [];
-  /** What was answered 200. */
+  /** Bodies answered 200. */
   readonly accepted: AcceptedBody[] = [];
   readonly #stack: LocalStack;
   readonly #partner: PartnerSimulator;
@@ -197,7 +197,7 @@ class Sender {
   async #post({ kind, body }: PlannedBody): Promise<void> {
     const status = await this.#partner.deliver(body, { forged: kind === 'forged' });
     const right = kind === 'forged' ? 401 : kind === 'malformed' ? 400 : 200;
-    // What is forged may meet a 500 in its last repeat; it must only never be accepted.
+    // The last retry of a forged body may be answered 500. It must only never be accepted.
     if (status !== right && !(kind === 'forged' && status !== 200 && status !== 400)) {
       this.unanswered.push(`${kind} answered ${status} at last: ${idOf(body)}`);
     }
@@ -206,7 +206,7 @@ class Sender {
     if (kind === 'clock-ahead') await this.#correct(body);
   }
 
-  /** After an event from a wrong clock comes one from a right clock: the record must not be frozen. */
+  /** After an event from a wrong clock, sends one from a right clock: the item must not be frozen. */
   async #correct(ahead: string): Promise<void> {
     const timestamp = new Date(Date.now() + 1_000).toISOString();
     const body = JSON.stringify({ ...JSON.parse(ahead), timestamp });
@@ -238,7 +238,7 @@ class Sender {
   }
 }
 
-/** Repeated bodies are posted again later, with other posts between. */
+/** Repeated bodies are posted again later, with other posts in between. */
 function inPostingOrder(plan: readonly PlannedBody[]): PlannedBody[] {
   const [first = [], ...later] = [1, 2, 3].map((round) => plan.filter(({ posts }) => posts >= round));
   const line = [...first];
@@ -248,16 +248,16 @@ function inPostingOrder(plan: readonly PlannedBody[]): PlannedBody[] {
   return line;
 }
 
-/** Failures before anything was sent: what follows them cannot be a repetition. */
+/** Failures before anything was sent: a later attempt cannot be a repetition. */
 const NOTHING_SENT =
   /^(IdempotencyAlreadyInProgressError|\w*Throttl\w*|ProvisionedThroughputExceededException)$/;
 
-/** What the consumers' log lines say. */
+/** Evaluates the consumers' log lines. */
 class SoakLog {
   retries = 0;
-  /** Ids of events of which a consumer says that its notification may have been sent and not noted. */
+  /** Ids of events about which a consumer reports that its notification may have been sent without being noted. */
   readonly unnoted = new Set<string>();
-  /** Attempts whose effect is logged: what fails in them after it is the archive. */
+  /** Attempts whose effect is logged. If one fails afterwards, the archive has failed. */
   readonly #effective = new Set<string>();
 
   read(text: string): void {
@@ -295,9 +295,8 @@ const eventQueues = ({ outputs }: LocalStack) =>
 
 interface KillsOptions extends RunOptions {
   readonly kills: number;
-  /** Reviews that are posted for each kill. */
   readonly reviewsPerKill: number;
-  /** Seconds until what a killed consumer had in hand comes back. */
+  /** Seconds until messages of a killed consumer become visible again. */
   readonly visibilitySeconds: number;
 }
 
@@ -308,8 +307,8 @@ const bodyOf = (event: string, data: object) =>
   JSON.stringify({ event, data, timestamp: '2026-01-31T09:00:00Z' });
 
 /**
- * Kills the consumer of review.posted again and again while it sends notifications.
- * @returns of how many reviews nobody was notified, and of how many people were notified again
+ * Kills the consumer of review.posted repeatedly while it sends notifications.
+ * @returns the number of reviews without a notification, and the number with more than one
  */
 export async function surviveKills(options: KillsOptions) {
   const { assembly, kills, reviewsPerKill, visibilitySeconds, onProgress = () => {} } = options;

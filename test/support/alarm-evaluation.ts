@@ -1,4 +1,4 @@
-/** What an alarm of a template looks at, as CloudFormation names it. */
+/** The properties of an alarm that its evaluation needs, with the names of CloudFormation. */
 export interface EvaluatedAlarm {
   readonly Statistic?: 'Sum' | 'Maximum' | 'Minimum';
   readonly ExtendedStatistic?: 'p50';
@@ -9,7 +9,7 @@ export interface EvaluatedAlarm {
   readonly TreatMissingData: 'notBreaching' | 'breaching' | 'ignore';
 }
 
-/** The values of one period of the metric; none where nothing was published. */
+/** The values of one period of the metric. Empty if nothing was published. */
 export type PeriodValues = readonly number[];
 
 const comparisons = {
@@ -27,11 +27,11 @@ const statistics = {
 };
 
 /**
- * Whether an alarm that was silent rings after these periods of its metric, the newest last. CloudWatch evaluates the
- * same way, and besides looks a few periods further back: where values are missing, real ones from there count first,
- * so that silence rings these periods later.
- * Source: CloudWatch user guide, "Alarm evaluation" and "Configuring how CloudWatch alarms treat missing data".
- * @param periods the earlier ones that the alarm looks at besides have no value
+ * Whether a silent alarm fires after these periods of its metric, newest last. CloudWatch evaluates in the same way,
+ * but also looks a few periods further back: if values are missing, real ones from there count first, so that an alarm
+ * on missing data fires that much later. Source: CloudWatch user guide, "Alarm evaluation" and "Configuring how
+ * CloudWatch alarms treat missing data".
+ * @param periods the alarm's earlier periods count as empty
  */
 export function rings(alarm: EvaluatedAlarm, periods: readonly PeriodValues[]): boolean {
   const statistic = alarm.Statistic ?? alarm.ExtendedStatistic;

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { GetObjectCommand, paginateListObjectsV2, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 
-/** A record as whoever reads the archive gets it. */
+/** A record as readers of the archive get it. */
 export interface ArchivedRecord {
   readonly eventId: string;
   readonly event: string;
@@ -18,10 +18,9 @@ export interface ArchivedRecord {
   readonly payloadKey?: string;
 }
 
-/** Objects that are read at a time. */
 const READS_AT_A_TIME = 20;
 
-/** Reads the archive as anybody may who can read the bucket: lists, unzips, splits into lines. */
+/** Reads the archive with read access to the bucket only: lists, unzips, splits into lines. */
 export class ArchiveBucket {
   readonly #client: S3Client;
   readonly #bucket: string;
@@ -40,7 +39,7 @@ export class ArchiveBucket {
     return found;
   }
 
-  /** Every record below a prefix, in the order in which they were written. */
+  /** Every record below a prefix, in the order of writing. */
   async records(prefix?: string): Promise<ArchivedRecord[]> {
     const keys = await this.keys(prefix);
     const found: ArchivedRecord[] = [];

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Patience {
-  /** How long to go on asking. @default 60,000: far beyond what it takes here, as machines are noisy */
+  /** Timeout in milliseconds. @default 60,000: far more than anything takes, for noisy computers */
   readonly limit?: number;
-  /** Wait between two questions. @default 25 */
+  /** Milliseconds between two tries. @default 25 */
   readonly interval?: number;
 }
 
 /**
- * Asks again and again until there is an answer.
- * @param ask returns undefined as long as there is none
+ * Calls a function repeatedly until it returns a value.
+ * @param ask returns undefined if there is no value yet
  * @param patience in milliseconds
- * @throws Error where there is none in time
+ * @throws Error if it has not returned a value in time
  */
 export async function eventually<Answer>(
   ask: () => Promise<Answer | undefined>,

@@ -8,10 +8,10 @@ import type { TestAws } from './test-aws.ts';
 import { testAssembly } from './test-stack.ts';
 
 /**
- * The environment that the template gives a function, and an access key.
- * Nothing is logged, and addresses are of 127.0.0.1: the S3 client makes no host names of it.
+ * A function's environment from the template, and an access key. Logging is off, and addresses use 127.0.0.1, with
+ * which the S3 client does not make host names.
  * @param service the function's name in log lines, such as `receiver`
- * @param caller whose access key it is: only what a role does is observed. @default an operator's
+ * @param caller the owner of the access key: only calls by a role are observed. @default an operator
  */
 export function functionEnvironment(
   service: string,
@@ -46,7 +46,7 @@ export function functionEnvironment(
   };
 }
 
-/** What Lambda tells a consumer of its invocation, which has half a minute left. */
+/** Lambda context of a consumer with half a minute left. */
 export const consumerContext = {
   functionName: 'consumer',
   memoryLimitInMB: '512',
@@ -55,7 +55,7 @@ export const consumerContext = {
   getRemainingTimeInMillis: () => 30_000,
 } as Context;
 
-/** A batch as a replay sends it; of a delivery (undefined) as it is. */
+/** The batch as a replay sends it. Unchanged if there is no replay. */
 export function replayedBy(replay: Replay | undefined, event: SQSEvent): SQSEvent {
   if (replay === undefined) return event;
   const { DataType: dataType, StringValue: stringValue } = stringAttribute(JSON.stringify(replay));

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 
 export default async function tearDown(): Promise<void> {
   await globalThis.synthesiser?.close();
-  if (process.env.TEST_ASSEMBLY)
-    await rm(dirname(process.env.TEST_ASSEMBLY), { recursive: true, force: true });
+  if (process.env.TEST_ASSEMBLY === undefined) return;
+  // A process that is about to end may still write to its compile cache there.
+  await rm(dirname(process.env.TEST_ASSEMBLY), { recursive: true, force: true, maxRetries: 5 });
 }

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 
-/** What takes longest, above all because it starts the stack several times; part of the test files' paths. */
+/** The slowest test files, mostly because they start the stack several times. Parts of their paths. */
 const LONGEST = [
   'test/tools/cli/commands/',
   'test/soak/',
@@ -17,8 +17,8 @@ const LONGEST = [
 ];
 
 /**
- * The order of test files in which they are done soonest: a long one that begins last keeps one processor busy, and
- * leaves the others idle. A clean checkout does not know how long they took.
+ * Orders the test files so that the whole run is shortest: if a long one begins last, the other processors are idle. A
+ * clean checkout has no recorded durations.
  */
 export default class LongestFirst {
   sort<Test extends { readonly path: string }>(tests: readonly Test[]): Test[] {
@@ -26,7 +26,7 @@ export default class LongestFirst {
     return ranked.toSorted((a, b) => a.rank - b.rank || b.bytes - a.bytes).map(({ test }) => test);
   }
 
-  /** Jest has one for how long tests took. */
+  /** Jest's own version caches the durations of tests. */
   cacheResults(): void {}
 }
 

@@ -4,7 +4,7 @@ import type { Row } from './tables.ts';
 /** A delivery of a state-changing event: the payload's bytes, and when they were received. */
 export interface ReceivedDelivery {
   readonly body: string;
-  /** ISO 8601; matters only for a `timestamp` that is ahead of it. */
+  /** ISO 8601. Matters only for a `timestamp` that is later. */
   readonly receivedAt: string;
 }
 
@@ -22,13 +22,12 @@ interface Payload {
 
 const FIVE_MINUTES = 5 * 60_000;
 
-/** Fields of a contact, each of which has a version of its own. */
+/** Fields of a contact, each with its own version. */
 const CONTACT_FIELDS = ['shop_id', 'display_name', 'profile_image_url'];
 
 /**
- * What the tables must hold after a set of deliveries: the naive way, by applying them one after the
- * other in the order of their versions. Written without the code under test; timestamps must be in
- * the form of `Date.toISOString()`.
+ * Expected content of the tables after a set of deliveries: applies them naively, in the order of their versions.
+ * Written without the code under test. Timestamps must have the format of `Date.toISOString()`.
  */
 export function expectedState(deliveries: readonly ReceivedDelivery[]): ExpectedState {
   const state: ExpectedState = { shops: new Map(), cast: new Map(), contacts: new Map() };
@@ -41,7 +40,7 @@ export function expectedState(deliveries: readonly ReceivedDelivery[]): Expected
   return state;
 }
 
-/** What a delivery gives to the state it writes. */
+/** The version that a delivery gives to the state that it writes. */
 export function versionOf({ body, receivedAt }: ReceivedDelivery): string {
   const { timestamp } = JSON.parse(body) as Payload;
   const ahead = Date.parse(timestamp) > Date.parse(receivedAt) + FIVE_MINUTES;
@@ -78,10 +77,10 @@ function apply({ shops, cast, contacts }: ExpectedState, { event, data }: Payloa
   }
 }
 
-/** Columns that say when, and so differ between histories that end in the same state. */
+/** Columns with times, which differ between histories with the same final state. */
 const INCIDENTAL = /^(updated_at|invalidated_at|expires_at)$/;
 
-/** A row without what is incidental and without absent columns, for comparison. */
+/** An item without these and without absent columns, for comparison. */
 export function essence(row: Row | undefined): Row | undefined {
   return (
     row &&

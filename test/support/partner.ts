@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { TEST_SECRET } from './test-stack.ts';
 
 export interface Delivery {
-  /** @default the hex HMAC-SHA256 of the body under the test secret */
+  /** @default the hex HMAC-SHA256 of the body with the test secret */
   readonly signature?: string | undefined;
   readonly headers?: Record<string, string>;
   readonly secret?: string;
@@ -14,7 +14,6 @@ export interface Answer {
   readonly body: Record<string, unknown>;
 }
 
-/** Posts as the partner does. */
 export class Partner {
   readonly #url: string;
 
@@ -22,7 +21,7 @@ export class Partner {
     this.#url = url ?? '';
   }
 
-  /** @param body an object is sent as JSON, a text or bytes as they are */
+  /** @param body an object is sent as JSON, a text or bytes unchanged */
   async post(body: unknown, delivery: Delivery = {}): Promise<Answer> {
     const bytes = toBytes(body);
     const signature = 'signature' in delivery ? delivery.signature : signBody(bytes, delivery.secret);

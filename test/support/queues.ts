@@ -20,7 +20,7 @@ export class Queues {
     this.#settings = settings;
   }
 
-  /** Takes the next message that fits off a queue, waiting for one. */
+  /** Waits for the next matching message, and deletes it from the queue. */
   async take(
     queueUrl: string | undefined,
     fits: (message: Message) => boolean = () => true,
@@ -35,7 +35,7 @@ export class Queues {
     });
   }
 
-  /** What is visible on a queue now; it is visible to nobody else for a second. */
+  /** The currently visible messages of a queue. They are hidden from others for a second. */
   async receive(queueUrl: string | undefined): Promise<Message[]> {
     const { Messages = [] } = await this.client.send(
       new ReceiveMessageCommand({
@@ -60,7 +60,7 @@ export class Queues {
     );
   }
 
-  /** Makes a queue that gets everything published to a topic from now on. @returns its URL */
+  /** Creates a queue that receives everything published to a topic from now on. @returns its URL */
   async subscribe(topicArn: string | undefined, name: string): Promise<string> {
     const { QueueUrl = '' } = await this.client.send(new CreateQueueCommand({ QueueName: name }));
     const { Attributes } = await this.client.send(

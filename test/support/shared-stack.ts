@@ -5,12 +5,12 @@ import { dirname, join } from 'node:path';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { testAssembly } from './test-stack.ts';
 
-/** What another process can use of a local stack. */
+/** The parts of a local stack that another process can use. */
 export type SharedStack = Pick<LocalStack, 'name' | 'outputs' | 'awsUrl' | 'operator'>;
 
 /**
- * The local stack that the test files of a Jest worker share: for tests that use ids and names of their own and need
- * neither empty queues nor settings of the stack. The first file that asks starts it; it ends with the worker.
+ * The local stack that the test files of a Jest worker share. It is for tests that use their own ids and names, and
+ * need neither empty queues nor special settings. The first file that needs it starts it. It ends with the worker.
  */
 export async function sharedStack(): Promise<SharedStack> {
   const file = join(dirname(testAssembly()), `stack-of-${process.pid}.json`);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** A vector of `events/signing-vectors.json`, whose `fields` say what each is. */
+/** A vector of `events/signing-vectors.json`. The file's `fields` explain the properties. */
 export interface SigningVector {
   readonly name: string;
   readonly comment: string;

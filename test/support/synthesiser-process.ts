@@ -8,10 +8,10 @@ import { listen } from '../../local/listen.ts';
 import { readContext } from '../../local/template/synthesise.ts';
 import type { SynthesisRequest } from './synthesiser.ts';
 
-/** What was bundled first, which is the same for every stage, and the assembly that it was bundled for. */
+/** The first bundles, which are the same for every stage, and the assembly that they were made for. */
 let shared: { readonly bundles: string; readonly folder: string } | undefined;
 
-/** By the folder that was asked for: what for, and the answer: undefined, or why there is no assembly. */
+/** By requested folder: the request, and its result: undefined, or the error. */
 const answers = new Map<
   string,
   { readonly overrides: string; readonly failure: Promise<string | undefined> }
@@ -34,11 +34,11 @@ async function synthesise({
     if (shared) await copyFile(join(shared.folder, BUNDLE_LIST), join(folder, BUNDLE_LIST));
     else {
       shared = { bundles, folder };
-      // For the processes that synthesise by themselves, such as `npm start`.
+      // For other processes that synthesise, such as `npm start`.
       flushCompileCache();
     }
     if (process.exitCode === undefined) return undefined;
-    // So the CDK says that it found what must not be deployed.
+    // The CDK sets it if it has found something that must not be deployed.
     process.exitCode = undefined;
     return `What was found in ${folder} stands in its validation-report.json`;
   } catch (error) {
@@ -53,7 +53,7 @@ const { port } = await listen(
     const overrides = JSON.stringify(asked.overrides);
     let answer = answers.get(asked.folder);
     if (answer === undefined) {
-      // One after another: they share what is bundled.
+      // One after another, because they share the bundles.
       answer = { overrides, failure: last.then(() => synthesise(asked)) };
       answers.set(asked.folder, answer);
       last = answer.failure;

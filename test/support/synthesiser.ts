@@ -3,22 +3,21 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** An assembly that is wanted. */
 export interface SynthesisRequest {
-  /** Where it goes. Whoever asks for the same folder gets the same assembly. */
+  /** Output folder. Requests for the same folder get the same assembly. */
   readonly folder: string;
-  /** Of the context in `cdk.json`. */
+  /** Overrides of the context in `cdk.json`. */
   readonly overrides: Record<string, unknown>;
-  /** Whether it is held against CloudFormation's rules. @default true */
+  /** Whether to check it against CloudFormation's rules. @default true */
   readonly validate?: boolean;
 }
 
-/** Where the process is found. Test files run in processes of their own, which inherit it. */
+/** Environment variable with the process's address. Processes of test files inherit it. */
 const ADDRESS = 'TEST_SYNTHESISER';
 
 /**
- * A process that synthesises for all test files. A further stage costs it a tenth of what it costs `cdk synth`, which
- * loads the CDK and bundles the functions each time.
+ * A process that synthesises for all test files. A further stage takes a tenth of the time of `cdk synth`, which loads
+ * the CDK and bundles the functions each time.
  */
 export class Synthesiser {
   readonly #process: ChildProcess;
@@ -34,7 +33,7 @@ export class Synthesiser {
     const [address] = await Promise.race([once(started.stdout, 'data'), once(started, 'close')]);
     if (!(address instanceof Buffer))
       throw new Error(errors.trim() || `The synthesiser ended with ${address}`);
-    // What the CDK has to say of a stage stands in its assembly.
+    // The CDK's messages about a stage are in its assembly.
     started.stderr.removeAllListeners('data').resume();
     process.env[ADDRESS] = String(address).trim();
     return new Synthesiser(started);
@@ -53,13 +52,13 @@ export class Synthesiser {
 }
 
 /**
- * Has the process synthesise, unless it has done so before.
- * @throws Error where the stack cannot be synthesised so
+ * Synthesises in the process, unless it has already done so.
+ * @throws Error if the stack cannot be synthesised
  */
 export async function synthesiseOnce(request: SynthesisRequest): Promise<void> {
   const address = process.env[ADDRESS];
   if (address === undefined) {
-    // Of mutants all that is asked for is there: `test/mutate/synthesise-once.ts`.
+    // For mutants everything is already synthesised: `test/mutate/synthesise-once.ts`.
     if (existsSync(join(request.folder, 'manifest.json'))) return;
     throw new Error(`The global set-up has neither started the synthesiser nor made ${request.folder}`);
   }

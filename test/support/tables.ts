@@ -17,7 +17,7 @@ export class Tables {
     this.client = new DynamoDBClient(settings);
   }
 
-  /** The item with a key, undefined where there is none. */
+  /** The item with a key. Undefined if no item has it. */
   async get(table: string | undefined, key: Record<string, string>): Promise<Row | undefined> {
     const { Item } = await this.client.send(
       new GetItemCommand({

@@ -7,18 +7,18 @@ import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { Resources } from '../../local/template/resources.ts';
 import { TEST_SECRET, testAssembly } from './test-stack.ts';
 
-/** The stack's resources and roles at an AWS endpoint, without anything that uses them. */
+/** The stack's resources and roles at an AWS endpoint, without functions or gateway. */
 export interface TestAws {
   readonly outputs: Readonly<Record<string, string>>;
-  /** Settings for a client that may do everything. */
+  /** Settings for a client with all permissions. */
   readonly operator: ClientSettings;
   close(): Promise<void>;
 }
 
 /**
- * Serves the stack's resources, for tests of code that talks to them.
- * @param faults what goes wrong. @default nothing
- * @param observer told what is written and published. @default nobody
+ * Serves the stack's resources, for tests of code that calls them.
+ * @param faults to inject. @default none
+ * @param observer called with written and published data. @default none
  */
 export async function startTestAws(
   faults?: Faults,

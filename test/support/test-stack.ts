@@ -7,7 +7,7 @@ import { synthesiseOnce } from './synthesiser.ts';
 
 export const TEST_SECRET = 'test-webhook-secret';
 
-/** The folder that the global set-up synthesised the stack to. */
+/** The folder with the global set-up's synthesised stack. */
 export function testAssembly(): string {
   const folder = process.env.TEST_ASSEMBLY;
   if (folder === undefined) throw new Error('The global set-up has not synthesised the stack');
@@ -15,8 +15,8 @@ export function testAssembly(): string {
 }
 
 /**
- * A cloud assembly that is synthesised when the first test file asks for it, for all that do.
- * @param name of its own among all of them
+ * A cloud assembly that the first test file synthesises, for all that need it.
+ * @param name unique among all of them
  * @param overrides of the context in `cdk.json`
  * @returns its folder
  */
@@ -26,19 +26,19 @@ export async function sharedAssembly(name: string, overrides: Record<string, unk
   return folder;
 }
 
-/** The cloud assembly of the stack with such an API. @returns its folder */
+/** The cloud assembly of the stack with this kind of API. @returns its folder */
 export async function gatewayAssembly(gateway: GatewayKind): Promise<string> {
   return gateway === 'http' ? testAssembly() : sharedAssembly(gateway, stageOverrides({ gateway }));
 }
 
-/** The same, with other settings of the stage besides. @param name of its own among those with others */
+/** The same, with other settings of the stage. @param name unique among those with other settings */
 export function scarceAssembly(gateway: GatewayKind, name: string, fields: object): Promise<string> {
   return sharedAssembly(`${gateway}-${name}`, stageOverrides({ ...fields, gateway }));
 }
 
 /**
- * Starts the local stack on free ports; problems of the stack itself go to the console. Its functions are loaded when
- * they are called: a test calls two or three of nine.
+ * Starts the local stack on free ports. Problems of the stack itself go to the console. Functions are loaded when they
+ * are called, because a test calls only two or three of nine.
  */
 export function startTestStack(options: Partial<LocalStackOptions> = {}): Promise<LocalStack> {
   return startLocalStack({
@@ -53,7 +53,7 @@ export function startTestStack(options: Partial<LocalStackOptions> = {}): Promis
   });
 }
 
-/** What a function's environment needs besides, so that the mutant that `npm run mutate` tries is on in it, too. */
+/** Additional environment variables of a function, which turn on the current mutant of `npm run mutate`. */
 function mutantEnvironment(): Record<string, string> {
   const mutant = process.env[ACTIVE_MUTANT];
   return mutant === undefined ? {} : { [ACTIVE_MUTANT]: mutant };

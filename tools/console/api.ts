@@ -1,25 +1,25 @@
 /**
  * Types of the console's JSON API, for the server and the page.
  *
- * All paths are below `/api`. Errors are RFC 9457 problems. A change is a POST or a DELETE with
- * `content-type: application/json` and the page's cookie, which reading a stage needs, too.
+ * All paths are below `/api`. Errors are RFC 9457 problems. Changes are POST or DELETE requests with `content-type:
+ * application/json` and the page's cookie. Reading a stage needs the cookie, too.
  */
 import type { EventName } from '../../lambda/events/catalogue.ts';
 import type { Block, Step } from '../cli/terminal/block.ts';
 import type { Effect, ExchangeFact, Item, LineFact } from '../stage/history/facts.ts';
 import type { Delivery, History, PausedQueue } from '../stage/history/history.ts';
 
-/** `GET /api/stack`: what the page shows. */
+/** `GET /api/stack`: the stack that the page shows. */
 export interface StackInfo {
   /** For people: `the local stack`, `stage prod in eu-west-1`. */
   readonly title: string;
   readonly local: boolean;
   /** Nothing can be changed: `--read-only`. */
   readonly readOnly: boolean;
-  /** ISO 8601: the list begins then. Absent for the local stack, whose list begins with the stack. */
+  /** Start of the list. ISO 8601. Absent for the local stack, whose list starts with the stack. */
   readonly since?: string;
   readonly webhookUrl: string;
-  /** What a command needs to name this stack, such as ` --stage prod`; empty for the local stack. */
+  /** The option that names this stack in a command: ` --stage prod`. Empty for the local stack. */
   readonly commandSuffix: string;
   /** Signs deliveries to the local stack. Absent for a stage. */
   readonly secret?: string;
@@ -31,27 +31,27 @@ export interface EventInfo {
   readonly name: EventName;
   readonly meaning: string;
   readonly processing: string;
-  /** The sample of `events/`, as the text of a body. */
+  /** The sample in `events/`, as the text of a body. */
   readonly sample: string;
 }
 
 export interface TableInfo {
-  /** Name of the stack's output: `ShopCacheTable`. */
+  /** Name of the stack's output, such as `ShopCacheTable`. */
   readonly name: string;
-  /** Attribute that identifies a row: `shop_id`. */
+  /** Attribute that identifies an item, such as `shop_id`. */
   readonly key: string;
 }
 
-/** Query of `GET /api/deliveries`; empty values count as absent. The stream takes `search` only. */
+/** Query of `GET /api/deliveries`. Empty values count as absent. The stream accepts only `search`. */
 export interface DeliveryQuery {
-  /** Part of the payload, of an id, of the shop or of an error, whatever the case. */
+  /** Part of the payload, of an id, of the shop or of an error. Ignores case. */
   readonly search?: string;
   readonly event?: string;
-  /** One of {@link Delivery}’s states, several joined by commas. */
+  /** States of a {@link Delivery}, separated by commas. */
   readonly state?: string;
-  /** Part of the shop's id, whatever the case. */
+  /** Part of the shop's id. Ignores case. */
   readonly shop?: string;
-  /** ISO 8601, or a length back from now such as `90m`, `3h`, `7d`. */
+  /** ISO 8601, or a duration before now, such as `90m`, `3h`, `7d`. */
   readonly since?: string;
   readonly until?: string;
 }
@@ -59,72 +59,75 @@ export interface DeliveryQuery {
 /** `GET /api/deliveries`, newest first. */
 export interface DeliveryList {
   readonly deliveries: readonly Delivery[];
-  /** Deliveries that match. The list has the newest of them, up to `limit`. */
+  /** Number of matching deliveries. The list has the newest, up to `limit`. */
   readonly total: number;
-  /** For a stage, if `search` was given: how far its payloads were searched. */
+  /** Only for a stage, if `search` was given: how far the payloads were searched. */
   readonly searched?: PayloadSearch;
 }
 
-/** A search of a stage's payloads looks through its archive. */
+/** A payload search of a stage goes through its archive. */
 export interface PayloadSearch {
   readonly objects: number;
   readonly records: number;
-  /** ISO 8601: nothing older was looked at. */
+  /** Nothing older was searched. ISO 8601. */
   readonly since: string;
-  /** The search ended at its limit. The same search again continues it. */
+  /** The search stopped at its limit. Repeat it to continue. */
   readonly limited: boolean;
-  /** Why it could not look, such as a permission that is missing. */
+  /** Why the archive could not be read, such as a missing permission. */
   readonly refused?: string;
 }
 
-/** `GET /api/deliveries/<id>` and, once it has settled or after `timeout` seconds, `…/settled?timeout=30`. */
+/**
+ * `GET /api/deliveries/<id>`. Also `…/settled?timeout=30`, which answers when the delivery has settled or after
+ * `timeout` seconds.
+ */
 export interface DeliveryDetail extends Delivery {
-  /** Nothing more will happen to it by itself. */
+  /** Nothing more happens to it automatically. */
   readonly settled: boolean;
-  /** As it came in. For a stage, what the archive has: AWS keeps no headers. */
+  /** The request as it arrived. For a stage, only the archived part: AWS keeps no headers. */
   readonly request: RecordedRequest;
   /** Undefined for a stage: AWS keeps no answers. */
   readonly answer:
     | Pick<ExchangeFact, 'status' | 'responseHeaders' | 'responseBody' | 'durationMs'>
     | undefined;
-  /** Also of other deliveries of the same bytes. Equal attempts in a row are one step. */
+  /** Includes other deliveries of the same bytes. Equal attempts in a row are one step. */
   readonly history: History;
-  /** What may be missing, and why: a line each. */
+  /** Data that may be missing, and why: one line each. */
   readonly problems: readonly string[];
   readonly effects: readonly Effect[];
-  /** Lines of functions about it; on the local stack only. */
+  /** Log lines about it. Only on the local stack. */
   readonly logs: readonly LineFact[];
 }
 
 export interface RecordedRequest {
   readonly method: string;
   readonly path: string;
-  /** In the order in which they came. Empty if only the body is known. */
+  /** In the order of the request. Empty if only the body is known. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly sourceIp?: string;
-  /** Bytes of the body. The body itself is `GET /api/deliveries/<id>/body`. */
+  /** Size of the body. The body itself is at `GET /api/deliveries/<id>/body`. */
   readonly bytes: number;
-  /** Why the body is not there: too old, too large, forgotten. */
+  /** Why the body is missing: too old, too large, forgotten. */
   readonly bodyMissing?: string;
 }
 
 /**
- * `GET /api/stream?search=&after=`: server-sent events. An event about rows has an id, after which `Last-Event-ID` or
- * `after` resumes. If the id is of another process, `reset` comes first, then all rows.
+ * `GET /api/stream?search=&after=`: server-sent events. Events about rows have an id. To resume after an id, send it as
+ * `Last-Event-ID` or `after`. If the id belongs to another process, `reset` comes first, then all rows.
  */
 export interface StreamEvents {
-  /** Forget all rows: what follows is everything. */
+  /** Forget all rows: the following events contain everything. */
   readonly reset: Record<string, never>;
-  /** At most 500 rows that are new or have changed, in the order of their changes, and ids of rows to remove. */
+  /** Up to 500 new or changed rows, in the order of their changes, and ids of rows to remove. */
   readonly deliveries: { readonly put: readonly Delivery[]; readonly removed: readonly string[] };
-  /** All that was there when the stream was opened has been sent. */
+  /** Everything that existed when the stream was opened has been sent. */
   readonly ready: { readonly total: number; readonly searched?: PayloadSearch };
   readonly task: Task;
   readonly notice: Notice;
 }
 
 export interface Notice {
-  /** `code`, `logs` or `archive`. A newer notice about the same replaces it. */
+  /** `code`, `logs` or `archive`. A newer notice replaces the older one with the same value. */
   readonly about: string;
   readonly level: 'info' | 'error';
   readonly text: string;
@@ -135,17 +138,17 @@ export interface Queues {
   readonly events: readonly EventQueue[];
   /** `quarantine` and `unrouted`. */
   readonly receiverQueues: readonly ReceiverQueue[];
-  /** Pauses could not be read; `problems` says why. */
+  /** Pauses could not be read. `problems` says why. */
   readonly pausesUnknown?: true;
-  /** What could not be read, and why, such as a missing permission. */
+  /** Sources that could not be read, and why, such as a missing permission. */
   readonly problems: readonly string[];
 }
 
 export interface QueueDepth {
-  /** About, as SQS counts. */
+  /** SQS's approximate count. */
   readonly visible: number;
   readonly inFlight: number;
-  /** ISO 8601: when the oldest message was sent, if known. */
+  /** When the oldest message was sent, if known. ISO 8601. */
   readonly oldestAt?: string;
 }
 
@@ -162,12 +165,12 @@ export interface ReceiverQueue extends QueueDepth {
 }
 
 /**
- * `GET /api/queues/<name>/messages?limit=50`: a look that removes nothing. The name is `dead:<event>`, `quarantine`,
- * `unrouted` or, on the local stack, an event. On a stage, a look at an event's own queue would count as an attempt.
+ * `GET /api/queues/<name>/messages?limit=50`: removes nothing. The name is `dead:<event>`, `quarantine`, `unrouted` or,
+ * on the local stack, an event. On a stage, reading an event's own queue would count as an attempt.
  */
 export interface QueueMessages {
   readonly messages: readonly QueueMessage[];
-  /** There are more than were looked at. */
+  /** There are more messages than were read. */
   readonly limited: boolean;
 }
 
@@ -180,17 +183,17 @@ export interface QueueMessage {
   readonly sentAt: string;
   readonly receives: number;
   readonly state: 'waiting' | 'in flight' | 'delayed';
-  /** Why it is a dead letter, or in quarantine. */
+  /** Why it is a dead letter or in quarantine. */
   readonly reason?: string;
   readonly body: string;
-  /** Longer bodies are cut off. */
+  /** The body was cut off because it is long. */
   readonly truncated: boolean;
 }
 
-/** `GET /api/dead-letters`: of all queues, the most frequent reason first. */
+/** `GET /api/dead-letters`: from all queues, most frequent reason first. */
 export interface DeadLetters {
   readonly groups: readonly DeadLetterGroup[];
-  /** Queues that have more than were read. */
+  /** Queues with more messages than were read. */
   readonly limited: readonly string[];
   readonly problems: readonly string[];
 }
@@ -198,20 +201,20 @@ export interface DeadLetters {
 export interface DeadLetterGroup {
   readonly reason: string;
   readonly count: number;
-  /** ISO 8601, of failures. */
+  /** Time of the first failure. ISO 8601. */
   readonly firstAt: string;
   readonly lastAt: string;
   readonly messages: readonly { readonly queue: EventName; readonly id: string; readonly eventId?: string }[];
 }
 
-/** `GET /api/tables/<name>`: 50 rows. `?key=…` finds one row, `?after=…` gets the next page. */
+/** `GET /api/tables/<name>`: 50 items. `?key=…` finds one item, `?after=…` gets the next page. */
 export interface TableRows {
   readonly rows: readonly Item[];
   /** Value of `after` for the next page. Absent on the last page. */
   readonly next?: string;
 }
 
-/** `GET /api/faults`, on the local stack. */
+/** `GET /api/faults`. Only on the local stack. */
 export interface Faults {
   readonly active: readonly ActiveFault[];
   /** Functions that can be killed: `receiver`, `shop.updated`. */
@@ -220,43 +223,46 @@ export interface Faults {
 
 export interface ActiveFault extends FaultSettings {
   readonly id: string;
-  /** Calls that it has hit. */
+  /** Number of calls that the fault has affected. */
   readonly hits: number;
 }
 
-/** `POST /api/faults`; `DELETE /api/faults/<id>` and `DELETE /api/faults` end one and all. */
+/** `POST /api/faults`. `DELETE /api/faults/<id>` ends one fault, `DELETE /api/faults` all. */
 export interface FaultSettings {
   readonly service: 'dynamodb' | 'firehose' | 's3' | 'secretsmanager' | 'sns' | 'sqs';
   readonly kind: 'down' | 'throttled' | 'slow' | 'response-lost' | 'records-refused';
-  /** For `slow` only. */
+  /** Only for `slow`. */
   readonly milliseconds?: number;
-  /** Share of the calls that are hit, from 0 to 1. @default 1 */
+  /** Share of the calls affected, from 0 to 1. @default 1 */
   readonly share?: number;
 }
 
-/** `POST /api/tasks`: runs a command, one of those that the console allows. */
+/** `POST /api/tasks`: runs a command that the console allows. */
 export interface TaskRequest {
-  /** As it is typed after `npm run`: `['dlq', 'redrive', 'shop.updated']`. The stack's own options are added. */
+  /** The words after `npm run`: `['dlq', 'redrive', 'shop.updated']`. The server adds the stack's own options. */
   readonly argv: readonly string[];
-  /** What the command reads from standard input. */
+  /** Standard input of the command. */
   readonly input?: string | undefined;
 }
 
-/** A command that runs or has run. `GET /api/tasks` has the last ones, `GET /api/tasks/<id>` one; `DELETE` interrupts it. */
+/**
+ * A command that runs or has run. `GET /api/tasks` lists the last ones, `GET /api/tasks/<id>` gets one, and `DELETE`
+ * interrupts it.
+ */
 export interface Task {
   readonly id: string;
   readonly argv: readonly string[];
-  /** As it is typed in a terminal: `npm run dlq -- redrive shop.updated --stage prod`. */
+  /** The command line for a terminal: `npm run dlq -- redrive shop.updated --stage prod`. */
   readonly command: string;
   readonly state: 'running' | 'done' | 'failed';
   /** ISO 8601. */
   readonly startedAt: string;
   readonly endedAt?: string;
-  /** While it runs. */
+  /** Only while it runs. */
   readonly progress?: Step | undefined;
-  /** What it printed: as parts, and as the lines of a terminal. */
+  /** The output: as parts, and as lines of a terminal. */
   readonly blocks: readonly Block[];
   readonly lines: readonly string[];
-  /** Ids of the requests that it sent. */
+  /** Request ids of the deliveries that it sent. */
   readonly deliveries: readonly string[];
 }

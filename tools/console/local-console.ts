@@ -6,23 +6,22 @@ import type { News } from './server/context.ts';
 import { startConsole } from './server/server.ts';
 import { Source } from './source.ts';
 
-/** Bytes of a token, too many to guess. */
+/** Bytes of a token: too many to guess. */
 const TOKEN_BYTES = 24;
 
-/** The value of a console's cookie, new for each. */
 export const newToken = () => randomBytes(TOKEN_BYTES).toString('base64url');
 
 export interface LocalConsole extends AsyncDisposable {
   readonly url: string;
-  /** The value of the page's cookie. */
+  /** Value of the page's cookie. */
   readonly token: string;
   readonly news: News;
 }
 
 /**
- * The console of a local stack in this process.
- * @param feed the stack's observer, from its start
- * @param port 0 for any free one
+ * Starts the console of a local stack in this process.
+ * @param feed must have observed the stack since its start
+ * @param port 0 for any free port
  */
 export async function startLocalConsole(
   feed: LocalFeed,

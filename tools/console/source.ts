@@ -27,31 +27,30 @@ import type { Stage } from '../stage/stage.ts';
 import type { DeliveryDetail, Notice, PayloadSearch, RecordedRequest } from './api.ts';
 import { itemOf } from './tables.ts';
 
-/** Texts whose searches are remembered, so that asking again continues them. */
+/** Number of search texts whose progress is remembered, so that a repeated search continues. */
 const SEARCHES = 20;
 
 const HOUR = 60 * 60 * 1000;
 
 interface TextSearch {
-  /** Keys of objects. */
   readonly read: Set<string>;
   records: number;
 }
 
-/** What the console shows of deliveries: a store of facts, and the stage that they are about. */
+/** The console's data about deliveries: a store of facts, and the stage that they come from. */
 export class Source {
   readonly stage: Stage;
   readonly store: HistoryStore;
-  /** Deliveries are known from then on. Absent on the local stack, whose observers miss none. */
+  /** Only deliveries since then are known. Absent on the local stack, which is observed from its start. */
   readonly since: Date | undefined;
   readonly #closing = new AbortController();
   readonly #searches = new Map<string, TextSearch>();
   #following: Promise<unknown> = Promise.resolve();
 
   /**
-   * @param stage closed with this
+   * @param stage closed with this object
    * @param store closed by its owner
-   * @param since of a stage in AWS: its logs are read from then on
+   * @param since for a stage in AWS: its logs are read from then on
    */
   constructor(stage: Stage, store: HistoryStore, since?: Date) {
     this.stage = stage;
@@ -59,12 +58,14 @@ export class Source {
     this.since = since;
   }
 
-  /** Begins to read what AWS has: on the local stack the archive only. @param notify told what cannot be read */
+  /**
+   * Starts to read data from AWS; on the local stack only the archive. @param notify called if a source cannot be read
+   */
   follow(notify: (notice: Notice) => void): void {
     this.#following = this.#follow(notify);
   }
 
-  /** As it came in; of a stage, what the archive has. */
+  /** The request as it arrived. For a stage, the archived part. */
   async request(delivery: Delivery): Promise<RecordedRequest> {
     const exchange = this.#exchange(delivery);
     const { method = 'POST', path = WEBHOOK_PATH, headers = [], sourceIp } = exchange ?? {};
@@ -89,13 +90,13 @@ export class Source {
     return { status, responseHeaders, responseBody, durationMs: Math.round(durationMs) };
   }
 
-  /** The bytes that the partner sent; undefined if they are not kept. */
+  /** The bytes that the partner sent. Undefined if they are not stored. */
   async body(delivery: Delivery): Promise<Uint8Array | undefined> {
     const body = await this.#body(delivery);
     return body instanceof Uint8Array ? body : undefined;
   }
 
-  /** What became of it, and of all deliveries of its bytes. @returns also why part of it may be missing */
+  /** The history of a delivery and of all deliveries of its bytes. @returns also why part of it may be missing */
   async history(delivery: Delivery, signal: AbortSignal): Promise<{ history: History; problem?: string }> {
     const problem = await this.#find(delivery, signal);
     const known = this.store.get(delivery.id) ?? delivery;
@@ -106,7 +107,7 @@ export class Source {
     };
   }
 
-  /** What it changed; of a stage, the item as it is now. */
+  /** The changes that it made. For a stage, the item as it is now. */
   async effects(delivery: Delivery): Promise<{ effects: readonly Effect[]; problem?: string }> {
     if (this.since !== undefined) return this.#effectsNow(delivery);
     const known = this.store.effects(delivery.eventId ?? '');
@@ -120,7 +121,7 @@ export class Source {
     return { effects };
   }
 
-  /** Lines of functions about it, on the local stack. Those of a stage are in CloudWatch. */
+  /** Log lines about it, on the local stack. Those of a stage are in CloudWatch. */
   logs(delivery: Delivery): LineFact[] {
     if (this.since !== undefined) return [];
     const lines = this.store.facts(delivery).filter((fact) => fact.kind === 'line');
@@ -128,9 +129,9 @@ export class Source {
   }
 
   /**
-   * Adds to the store what the archive has of a search, from the newest hour on. A payload that is too large for a record
-   * is in a bucket of its own and is not searched.
-   * @returns undefined if the store knows all payloads
+   * Adds matching archive records to the store, newest hour first. A payload that is too large for a record is in its
+   * own bucket and is not searched.
+   * @returns undefined if the store has all payloads
    */
   async search(filter: DeliveryFilter, signal: AbortSignal): Promise<PayloadSearch | undefined> {
     const { search: text, until, since = this.since } = filter;
@@ -161,7 +162,6 @@ export class Source {
   }
 
   async #follow(notify: (notice: Notice) => void): Promise<void> {
-    /** Why logs or the archive cannot be read. */
     const problems = new Map<string, string>();
     const onProblem = (source: string, error: Error | undefined) => {
       if (error === undefined) problems.delete(source);
@@ -172,7 +172,7 @@ export class Source {
     const signal = this.#closing.signal;
     if (this.since === undefined) {
       const options = { since: new Date(Date.now() - HOUR), signal, onProblem };
-      // The list has what was observed. The archive may have more, of a run without the console.
+      // The list already has the observed deliveries. The archive may have more, from a run without the console.
       return followArchive(stage, options, (records, object) => {
         const facts = records.map((record) => recordFact(record, object));
         store.add(...facts.filter(({ requestId = '' }) => store.get(requestId) !== undefined));
@@ -187,7 +187,7 @@ export class Source {
     ]);
   }
 
-  /** Adds to the store what a stage knows of a delivery. @returns why it cannot be known, or not all of it */
+  /** Adds a stage's facts about a delivery to the store. @returns why they are missing or incomplete */
   async #find({ id, eventId }: Delivery, signal: AbortSignal): Promise<string | undefined> {
     if (this.since === undefined || eventId === undefined) return undefined;
     try {
@@ -200,7 +200,7 @@ export class Source {
       return reasons.size > 0 ? [...reasons].join('; ') : undefined;
     } catch (error) {
       if (!(error instanceof Error) || signal.aborted) throw error;
-      // What the store has is shown without it.
+      // The page shows the facts that the store already has.
       return error.name === 'CommandError' ? error.message : `${error.name}: ${error.message}`;
     }
   }
@@ -216,7 +216,7 @@ export class Source {
     return records.find(({ requestId }) => requestId === id) ?? records[0];
   }
 
-  /** @returns the bytes, or why they are not kept if the archive says it */
+  /** @returns the bytes, or why they are not stored if the archive says so */
   async #body(delivery: Delivery): Promise<Uint8Array | string | undefined> {
     const kept = this.store.payload(delivery.id);
     if (kept !== undefined) return kept;
@@ -260,7 +260,7 @@ export class Source {
     return search;
   }
 
-  /** Also of a fault: nobody else would report it, and the rest goes on. */
+  /** Also for a bug: nobody else would report it, and the rest still works. */
   #whyNot(error: unknown): string {
     try {
       return refusalOf(error, this.stage.local);
@@ -304,7 +304,7 @@ function logsNotice(problems: ReadonlyMap<string, string>): Notice {
   return { about: 'logs', level: 'error', text: `Logs that cannot be read: ${texts.join('; ')}` };
 }
 
-/** Everything from then on was searched, if this object was the newest that was not. */
+/** Time from which on everything was searched, if this object was the newest one not searched. */
 function endOfHour(key: string, since: Date): Date {
   const [, date, hour] = /\/date=(\d{4}-\d{2}-\d{2})\/hour=(\d{2})/.exec(key) ?? [];
   const start = Date.parse(`${date}T${hour}:00:00Z`);

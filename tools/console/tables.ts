@@ -6,21 +6,20 @@ import type { Stage } from '../stage/stage.ts';
 import type { TableInfo, TableRows } from './api.ts';
 import { notFound } from './server/problem.ts';
 
-/** Items of a page. */
+/** Items per page. */
 const PAGE = 50;
 
-/** Tables that the console shows, by their outputs; `lib/pipeline/effects.ts` says how their items are found. */
+/** Tables that the console shows, by output. `lib/pipeline/effects.ts` defines their keys. */
 const TABLES: readonly TableInfo[] = [
   { name: 'ShopCacheTable', key: 'shop_id' },
   { name: 'CastTable', key: 'girl_id' },
   { name: 'ContactPartnerTable', key: 'user_id' },
 ];
 
-/** Those that a stage has. */
 export const tablesOf = ({ outputs }: Pick<Stage, 'outputs'>): TableInfo[] =>
   TABLES.filter(({ name }) => outputs[name] !== undefined);
 
-/** The item of an id. A very long id is stored as its hash. @throws Problem if there is no such table */
+/** The item with this id. A very long id is stored as its hash. @throws Problem if there is no such table */
 export async function itemOf(stage: Stage, name: string, id: string): Promise<Item | undefined> {
   const { TableName, key } = tableOf(stage, name);
   const Key = { [key]: { S: tableKey(id) } };
@@ -30,7 +29,7 @@ export async function itemOf(stage: Stage, name: string, id: string): Promise<It
 
 /**
  * A page of items, in the order of a scan.
- * @param after the key of the item before, as `next` said
+ * @param after key of the previous page's last item, from `next`
  * @throws Problem if there is no such table
  */
 export async function pageOf(stage: Stage, name: string, after: string | undefined): Promise<TableRows> {

@@ -11,9 +11,8 @@ export function configurationDocument(): string {
   );
   return `# Configuration
 
-A stage is an entry of \`stages\` in the context of \`cdk.json\`. \`-c stage=NAME\` chooses it; the default is \`dev\`. Every
-field has a default or is optional: \`"prod": {}\` is complete. A synthesis refuses unknown fields and wrong values, and
-lists all of them at once.
+A stage is an entry of \`stages\` in the context of \`cdk.json\`. Choose it with \`-c stage=NAME\`; the default is \`dev\`.
+Every setting is optional: \`"prod": {}\` is complete. \`npx cdk synth\` reports all unknown fields and wrong values.
 
 \`\`\`json
 "prod": {
@@ -25,17 +24,19 @@ lists all of them at once.
 }
 \`\`\`
 
-The same from a pipeline, as JSON text: \`npx cdk deploy -c stage=prod -c stages='{"prod":{"logRetentionDays":90}}'\`.
+From a pipeline, pass JSON: \`npx cdk deploy -c stage=prod -c stages='{"prod":{"logRetentionDays":90}}'\`.
 
-| Field | Default | Meaning |
+A dash means that the setting has no value, unless its description names a default.
+
+| Field | Default | Effect |
 |---|---|---|
 ${fields.join('\n')}
 
-Made from \`lib/config.ts\`: \`npm run generate\`.
+Generated from \`lib/config.ts\` by \`npm run generate\`.
 `;
 }
 
-/** Rows of a field and of those in it. Fields of every event are shown once. */
+/** Rows of a field and its subfields. Fields that every event has are shown once. */
 function rows(path: string, field: Field, isRequired: boolean): string[] {
   const inner = Object.entries(field.properties ?? {}) as [string, Field][];
   const events = path === 'events';
@@ -44,11 +45,13 @@ function rows(path: string, field: Field, isRequired: boolean): string[] {
     .flatMap(([name, one]) =>
       rows(events ? 'events.<event>' : `${path}.${name}`, one, field.required?.includes(name) ?? false),
     );
-  return [`| \`${path}\` | ${defaultOf(field, isRequired)} | ${field.description ?? ''} |`, ...rest];
+  const row = `| \`${path}\` | ${defaultOf(field, isRequired)} | ${field.description ?? ''} |`;
+  return events ? rest : [row, ...rest];
 }
 
 function defaultOf(field: Field, isRequired: boolean): string {
-  if (field.default !== undefined && typeof field.default !== 'object') return `\`${field.default}\``;
-  if (Array.isArray(field.default)) return 'none';
+  if (Array.isArray(field.default)) return field.default.map((one) => `\`${one}\``).join(', ') || 'none';
+  if (typeof field.default === 'object') return field.properties === undefined ? 'none' : 'below';
+  if (field.default !== undefined) return `\`${field.default}\``;
   return isRequired ? 'required' : '–';
 }

@@ -4,7 +4,7 @@ import { MEASURED_LOG_BYTES } from '../measure/cost/log-bytes.ts';
 import { ACCOUNT_CONCURRENCY, defaultWorkload } from '../measure/cost/workload.ts';
 import { fillPlace } from './marked-section.ts';
 
-/** The document on scale and cost with what `npm run cost` prints without options, and with `--scale`. */
+/** Inserts the output of `npm run cost`, without options and with `--scale`, into the document on scale and cost. */
 export function withCostTables(document: string, assembly: string): string {
   const deployment = readDeployment(assembly);
   const cost = costReport(defaultWorkload, deployment, MEASURED_LOG_BYTES);
@@ -17,5 +17,5 @@ const markdown = (report: readonly ReportBlock[]) => report.map(markdownBlock).j
 function markdownBlock(block: ReportBlock): string {
   if (typeof block === 'string') return block;
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(block.head), line(block.head.map(() => '---')), ...block.rows.map(line)].join('\n');
+  return [line(block.head), `|${'---|'.repeat(block.head.length)}`, ...block.rows.map(line)].join('\n');
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { API_FOLDER, apiFiles } from '../partner/api/files.ts';
 import { alarmsTable } from './alarms-table.ts';
@@ -14,7 +15,7 @@ import { statefulResources, templateDifferences, templateSnapshot } from './temp
 
 export const PROD_SNAPSHOT = 'test/lib/snapshots/prod.json';
 
-/** What is made of the stack: each file by its path. */
+/** Files generated from the stack, by path. */
 const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
   [PROD_SNAPSHOT]: ({ prod }) => templateSnapshot(prod),
   'test/lib/snapshots/dev-differences.txt': ({ dev, prod }) => templateDifferences({ from: prod, to: dev }),
@@ -29,10 +30,12 @@ const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
     withCostTables(readFileSync('docs/scale-and-cost.md', 'utf8'), prod),
   'docs/partner.md': () =>
     fillPlace(readFileSync('docs/partner.md', 'utf8'), 'partner-events', partnerEventsTable()),
-  'README.md': () => fillPlace(readFileSync('README.md', 'utf8'), 'events', eventsTable()),
+  'docs/how-it-works.md': () =>
+    fillPlace(readFileSync('docs/how-it-works.md', 'utf8'), 'events', eventsTable()),
+  'docs/commands.md': () =>
+    execFileSync(process.execPath, ['tools/cli/commands-document.ts'], { encoding: 'utf8' }),
 };
 
-/** The files and folders that everything derived is in. */
 export const derivedPlaces: readonly string[] = [
   EVENT_INDEX,
   ...lambdaEventFolders,
@@ -40,7 +43,7 @@ export const derivedPlaces: readonly string[] = [
   ...Object.keys(OF_STACK),
 ];
 
-/** Every derived file, as it follows from the code and the samples as they are now. */
+/** Every generated file, from the current code and samples. */
 export function derivedFiles(assemblies: Assemblies): DerivedFile[] {
   const ofStack = Object.entries(OF_STACK).map(([file, make]) => ({ file, text: make(assemblies) }));
   return [eventIndex(), ...lambdaEvents(), ...apiFiles(), ...ofStack];

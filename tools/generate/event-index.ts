@@ -3,7 +3,7 @@ import { readSamples } from '../../events/samples.ts';
 import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
 import type { DerivedFile } from './derived-file.ts';
 
-/** Has a folder for each event. */
+/** Contains a folder for each event. */
 const EVENTS = 'lambda/events';
 
 export const EVENT_INDEX = `${EVENTS}/index.ts`;
@@ -18,7 +18,7 @@ export const eventPaths = (name: string) => ({
 /** Names in the index: `shop.closed` → `shopClosed`. */
 const camelCase = (event: string) => pascalCase(event).replace(/^./, (first) => first.toLowerCase());
 
-/** What each event lacks, a line each. It imports no event, because the import of a missing file fails. */
+/** Missing files of each event, one line each. Imports no event, because the import of a missing file fails. */
 export function incompleteEvents(): string[] {
   const folders = readdirSync(EVENTS, { withFileTypes: true }).flatMap((entry) =>
     entry.isDirectory() ? entry.name : [],

@@ -3,31 +3,31 @@ import type { EffectName } from '../../lambda/events/definition.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { eventPaths } from './event-index.ts';
 
-/** A further event, as somebody asks for it. */
+/** A new event, as requested. */
 export interface NewEvent {
   /** Such as `shop.closed`. */
   readonly name: string;
   readonly effect: EffectName;
-  /** The field of `data` that names the shop, staff member or user: `shop_id`. */
+  /** The field of `data` that identifies the shop, staff member or user: `shop_id`. */
   readonly id: string;
-  /** What happened at the partner: `Shop closed`. */
+  /** The partner's change that causes it: `Shop closed`. */
   readonly meaning: string;
 }
 
-/** What the files of an event are made of, by its effect. */
+/** Content of an event's files, by its effect. */
 interface Template {
   readonly processing: string;
   readonly impact: (name: string) => string;
   /** Whether the event must have its id. */
   readonly needsId: boolean;
-  /** Fields of `data` that are used if present, with a value for the sample; undefined: an id that no sample has. */
+  /** Fields of `data` that are used if present, with a value for the sample. Undefined: an id that no sample has. */
   readonly fields: Readonly<Record<string, string | number | undefined>>;
   readonly consumer: (event: NewEvent) => string;
-  /** Of an effect that notifies: the lines of a notification after the shop and the id, a label by field. */
+  /** For an effect that notifies: labels by field, for the lines of a notification after the shop and the id. */
   readonly lines?: Readonly<Record<string, string>>;
 }
 
-/** A shop that samples have already. */
+/** A shop that other samples use. */
 const SHOP = 'shop-1001';
 
 /** Numbers of ids in samples begin here. */
@@ -108,7 +108,7 @@ export const handler = consume('${name}', (event) => {
   },
 };
 
-/** The files of a further event by path, formatted except for lines that turn out too long. */
+/** The files of a new event by path. They are formatted, except for lines that may be too long. */
 export function eventFiles(event: NewEvent): Map<string, string> {
   const template = templates[event.effect];
   const name = kebabCase(event.name);
@@ -130,7 +130,7 @@ export function eventFiles(event: NewEvent): Map<string, string> {
   ]);
 }
 
-/** Of texts without backslashes. */
+/** For texts without backslashes. */
 const quoted = (text: string) => (text.includes("'") ? JSON.stringify(text) : `'${text}'`);
 
 function definitionFile(
@@ -190,7 +190,7 @@ function sampleFile(event: string, fields: Template['fields']): string {
   return `${JSON.stringify({ event, data, timestamp }, undefined, 2)}\n`;
 }
 
-/** An id that is not taken: `girl_id` → `girl-2004`. */
+/** An unused id: `girl_id` → `girl-2004`. */
 function freeId(field: string, taken: string): string {
   const kind = field.replace(/_id$/, '').replaceAll('_', '-');
   const numbers = [...taken.matchAll(new RegExp(`"${kind}-(\\d+)"`, 'g'))].map(([, digits]) =>

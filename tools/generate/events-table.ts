@@ -3,7 +3,7 @@ import { catalogue, type EventName, eventNames } from '../../lambda/events/catal
 import type { EffectName } from '../../lambda/events/definition.ts';
 import { dataSchema } from '../partner/api/json-schema.ts';
 
-/** The output of the stack that leads to an effect. */
+/** The stack output that belongs to each effect. */
 export const EFFECT_OUTPUTS: Readonly<Record<EffectName, string>> = {
   'shop-cache': 'ShopCacheTable',
   cast: 'CastTable',
@@ -28,7 +28,7 @@ const dataOf = z.object({
 
 const schemaOf = (event: EventName) => dataOf.parse(dataSchema(event, 'input'));
 
-/** For the README: every event with the fields of `data` that it needs, and what is done about it. */
+/** For `docs/how-it-works.md`: every event with its required fields of `data`, its processing and its output. */
 export function eventsTable(): string {
   const rows = eventNames.map((event) => {
     const { meaning, processing, effect } = catalogue[event];
@@ -38,14 +38,16 @@ export function eventsTable(): string {
   return ['| Event | Meaning | Needs | Processing | Output |', '|---|---|---|---|---|', ...rows].join('\n');
 }
 
-/** For the partner: every event with each field of `data` that is read, and its type. */
+/** For the partner: every event with each field of `data` that is read. Fields of one type are listed together. */
 export function partnerEventsTable(): string {
   const rows = eventNames.map((event) => {
     const { properties, required } = schemaOf(event);
-    const fields = Object.entries(properties).map(
-      ([name, schema]) => `\`${name}${required.includes(name) ? '' : '?'}\` ${typeText(schema)}`,
-    );
-    return `| \`${event}\` | ${catalogue[event].meaning} | ${fields.join(', ')} |`;
+    const byType = Map.groupBy(Object.entries(properties), ([, schema]) => typeText(schema));
+    const fields = [...byType].map(([type, named]) => {
+      const names = named.map(([name]) => `\`${name}${required.includes(name) ? '' : '?'}\``);
+      return `${names.join(', ')}: ${type}`;
+    });
+    return `| \`${event}\` | ${catalogue[event].meaning} | ${fields.join('; ')} |`;
   });
   return ['| `event` | When | `data` |', '|---|---|---|', ...rows].join('\n');
 }

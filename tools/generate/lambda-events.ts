@@ -11,7 +11,7 @@ const FOLDERS = {
 
 export const lambdaEventFolders: readonly string[] = Object.keys(FOLDERS);
 
-/** Every sample as the Lambda events that carry it; what is left of a sample that is gone must go, too. */
+/** Every sample as Lambda events. Files of removed samples are deleted. */
 export function lambdaEvents(): DerivedFile[] {
   const samples = readSamples();
   return Object.entries(FOLDERS).flatMap(([folder, toEvent]) => {
@@ -21,7 +21,7 @@ export function lambdaEvents(): DerivedFile[] {
   });
 }
 
-/** As the formatter has it: a list of one text on one line. */
+/** Matches the formatter, which puts a list of one text on one line. */
 function formatted(event: object): string {
   return `${JSON.stringify(event, undefined, 2).replace(/\[\n\s+(".*")\n\s+\]/g, '[$1]')}\n`;
 }

@@ -1,6 +1,6 @@
 /**
- * A document with a text in its place: between `<!-- name -->` and `<!-- /name -->`.
- * @throws Error where the document has no such place
+ * Replaces the text between `<!-- name -->` and `<!-- /name -->` in a document.
+ * @throws Error if the document has no such marks
  */
 export function fillPlace(document: string, name: string, text: string): string {
   const place = new RegExp(`<!-- ${name} -->\\n[^]*?<!-- /${name} -->`);

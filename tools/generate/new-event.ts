@@ -10,34 +10,34 @@ import { derivedPlaces, PROD_SNAPSHOT } from './derived-files.ts';
 import { eventIndex, eventPaths } from './event-index.ts';
 import { eventFiles, type NewEvent, templates } from './event-template.ts';
 
-/** What was asked for; what is left out has a default. */
+/** The request. Omitted properties have defaults. */
 interface EventRequest extends Pick<NewEvent, 'name' | 'effect'> {
   readonly id?: string | undefined;
   readonly meaning?: string | undefined;
 }
 
-/** As the contract names events: `shop.updated`, `girl.schedule_changed`. */
+/** The contract's names of events: `shop.updated`, `girl.schedule_changed`. */
 const NAME = /^[a-z][a-z0-9]*\.[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 
-/** Far below what queues, functions and outputs may be called. */
+/** Far below the limits for names of queues, functions and outputs. */
 const MAX_NAME_LENGTH = 64;
 
-/** What tests take for kinds that nobody knows. */
+/** Tests use these as unknown kinds. */
 const UNKNOWN_KINDS = ['acceptance.unknown', 'example.unknown'];
 
-/** The acceptance suite makes what ends so its own. */
+/** The acceptance suite gives its own values to fields with this ending. */
 const ID = /^[a-z][a-z0-9]*(_[a-z0-9]+)*_id$/;
 
-/** The field by which subscriptions to a topic choose their shops. */
+/** Subscriptions to a topic filter by this field. */
 const SHOP = 'shop_id';
 
 /**
- * Also the title of notifications. Source: Amazon SNS API reference, `Publish`, `Subject`: ASCII, below 100
- * characters; and nothing that Markdown or Slack would take for their own.
+ * Also the title of notifications. Source: Amazon SNS API reference, `Publish`, `Subject`: ASCII, below 100 characters.
+ * Also excludes characters with a meaning in Markdown or Slack.
  */
 const MEANING = /^[A-Za-z0-9][A-Za-z0-9 ,.'()/-]{0,98}$/;
 
-/** What of the `prod` stage's template, as it is checked in, has names. */
+/** The named parts of the checked-in template of the `prod` stage. */
 interface Snapshot {
   readonly Outputs: Readonly<Record<string, unknown>>;
   readonly Resources: Readonly<
@@ -46,7 +46,7 @@ interface Snapshot {
 }
 
 /**
- * What was asked for, checked and complete.
+ * The request, validated and with all defaults.
  * @throws CommandError if there cannot be such an event, or files that it would change have uncommitted changes
  */
 export function checkedEvent({ name, effect, id, meaning = sentence(name) }: EventRequest): NewEvent {
@@ -78,7 +78,9 @@ export function checkedEvent({ name, effect, id, meaning = sentence(name) }: Eve
 const sentence = (name: string) =>
   name.replaceAll(/[._]/g, ' ').replace(/^./, (first) => first.toUpperCase());
 
-/** What has a name already that the event would have. Names of constructs the synthesis refuses itself. */
+/**
+ * An existing resource with a name that the event would need. The synthesis itself rejects duplicate construct names.
+ */
 function clashOf(name: string): string | undefined {
   if (isEventName(name)) return 'it is an event already';
   if (UNKNOWN_KINDS.includes(name)) return 'tests take it for a kind that nobody knows';
@@ -89,7 +91,7 @@ function clashOf(name: string): string | undefined {
   const file = Object.values(eventPaths(kebabCase(name))).find((path) => existsSync(path));
   if (file !== undefined) return `${file} is there already`;
   const { Outputs, Resources } = JSON.parse(readFileSync(PROD_SNAPSHOT, 'utf8')) as Snapshot;
-  // Every event has the same: what follows the name of the first one.
+  // Every event has the same resources: their names after the event's, taken from the first event.
   const first = pascalCase(eventNames[0] ?? '');
   const output = Object.keys(Outputs)
     .filter((one) => one.startsWith(first))
@@ -103,9 +105,9 @@ function clashOf(name: string): string | undefined {
 }
 
 /**
- * Writes the files of a further event, and brings every derived file up to date. If anything fails or the process is
- * interrupted, every file is as it was.
- * @param generate whether derived files are brought up to date: of several events it is enough after the last
+ * Writes the files of a new event, and updates every generated file. If anything fails or the process is interrupted,
+ * all files are restored.
+ * @param generate whether to update the generated files; for several events, only after the last
  * @returns the files
  * @throws CommandError if it fails or is interrupted
  */
@@ -121,7 +123,7 @@ export async function addEvent(event: NewEvent, generate: boolean): Promise<stri
     }
     bringUpToDate(eventIndex());
     await steps.run('node_modules/@biomejs/biome/bin/biome', 'check', '--write', ...paths);
-    // In a process of its own: this one has the catalogue as it was.
+    // In a new process, because this one has loaded the old catalogue.
     if (generate) await steps.run('tools/cli/commands/entry.js', 'generate');
   } catch (error) {
     restore();
@@ -142,7 +144,7 @@ function placesOf(event: string): string[] {
   return [dirname(definition), sample, ...derivedPlaces];
 }
 
-/** @returns what makes files, and folders with all that is in them, as they are now; some may not be there yet */
+/** @returns a function that restores the current state of these files and folders; they may not exist yet */
 function snapshotOf(places: readonly string[]): () => void {
   const contents = new Map(places.flatMap(filesAt).map((file) => [file, readFileSync(file)]));
   const absent = places.filter((place) => !existsSync(place));
@@ -159,7 +161,7 @@ function filesAt(place: string): string[] {
   return found.isDirectory() ? readdirSync(place).flatMap((name) => filesAt(join(place, name))) : [place];
 }
 
-/** @throws CommandError if one of the places has uncommitted changes; without a repository it is not known */
+/** @throws CommandError if one of the places has uncommitted changes; without a repository this is not checked */
 function assertCommitted(places: readonly string[]): void {
   const { status, stdout } = spawnSync('git', ['status', '--porcelain', '--', ...places], {
     encoding: 'utf8',
@@ -172,7 +174,7 @@ function assertCommitted(places: readonly string[]): void {
   throw new CommandError(`Commit or undo these first, which would be written to: ${changed.join(', ')}`);
 }
 
-/** Programs of Node.js, run one after the other. An interruption ends the one that runs, and lets no other begin. */
+/** Node.js programs, run one after the other. An interruption ends the running one and prevents further ones. */
 class Steps {
   signal: NodeJS.Signals | undefined;
   #child: ChildProcess | undefined;
@@ -210,7 +212,7 @@ class Steps {
 
 const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
 
-/** The line that says what is wrong: of a stack trace the error's own. */
+/** The line with the error. In a stack trace, the error's own line. */
 function reasonIn(output: string): string {
   const lines = output.split('\n').filter((line) => line.trim() !== '');
   const [error] = lines.flatMap((line) => /^\w*Error: (.+)$/.exec(line.trim())?.[1] ?? []);

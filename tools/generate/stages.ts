@@ -6,8 +6,8 @@ import { runSynthesis } from '../../local/template/synthesise.ts';
 const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
 
 /**
- * The stages of `cdk.json`, one in which every setting is set, and one with a key for everything, which another setting
- * excludes; with their fields.
+ * The stages of `cdk.json`, one with every setting, and one with a key for everything, which cannot be combined with
+ * another setting. With their fields.
  */
 export const stages: Readonly<Record<string, object>> = {
   ...context.stages,
@@ -15,7 +15,7 @@ export const stages: Readonly<Record<string, object>> = {
   encrypted: { account: '111122223333', region: 'eu-central-1', encryption: {} },
 };
 
-/** The stages that derived files are made from. */
+/** The stages that generated files are based on. */
 export const derivedFrom = ['dev', 'prod', 'every-setting', 'encrypted'] as const;
 
 /** Folders of their cloud assemblies, by stage. */
@@ -26,7 +26,10 @@ export function assembliesIn(folderOf: (stage: keyof Assemblies) => string): Ass
   return Object.fromEntries(derivedFrom.map((stage) => [stage, folderOf(stage)])) as Assemblies;
 }
 
-/** Has something done with the stack as it is now, synthesised once for each stage, by one process for all. */
+/**
+ * Synthesises the current stack once for each stage, with one process for all, and calls a function with the
+ * assemblies.
+ */
 export async function withAssemblies<Result>(
   work: (assemblies: Assemblies) => Result | Promise<Result>,
 ): Promise<Result> {

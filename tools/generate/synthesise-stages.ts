@@ -4,9 +4,9 @@ import { functionEntries } from '../../lib/release/function-bundles.ts';
 import { webhookApp } from '../../lib/webhook-app.ts';
 import { stages } from './stages.ts';
 
-/** Folders by the name of the stage whose cloud assembly goes there. */
+/** Output folders of the cloud assemblies, by stage. */
 const folders: Record<string, string> = JSON.parse(process.env.ASSEMBLIES ?? '');
-/** Of the context in `cdk.json`, and of the stages. */
+/** Overrides of the context in `cdk.json`, and of the stages. */
 const overrides: object = JSON.parse(process.env.OVERRIDES ?? '{}');
 const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
 
@@ -20,7 +20,8 @@ for (const [stage, outdir] of Object.entries(folders)) {
 }
 
 /**
- * Code in the place of the functions' own: nothing derived depends on it, and to bundle takes most of a synthesis' time.
+ * Placeholder code for the functions: no generated file depends on it, and bundling takes most of the time of a
+ * synthesis.
  * @returns the folder
  */
 function writePlaceholders(folder: string): string {

@@ -16,7 +16,7 @@ export interface Permission {
   readonly action: string;
   /** Path of the resource, or its ARN if it is not in the stack. */
   readonly resource: string;
-  /** JSON, empty if there is none. */
+  /** JSON. Empty without a condition. */
   readonly condition: string;
 }
 
@@ -35,7 +35,7 @@ export interface Resource {
   readonly dependsOn: readonly string[];
 }
 
-/** A synthesised template, its resources known by their construct's path and not by a hashed name. */
+/** A synthesised template. Identifies resources by their construct's path instead of a hashed name. */
 export class SynthesisedTemplate {
   readonly resources: readonly Resource[];
   readonly outputs: Readonly<Record<string, { readonly Value: unknown }>>;
@@ -43,7 +43,7 @@ export class SynthesisedTemplate {
   /** `aws://<account>/<region>`, each as far as it is fixed. */
   readonly environment: string;
 
-  /** @param assembly folder of a cloud assembly that holds one stack */
+  /** @param assembly folder of a cloud assembly with one stack */
   constructor(assembly: string) {
     const read = (file: string) => JSON.parse(readFileSync(join(assembly, file), 'utf8'));
     const stack = Object.values<Json>(read('manifest.json').artifacts).find(
@@ -65,7 +65,7 @@ export class SynthesisedTemplate {
     this.terminationProtection = stack.properties.terminationProtection === true;
   }
 
-  /** @throws Error if the template has none: a requirement on "every" resource must not hold for none */
+  /** @throws Error if the template has none: a check of "every" resource must not pass for zero resources */
   ofType(type: string): Resource[] {
     const found = this.resources.filter((resource) => resource.type === type);
     if (found.length === 0) throw new Error(`The template has no ${type}`);
@@ -92,7 +92,6 @@ export class SynthesisedTemplate {
     return resource.path;
   }
 
-  /** The statements that say what a role may do. */
   statementsOf(role: Resource): Statement[] {
     const attached = this.ofType('AWS::IAM::Policy').filter(({ properties }) =>
       properties.Roles.some((reference: unknown) => this.referred(reference) === role.path),
@@ -102,7 +101,7 @@ export class SynthesisedTemplate {
     );
   }
 
-  /** The path of the function that an alias leads to, by whatever refers to the alias. */
+  /** The path of the function behind an alias. Accepts any reference to the alias. */
   functionBehind(reference: unknown): string {
     const alias = this.ofType('AWS::Lambda::Alias').find(({ logicalId }) =>
       JSON.stringify(reference).includes(`{"Ref":"${logicalId}"}`),
@@ -111,7 +110,7 @@ export class SynthesisedTemplate {
     return this.referred(alias.properties.FunctionName);
   }
 
-  /** All that a role allows, one entry for each action on each resource, sorted. */
+  /** All permissions of a role, one entry for each action on each resource, sorted. */
   permissionsOf(role: Resource): Permission[] {
     const managed = (role.properties.ManagedPolicyArns ?? []).map((policy: unknown) => ({
       action: 'everything in',
@@ -141,7 +140,7 @@ export class SynthesisedTemplate {
       .flatMap(({ properties }) => properties.PolicyDocument.Statement);
   }
 
-  /** The path of what an ARN names, with what follows the ARN; a pseudo parameter as `<AWS::AccountId>`. */
+  /** The path of the resource in an ARN, with the text after the ARN. A pseudo parameter becomes `<AWS::AccountId>`. */
   #arnOf(value: unknown): string {
     if (typeof value === 'string') return value;
     const {
@@ -155,7 +154,7 @@ export class SynthesisedTemplate {
     throw new Error(`Not an ARN: ${JSON.stringify(value)}`);
   }
 
-  /** `Ref` gives the ARN of few types. */
+  /** `Ref` gives the ARN only for a few types. */
   #isReferenceToArn(value: unknown): boolean {
     const { Ref } = value as { Ref?: string };
     const type = this.resources.find(({ logicalId }) => logicalId === Ref)?.type;

@@ -6,12 +6,12 @@ import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { SynthesisedTemplate } from './synthesised-template.ts';
 
 /**
- * Changes with the functions’ code: the keys of assets, and the logical ids of versions. What is before
- * the hash of an id may end in digits, which could be of the hash: it is known by its end.
+ * Parts that change with the functions’ code: the keys of assets, and the logical ids of versions. The part before the
+ * hash may end in digits that look like a hash, so the pattern is anchored at the end.
  */
 const CODE_HASH = /[0-9a-f]{64}|(?<=CurrentVersion[0-9A-F]{8})[0-9a-f]{32}(?![0-9a-f])/g;
 
-/** The template of an assembly, without what only the functions' code or the CDK's own book-keeping changes. */
+/** The template of an assembly, without the parts that depend only on the functions' code or on CDK metadata. */
 export function templateSnapshot(assembly: string): string {
   return `${JSON.stringify(maskedTemplate(assembly), null, 2)}\n`;
 }
@@ -27,9 +27,9 @@ function maskedTemplate(assembly: string, mask: (text: string) => string = (text
 type Template = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /**
- * How the template of a stage differs from that of another stage: each change as `path old → new`, below it the logical
- * ids that have it. What is equal but for the stage's name in it is no difference. Any other change of the new template
- * changes these lines, if it does not change the old template in the same way.
+ * The differences between the templates of two stages: each change as `path old → new`, and below it the logical ids
+ * that have it. Values that differ only in the stage's name count as equal. Together with the old template, these lines
+ * show any change of the new template, unless the old one changes in the same way.
  */
 export function templateDifferences(stages: { readonly from: string; readonly to: string }): string {
   const [from, to] = [stages.from, stages.to].map((assembly) => {
@@ -48,7 +48,7 @@ export function templateDifferences(stages: { readonly from: string; readonly to
   return `${blocks.join('\n\n')}\n`;
 }
 
-/** The changes from a value to another one; `path` leads there. */
+/** The changes from one value to another at `path`. */
 function changesOf(from: unknown, to: unknown, path: readonly string[]): string[] {
   if (isDeepStrictEqual(from, to)) return [];
   if (isContainer(from) && isContainer(to) && lengthOf(from) === lengthOf(to)) {
@@ -63,22 +63,22 @@ const isContainer = (value: unknown): value is Record<string, unknown> =>
 const lengthOf = (value: object) => (Array.isArray(value) ? value.length : undefined);
 const keysOf = (from: object, to: object) => [...new Set([...Object.keys(from), ...Object.keys(to)])];
 
-/** Of a long value its hash is enough to see that it changes. */
+/** A long value is replaced by its hash, which is enough to detect a change. */
 function textOf(value: unknown): string {
   const text = JSON.stringify(value);
   if (text.length <= MAX_SHOWN) return text;
   return `${text.length} characters, SHA-256 ${createHash('sha256').update(text).digest('hex')}`;
 }
 
-/** The snapshot has the old value. */
+/** The snapshot already contains the old value. */
 const old = (value: unknown) => (isContainer(value) ? '' : `${JSON.stringify(value)} `);
 
 /** In characters. */
 const MAX_SHOWN = 2_000;
 
 /**
- * Resources that hold what cannot be made again, or whose address others know, with the properties of which
- * a change makes CloudFormation replace them. Source: "Update requires: Replacement" in its resource reference.
+ * Resources with data that cannot be recreated, or with an address that others know. For each, the properties whose
+ * change makes CloudFormation replace it. Source: "Update requires: Replacement" in its resource reference.
  */
 const REPLACED_BY: Readonly<Record<string, readonly string[]>> = {
   'AWS::ApiGateway::RestApi': [],
@@ -97,13 +97,13 @@ const REPLACED_BY: Readonly<Record<string, readonly string[]>> = {
   'AWS::S3::Bucket': ['BucketName', 'BucketNamePrefix'],
   'AWS::SNS::Topic': ['FifoTopic', 'TopicName'],
   'AWS::SQS::Queue': ['FifoQueue', 'QueueName'],
-  // Another specification makes another secret, without a replacement.
+  // Another specification creates another secret, without a replacement.
   'AWS::SecretsManager::Secret': ['GenerateSecretString', 'Name'],
 };
 
 /**
- * A line for each resource that must not be replaced, with what would replace it: a line that changes is data
- * lost, or an address that leads nowhere.
+ * A line for each resource that must not be replaced, with the values that would replace it if changed. If a line
+ * changes, data is lost or an address breaks.
  * @throws Error if no assembly has a resource of one of the types
  */
 export function statefulResources(assemblies: readonly string[]): string {

@@ -3,40 +3,38 @@ import { join } from 'node:path';
 import type { FunctionDefinition } from '../../local/functions/function-definition.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 
-/** Where stacks that run in this clone say what they are. */
+/** Where the stacks that run in this clone publish their details. */
 const FOLDER = '.local';
 
-/** What other commands find the running stack by: of several that of the one that was started last. */
+/** Other commands find the running stack by this file. If several run, it describes the one started last. */
 export const OUTPUTS_FILE = `${FOLDER}/outputs.json`;
 export const FUNCTIONS_FILE = `${FOLDER}/functions.json`;
 
-/** What is said where they find none. */
 export const NOT_RUNNING = 'The local stack is not running. Start it with: npm start';
 
-/** What stacks that are started with `--keep` go on with. */
+/** Data that `--keep` stores for the next start. */
 export const KEPT_FOLDER = `${FOLDER}/kept`;
 
-/** What starts synthesised, for the next one where nothing has changed since. */
+/** Cached synthesis, reused by the next start if nothing has changed. */
 export const SYNTHESISED_FOLDER = `${FOLDER}/synthesised`;
 
-/** The console's address and token: `{ "url": …, "token": … }`. Absent where the stack was started without. */
+/** The console's address and token: `{ "url": …, "token": … }`. Absent if the stack runs without a console. */
 export const CONSOLE_FILE = `${FOLDER}/console.json`;
 
 const PUBLISHED = [OUTPUTS_FILE, FUNCTIONS_FILE, CONSOLE_FILE];
 
 /**
- * What is kept holds payloads and the secret, and whoever has the console's token may do all that the console can: both
- * are for their owner alone.
+ * Readable only by the owner: stored data contains payloads and the secret, and the console's token grants all actions
+ * of the console.
  */
 const OWNER_ONLY = { folder: 0o700, file: 0o600 };
 
-/** What a running stack leaves for other commands. */
+/** Details that a running stack publishes for other commands. */
 interface StackDescription {
-  /** As `cdk deploy --outputs-file` writes them. */
+  /** In the format of `cdk deploy --outputs-file`. */
   readonly outputs: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** By the name on the command line: `receiver`, `shop-updated`. */
+  /** By their names on the command line: `receiver`, `shop-updated`. */
   readonly functions: Readonly<Record<string, FunctionDefinition>>;
-  /** The page that shows it. */
   readonly console?: { readonly url: string; readonly token: string };
 }
 
@@ -52,21 +50,20 @@ export function describeStack({
 }
 
 /**
- * The folder of one process in `.local`: nothing that two of them do in one clone disturbs the other.
+ * The folder of one process in `.local`, so that processes in the same clone do not disturb each other.
  *
- * @example
- * await using workspace = await Workspace.open();
+ * @example await using workspace = await Workspace.open();
  */
 export class Workspace implements AsyncDisposable {
   readonly #folder: string;
 
-  /** Also takes away what processes left that were killed. */
+  /** Also removes the folders of processes that were killed. */
   static async open(): Promise<Workspace> {
     await mkdir(FOLDER, { recursive: true });
     await chmod(FOLDER, OWNER_ONLY.folder);
     for (const name of await readdir(FOLDER)) {
       const pid = /^(?:.*\.json\.)?(\d+)$/.exec(name)?.[1];
-      // The number of a killed process may be this one's by now.
+      // The operating system may have given this process the id of a killed one.
       const isGone = pid !== undefined && (Number(pid) === process.pid || !isRunning(Number(pid)));
       if (isGone) await rm(join(FOLDER, name), { recursive: true, force: true });
     }
@@ -79,17 +76,17 @@ export class Workspace implements AsyncDisposable {
     this.#folder = folder;
   }
 
-  /** Where this process synthesises the stack to. */
+  /** Where this process synthesises the stack. */
   get assembly(): string {
     return this.folder('cdk.out');
   }
 
-  /** A folder that is removed with this one. */
+  /** A subfolder that is removed with this folder. */
   folder(name: string): string {
     return join(this.#folder, name);
   }
 
-  /** Lets other commands find a stack that runs in this process. @returns whether another one was there */
+  /** Makes a stack of this process visible to other commands. @returns whether another stack was visible before */
   async publish(description: StackDescription): Promise<boolean> {
     const others = await described();
     await this.#write(description);
@@ -97,7 +94,7 @@ export class Workspace implements AsyncDisposable {
     return others.length > 0;
   }
 
-  /** Says what the published stack is by now. A stack that was started later stays the one that is found. */
+  /** Updates the details of the published stack. If another stack was started later, that one stays visible. */
   async update(description: StackDescription): Promise<void> {
     const [latest] = await described();
     const { atime, mtime } = await stat(join(this.#folder, 'functions.json'));
@@ -119,26 +116,26 @@ export class Workspace implements AsyncDisposable {
     await rm(this.#folder, { recursive: true, force: true });
     if (await pointToLatest()) return;
     await Promise.all(PUBLISHED.map((file) => rm(file, { force: true })));
-    // One may have been published just now.
+    // Another process may have published a stack in the meantime.
     await pointToLatest();
   }
 }
 
-/** Lets other commands find the stack that was started last. @returns whether there is one */
+/** Makes the stack that was started last visible to other commands. @returns whether there is one */
 async function pointToLatest(): Promise<boolean> {
   for (const folder of await described()) {
     try {
       await point(folder);
       return true;
     } catch (error) {
-      // It has stopped meanwhile.
+      // The stack has stopped in the meantime.
       if (!isMissing(error)) throw error;
     }
   }
   return false;
 }
 
-/** Folders of running stacks, the one that was started last first. */
+/** Folders of running stacks, newest start first. */
 async function described(): Promise<string[]> {
   const started = await Promise.all(
     (await readdir(FOLDER))
@@ -155,17 +152,19 @@ async function described(): Promise<string[]> {
     .map(({ folder }) => folder);
 }
 
-/** Copies what a stack says of itself to where the other commands look. @throws Error ENOENT where it is gone */
+/**
+ * Copies the details of a stack to the place where other commands look. @throws Error ENOENT if the stack has stopped
+ */
 async function point(folder: string): Promise<void> {
   for (const file of PUBLISHED) {
-    // In one step, for whoever reads at the same time.
+    // Rename is atomic, so that concurrent readers never see half a file.
     const copy = `${file}.${process.pid}`;
     try {
       await copyFile(join(folder, file.slice(FOLDER.length + 1)), copy);
       await rename(copy, file);
     } catch (error) {
       if (file !== CONSOLE_FILE || !isMissing(error)) throw error;
-      // That of another stack would show what is not this one's.
+      // The console file of another stack must not stay.
       await rm(file, { force: true });
     }
   }

@@ -8,32 +8,31 @@ import { NOT_RUNNING } from './local-folder.ts';
 import type { RecordedRequest } from './signed-post.ts';
 import type { Stage } from './stage.ts';
 
-/** What a command works with: in a terminal, or in the console, which runs some commands itself. */
+/** The environment in which a command works: a terminal, or the console, which runs some commands itself. */
 export interface Operation {
   readonly stack: Stage;
-  /** Aborted by Ctrl-C. Work stops at a point where nothing is half done, and prints what became of the messages. */
+  /** Aborted by Ctrl-C. The work stops at a safe point and prints the state of the messages. */
   readonly signal: AbortSignal;
-  /** Prints a line. */
   readonly printLine: (line: string) => void;
-  /** Characters of a line; Infinity if the output is not a terminal. */
+  /** Columns; Infinity if the output is not a terminal. */
   readonly width: number;
-  /** Prints a part of the output. @default its lines, by `printLine` */
+  /** Prints a part of the output. @default prints its lines with `printLine` */
   readonly print?: (block: Block) => void;
-  /** Shows how far long work has come. @default a line on standard error */
+  /** Shows the progress of long work. @default a line on standard error */
   readonly progress?: ProgressDisplay;
-  /** What the command reads from standard input. @default standard input */
+  /** The command's standard input. @default standard input */
   readonly input?: Uint8Array | undefined;
-  /** A delivery, by the id of its request. @default asks the console of the local stack */
+  /** Finds a delivery by the id of its request. @default asks the console of the local stack */
   readonly recorded?: (id: string) => Promise<RecordedDelivery | undefined>;
-  /** Called with the id of each request that was posted. */
+  /** Called with the id of each posted request. */
   readonly onPosted?: (requestId: string) => void;
 }
 
-/** A delivery as the console has it. */
+/** A delivery as the console stores it. */
 export interface RecordedDelivery {
   /** Without headers if only the body is known. */
   readonly request: RecordedRequest;
-  /** Undefined if it is not kept. */
+  /** Undefined if it is not stored. */
   readonly body: Uint8Array | undefined;
 }
 
@@ -45,7 +44,6 @@ export function printBlocks({ printLine, width, print }: Operation, blocks: read
   }
 }
 
-/** Which stack. */
 interface Where {
   readonly stage?: string | undefined;
   readonly outputs?: string | undefined;
@@ -54,20 +52,21 @@ interface Where {
 }
 
 /**
- * Does the task of a command: {@link runOperation} in a terminal. The console has its own, which does it on the console's stack.
+ * Runs the task of a command: {@link runOperation} in a terminal. The console has its own implementation, which runs it
+ * on the console's stack.
  * @param task returns false if it could not do everything, and has printed why
  */
 export type RunOperation = (where: Where, task: (operation: Operation) => Promise<unknown>) => Promise<void>;
 
 export const stageOption = () =>
-  new Option('--stage <stage>', 'a stage in AWS; without it, the stack that npm start runs');
+  new Option('--stage <stage>', 'stage in AWS (default: the stack that npm start runs)');
 
 export const outputsOption = () =>
-  new Option('--outputs <file>', 'the stack of a file that cdk deploy --outputs-file wrote');
+  new Option('--outputs <file>', 'file that cdk deploy --outputs-file wrote, instead of --stage');
 
 /**
- * Does a task on the stack that the options name: by default the one that `npm start` runs.
- * @throws CommandError if there is no such stack, or AWS refuses something
+ * Runs a task on the stack that the options name: by default the one that `npm start` runs.
+ * @throws CommandError if there is no such stack, or AWS rejects a call
  */
 export const runOperation: RunOperation = async (where, task) => {
   const interrupted = interruption();
@@ -88,19 +87,19 @@ export const runOperation: RunOperation = async (where, task) => {
 export const isInterruption = (error: unknown, signal: AbortSignal) =>
   signal.aborted && error instanceof Error && error.name === 'AbortError';
 
-/** @throws CommandError if there is no such stack, or two are named */
+/** @throws CommandError if there is no such stack, or the options name two */
 async function findStack({ stage, outputs, url }: Where): Promise<Stage> {
   if (stage !== undefined && outputs !== undefined) {
     throw new CommandError('Either --stage or --outputs, not both');
   }
-  // Loading it with AWS' clients takes longer than to refuse most wrong options.
+  // Loaded late, because the AWS clients load slowly and most wrong options can be rejected without them.
   const { findLocalStack, findStackOfFile, findStage, stageAt } = await import('./stage.ts');
   if (url !== undefined) return stageAt(new URL(url));
   if (stage !== undefined) return findStage(stage);
   return outputs === undefined ? findLocalStack() : findStackOfFile(outputs);
 }
 
-/** A refusal of AWS, or a failed connection to it, as one line. A fault of the command stays as it is. */
+/** An AWS error or a failed connection, as one line. A bug of the command stays as it is. */
 export function forPeople(error: unknown, local: boolean): unknown {
   if (!(error instanceof Error)) return error;
   if (local && 'code' in error && error.code === 'ECONNREFUSED') return new CommandError(NOT_RUNNING);
@@ -110,12 +109,12 @@ export function forPeople(error: unknown, local: boolean): unknown {
   return error;
 }
 
-/** How AWS names a permission that is missing. */
+/** How AWS names a missing permission. */
 const NOT_AUTHORIZED = /not authorized to perform: ([\w-]+:[\w*]+)/;
 
 /**
- * Why something is unknown, in a line; names the permission if one is missing.
- * @throws the error, if it is a fault of the console itself
+ * Why something is unknown, in one line. Names the permission if one is missing.
+ * @throws the error itself if it is a bug of the console
  */
 export function refusalOf(error: unknown, local: boolean): string {
   const shown = forPeople(error, local);
@@ -124,7 +123,7 @@ export function refusalOf(error: unknown, local: boolean): string {
   return permission === undefined ? shown.message : `the permission ${permission} is missing`;
 }
 
-/** @returns why AWS refuses it, or which output the stage lacks */
+/** @returns the error text of AWS, or the name of the output that the stage lacks */
 export async function orRefusal<Value>(
   { local }: Stage,
   ask: () => Promise<Value>,
@@ -132,7 +131,8 @@ export async function orRefusal<Value>(
   try {
     return await ask();
   } catch (error) {
-    // An answer of a service has a fault. Without one, the network or the local stack is away, and nothing can be read.
+    // An error answered by a service has `$fault`. Without it, the network or the local stack is down, and nothing can
+    // be read.
     const isAnswer = error instanceof Error && '$fault' in error;
     if (!isAnswer && !(error instanceof CommandError)) throw error;
     return { refused: refusalOf(error, local) };

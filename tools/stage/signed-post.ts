@@ -11,7 +11,7 @@ import type { Stage } from './stage.ts';
 interface Post {
   readonly url: string;
   readonly body: Uint8Array;
-  /** Ends the wait: a receiver that a debugger holds may answer minutes later. */
+  /** Aborts the wait. A receiver stopped in a debugger may answer minutes later. */
   readonly signal?: AbortSignal;
 }
 
@@ -21,18 +21,18 @@ interface SignedPost extends Post {
   readonly encoding?: 'hex' | 'base64';
 }
 
-/** A request as it came in. */
+/** A request as it arrived. */
 export interface RecordedRequest {
   readonly method: string;
   readonly path: string;
-  /** In the order in which they came. */
+  /** In the order of the request. */
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
 interface WebhookAnswer {
   readonly status: number;
   readonly body: string;
-  /** Of the receiver or, if it was not called, of API Gateway. */
+  /** From the receiver or, if it was not called, from API Gateway. */
   readonly requestId: string | undefined;
 }
 
@@ -52,7 +52,7 @@ export async function postSigned(post: SignedPost): Promise<WebhookAnswer> {
   }
 }
 
-/** Headers of one connection: the partner did not write them. */
+/** Headers that belong to one connection. The partner did not write them. */
 const OF_CONNECTION = new Set([
   'host',
   'connection',
@@ -67,9 +67,9 @@ const OF_CONNECTION = new Set([
 ]);
 
 /**
- * Posts a recorded request as it came, with its own headers and so its own signature. Headers of a tunnel are left out:
- * with them the request would be taken for one that came through the tunnel.
- * @param post `url`: of the webhook, whose origin is used with the request's path
+ * Posts a recorded request unchanged, with its own headers and so its own signature. Headers of a tunnel are left out:
+ * otherwise the request would look as if it came through the tunnel.
+ * @param post `url` is that of the webhook. Its origin is combined with the request's path
  * @throws CommandError if nothing answers; AbortError if the signal is aborted
  */
 export async function postRecorded(
@@ -80,7 +80,7 @@ export async function postRecorded(
   const own = headers.filter(([name]) => !OF_CONNECTION.has(name.toLowerCase()) && !isOfProxy(name));
   const all = [['host', host], ...own, ['content-length', String(body.length)], ['connection', 'close']];
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    // A list of headers is sent as it is written, in order and case.
+    // Node sends a list of headers unchanged, in order and case.
     const options = { method, headers: all.flat(), ...(signal && { signal }) };
     httpRequest(`${origin}${path}`, options, resolve)
       .on('error', (error: NodeJS.ErrnoException) =>
@@ -97,7 +97,7 @@ const nothingAnswers = (url: string) =>
     `Nothing answers at ${url}. Is it the right address? The local stack is started with: npm start`,
   );
 
-/** Ids of a request in answers of API Gateway itself: of an HTTP API, of a REST API. */
+/** Headers with a request id in answers by API Gateway itself: HTTP API, REST API. */
 const ID_HEADERS = ['apigw-requestid', 'x-amz-apigw-id'];
 
 function answerOf(status: number, body: string, header: (name: string) => unknown): WebhookAnswer {
@@ -117,7 +117,7 @@ export function answerText({ status, body }: { status: number; body: unknown }):
   ].join('  ');
 }
 
-/** An answer's JSON, or its text if it is not JSON. */
+/** Parses an answer as JSON. Returns the text if it is not JSON. */
 export function parsedAnswer(body: string): unknown {
   try {
     return JSON.parse(body);
@@ -127,8 +127,8 @@ export function parsedAnswer(body: string): unknown {
 }
 
 /**
- * What deliveries to a stack are signed with: the bare secret, or that of a JSON object (docs/decisions.md, D12).
- * @throws CommandError where it is empty or binary
+ * The secret that signs deliveries to a stack: a bare string, or a property of a JSON object (docs/decisions.md, D12).
+ * @throws CommandError if it is empty or binary
  */
 export async function currentSecret({ secrets, webhookSecretArn }: Stage): Promise<string> {
   const command = new GetSecretValueCommand({ SecretId: webhookSecretArn });

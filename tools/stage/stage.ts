@@ -21,14 +21,14 @@ import { CommandError } from '../cli/terminal/command-error.ts';
 import { readJson } from '../cli/terminal/files.ts';
 import { NOT_RUNNING, OUTPUTS_FILE } from './local-folder.ts';
 
-/** What a stage lacks: it was deployed by an earlier version, or is set to do without. */
+/** The stage lacks an output: it was deployed by an earlier version, or is configured without the feature. */
 export class MissingOutputError extends CommandError {
   constructor(output: string, title: string) {
     super(`The stack has no output ${output}: deploy ${title} again`);
   }
 }
 
-/** A stage: the local stack, or one that is deployed to AWS. */
+/** A stage: the local stack, or one deployed to AWS. */
 export class Stage {
   /** For people: `the local stack`, `stage prod in eu-west-1`. */
   readonly title: string;
@@ -36,7 +36,7 @@ export class Stage {
   readonly outputs: Readonly<Record<string, string>>;
   /** Whether `npm start` runs it. */
   readonly local: boolean;
-  /** How a command names it: ` --stage prod`; empty for the local stack. */
+  /** The option that names it in a command: ` --stage prod`. Empty for the local stack. */
   readonly commandSuffix: string;
   readonly sqs: SQSClient;
   readonly dynamodb: DynamoDBClient;
@@ -48,7 +48,7 @@ export class Stage {
   readonly sts: STSClient;
   readonly firehose: FirehoseClient;
   private readonly clients: readonly { destroy(): void }[];
-  /** Between two looks at what changes: a move of messages, an event source. */
+  /** Milliseconds between two polls, for example of a move task or an event source. */
   readonly pollMilliseconds: number = 1_000;
 
   constructor(title: string, outputs: Readonly<Record<string, string>>, option = '') {
@@ -73,8 +73,8 @@ export class Stage {
   }
 
   /**
-   * How long a receive must wait before an empty answer means an empty queue, in seconds. Without a wait, SQS asks only
-   * some of its servers; the local endpoint is one server.
+   * Wait time of a receive, in seconds, after which an empty answer means an empty queue. Without a wait, SQS asks only
+   * some of its servers. The local endpoint is a single server.
    */
   get waitSeconds(): 0 | 1 {
     return this.local ? 0 : 1;
@@ -104,7 +104,7 @@ export class Stage {
     return this.output('ReceiverLogGroup');
   }
 
-  /** Whether the stage has an archive: `archive.days` is not 0. */
+  /** False if `archive.days` is 0. */
   get hasArchive(): boolean {
     return this.outputs.ArchiveBucket !== undefined;
   }
@@ -155,14 +155,14 @@ export class Stage {
   }
 
   /**
-   * The command line of a further command for this stage: `npm run dlq -- show shop.updated --stage prod`.
+   * A command line for this stage: `npm run dlq -- show shop.updated --stage prod`.
    * @param script @default 'dlq'
    */
   command(text: string, script = 'dlq'): string {
     return `npm run ${script} -- ${text}${this.commandSuffix}`;
   }
 
-  /** The same stage, with other values for some properties: other clients, or outputs that lack something. */
+  /** The same stage with some properties replaced, such as clients or outputs. */
   with(values: Partial<Stage>): Stage {
     return Object.create(this, Object.getOwnPropertyDescriptors(values));
   }
@@ -173,13 +173,12 @@ export class Stage {
     return Arn;
   }
 
-  /** Ends the connections of the clients. */
   close(): void {
     for (const client of this.clients) client.destroy();
   }
 }
 
-/** @throws CommandError where `npm start` does not run */
+/** @throws CommandError if `npm start` does not run */
 export function findLocalStack(): Stage {
   if (!existsSync(OUTPUTS_FILE)) throw new CommandError(NOT_RUNNING);
   return new Stage('the local stack', readOutputs(OUTPUTS_FILE));
@@ -194,25 +193,25 @@ export function localStackAt(address: URL): Stage | undefined {
   return undefined;
 }
 
-/** The local stack, if the address is that of its webhook; otherwise a stage of which only the webhook is known. */
+/** The local stack, if the address is that of its webhook. Otherwise a stage with only a webhook. */
 export function stageAt(address: URL): Stage {
   const local = localStackAt(address);
   const outputs = { ...local?.outputs, WebhookUrl: address.href };
-  // Its queues are unknown. An address outside AWS says that it is not in a region.
+  // Its queues are unknown. For an address outside AWS, the title does not name a region.
   return (
     local?.with({ outputs }) ??
     new Stage(`the receiver at ${address.host}`, { ...outputs, QuarantineQueueUrl: address.href })
   );
 }
 
-/** Whether it is a loopback address, or a name that RFC 6761 §6.3 keeps for those. */
+/** Whether it is a loopback address, or a name that RFC 6761 §6.3 reserves for loopback. */
 export function isThisMachine({ hostname }: URL): boolean {
   const address = hostname.replace(/^\[(.*)\]$/, '$1');
   if (isIP(address) === 4) return address.startsWith('127.');
   return address === '::1' || address === 'localhost' || address.endsWith('.localhost');
 }
 
-/** The environment in which AWS' SDK uses the stack that `npm start` runs. */
+/** Environment variables that make the AWS SDK use the stack that `npm start` runs. */
 export function localEnvironment(outputs: { readonly QuarantineQueueUrl: string }): Record<string, string> {
   return {
     AWS_ENDPOINT_URL: new URL(outputs.QuarantineQueueUrl).origin,
@@ -223,8 +222,8 @@ export function localEnvironment(outputs: { readonly QuarantineQueueUrl: string 
 }
 
 /**
- * The stack that a file describes which `cdk deploy --outputs-file` wrote, or the local stack.
- * @throws CommandError where the file does not describe one stack of this app
+ * The stack described by a file of `cdk deploy --outputs-file`, or the local stack.
+ * @throws CommandError if the file does not describe exactly one stack of this app
  */
 export function findStackOfFile(file: string): Stage {
   return new Stage(`the stack of ${file}`, readOutputs(file), ` --outputs ${file}`);
@@ -232,7 +231,7 @@ export function findStackOfFile(file: string): Stage {
 
 /**
  * A deployed stage, from the outputs of its CloudFormation stack, with the usual AWS credentials and region.
- * @throws CommandError where the stage is not deployed
+ * @throws CommandError if the stage is not deployed
  */
 export async function findStage(stage: string): Promise<Stage> {
   const client = new CloudFormationClient({});
@@ -243,7 +242,7 @@ export async function findStage(stage: string): Promise<Stage> {
     const { Stacks } = await client.send(new DescribeStacksCommand({ StackName }));
     stack = Stacks?.[0];
   } catch (error) {
-    // CloudFormation has no error of its own for a stack that does not exist.
+    // CloudFormation has no specific error for a stack that does not exist.
     if (!(error instanceof CloudFormationServiceException) || error.name !== 'ValidationError') throw error;
   } finally {
     client.destroy();
@@ -258,7 +257,7 @@ export async function findStage(stage: string): Promise<Stage> {
   return new Stage(`stage ${stage} in ${region}`, outputs, ` --stage ${stage}`);
 }
 
-/** @throws CommandError that names all that is missing: the region, the credentials */
+/** @throws CommandError that names everything missing: the region, the credentials */
 async function configuredRegion({ config }: CloudFormationClient): Promise<string> {
   const [region, credentials] = await Promise.allSettled([config.region(), config.credentials()]);
   const why = credentials.status === 'rejected' && String(credentials.reason.message).split('\n')[0];
@@ -286,15 +285,15 @@ function readOutputs(file: string): Record<string, string> {
   return outputs[0];
 }
 
-/** A queue's address in AWS says its region. */
+/** A queue address in AWS contains its region. */
 const AWS_HOST = /^sqs\.([a-z0-9-]+)\.(amazonaws\.com(\.cn)?|amazonaws\.eu)$/;
 
 const LOCAL_REGION = 'us-east-1';
 
-/** Queue addresses elsewhere are those of a local AWS endpoint, which takes any access key. */
+/** Other queue addresses belong to a local AWS endpoint, which accepts any access key. */
 const ANY_CREDENTIALS = { accessKeyId: 'operator', secretAccessKey: 'local' };
 
-/** Whether the environment is set up for an endpoint elsewhere than in AWS: an emulator may know its access keys. */
+/** Whether the environment configures an endpoint outside AWS: an emulator may check its access keys. */
 const namesEndpoint = () => Boolean(process.env.AWS_ENDPOINT_URL && process.env.AWS_ACCESS_KEY_ID);
 
 /** @param region of AWS; undefined for a local endpoint. @param origin of the local endpoint */

@@ -34,7 +34,7 @@ export async function post(url: string, secret: string, body: Uint8Array<ArrayBu
   return { status: response.status, text: await response.text() };
 }
 
-/** Of a failed fetch the cause says more than its message. */
+/** The cause of a failed fetch is more helpful than its message. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;

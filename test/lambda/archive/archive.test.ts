@@ -25,7 +25,7 @@ beforeEach(() => {
 afterEach(() => faults.clear());
 afterAll(() => aws.close());
 
-/** A record of this test. @param body is filled up until the line has so many bytes. @default a short one */
+/** A record of this test. @param body is padded until the line has this many bytes. @default a short body */
 function record(index: number, bytes = 0): ArchiveRecord {
   const short: ArchiveRecord = {
     eventId: `event-${tests}-${index}`,
@@ -40,20 +40,32 @@ function record(index: number, bytes = 0): ArchiveRecord {
   return { ...short, body: 'x'.repeat(Math.max(0, bytes - length)) };
 }
 
-/** The places of this test's records that are in the bucket, once there are so many. */
+/** Positions of this test's records in the bucket, when there are this many. */
 const archived = (count: number) =>
   eventually(async () => {
     const own = (await bucket.records()).filter(({ eventId }) => eventId.startsWith(`event-${tests}-`));
     return own.length === count ? own.map(({ eventId }) => Number(eventId.split('-')[2])).sort() : undefined;
   });
 
-test('a batch is one call', async () => {
+/** The calls to Firehose that archive records of these sizes, in bytes. */
+async function callsFor(sizes: readonly number[]): Promise<number> {
   faults.inject({ service: 'firehose', kind: 'slow', milliseconds: 0, callers: 'everyone' });
   const before = faults.counts.slow;
-  const records = Array.from({ length: 10 }, (_, index) => record(index));
-  expect(await archive.put(records)).toEqual(Array(10).fill(undefined));
-  expect(faults.counts.slow - before).toBe(1);
+  const records = sizes.map((bytes, index) => record(index, bytes));
+  expect(await archive.put(records)).toEqual(sizes.map(() => undefined));
+  return faults.counts.slow - before;
+}
+
+test('a batch is one call', async () => {
+  expect(await callsFor(Array(10).fill(0))).toBe(1);
   expect(await archived(10)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+});
+
+test('a call holds 3 MiB of records', async () => {
+  const last = 3 * 1024 * 1024 - 3 * MAX_RECORD_BYTES;
+  const full = Array(3).fill(MAX_RECORD_BYTES);
+  expect(await callsFor([...full, last])).toBe(1);
+  expect(await callsFor([...full, last + 1])).toBe(2);
 });
 
 test('a batch that is too large for one call is several', async () => {
@@ -89,7 +101,7 @@ describe('what was not archived is told by its place', () => {
     faults.inject({ service: 'firehose', kind: 'throttled', every: 2, callers: 'everyone' });
     const failures = await archive.put([0, 1, 2, 3].map((index) => record(index, MAX_RECORD_BYTES)));
     const names = failures.map((failure) => failure?.name ?? 'archived');
-    // Three records fill a call; which of the two calls comes first is not said.
+    // Three records fill a call. The order of the two calls is not fixed.
     expect([
       ['archived', 'archived', 'archived', 'ServiceUnavailableException'],
       [...Array(3).fill('ServiceUnavailableException'), 'archived'],

@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import { type ArchiveRecord, archiveLine, MAX_RECORD_BYTES } from '../../../lambda/archive/record.ts';
 import { escapeForSqs, fitsMessage } from '../../../lambda/queue/message.ts';
 
-/** Near the border of a body without anything to escape, and of one in which each byte is escaped. */
+/** Near the limits for a body without escapes, and for one in which each byte is escaped. */
 const BORDERS = [484 * 1024, 968 * 1024];
 
-/** Characters of JSON text that take more room as a part of a JSON string, and some that take no more. */
+/** Characters of JSON text that are escaped in a JSON string, and some that are not. */
 const piece = fc.constantFrom('\\"', '\\\\', '\\u0000', 'é', '日', '😀', '\u2028', '\u007f', '\ufffe', 'x');
 
-/** JSON text of about as many bytes as a border, also once it is escaped. */
+/** JSON text near a limit in bytes, before or after escaping. */
 const body = fc
   .tuple(
     fc.array(piece, { minLength: 1, maxLength: 8 }),
@@ -26,7 +26,7 @@ const body = fc
     return escapeForSqs(`[${unit.repeat(times)}"${'x'.repeat(rest)}"]`);
   });
 
-/** All that a record of the receiver can hold besides its body, at its largest. */
+/** The largest possible record of the receiver, besides its body. */
 const largest: ArchiveRecord = {
   eventId: 'f'.repeat(64),
   event: 'girl.schedule_changed',
@@ -56,7 +56,7 @@ test('a body that travels in its message always fits the archive', () => {
     }),
     { numRuns: 100 },
   );
-  // The bodies are on both sides of the border.
+  // There are bodies on both sides of the limit.
   expect(Math.min(fitting, stored)).toBeGreaterThan(10);
 });
 

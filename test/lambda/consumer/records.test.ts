@@ -69,7 +69,7 @@ describe('an event', () => {
 describe('a dead letter', () => {
   const TRACE = 'Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1';
 
-  /** What is sent to the dead-letter queue. */
+  /** Parameters of the call that sends to the dead-letter queue. */
   async function sentFor(record: SQSRecord, reason = 'Error: x'): Promise<SendMessageCommandInput> {
     const inputs: SendMessageCommandInput[] = [];
     const client = { send: async ({ input }: { input: SendMessageCommandInput }) => inputs.push(input) };

@@ -38,13 +38,15 @@ beforeAll(async () => {
   Object.assign(process.env, functionEnvironment('shop-updated', aws), {
     POWERTOOLS_LOG_LEVEL: 'INFO',
     POWERTOOLS_METRICS_DISABLED: 'false',
+    // The payload must not be logged even then.
+    POWERTOOLS_LOGGER_LOG_EVENT: 'true',
   });
   handler = await load();
 });
 beforeEach(() => {
   tests += 1;
   lines.capture();
-  // The SDK repeats a call at once.
+  // The SDK then retries a call at once.
   jest.spyOn(Math, 'random').mockReturnValue(0);
 });
 afterEach(() => {
@@ -53,7 +55,7 @@ afterEach(() => {
 });
 afterAll(() => aws.close());
 
-/** Loads the consumer of shop.updated once more. @param environment that differs from the template's */
+/** Loads the consumer of shop.updated again. @param environment overrides the template's */
 async function load(environment: NodeJS.ProcessEnv = {}): Promise<Handler> {
   const before = { ...process.env };
   Object.assign(process.env, environment);
@@ -63,7 +65,7 @@ async function load(environment: NodeJS.ProcessEnv = {}): Promise<Handler> {
   return module.handler;
 }
 
-/** Names a thing of this test. */
+/** A name that only this test uses. */
 const own = (name: string | number) => `test-${tests}-${name}`;
 
 const shop = (name: string | number, timestamp = TIMESTAMP) => ({
@@ -79,7 +81,6 @@ interface MessageOptions {
   readonly payloadKey?: string;
 }
 
-/** A message as a queue hands it over. */
 function message(
   payload: object | string,
   { attempt = 1, receivedAt = RECEIVED_AT, ...more }: MessageOptions = {},
@@ -103,14 +104,14 @@ function message(
 
 const inject = (fault: Omit<Fault, 'callers'>) => faults.inject({ ...fault, callers: 'everyone' });
 
-/** Has a batch processed. @returns the messages that come back */
+/** Processes a batch. @returns the messages that come back */
 async function consume(batch: readonly SQSRecord[], consumer = handler, context = consumerContext) {
   const { batchItemFailures } = await consumer({ Records: [...batch] }, context);
   const ids = batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
   return batch.filter(({ messageId }) => ids.includes(messageId));
 }
 
-/** The archive's record of a message, after the faults. */
+/** The archive's record of a message, read after the faults have ended. */
 async function recordOf({ body }: SQSRecord, outcome?: string): Promise<ArchivedRecord> {
   faults.clear();
   return eventually(async () =>
@@ -289,7 +290,7 @@ describe('a failure that may pass', () => {
         retryInSeconds: 30,
       }),
     ]);
-    // It was received for a second.
+    // Simulates processing for a second after the receive.
     await new Promise((resolve) => setTimeout(resolve, 1_200));
     expect(await queues.receive(QueueUrl)).toEqual([]);
     expect(await queues.count(QueueUrl)).toBe(1);
@@ -305,7 +306,7 @@ describe('a failure that may pass', () => {
     );
   });
 
-  // The client gives up a call after 2 s, and tries twice.
+  // The client aborts a call after 2 s, and tries twice.
   test('is a dependency that hangs: its call ends after the client’s timeouts', async () => {
     inject({ service: 'dynamodb', kind: 'slow', milliseconds: 60_000 });
     const hung = message(shop('hung'));

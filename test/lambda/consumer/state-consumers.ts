@@ -12,7 +12,7 @@ import type { TestAws } from '../../support/test-aws.ts';
 
 type Handler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
 
-/** A row, and where it is. */
+/** An item, and where it is. */
 export interface StoredRow {
   readonly table: string;
   readonly key: Record<string, string>;
@@ -31,7 +31,7 @@ export class StateConsumers {
     this.#handlers = handlers;
   }
 
-  /** Gives this process their environment, and loads them. They archive nothing. */
+  /** Sets their environment in this process, and loads them. They archive nothing. */
   static async load(aws: TestAws): Promise<StateConsumers> {
     Object.assign(process.env, {
       AWS_ENDPOINT_URL: aws.operator.endpoint,
@@ -59,12 +59,12 @@ export class StateConsumers {
     return new StateConsumers(aws, handlers);
   }
 
-  /** Has a delivery processed. @param replay that sends it. @default undefined, of a delivery */
+  /** Processes a delivery. @param replay that sends it. @default undefined: a normal delivery */
   async deliver(delivery: ReceivedDelivery, replay?: Replay): Promise<void> {
     expect(await this.attempt(delivery, replay)).toBe(true);
   }
 
-  /** Lets a consumer try. @returns false where the message comes back */
+  /** One attempt of a consumer. @returns false if the message comes back */
   async attempt({ body, receivedAt }: ReceivedDelivery, replay?: Replay): Promise<boolean> {
     const payload = JSON.parse(body);
     const event = replayedBy(replay, sqsEvent({ event: payload.event, name: 'consumer', payload }));
@@ -74,7 +74,7 @@ export class StateConsumers {
     return result?.batchItemFailures.length === 0;
   }
 
-  /** The rows that these deliveries are about, as they are. */
+  /** The current items of these deliveries. */
   async rows(deliveries: readonly ReceivedDelivery[]): Promise<StoredRow[]> {
     const { shops, cast, contacts } = expectedState(deliveries);
     const read = ([id]: [string, Row], output: string, name: string) => this.#read(output, { [name]: id });
@@ -85,7 +85,7 @@ export class StateConsumers {
     ]);
   }
 
-  /** Holds the tables against what they must hold after these deliveries. */
+  /** Checks that the tables have the expected content after these deliveries. */
   async expectState(deliveries: readonly ReceivedDelivery[]): Promise<void> {
     const actual = await this.rows(deliveries);
     expect(actual.map(({ row }) => essence(row))).toEqual(allRows(expectedState(deliveries)).map(essence));
@@ -102,7 +102,7 @@ const allRows = ({ shops, cast, contacts }: ExpectedState): Row[] =>
 
 const RECEIVED_AT = ['2026-01-31T09:00:00.000Z', '2026-01-31T09:00:01.000Z', '2026-01-31T09:10:00.000Z'];
 
-/** Few moments, so that equal ones are common; the last two are ahead of (some) receipts. */
+/** Few times, so that equal ones are common. The last two are later than (some) receipts. */
 const timestamp = fc.constantFrom(
   '2026-01-31T08:00:00.000Z',
   '2026-01-31T08:00:00.001Z',
@@ -142,7 +142,7 @@ const payload = fc.oneof(
   }),
 );
 
-/** Deliveries of events that write state, each one to three times with receipts of their own, in any order. */
+/** Deliveries of events that write state, each one to three times with its own receipts, in any order. */
 export const history: fc.Arbitrary<ReceivedDelivery[]> = fc
   .array(fc.tuple(payload, fc.array(fc.constantFrom(...RECEIVED_AT), { minLength: 1, maxLength: 3 })), {
     minLength: 1,
@@ -155,7 +155,7 @@ export const history: fc.Arbitrary<ReceivedDelivery[]> = fc
     return fc.shuffledSubarray(deliveries, { minLength: deliveries.length });
   });
 
-/** The same deliveries with ids of one run, so that runs do not meet in the tables. */
+/** The same deliveries with ids of one run, so that runs do not share items. */
 export function ofRun(run: number, deliveries: readonly ReceivedDelivery[]): ReceivedDelivery[] {
   return deliveries.map(({ body, receivedAt }) => {
     const { data, ...event } = JSON.parse(body) as { data: Record<string, unknown> };
@@ -167,13 +167,13 @@ export function ofRun(run: number, deliveries: readonly ReceivedDelivery[]): Rec
   });
 }
 
-/** What a bug of ours does to an attribute of a row. */
+/** Damage to an attribute of an item, as by a bug. */
 export interface Damage {
   readonly attribute: string;
   readonly kind: 'removed' | 'changed' | 'shortened' | 'added' | 'mistyped';
 }
 
-/** Columns of all tables but for keys and `version`. `notes` is nobody's. */
+/** Columns of all tables except keys and `version`. No event writes `notes`. */
 const COLUMNS = [
   'shop_id',
   'name',
@@ -192,7 +192,7 @@ const COLUMNS = [
   'notes',
 ];
 
-/** Some damage to rows of any table; of what a row does not have, it takes no harm. */
+/** Some damage for items of any table. Attributes that an item lacks are ignored. */
 export const damages: fc.Arbitrary<Damage[]> = fc.array(
   fc.record({
     attribute: fc.constantFrom(...COLUMNS),
@@ -201,12 +201,12 @@ export const damages: fc.Arbitrary<Damage[]> = fc.array(
   { maxLength: 12 },
 );
 
-/** Leaves the versions of rows and of their fields right, and so gives an ordinary delivery no reason to write. */
+/** Whether the damage keeps the versions of items and fields, so that a normal delivery has no reason to write. */
 export const underRightVersions = ({ attribute }: Damage): boolean => !attribute.endsWith('_version');
 
 /**
- * Writes the rows as damage leaves them: their keys and `version` are right. Attributes are added to those that a
- * repair is to remove: of the cast any, of the shop cache its own.
+ * Writes the damaged items. Their keys and `version` are right. Attributes are added only if a repair removes them: for
+ * the cast any, for the shop cache its own.
  */
 export async function damage(
   tables: Tables,
@@ -230,7 +230,7 @@ function harm(row: Row, key: StoredRow['key'], { attribute, kind }: Damage): voi
   } else if (isThere && kind === 'removed') {
     delete row[attribute];
   } else if (isThere && kind === 'mistyped') {
-    // Of indexed columns DynamoDB takes text only.
+    // DynamoDB accepts only text in indexed columns.
     row[attribute] = attribute === 'shop_id' ? 'wrong' : null;
   } else if (isThere) {
     row[attribute] = attribute.endsWith('_version') ? lowered(row[attribute], kind) : 'wrong';
@@ -238,8 +238,8 @@ function harm(row: Row, key: StoredRow['key'], { attribute, kind }: Damage): voi
 }
 
 /**
- * Writes contacts as a bug does that fills in what an event does not carry: all fields of a record are wrong, and claim
- * to be of its newest event.
+ * Writes contacts like a bug that fills in missing fields: all fields of an item are wrong, with the version of its
+ * newest event.
  */
 export async function fillIn(tables: Tables, rows: readonly StoredRow[]): Promise<void> {
   const contacts = rows.filter(({ key }) => 'user_id' in key);
@@ -256,6 +256,6 @@ export async function fillIn(tables: Tables, rows: readonly StoredRow[]): Promis
   );
 }
 
-/** A version as a bug may have written it: below every other, or between its own and the one before. */
+/** A version that a bug may have written: lower than all others, or between its own and the previous one. */
 const lowered = (version: unknown, kind: Damage['kind']) =>
   kind === 'shortened' && typeof version === 'string' ? version.slice(0, -1) : '0';

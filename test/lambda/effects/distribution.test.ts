@@ -48,7 +48,10 @@ describe('a distribution', () => {
     readonly replay?: Replay;
   }
 
-  /** Has the shop invalidated by an event, whose id is its version. @returns the outcome, or the error’s name */
+  /**
+   * Processes an event that invalidates the shop. The event's id is its version. @returns the outcome, or the error’s
+   * name
+   */
   async function invalidate({ replay, ...event }: Event): Promise<string> {
     const update = {
       ...event,

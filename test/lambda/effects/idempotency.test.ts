@@ -16,7 +16,7 @@ beforeAll(async () => {
   aws = await startTestAws(faults);
   Object.assign(process.env, functionEnvironment('review-posted', aws));
 });
-// The SDK repeats a call at once.
+// The SDK then retries a call at once.
 beforeEach(() => void jest.spyOn(Math, 'random').mockReturnValue(0));
 afterEach(() => {
   jest.restoreAllMocks();
@@ -24,10 +24,10 @@ afterEach(() => {
 });
 afterAll(() => aws.close());
 
-/** What Lambda says to a function that must end so soon. */
+/** Lambda context of a function with this much time left. */
 const endingIn = (milliseconds: number) => ({ getRemainingTimeInMillis: () => milliseconds }) as Context;
 
-/** An effect that counts how often it happened, in a function that ends soon. */
+/** An effect that counts its executions, in a function that ends soon. */
 function counted(name: string, remaining = 500) {
   let times = 0;
   const send = idempotent(name, async (): Promise<EffectOutcome> => {

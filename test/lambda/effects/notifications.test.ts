@@ -104,12 +104,12 @@ describe('a notification for programs', () => {
 });
 
 describe('the largest notification', () => {
-  /** Of the message with its attributes, in bytes. Source: Amazon SNS API reference, `Publish`. */
+  /** Limit for a message with its attributes, in bytes. Source: Amazon SNS API reference, `Publish`. */
   const SNS_LIMIT_BYTES = 262_144;
 
   const cases = eventNames
     .filter(isNotification)
-    // A control character is six bytes as JSON, and seven as JSON in JSON; in Markdown `&` is five.
+    // A control character has six bytes as JSON, and seven as JSON in JSON. In Markdown, `&` has five.
     .flatMap((event) => ['\u0001', '\\', '&', '😀'].map((character) => ({ event, character })));
 
   test.each(cases)('of $event is one that SNS takes, all of $character', ({ event, character }) => {
@@ -153,7 +153,7 @@ beforeAll(async () => {
 beforeEach(() => {
   published.length = 0;
   lines.capture();
-  // The SDK repeats a call at once.
+  // The SDK then retries a call at once.
   jest.spyOn(Math, 'random').mockReturnValue(0);
 });
 afterEach(() => {
@@ -168,17 +168,16 @@ interface Payload {
   readonly timestamp: string;
 }
 
-/** Has an event processed. @returns whether it is done */
+/** Processes an event. @returns whether it is done */
 async function consume(payload: Payload, replay?: Replay): Promise<boolean> {
   const { event } = payload;
-  // Clients take it at their first call.
+  // Clients read it at their first call.
   process.env.AWS_ACCESS_KEY_ID = accessKeys.get(event);
   const batch = replayedBy(replay, sqsEvent({ event, name: 'consumer', payload: { ...payload } }));
   const result = await handlers.get(event)?.(batch, consumerContext);
   return result?.batchItemFailures.length === 0;
 }
 
-/** An id that no other event has. */
 const ownId = () => `id-${randomUUID()}`;
 
 describe.each([
@@ -276,7 +275,7 @@ describe('a published notification', () => {
   });
 });
 
-/** Comes to the consumer once: a delivery, or what a replay sends; maybe while a dependency is down. */
+/** One arrival at the consumer: a delivery or a message of a replay, possibly while a dependency is down. */
 interface Coming {
   readonly replay: Replay | undefined;
   readonly fault: Fault | undefined;
@@ -291,7 +290,7 @@ const comings = fc.array(
       { name: 'fill', mode: 'fill', notify: true },
       { name: 'repair', mode: 'repair', notify: true },
     ),
-    // Before SNS takes the notification. What is down after it is the window that remains.
+    // Only failures before SNS accepts the notification. A failure after it is the known window for duplicates.
     fault: fc.option(
       fc.constantFrom<Fault[]>(
         { service: 'sns', kind: 'down' },
@@ -303,7 +302,7 @@ const comings = fc.array(
   { minLength: 1, maxLength: 8 },
 );
 
-// Some hundred events, each several times.
+// About a hundred events, each several times.
 test('people are notified once of an event, and once more for each name of a replay that notifies', async () => {
   await fc.assert(
     fc.asyncProperty(comings, async (any) => {

@@ -1,7 +1,7 @@
 import { DynamoDBClient, PutItemCommand, QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Cast, type CastMember } from '../../../lambda/effects/cast.ts';
 import { type ContactFields, ContactPartner } from '../../../lambda/effects/contact-partner.ts';
 import type { VersionedChange } from '../../../lambda/effects/event-order.ts';
@@ -26,7 +26,6 @@ beforeAll(async () => {
 });
 afterAll(() => aws.close());
 
-/** Names a row of the test. */
 let id: string;
 let tests = 0;
 beforeEach(() => {
@@ -40,7 +39,7 @@ const by = (version: string, replay: VersionedChange['replay'] = undefined) => (
   replay,
 });
 
-/** Writes over columns of a row, as a bug does. */
+/** Overwrites columns of an item, like a bug. */
 async function harm(table: string | undefined, key: string, columns: Row): Promise<void> {
   const row = { ...(await tables.get(table, { [key]: id })), ...columns };
   const Item = marshall(row, { removeUndefinedValues: true });
@@ -57,7 +56,7 @@ describe('the shop cache', () => {
   const invalidate = (change: VersionedChange, updatedFields?: readonly string[]) =>
     cache.invalidate({ ...change, shopId: id, updatedFields });
 
-  /** A reader that caches what it read, on the condition that the version is what it saw before. */
+  /** A reader that caches what it has read, on condition that the version has not changed. */
   const store = (seen: string | undefined) =>
     tables.client.send(
       new UpdateItemCommand({
@@ -303,6 +302,17 @@ describe('the contact_partner record', () => {
       version: '1',
       updated_at: AT,
     });
+  });
+
+  test.each([
+    { what: 'an update', write: () => update('2', { display_name: 'Umi' }) },
+    { what: 'a repair', write: () => repair('2', { display_name: 'Umi' }) },
+  ])('costs one request for $what that is newer than all of it', async ({ write }) => {
+    await update('1', { display_name: 'Sora', shop_id: 's' });
+    const send = jest.spyOn(client, 'send');
+    await write();
+    expect(send).toHaveBeenCalledTimes(1);
+    send.mockRestore();
   });
 
   test('keeps a field that is absent from an event', async () => {

@@ -14,7 +14,7 @@ function unusableFields(bytes: Uint8Array | string): string[] | string {
   return parsed.kind === 'unusable' ? parsed.problems.map(({ field }) => field) : parsed.kind;
 }
 
-/** The text with a byte that UTF-8 never has in the place of the 1 of `shop-1`. */
+/** The text with a byte that is invalid in UTF-8 instead of the 1 of `shop-1`. */
 function withBadByte(text: string): Uint8Array {
   const bytes = Buffer.from(text);
   bytes[bytes.indexOf('shop-1') + 'shop-'.length] = 0xff;

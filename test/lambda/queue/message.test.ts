@@ -8,7 +8,7 @@ import {
   traceAttribute,
 } from '../../../lambda/queue/message.ts';
 
-/** SQS API reference, `SendMessage`, as a whole: what a body may hold. */
+/** Valid message bodies. Source: SQS API reference, `SendMessage`. */
 const ACCEPTED_BY_SQS = /^[\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]*$/u;
 
 test('every JSON text travels in characters that SQS takes, and means the same after it', () => {

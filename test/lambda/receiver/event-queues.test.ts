@@ -32,7 +32,7 @@ afterEach(() => {
 });
 afterAll(() => aws.close());
 
-/** Stores a delivery at the real endpoint. @returns what was sent, which SQS does not give back in full */
+/** Stores a delivery at the real endpoint. @returns the parameters of the call, which SQS does not return completely */
 async function sent(payload: object, eventId = 'e-1'): Promise<SendMessageCommandInput> {
   const client = new SQSClient(aws.operator);
   const inputs: SendMessageCommandInput[] = [];

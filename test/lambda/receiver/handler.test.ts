@@ -1,6 +1,6 @@
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { httpApiEvent } from '../../../events/gateway-events.ts';
 import { signatureOf } from '../../../events/signing.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
@@ -26,12 +26,14 @@ beforeAll(async () => {
     AWS_LAMBDA_FUNCTION_VERSION: '1',
     POWERTOOLS_LOG_LEVEL: 'INFO',
     POWERTOOLS_METRICS_DISABLED: 'false',
+    // The payload must not be logged even then.
+    POWERTOOLS_LOGGER_LOG_EVENT: 'true',
   });
 });
 beforeEach(async () => {
   await rotate(TEST_SECRET);
   lines.capture();
-  // The SDK repeats a call at once.
+  // The SDK then retries a call at once.
   jest.spyOn(Math, 'random').mockReturnValue(0);
 });
 afterEach(() => {
@@ -55,7 +57,7 @@ interface Delivery {
   readonly requestId?: string;
 }
 
-/** Starts the function anew. @returns what answers a delivery, by its status */
+/** Starts a new instance of the function. @returns a function that returns the status for a delivery */
 async function start(): Promise<(delivery?: Delivery) => Promise<number | undefined>> {
   starts += 1;
   const { handler } = (await import(`../../../lambda/receiver/handler.ts?start=${starts}`)) as {
@@ -63,6 +65,15 @@ async function start(): Promise<(delivery?: Delivery) => Promise<number | undefi
   };
   return async (delivery = {}) => (await handler(request(delivery), {} as Context)).statusCode;
 }
+
+test('an event that is no request is logged without the ids of the request before it', async () => {
+  const { handler } = await import('../../../lambda/receiver/handler.ts');
+  await handler(request({ requestId: 'request-before' }), {} as Context);
+  await handler({ requestContext: { requestId: 'request-2' } } as APIGatewayProxyEventV2, {} as Context);
+  const [line] = lines.of('receiver', 'ServerError');
+  expect(line).not.toHaveProperty('requestId');
+  expect(line).not.toHaveProperty('eventId');
+});
 
 function request({ secret = TEST_SECRET, payload = event, requestId = 'request-1', signature }: Delivery) {
   const body = JSON.stringify(payload);
@@ -120,7 +131,7 @@ describe('a start', () => {
     breakSecrets('slow', 5 * WARM_UP_LIMIT);
     const began = performance.now();
     const answer = await start();
-    // Without a limit it would take both attempts of a call: 4 s.
+    // Without the limit, it would take both attempts of a call: 4 s.
     expect(performance.now() - began).toBeLessThan(3 * WARM_UP_LIMIT);
     faults.clear();
     expect(await answer()).toBe(200);

@@ -5,7 +5,7 @@ import { readRequest } from '../../../lambda/receiver/request.ts';
 
 const RECEIVED_AT = Date.parse('2026-01-31T09:00:00Z');
 
-/** Of payload format 2.0, as far as it is read. */
+/** Payload format 2.0, only the fields that are read. */
 const format2 = (fields: Partial<APIGatewayProxyEventV2>) =>
   ({
     version: '2.0',
@@ -15,7 +15,7 @@ const format2 = (fields: Partial<APIGatewayProxyEventV2>) =>
     ...fields,
   }) as APIGatewayProxyEventV2;
 
-/** Of payload format 1.0, as far as it is read. */
+/** Payload format 1.0, only the fields that are read. */
 const format1 = (fields: Partial<APIGatewayProxyEvent>) =>
   ({
     headers: {},

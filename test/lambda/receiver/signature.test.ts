@@ -5,7 +5,7 @@ import { bodyOf, signingVectors } from '../../support/signing-vectors.ts';
 
 const { vectors } = signingVectors;
 
-/** As the receiver takes a delivery: the header's value, if it is one signature, and then against the secret. */
+/** Like the receiver: the header's value must be one signature, and must match the secret. */
 function accepts(value: string, body: Uint8Array, secret: string): boolean {
   const signature = decodeSignature(value);
   return signature !== undefined && verify(body, signature, [secret]);
@@ -45,7 +45,7 @@ describe('no signature is decoded from', () => {
     ['31 bytes in base64', Buffer.alloc(31, 7).toString('base64')],
     ['33 bytes in base64', Buffer.alloc(33, 7).toString('base64')],
     ['both base64 alphabets at once', `${'+-'.padEnd(43, 'A')}=`],
-    // A server of HTTP takes white space off both ends of a header's value before anybody sees it (RFC 9110, 5.5).
+    // HTTP servers remove white space at both ends of a header's value (RFC 9110, 5.5).
     ['white space around it', ` ${hex} `],
     ['a line feed behind it', `${hex}\n`],
     ['64 characters that are not hex', 'é'.repeat(64)],

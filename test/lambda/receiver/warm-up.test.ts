@@ -19,9 +19,9 @@ let certificate: Certificate;
 let server: Server;
 let url: string;
 let connections: number;
-/** The last one, before TLS. */
+/** The last accepted connection, before TLS. */
 let accepted: Socket;
-/** Requests that find their connection broken. */
+/** Number of requests whose connection is broken. */
 let breaking: number;
 let agent: PreparedAgent;
 let client: SQSClient;
@@ -63,7 +63,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Has the connection opened, and waits for the server to know it. */
+/** Opens the connection, and waits until the server has accepted it. */
 async function prepare(): Promise<TLSSocket> {
   const [[socket]] = await Promise.all([once(server, 'secureConnection'), agent.prepare(url, never)]);
   return socket;

@@ -15,7 +15,7 @@ const REFRESH_INTERVAL = 30_000;
 
 const notFound = new ResourceNotFoundException({ message: 'No.', $metadata: {} });
 
-/** A secret of Secrets Manager, with a clock that tests move. */
+/** A fake of Secrets Manager, with a clock that tests control. */
 class FakeSecret {
   now = Date.parse('2026-01-31T09:00:00Z');
   calls: string[] = [];
@@ -61,7 +61,7 @@ beforeEach(() => {
   });
 });
 
-/** The calls since this was asked last. */
+/** The calls since the last check. */
 const calls = () => secret.calls.splice(0);
 const BOTH = ['AWSCURRENT', 'AWSPREVIOUS'];
 

@@ -8,7 +8,7 @@ import { FunctionLines } from '../function-lines.ts';
 import { type HttpRecorder, type RecorderAnswer, startHttpRecorder } from '../http-recorder.ts';
 
 const services = eventNames.map(kebabCase);
-const arnOf = (service: string, version = 7) =>
+const arnOf = (service: string, version = 17) =>
   `arn:aws:lambda:us-east-1:000000000000:function:${service}:${version}`;
 const properties = { Receiver: arnOf('receiver'), Consumers: services.map((service) => arnOf(service)) };
 
@@ -17,9 +17,8 @@ const MARGIN = 5_000;
 
 /** Lambda's Invoke API. */
 let lambda: HttpRecorder;
-/** What a function answers to its next invocations; after that what one that works does. */
+/** Answers of a function to its next invocations. Afterwards it answers like a working one. */
 let answers: Record<string, (RecorderAnswer | Promise<RecorderAnswer>)[]>;
-/** Answers for functions that work. */
 let working: (service: string, event: unknown) => Promise<RecorderAnswer> | RecorderAnswer;
 let invoked: string[];
 let cloudFormation: HttpRecorder;
@@ -28,7 +27,7 @@ let smokeTest: (event: CloudFormationCustomResourceEvent, context: Context) => P
 
 beforeAll(async () => {
   lambda = await startHttpRecorder(({ path, body }) => {
-    const service = /:function:([^:]+):7\/invocations$/.exec(decodeURIComponent(path))?.[1] ?? '';
+    const service = /:function:([^:]+):17\/invocations$/.exec(decodeURIComponent(path))?.[1] ?? '';
     invoked.push(service);
     return answers[service]?.shift() ?? working(service, JSON.parse(body));
   });
@@ -69,11 +68,11 @@ const never = () => new Promise<RecorderAnswer>(() => {});
 interface RequestOptions {
   readonly ResourceProperties?: object;
   readonly OldResourceProperties?: object;
-  /** Milliseconds that the function has. */
+  /** Remaining milliseconds of the function. */
   readonly remaining?: number;
 }
 
-/** Has CloudFormation send a request. @returns what it is told */
+/** Sends a request of CloudFormation. @returns the answer to CloudFormation */
 async function request(
   RequestType: 'Create' | 'Update' | 'Delete',
   { ResourceProperties = properties, OldResourceProperties = {}, remaining = 30_000 }: RequestOptions = {},
@@ -109,7 +108,7 @@ describe('with the functions of the stack', () => {
   });
   afterAll(() => stack.close());
 
-  // It starts all functions.
+  // Starts all functions.
   test('a deployment succeeds without effect but one rejection, which no metric counts', async () => {
     working = async (service, event) => {
       const result = await stack.functions.get(service)?.function.invoke(event);
@@ -148,26 +147,29 @@ describe('nothing is invoked', () => {
   });
 
   test.each([
-    { lower: 'the receiver', before: { ...properties, Receiver: arnOf('receiver', 8) } },
+    { lower: 'the receiver', before: { ...properties, Receiver: arnOf('receiver', 18) } },
     {
       lower: 'a consumer',
-      before: { ...properties, Consumers: properties.Consumers.with(2, arnOf(services[2] ?? '', 8)) },
+      before: { ...properties, Consumers: properties.Consumers.with(2, arnOf(services[2] ?? '', 18)) },
     },
   ])('on an update to a lower version of $lower: it is CloudFormation’s rollback', async ({ before }) => {
     expect(await request('Update', { OldResourceProperties: before })).toEqual(success);
     expect(invoked).toEqual([]);
   });
 
-  test('if the resource names no versions; every wrong property is named', async () => {
-    const ResourceProperties = { Receiver: 'arn:aws:lambda:us-east-1:0:function:r', Consumers: 'x' };
-    expect(await request('Create', { ResourceProperties })).toEqual(
-      failure(
-        'ResourceProperties: Receiver must be a function ARN with its version; ' +
-          'Consumers must be an array of function ARNs with their versions',
-      ),
-    );
-    expect(invoked).toEqual([]);
-  });
+  test.each(['arn:aws:lambda:us-east-1:0:function:r', 'arn:aws:lambda:us-east-1:0:function:r:17:18'])(
+    'if the resource names no versions, such as %s; every wrong property is named',
+    async (Receiver) => {
+      const ResourceProperties = { Receiver, Consumers: 'x' };
+      expect(await request('Create', { ResourceProperties })).toEqual(
+        failure(
+          'ResourceProperties: Receiver must be a function ARN with its version; ' +
+            'Consumers must be an array of function ARNs with their versions',
+        ),
+      );
+      expect(invoked).toEqual([]);
+    },
+  );
 });
 
 test.each([
@@ -196,6 +198,7 @@ describe('a deployment fails', () => {
       answer: failing({ errorType: 'the secret is x' }),
       reason: 'failed with an error without a type: see its log',
     },
+    { answer: failing(null), reason: 'failed with an error without a type: see its log' },
     { answer: failing('Error'), reason: 'failed with an error without a type: see its log' },
     { answer: failing({ errorType: 7 }), reason: 'failed with an error without a type: see its log' },
     {
@@ -204,7 +207,7 @@ describe('a deployment fails', () => {
     },
   ])('if its receiver $reason', async ({ answer, reason }) => {
     answers.receiver = [answer];
-    expect(await request('Create')).toEqual(failure(`receiver:7 ${reason}`));
+    expect(await request('Create')).toEqual(failure(`receiver:17 ${reason}`));
     expect(invoked.filter((service) => service === 'receiver')).toHaveLength(1);
   });
 
@@ -213,7 +216,7 @@ describe('a deployment fails', () => {
     answers['girl-created'] = [returning({})];
     const expected = 'did not return {"batchItemFailures":[]} for an empty batch';
     expect(await request('Create')).toEqual(
-      failure(`shop-updated:7 ${expected}; girl-created:7 ${expected}`),
+      failure(`shop-updated:17 ${expected}; girl-created:17 ${expected}`),
     );
   });
 
@@ -242,7 +245,7 @@ describe('a deployment fails', () => {
     answers.receiver = Array.from({ length: 9 }, () => answer());
     const began = Date.now();
     expect(await request('Create', { remaining: MARGIN + 500 })).toEqual(
-      failure(`receiver:7 ${reason} when the time was up`),
+      failure(`receiver:17 ${reason} when the time was up`),
     );
     expect(Date.now() - began).toBeLessThan(MARGIN);
   });
@@ -253,7 +256,7 @@ describe('a deployment fails', () => {
     const clock = jest.spyOn(Date, 'now').mockReturnValueOnce(start).mockReturnValueOnce(start);
     clock.mockImplementation(() => start + (invoked.includes('receiver') ? 60_001 : 0));
     expect(await request('Create', { ResourceProperties: { ...properties, Consumers: [] } })).toEqual(
-      failure('receiver:7 could not be invoked: AccessDeniedException'),
+      failure('receiver:17 could not be invoked: AccessDeniedException'),
     );
   });
 });

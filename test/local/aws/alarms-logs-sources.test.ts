@@ -432,7 +432,7 @@ describe('an event source mapping', () => {
   let lambda: LambdaClient;
   let uuid = '';
   let remove: () => void;
-  /** What was done to the event source, and how its batch in hand ends. */
+  /** Calls to the event source, and how its current batch ends. */
   let done: string[];
   let batch: PromiseWithResolvers<void>;
 

@@ -175,7 +175,7 @@ describe('an S3 request', () => {
 describe('the caller', () => {
   test.each([
     '/b/k?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAX%2F20260101%2Feu-west-1%2Fs3%2Faws4_request',
-    // As `aws s3 presign` makes it.
+    // In the format of `aws s3 presign`.
     '/b/k?AWSAccessKeyId=AKIAX&Signature=x&Expires=1',
   ])('of a presigned address is in its query string: %s', (url) => {
     expect(parse({ method: 'GET', url })).toMatchObject({ accessKeyId: 'AKIAX', service: 's3' });

@@ -108,7 +108,7 @@ describe('a table', () => {
     await expect(timeToLive('none')).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
   });
 
-  /** Bytes of the buffers that something still holds. */
+  /** Bytes of buffers that are still referenced. */
   function heldBufferBytes(): number {
     setFlagsFromString('--expose-gc');
     const collect: () => void = runInNewContext('gc');
@@ -116,6 +116,7 @@ describe('a table', () => {
     return process.memoryUsage().arrayBuffers;
   }
 
+  // Takes seconds: the memory is measured after a garbage collection.
   test('holds no more of an item than the item', async () => {
     const items = 300;
     const before = heldBufferBytes();
@@ -196,7 +197,7 @@ describe('an error inside dynalite', () => {
 });
 
 describe('a change of an item is reported', () => {
-  /** A change at some moment. */
+  /** A change with any time. */
   const changeOf = (id: string, before?: string, after?: string) => ({
     table: TableName,
     key: girl(id),

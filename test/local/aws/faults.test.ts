@@ -24,7 +24,7 @@ import { clientsOf, STACK_REGION, settingsOf } from './support.ts';
 
 const ROLE = 'AKIAROLE';
 
-/** Node.js' message for ECONNRESET. */
+/** Node.js's message for ECONNRESET. */
 const CONNECTION_LOST = 'socket hang up';
 
 const faults = new Faults();
@@ -67,7 +67,7 @@ async function bodiesOn(QueueUrl: string): Promise<(string | undefined)[]> {
 
 const send = (QueueUrl: string) => new SendMessageCommand({ QueueUrl, MessageBody: 'order 7' });
 
-/** Which of `calls` calls, one after the other, a fault has failed. */
+/** For each of `calls` consecutive calls, whether a fault made it fail. */
 async function hitsOf(calls: number, clients = role): Promise<boolean[]> {
   const hits: boolean[] = [];
   for (let call = 0; call < calls; call += 1) {
@@ -203,7 +203,7 @@ describe('the calls that a fault hits', () => {
   const third: Fault = { service: 'sqs', kind: 'throttled', share: 1 / 3 };
   const slow: Fault = { service: 'sqs', kind: 'slow', milliseconds: 0, every: 1 };
 
-  /** Which of sixty calls are hit at an endpoint of its own. */
+  /** For each of sixty calls to a new endpoint, whether it fails. */
   async function run(seed: number, ...injected: Fault[]): Promise<boolean[]> {
     const seeded = new Faults(seed);
     for (const fault of injected) seeded.inject(fault);
@@ -279,7 +279,7 @@ test.each<{ fault: Partial<Fault>; message: string }>([
   expect(() => faults.inject({ service: 'sqs', kind: 'down', ...fault })).toThrow(new RangeError(message));
 });
 
-// Each starts a stack, and its event source reports a failing receive after it has repeated it.
+// Each case starts a stack. Its event source reports a failed receive only after a retry.
 test.each(['down', 'throttled'] as const)(
   'the local stack processes what was sent while SQS was %s for its event sources',
   async (kind) => {

@@ -26,7 +26,7 @@ const faults = new Faults();
 let endpoint: AwsEndpoint;
 let s3: S3Client;
 let firehose: FirehoseClient;
-/** With the rights of a function. */
+/** With the permissions of a function. */
 let consumer: FirehoseClient;
 let buckets = 0;
 let bucket: string;
@@ -60,14 +60,14 @@ beforeAll(async () => {
 });
 afterAll(() => endpoint.close());
 
-/** @param others that the streams may write, too */
+/** @param others further streams that the writer may use */
 function allowWriter(...others: string[]): void {
   const Resource = ['arn:aws:s3:::*/event=*', ...others];
   const statements = [{ Effect: 'Allow' as const, Action: 's3:PutObject', Resource }];
   endpoint.addPrincipals([{ name: 'Writer', arn: WRITER, accessKeyId: 'AKIAWRITER', statements }]);
 }
 
-/** Each test has a bucket and a stream of its own, of the same name. */
+/** Each test has its own bucket and stream, with the same name. */
 beforeEach(async () => {
   buckets += 1;
   bucket = `bucket-${buckets}`;
@@ -111,7 +111,7 @@ async function keys(): Promise<string[]> {
   return Contents.map(({ Key = '' }) => Key);
 }
 
-/** All that was delivered, once there is something. */
+/** Everything delivered so far. Waits for the first object. */
 const delivered = () =>
   eventually(async () => {
     const found = await keys();
@@ -128,14 +128,17 @@ const delivered = () =>
 const texts = async () => (await delivered()).map(({ text }) => text);
 
 describe('records', () => {
-  test('of a moment are one gzipped object of their bytes', async () => {
+  test('put alone are delivered', async () => {
+    const Record = { Data: Buffer.from('{"c":3}\n') };
+    await firehose.send(new PutRecordCommand({ DeliveryStreamName: bucket, Record }));
+    expect(await texts()).toEqual(['{"c":3}\n']);
+  });
+
+  test('of a batch are one gzipped object of their bytes', async () => {
     await put(['{"a":1}\n', '{"b":"é"}\n']);
-    await firehose.send(
-      new PutRecordCommand({ DeliveryStreamName: bucket, Record: { Data: Buffer.from('{"c":3}\n') } }),
-    );
     const [first, ...others] = await delivered();
     expect(others).toEqual([]);
-    expect(first?.text).toBe('{"a":1}\n{"b":"é"}\n{"c":3}\n');
+    expect(first?.text).toBe('{"a":1}\n{"b":"é"}\n');
     expect(first?.object).toMatchObject({
       ContentType: 'application/octet-stream',
       ContentEncoding: 'gzip',
@@ -184,7 +187,7 @@ describe('records', () => {
     );
     await put(['x'], client, 'last');
     await other.close();
-    // The attempt shows in its failure: nobody can look into the bucket any more.
+    // Only the failure shows the attempt, because the bucket is gone.
     expect(reported).toEqual([
       `Delivery stream last: Firehose is unable to assume role ${WRITER}`,
       'Delivery stream last: 1 records were never delivered to none',

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => endpoint.close());
 
 let count = 0;
-/** A secret of its own for each test, with the value `first`. */
+/** A separate secret for each test, with the value `first`. */
 async function secretWith(SecretString: string | undefined = 'first') {
   count += 1;
   const Name = `webhook/secret-${count}`;
@@ -103,7 +103,7 @@ describe('a rotation', () => {
     expect(second.VersionStages).toEqual(['AWSCURRENT']);
     const current = await get(Name);
     expect(current).toMatchObject({ SecretString: 'second', VersionId: second.VersionId });
-    // D12 reads the age of a version from it.
+    // D12 needs the age of a version, which is computed from it.
     expect(Math.abs((current.CreatedDate?.getTime() ?? 0) - Date.now())).toBeLessThan(60_000);
     const first = { SecretString: 'first', VersionId };
     expect(await get(Name, { VersionStage: 'AWSPREVIOUS' })).toMatchObject(first);

@@ -23,7 +23,7 @@ let endpoint: AwsEndpoint;
 let clients: ReturnType<typeof clientsOf>;
 let queues: Queues;
 let count = 0;
-/** A queue of its own for each test. */
+/** A separate queue for each test. */
 let name: string;
 let QueueUrl: string;
 beforeAll(async () => {
@@ -232,7 +232,7 @@ describe('a look at a queue', () => {
 
 describe('a message move', () => {
   const arn = (queue: string) => `arn:aws:sqs:${STACK_REGION}:000000000000:${queue}`;
-  /** The queue of the test is the dead-letter queue of this one. */
+  /** The test's queue is the dead-letter queue of this one. */
   let source: string;
   let SourceArn: string;
   beforeEach(async () => {

@@ -11,7 +11,9 @@ export function startEndpoint(): Promise<AwsEndpoint> {
   return startAwsEndpoint({ port: 0, region: STACK_REGION });
 }
 
-/** Settings of a client that calls once, with an operator's access key by default, for another region than the stack's. */
+/**
+ * Client settings without retries. By default with an operator's access key, and with another region than the stack's.
+ */
 export const settingsOf = ({ url: endpoint }: AwsEndpoint, accessKeyId = 'operator') => ({
   endpoint,
   region: 'eu-west-1',
@@ -36,7 +38,7 @@ export interface RawRequest {
   body?: string | Buffer;
 }
 
-/** Sends a request that no SDK sends, header lines as given. */
+/** Sends a request that no SDK would send, with the given header lines. */
 export function send({ url }: AwsEndpoint, { method = 'POST', path = '/', headers = {}, body }: RawRequest) {
   return new Promise<{ status: number; headers: Record<string, unknown>; body: Buffer }>(
     (resolve, reject) => {
@@ -52,7 +54,7 @@ export function send({ url }: AwsEndpoint, { method = 'POST', path = '/', header
   );
 }
 
-/** The Authorization header of a signature whose value nobody checks. */
+/** An Authorization header. The value of its signature is never checked. */
 export function signedFor(service: string, accessKeyId = 'operator', region = 'eu-west-1'): string {
   return `AWS4-HMAC-SHA256 Credential=${accessKeyId}/20260101/${region}/${service}/aws4_request, SignedHeaders=host;x-amz-date, Signature=${'0'.repeat(64)}`;
 }

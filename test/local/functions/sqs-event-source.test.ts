@@ -249,7 +249,7 @@ describe('what becomes of the messages', () => {
 });
 
 describe('problems with the queue', () => {
-  /** Fails the first calls of one operation, as a restarting endpoint would. */
+  /** Fails the first calls of one operation, like an endpoint that restarts. */
   function failing(command: string, times: number): SQSClient {
     const flaky = new SQSClient({
       region,
@@ -365,6 +365,7 @@ describe('stopping', () => {
     expect(counts(queue)).toEqual({ ready: 0, inflight: 0 });
   });
 
+  // Takes 10 s, the time that a batch is given to finish.
   test('does not wait for ever for a batch that hangs', async () => {
     const queue = createQueue();
     await send(queue, 'one');

@@ -76,7 +76,7 @@ test('a request through a proxy to another name is let in by that name alone', (
 describe('through a tunnel', () => {
   const exchanges: Exchange[] = [];
   let gateway: Gateway;
-  /** Of a stack that was started without `--public-host`. */
+  /** Gateway of a stack that was started without `--public-host`. */
   let closedGateway: Gateway;
   let invocations = 0;
   let saidForeign = 0;
@@ -118,7 +118,7 @@ describe('through a tunnel', () => {
     readonly to?: Gateway;
   }
 
-  /** Asks a host that is a reverse proxy at the far end of a tunnel, which leads to a gateway here. */
+  /** Sends a request to a host, through a simulated reverse proxy of a tunnel to a local gateway. */
   async function ask(host: string, asked: Asked = {}) {
     const { path = '/hook', method = 'POST', headers = {}, hostHeader, to = gateway } = asked;
     const proxy = createServer((incoming, outgoing) => {
@@ -244,7 +244,7 @@ describe('a browser', () => {
   /** As Chromium sends it. */
   const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
-  /** Asks without following. @returns what is the same each time */
+  /** Sends a request without following redirects. @returns the parts that are the same each time */
   async function ask(url: string, init: RequestInit = { headers: BROWSER }) {
     const response = await fetch(url, { redirect: 'manual', ...init });
     const body = (await response.text()).replace(/<RequestId>.*<\/RequestId>/, '');

@@ -137,14 +137,14 @@ describe('failures and limits', () => {
 
   const MEBIBYTE = 1024 * 1024;
 
-  /** Bytes that are left in an event for its body. */
+  /** Number of bytes left for the body of an event. */
   async function roomFor(contentType: string): Promise<number> {
     let event: APIGatewayProxyEventV2 | undefined;
     const api = await start(async (received) => {
       event = received;
       return { ok: true, payload: 'done' };
     });
-    // A length of seven digits, as those of the tests.
+    // A length of seven digits, as in the tests.
     await post(api, Buffer.alloc(3_000_000, 'a'), { 'content-type': contentType });
     return 6 * MEBIBYTE - Buffer.byteLength(JSON.stringify({ ...event, body: '' }));
   }

@@ -134,7 +134,7 @@ describe('a request to a method', () => {
       return { ok: true, payload: { statusCode: 200 } };
     });
     expect((await post(gateway, Buffer.alloc(3_000_000))).status).toBe(200);
-    // Base64 makes four characters of three bytes.
+    // Base64 encodes three bytes in four characters.
     const largest = Math.floor((6 * MEBIBYTE - envelope) / 4) * 3;
     expect((await post(gateway, Buffer.alloc(largest))).status).toBe(200);
     expect((await post(gateway, Buffer.alloc(largest + 3))).status).toBe(413);
@@ -143,13 +143,13 @@ describe('a request to a method', () => {
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Makes an API answer by itself, with the given settings. */
+/** Settings that make an API answer without calling the function. */
 interface Situation {
   readonly situation: string;
   readonly ask: (settings: Settings) => Promise<Response>;
   readonly status: number;
   readonly text: string;
-  /** By which a gateway response may change the answer. */
+  /** The type of gateway response that can change the answer. */
   readonly type: string;
 }
 
@@ -227,7 +227,7 @@ const unchangeable: Situation[] = [
   },
 ];
 
-/** The answer, as far as a gateway response may change it. */
+/** The parts of the answer that a gateway response can change. */
 async function answerOf(response: Response) {
   return {
     status: response.status,
@@ -346,7 +346,7 @@ function toEvent(sent: { target?: string; rawHeaders?: string[]; body?: Buffer }
     port: 3000,
     receivedAt: new Date('2020-03-02T19:03:58.390Z'),
   };
-  // A function sees what JSON leaves of it.
+  // A function receives the event after a round trip through JSON.
   return JSON.parse(JSON.stringify(eventOf(request, body, resource)));
 }
 
@@ -433,7 +433,7 @@ describe('the event of payload format 1.0', () => {
   test.each([
     { name: 'X-A', given: ['X-A', '1', 'X-A', '2'], values: ['1', '2'] },
     { name: 'x-a', given: ['X-A', '1', 'x-a', '2'], values: ['2'] },
-    // The client is added, whatever the case of the name.
+    // The client is appended, whatever the case of the header's name.
     {
       name: 'X-Forwarded-For',
       given: ['x-forwarded-for', '192.0.2.1'],

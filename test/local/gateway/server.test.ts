@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0)) await cleanUp();
 });
 
-/** A container may be without IPv6. */
+/** A container may not have IPv6. */
 const loopbackAddresses = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .map(({ address }) => address)
@@ -48,7 +48,7 @@ async function start(
 const post = (gateway: Gateway, body?: string) =>
   fetch(`${gateway.url}/hook`, { method: 'POST', ...(body !== undefined && { body }) });
 
-/** Sends lines of a request, each character a byte. @returns the lines of the answer */
+/** Sends lines of a request, with one byte per character. @returns the lines of the answer */
 async function exchangeRaw({ port }: Gateway, lines: string[]): Promise<string[]> {
   const socket = connect(port, '127.0.0.1');
   socket.end(lines.join('\r\n'), 'latin1');
@@ -221,7 +221,7 @@ describe('the access log', () => {
     receivedAt: new Date('2026-01-31T09:00:00Z'),
   });
 
-  /** The lines that a request leaves, and its id. */
+  /** The log lines of a request, and its id. */
   async function logged(path: string, format: string, of: Api) {
     const lines: string[] = [];
     const { requestId } = await withAccessLog(of, format, (line) => lines.push(line)).answer(

@@ -7,7 +7,7 @@ import { DEAD, type Operator, shopUpdated } from '../stage/queues/support.ts';
 import { type StageConsole, startStageConsole, startTestConsole, type TestConsole } from './support.ts';
 
 let running: TestConsole;
-/** The same stack, looked at as a deployed one. */
+/** The same stack, shown as a deployed one. */
 let stage: StageConsole;
 let operator: Operator;
 
@@ -26,7 +26,7 @@ const dead = () => operator.outputs.ShopUpdatedDeadLetterQueueUrl;
 
 const look = (name: string, query = '') => running.api.get(`/api/queues/${name}/messages${query}`);
 
-/** Puts a dead letter. @returns its id */
+/** Sends a dead letter. @returns its id */
 const bury = (change: Partial<typeof DEAD> = {}, url = dead()) =>
   operator.put(url, shopUpdated('shop-1'), { ...DEAD, ...change });
 

@@ -18,7 +18,7 @@ interface Question extends Partial<SecurityRules> {
 const host = 'localhost:3001';
 const cookie = `console-3001=${TOKEN}`;
 
-/** What the page sends along with a change. */
+/** Headers that the page sends with a change. */
 const own = { host, 'content-type': 'application/json', cookie };
 
 async function ask(headers: Headers, { path = '/api/stack', method = 'GET', ...given }: Question = {}) {
@@ -166,7 +166,7 @@ describe('the page', () => {
   });
   afterAll(() => running[Symbol.asyncDispose]());
 
-  /** A script and all that it imports at once. */
+  /** A script and its static imports. */
   async function loaded(file: string): Promise<string[]> {
     const { bytes } = await running.api.get(`/${file}`);
     const imports = [...bytes.toString().matchAll(/\b(?:import|from)\s*"\.\/([\w.-]+)"/g)];
@@ -237,7 +237,7 @@ describe('the page', () => {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': `default-src 'none'; script-src ${scripts.join(' ')}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
     });
-    // In the file there is no such link.
+    // The file itself has no such link.
     expect(bytes.toString()).toMatch(/<body>\n<header[^>]*>\n<a href="\/"[^>]*>← Console<\/a>/);
   });
 

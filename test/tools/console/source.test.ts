@@ -35,7 +35,7 @@ const renamed = (user: string, name = 'Aiko', second = 1) =>
 
 const pathOf = (id: string) => `/api/deliveries/${encodeURIComponent(id)}`;
 
-/** Posts. @returns its row, once the logs say that it is processed */
+/** Posts a delivery. @returns its row, when the logs show that it is processed */
 async function deliver(body: string) {
   const { body: answer } = await partner.post(body);
   return eventually(async () => {
@@ -44,14 +44,14 @@ async function deliver(body: string) {
   });
 }
 
-/** The detail, once the archive has the delivery. */
+/** The detail, when the archive has the delivery. */
 const archived = (id: string) =>
   eventually(async () => {
     const { body } = await stage.api.get(pathOf(id));
     return body.request?.bodyMissing === undefined ? body : undefined;
   });
 
-/** Sends a delivery again. @returns the task, once it has ended */
+/** Sends a delivery again. @returns the task, when it has ended */
 async function resend(id: string) {
   const { body } = await stage.api.post('/api/tasks', { argv: ['send', '--again', id] });
   return stage.api.ended(body.id);
@@ -72,7 +72,7 @@ describe('a delivery to a stage', () => {
     });
     expect((await stage.api.get(`${pathOf(id)}/body`)).bytes.toString()).toBe(body);
     await deliver(renamed(user, 'Hanako', 2));
-    // Its name is a newer event's by now, and no field is left that this one wrote last.
+    // A newer event has changed the name, and this event no longer wrote any field last.
     expect((await archived(id)).effects).toMatchObject([{ written: 'by a newer event' }]);
   });
 
@@ -132,7 +132,7 @@ test('the console of a stage says how a command names it, and has neither its se
   });
 });
 
-/** Somebody who may do no more than the receiver. */
+/** A stage with only the permissions of the receiver. */
 function withRightsOfReceiver(found: Stage): Stage {
   const { credentials } = stack.functions.get('receiver')?.definition ?? {};
   const settings = { ...stack.operator, ...(credentials && { credentials }) };

@@ -26,7 +26,7 @@ interface RunningConsole {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts the console alone. @param close what else ends with it */
+/** Starts the console alone. @param close ends with it */
 async function start(
   source: Source,
   options: Partial<ConsoleOptions>,
@@ -46,7 +46,7 @@ async function start(
   };
 }
 
-/** A console whose deliveries are those that a test adds to its feed: there is no stack. */
+/** A console without a stack. Tests add deliveries to its feed. */
 export async function startConsoleAlone() {
   const feed = new LocalFeed();
   const stage = new Stage('the local stack', {
@@ -57,7 +57,7 @@ export async function startConsoleAlone() {
 
 export type TestConsole = Awaited<ReturnType<typeof startTestConsole>>;
 
-/** A local stack and its console, as `npm start` has them. */
+/** A local stack and its console, as in `npm start`. */
 export async function startTestConsole(stackOptions: Partial<LocalStackOptions> = {}) {
   const feed = new LocalFeed();
   const observing = { observer: feed, onLog: (line: { text: string }) => feed.onLog(line) };
@@ -76,7 +76,7 @@ export async function startTestConsole(stackOptions: Partial<LocalStackOptions> 
 
 export type StageConsole = Awaited<ReturnType<typeof startStageConsole>>;
 
-/** The console of a stack that is looked at as a deployed stage is: by AWS' APIs alone. */
+/** The console of a stack that is shown like a deployed stage: only through AWS APIs. */
 export async function startStageConsole(
   aws: Parameters<typeof Operator.create>[0],
   {
@@ -92,13 +92,13 @@ export async function startStageConsole(
     store.close();
     await operator.close();
   });
-  /** The subjects that pages were notified of. */
+  /** The subjects of notices to pages. */
   const notices: string[] = [];
   source.follow(({ about }) => notices.push(about));
   return { operator, notices, ...running };
 }
 
-/** A request that the gateway has answered, as the stack tells its observer. */
+/** A request that the gateway has answered, as the stack reports it to its observer. */
 export const answered = (requestId: string, body: Buffer, receivedAt = new Date()): Exchange => ({
   requestId,
   receivedAt,
@@ -120,7 +120,7 @@ interface ConsoleRequest {
   readonly body?: unknown;
 }
 
-/** Asks a console with its cookie, as its page does, or with any other headers. */
+/** Sends requests to a console with its cookie, as its page does, or with any other headers. */
 export class Api {
   readonly #port: number;
 
@@ -140,7 +140,7 @@ export class Api {
     return this.request(path, { method: 'DELETE', headers: { 'content-type': 'application/json' } });
   }
 
-  /** A task, once it has ended. */
+  /** A task, when it has ended. */
   ended(id: string): Promise<Task> {
     return eventually(async () => {
       const { body } = await this.get(`/api/tasks/${id}`);
@@ -149,7 +149,7 @@ export class Api {
   }
 
   async request(path: string, { method = 'GET', headers = {}, body }: ConsoleRequest = {}) {
-    // A connection of its own: the server closes one that waits while a test keeps this process busy.
+    // A separate connection: the server closes an idle one while a test blocks this process.
     const request = httpRequest({ ...addressOf(this.#port, headers), path, method });
     request.end(body === undefined ? undefined : JSON.stringify(body));
     const [response] = (await once(request, 'response')) as [IncomingMessage];
@@ -171,17 +171,18 @@ const addressOf = (port: number, headers: Readonly<Record<string, string>>) => (
   headers: { host: `localhost:${port}`, cookie: `${cookieName(port)}=${TEST_TOKEN}`, ...headers },
 });
 
-/** A client of the stream, as the page is one. */
+/** A client of the stream, like the page. */
 export class EventReader {
   readonly #request: ClientRequest;
   #response: IncomingMessage | undefined;
-  /** The beginning of an event. */
+  #isPaused: boolean;
+  /** The beginning of an incomplete event. */
   #rest = '';
-  /** What came first. */
+  /** The first data received. */
   beginning: string | undefined;
-  /** All that came so far, whole events only. */
+  /** All complete events so far. */
   readonly events: ReadEvent[] = [];
-  /** The connection is over, whoever ended it. */
+  /** The connection is closed, by either side. */
   isOver = false;
 
   /** @param isPaused it reads nothing before `resume` */
@@ -190,6 +191,7 @@ export class EventReader {
     const onEnd = () => {
       this.isOver = true;
     };
+    this.#isPaused = isPaused;
     this.#request = httpRequest({ ...addressOf(port, resumed), path }, (response) => {
       this.#response = response;
       response.setEncoding('utf8').on('data', (text: string) => {
@@ -199,7 +201,7 @@ export class EventReader {
         this.events.push(...blocks.flatMap(parseEvent));
       });
       response.on('error', () => {}).on('close', onEnd);
-      if (isPaused) response.pause();
+      if (this.#isPaused) response.pause();
     });
     this.#request.on('error', onEnd).end();
   }
@@ -212,7 +214,7 @@ export class EventReader {
     return this.events.findLast(({ id }) => id !== undefined)?.id;
   }
 
-  /** Rows as a page has them now, after those it had before. */
+  /** Rows of a page after these events. @param before the rows that it had before */
   rows(before: ReadonlyMap<string, Delivery> = new Map()): Map<string, Delivery> {
     const rows = new Map(before);
     for (const { event, data } of this.events) {
@@ -234,10 +236,10 @@ export class EventReader {
   }
 
   resume(): void {
+    this.#isPaused = false;
     this.#response?.resume();
   }
 
-  /** Cuts the connection. */
   cut(): void {
     this.#request.destroy();
   }

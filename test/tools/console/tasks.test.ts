@@ -25,14 +25,13 @@ beforeEach(() => operator.empty());
 
 const post = (request: unknown) => running.api.post('/api/tasks', request);
 
-/** Runs a command to its end. */
 async function run(line: string, input?: string): Promise<Task> {
   const { status, body } = await post({ argv: line.split(' '), input });
   expect({ status, body }).toMatchObject({ status: 202, body: { state: 'running' } });
   return running.api.ended(body.id);
 }
 
-/** A delivery once nothing more happens to it. */
+/** A delivery when it has settled. */
 const settled = (id = '') =>
   eventually(async () => {
     const delivery = running.source.store.get(id);
@@ -133,7 +132,7 @@ describe('send', () => {
 describe('dlq redrive', () => {
   const dead = () => operator.outputs.ShopUpdatedDeadLetterQueueUrl;
 
-  /** A delivery that is known, though no message of it is. @returns its id */
+  /** A delivery in the store that has no message. @returns its id */
   function addDelivery(): string {
     const requestId = randomUUID();
     running.feed.onExchange(answered(requestId, Buffer.from(shopUpdated('shop-1'))));

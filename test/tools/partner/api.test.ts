@@ -30,10 +30,9 @@ import { Queues } from '../../support/queues.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 import { TEST_SECRET } from '../../support/test-stack.ts';
 
-/** Any part of a description. */
 type Part = { readonly [key: string]: unknown };
 
-/** One of the documents, with the schemas that it has. */
+/** One of the documents, with its schemas. */
 class Description {
   readonly document: Part;
   readonly #ajv = new Ajv2020({ strict: false });
@@ -44,7 +43,7 @@ class Description {
     this.#ajv.addSchema({ components: this.document.components }, 'description');
   }
 
-  /** A part by its path, every reference on the way followed. */
+  /** A part by its path. Follows references. */
   at(...path: readonly (string | number)[]): Part {
     let part = this.document;
     for (const step of path) part = this.follow(part[step] as Part);
@@ -55,7 +54,7 @@ class Description {
     return typeof part?.$ref === 'string' ? this.at(...part.$ref.slice('#/'.length).split('/')) : part;
   }
 
-  /** What is wrong with a value by a schema of the document; empty: nothing. */
+  /** Validation errors of a value by a schema of the document. */
   problems(schema: Part, value: unknown): string[] {
     const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"description#/'));
     const validate = this.#ajv.compile(absolute);
@@ -66,7 +65,7 @@ class Description {
   }
 }
 
-/** Every part of a document, itself included. */
+/** Every part of a document, including itself. */
 function* partsOf(part: unknown): Generator<Part> {
   if (typeof part !== 'object' || part === null) return;
   yield part as Part;
@@ -229,7 +228,7 @@ async function post(body: string, signature = signatureOf({ body: Buffer.from(bo
   };
 }
 
-/** What is wrong with an answer by the description. */
+/** Differences of an answer from the description. */
 function problemsOf({ status, contentType, body }: Awaited<ReturnType<typeof post>>): string[] {
   const responses = openApi.at('paths', WEBHOOK_PATH, 'post', 'responses');
   if (responses[status] === undefined) return [`${status} is not described`];
@@ -331,7 +330,7 @@ describe('what an HTTP API answers by itself is what the description says', () =
     const { response } = await given();
     expect(response.status).toBe(status);
     expect(problemsOf(answered(response))).toEqual([]);
-    // A receiver that was asked goes on, whatever API Gateway says meanwhile.
+    // The receiver continues its work, whatever API Gateway answers meanwhile.
     const { description, headers } = openApi.follow(
       openApi.at('paths', WEBHOOK_PATH, 'post', 'responses')[status] as Part,
     );
@@ -342,7 +341,7 @@ describe('what an HTTP API answers by itself is what the description says', () =
   });
 });
 
-/** Formats are annotations in draft 2020-12 unless a reader decides otherwise: the pattern has to be enough. */
+/** In draft 2020-12, formats are annotations by default, so the pattern must be enough. */
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, validateFormats: false });
 
 const events = describedEvents();
@@ -350,7 +349,7 @@ const validators = new Map(events.map((event) => [event.event, ajv.compile(paylo
 
 type Payload = Readonly<Record<string, unknown>>;
 
-/** What the schemas do not express and their descriptions say: all that may be valid and is no event. */
+/** Rules in descriptions that schemas cannot express: payloads that are valid by schema, but are not events. */
 const beyondTheSchema: Readonly<Record<string, (payload: Payload, event: EventName) => boolean>> = {
   'a moment that does not exist': ({ timestamp }) =>
     typeof timestamp === 'string' &&
@@ -394,7 +393,7 @@ const awkwardTime = fc.oneof(
 
 const fieldsOf = (event: EventName) => Object.keys((dataSchema(event, 'input').properties ?? {}) as object);
 
-/** What is changed about a payload: fields of its `data`, or of itself, which get another value or none. */
+/** Changes to a payload: a field of its `data`, or of itself, gets another value or is removed. */
 const changes = (event: EventName) =>
   fc.array(
     fc.oneof(
@@ -432,7 +431,7 @@ test.each(eventNames)('the schema of %s is valid exactly where a payload is such
     }),
     { numRuns: 400 },
   );
-  // So that neither side is compared with nothing.
+  // So that both sides are compared with something.
   expect(Math.min(seen.valid, seen.invalid)).toBeGreaterThan(20);
 });
 

@@ -157,7 +157,7 @@ describe('the folder of running stacks', () => {
     }
   });
 
-  /** As another process leaves it that runs a stack. */
+  /** As left by another process that runs a stack. */
   async function otherStack(pid: number): Promise<void> {
     await mkdir(`.local/${pid}`, { recursive: true });
     await writeFile(`.local/${pid}/outputs.json`, '{"Other":{}}');

@@ -15,31 +15,30 @@ import { wholeNumber } from '../terminal/options.ts';
 import { JEST, runProgram } from '../terminal/run-program.ts';
 import { INTERRUPTED } from '../terminal/terminal.ts';
 
-/** `npm run acceptance`: the suite of `test/acceptance/` against a deployed stack. */
+/** Runs the suite of `test/acceptance/` against a deployed stack. */
 export const command = npmScript(
   'acceptance',
-  'Posts signed events to a deployed stack, and checks every answer of the contract but 500, and every effect.',
+  'Posts signed events to a stack, and checks every effect and every answer of the contract except 500.',
 )
   .option(
     '--outputs <file>',
-    'what "npx cdk deploy --outputs-file FILE" wrote; without it, the stack that npm start runs',
+    'file that cdk deploy --outputs-file wrote (default: the stack that npm start runs)',
   )
   .option(
     '--wait <seconds>',
-    'how long an effect may take: functions may have to start',
+    'time limit for an effect, in seconds, including cold starts',
     wholeNumber(1, 999),
     60,
   )
   .addHelpText(
     'after',
     `
-With --outputs, region and credentials are those of every AWS tool (AWS_REGION, AWS_PROFILE, …). AWS_ENDPOINT_URL is the
-address of a stack that is not in AWS.
+With --outputs, it uses your AWS region and credentials (AWS_REGION, AWS_PROFILE, …), and AWS_ENDPOINT_URL if set.
 
-Other traffic may flow meanwhile. What the run makes bears its name, acceptance-…, and is removed at the end, also of
-a failed run, but not where Ctrl-C ends it. Until then it is real: the alarms of the quarantine and unrouted queues and
-of refused signatures may ring, and whoever is subscribed to the chat and review topics is told of some events. That
-they were told is remembered for 90 days.`,
+Other traffic does not disturb the run. Its events are real:
+- Alarms for quarantined, unrouted and rejected requests may fire.
+- Subscribers of the chat and review topics get notifications, whose idempotency records stay for 90 days.
+- Everything else is named acceptance-… and is removed at the end, also after a failure, but not after Ctrl-C.`,
   )
   .action(async ({ outputs: given, wait }) => {
     if (given === undefined && !existsSync(OUTPUTS_FILE)) {
@@ -49,7 +48,7 @@ they were told is remembered for 90 days.`,
     const { stackName, outputs } = target(file);
     if (given === undefined) {
       const { localEnvironment } = await import('../../stage/stage.ts');
-      // With a profile the SDK ignores the keys of the environment.
+      // If a profile is set, the SDK ignores the keys in the environment.
       delete process.env.AWS_PROFILE;
       Object.assign(process.env, localEnvironment(outputs));
     }
@@ -62,7 +61,7 @@ they were told is remembered for 90 days.`,
       [variable.run]: run,
       [variable.wait]: String(wait),
     });
-    // Jest is interrupted as well, and then cleans nothing up.
+    // Jest is interrupted, too, and then does not clean up.
     if (code === INTERRUPTED) {
       console.error(`Interrupted: what bears the name ${run} has not been removed`);
       process.exitCode = INTERRUPTED;
@@ -75,7 +74,7 @@ they were told is remembered for 90 days.`,
     process.exitCode = code;
   });
 
-/** @throws CommandError where the file does not say which stack */
+/** @throws CommandError if the file does not name exactly one stack */
 function target(file: string): Target {
   try {
     return readTarget(file);
@@ -84,7 +83,7 @@ function target(file: string): Target {
   }
 }
 
-/** @throws CommandError where there is no region, or there are no credentials */
+/** @throws CommandError if there is no region, or there are no credentials */
 async function findRegion(): Promise<string> {
   const { config } = new SecretsManagerClient();
   let region: string;
@@ -102,8 +101,8 @@ async function findRegion(): Promise<string> {
 }
 
 /**
- * Reads the secret, as every delivery is going to need it.
- * @throws CommandError if it cannot be read: the credentials are of another account, or may not, or nothing answers
+ * Reads the secret, because every delivery needs it.
+ * @throws CommandError if it cannot be read: credentials of another account, a missing permission, or no answer
  */
 async function proveAccess(secretArn: string, region: string, isLocal: boolean): Promise<void> {
   try {

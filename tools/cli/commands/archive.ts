@@ -15,13 +15,11 @@ import { Destination } from '../terminal/files.ts';
 import { jsonOption } from '../terminal/options.ts';
 import { confirm, requireTerminal } from '../terminal/terminal.ts';
 
-/** `npm run archive`: what became of past messages, and how to forget a person. */
 export const command = npmScriptWithSubcommands(
   'archive',
-  'Shows what became of each message. A message that was settled more than once has several records.',
+  'Counts and exports records of settled messages, and removes personal data. A redriven message has several records.',
 ).usage('list | export | forget [options]');
 
-/** A subcommand on some records of a stage. */
 const on = (name: string, description: string) =>
   command
     .command(name)
@@ -45,15 +43,15 @@ on('list', 'Counts records by event, day and outcome')
     });
   });
 
-on('export', 'Writes records as lines of JSON, with what the partner sent, which is personal data')
-  .option('--output <file>', 'a new file (default: standard output, with npm run --silent)')
-  .option('--payloads', 'adds the bytes of large payloads as bodyBase64')
+on('export', 'Writes records as JSON lines. They contain the payloads, which are personal data')
+  .option('--output <file>', 'new file to write to (default: standard output; use npm run --silent)')
+  .option('--payloads', 'add large payloads, as bodyBase64')
   .action((events, { since, until, shop, outcome, id, output, payloads = false, ...where }) => {
     const filter = recordFilter({ events, since, until, shop, outcomes: outcome, ids: id });
     return runOperation(where, async (operation) => {
       const { exportRecords } = await import('../../stage/archive/export.ts');
       await using destination = new Destination(output);
-      // The records go to standard output, so messages do not.
+      // Standard output is for the records, so messages go to standard error.
       const aside = { ...operation, printLine: console.error };
       return exportRecords(aside, filter, { payloads, write: (line) => destination.write(line) });
     });
@@ -66,13 +64,11 @@ const collect = (text: string, before: string[] = []) => {
 
 command
   .command('forget')
-  .description(
-    'Removes what the partner sent from each record that names a person. The records stay, and a note says that it was done.',
-  )
-  .option('--user <id>', 'a user_id; repeatable', collect)
-  .option('--girl <id>', 'a girl_id; repeatable', collect)
-  .option('--dry-run', 'only shows what would be removed')
-  .option('--yes', 'does not ask for confirmation')
+  .description('Removes the payload from every record of a person. The records stay, and a note is written')
+  .option('--user <id>', 'user_id of the person; repeatable', collect)
+  .option('--girl <id>', 'girl_id of the person; repeatable', collect)
+  .option('--dry-run', 'show what would be removed, and remove nothing')
+  .option('--yes', 'do not ask for confirmation')
   .addOption(stageOption())
   .addOption(outputsOption())
   .action(({ user = [], girl = [], dryRun = false, yes = false, ...where }) => {
@@ -81,7 +77,7 @@ command
       ...girl.map((id) => ({ kind: 'girl', id }) as const),
     ];
     if (persons.length === 0) throw new CommandError('Say who: --user <id> or --girl <id>');
-    // Before the search of the whole archive, which takes a while.
+    // Checked before the archive is searched, which takes a while.
     if (!dryRun && !yes) requireTerminal();
     return runOperation(where, async (operation) => {
       const { forget } = await import('../../stage/archive/forget.ts');

@@ -7,21 +7,24 @@ import { jsonOption, wholeNumber } from '../terminal/options.ts';
 import { Progress } from '../terminal/progress.ts';
 import { INTERRUPTED, interruption, screenWidth } from '../terminal/terminal.ts';
 
-/** Starts: enough for a median that holds on a noisy machine. */
+/** Starts: enough for a stable median on a noisy computer. */
 const ROUNDS = 25;
 
 /**
- * `npm run bench`: every figure that has a goal, as ratios of one run; or where the time of a start goes; or how quick the
- * console's page is, in the system's Chromium.
+ * Measures every figure that has a goal, as ratios of one run. Or shows the steps of a start, or the speed of the
+ * console's page in the system's Chromium.
  */
 export const command = npmScript(
   'bench',
-  'Every figure that has a goal, measured in one run. Or one of them by name; or “start”, where the time of a start goes; or “console”, how quick its page is in a browser.',
+  'Measures every figure that has a goal for speed, size or cost, or only one of them.',
 )
   .addArgument(
-    new Argument('[subject]', 'figures, start, console, or the name of a figure').default('figures'),
+    new Argument(
+      '[subject]',
+      'figures (all), the name of a figure, start (of the receiver) or console (its page)',
+    ).default('figures'),
   )
-  .option('--rounds <n>', 'starts that “start” measures', wholeNumber(1, 10_000), ROUNDS)
+  .option('--rounds <n>', 'number of starts to measure, for start only', wholeNumber(1, 10_000), ROUNDS)
   .addOption(jsonOption())
   .action(async (subject, { rounds, json }) => {
     const signal = interruption();
@@ -44,7 +47,6 @@ interface BenchOptions {
   readonly signal: AbortSignal;
 }
 
-/** Prints what could not be measured, and measures the others anyway. */
 async function benchFigures(subject: string, { json, signal }: BenchOptions) {
   const { FIGURES } = await import('../../measure/bench/figures.ts');
   const chosen = subject === 'figures' ? FIGURES : FIGURES.filter(({ name }) => name === subject);
@@ -93,7 +95,7 @@ async function benchStart({ rounds, json, signal }: BenchOptions) {
   console.log(lines.join('\n'));
 }
 
-/** In milliseconds and MB: a page is compared with what a person notices. */
+/** In milliseconds and MB, because users notice absolute times. */
 async function benchConsole(signal: AbortSignal) {
   const [{ measureConsole }, { synthesise }, { Workspace }] = await Promise.all([
     import('../../../test/console/measure.ts'),

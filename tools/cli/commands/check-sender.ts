@@ -10,47 +10,46 @@ import { interruption, screenWidth } from '../terminal/terminal.ts';
 
 const DEFAULT_PORT = 8080;
 
-/** Something was wrong with a request, or none came, or a repeat did not. */
+/** A request was wrong, none came, or a repeat is missing. */
 const WRONG = 1;
 
-/** The command was typed wrongly, or cannot listen: for a CI another thing than {@link WRONG}. */
+/** The command line is wrong, or the port cannot be opened. CI can distinguish it from {@link WRONG}. */
 const USAGE = 2;
 
 /**
- * `npm run check-sender`: says of each request what is right and what is wrong with it, until Ctrl-C. Nothing is stored,
- * and nothing that was sent is shown.
+ * Checks each incoming request and explains mistakes, until Ctrl-C. Stores nothing, and prints nothing of the sent
+ * data.
  */
 export const command = npmScript(
   'check-sender',
-  'Listens for your deliveries, and says of each what is right, what is wrong, and which mistake is the likely one.',
+  'For partners: listens for deliveries, checks each one, and names the likely mistake.',
 )
-  .option('--port <port>', 'to listen on; 0 for any free one', port, DEFAULT_PORT)
-  .option('--host <address>', 'to listen on instead of this machine alone, such as 0.0.0.0')
+  .option('--port <port>', 'port to listen on; 0 picks a free one', port, DEFAULT_PORT)
+  .option('--host <address>', 'address to listen on, such as 0.0.0.0 (default: this machine only)')
   .addOption(
-    new Option('--secret <secret>', 'that deliveries are to be signed with')
+    new Option('--secret <secret>', 'required: HMAC secret that must sign deliveries')
       .env('WEBHOOK_SECRET')
       .argParser(nonEmptySecret),
   )
   .option(
     '--play <steps>',
-    "instead of the service's answers: 401, 429, 500, 502, 503, 504, retry-after=20s, redirect, slow=35s, cut (no answer), cut-late (half of it) or ok, one for each request of a delivery, the last one for all further",
+    'answers to the attempts of each delivery; the last one repeats: ok, 401, 429, 500, 502, 503, 504, retry-after=20s, redirect, slow=35s, cut (no answer), cut-late (half an answer)',
     parseSteps,
   )
-  .option('--requests <n>', 'ends after so many', wholeNumber(1))
+  .option('--requests <n>', 'stop after this many requests (default: Ctrl-C)', wholeNumber(1))
   .addOption(jsonOption())
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE))
   .addHelpText(
     'after',
     `
 Examples:
-  npm run check-sender -- --secret 'the one that we agreed on'
-  npm run check-sender -- --play 500,500,ok        does it repeat, and how?
-  npm run check-sender -- --play slow=35s          does it wait for an answer?
-  npm run check-sender -- --play retry-after=20s,redirect,ok
-                                                   does it wait as long as asked, and follow no redirect?
-  npm run check-sender -- --requests 1             for a CI: exit code 0 if right, 1 if wrong, 2 if typed wrongly
+  npm run check-sender -- --secret 'our shared secret'
+  npm run check-sender -- --play 500,500,ok        # does it retry, and how?
+  npm run check-sender -- --play slow=35s          # how long does it wait for an answer?
+  npm run check-sender -- --play retry-after=20s,redirect,ok  # does it respect Retry-After, and ignore redirects?
+  npm run check-sender -- --requests 1             # for CI: exit code 0 if right, 1 if wrong, 2 for wrong options
 
-Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers as the service does, and keeps nothing.`,
+Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the service, and stores nothing.`,
   )
   .action(async ({ port, host, secret, play, requests, json }) => {
     if (secret === undefined) {
@@ -85,7 +84,7 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers as the servi
     process.exitCode = isRightInAll(summary) && (requests === undefined || isEnough) ? 0 : WRONG;
   });
 
-/** What has more to say stands by itself. */
+/** Puts an empty line before a text of several lines. */
 const spaced = (lines: readonly string[]) => (lines.length > 1 ? ['', ...lines] : lines);
 
 function welcome({ port }: Checker, host = 'localhost', secret: string): string {
@@ -99,7 +98,7 @@ function welcome({ port }: Checker, host = 'localhost', secret: string): string 
   ].join('\n');
 }
 
-/** @throws an error that no address or port explains */
+/** @throws the error, if it is not about an address or a port */
 function listenProblem(error: unknown, port: number, host: string | undefined): string {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE')
@@ -117,7 +116,7 @@ function usage(line: string): never {
   process.exit(USAGE);
 }
 
-/** `npm run check-sender | head`: whoever reads has seen enough. */
+/** The reader has stopped, as in `npm run check-sender | head`. */
 function endWithReader(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
   process.exit();

@@ -3,12 +3,11 @@ import { CommandError } from '../terminal/command-error.ts';
 import { runProgram } from '../terminal/run-program.ts';
 import { INTERRUPTED } from '../terminal/terminal.ts';
 
-/** `npm run check`: what can be said of the code without running it. */
 export const command = npmScript(
   'check',
-  'Types, lint and format; events that lack a file, or are not in the index; no circles of imports, and no import against the order of folders.',
+  'Checks types, lint, format and the direction of imports, and that each event has all its files.',
 )
-  .option('--fix', 'fixes what Biome can: format, order of imports')
+  .option('--fix', 'fix format and import order')
   .action(async ({ fix }) => {
     const { EVENT_INDEX, eventIndex, incompleteEvents } = await import('../../generate/event-index.ts');
     const { isUpToDate } = await import('../../generate/derived-file.ts');
@@ -24,7 +23,10 @@ export const command = npmScript(
     process.exitCode = Math.max(types, lint);
   });
 
-/** The console's page knows a browser and not Node.js, so it is a project of its own. Its tests know both. */
+/**
+ * The console's page is a separate TypeScript project, because it has a browser's types and not those of Node.js. Its
+ * tests have both.
+ */
 async function checkTypes(): Promise<number> {
   const codes: number[] = [];
   for (const project of ['.', 'tools/console/page', 'test/tools/console/page']) {

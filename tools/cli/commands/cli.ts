@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url';
 import type { Command } from '@commander-js/extra-typings';
 import { COMPILED_MODULES } from '../../../local/compiled-modules.ts';
 
-/** Errors that say to whoever typed the command what is wrong: their message is all that is to be read. */
+/** Errors with a message for the user. Only the message is printed. */
 const EXPECTED = new Set(['CommandError', 'SynthesisError', 'UnusableStateError']);
 
 /**
- * Runs one command: `entry.js <script> [arguments]`, as every script of package.json does. Its file is named after it,
- * and exports `command`.
+ * Runs one command: `entry.js <script> [arguments]`, as every script in package.json does. The command's file has the
+ * name of the script, and exports `command`.
  */
 async function main([script = '', ...args]: string[]): Promise<void> {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -24,8 +24,8 @@ async function main([script = '', ...args]: string[]): Promise<void> {
 }
 
 /**
- * Of a file that does not parse, such as one that commands share with the functions: what is wrong and where. Node.js
- * puts the place and the lines before the stack.
+ * For a file that does not parse, such as one shared by commands and functions: the error and its position. Node.js
+ * puts the position and the source line before the stack.
  * @returns undefined for another error
  */
 function mistake(error: Error): string | undefined {
@@ -57,8 +57,8 @@ main(process.argv.slice(2)).catch(async (error: unknown) => {
 });
 
 /**
- * Ends a command without an error once its output is not read any more, as by `head -1`. Work that Ctrl-C can
- * interrupt ends as with Ctrl-C.
+ * Ends a command without an error when its output is no longer read, as with `head -1`. Work that Ctrl-C can interrupt
+ * ends as with Ctrl-C.
  */
 function endWithClosedPipe(): void {
   let isClosed = false;

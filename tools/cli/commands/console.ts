@@ -9,10 +9,10 @@ import { CommandError } from '../terminal/command-error.ts';
 import { readJson } from '../terminal/files.ts';
 import { port, time } from '../terminal/options.ts';
 
-/** How far back the list reaches, by default. */
+/** Default start of the list, before now. */
 const SINCE = '1h';
 
-/** Milliseconds in which a console on this machine answers, even if it is busy. */
+/** Milliseconds in which a local console answers, even if it is busy. */
 const ANSWER_LIMIT = 5_000;
 
 interface Settings {
@@ -21,28 +21,33 @@ interface Settings {
   readonly since: Date;
 }
 
-/** `npm run console -- --stage prod`: a deployed stage in the browser, until Ctrl-C. */
 export const command = npmScript(
   'console',
-  'A deployed stage in the browser: deliveries, queues, dead letters, tables. It runs on this machine until Ctrl-C, with your own AWS permissions.',
+  'Shows a deployed stage in the browser, from this machine and with your AWS permissions, until Ctrl-C.',
 )
-  .addOption(new Option('--stage <stage>', 'a stage in AWS'))
+  .addOption(
+    new Option('--stage <stage>', 'stage in AWS (default: only print the address of the local console)'),
+  )
   .addOption(outputsOption())
   .addOption(
-    new Option('--port <port>', 'of the console; 0: any free one')
+    new Option('--port <port>', 'port of the console; 0 picks a free one')
       .env('CONSOLE_PORT')
       .argParser(port)
       .default(3001),
   )
-  .option('--read-only', 'refuses all changes')
-  .option('--since <time>', `the list begins then: a time, a date, or 90m, 3h, 7d (default: ${SINCE})`, time)
+  .option('--read-only', 'refuse all changes')
+  .option(
+    '--since <time>',
+    `list deliveries since this time (2026-01-31T09:00:00Z), date or age (90m, 3h, 7d) (default: ${SINCE})`,
+    time,
+  )
   .action(async ({ port, readOnly = false, since = time(SINCE), ...where }) => {
     if (where.stage === undefined && where.outputs === undefined) {
       await printLocalAddress();
       return;
     }
     await runOperation(where, (operation) => serve(operation, { port, readOnly, since }));
-    // Ctrl-C is how it ends.
+    // Ctrl-C is the normal end.
     process.exitCode = 0;
   });
 
@@ -52,7 +57,7 @@ async function printLocalAddress(): Promise<void> {
     throw new CommandError('Name a stage: --stage … The console of the local stack runs with it: npm start');
   }
   const { url } = readJson(CONSOLE_FILE) as { url: string };
-  // A process that was killed leaves its file.
+  // A process that was killed leaves its file behind.
   const answer = await fetch(url, { method: 'HEAD', signal: AbortSignal.timeout(ANSWER_LIMIT) }).catch(
     () => {},
   );

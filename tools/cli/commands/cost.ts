@@ -14,68 +14,88 @@ import { table } from '../terminal/layout.ts';
 import { decimal, wholeNumber } from '../terminal/options.ts';
 import { screenWidth } from '../terminal/terminal.ts';
 
-/** A body that fits a message: 1 MiB less 32 KiB (`lambda/queue/message.ts`). */
+/** A body that fits a message: 1 MiB minus 32 KiB (`lambda/queue/message.ts`). */
 const MAXIMUM_PAYLOAD_BYTES = (1024 - 32) * 1024;
 
 /** Source: Lambda developer guide, "Lambda quotas", function memory allocation and timeout. */
 const MEMORY = { minimum: 128, maximum: 10_240 };
 const MAXIMUM_MILLISECONDS = 900_000;
 
-/** Messages of a batch, at most. Source: Lambda developer guide, "Using Lambda with Amazon SQS". */
+/** Maximum messages of a batch. Source: Lambda developer guide, "Using Lambda with Amazon SQS". */
 const MAXIMUM_BATCH = 10_000;
 
-/** `npm run cost`: what a month costs, what saturates first, and what both are computed from. */
+/** Prints the cost of a month, the resources that saturate first, and the assumptions. */
 export const command = npmScript(
   'cost',
-  'Dollars for a month of deliveries to the prod stage, or with --scale what saturates first.',
+  'Estimates the monthly cost of the prod stage in dollars or, with --scale, which limit it reaches first.',
 )
-  .option('--deliveries <n>', 'in a month', wholeNumber(1), defaultWorkload.deliveries)
+  .option('--deliveries <n>', 'deliveries a month', wholeNumber(1), defaultWorkload.deliveries)
   .option(
     '--payload-bytes <n>',
-    'of a body that fits a message; --oversize-share is for larger ones',
+    'mean size in bytes of payloads that fit into a message',
     wholeNumber(1, MAXIMUM_PAYLOAD_BYTES),
     defaultWorkload.payloadBytes,
   )
   .option(
     '--receiver-ms <n>',
-    'of a receiver’s invocation',
+    'mean duration of a receiver invocation, in ms',
     wholeNumber(1, MAXIMUM_MILLISECONDS),
     defaultWorkload.receiverMilliseconds,
   )
   .option(
     '--consumer-ms <n>',
-    'of a consumer’s invocation, for its whole batch',
+    'mean duration of a consumer invocation (one batch), in ms',
     wholeNumber(1, MAXIMUM_MILLISECONDS),
     defaultWorkload.consumerMilliseconds,
   )
-  .option('--batch <n>', 'messages of a batch in the mean', decimal(1, MAXIMUM_BATCH), defaultWorkload.batch)
-  .option('--oversize-share <n>', 'of the deliveries', decimal(0, 1), defaultWorkload.oversizeShare)
+  .option(
+    '--batch <n>',
+    'mean number of messages in a batch',
+    decimal(1, MAXIMUM_BATCH),
+    defaultWorkload.batch,
+  )
+  .option(
+    '--oversize-share <n>',
+    'share of deliveries, 0 to 1, too large for a message',
+    decimal(0, 1),
+    defaultWorkload.oversizeShare,
+  )
   .option(
     '--memory <mb>',
-    'of every function; without it, what the template gives each',
+    'memory of every function, in MB (default: as in the template)',
     wholeNumber(MEMORY.minimum, MEMORY.maximum),
   )
   .option(
     '--review-emails <n>',
-    'addresses that get every review',
+    'e-mail addresses that get every review notification',
     wholeNumber(0),
     defaultWorkload.reviewEmails,
   )
-  .option('--cloudfront', 'each shop update invalidates a path of a distribution')
+  .option('--cloudfront', 'include a CloudFront invalidation for each shop update')
   .option(
     '--questions <n>',
-    'to Athena, about a week of the archive',
+    'Athena queries a month, each over one week of the archive',
     wholeNumber(0),
     defaultWorkload.questions,
   )
-  .option('--mix <weights>', 'such as shop.updated=3,review.posted=1; without it, all events alike', parseMix)
-  .option('--account-concurrency <n>', 'quota of concurrent executions', wholeNumber(1), ACCOUNT_CONCURRENCY)
-  .option('--assembly <folder>', 'a cloud assembly; without it, prod is synthesised')
-  .option('--scale', 'what saturates first, and at which rate')
+  .option(
+    '--mix <weights>',
+    'weights of events, such as shop.updated=3,review.posted=1 (default: all equal)',
+    parseMix,
+  )
+  .option(
+    '--account-concurrency <n>',
+    'account quota of concurrent Lambda executions',
+    wholeNumber(1),
+    ACCOUNT_CONCURRENCY,
+  )
+  .option('--assembly <folder>', 'cloud assembly to read (default: synthesises prod)')
+  .option('--scale', 'show which limit is reached first, and at which rate')
   .addOption(
-    new Option('--measure', 'the log lines of a delivery, for tools/measure/cost/log-bytes.ts').conflicts(
-      'scale',
-    ),
+    new Option(
+      '--measure',
+      'print the log bytes of a delivery, for tools/measure/cost/log-bytes.ts',
+    ).conflicts('scale'),
   )
   .action(async (options) => {
     const folder = await mkdtemp(join(tmpdir(), 'cost-'));

@@ -12,35 +12,34 @@ import * as z from 'zod/mini';
 import { readSamples } from '../../../events/samples.ts';
 import { LOCAL_SECRET } from '../../../events/signing.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
-import { Workspace } from '../../stage/local-folder.ts';
+import { KeptAssemblies } from '../../dev/start/kept-assembly.ts';
+import { SYNTHESISED_FOLDER, Workspace } from '../../stage/local-folder.ts';
 import { postSigned } from '../../stage/signed-post.ts';
 import { npmScript } from '../terminal/command.ts';
 import { table } from '../terminal/layout.ts';
 import { jsonOption } from '../terminal/options.ts';
 import { screenWidth } from '../terminal/terminal.ts';
 
-/** How long an effect may take. */
+/** Timeout of an effect. */
 const EFFECT_LIMIT_MILLISECONDS = 10_000;
 
-/** What programs are told of an event, as far as it is shown. */
+/** The shown fields of a notification for programs. */
 const notification = z.object({ title: z.string(), data: z.record(z.string(), z.string()) });
 
-/** What one sample came to. */
 interface Row {
   readonly event: string;
   readonly answer: string;
-  /** Null where there was none in time. */
+  /** Null if there was none in time. */
   readonly effect: string | null;
 }
 
 /**
- * `npm run demo`: starts the stack, sends one signed sample of every event, and shows what each came
- * to. An effect is a table's item whose version ends with the event's id, or a notification that
- * carries it: so an event that is added needs nothing here.
+ * Starts the stack, sends one signed sample of every event, and shows the results. An effect is an item whose version
+ * ends with the event's id, or a notification that contains it, so a new event needs no change here.
  */
 export const command = npmScript(
   'demo',
-  'Starts a stack of its own, sends a sample of every event, and shows what each came to.',
+  'Starts a separate local stack, sends a sample of every event, and shows the effect of each.',
 )
   .addOption(jsonOption())
   .action(async ({ json }) => {
@@ -49,7 +48,7 @@ export const command = npmScript(
     const say = json ? console.error : console.log;
     await using workspace = await Workspace.open();
     say('Synthesising the stack …');
-    await synthesise(workspace.assembly);
+    await new KeptAssemblies({ folder: SYNTHESISED_FOLDER, synthesise }).write(workspace.assembly);
     const stack = await startLocalStack({
       assembly: workspace.assembly,
       port: 0,
@@ -92,7 +91,6 @@ function describe(rows: readonly Row[]): string[] {
   );
 }
 
-/** Finds the effect of an event by the event's id. */
 class EffectWatcher {
   readonly #dynamodb: DynamoDBClient;
   readonly #sqs: SQSClient;
@@ -101,7 +99,7 @@ class EffectWatcher {
   readonly #queueUrl: string;
   readonly #notifications = new Map<string, string>();
 
-  /** Subscribes to every topic, so that nothing published from now on is missed. */
+  /** Subscribes to every topic, so that no later notification is missed. */
   static async start({ outputs, operator }: LocalStack): Promise<EffectWatcher> {
     const sqs = new SQSClient(operator);
     const sns = new SNSClient(operator);
@@ -135,7 +133,7 @@ class EffectWatcher {
     this.#queueUrl = queueUrl;
   }
 
-  /** @returns undefined where the event has had no effect in time */
+  /** @returns undefined if the event had no effect in time */
   async of(eventId: string): Promise<string | undefined> {
     const deadline = Date.now() + EFFECT_LIMIT_MILLISECONDS;
     while (Date.now() < deadline) {
@@ -175,7 +173,7 @@ function named(outputs: Readonly<Record<string, string>>, name: RegExp): Map<str
   return new Map(Object.entries(outputs).filter(([key]) => name.test(key)));
 }
 
-/** @param body the document that programs are told by */
+/** @param body the notification for programs */
 function showNotification(body: string): string {
   const { title, data } = notification.parse(JSON.parse(body));
   return [title, ...Object.entries(data).map(([name, value]) => `${name}=${value}`)].join(' ');

@@ -4,25 +4,23 @@ import { CommandError } from '../terminal/command-error.ts';
 import { Destination } from '../terminal/files.ts';
 import { jsonOption, wholeNumber } from '../terminal/options.ts';
 
-/** Messages a second at most. Source: SQS API reference, `StartMessageMoveTask`. */
+/** Maximum messages a second. Source: SQS API reference, `StartMessageMoveTask`. */
 const FASTEST_MOVE = 500;
 
-const QUEUE = 'an event such as shop.updated, quarantine, unrouted, or a name that list shows';
+const QUEUE = 'event such as shop.updated, quarantine, unrouted, or a name that list shows';
 
 const collect = (text: string, before: string[] = []) => [...before, text];
 
-/** `npm run dlq`: shows the messages that could not be processed, and redrives them. */
 export function dlqCommand(runOperation: RunOperation) {
   const command = npmScriptWithSubcommands(
     'dlq',
-    'Messages that could not be processed: dead letters, quarantine and unrouted events. Only redrive changes anything.',
+    'Shows, exports and redrives messages that were set aside: dead letters, quarantined and parked messages.',
   ).usage('list | show | redrive | export [options]');
 
-  /** A subcommand, on the local stack or another one. */
   const on = (name: string, description: string) =>
     command.command(name).description(description).addOption(stageOption()).addOption(outputsOption());
 
-  on('list', 'What waits on each queue, what is being retried and what is paused')
+  on('list', 'Counts the waiting and retried messages of each queue, and shows pauses')
     .addOption(jsonOption())
     .action(({ json, ...where }) =>
       runOperation(where, async (operation) => {
@@ -31,10 +29,10 @@ export function dlqCommand(runOperation: RunOperation) {
       }),
     );
 
-  on('show', 'Why each message of a queue is there')
+  on('show', 'Shows the messages of a queue, and why each was set aside')
     .argument('<queue>', QUEUE)
-    .option('--limit <n>', 'messages at most', wholeNumber(1, 10_000), 20)
-    .option('--payload', 'also what the partner sent, which is personal data')
+    .option('--limit <n>', 'maximum number of messages', wholeNumber(1, 10_000), 20)
+    .option('--payload', 'also show payloads, which are personal data')
     .addOption(jsonOption())
     .action((name, { limit, payload = false, json = false, ...where }) =>
       runOperation(where, async (operation) => {
@@ -48,12 +46,12 @@ export function dlqCommand(runOperation: RunOperation) {
     .argument('<queue>', QUEUE)
     .option(
       '--id <id>',
-      'only this message: its id, its event id, or at least 8 characters of one; repeatable',
+      'only this message: at least 8 characters of its message id or event id; repeatable',
       collect,
     )
     .option(
       '--rate <n>',
-      'messages a second; only for all dead letters of an event',
+      `messages per second, 1 to ${FASTEST_MOVE}; only when redriving all dead letters of an event`,
       wholeNumber(1, FASTEST_MOVE),
     )
     .action((name, { id, rate, ...where }) =>
@@ -77,16 +75,19 @@ export function dlqCommand(runOperation: RunOperation) {
       }),
     );
 
-  on('export', 'Writes every message of a queue as a line of JSON, with what the partner sent')
+  on(
+    'export',
+    'Writes every message of a queue as a JSON line. It contains the payload, which is personal data',
+  )
     .argument('<queue>', QUEUE)
-    .option('--output <file>', 'a new file; default: standard output (type npm run --silent)')
+    .option('--output <file>', 'new file to write to (default: standard output; use npm run --silent)')
     .action((name, { output, ...where }) =>
       runOperation(where, async (operation) => {
         const { findQueue } = await import('../../stage/queues/queue.ts');
         const { exportMessages } = await import('../../stage/queues/dlq-show.ts');
         const queue = await findQueue(operation.stack, name);
         await using destination = new Destination(output);
-        // Standard output is for the lines alone.
+        // Standard output is only for the exported lines.
         const aside = { ...operation, printLine: console.error };
         return exportMessages(aside, queue, (line) => destination.write(line));
       }),

@@ -2,14 +2,13 @@ import { npmScript } from '../terminal/command.ts';
 import { anySeed, gatewayOption, seedOption, wholeNumber } from '../terminal/options.ts';
 import { Progress } from '../terminal/progress.ts';
 
-/** `npm run fuzz`: as many requests as wanted, from any seed. Exit code 1 where one is treated wrongly. */
 export const command = npmScript(
   'fuzz',
-  'Sends mutated requests to the receiver, and holds each answer and each message against what the decisions say.',
+  'Sends mutated requests to the receiver, and checks every answer and message against docs/decisions.md.',
 )
-  .option('--requests <n>', 'how many', wholeNumber(1), 100_000)
+  .option('--requests <n>', 'number of requests', wholeNumber(1), 100_000)
   .addOption(seedOption())
-  .addOption(gatewayOption())
+  .addOption(gatewayOption('http'))
   .action(async ({ requests, seed = anySeed(), gateway = 'http' }) => {
     const { fuzz } = await import('../../../test/fuzz/fuzz.ts');
     const progress = new Progress();

@@ -3,9 +3,9 @@ import { CommandError } from '../terminal/command-error.ts';
 
 export const command = npmScript(
   'generate',
-  'Brings every file up to date that follows from the code: Lambda events of the samples, descriptions of our interfaces, template snapshots, documents, tables, the picture of the dashboard.',
+  'Updates every file that is generated from the code, such as docs/api/, template snapshots and tables.',
 )
-  .option('--check', 'writes nothing, and fails where a file is not what the code says')
+  .option('--check', 'write nothing, and fail if a file is out of date')
   .action(async ({ check = false }) => {
     const { eventIndex, incompleteEvents } = await import('../../generate/event-index.ts');
     const incomplete = incompleteEvents();
@@ -18,7 +18,7 @@ export const command = npmScript(
         );
       }
     };
-    // First, because everything else is made of the events that it lists.
+    // First, because everything else depends on the events that it lists.
     const outdated = [eventIndex()].filter((file) => !isUpToDate(file));
     refuse(outdated.map(({ file }) => file));
     outdated.forEach(bringUpToDate);

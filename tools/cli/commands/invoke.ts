@@ -12,17 +12,17 @@ import { readJson } from '../terminal/files.ts';
 import { LogFormat } from '../terminal/log-format.ts';
 
 /**
- * `npm run invoke -- <function> [event]`: runs one handler in this process, with the environment and the
- * rights that it has in the running local stack, and prints its result.
+ * Runs one handler in this process, with the environment and the permissions that it has in the running local stack,
+ * and prints its result.
  */
 export const command = npmScript(
   'invoke',
   'Runs one function of the stack that npm start runs, with its environment and rights, and prints its result.',
 )
-  .argument('<function>', 'receiver, smoke-test, or an event for its consumer: shop.updated')
+  .argument('<function>', 'receiver, smoke-test, or an event such as shop.updated for its consumer')
   .argument(
     '[event]',
-    "file with the function's event, or an event for its sample; of a consumer its own sample",
+    'file with a Lambda event, or an event for its sample (default for a consumer: its own)',
   )
   .addHelpText(
     'after',
@@ -30,7 +30,6 @@ export const command = npmScript(
 Examples:
   npm run invoke -- shop.updated
   npm run invoke -- receiver shop.updated
-  npm run invoke -- receiver events/api-gateway/shop-updated.json
   npm run invoke -- receiver events/rest-api/shop-updated.json`,
   )
   .action(async (name, event) => {
@@ -63,7 +62,7 @@ function definitionOf(name: string): FunctionDefinition {
   throw new CommandError(`No function '${name}'.${didYouMean(name, choice)} One of: ${choice.join(', ')}`);
 }
 
-/** @throws CommandError where neither an event nor a file is meant */
+/** @throws CommandError if neither an event nor a file is given */
 function eventFile(name: string, event: string | undefined): string {
   const consumer = eventNames.find((known) => name === known || name === kebabCase(known));
   if (event === undefined && consumer === undefined) {
@@ -78,7 +77,7 @@ function eventFile(name: string, event: string | undefined): string {
   return `events/${name === 'receiver' ? 'api-gateway' : 'sqs'}/${kebabCase(sample)}.json`;
 }
 
-/** Why a consumer did nothing about an event, by its log line. */
+/** Why a consumer skipped an event, by its log message. */
 const SKIPPED: Readonly<Record<string, string>> = {
   Stale:
     'Skipped: newer data is stored. A sample has a fixed timestamp. npm run send gives it the current time.',
@@ -91,8 +90,8 @@ const skippedAs = ({ text }: LogLine) =>
 const format = new LogFormat(process.stderr);
 
 /**
- * The log goes to standard error: the result alone is standard output's. The message of a sample is on no queue, so
- * it can be neither hidden nor comes back: that a consumer says so of its failure would mislead.
+ * The log goes to standard error, because standard output is only for the result. A sample's message is not on a queue,
+ * so it can neither be hidden nor come back. The consumer's log lines about that would mislead.
  */
 function print(line: LogLine): void {
   if (/"message":"HideFailed"/.test(line.text)) return;

@@ -7,33 +7,36 @@ import { currentSecret } from '../../stage/signed-post.ts';
 import { localStackAt } from '../../stage/stage.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { jsonOption, secretOption, wholeNumber } from '../terminal/options.ts';
+import { jsonOption, SECRET_OF_STACK, secretOption, wholeNumber } from '../terminal/options.ts';
 import { INTERRUPTED, interruption, screenWidth } from '../terminal/terminal.ts';
 
-/** `npm run load`: deliveries by the clock, and how long receipt and effect took. */
 export const command = npmScript(
   'load',
-  'Sends signed, distinct deliveries by the clock, whatever answers take, and tells how long receipt and effect took.',
+  'Sends distinct, signed deliveries at a fixed rate, and reports how long answers and effects took.',
 )
-  .option('--url <url>', 'where to; without it to the webhook of the stack')
-  .option('--i-own <host>', 'the host of --url once more, where it is not this machine')
-  .addOption(secretOption())
-  .option('--rate <n>', 'deliveries a second', wholeNumber(1, MAX_RATE), 100)
-  .option('--seconds <n>', 'how long', wholeNumber(1, MAX_SECONDS), 30)
-  .option('--ramp', 'rises to that rate in ten steps, and says at which it breaks')
-  .option('--mix <weights>', 'such as shop.updated=3,review.posted=1; without it, all events alike', parseMix)
-  .option('--shops <n>', 'that they are about', wholeNumber(1, MAX_SHOPS), 100)
-  .option('--connections <n>', 'at a time, at most', wholeNumber(1, MAX_CONNECTIONS), 1_000)
-  .option('--picture <file>', 'an SVG of the run')
-  .option('--dry-run', 'ends after the plan')
-  .option('--yes', 'does not ask; it does of a stage, which costs money')
+  .option('--url <url>', 'address to send to (default: the webhook of the stack)')
+  .option('--i-own <host>', 'confirm that you own the host of --url, if it is not this machine or the stack')
+  .addOption(secretOption(SECRET_OF_STACK))
+  .option('--rate <n>', 'deliveries per second', wholeNumber(1, MAX_RATE), 100)
+  .option('--seconds <n>', 'duration in seconds', wholeNumber(1, MAX_SECONDS), 30)
+  .option('--ramp', 'raise the rate to --rate in ten steps, and report the step that fails')
+  .option(
+    '--mix <weights>',
+    'weights of events, such as shop.updated=3,review.posted=1 (default: all equal)',
+    parseMix,
+  )
+  .option('--shops <n>', 'number of different shops in the deliveries', wholeNumber(1, MAX_SHOPS), 100)
+  .option('--connections <n>', 'maximum number of open connections', wholeNumber(1, MAX_CONNECTIONS), 1_000)
+  .option('--picture <file>', 'write a chart of the run to this SVG file')
+  .option('--dry-run', 'show the plan, and send nothing')
+  .option('--yes', 'do not ask for confirmation before a run that costs money')
   .addOption(stageOption())
   .addOption(outputsOption())
   .addOption(jsonOption())
   .addHelpText(
     'after',
-    '\nFor example: npm run load -- --rate 50 --seconds 20 --ramp --picture load.svg\n' +
-      'On a stage:  npm run load -- --stage load --rate 500 --seconds 60',
+    '\nExamples:\n  npm run load -- --rate 50 --seconds 20 --ramp --picture load.svg\n' +
+      '  npm run load -- --stage load --rate 500 --seconds 60',
   )
   .action(async ({ url, iOwn, secret, stage, outputs, json, dryRun, yes, picture, ...typed }, typing) => {
     const isSecretGiven = typing.getOptionValueSource('secret') !== 'default';
@@ -54,7 +57,8 @@ export const command = npmScript(
     if (stage !== undefined || outputs !== undefined || url === undefined) {
       await runOperation({ stage, outputs }, (operation) => {
         const own = ofStack(operation.stack.outputs.WebhookUrl);
-        // Whoever has the rights to find a stack may load it; another name of it is to be named twice.
+        // A stage found with AWS permissions may be loaded. Any other address must be confirmed by naming its host
+        // twice.
         const target =
           url === undefined ? own : loadTarget(url, URL.parse(url)?.host === own.host ? own.host : iOwn);
         return start(operation, target);

@@ -6,16 +6,16 @@ import { table } from '../terminal/layout.ts';
 import { wholeNumber } from '../terminal/options.ts';
 import { screenWidth } from '../terminal/terminal.ts';
 
-/** What may be mutated: what runs in AWS. */
+/** Only code that runs in AWS can be mutated. */
 const ROOT = 'lambda';
 
-/** `npm run mutate`: by hand, as it takes a second for each mutant, and half a minute for one that no test catches. */
+/** Run by hand, because it takes a second for each mutant, and half a minute for one that no test detects. */
 export const command = npmScript(
   'mutate',
-  'Changes lambda/ in one place after another, and shows which changes the tests do not notice.',
+  'Changes the code in lambda/ one place at a time, and shows which changes no test detects.',
 )
-  .argument('[path]', `a folder, or a file: ${ROOT}/receiver`, ROOT)
-  .option('--concurrency <n>', 'mutants at a time', wholeNumber(1), 1)
+  .argument('[path]', `folder or file, such as ${ROOT}/receiver`, ROOT)
+  .option('--concurrency <n>', 'mutants to test at the same time', wholeNumber(1), 1)
   .action(async (path, { concurrency }) => {
     const { mutate } = await import('../../../test/mutate/mutate.ts');
     const { mutants, timedOut, folders, survivors } = await mutate(mutable(path), concurrency);

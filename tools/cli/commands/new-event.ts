@@ -8,13 +8,13 @@ const effects = Object.keys(templates) as EffectName[];
 
 export const command = npmScript(
   'new-event',
-  'Adds an event: its folder, with definition and consumer, its sample, and every file that follows from them.',
+  'Adds an event: its definition, consumer and sample, and all generated files.',
 )
-  .argument('<event>', 'its name, such as shop.closed')
-  .addOption(new Option('--effect <effect>', 'required: what its consumer does').choices(effects))
-  .option('--id <field>', 'the field of data that says which shop, staff member or user, such as shop_id')
-  .option('--meaning <text>', 'what happened at the partner; by default the name’s words')
-  .option('--no-generate', 'leaves what follows from them to npm run generate, where several are added')
+  .argument('<event>', 'name of the event, such as shop.closed')
+  .addOption(new Option('--effect <effect>', 'required: effect of the event').choices(effects))
+  .option('--id <field>', 'field of data that identifies the shop, staff member or user, such as shop_id')
+  .option('--meaning <text>', 'what happened at the partner (default: the words of the name)')
+  .option('--no-generate', 'do not update generated files: run npm run generate yourself')
   .action(async (name, { effect, generate, ...wish }) => {
     if (effect === undefined)
       throw new CommandError(`Say what its consumer does, by --effect: one of ${effects.join(', ')}`);

@@ -2,14 +2,13 @@ import { outputsOption, type RunOperation, runOperation, stageOption } from '../
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 
-/** `npm run pause -- <event>`: keeps an event on its queue while something that its consumer needs is down. */
 export const pauseCommand = (runOperation: RunOperation) =>
   npmScript(
     'pause',
-    'Stops the processing of an event. Its deliveries are accepted and wait on its queue. An alarm says who paused it and why.',
+    'Pauses the processing of an event. Deliveries are still accepted, and wait. An alarm reports who paused it and why.',
   )
-    .argument('<event>', 'such as shop.updated')
-    .option('--reason <text>', 'required: why, in one line, for the readers of the alarm’s mail')
+    .argument('<event>', 'event, such as shop.updated')
+    .option('--reason <text>', 'required: the reason, in one line, for the mail of the alarm')
     .addOption(stageOption())
     .addOption(outputsOption())
     .action(async (event, { reason = '', ...where }) => {

@@ -13,11 +13,10 @@ import { DEFAULT_RATE, MAX_RATE } from '../../stage/replay/token-bucket.ts';
 import { npmScript } from '../terminal/command.ts';
 import { time, wholeNumber } from '../terminal/options.ts';
 
-/** `npm run replay`: sends what the archive has to its queues once more. */
 export const replayCommand = (runOperation: RunOperation) =>
   npmScript(
     'replay',
-    'Sends the events of a window once more, from the archive. Shows a plan and asks first. If interrupted, it continues by its name.',
+    'Sends archived events to their queues again. It shows a plan and asks first. The same --name continues a replay.',
   )
     .addArgument(eventsArgument())
     .addOption(sinceOption().argParser(typed))
@@ -26,20 +25,19 @@ export const replayCommand = (runOperation: RunOperation) =>
     .addOption(idOption())
     .addOption(outcomeOption())
     .addOption(
-      new Option(
-        '--mode <mode>',
-        'fill (default): writes missing rows; repair: rewrites rows from their newest events',
-      ).choices(replayModes),
+      new Option('--mode <mode>', 'fill (default): as if delivered again; repair: rewrite items').choices(
+        replayModes,
+      ),
     )
-    .option('--notify', 'notifies people again, once per name')
+    .option('--notify', 'also send notifications again, once per --name')
     .option(
       '--name <name>',
-      'of a new replay, or of the one to continue (default: mode and time)',
+      'name of a new replay, or of the one to continue (default: mode and time)',
       replayName,
     )
-    .option('--rate <n>', `messages a second, 1 to ${MAX_RATE}`, wholeNumber(1, MAX_RATE), DEFAULT_RATE)
-    .option('--dry-run', 'shows the plan only')
-    .option('--yes', 'does not ask')
+    .option('--rate <n>', `messages per second, 1 to ${MAX_RATE}`, wholeNumber(1, MAX_RATE), DEFAULT_RATE)
+    .option('--dry-run', 'show the plan, and send nothing')
+    .option('--yes', 'do not ask for confirmation')
     .addOption(stageOption())
     .addOption(outputsOption())
     .action((events, { stage, outputs, id, outcome, dryRun = false, yes = false, ...options }) =>

@@ -1,10 +1,9 @@
 import { outputsOption, type RunOperation, runOperation, stageOption } from '../../stage/operation.ts';
 import { npmScript } from '../terminal/command.ts';
 
-/** `npm run resume -- <event>`: ends a pause. */
 export const resumeCommand = (runOperation: RunOperation) =>
-  npmScript('resume', 'Starts the processing of a paused event again.')
-    .argument('<event>', 'such as shop.updated')
+  npmScript('resume', 'Resumes the processing of a paused event.')
+    .argument('<event>', 'event, such as shop.updated')
     .addOption(stageOption())
     .addOption(outputsOption())
     .action((event, where) =>

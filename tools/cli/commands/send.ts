@@ -21,64 +21,64 @@ import {
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { readBytes, readJson } from '../terminal/files.ts';
-import { jsonOption, secretOption, wholeNumber } from '../terminal/options.ts';
+import { jsonOption, SECRET_OF_STACK, secretOption, wholeNumber } from '../terminal/options.ts';
 import { shownId } from '../terminal/terminal.ts';
 
 const DEFAULT_URL = `http://localhost:3000${WEBHOOK_PATH}`;
 
-/** Their answers are kept until the end. */
+/** Limited because their answers are held in memory until the end. */
 const MAX_DELIVERIES = 100_000;
 
-/** Seconds: an effect that takes longer is better traced later. */
+/** Seconds that `--wait` waits without a number. */
+const DEFAULT_WAIT = 30;
+
+/** Seconds. To follow a slower effect, trace it later. */
 const LONGEST_WAIT = 3_600;
 
-/** Names standard input instead of a file. */
+/** Stands for standard input instead of a file. */
 export const STANDARD_INPUT = '-';
 
-/** The receiver's answer to a delivery that it has accepted. */
 const acceptedSchema = z.object({ eventId: z.string(), requestId: z.string() });
 
 /**
- * `npm run send -- <event>`: signs a sample and posts it, its `timestamp` set to now so that it is
- * newer than what was sent before. `--file` sends the bytes of a file as they are, `--again` those of a delivery.
+ * Signs a sample and posts it. Its `timestamp` is set to now, so that it is newer than earlier events. `--file` sends
+ * the bytes of a file unchanged, `--again` those of an earlier delivery.
  */
 export const sendCommand = (runOperation: RunOperation) =>
-  npmScript('send', 'Signs a sample event and posts it, its timestamp set to now.')
-    .argument('[event]', 'such as shop.updated: events/ has a sample of each')
-    .option('--file <file>', 'posts the bytes of a file instead of a sample; - is standard input')
+  npmScript('send', 'Signs a sample event and posts it. The timestamp is set to now.')
+    .argument('[event]', 'event to send, such as shop.updated; samples are in events/')
+    .option('--file <file>', 'post the bytes of a file instead of a sample; - is standard input')
     .option(
       '--again <id>',
-      'posts the bytes of a delivery once more, signed with the current secret: its event, request or message id, or its webhookId, as npm run trace takes them',
+      'post an earlier delivery again, signed with the current secret; takes the ids of npm run trace',
     )
     .option(
       '--same-headers',
-      'with --again: posts the headers of the delivery too, with its signature, instead of a new one; only on the local stack, and the id is that of the request',
+      'with --again and a request id: keep the headers and signature; local stack only',
     )
     .option(
       '--url <url>',
-      'address such as localhost:3000 (default: the webhook of the stack that npm start runs)',
+      'address to post to, such as localhost:3000 (default: the webhook of the stack)',
       webhookUrl,
     )
-    .addOption(secretOption())
+    .addOption(secretOption(SECRET_OF_STACK))
     .option(
       '--count <n>',
-      'number of deliveries; each of a sample is a millisecond newer than the one before',
+      'number of deliveries; each sample is 1 ms newer than the one before',
       wholeNumber(1, MAX_DELIVERIES),
       1,
     )
     .addOption(
-      new Option('--encoding <encoding>', 'of the signature')
+      new Option('--encoding <encoding>', 'encoding of the signature')
         .choices(['hex', 'base64'])
         .default('hex' as const),
     )
-    .option('--bad-signature', 'signs with a wrong secret and expects 401')
+    .option('--bad-signature', 'sign with a wrong secret, and expect 401')
     .addOption(
       new Option(
         '--wait [seconds]',
-        'waits for the effect and prints the history as it grows; exit code 1 if there is none in time',
-      )
-        .argParser(wholeNumber(1, LONGEST_WAIT))
-        .preset('30'),
+        `wait for the effect (default: ${DEFAULT_WAIT}), and print the history; exit code 1 on timeout`,
+      ).argParser(wholeNumber(1, LONGEST_WAIT)),
     )
     .addOption(stageOption())
     .addOption(outputsOption())
@@ -133,7 +133,7 @@ export const sendCommand = (runOperation: RunOperation) =>
           if (wait === undefined || signal.aborted) return areExpected;
           const kind = source.event;
           const functions = kind !== undefined && isEventName(kind) ? ['receiver' as const, kind] : undefined;
-          const awaiting = { seconds: Number(wait), since, functions, json };
+          const awaiting = { seconds: wait === true ? DEFAULT_WAIT : wait, since, functions, json };
           return (await awaitAnswers(operation, answers, awaiting)) && areExpected;
         },
       );
@@ -141,7 +141,6 @@ export const sendCommand = (runOperation: RunOperation) =>
 
 export const command = sendCommand(runOperation);
 
-/** What is sent. */
 interface Sendable {
   /** @param index of the delivery, from 0 */
   readonly bodyAt: (index: number) => Uint8Array;
@@ -150,7 +149,7 @@ interface Sendable {
   readonly request?: RecordedRequest | undefined;
 }
 
-/** The bytes of a file, or a sample that is newer with each delivery. @throws CommandError */
+/** The bytes of a file, or a sample that is newer for each delivery. @throws CommandError */
 function bodyOf(file: string | undefined, event: string | undefined): Sendable['bodyAt'] {
   if (file !== undefined) {
     const bytes = readBytes(file);
@@ -177,8 +176,8 @@ async function standardInput({ input }: Operation): Promise<Sendable['bodyAt']> 
 }
 
 /**
- * A delivery that is sent again: as the console has it, or as the stack keeps it.
- * @returns undefined if it was interrupted @throws CommandError if the bytes are not kept
+ * A delivery to send again, from the console or from the stack.
+ * @returns undefined if it was interrupted @throws CommandError if the bytes are not stored
  */
 async function deliveryOf(
   operation: Operation,
@@ -222,7 +221,7 @@ const recordedSchema = z.object({
   }),
 });
 
-/** A delivery, as the console of the local stack has it. @throws CommandError if it does not run */
+/** A delivery from the console of the local stack. @throws CommandError if the console does not run */
 async function askLocalConsole(id: string): Promise<RecordedDelivery | undefined> {
   const isAway = new CommandError('--same-headers needs the console of the local stack: npm start');
   if (!existsSync(CONSOLE_FILE)) throw isAway;
@@ -239,9 +238,9 @@ async function askLocalConsole(id: string): Promise<RecordedDelivery | undefined
   return { request, body: body.ok ? new Uint8Array(await body.arrayBuffer()) : undefined };
 }
 
-/** What deliveries are signed with: the option, or the secret of the stack if it is known. */
+/** The secret that signs deliveries: the option, or the secret of the stack if it is known. */
 async function keyOf({ stack }: Operation, isDefault: boolean, secret: string): Promise<string> {
-  // Only the webhook is known of an address elsewhere.
+  // For an address elsewhere, only the webhook is known.
   if (!isDefault || (stack.local && stack.outputs.WebhookSecretArn === undefined)) return secret;
   const { currentSecret } = await import('../../stage/signed-post.ts');
   return currentSecret(stack);
@@ -252,7 +251,7 @@ interface Answer {
   readonly body: unknown;
 }
 
-/** @returns false if a delivery has no effect in time */
+/** @returns false if a delivery is not processed in time */
 async function awaitAnswers(
   operation: Operation,
   answers: readonly Answer[],
@@ -285,7 +284,7 @@ async function awaitAnswers(
 }
 
 /**
- * Reads an address. Without a protocol it is `http://`, and a host alone gets the path of the webhook.
+ * Parses an address. Adds `http://` if the protocol is missing, and the path of the webhook if there is only a host.
  * @throws InvalidArgumentError
  */
 function webhookUrl(text: string): string {

@@ -6,30 +6,35 @@ import { npmScript } from '../terminal/command.ts';
 import { anySeed, gatewayOption, seedOption, wholeNumber } from '../terminal/options.ts';
 import { Progress } from '../terminal/progress.ts';
 
-/** Deliveries of a run that is about something else: a kill, an outage. */
+/** Number of deliveries in a run that tests something else: a kill, an outage. */
 const REVIEWS_PER_KILL = 10;
 const DELIVERIES_IN_AN_OUTAGE = 200;
 
-/** Instead of the template's 180 s: the time after which what a killed consumer had in hand comes back. */
+/** Replaces the template's 180 s: the time after which messages of a killed consumer become visible again. */
 const VISIBILITY_SECONDS = 5;
 
-/** Differences that are printed. */
+/** Maximum number of differences printed. */
 const MAX_SHOWN = 20;
 
-/** `npm run soak`: exit code 1, and the seed, on any difference. */
+/** On any difference, prints the seed and exits with code 1. */
 export const command = npmScript(
   'soak',
-  'Posts deliveries at a stack that faults beset, waits for quiet, and holds everything that is there against an oracle.',
+  'Posts deliveries to a local stack with injected faults, and compares the result with a model.',
 )
-  .option('--deliveries <n>', 'posts, repeats after 401 and 500 not counted', wholeNumber(1), 20_000)
+  .option(
+    '--deliveries <n>',
+    'number of deliveries, without retries after 401 and 500',
+    wholeNumber(1),
+    20_000,
+  )
   .addOption(seedOption())
   .addOption(
-    new Option('--kills <n>', 'instead kills a consumer so often in the middle of its batches')
+    new Option('--kills <n>', 'instead, kill a consumer this many times during a batch')
       .argParser(wholeNumber(1))
       .conflicts(['outage', 'seed', 'deliveries']),
   )
   .addOption(
-    new Option('--outage <seconds>', 'instead keeps DynamoDB down for so long')
+    new Option('--outage <seconds>', 'instead, take DynamoDB down for this many seconds')
       .argParser(wholeNumber(1))
       .conflicts(['seed', 'deliveries']),
   )

@@ -32,9 +32,9 @@ interface Settings {
   readonly console: boolean;
   readonly secret: string;
   readonly gateway?: GatewayKind | undefined;
-  /** Names of tunnels to the webhook. */
+  /** Host names of tunnels to the webhook. */
   readonly publicHost?: readonly string[] | undefined;
-  /** Folders of somebody else's stacks. */
+  /** Folders of other people's stacks. */
   readonly beside?: readonly string[] | undefined;
   /** Whether the state is stored, and an earlier run's is continued. */
   readonly keep?: true | undefined;
@@ -46,51 +46,56 @@ interface Settings {
   readonly watch: boolean;
 }
 
-/** `npm start`: synthesises the stack and runs it until Ctrl-C. */
 export const command = npmScript(
   'start',
-  'Synthesises the stack and runs it on this machine until Ctrl-C. State is in memory and is lost on Ctrl-C, unless --keep stores it.',
+  'Runs the stack and the console on this machine until Ctrl-C. State is lost then, unless --keep stores it.',
 )
   .addOption(
-    new Option('--port <port>', 'of the webhook; 0: any free one').env('PORT').argParser(port).default(3000),
+    new Option('--port <port>', 'port of the webhook; 0 picks a free one')
+      .env('PORT')
+      .argParser(port)
+      .default(3000),
   )
   .addOption(
-    new Option('--aws-port <port>', 'of the AWS endpoint; 0: any free one')
+    new Option('--aws-port <port>', 'port of the AWS endpoint; 0 picks a free one')
       .env('AWS_PORT')
       .argParser(port)
       .default(4566),
   )
   .addOption(
-    new Option('--console-port <port>', 'of the console; 0: any free one')
+    new Option('--console-port <port>', 'port of the console; 0 picks a free one')
       .env('CONSOLE_PORT')
       .argParser(port)
       .default(3001),
   )
-  .option('--no-console', 'without the console')
+  .option('--no-console', 'do not run the console')
   .addOption(secretOption())
   .addOption(gatewayOption())
   .option(
     '--public-host <name>',
-    'lets a tunnel of this name in to the webhook, such as abc.trycloudflare.com; repeatable; needs a --secret of its own',
+    'let a tunnel with this host name reach the webhook; needs your own --secret; repeatable',
     publicHost,
   )
   .option(
     '--beside <folder>',
-    'runs a stack of yours, too, as `cdk synth -o <folder>` has written it, such as a subscriber of the topics; repeatable',
+    'also run the stack that cdk synth wrote into this folder; repeatable',
     besideFolder,
   )
   .option(
     '--keep',
-    `stores the state in ${KEPT_FOLDER} and continues with it. State is written behind: a crash may lose the last second`,
+    `store the state in ${KEPT_FOLDER} and continue with it; a crash may lose the last second`,
   )
-  .option('--retry-fast', 'waits seconds between attempts: a dead letter takes some ten, and not three hours')
+  .option(
+    '--retry-fast',
+    'wait seconds between attempts: a message becomes a dead letter after about 10 s, not 3 h',
+  )
   .option(
     '--inspect <function[:port]>',
-    'lets a debugger into it: receiver, or an event for its consumer; repeatable; port from 9229 on',
+    'open a debugger port, from 9229 on, in receiver or in the consumer of an event',
     inspectedFunction,
   )
   .addOption(jsonOption())
-  .option('--no-watch', 'goes on with the code as it is now, whatever is saved')
+  .option('--no-watch', 'do not update the stack when you save code')
   .action(start);
 
 async function start(settings: Settings): Promise<void> {
@@ -190,7 +195,7 @@ async function start(settings: Settings): Promise<void> {
       print(notice.text);
       page?.news.notice(notice);
     };
-    // Loaded now that the stack is ready, so that nobody waits for it.
+    // Loaded after the stack is ready, so that the start does not wait for it.
     const { Watch } = await import('../../dev/watch/watch.ts');
     await using _watch =
       sources &&

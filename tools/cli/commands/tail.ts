@@ -3,17 +3,17 @@ import { outputsOption, runOperation, stageOption } from '../../stage/operation.
 import { npmScript } from '../terminal/command.ts';
 import { eachOf, jsonOption, time } from '../terminal/options.ts';
 
-/** `npm run tail`: the log lines of deliveries as they are written, until Ctrl-C. */
 export const command = npmScript(
   'tail',
-  'The log lines of deliveries as they are written, until Ctrl-C. Nothing is changed.',
+  'Prints log lines of deliveries as they are written, until Ctrl-C. It changes nothing.',
 )
-  .option('--event <event>', 'only of this one; repeatable', eachOf(eventNames))
+  .option('--event <event>', 'only this event; repeatable', eachOf(eventNames))
+  .option('--id <id>', 'only this event, request or message: at least the first 8 characters of its id')
   .option(
-    '--id <id>',
-    'only of this event, request or message: its id, or at least the first eight characters of it',
+    '--since <time>',
+    'start at this time (2026-01-31T09:00:00Z), date (2026-01-31) or age (90m, 3h) (default: now)',
+    time,
   )
-  .option('--since <time>', 'from then on: 2026-01-31T09:00:00Z, a date, or 90m, 3h, 7d (default: now)', time)
   .addOption(stageOption())
   .addOption(outputsOption())
   .addOption(jsonOption())
@@ -22,6 +22,6 @@ export const command = npmScript(
       const { tail } = await import('../../stage/logs/tail.ts');
       return tail(operation, { events: event, id, since, json });
     });
-    // Ctrl-C is how it ends.
+    // Ctrl-C is the normal end.
     process.exitCode = 0;
   });

@@ -3,10 +3,9 @@ import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { JEST, runProgram } from '../terminal/run-program.ts';
 
-/** `npm run test:console`: Jest, on what needs a browser. */
-export const command = npmScript('test:console', 'The console in a real browser: Chromium or Chrome.')
-  .argument('[paths...]', "part of test files' paths")
-  .option('--pictures', 'also takes the pictures of docs/console/')
+export const command = npmScript('test:console', 'Tests the console in a browser: Chromium or Chrome.')
+  .argument('[paths...]', 'part of the paths of test files')
+  .option('--pictures', 'also take the screenshots in docs/console/')
   .action(async (paths, { pictures }) => {
     if (chromiumPath() === undefined) {
       throw new CommandError('There is no Chromium. Install it or Chrome, or set CHROMIUM to its path');

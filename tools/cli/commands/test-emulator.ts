@@ -1,10 +1,10 @@
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 
-/** `npm run test:emulator`: see `docs/emulator.md`. */
+/** See `docs/emulator.md`. */
 export const command = npmScript(
   'test:emulator',
-  'Deploys dev and prod to an emulator of AWS, runs the acceptance suite on each, and has a bad deployment rolled back. It needs Python 3.10 or later and openssl, no Docker, and takes some minutes.',
+  'Deploys to an AWS emulator, and runs the acceptance suite. It takes minutes. Needs: Python 3.10 or later, openssl.',
 ).action(async () => {
   const { checkOnEmulator } = await import('../../../test/emulator/check-emulator.ts');
   await checkOnEmulator().catch((error: Error) => {

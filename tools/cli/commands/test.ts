@@ -3,20 +3,21 @@ import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { JEST, runProgram } from '../terminal/run-program.ts';
 
-/** A part of a path, and not a pattern: Jest takes both. */
+/** A part of a path and not a pattern. Jest accepts both. */
 const PATH = /^[\w.-]+\/[\w./-]*$/;
 
-/** `npm test`: Jest, with whatever options are given. */
-export const command = npmScript('test', 'Every test that needs only Node.js and npm.')
-  .argument('[jest...]', "part of test files' paths, and options of Jest, such as -t NAME")
+export const command = npmScript('test', 'Runs every test that needs only Node.js and npm.')
+  .argument(
+    '[jest...]',
+    'part of the paths of test files, and Jest options, such as test/lambda -t signature',
+  )
   .allowUnknownOption()
-  .addHelpText('after', '\nExample: npm test -- test/lambda/receiver -t signature')
   .action(async (args) => {
     requireTestFiles(args);
     process.exitCode = await runProgram([...JEST, ...args]);
   });
 
-/** @throws CommandError if a path names no file: Jest would say so in eight lines */
+/** @throws CommandError if a path names no file; Jest's own message has eight lines */
 function requireTestFiles(args: readonly string[]): void {
   const files = readdirSync('test', { recursive: true }).map((file) => `test/${file}`);
   const paths = args.filter((arg, index) => PATH.test(arg) && !/^-[^=]*$/.test(args[index - 1] ?? ''));

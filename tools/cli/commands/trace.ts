@@ -3,25 +3,25 @@ import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { jsonOption, time } from '../terminal/options.ts';
 
-/** `npm run trace -- <id>`: the history of one delivery; `--search <text>`: which deliveries have a text. */
+/** Shows the history of one delivery; with `--search <text>`, lists the deliveries that contain a text. */
 export const command = npmScript(
   'trace',
-  'What became of one delivery: received, queued, answered, each attempt, its effect or why it has none, archive, redrive and replay. Nothing is changed.',
+  'Shows the history of one delivery: receipt, queue, answer, attempts, effect, archive, redrive and replay.',
 )
   .argument(
     '[id]',
-    'the id of the event, the request or the message, or at least its first eight characters; or the partner’s whole webhookId',
+    'at least 8 characters of the id of the event, request or message; or the partner’s full webhookId',
   )
   .option(
     '--search <text>',
-    'lists the deliveries that have a text in their payload, an id, the shop or an error, whatever the case',
+    'list deliveries that contain this text in payload, ids, shop or error; ignores case',
   )
   .option(
     '--since <time>',
-    'look no further back: 2026-01-31T09:00:00Z, a date, or 90m, 3h, 7d (default: 30d, and no further than the logs are kept)',
+    'search since this time (2026-01-31T09:00:00Z), date or age (90m, 3h, 7d) (default: 30d)',
     time,
   )
-  .option('--until <time>', 'look no further than then (default: now)', time)
+  .option('--until <time>', 'search until this time (default: now)', time)
   .addOption(stageOption())
   .addOption(outputsOption())
   .addOption(jsonOption())

@@ -4,7 +4,7 @@ export interface Column {
   readonly align?: 'left' | 'right';
 }
 
-/** A part of what a command prints. A terminal shows it as lines, the console as text and tables. */
+/** A part of a command's output. A terminal shows it as lines, the console as text and tables. */
 export type Block =
   | { readonly kind: 'text' | 'heading'; readonly text: string }
   | { readonly kind: 'facts'; readonly facts: readonly (readonly [name: string, value: string])[] }
@@ -14,14 +14,13 @@ export type Block =
       readonly rows: readonly (readonly string[])[];
     };
 
-/** How far a long piece of work has come. */
 export interface Step {
-  /** `Posting`, `Waiting for quiet`. */
+  /** Verb phrase, such as `Posting` or `Waiting for quiet`. */
   readonly doing: string;
   readonly done: number;
   readonly total: number;
-  /** What is counted: `rounds`. @default without a unit */
+  /** Unit of the counts, such as `rounds`. @default no unit */
   readonly unit?: string;
-  /** What else is worth knowing: `19 kills`. @default nothing */
+  /** More information, such as `19 kills`. @default none */
   readonly note?: string;
 }

@@ -1,4 +1,4 @@
-/** Why a command cannot do what was asked: it prints this one line, and its exit code is 1. */
+/** A command cannot do what the user asked. It prints this message as one line, and exits with code 1. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }

@@ -3,24 +3,24 @@ import { didYouMean } from '../../../lib/did-you-mean.ts';
 import { CommandError } from './command-error.ts';
 
 /**
- * A command as `npm run <script>` types it; its file in `tools/cli/commands/` exports it as `command`. Wrong arguments end
- * it with one line and exit code 1.
+ * A command for `npm run <script>`. Its file in `tools/cli/commands/` exports it as `command`. Wrong arguments print
+ * one line and exit with code 1.
  *
- * Its action imports what it needs: AWS' clients alone would make `--help` three times as slow.
+ * Its action imports its dependencies late: the AWS clients alone would make `--help` three times as slow.
  * @param script name in package.json; `npm start` and `npm test` need no `run`
  */
 export function npmScript(script: string, description: string): Command {
   const typed = script === 'start' || script === 'test' ? `npm ${script} --` : `npm run ${script} --`;
   return new Command(typed)
     .description(description)
-    .helpOption('-h, --help', 'this text')
+    .helpOption('-h, --help', 'show this help')
     .configureOutput({ outputError: (text, write) => write(`${inOneLine(text)}\n`) });
 }
 
-/** A command that its subcommands do: without one of them it names them. */
+/** A command with subcommands. Without a subcommand, it lists them. */
 export function npmScriptWithSubcommands(script: string, description: string): Command {
   const command = npmScript(script, description);
-  // Without these, commander would report the options and arguments of an unknown subcommand instead of it.
+  // Without these, commander would report the options and arguments of an unknown subcommand instead of the subcommand.
   command.argument('[subcommand]').allowUnknownOption().allowExcessArguments();
   command.action(() => {
     const [subcommand] = command.args;
@@ -36,7 +36,7 @@ export function npmScriptWithSubcommands(script: string, description: string): C
   return command;
 }
 
-/** commander writes the error and, below it, what may have been meant. */
+/** commander writes the error, and a suggestion on the line below it. */
 export function inOneLine(text: string): string {
   const line = text
     .trim()

@@ -9,7 +9,7 @@ const REASONS: Readonly<Record<string, (file: string) => string>> = {
   EACCES: (file) => `Permission denied: ${file}`,
 };
 
-/** The bytes of a file that was named on the command line. @throws CommandError if it cannot be read */
+/** The bytes of a file named on the command line. @throws CommandError if it cannot be read */
 export function readBytes(file: string): Buffer {
   try {
     return readFileSync(file);
@@ -19,7 +19,7 @@ export function readBytes(file: string): Buffer {
   }
 }
 
-/** What such a file holds as JSON. @throws CommandError */
+/** The JSON of such a file. @throws CommandError */
 export function readJson(file: string): unknown {
   const text = readBytes(file).toString();
   try {
@@ -33,7 +33,7 @@ export function readJson(file: string): unknown {
 export class Destination implements AsyncDisposable {
   readonly #path: string | undefined;
   #file: FileHandle | undefined;
-  /** Lines come from several sources at a time, and are written one after the other. */
+  /** Several sources write lines at the same time. They are written one after the other. */
   #last: Promise<void> = Promise.resolve();
 
   constructor(path: string | undefined) {
@@ -55,7 +55,7 @@ export class Destination implements AsyncDisposable {
     await this.#file.write(line);
   }
 
-  /** Only its owner can read it: it holds personal data. */
+  /** Only its owner can read it, because it contains personal data. */
   async #create(path: string): Promise<FileHandle> {
     try {
       return await open(path, 'wx', 0o600);
@@ -76,7 +76,7 @@ export class Destination implements AsyncDisposable {
   }
 }
 
-/** A closed pipe ends the command by itself. @throws CommandError if standard output cannot be written */
+/** `cli.ts` handles a closed pipe. @throws CommandError if standard output cannot be written */
 function writeOut(line: string): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(line, (error: NodeJS.ErrnoException | null | undefined) => {

@@ -6,12 +6,12 @@ import type { Block, Column } from './block.ts';
 /** Spaces between two columns, and before the name of a fact. */
 const GAP = 2;
 
-/** Characters below which no column is narrowed: what is longer wraps, and stays readable. */
+/** Minimum width of a narrowed column, so that wrapped text stays readable. */
 const NARROWEST_COLUMN = 8;
 
 /**
- * Rows under their headings, in columns as wide as they need. If that is wider than the terminal, the widest
- * columns are narrowed and their cells wrap.
+ * Rows under their headings, in columns as wide as needed. If the table is wider than the terminal, the widest columns
+ * are narrowed and their cells wrap.
  * @param width characters of a line; Infinity if the output is not a terminal
  */
 export function table(
@@ -39,7 +39,7 @@ export function table(
     .map((line) => line.trimEnd());
 }
 
-/** Takes from the widest column, character by character, until all fit. */
+/** Narrows the widest column, character by character, until all columns fit. */
 function narrow(natural: readonly number[], room: number): number[] {
   const widths = [...natural];
   while (sum(widths) > room) {
@@ -50,17 +50,16 @@ function narrow(natural: readonly number[], room: number): number[] {
   return widths;
 }
 
-/** A tab has no fixed width, and the library does not take one. */
+/** A tab has no fixed width, and the library does not accept one. */
 const oneSpace = (cell: string) => cell.replaceAll('\t', ' ');
 
 const longestLine = (cell = '') => Math.max(...cell.split('\n').map((line) => stringWidth(line)));
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
-/** Characters below which a value is not narrowed. */
+/** Minimum width of a narrowed value. */
 const NARROWEST_VALUE = 20;
 
-/** Facts without those that have no value. */
 export function knownFacts(
   all: readonly (readonly [name: string, value: string | false | undefined])[],
 ): (readonly [name: string, value: string])[] {
@@ -69,7 +68,7 @@ export function knownFacts(
 
 /**
  * Facts under each other, their names in one column, without those that have no value. A value that does not fit the
- * line goes on below itself.
+ * line continues below.
  * @param width characters of a line; Infinity if the output is not a terminal
  */
 export function facts(all: Parameters<typeof knownFacts>[0], width: number): string[] {
@@ -83,7 +82,7 @@ export function facts(all: Parameters<typeof knownFacts>[0], width: number): str
   );
 }
 
-/** A text in lines of that width, as far as its words allow. Its indentation is that of each line. */
+/** Wraps a text to a width at spaces. Each line keeps the indentation of the text. */
 export function lines(text: string, width: number): string[] {
   if (!Number.isFinite(width)) return [text];
   const words = text.trimStart().split(' ');

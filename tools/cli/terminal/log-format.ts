@@ -8,8 +8,8 @@ import { screenWidth, shownId } from './terminal.ts';
 import { printable } from './text.ts';
 
 /**
- * Keys of a structured log line that are no use to a developer on this machine, or repeat the line: the event's id is
- * also that of the request and of the message. `npm start -- --json` shows all.
+ * Keys of a structured log line that a local developer does not need, or that repeat the line: the event's id also
+ * identifies the request and the message. `npm start -- --json` shows all.
  */
 const OMITTED = new Set([
   'level',
@@ -30,18 +30,17 @@ const OMITTED = new Set([
   'xray_trace_id',
 ]);
 
-/** Columns in front of a line's facts: names of functions, levels, and what happened. */
+/** Widths of the columns before a line's facts: function, level, message. */
 const SERVICE_WIDTH = Math.max(...eventNames.map((event) => event.length));
 const LEVEL_WIDTH = 'ERROR'.length;
 const MESSAGE_WIDTH = 'DeadLettered'.length;
 
-/** Different stacks that are remembered: some kilobytes each. */
+/** Maximum number of different stacks remembered: some kilobytes each. */
 const MAX_STACKS = 100;
 
-/** Milliseconds after which an equal stack is shown again: the first one has scrolled away. */
+/** Milliseconds after which an equal stack is shown again, because the first one has scrolled away. */
 const STACK_SHOWN_AGAIN = 60_000;
 
-/** What does not fit a line is indented on the next ones. */
 const INDENT = ' '.repeat('00:00:00 '.length);
 
 type Colour = Parameters<typeof styleText>[0];
@@ -54,15 +53,14 @@ const LEVEL_COLOURS: Readonly<Record<string, Colour>> = {
   CRITICAL: 'red',
 };
 
-/** Lines of a running stack, for people. */
 export class LogFormat {
   readonly #stream: NodeJS.WriteStream;
   readonly #width: number;
-  /** When each stack was shown, and how often it has come since. */
+  /** When each stack was last shown, and how often it has occurred since. */
   readonly #stacks = new Map<string, { readonly shownAt: number; times: number }>();
 
   /**
-   * @param stream that the lines are for: colours only if it shows them
+   * @param stream the output: colours are used only if it supports them
    * @param width of the terminal, which shows ids shortened; Infinity if it is not a terminal
    */
   constructor(stream: NodeJS.WriteStream = process.stdout, width = screenWidth(stream)) {
@@ -71,8 +69,8 @@ export class LogFormat {
   }
 
   /**
-   * A function's log line: time, function, level and what happened in columns, then the event's id, the error and the
-   * facts; below it the stack of an error.
+   * A function's log line: time, function, level and message in columns, then the event's id, the error and the facts.
+   * The stack of an error is below.
    * @returns undefined for a metric (EMF)
    */
   logLine({ functionName, text, at = Date.now() }: LogLine): string | undefined {
@@ -130,20 +128,20 @@ export class LogFormat {
       });
   }
 
-  /** Where in the source an error comes from. */
+  /** The positions in the source that an error comes from. */
   #framesOf({ stack }: Readonly<Record<string, unknown>> = {}): string[] {
     if (!Array.isArray(stack)) return [];
     return stack.map((frame) => this.#paint('gray', `${INDENT}at ${printable(String(frame))}`));
   }
 
-  /** @returns how often this stack has come since it was shown; 1 if it is to be shown */
+  /** @returns how often this stack has occurred since it was shown; 1 if it must be shown */
   #count(stack: readonly string[], at: number): number {
     const key = stack.join('\n');
     const before = this.#stacks.get(key);
     const isRecent = before !== undefined && at - before.shownAt < STACK_SHOWN_AGAIN;
     const counted = isRecent ? before : { shownAt: at, times: 0 };
     counted.times += 1;
-    // The newest is the last one, so that the first can be forgotten.
+    // Moves the stack to the end of the map. The first entry is the one to forget.
     this.#stacks.delete(key);
     this.#stacks.set(key, counted);
     const [oldest] = this.#stacks.keys();
@@ -152,16 +150,16 @@ export class LogFormat {
   }
 }
 
-/** `DynamoDB UpdateItem: connection closed`; empty if there is no error. */
+/** Text such as `DynamoDB UpdateItem: connection closed`. Empty if there is no error. */
 function errorWords({ call, error, errorMessage }: Readonly<Record<string, unknown>>): string {
   return printable([call, error, errorMessage].filter((text) => text !== undefined).join(': '));
 }
 
-/** A line as JSON: as it is or, if it is not JSON, as the runtime's lines, its text. */
+/** A line as JSON. A line that is not JSON, such as those of the runtime, becomes a text property. */
 export const asJson = ({ functionName, text }: LogLine) =>
   text.startsWith('{') ? text : JSON.stringify({ functionName, text });
 
-/** Words in lines that fit a width, as far as each of them does. */
+/** Wraps words to a width. A longer word stays whole. */
 function wrap(words: readonly string[], width: number): string[] {
   if (width === Number.POSITIVE_INFINITY) return [words.join(' ').trimEnd()];
   const lines: string[] = [];
@@ -191,7 +189,7 @@ function parseObject(text: string): Record<string, unknown> | undefined {
 }
 
 /**
- * What Lambda writes of an invocation that ended in an error, as a line of ours. Sources:
+ * Converts Lambda's line about an invocation that ended with an error to our format. Sources:
  * aws-lambda-nodejs-runtime-interface-client, `LogPatch.js`, JSON format; Lambda telemetry API reference,
  * `platform.report`.
  */

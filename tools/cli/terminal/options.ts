@@ -3,8 +3,8 @@ import { LOCAL_SECRET } from '../../../events/signing.ts';
 import { didYouMean } from '../../../lib/did-you-mean.ts';
 
 /**
- * Reads an option's value as a whole number.
- * @throws InvalidArgumentError, which becomes the command's one line, if it is not in that range
+ * Parses an option's value as a whole number.
+ * @throws InvalidArgumentError if it is outside the range; the command prints its message as one line
  */
 export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER) {
   const range = maximum === Number.MAX_SAFE_INTEGER ? `from ${minimum}` : `from ${minimum} to ${maximum}`;
@@ -15,7 +15,7 @@ export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER) 
   };
 }
 
-/** Reads an option's value as a number of a range, a fraction too. @throws InvalidArgumentError */
+/** Parses an option's value as a number within a range, with or without a fraction. @throws InvalidArgumentError */
 export function decimal(minimum: number, maximum: number) {
   return (text: string): number => {
     const value = Number(text);
@@ -28,10 +28,10 @@ const MILLISECONDS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000
 
 const LENGTH = /^([1-9]\d{0,5})([mhd])$/;
 
-/** RFC 3339 with or without seconds, or a date alone. */
+/** RFC 3339 with or without seconds, or only a date. */
 const MOMENT = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
-/** Reads an option's value as a time; a date alone is its midnight in UTC. @throws InvalidArgumentError */
+/** Parses an option's value as a time. A date means its midnight in UTC. @throws InvalidArgumentError */
 export function time(text: string): Date {
   const [, length, unit = ''] = LENGTH.exec(text) ?? [];
   if (length !== undefined) return new Date(Date.now() - Number(length) * (MILLISECONDS[unit] ?? 0));
@@ -46,7 +46,9 @@ export function time(text: string): Date {
   );
 }
 
-/** Collects values of an option or argument that may be repeated, each one of some words. @throws InvalidArgumentError */
+/**
+ * Collects the values of a repeatable option or argument. Each must be one of these words. @throws InvalidArgumentError
+ */
 export function eachOf<Word extends string>(words: readonly Word[]) {
   return (text: string, before: readonly Word[] = []): readonly Word[] => {
     const word = words.find((known) => known === text);
@@ -55,45 +57,47 @@ export function eachOf<Word extends string>(words: readonly Word[]) {
   };
 }
 
-/** A TCP port. */
 export const port = wholeNumber(0, 65_535);
 
-/** Reads a secret. @throws InvalidArgumentError if it is empty */
+/** @throws InvalidArgumentError if it is empty */
 export function nonEmptySecret(text: string): string {
   if (text === '') throw new InvalidArgumentError('With an empty secret anybody could sign.');
   return text;
 }
 
-/** The secret that deliveries are signed with: an option, else WEBHOOK_SECRET, else the local one. */
-export const secretOption = () =>
-  new Option('--secret <secret>', 'that deliveries are signed with')
+/** The default of --secret for commands that read the secret of their stack. */
+export const SECRET_OF_STACK = 'the secret of the stack';
+
+/**
+ * The secret that signs deliveries: the option, otherwise WEBHOOK_SECRET, otherwise the local one.
+ * @param defaultText the default as the help shows it: some commands read the secret of a stage instead
+ */
+export const secretOption = (defaultText = LOCAL_SECRET) =>
+  new Option('--secret <secret>', 'HMAC secret that signs deliveries')
     .env('WEBHOOK_SECRET')
-    .default(LOCAL_SECRET)
+    .default(LOCAL_SECRET, defaultText)
     .argParser(nonEmptySecret);
 
-/** Seeds of generators are 32-bit, and signed in one of them. */
+/** Generators use 32-bit seeds, and one of them uses signed ones. */
 const LARGEST_SEED = 2 ** 31 - 1;
 
-/** What random numbers begin with. */
+/** Seed of the random numbers. */
 export const seedOption = () =>
-  new Option('--seed <n>', 'the same seed makes the same run; without it, another one each time').argParser(
-    wholeNumber(0, LARGEST_SEED),
-  );
+  new Option(
+    '--seed <n>',
+    'seed for random numbers; the same seed repeats the run (default: the time)',
+  ).argParser(wholeNumber(0, LARGEST_SEED));
 
-/** A seed if none was given. */
 export const anySeed = () => Date.now() % LARGEST_SEED;
 
-/** For programs: everything, with whole ids. */
+/** For programs: all data, with whole ids. */
 export const jsonOption = () =>
-  new Option('--json', 'JSON with all there is, for programs: type npm run --silent');
+  new Option('--json', 'print JSON with full ids, for programs; use it with npm run --silent');
 
 const GATEWAYS = ['http', 'rest'] as const;
 
 export type GatewayKind = (typeof GATEWAYS)[number];
 
-/** The API before the receiver, instead of the stage's own. */
-export const gatewayOption = () =>
-  new Option(
-    '--gateway <kind>',
-    'http or rest: the API before the receiver (default: that of the stage)',
-  ).choices(GATEWAYS);
+/** The type of API Gateway, instead of the stage's setting. */
+export const gatewayOption = (defaultText = 'the setting of the stage') =>
+  new Option('--gateway <kind>', `type of API Gateway (default: ${defaultText})`).choices(GATEWAYS);

@@ -5,21 +5,19 @@ import { duration } from './text.ts';
 /** Milliseconds between two lines, if the output is not a terminal. */
 const LINE_INTERVAL = 10_000;
 
-/** Share of the work that has to be done before what is left can be estimated. */
+/** Share of the work that must be done before the remaining time can be estimated. */
 const ESTIMATED_FROM = 0.02;
 
-/** Milliseconds that are worth an estimate. */
+/** Shortest remaining time in milliseconds for which an estimate is shown. */
 const SHORTEST_ESTIMATE = 1_000;
 
-/** Shows how far a piece of work has come. */
 export interface ProgressDisplay {
   /** May be called at any rate. */
   show(step: Step): void;
-  /** Removes it. */
   end(): void;
 }
 
-/** One line on standard error that changes: how far a piece of work has come, and how long it may still take. */
+/** One changing line on standard error with the progress and the estimated remaining time. */
 export class Progress implements ProgressDisplay {
   readonly #stream: NodeJS.WriteStream;
   readonly #update: ReturnType<typeof createLogUpdate>;
@@ -54,10 +52,10 @@ export class Progress implements ProgressDisplay {
   }
 }
 
-/** Milliseconds before progress is worth a line. */
+/** Milliseconds before progress is shown. */
 const WORTH_SHOWING = 1_000;
 
-/** Progress that work of less than a second does not show. */
+/** Progress that is hidden for work of less than a second. */
 export function lateProgress(): ProgressDisplay {
   const begun = performance.now();
   const progress = new Progress();

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { INTERRUPTED } from './terminal.ts';
 
 /**
- * Runs a program of `node_modules` on this Node.js, with this terminal, to its end. A signal that ends this process
- * ends the program, too.
+ * Runs a program of `node_modules` on this Node.js, with this terminal, and waits for its end. A signal that ends this
+ * process ends the program, too.
  * @returns its exit code; {@link INTERRUPTED} after Ctrl-C, and 1 if another signal ended it
  */
 export async function runProgram(
@@ -13,7 +13,7 @@ export async function runProgram(
 ): Promise<number> {
   const child = spawn(process.execPath, args, { stdio: 'inherit', env: { ...process.env, ...environment } });
   let interrupted = false;
-  // The terminal interrupts the program as well, which reports how it ended.
+  // The terminal interrupts the program as well, and the program reports how it ended.
   const interrupt = () => {
     interrupted = true;
   };
@@ -21,7 +21,7 @@ export async function runProgram(
   process.on('SIGINT', interrupt).on('SIGTERM', passOn).on('SIGHUP', passOn);
   try {
     const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
-    // Its output is not read any more.
+    // Its output is no longer read.
     if (signal === 'SIGPIPE') return 0;
     return interrupted ? INTERRUPTED : (code ?? 1);
   } finally {
@@ -29,7 +29,7 @@ export async function runProgram(
   }
 }
 
-/** Jest with ES modules, on what its configuration names. */
+/** Arguments that run Jest with ES modules. */
 export const JEST = [
   '--experimental-vm-modules',
   '--disable-warning=ExperimentalWarning',

@@ -1,26 +1,26 @@
 import { createInterface } from 'node:readline/promises';
 import { CommandError } from './command-error.ts';
 
-/** Characters of an id that a terminal shows: enough to tell two apart, and for `dlq redrive --id`. */
+/** Characters of an id shown on a terminal: enough to distinguish two ids, and for `dlq redrive --id`. */
 const SHORT_ID_LENGTH = 8;
 
-/** Characters of a line; Infinity if the stream is not a terminal, so that nothing wraps in a file or a pipe. */
+/** Characters of a line. Infinity if the stream is not a terminal, so that nothing wraps in a file or a pipe. */
 export function screenWidth(stream: NodeJS.WriteStream = process.stdout): number {
   return stream.isTTY ? stream.columns : Number.POSITIVE_INFINITY;
 }
 
-/** An id as a line of that width shows it: its beginning on a terminal, whole elsewhere. */
+/** An id for a line of this width: shortened on a terminal, otherwise whole. */
 export function shownId(id: string, width = screenWidth()): string {
   return Number.isFinite(width) ? id.slice(0, SHORT_ID_LENGTH) : id;
 }
 
-/** Exit code of a command that Ctrl-C ended, as a shell reports it: 128 and the number of SIGINT. */
+/** Exit code after Ctrl-C, as a shell reports it: 128 plus the number of SIGINT. */
 export const INTERRUPTED = 130;
 
-/** One Ctrl-C comes several times at once, in milliseconds: from the terminal, and passed on by npm. */
+/** One Ctrl-C arrives several times within milliseconds: from the terminal, and passed on by npm. */
 const SECOND_INTERRUPTION = 1_000;
 
-/** @returns a signal that Ctrl-C aborts; a second Ctrl-C ends the process, whatever it waits for */
+/** @returns a signal that Ctrl-C aborts; a second Ctrl-C ends the process, whatever it is waiting for */
 export function interruption(): AbortSignal {
   const controller = new AbortController();
   let first: number | undefined;
@@ -33,20 +33,20 @@ export function interruption(): AbortSignal {
   return controller.signal;
 }
 
-/** @throws CommandError if there is no terminal to ask in */
+/** @throws CommandError if there is no terminal for a question */
 export function requireTerminal(): void {
   if (process.stdin.isTTY) return;
   throw new CommandError('There is no terminal to confirm this in. Check it with --dry-run, then use --yes');
 }
 
 /**
- * Asks on standard error. Anything but yes is no, and so is Ctrl-C.
- * @throws CommandError if there is no terminal to ask in
+ * Asks on standard error. Any answer except yes means no, and so does Ctrl-C.
+ * @throws CommandError if there is no terminal for the question
  */
 export async function confirm(question: string, signal: AbortSignal): Promise<boolean> {
   requireTerminal();
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // It takes Ctrl-C from the terminal, which then sends no signal.
+  // While it asks, it receives Ctrl-C, and the terminal sends no signal.
   terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
   try {
@@ -60,18 +60,18 @@ export async function confirm(question: string, signal: AbortSignal): Promise<bo
   }
 }
 
-/** How long a line may wait for others, in milliseconds: too short to see. */
+/** Milliseconds that a line may wait for others: too short to notice. */
 const GATHERING = 20;
 
 /**
- * Writes lines to standard output, those that come at about the same time together: each call waits
- * for the terminal, and a stack writes some four lines about each delivery.
+ * Writes lines to standard output and groups those that come at about the same time. Each write waits for the terminal,
+ * and a stack writes about four lines for each delivery.
  */
 export class LineWriter {
   #lines: string[] = [];
 
   constructor() {
-    // Also if an error ends the process: its last lines say why.
+    // Also if an error ends the process: its last lines explain the error.
     process.once('exit', () => this.#flush());
   }
 

@@ -8,12 +8,12 @@ export function counted(count: number, noun: string): string {
   return count === 1 ? `1 ${noun}` : `${count.toLocaleString('en')} ${noun}s`;
 }
 
-/** The same of counts that may be large: `12,000 messages`. */
+/** For counts that may be large: `12,000 messages`. */
 export function manyMessages(count: number): string {
   return counted(count, 'message');
 }
 
-/** A length of time in its two largest units: `3 d 4 h`, `2 h 5 min`, `12 s`. */
+/** A duration in its two largest units: `3 d 4 h`, `2 h 5 min`, `12 s`. */
 export function duration(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000));
   const parts = (
@@ -33,11 +33,11 @@ export function duration(milliseconds: number): string {
     .join(' ');
 }
 
-/** Control characters but tab and line feed, of C0 and C1: a terminal could run them as commands. */
+/** Control characters of C0 and C1 except tab and line feed. A terminal could run them as commands. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is control characters that are looked for
 const CONTROL = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g;
 
-/** Text from outside that cannot control a terminal. */
+/** Makes text from outside safe for a terminal. */
 export function printable(text: string): string {
   return text.replaceAll(
     CONTROL,
@@ -48,7 +48,7 @@ export function printable(text: string): string {
 /** Characters that have no meaning in a shell. */
 const PLAIN = /^[\w@%+=:,./-]+$/;
 
-/** A text as one word of a command line that is to be copied into a shell. */
+/** Quotes a text as one word of a command line, to be copied into a shell. */
 export function shellWord(text: string): string {
   return PLAIN.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -13,10 +13,10 @@ import type {
   TaskRequest,
 } from '../api.ts';
 
-/** The bytes that came in, as text too. */
+/** The bytes of a body, and their text. */
 export interface Body {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** If the bytes are not UTF-8, it has U+FFFD for what is not. */
+  /** Invalid UTF-8 is replaced by U+FFFD. */
   readonly text: string;
   readonly isUtf8: boolean;
 }
@@ -37,14 +37,14 @@ export const errorText = (error: unknown): string => (error instanceof Error ? e
 
 const encode = encodeURIComponent;
 
-/** The console's JSON API. Its types are those of the server's code, as both are of one build. */
+/** Client of the console's JSON API. The server uses the same types, from the same build. */
 export const api = {
   stack: () => get<StackInfo>('/api/stack'),
-  /** @param query as of the address: `search=…&limit=1` */
+  /** @param query as in the address: `search=…&limit=1` */
   deliveries: (query: string) => get<DeliveryList>(`/api/deliveries?${query}`),
   delivery: (id: string, signal?: AbortSignal) =>
     get<DeliveryDetail>(`/api/deliveries/${encode(id)}`, signal),
-  /** Answers once nothing more happens to the delivery, or after some seconds. */
+  /** Answers when nothing more happens to the delivery, or after this many seconds. */
   settled: (id: string, seconds: number, signal?: AbortSignal) =>
     get<DeliveryDetail>(`/api/deliveries/${encode(id)}/settled?timeout=${seconds}`, signal),
   body: async (id: string, signal?: AbortSignal): Promise<Body> =>
@@ -55,7 +55,7 @@ export const api = {
   messages: (queue: string, limit: number, signal?: AbortSignal) =>
     get<QueueMessages>(`/api/queues/${encode(queue)}/messages?limit=${limit}`, signal),
   deadLetters: (signal?: AbortSignal) => get<DeadLetters>('/api/dead-letters', signal),
-  /** @param query `key` of one item, or `after` which key to go on */
+  /** @param query `key` of one item, or `after` the last key of the previous page */
   table: (name: string, query: { key: string } | { after: string }, signal?: AbortSignal) =>
     get<TableRows>(`/api/tables/${encode(name)}?${new URLSearchParams(query)}`, signal),
   tasks: () => get<readonly Task[]>('/api/tasks'),
@@ -64,7 +64,7 @@ export const api = {
   interrupt: (id: string) => change(`/api/tasks/${encode(id)}`, 'DELETE'),
   faults: (signal?: AbortSignal) => get<Faults>('/api/faults', signal),
   beginFault: (fault: FaultSettings) => post<ActiveFault>('/api/faults', fault),
-  /** @param id undefined: all faults */
+  /** @param id undefined for all faults */
   endFault: (id?: string) => change(id === undefined ? '/api/faults' : `/api/faults/${encode(id)}`, 'DELETE'),
   kill: (name: string, next: boolean) => change(`/api/functions/${encode(name)}/kill`, 'POST', { next }),
 };
@@ -82,7 +82,7 @@ function change(path: string, method: 'POST' | 'DELETE', body?: unknown): Promis
   return request(path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
 }
 
-/** @throws ApiError for every answer but 2xx, and for none */
+/** @throws ApiError if the status is not 2xx, or there is no answer */
 async function request(path: string, init: RequestInit): Promise<Response> {
   let response: Response;
   try {

@@ -28,16 +28,16 @@ const TITLES: Record<ViewName, string> = {
 };
 
 /**
- * Milliseconds between two reads of all queues. Those of a stage are some twenty calls of SQS, which cost a cent an hour
- * once a minute.
+ * Milliseconds between two reads of all queues. For a stage that is about twenty SQS calls, which cost a cent an hour
+ * at one read a minute.
  */
 const QUEUES_EVERY = { local: 2_000, stage: 60_000 };
 const FAULTS_EVERY = 2_000;
 
-/** Milliseconds between two looks whether a dialog is still open. */
+/** Milliseconds between two checks whether a dialog is still open. */
 const DIALOG_LOOK = 500;
 
-/** @returns whether the list's search box is there */
+/** @returns whether the list's search box exists */
 function focusSearch(): boolean {
   const box = document.querySelector<HTMLElement>('#search');
   box?.focus();
@@ -59,7 +59,7 @@ export function App() {
   useKeys({
     '?': () => setHelps(true),
     '/': () => {
-      // At once if it is there: what is typed next must not act as keys of the page.
+      // Immediately if possible, so that the next keys are typed into the box and do not act as shortcuts.
       if (focusSearch()) return;
       if (view !== 'deliveries') location.hash = deliveriesAddress.value;
       requestAnimationFrame(focusSearch);
@@ -125,7 +125,7 @@ export function App() {
   );
 }
 
-/** Keeps what all views share: queues, faults, tasks that another page began, and a new process of the server. */
+/** Updates data that all views share: queues, faults, tasks started by another page, and restarts of the server. */
 function useNews(): void {
   const loadedQueues = useLoad('queues', api.queues, stack.local ? QUEUES_EVERY.local : QUEUES_EVERY.stage);
   const loadedFaults = useLoad(
@@ -142,7 +142,7 @@ function useNews(): void {
   const isLive = connection.value.state === 'live';
   useEffect(() => {
     if (!isLive) return;
-    // Begun by another page, or ended while the stream was broken.
+    // Tasks started by another page, or ended while the stream was disconnected.
     api.tasks().then(
       (all) => {
         for (const task of all.toReversed()) putTask(task);
@@ -150,7 +150,8 @@ function useNews(): void {
       () => {},
     );
   }, [isLive]);
-  // Another process of the local console does not accept this page's cookie. A dialog, and what was written in it, stays.
+  // A new process of the local console does not accept this page's cookie, so the page must reload. An open dialog
+  // delays that, to keep its input.
   const isOld = stack.local && resets.value > 0;
   useEffect(() => {
     if (!isOld) return;

@@ -16,7 +16,7 @@ import { Age } from './ui/time.tsx';
 const plural = (count: number, one: string) =>
   `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`;
 
-/** Dead letters of all events, by their reason. */
+/** Dead letters of all events, grouped by reason. */
 export function DeadLettersView() {
   const { start, busy, error: failure, refusal } = useRun();
   const { value, error, loading, reload } = useLoad('dead letters', api.deadLetters, localRefresh());

@@ -1,9 +1,9 @@
 import type { Delivery } from '../../stage/history/history.ts';
 
-/** Deliveries by the time of their receipt, newest first; made for thousands that come in order and change. */
+/** Deliveries by time of receipt, newest first. Optimised for thousands that arrive in order and change. */
 export class DeliveryIndex {
   readonly #byId = new Map<string, Delivery>();
-  /** Ids, oldest first: what is new is pushed, and not shifted in. */
+  /** Ids, oldest first: pushing a new id is cheap, unshifting is not. */
   #order: string[] = [];
   #isSorted = true;
 
@@ -42,7 +42,7 @@ export class DeliveryIndex {
   }
 }
 
-/** Ties go by id, so that the order is the same whenever it is made. */
+/** Equal times are ordered by id, so that the order is stable. */
 function isEarlier(a: Delivery, b: Delivery): boolean {
   return a.receivedAt < b.receivedAt || (a.receivedAt === b.receivedAt && a.id < b.id);
 }

@@ -1,18 +1,18 @@
 import type { Item } from '../../stage/history/facts.ts';
 
-/** Characters of a value in the list of items. */
+/** Maximum characters of a value in the list of items. */
 const CELL_LENGTH = 60;
 
-/** Characters of a value, or of JSON, up to which it is shown in one line. */
+/** Maximum characters of a text, or of JSON, that are shown in one line. */
 const LINE_LENGTH = { text: 120, json: 40 };
 
-/** Attributes that tell items apart, in the order of their columns. Others follow. */
+/** Attributes that identify items for a reader, in the order of their columns. Others follow. */
 const FIRST = ['status', 'name', 'display_name', 'shop_id', 'updated_at'];
 
-/** Attributes that get no column if there are others: versions of single fields, and what the partner sent. */
+/** Attributes without a column if there are enough others: versions of single fields, and the partner's data. */
 const LAST = /version|^data$|expires/;
 
-/** Attributes that the list has columns for, the key first. @param count of columns besides the key */
+/** Attributes shown as columns, the key first. @param count of columns besides the key */
 export function columnNames(items: readonly Item[], key: string, count: number): readonly string[] {
   const names = [...new Set(items.flatMap((item) => Object.keys(item)))].filter((name) => name !== key);
   const rank = (name: string) => {
@@ -24,14 +24,14 @@ export function columnNames(items: readonly Item[], key: string, count: number):
   return [key, ...names.slice(0, count)];
 }
 
-/** Attributes of an item, the key first, then by name. */
+/** Attributes of an item: the key first, then by name. */
 export function attributesOf(item: Item, key: string): readonly (readonly [name: string, value: unknown])[] {
   return Object.entries(item).sort(
     ([one], [other]) => Number(other === key) - Number(one === key) || one.localeCompare(other),
   );
 }
 
-/** A value in one line; empty if the item lacks it. */
+/** A value in one line. Empty if the item lacks it. */
 export function cellText(value: unknown): string {
   if (value === undefined) return '';
   const line = valueText(value).replaceAll(/\s+/g, ' ');
@@ -41,7 +41,7 @@ export function cellText(value: unknown): string {
 export const valueText = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value);
 
-/** Whether a value takes more than one line. */
+/** Whether a value needs more than one line. */
 export const isBlock = (text: string) =>
   text.includes('\n') || text.length > (/^\s*[[{]/.test(text) ? LINE_LENGTH.json : LINE_LENGTH.text);
 

@@ -2,18 +2,18 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { stack } from './store.ts';
 import { Dialog } from './ui/dialog.tsx';
 
-/** What a key does, by `KeyboardEvent.key`. If it returns false, the browser does what it does with the key. */
+/** Actions by `KeyboardEvent.key`. If an action returns false, the browser handles the key itself. */
 export type Keys = Readonly<Record<string, ((event: KeyboardEvent) => boolean | undefined) | (() => void)>>;
 
-/** Keys that go on while they are held. All others act once for each press: a held `r` sends one delivery. */
+/** Keys that repeat while held. All others act once per press: a held `r` sends one delivery. */
 const REPEATED: ReadonlySet<string> = new Set(['j', 'k', 'ArrowDown', 'ArrowUp']);
 
 const KEEPER = 'console-single-keys';
 
-/** Speech that is taken for typing would set off keys of one character, so they can be turned off (WCAG 2.1.4). */
+/** Speech input could trigger shortcuts of one character by accident, so they can be turned off (WCAG 2.1.4). */
 const hasSingleKeys = () => localStorage.getItem(KEEPER) !== 'off';
 
-/** Keys of the whole page. They do nothing in a field, while a dialog is open, or with a modifier. */
+/** Shortcuts of the whole page. Inactive in a field, while a dialog is open, or with a modifier key. */
 export function useKeys(keys: Keys): void {
   const current = useRef(keys);
   current.current = keys;

@@ -1,4 +1,4 @@
-/** The mark of the page's header. `server/page.ts` serves the same shapes as the favicon. */
+/** The logo in the page's header. `server/page.ts` serves the same shapes as the favicon. */
 export function Logo() {
   return (
     <svg class="logo" viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">

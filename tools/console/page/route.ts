@@ -3,15 +3,15 @@ import { effect, signal } from '@preact/signals';
 export const VIEWS = ['deliveries', 'queues', 'dead-letters', 'replay', 'tables', 'faults'] as const;
 export type ViewName = (typeof VIEWS)[number];
 
-/** What an address of the page says: `#/deliveries/<id>?search=…`. */
+/** The parsed address of the page: `#/deliveries/<id>?search=…`. */
 export interface Route {
   readonly view: ViewName;
-  /** What follows the view's name: a delivery's id, a queue's or a table's name. */
+  /** Parts after the view's name: a delivery's id, or the name of a queue or table. */
   readonly path: readonly string[];
   readonly query: Readonly<Record<string, string>>;
 }
 
-/** @param hash with its `#`. An unknown view leads to the deliveries. */
+/** @param hash with its `#`. An unknown view becomes the deliveries. */
 export function parseRoute(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
   const [name = '', ...rest] = path.split('/').map(decode);
@@ -24,7 +24,7 @@ export function parseRoute(hash: string): Route {
   };
 }
 
-/** The address of a route. Empty values of its query are left out. */
+/** The address of a route. Omits empty query values. */
 export function formatRoute({ view, path = [], query = {} }: { view: ViewName } & Partial<Route>): string {
   const parameters = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''));
   const parts = [view, ...path].map(encodeURIComponent).join('/');
@@ -39,10 +39,9 @@ function decode(part: string): string {
   }
 }
 
-/** The route of the page's address. */
 export const route = signal<Route>({ view: 'deliveries', path: [], query: {} });
 
-/** Address of the deliveries as they were seen last: other views link back to it. */
+/** Last address of the deliveries. Other views link back to it. */
 export const deliveriesAddress = signal('#/deliveries');
 
 export function followAddress(): void {
@@ -56,7 +55,7 @@ export function followAddress(): void {
   });
 }
 
-/** Goes to a route. `replace` leaves no step to go back to: for what changes with every key. */
+/** Goes to a route. `replace` adds no history entry: for changes on every key press. */
 export function navigate(target: { view: ViewName } & Partial<Route>, { replace = false } = {}): void {
   const address = formatRoute(target);
   if (address === location.hash) return;

@@ -10,19 +10,17 @@ import { Copy } from './ui/copy.tsx';
 import { Dialog } from './ui/dialog.tsx';
 import { showToast } from './ui/toast.tsx';
 
-/** A command that the page runs for the reader. */
 export interface Command extends TaskRequest {
-  /** What it does, in a sentence: the question before it on a stage. */
+  /** A sentence about what it does. On a stage it is shown with the confirmation. */
   readonly does: string;
-  /** It only reads, so nothing is asked first. */
+  /** It only reads, so it needs no confirmation. */
   readonly reads?: boolean;
 }
 
-/** As it is typed in a terminal. */
 const commandText = ([script, ...words]: readonly string[]) =>
   `npm run ${script} -- ${words.map(shellWord).join(' ')}${stack.commandSuffix}`;
 
-/** The task whose output is open; undefined: none, or the newest. */
+/** The task whose output is open. Undefined: none, or the newest. */
 export const shownTask = signal<string | undefined>(undefined);
 export const tasksAreOpen = signal(false);
 
@@ -33,13 +31,15 @@ interface Question {
 
 const question = signal<Question | undefined>(undefined);
 
-/** The tasks as they began, and why the next one did not. */
+/** The tasks that were started, and why the next one was not. */
 interface Begun {
   readonly begun: readonly Task[];
   readonly error?: string;
 }
 
-/** Runs commands, one after the other. On a stage, a dialog asks first. @returns undefined if the reader did not confirm */
+/**
+ * Runs commands, one after the other. On a stage, a dialog asks first. @returns undefined if the user did not confirm
+ */
 async function run(commands: readonly Command[]): Promise<Begun | undefined> {
   if (!stack.local && commands.some(({ reads }) => reads !== true) && !(await confirmed(commands))) {
     return undefined;
@@ -67,7 +67,7 @@ async function confirmed(commands: readonly Command[]): Promise<boolean> {
   return answer;
 }
 
-/** Asks before a stage is changed, and shows the commands that do the same. */
+/** Asks before a stage is changed, and shows the equivalent commands. */
 export function Confirmation() {
   if (question.value === undefined) return null;
   const { commands, answer } = question.value;
@@ -105,10 +105,12 @@ export function Confirmation() {
   );
 }
 
-/** The stream tells of the end of a task at once. If it is broken, the server is asked this often, in milliseconds. */
+/**
+ * Milliseconds between polls for the end of a task. Used if the stream, which reports the end at once, is disconnected.
+ */
 const ASKED_EVERY = 1_000;
 
-/** A task once it has ended. */
+/** Resolves with the task when it has ended. */
 export async function taskEnd(task: Task): Promise<Task> {
   for (;;) {
     const newest = tasks.value.find(({ id }) => id === task.id) ?? task;
@@ -128,15 +130,16 @@ export async function taskEnd(task: Task): Promise<Task> {
     try {
       putTask(await api.task(task.id));
     } catch (error) {
-      // Without an answer, the server may come back.
+      // If there was no answer, the server may come back.
       if (!(error instanceof ApiError) || error.status !== 0) throw error;
     }
   }
 }
 
 /**
- * For buttons that run commands whose output matters: the output opens.
- * @returns `start` runs commands and returns the tasks that began; undefined if none did. `error` says why not all did
+ * For buttons that run commands whose output matters: it opens the output.
+ * @returns `start` runs commands and returns the tasks that it started, or undefined if none. `error` says why not all
+ * were started
  */
 export function useRun({ opens = true } = {}) {
   const [busy, setBusy] = useState(false);
@@ -162,14 +165,14 @@ const toastError = (text: string) => showToast({ level: 'error', text });
 const openDialog = () => document.querySelector('dialog[open]');
 
 /**
- * For buttons that send one delivery: what came of it shows in the list.
- * @param onError takes what failed, if a toast would not be seen
+ * For buttons that send one delivery: the result appears in the list.
+ * @param onError called with the error, if a toast would not be visible
  */
 export function useSend(onError: (text: string) => void = toastError) {
   const [busy, setBusy] = useState(false);
-  /** Of this moment: `busy` is of the last drawing. */
+  /** A ref has the current value. `busy` has the value of the last render. */
   const isSending = useRef(false);
-  /** @param onSent takes the request's id; without it a link is shown @returns whether it was sent */
+  /** @param onSent called with the request's id; without it a link is shown @returns whether it was sent */
   const send = async (command: Command, onSent?: (delivery: string) => void): Promise<boolean> => {
     const refused = refusal();
     if (refused !== undefined) onError(refused);
@@ -183,12 +186,12 @@ export function useSend(onError: (text: string) => void = toastError) {
       if (begun === undefined) return false;
       const task = await taskEnd(begun);
       const [delivery] = task.deliveries;
-      // What was answered with an error was sent all the same, and the list shows it.
+      // A delivery that got an error answer was sent, and is in the list.
       if (task.state === 'failed' && delivery === undefined) {
         onError(task.lines.join('\n'));
         return false;
       }
-      // To go there would close a dialog that was opened meanwhile, and lose what was written in it.
+      // Navigating would close a dialog that was opened meanwhile, and lose its input.
       const isFree = openDialog() === null || openDialog() === dialog;
       if (delivery !== undefined && onSent !== undefined && isFree) onSent(delivery);
       else showToast(sentToast(delivery));

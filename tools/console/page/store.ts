@@ -3,37 +3,35 @@ import type { Delivery } from '../../stage/history/history.ts';
 import type { Faults, Notice, PayloadSearch, Queues, StackInfo, StreamEvents, Task } from '../api.ts';
 import { DeliveryIndex } from './delivery-index.ts';
 
-/** Whether the page shows the present. `refused`: the server does not want to be asked again. */
+/** Whether the page is up to date. `refused`: the server does not accept another request. */
 export type Connection =
   | { readonly state: 'connecting' | 'live' | 'reconnecting' }
   | { readonly state: 'refused'; readonly reason: string };
 
-/** What the stream has brought, as it is drawn. */
+/** The stream's data as displayed. */
 export interface Rows {
   /** Newest first. */
   readonly all: readonly Delivery[];
-  /** The search that they are of, until those of the next one have come. */
+  /** The search of these rows. While the next search loads, it is the previous one. */
   readonly search: string;
-  /** All that was there when the stream was opened has come. */
+  /** Everything that existed when the stream was opened has arrived. */
   readonly ready: boolean;
-  /** How far payloads of a stage were searched. */
+  /** How far the payloads of a stage were searched. */
   readonly searched?: PayloadSearch | undefined;
 }
 
-/** What `useLoad` has read. */
+/** Result of `useLoad`. */
 export interface Loaded<T> {
-  /** The last answer. It stays while a newer one is asked for. */
+  /** The last answer. It stays while a newer one is loading. */
   readonly value: T | undefined;
   readonly error: string | undefined;
-  /** It is being read. */
   readonly loading: boolean;
-  /** Reads it now. */
   readonly reload: () => void;
 }
 
 const nothing = { value: undefined, error: undefined, loading: true, reload: () => {} };
 
-/** The stack that the page shows. It is set before anything is drawn. */
+/** The stack that the page shows. Set before the first render. */
 export let stack: StackInfo;
 
 export function setStack(info: StackInfo): void {
@@ -42,7 +40,7 @@ export function setStack(info: StackInfo): void {
 
 export const connection = signal<Connection>({ state: 'connecting' });
 export const rows = signal<Rows>({ all: [], search: '', ready: false });
-/** How often the server was found to be another process. */
+/** How often the server was replaced by another process. */
 export const resets = signal(0);
 /** Newest first. */
 export const tasks = signal<readonly Task[]>([]);
@@ -51,32 +49,29 @@ export const notices = signal<readonly Notice[]>([]);
 export const queues = signal<Loaded<Queues>>(nothing);
 export const faults = signal<Loaded<Faults | undefined>>(nothing);
 
-/** Why nothing can be changed here. */
 export const refusal = () =>
   stack.readOnly ? 'The console was started with --read-only. Nothing can be changed.' : undefined;
 
-/** Dead letters of all events. */
 export const deadLetterCount = ({ events }: Queues) =>
   events.reduce((total, { dead }) => total + dead.visible + dead.inFlight, 0);
 
-/** Tasks that are kept to be shown, besides those that run: a selection of rows may start 100. */
+/** Maximum number of finished tasks kept. One action on selected rows may start 100. */
 const TASKS_KEPT = 150;
 
 let index = new DeliveryIndex();
-/** Collects another search's deliveries until all have come: the list does not go blank meanwhile. */
+/** Collects the deliveries of the next search until all have arrived, so that the list does not go blank. */
 let next: DeliveryIndex | undefined = index;
 let frame = 0;
 
-/** A delivery as the stream has it. */
 export const deliveryOf = (id: string): Delivery | undefined => index.get(id);
 
-/** What follows is all that there is. What is shown stays until it has come. */
+/** The following rows are complete. The old ones stay visible until all have arrived. */
 export function takeReset(): void {
   next = new DeliveryIndex();
   resets.value += 1;
 }
 
-/** The stream of another search begins. */
+/** Call when the stream of another search begins. */
 export function expectRows(): void {
   next = new DeliveryIndex();
   rows.value = { ...rows.value, ready: false };
@@ -95,7 +90,7 @@ export function takeReady({ searched }: StreamEvents['ready'], search: string): 
   rows.value = { all: index.all(), search, ready: true, searched };
 }
 
-/** Also from the answer to a request, which may come before or after the stream tells of the task. */
+/** Also called with the answer to a request, which may arrive before or after the stream reports the task. */
 export function putTask(task: Task): void {
   const known = tasks.value.find(({ id }) => id === task.id);
   if (known === undefined)
@@ -107,7 +102,7 @@ export function takeNotice(notice: Notice): void {
   notices.value = [...notices.value.filter(({ about }) => about !== notice.about), notice];
 }
 
-/** However much comes, it is drawn once a frame. */
+/** Renders once per frame, however much arrives. */
 function drawSoon(): void {
   if (frame !== 0) return;
   frame = requestAnimationFrame(() => {

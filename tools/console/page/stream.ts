@@ -2,15 +2,15 @@ import type { StreamEvents } from '../api.ts';
 import { ApiError, api } from './api.ts';
 import { connection, expectRows, putTask, takeNotice, takeReady, takeReset, takeRows } from './store.ts';
 
-/** Milliseconds before a refused stream is asked for again, if the refusal may pass. */
+/** Milliseconds before a failed stream is requested again, if the error may be temporary. */
 const RETRY_MS = 1_000;
 
 let source: EventSource | undefined;
 let search = '';
-/** Id of the last event about rows: the stream goes on after it. */
+/** Id of the last event about rows. The stream resumes after it. */
 let lastId = '';
 
-/** Opens the stream of the deliveries that a search finds, instead of the one that is open. */
+/** Opens the stream of a search's deliveries, and closes the previous one. */
 export function openStream(text: string): void {
   search = text;
   lastId = '';
@@ -19,8 +19,8 @@ export function openStream(text: string): void {
 }
 
 /**
- * A hidden page releases its stream and goes on when it is seen: a browser has six connections for one server, and each
- * open stream takes one.
+ * Closes the stream of a hidden page and resumes it when the page is visible. A browser has six connections per server,
+ * and each open stream uses one.
  */
 export function releaseWhileHidden(): void {
   document.addEventListener('visibilitychange', () => {
@@ -41,7 +41,7 @@ function connect(): void {
   };
   opened.onerror = () => {
     connection.value = { state: 'reconnecting' };
-    // The browser connects again by itself, except after an answer that is an error.
+    // The browser reconnects automatically, except after an error response.
     if (opened.readyState === EventSource.CLOSED) explain(opened);
   };
   const on = <Name extends keyof StreamEvents>(name: Name, take: (data: StreamEvents[Name]) => void) =>
@@ -56,7 +56,7 @@ function connect(): void {
   on('notice', takeNotice);
 }
 
-/** `EventSource` does not say why it was refused: the same request as a list does. */
+/** `EventSource` does not expose the error, so the same request is sent as a list. */
 async function explain(refused: EventSource): Promise<void> {
   try {
     await api.deliveries(new URLSearchParams({ search, limit: '1' }).toString());

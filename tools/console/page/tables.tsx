@@ -14,15 +14,15 @@ import { Empty, ErrorNote, Loading } from './ui/notes.tsx';
 import { Split, usePane } from './ui/split.tsx';
 import { Table } from './ui/table.tsx';
 
-/** Columns besides the key: of the list alone, and of the list beside an item. */
+/** Columns besides the key, if the list is alone, and if an item is next to it. */
 const COLUMNS = { alone: 4, beside: 1 };
 
-/** Rows of a long value that are seen at once. */
+/** Visible rows of a long value. */
 const VALUE_ROWS = 24;
 
 const addressOf = (name: string, key = '') => formatRoute({ view: 'tables', path: [name], query: { key } });
 
-/** The tables that consumers write: `#/tables/<table>?key=<key of the item that is opened>`. */
+/** The tables that consumers write: `#/tables/<table>?key=<key of the open item>`. */
 export function TablesView() {
   const [name] = route.value.path;
   const { key = '' } = route.value.query;
@@ -61,9 +61,8 @@ export function TablesView() {
   );
 }
 
-/** The items of a table, page by page. */
 function Items({ table: { name, key }, opened }: { table: TableInfo; opened: string | undefined }) {
-  /** Where each page begins that was turned to, this one last. */
+  /** Start keys of the pages visited, the current one last. */
   const [turned, turn] = useState<readonly string[]>([]);
   const [search, setSearch] = useState('');
   const after = turned.at(-1) ?? '';

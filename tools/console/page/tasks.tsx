@@ -44,7 +44,6 @@ const COLUMNS: readonly Column<Task>[] = [
   },
 ];
 
-/** Opens and closes the dock, and shows how many tasks are running. */
 export function TasksButton() {
   const running = tasks.value.filter(({ state }) => state === 'running').length;
   const isOpen = tasksAreOpen.value;
@@ -66,7 +65,7 @@ export function TasksButton() {
   );
 }
 
-/** What was done from the page, newest first: the commands and what they printed. */
+/** The commands run from the page, newest first, with their output. */
 export function TaskDock() {
   const element = useRef<HTMLElement>(null);
   const cameFrom = useRef<HTMLElement | undefined>(undefined);
@@ -140,7 +139,7 @@ export function TaskDock() {
   );
 }
 
-/** A task: its command, how far it has come, and what it printed. @param children more buttons */
+/** A task: its command, progress and output. @param children more buttons */
 export function TaskOutput({ task, children }: { task: Task; children?: ComponentChildren }) {
   const { id, command, state, progress, blocks, lines } = task;
   return (
@@ -166,7 +165,7 @@ export function TaskOutput({ task, children }: { task: Task; children?: Componen
   );
 }
 
-/** Ends a command as Ctrl-C does: nothing is left half done. */
+/** Ends a command like Ctrl-C does: at a safe point. */
 function Interrupt({ id }: { id: string }) {
   const [asked, setAsked] = useState(false);
   return (
@@ -187,7 +186,7 @@ function Interrupt({ id }: { id: string }) {
   );
 }
 
-/** Until the task knows how far it has come, the bar only moves. */
+/** The bar is indeterminate until the task reports progress. */
 function Progress({ step }: { step: Step | undefined }) {
   if (step === undefined) return <progress aria-label="Running" />;
   const { doing, done, total, unit, note } = step;
@@ -203,13 +202,13 @@ function Progress({ step }: { step: Step | undefined }) {
   );
 }
 
-/** Commands print `EVENT` and `mode`. */
+/** Commands print headings such as `EVENT` and `mode`. */
 const inSentenceCase = (text: string) =>
   text.toUpperCase() === text
     ? text.charAt(0) + text.slice(1).toLowerCase()
     : text.replace(/^[a-z]/, (first) => first.toUpperCase());
 
-/** @param failed it says why the task failed */
+/** @param failed the block says why the task failed */
 function BlockView({ block, failed }: { block: Block; failed: boolean }) {
   switch (block.kind) {
     case 'heading':
@@ -250,10 +249,10 @@ function BlockView({ block, failed }: { block: Block; failed: boolean }) {
   }
 }
 
-/** Pixels from the end within which the reader is taken to follow what comes. */
+/** Within this many pixels from the end, the view follows new output. */
 const AT_END = 8;
 
-/** What a command printed, as a terminal shows it. A reader who has scrolled up stays there. */
+/** A command's output, as a terminal shows it. If the user has scrolled up, the position stays. */
 function Lines({ lines, command }: { lines: readonly string[]; command: string }) {
   const element = useRef<HTMLPreElement>(null);
   const follows = useRef(true);

@@ -10,7 +10,7 @@ export function readTheme(): Theme {
   return stored === 'light' || stored === 'dark' ? stored : 'auto';
 }
 
-/** Shows the page in a theme and remembers it. `auto` follows the system. */
+/** Applies a theme and stores it. `auto` follows the system. */
 export function applyTheme(theme: Theme): void {
   if (theme === 'auto') {
     localStorage.removeItem(STORAGE_KEY);

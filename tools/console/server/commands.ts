@@ -20,18 +20,20 @@ export const taskRequestSchema = z.strictObject({
   input: z.optional(z.string()),
 });
 
-/** Characters of a command line: some 3,000 ids of messages. A shell takes as many in one argument (MAX_ARG_STRLEN of Linux). */
+/**
+ * Maximum characters of a command line: about 3,000 message ids. A shell accepts the same in one argument
+ * (MAX_ARG_STRLEN of Linux).
+ */
 const LONGEST_COMMAND = 128 * 1024;
 
 /** Words of a command line that are shown. */
 const WORDS_SHOWN = 50;
 
-/** A command line that the console can run. */
 export interface RunnableCommand {
   readonly argv: readonly string[];
-  /** As it is typed in a terminal. */
+  /** The command line for a terminal. */
   readonly command: string;
-  /** What no other command may change meanwhile: `the dead-letter queue of shop.updated`. */
+  /** Resource that no other command may change meanwhile: `the dead-letter queue of shop.updated`. */
   readonly subject: string | undefined;
   readonly run: Task;
 }
@@ -40,22 +42,23 @@ type Task = Parameters<RunOperation>[1];
 
 type CommandContext = Pick<ConsoleContext, 'source' | 'local' | 'queueLocks'>;
 
-/** Arguments and options of a command, as commander has parsed them. */
 interface Parsed {
   readonly args: readonly unknown[];
   readonly options: Readonly<Record<string, unknown>>;
   readonly input: string | undefined;
 }
 
-/** A command that the page may run. */
 interface AllowedCommand {
   readonly build: (runOperation: RunOperation) => CommandUnknownOpts;
   readonly subcommand?: string;
-  /** All others are refused: they name another stack, read files, or are for a terminal. */
+  /** Allowed options. All others are rejected: they name another stack, read files, or need a terminal. */
   readonly options: readonly string[];
-  /** What it changes; undefined if it only reads or sends. @throws Problem or CommandError if it cannot be run */
+  /**
+   * The resource that it changes. Undefined if it only reads or sends. @throws Problem or CommandError if it cannot be
+   * run
+   */
   readonly subject: (parsed: Parsed, context: CommandContext) => string | undefined;
-  /** Does the task with what the console knows besides. */
+  /** Wraps the task with the console's own data. */
   readonly around?: (parsed: Parsed, context: CommandContext, task: Task) => Task;
 }
 
@@ -104,7 +107,7 @@ const COMMANDS: Readonly<Record<string, AllowedCommand>> = {
     ],
     subject({ options: { dryRun, yes } }) {
       if (dryRun) return undefined;
-      // It would ask in the terminal of the console.
+      // Without it, the command would ask in the terminal of the console.
       if (!yes) throw badRequest('A replay needs --dry-run or --yes: the console cannot answer its question');
       return 'the archive by a replay';
     },
@@ -120,8 +123,9 @@ function eventSource({ args: [event] }: Parsed, { source }: CommandContext): str
 }
 
 /**
- * Reads a command line by the command's own parser. The command gets a runner that keeps its task instead of doing it.
- * @throws Problem if the console does not run it, or its arguments are wrong
+ * Parses a command line with the command's own parser. The command gets a runner that stores its task instead of
+ * running it.
+ * @throws Problem if the console does not allow the command, or its arguments are wrong
  */
 export async function parseCommand(
   { argv, input }: TaskRequest,
@@ -168,7 +172,7 @@ export async function parseCommand(
 
 const notAllowed = () => badRequest(`The console does not run this command. It runs: ${ALLOWED.join(', ')}`);
 
-/** @throws Problem if the console does not take one of the options that were typed */
+/** @throws Problem if the console does not allow one of the options */
 function refuseOptions(command: CommandUnknownOpts, { options }: AllowedCommand): void {
   for (const option of command.options) {
     if (options.includes(option.long ?? '')) continue;
@@ -178,7 +182,7 @@ function refuseOptions(command: CommandUnknownOpts, { options }: AllowedCommand)
       const known = options.length === 0 ? 'none' : options.join(', ');
       throw badRequest(`The console does not take ${option.long}. Options here: ${known}`);
     }
-    // The secret is that of the console's stack, whatever its environment has.
+    // The secret must be that of the console's stack, not one from the environment.
     if (source === 'env') command.setOptionValueWithSource(name, option.defaultValue, 'default');
   }
 }
@@ -189,7 +193,7 @@ function commandLine([script, ...words]: readonly string[], { source }: CommandC
   return printable(source.stage.command(all.join(' '), script));
 }
 
-/** Gives a task what it cannot get from a terminal. */
+/** Gives a task the inputs that would come from a terminal. */
 function withConsole(task: Task, { input }: Parsed, { source }: CommandContext): Task {
   return (operation) =>
     task({
@@ -204,14 +208,14 @@ function withConsole(task: Task, { input }: Parsed, { source }: CommandContext):
     });
 }
 
-/** Keeps looks at the queue away from its redrive, and notes which deliveries were redriven. */
+/** Blocks reads of the queue during its redrive, and notes which deliveries were redriven. */
 function redriven({ args: [name] }: Parsed, { source, local, queueLocks }: CommandContext, task: Task): Task {
   const { kind, url } = waitingQueue(source.stage, String(name));
   const inspect = async () => local?.stack.inspectQueue(url);
   return (operation) =>
     queueLocks.redrive(url, async () => {
       const before = kind === 'quarantine' ? undefined : await inspect();
-      // A message may fail again before the redrive is known to have ended.
+      // Taken before the redrive: a message may fail again before the redrive has ended.
       const at = Date.now();
       const done = await task(operation);
       if (before === undefined) return done;
@@ -222,7 +226,7 @@ function redriven({ args: [name] }: Parsed, { source, local, queueLocks }: Comma
     });
 }
 
-/** A redrive is not logged until the next attempt has ended. */
+/** A redrive does not appear in the logs until the next attempt has ended. */
 function noteRedrive(
   { store }: ConsoleContext['source'],
   { requestId, eventId, event }: InspectedMessage['attributes'],

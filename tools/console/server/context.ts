@@ -16,34 +16,33 @@ export interface LocalParts {
   readonly secret: string;
 }
 
-/** Tasks that are remembered, besides those that run. One action of the page may start 100. */
+/** Maximum number of finished tasks stored. One action of the page may start 100. */
 export const MAX_TASKS = 150;
 
-/** Bytes of a request: a body of API Gateway's 10 MB, each byte of which may be six as JSON (`\u0000`). */
+/** Maximum bytes of a request: a body of API Gateway's 10 MB, where each byte may become six in JSON (`\u0000`). */
 const MAX_BYTES = 60 * 1024 * 1024;
 
-/** What every route works with. */
 export interface ConsoleContext {
   readonly source: Source;
-  /** Nothing may be changed; the server refuses it before any route sees it. */
+  /** Nothing may be changed. The server rejects changes before they reach a route. */
   readonly readOnly: boolean;
   /** Undefined for a deployed stage. */
   readonly local: LocalParts | undefined;
   readonly queueLocks: QueueLocks;
-  /** Tells tasks and notices to every page that is open. */
+  /** Sends tasks and notices to every open page. */
   readonly news: News;
-  /** Tells of a fault of the console itself. */
+  /** Reports a bug of the console itself. */
   readonly report: (error: unknown) => void;
   /** Aborted when the console closes. */
   readonly closing: AbortSignal;
 }
 
-/** What Hono's routes have besides the request: the request and response of Node.js. */
+/** Hono's environment: the request and response of Node.js. */
 export interface ConsoleEnv {
   Bindings: HttpBindings;
 }
 
-/** Aborted when the client is gone or the console closes. */
+/** Aborted when the client disconnects or the console closes. */
 export function endOf(
   { env }: Context<ConsoleEnv>,
   { closing }: Pick<ConsoleContext, 'closing'>,
@@ -54,10 +53,10 @@ export function endOf(
   return AbortSignal.any([gone.signal, closing]);
 }
 
-/** The small build of the library has no messages of its own. */
+/** The small build of the library contains no messages. */
 const messages = en();
 
-/** Reads the query. An empty value counts as absent. @throws Problem that names what is wrong */
+/** Parses the query. An empty value counts as absent. @throws Problem that names the error */
 export function readQuery<Shape extends z.core.$ZodShape>(
   { req }: Pick<Context, 'req'>,
   shape: Shape,
@@ -74,7 +73,7 @@ export function readQuery<Shape extends z.core.$ZodShape>(
   return parse(z.object(shape), Object.fromEntries(values));
 }
 
-/** Reads a JSON body. @throws Problem that names the first field that is wrong, and not its value */
+/** Parses a JSON body. @throws Problem that names the first invalid field, but not its value */
 export async function readJson<Value>(
   { env }: Context<ConsoleEnv>,
   schema: z.ZodMiniType<Value>,
@@ -105,7 +104,7 @@ type NewsItem =
 
 /** Tasks and notices, which every open page gets besides deliveries. */
 export class News {
-  /** By their subjects: a newer one replaces an older. */
+  /** By subject: a newer notice replaces an older one. */
   readonly #notices = new Map<string, NewsItem>();
   readonly #tasks = new Map<string, NewsItem>();
   readonly #listeners = new Set<(subject: string, item: NewsItem) => void>();
@@ -122,12 +121,12 @@ export class News {
     this.#tell(this.#notices, data.about, { event: 'notice', data });
   }
 
-  /** The newest item of each subject, as a page that opens needs them. */
+  /** The newest item of each subject, for a page that opens. */
   current(): Map<string, NewsItem> {
     return new Map([...this.#notices, ...this.#tasks]);
   }
 
-  /** @returns ends it */
+  /** @returns a function that unsubscribes */
   subscribe(listener: (subject: string, item: NewsItem) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

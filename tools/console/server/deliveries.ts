@@ -7,13 +7,13 @@ import type { DeliveryDetail, DeliveryList, DeliveryQuery } from '../api.ts';
 import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './context.ts';
 import { badRequest, notFound } from './problem.ts';
 
-/** Characters of a text to search for. */
+/** Maximum characters of a search text. */
 const LONGEST_SEARCH = 1_000;
 
-/** Deliveries of a list, by default. */
+/** Default number of deliveries in a list. */
 const LIST_LIMIT = 500;
 
-/** Seconds until a delivery has settled: by default, and at most. Node.js' fetch waits 300 s for an answer. */
+/** Seconds to wait for a delivery to settle: default and maximum. The fetch of Node.js waits 300 s for an answer. */
 const TIMEOUT = { default: 30, maximum: 240 };
 
 export const searchSchema = z.exactOptional(z.string().check(z.maxLength(LONGEST_SEARCH)));
@@ -45,7 +45,7 @@ export function deliveryRoutes(console: ConsoleContext) {
       readQuery(c, {});
       const body = await source.body(known(c.req.param('id')));
       if (body === undefined) throw notFound('The body of this delivery is not kept');
-      // A browser never shows it by itself, whatever it is.
+      // So that a browser never displays the body, whatever it contains.
       const headers = { 'content-type': 'application/octet-stream', 'content-disposition': 'attachment' };
       return c.body(new Uint8Array(body), 200, headers);
     })
@@ -57,7 +57,7 @@ export function deliveryRoutes(console: ConsoleContext) {
       return c.json(await detailOf(known(id), end));
     });
 
-  /** A client that has just sent it may ask before it is known here. */
+  /** A client that has just sent a delivery may ask before it is known here. */
   async function settled(id: string, enough: AbortSignal): Promise<void> {
     const isSettledNow = () => {
       const state = source.store.get(id)?.state;
@@ -90,7 +90,7 @@ export function deliveryRoutes(console: ConsoleContext) {
       source.request(delivery),
       source.effects(delivery),
     ]);
-    // The history may have more than the row had.
+    // The history may be newer than the row.
     const now = source.store.get(delivery.id) ?? delivery;
     return {
       ...now,
@@ -105,7 +105,7 @@ export function deliveryRoutes(console: ConsoleContext) {
   }
 }
 
-/** @throws Problem that says what is wrong */
+/** @throws Problem that says which value is wrong */
 function filterOf({ search, event, state, shop, since, until }: DeliveryQuery): DeliveryFilter {
   const filter = {
     search,

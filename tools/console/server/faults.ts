@@ -7,7 +7,7 @@ import type { Faults } from '../api.ts';
 import { type ConsoleContext, type ConsoleEnv, readJson, readQuery } from './context.ts';
 import { badRequest, notFound, Problem } from './problem.ts';
 
-/** Milliseconds of `slow`. No function runs longer. Source: Lambda quotas, 900 s. */
+/** Maximum milliseconds of `slow`. No function runs longer. Source: Lambda quotas, 900 s. */
 const SLOWEST = 900_000;
 
 const settingsSchema = z.strictObject({
@@ -17,10 +17,9 @@ const settingsSchema = z.strictObject({
   share: z.exactOptional(z.number().check(z.gt(0), z.lte(1))),
 });
 
-/** Ends a running function as a crash of its machine would, or its next invocation. */
+/** Kills a running function, like a crash of its machine, or its next invocation. */
 const killSchema = z.strictObject({ next: z.boolean() });
 
-/** Faults of the local stack. */
 export function faultRoutes({ local }: Pick<ConsoleContext, 'local'>) {
   return new Hono<ConsoleEnv>()
     .get('/faults', (c) => {
@@ -56,7 +55,7 @@ export function faultRoutes({ local }: Pick<ConsoleContext, 'local'>) {
         throw notFound(`There is no function '${name}'. One of: ${[...functions.keys()].join(', ')}`);
       }
       const { next } = await readJson(c, killSchema);
-      // At its beginning, before it has done anything.
+      // At the beginning of the invocation, before it has done anything.
       if (next) void target.killDuringNext(0);
       else await target.kill();
       return c.body(null, 204);
@@ -69,7 +68,7 @@ export function faultRoutes({ local }: Pick<ConsoleContext, 'local'>) {
   }
 }
 
-/** Functions that deliveries reach, by the names that people use. */
+/** Functions that handle deliveries, by the names that people use. */
 function killable({ functions }: LocalStack) {
   const names = [['receiver', 'receiver'], ...eventNames.map((event) => [event, kebabCase(event)])] as const;
   return new Map(

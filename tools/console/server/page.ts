@@ -8,7 +8,7 @@ import { notFound, Problem } from './problem.ts';
 
 const FOLDER = 'tools/console/page';
 
-/** The description of the endpoint, with its page. */
+/** The API description of the endpoint, and its page. */
 const DOCS_FOLDER = 'docs/api';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -22,17 +22,17 @@ const DOCS_TYPES: Readonly<Record<string, string>> = {
   'openapi.json': 'application/json',
 };
 
-/** A browser takes the headers of a 304 over into what it has kept (RFC 9111 §4.3.4). */
+/** A browser updates its cached headers with those of a 304 (RFC 9111 §4.3.4). */
 const retainedHeaders = [...RETAINED_304_HEADERS, 'content-security-policy'];
 
-/** The page, its files, and the description of the endpoint. */
+/** Serves the page, its files, and the API description of the endpoint. */
 export function pageRoutes() {
   let bundled: ReturnType<typeof bundle> | undefined;
 
   return new Hono()
     .get('/', (c) => c.html(SHELL))
     .get('/:file', etag(), async (c) => {
-      // If it failed, the next request tries again.
+      // After a failure, the next request tries again.
       bundled ??= bundle().catch((error) => {
         bundled = undefined;
         throw error;
@@ -74,7 +74,7 @@ const SHELL = `<!doctype html>
 </html>
 `;
 
-/** The page's script, its style, and what the script loads on demand. */
+/** The page's script and style, and chunks that the script loads on demand. */
 async function bundle(): Promise<ReadonlyMap<string, string>> {
   const { outputFiles } = await build({
     entryPoints: [
@@ -100,8 +100,8 @@ async function bundle(): Promise<ReadonlyMap<string, string>> {
 const POLICY = /<meta http-equiv="content-security-policy" content="([^"]+)">/;
 
 /**
- * The policy that the page itself has, and what only a header can say. The page is one file: its scripts may run, by
- * their hashes, and connect to nowhere.
+ * The page's own policy, plus the parts that only a header can set. The API page is one file: its scripts are allowed
+ * by their hashes, and may not connect to any server.
  */
 function policyOf(file: string, page: string): string {
   const [, policy] = POLICY.exec(page) ?? [];
@@ -114,7 +114,7 @@ function policyOf(file: string, page: string): string {
   );
 }
 
-/** Without a script, which the policy would have to allow. */
+/** Added without a script, which the policy would have to allow. */
 const withWayBack = (page: string) =>
   page.replace(
     '\n<body>\n',

@@ -1,10 +1,10 @@
-/** An answer that is an error (RFC 9457), thrown to end a request. */
+/** An error answer (RFC 9457). Thrown to end a request. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly details: Readonly<Record<'type' | 'title' | 'detail', string>> & { readonly status: number };
 
   /**
-   * @param kind last part of its type, which is never fetched: `bad-request`
+   * @param kind last part of its type URI, which is never fetched: `bad-request`
    * @param detail what is wrong and what to do, in one line
    */
   constructor(kind: string, status: number, title: string, detail: string) {
@@ -28,8 +28,9 @@ export function problemResponse(
 }
 
 /**
- * Any error of a handler as a problem. Messages of AWS and of commands are for people; other messages are not shown.
- * @returns undefined if it is a fault of the console itself
+ * Converts an error of a handler to a problem. Messages of AWS and of commands are written for people. Other messages
+ * are not shown.
+ * @returns undefined if it is a bug of the console itself
  */
 export function problemOf(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;

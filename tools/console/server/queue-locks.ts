@@ -1,15 +1,15 @@
 import { Problem } from './problem.ts';
 
 /**
- * Keeps looks at a queue and its redrives apart, and one look from another. Each hides the messages that it holds, so
- * that the other would not see them.
+ * Runs reads of a queue one after the other, and never during its redrive. Each hides the messages that it holds, so
+ * another would miss them.
  */
 export class QueueLocks {
-  /** The last in line for a queue, by its address. */
+  /** The last task waiting for a queue, by the queue's URL. */
   readonly #last = new Map<string, Promise<unknown>>();
   readonly #redriven = new Set<string>();
 
-  /** Looks once those before are done. @throws Problem during a redrive, which may take long */
+  /** Runs a read after the earlier ones. @throws Problem during a redrive, which may take long */
   async look<Seen>(url: string, work: () => Promise<Seen>): Promise<Seen> {
     if (this.#redriven.has(url)) {
       const detail =
@@ -19,7 +19,7 @@ export class QueueLocks {
     return await this.#after(url, work);
   }
 
-  /** Redrives once the looks before are done, and refuses looks until the end. */
+  /** Runs a redrive after the earlier reads, and rejects reads until it ends. */
   async redrive<Done>(url: string, work: () => Promise<Done>): Promise<Done> {
     this.#redriven.add(url);
     try {

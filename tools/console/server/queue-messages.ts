@@ -19,7 +19,10 @@ import { forbidden, notFound, Problem } from './problem.ts';
 /** Characters of a body in a list of messages. */
 export const SHOWN_CHARACTERS = 16 * 1024;
 
-/** Messages of a dead-letter queue that are read: from a stage 10 a call, and hidden from others meanwhile. */
+/**
+ * Maximum number of messages read from a dead-letter queue. On a stage they are read 10 per call, and hidden from
+ * others meanwhile.
+ */
 const MAX_DEAD_LETTERS = 500;
 
 type SeenMessage = Pick<
@@ -28,7 +31,7 @@ type SeenMessage = Pick<
 > &
   Pick<QueueMessage, 'state'>;
 
-/** How queues are looked into: the local stack's without receiving anything. */
+/** Access to queues. On the local stack, reading receives nothing. */
 type Look = Pick<ConsoleContext, 'source' | 'local' | 'queueLocks' | 'readOnly'> & {
   readonly signal: AbortSignal;
 };
@@ -36,7 +39,7 @@ type Look = Pick<ConsoleContext, 'source' | 'local' | 'queueLocks' | 'readOnly'>
 /**
  * The messages of a queue. None is removed.
  * @param name an event, `dead:<event>`, `quarantine` or `unrouted`
- * @throws Problem if there is no such queue, or a look would count as an attempt
+ * @throws Problem if there is no such queue, or reading would count as an attempt
  */
 export async function queueMessages(look: Look, name: string, limit: number): Promise<QueueMessages> {
   const stack = look.source.stage;
@@ -57,8 +60,8 @@ export async function queueMessages(look: Look, name: string, limit: number): Pr
 }
 
 /**
- * The dead letters of every event by reason, the most frequent first. One queue is read after the other.
- * @throws Problem if a look would change something, and nothing may be changed
+ * The dead letters of every event by reason, most frequent first. Reads one queue after the other.
+ * @throws Problem in read-only mode, if reading would receive messages
  */
 export async function deadLetters(look: Look): Promise<DeadLetters> {
   requireLook(look);
@@ -84,7 +87,7 @@ export async function deadLetters(look: Look): Promise<DeadLetters> {
   };
 }
 
-/** @throws Problem if a look would receive messages, and nothing may be changed */
+/** @throws Problem in read-only mode, if reading would receive messages */
 function requireLook({ local, readOnly }: Look): void {
   if (local !== undefined || !readOnly) return;
   const detail =
@@ -94,7 +97,7 @@ function requireLook({ local, readOnly }: Look): void {
 
 /**
  * The messages of a queue, and whether there are more.
- * @param show what is kept of each: a message may have 1 MiB
+ * @param show the part of each message that is kept: a message may have 1 MiB
  */
 async function seenMessages<Shown>(
   look: Look,
@@ -150,7 +153,7 @@ async function shown(
   };
 }
 
-/** The body; in quarantine, what the partner sent, unless that is in S3. */
+/** The body. For a quarantined message, the partner's bytes, unless they are in S3. */
 async function textOf(stack: Stage, queue: WaitingQueue | undefined, message: SeenMessage): Promise<string> {
   if (queue?.kind !== 'quarantine' || noted(message, 'payloadKey') !== undefined) return message.body;
   try {
@@ -174,7 +177,7 @@ function letterOf(message: SeenMessage, queue: WaitingQueue, name: Letter['queue
   };
 }
 
-/** When it failed for good; if SQS moved it or the time is unusable, when it was sent. */
+/** Time of the final failure. If SQS moved the message or the time is unusable, the time it was sent. */
 function failedAt(message: SeenMessage): string {
   const time = Date.parse(failureNote(message, 'failedAt') ?? '');
   return (Number.isNaN(time) ? message.sentAt : new Date(time)).toISOString();
@@ -191,12 +194,12 @@ function groupOf(reason: string, letters: readonly Letter[]): DeadLetterGroup {
   };
 }
 
-/** What could not be read while the rest could: a line for each reason, with all that it concerns. */
+/** Collects parts that could not be read: one line for each reason, with all its subjects. */
 export class PartialFailures {
   readonly #local: boolean;
   readonly #subjects = new Map<string, string[]>();
 
-  /** @param local whether the stack runs on this machine */
+  /** @param local whether the stack runs on this computer */
   constructor(local: boolean) {
     this.#local = local;
   }
@@ -204,7 +207,7 @@ export class PartialFailures {
   /**
    * @param subject what is read: `the queue of shop.updated`
    * @returns undefined if it cannot be read now
-   * @throws what is a fault of the console itself
+   * @throws the error if it is a bug of the console itself
    */
   async unless<Known>(subject: string, read: Promise<Known>): Promise<Known | undefined> {
     try {

@@ -9,7 +9,7 @@ import type { EventQueue, QueueDepth, Queues, ReceiverQueue } from '../api.ts';
 import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './context.ts';
 import { deadLetters, PartialFailures, queueMessages } from './queue-messages.ts';
 
-/** Messages of a look: by default, and at most. */
+/** Number of messages to read: default and maximum. */
 const LIMIT = { default: 50, maximum: 500 };
 
 const limitSchema = z._default(
@@ -17,10 +17,9 @@ const limitSchema = z._default(
   LIMIT.default,
 );
 
-/** Milliseconds for which CloudWatch is not asked again. A value of the metric is for a minute. */
+/** Milliseconds for which a value from CloudWatch is reused. The metric has one value per minute. */
 const METRIC_AGE = 60_000;
 
-/** When the oldest message of a queue was sent. */
 type OldestAt = (url: string, state: QueueState) => Promise<Date | undefined>;
 
 export function queueRoutes(console: ConsoleContext) {
@@ -43,7 +42,7 @@ export function queueRoutes(console: ConsoleContext) {
     });
 }
 
-/** By a look that receives nothing. */
+/** Reads the local queue without receiving messages. */
 function inspectedAge(stack: LocalStack): OldestAt {
   return async (url) => {
     const times = (await stack.inspectQueue(url)).map(({ sentAt }) => sentAt.getTime());
@@ -51,7 +50,7 @@ function inspectedAge(stack: LocalStack): OldestAt {
   };
 }
 
-/** By CloudWatch's metric: SQS does not say it, and a look would count as an attempt. */
+/** Uses CloudWatch's metric: SQS does not report the age, and receiving would count as an attempt. */
 function measuredAge(stack: Pick<Stage, 'cloudwatch'>): OldestAt {
   const known = new Map<string, { readonly askedAt: number; readonly oldest: Promise<number | undefined> }>();
   return async (_url, { arn, visible, inFlight }) => {
@@ -66,7 +65,7 @@ function measuredAge(stack: Pick<Stage, 'cloudwatch'>): OldestAt {
   };
 }
 
-/** How full every queue of a stack is. If a permission is missing, the answer names it and has the rest. */
+/** The depth of every queue of a stack. If a permission is missing, the answer names it and has the rest. */
 async function queuesOf(stack: Stage, oldestAt: OldestAt): Promise<Queues> {
   const problems = new PartialFailures(stack.local);
   const [pauses, receiverQueues, events] = await Promise.all([

@@ -5,30 +5,28 @@ import { secureHeaders } from 'hono/secure-headers';
 import { forbidden, Problem } from './problem.ts';
 
 export interface SecurityRules {
-  /** Port that the console listens on. */
   readonly port: number;
   readonly token: string;
-  /** Reading a stage needs the cookie, too: its data is not the developer's own. */
+  /** If false, reading needs the cookie, too: a stage's data is not the developer's own. */
   readonly local: boolean;
   readonly readOnly: boolean;
 }
 
-/** A browser has one set of cookies for all ports of this machine. */
+/** A browser shares cookies between all ports of a host. */
 export const cookieName = (port: number) => `console-${port}`;
 
-/** Names of this machine in a browser. Any other name may resolve to this machine by DNS rebinding. */
+/** Names of this computer in a browser. DNS rebinding can make any other name resolve to it. */
 const HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 
-/** Methods that change nothing. */
 const READS = new Set(['GET', 'HEAD']);
 
-/** Port that a `Host` leaves out. */
+/** Port that a `Host` header omits. */
 const HTTP_PORT = 80;
 
 /**
- * Answers only what comes from this machine's own page, or from a client that is no browser. A page of another origin can
- * neither read an answer nor cause a change. The local stack's page gets its cookie by itself, a stage's by the token in
- * its address.
+ * Answers only the console's own page and clients that are not browsers. A page of another origin can neither read an
+ * answer nor cause a change. The local stack's page gets its cookie automatically, a stage's page by the token in its
+ * address.
  */
 export function guard(rules: SecurityRules): MiddlewareHandler {
   return async (c, next) => {
@@ -49,7 +47,7 @@ export function guard(rules: SecurityRules): MiddlewareHandler {
         throw forbidden('token', `This is not the token of the console that runs now. ${whereToFind(local)}`);
       }
       if (local || given !== undefined) {
-        // Other servers on other ports get it only below the same path.
+        // Servers on other ports get this cookie only for the same path.
         setCookie(c, name, token, { path: '/api', httpOnly: true, sameSite: 'Strict' });
       }
       if (given !== undefined) return c.redirect('/', 303);
@@ -87,7 +85,7 @@ function requireOwnOrigin(
   if (origin !== undefined && !authorities.some((authority) => origin === `http://${authority}`)) {
     throw forbidden('foreign-origin', 'The console answers to its own page only');
   }
-  // A typed address, and a link from anywhere, may lead to the page, which nobody else can read or frame.
+  // A typed address or a link from another site may open the page: other origins can neither read nor frame it.
   const isLink =
     method === 'GET' &&
     path === '/' &&
@@ -100,14 +98,15 @@ function requireOwnOrigin(
 const isJson = (contentType: string | undefined) =>
   contentType !== undefined && /^application\/json\s*(;|$)/i.test(contentType);
 
-/** In constant time, whatever the length. */
+/** Compares in constant time, for any length. */
 function isToken(given: string | undefined, token: string): boolean {
   const hash = (text: string) => createHash('sha256').update(text).digest();
   return given !== undefined && timingSafeEqual(hash(given), hash(token));
 }
 
 /**
- * The page loads its own script and style, and talks to its own server; nobody frames it, and no other origin reads it.
+ * The page may load its own script and style and connect to its own server. Nobody may frame it, and no other origin
+ * may read it.
  */
 export const securityHeaders = () =>
   secureHeaders({
@@ -121,8 +120,8 @@ export const securityHeaders = () =>
       formAction: ["'none'"],
       frameAncestors: ["'none'"],
     },
-    // The console is served by HTTP.
+    // The console is served over HTTP.
     strictTransportSecurity: false,
-    // Set by a handler: the policy of the API's description.
+    // Keeps headers set by a handler: the policy of the API description.
     overwrite: false,
   });

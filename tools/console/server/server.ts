@@ -20,31 +20,33 @@ import { guard, type SecurityRules, securityHeaders } from './security.ts';
 import { streamRoutes } from './stream.ts';
 import { Tasks, taskRoutes } from './tasks.ts';
 
-/** How long `close()` waits for requests that are being answered, in milliseconds. */
+/** Milliseconds that `close()` waits for open requests. */
 const CLOSE_LIMIT = 2_000;
 
 export interface ConsoleOptions {
-  /** Its owner closes it. */
+  /** The caller closes it. */
   readonly source: Source;
-  /** 0 for any free one. */
+  /** 0 for any free port. */
   readonly port: number;
-  /** The value of the page's cookie. */
+  /** Value of the page's cookie. */
   readonly token: string;
   readonly readOnly: boolean;
-  /** The stack, if it runs in this process; undefined for a stage. */
+  /** The stack, if it runs in this process. Undefined for a stage. */
   readonly local: LocalParts | undefined;
 }
 
 export interface Console {
-  /** For people to open; of a stage, with its token. */
+  /** Address to open. For a stage, it includes the token. */
   readonly url: string;
   readonly port: number;
   readonly news: News;
-  /** Interrupts tasks and waits for them; ends streams at once and other requests with their answer, or after 2 s. */
+  /**
+   * Interrupts tasks and waits for them. Ends streams at once, and other requests when they are answered or after 2 s.
+   */
   close(): Promise<void>;
 }
 
-/** Serves the console on this machine only. @throws if the port is taken (EADDRINUSE) */
+/** Serves the console on this computer only. @throws if the port is in use (EADDRINUSE) */
 export async function startConsole(options: ConsoleOptions): Promise<Console> {
   const { source, token, readOnly, local } = options;
   const closing = new AbortController();
@@ -61,7 +63,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
   const rules = { port: options.port, token, readOnly, local: local !== undefined };
   const app = consoleApp(context, tasks, rules);
   const listener = getRequestListener(app.fetch, {
-    // Functions of the local stack run in this process.
+    // Functions of the local stack run in this process and need the original objects.
     overrideGlobalObjects: false,
     errorHandler: () =>
       problemResponse(new Problem('bad-request', 400, 'Bad request', 'This is not a usable request')),
@@ -92,7 +94,7 @@ function consoleApp(console: ConsoleContext, tasks: Tasks, rules: SecurityRules)
   app.use(
     securityHeaders(),
     async (c, next) => {
-      // A browser keeps nothing of the API.
+      // A browser must not cache the API.
       c.header('cache-control', 'no-store');
       await next();
     },

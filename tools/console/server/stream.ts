@@ -8,29 +8,29 @@ import type { StreamEvents } from '../api.ts';
 import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './context.ts';
 import { searchSchema } from './deliveries.ts';
 
-/** Rows of one event, so that a page can draw between two. */
+/** Rows per event, so that a page can render in between. */
 const MAX_ROWS = 500;
 
-/** Milliseconds between two rounds of events, so that a burst of changes is sent in few of them. */
+/** Milliseconds between two rounds of events, so that a burst of changes needs few rounds. */
 const INTERVAL = 50;
 
-/** Milliseconds after which something is sent, so that either side notices a lost connection. */
+/** Milliseconds between heartbeats, by which both sides notice a lost connection. */
 const HEARTBEAT = 15_000;
 
-/** Milliseconds in which a client must read what it was sent. One that does not is cut off, and can resume. */
+/** Milliseconds in which a client must read the data sent. A slower client is disconnected, and can resume. */
 const PATIENCE = 30_000;
 
-/** Milliseconds after which a browser that lost its connection asks again. */
+/** Milliseconds after which a disconnected browser reconnects. */
 const RETRY = 1_000;
 
-/** Of this process: changes are counted from 1 in each. */
+/** Identifies this process: each one counts changes from 1. */
 const processToken = randomBytes(6).toString('hex');
 
 type StreamContext = Pick<ConsoleContext, 'source' | 'news' | 'report' | 'closing'>;
 
 /**
- * Server-sent events: first all rows, or those that changed after the event with the given id; then each that changes.
- * A round sends what has changed since the last one, so that a slow client costs no memory.
+ * Server-sent events: first all rows, or those that changed after the given event id, then each change. A round sends
+ * the changes since the last round, so that a slow client needs no buffer.
  */
 export function streamRoutes(console: StreamContext, patience = PATIENCE) {
   const { source, news } = console;
@@ -38,7 +38,7 @@ export function streamRoutes(console: StreamContext, patience = PATIENCE) {
 
   return new Hono<ConsoleEnv>().get('/', (c) => {
     const { search, after } = readQuery(c, { search: searchSchema, after: z.optional(z.string()) });
-    // A browser that reconnects by itself asks for the same address, with the newer id in the header.
+    // A browser that reconnects requests the same address, with the newer id in the header.
     const lastId = c.req.header('last-event-id') || after;
     if (c.req.raw.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' });
     const end = endOf(c, console);
@@ -55,7 +55,7 @@ export function streamRoutes(console: StreamContext, patience = PATIENCE) {
         await stream.write(text);
         clearTimeout(timer);
       }
-      /** @param sequence of the last change that the client has with it: where it can resume */
+      /** @param sequence number of the last change that the client then has, for resuming */
       function send<Name extends keyof StreamEvents>(
         event: Name,
         data: StreamEvents[Name],
@@ -110,7 +110,7 @@ export function streamRoutes(console: StreamContext, patience = PATIENCE) {
       async function searchArchive(): Promise<void> {
         const searched = await source.search({ search }, end);
         const found = searched === undefined ? [] : store.list({ search }).deliveries;
-        // They need not have changed.
+        // Matching rows are sent even if they have not changed.
         for (let start = 0; start < found.length && !end.aborted; start += MAX_ROWS) {
           const batch = found.slice(start, start + MAX_ROWS);
           const put = batch.flatMap(({ id }) => store.get(id) ?? []);
@@ -120,7 +120,7 @@ export function streamRoutes(console: StreamContext, patience = PATIENCE) {
         await send('ready', { total, ...(searched && { searched }) });
       }
 
-      // The signal of a client that has already gone would not end what begins here.
+      // If the client has already disconnected, its signal would not stop the work below.
       if (end.aborted) return;
       const heartbeat = setInterval(() => wake(), HEARTBEAT);
       const unsubscribe = [
@@ -148,7 +148,7 @@ export function streamRoutes(console: StreamContext, patience = PATIENCE) {
   });
 }
 
-/** The number in an event's id. @returns undefined if the id is not of this process */
+/** The number in an event's id. @returns undefined if the id belongs to another process */
 function positionOf(id: string | undefined): number | undefined {
   const [, token, sequence] = /^([\w-]+)-(\d{1,15})$/.exec(id ?? '') ?? [];
   return token === processToken ? Number(sequence) : undefined;

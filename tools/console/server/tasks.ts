@@ -13,16 +13,16 @@ import { parseCommand, type RunnableCommand, taskRequestSchema } from './command
 import { type ConsoleContext, type ConsoleEnv, MAX_TASKS, readJson } from './context.ts';
 import { notFound, Problem } from './problem.ts';
 
-/** Lines and blocks of a task that are kept, the newest. */
+/** Maximum lines and blocks stored per task, the newest. */
 const MAX_LINES = 1_000;
 
-/** Ids of a task that are kept, the newest. */
+/** Maximum ids stored per task, the newest. */
 const MAX_DELIVERIES = 1_000;
 
-/** Characters of a line. */
+/** Characters per line. */
 const WIDTH = 100;
 
-/** Milliseconds between two times that pages get the same task. */
+/** Milliseconds between two updates of the same task to pages. */
 const INTERVAL = 100;
 
 /** Below `/api/tasks`. @param tasks closed by the server */
@@ -53,15 +53,14 @@ interface TaskEntry {
   readonly ended: Promise<void>;
 }
 
-/** Commands that run or have run in the console. */
 export class Tasks {
   readonly #stack: Stage;
   readonly #onChange: (task: Task) => void;
-  /** The newest last. */
+  /** Newest last. */
   readonly #entries = new Map<string, TaskEntry>();
   #isClosing = false;
 
-  /** @param onChange called when a task has changed, though not for every change */
+  /** @param onChange called after changes of a task; several changes may share one call */
   constructor(stack: Stage, onChange: (task: Task) => void) {
     this.#stack = stack;
     this.#onChange = onChange;
@@ -76,7 +75,7 @@ export class Tasks {
     return this.#entries.get(id)?.record.task;
   }
 
-  /** @throws Problem if another task changes the same, or the console closes */
+  /** @throws Problem if another task changes the same resource, or the console closes */
   start({ argv, command, subject, run }: RunnableCommand): Task {
     if (this.#isClosing) {
       throw new Problem('closing', 503, 'Closing', 'The console is closing and starts nothing more');
@@ -103,12 +102,12 @@ export class Tasks {
     return task;
   }
 
-  /** Ends a task as Ctrl-C ends the command: nothing is left half done. */
+  /** Ends a task like Ctrl-C ends the command: at a safe point. */
   interrupt(id: string): void {
     this.#entries.get(id)?.interruption.abort();
   }
 
-  /** Interrupts every task, starts no other, and waits until each has ended. */
+  /** Interrupts every task, starts no more, and waits until all have ended. */
   async close(): Promise<void> {
     this.#isClosing = true;
     const running = this.#running();
@@ -143,7 +142,7 @@ export class Tasks {
   }
 }
 
-/** A task as pages get it: its text is printable, and its changes come at intervals. */
+/** A task as sent to pages: its text is printable, and its changes are sent at intervals. */
 class TaskRecord {
   readonly #onChange: (task: Task) => void;
   #task: Task;
@@ -187,13 +186,12 @@ class TaskRecord {
   }
 }
 
-/** Without what commands a terminal: also the colours that commands use if a terminal started this process. */
+/** Removes terminal control sequences, including the colours that commands use if a terminal started this process. */
 const clean = <Value>(value: Value): Value =>
   JSON.parse(JSON.stringify(value), (_key, part) =>
     typeof part === 'string' ? printable(stripVTControlCharacters(part)) : part,
   );
 
-/** Why a task failed, in one line. */
 function lineOf(error: unknown, signal: AbortSignal, local: boolean): string {
   if (isInterruption(error, signal)) return 'Interrupted.';
   const shown = forPeople(error, local);

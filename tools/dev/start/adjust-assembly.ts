@@ -4,21 +4,24 @@ import * as z from 'zod/mini';
 import { readCloudAssembly } from '../../../local/template/cloud-assembly.ts';
 
 /**
- * Seconds of the first wait. Consumers double it: nine waits take 10 s together, from 0 s to 5 s, in whole seconds
+ * Seconds of the first wait. Consumers double it: the nine waits take 10 s in total, each from 0 to 5 whole seconds
  * (`lambda/consumer/retry.ts`).
  */
 const FAST_FIRST_DELAY = 0.02;
 
-/** Seconds after which a message returns if its function died. A function that takes longer gets it twice. */
+/**
+ * Visibility timeout in seconds: a message returns after this time if its function died. A function that takes longer
+ * receives it twice.
+ */
 const FAST_VISIBILITY = 5;
 
-/** Timeout in seconds while a function is debugged: SQS' longest visibility timeout. Source: SQS API reference. */
+/** Timeout in seconds while a function is debugged: SQS's longest visibility timeout. Source: SQS API reference. */
 const DEBUG_TIMEOUT = 12 * 60 * 60;
 
 export interface Adjustments {
-  /** Whether retries wait for seconds, so that a dead letter takes some ten. */
+  /** Whether retries wait only seconds, so that a dead letter takes about ten. */
   readonly retryFast: boolean;
-  /** Functions that are debugged, by their names on the command line: no timeout must interrupt that. */
+  /** Functions that are debugged, by their names on the command line. They get no practical timeout. */
   readonly inspected: ReadonlySet<string>;
 }
 
@@ -46,7 +49,7 @@ export const inspectedCode = (folder: string, service: string) => join(folder, a
 
 const assetOf = (service: string) => `inspected-${service}`;
 
-/** Changes a synthesised stack before it runs on this machine. */
+/** Changes a synthesised stack before it runs locally. */
 export function adjustAssembly(folder: string, { retryFast, inspected }: Adjustments): void {
   const { name } = readCloudAssembly(folder);
   rewrite(join(folder, `${name}.template.json`), (json) => {

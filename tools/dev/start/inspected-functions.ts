@@ -8,16 +8,15 @@ import { InspectorPort } from '../../../local/functions/inspector-port.ts';
 import { readJson } from '../../cli/terminal/files.ts';
 import { inspectedCode } from './adjust-assembly.ts';
 
-/** Where debuggers look first. Source: Node.js documentation, "Debugger". */
+/** Default port of debuggers. Source: Node.js documentation, "Debugger". */
 const FIRST_PORT = 9229;
 
 const MAX_PORT = 65_535;
 
-/** A function to be debugged. */
 export interface InspectedFunction {
-  /** As it was typed: `receiver`, `shop.updated`. */
+  /** As typed: `receiver`, `shop.updated`. */
   readonly name: string;
-  /** On the command line of other commands: `shop-updated`. */
+  /** Name in other commands: `shop-updated`. */
   readonly service: string;
   /** Undefined: the next free one from 9229 on. */
   readonly port: number | undefined;
@@ -25,7 +24,7 @@ export interface InspectedFunction {
 
 const names = ['receiver', ...eventNames];
 
-/** Reads a value of `--inspect`, which may be repeated. @throws InvalidArgumentError */
+/** Parses a value of `--inspect`, which may be repeated. @throws InvalidArgumentError */
 export function inspectedFunction(
   text: string,
   before: readonly InspectedFunction[] = [],
@@ -43,8 +42,8 @@ export function inspectedFunction(
 }
 
 /**
- * Gives each function without a port the next one from 9229 on that no other has.
- * @param others ports that the stack itself is to have
+ * Gives each function without a port the next free one from 9229 on.
+ * @param others ports that the stack itself uses
  */
 export function withPorts(
   functions: readonly InspectedFunction[],
@@ -60,7 +59,7 @@ export function withPorts(
   });
 }
 
-/** Opens the port of each, by the function's name on the command line of other commands. */
+/** Opens the ports. The keys are the names of functions in other commands. */
 export async function openInspectors(
   functions: readonly (InspectedFunction & { port: number })[],
 ): Promise<Map<string, InspectorPort>> {
@@ -88,7 +87,6 @@ export async function bundleReadably(
   }
 }
 
-/** Instructions to debug a function. */
 export function inspectText({ name }: InspectedFunction, { address }: InspectorPort): string {
   const port = Number(address.split(':').at(-1));
   const attach = JSON.stringify({ type: 'node', request: 'attach', name, port, restart: true });

@@ -4,7 +4,10 @@ import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'n
 import { dirname, join, relative } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 
-/** Everything that a synthesis reads, from the project's root, and the packages: `npm ci` rewrites the installed lock file. */
+/**
+ * Everything that a synthesis reads, relative to the project's root, and the installed packages: `npm ci` rewrites the
+ * installed lock file.
+ */
 export const MADE_OF = [
   'bin',
   'cdk.json',
@@ -18,17 +21,19 @@ export const MADE_OF = [
   'tsconfig.json',
 ];
 
-/** Variables that the CDK and its app read. Source: `process.env` in `lib/` and in aws-cdk-lib's core. */
+/** Environment variables that the CDK and its app read. Source: `process.env` in `lib/` and in aws-cdk-lib's core. */
 const VARIABLE = /^(CDK|JSII)_/;
 
-/** Enough for the default stage, that with a REST API, and a change that is tried and undone. Each is some 9 MB. */
+/**
+ * Enough for the default stage, one with a REST API, and a change that is tried and reverted. Each takes about 9 MB.
+ */
 const MAX_KEPT = 3;
 
-/** Of a SHA-256. */
+/** Length of a SHA-256. */
 const CHECKSUM_BYTES = 32;
 
 interface KeptAssembliesOptions {
-  /** Where assemblies are kept. */
+  /** Folder of the cached assemblies. */
   readonly folder: string;
   /** Writes a cloud assembly. */
   readonly synthesise: (folder: string, overrides: Readonly<Record<string, unknown>>) => Promise<void>;
@@ -37,8 +42,8 @@ interface KeptAssembliesOptions {
 }
 
 /**
- * Cloud assemblies of earlier starts, each in one file that is named by the digest of its sources. If nothing has changed
- * since, it is what a synthesis would write.
+ * Cache of cloud assemblies from earlier starts, each in one file named by the digest of its sources. If nothing has
+ * changed, it equals a new synthesis.
  */
 export class KeptAssemblies {
   readonly #options: KeptAssembliesOptions;
@@ -47,7 +52,7 @@ export class KeptAssemblies {
     this.#options = options;
   }
 
-  /** Writes the assembly of the sources as they are now. @throws what a synthesis throws */
+  /** Writes the assembly of the current sources. @throws errors of the synthesis */
   async write(folder: string, overrides: Readonly<Record<string, unknown>> = {}): Promise<void> {
     const digest = this.#digest(overrides);
     const file = join(this.#options.folder, digest);
@@ -56,20 +61,20 @@ export class KeptAssemblies {
       .catch(() => undefined);
     if (kept !== undefined) {
       await Promise.all(Object.entries(kept).map(([path, content]) => writeAt(join(folder, path), content)));
-      // The least recently used one is removed first. It may be gone already.
+      // Marks it as used, because the least recently used one is removed first. It may already be gone.
       await utimes(file, new Date(), new Date()).catch(() => {});
       return;
     }
     await this.#options.synthesise(folder, overrides);
-    // A source was saved meanwhile: either version may have been synthesised.
+    // A source was saved meanwhile, so it is unknown which version was synthesised.
     if (this.#digest(overrides) !== digest) return;
-    // If it cannot be kept, the next start only takes longer.
+    // If it cannot be stored, only the next start takes longer.
     await this.#keep(file, folder).catch(() => {});
   }
 
   async #keep(file: string, folder: string): Promise<void> {
     await mkdir(dirname(file), { recursive: true });
-    // In one step, for another start at the same time.
+    // Rename is atomic, in case another start runs at the same time.
     const unfinished = `${file}.${randomUUID()}`;
     await writeFile(unfinished, await packed(folder));
     await rename(unfinished, file);
@@ -102,7 +107,7 @@ async function packed(folder: string): Promise<Buffer> {
   return Buffer.concat([checksum(content), content]);
 }
 
-/** @returns undefined if it is not what was packed */
+/** @returns undefined if the checksum is wrong */
 function unpacked(file: Buffer): Readonly<Record<string, Uint8Array>> | undefined {
   const content = file.subarray(CHECKSUM_BYTES);
   return checksum(content).equals(file.subarray(0, CHECKSUM_BYTES)) ? deserialize(content) : undefined;
@@ -116,9 +121,9 @@ async function writeAt(path: string, content: Uint8Array): Promise<void> {
 const checksum = (content: Uint8Array) => createHash('sha256').update(content).digest();
 
 /**
- * Of the names and the content of files, and of all files in folders, also where a symbolic link leads to them. One that
- * is not there counts as such.
- * @param besides what else it is of
+ * Digest of the names and content of files, and of all files in folders. Follows symbolic links. A missing file changes
+ * the digest, too.
+ * @param besides further data to include
  */
 export function filesDigest(paths: readonly string[], besides: unknown): string {
   const files = paths.flatMap((path) => filesIn(path)).sort();
@@ -127,7 +132,7 @@ export function filesDigest(paths: readonly string[], besides: unknown): string 
   return hash.digest('hex');
 }
 
-/** @param above folders that it was reached through: a link to one of them leads nowhere new */
+/** @param above the folders on the path to it: a link to one of them leads to nothing new */
 function filesIn(path: string, above: readonly string[] = []): string[] {
   if (!existsSync(path)) return [];
   const kind = statSync(path);

@@ -4,13 +4,16 @@ import { isLocalSecret, LOCAL_SECRET } from '../../../events/signing.ts';
 import { readCloudAssembly } from '../../../local/template/cloud-assembly.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 
-/** At least two labels of letters, digits and hyphens (RFC 1123 §2.1): a name with one label is not known to strangers. */
+/** At least two labels of letters, digits and hyphens (RFC 1123 §2.1). A name with one label is not public. */
 const HOST_NAME = /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 
 /** In characters. Source: RFC 1035 §2.3.4. */
 const MAX_HOST_NAME = 253;
 
-/** Collects names of tunnels to the webhook. @throws InvalidArgumentError, which becomes the command's one line */
+/**
+ * Collects host names of tunnels to the webhook. @throws InvalidArgumentError; the command prints its message as one
+ * line
+ */
 export function publicHost(text: string, before: readonly string[] = []): readonly string[] {
   const name = text.toLowerCase();
   const isName = HOST_NAME.test(name) && name.length <= MAX_HOST_NAME;
@@ -20,7 +23,7 @@ export function publicHost(text: string, before: readonly string[] = []): readon
   );
 }
 
-/** @throws CommandError if strangers are let in who know the secret */
+/** @throws CommandError if the webhook is public and its secret is the known default */
 export function assertOwnSecret(publicHosts: readonly string[], secret: string): void {
   if (publicHosts.length === 0 || !isLocalSecret(secret)) return;
   throw new CommandError(
@@ -28,7 +31,10 @@ export function assertOwnSecret(publicHosts: readonly string[], secret: string):
   );
 }
 
-/** Collects folders of stacks that run beside ours. @throws InvalidArgumentError, which becomes the command's one line */
+/**
+ * Collects folders of stacks that run together with ours. @throws InvalidArgumentError; the command prints its message
+ * as one line
+ */
 export function besideFolder(folder: string, before: readonly string[] = []): readonly string[] {
   try {
     readCloudAssembly(folder);

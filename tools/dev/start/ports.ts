@@ -1,16 +1,15 @@
 import { listen } from '../../../local/listen.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 
-/** A port that the stack is to listen on. */
 export interface WantedPort {
   /** The option that sets it: `aws-port`, `inspect receiver:<port>`. */
   readonly option: string;
-  /** 0 for any free one. */
+  /** 0 for any free port. */
   readonly port: number;
 }
 
 /**
- * Checks ports before the stack is synthesised, so that all that are in use are named at once.
+ * Checks the ports before the stack is synthesised, and reports all that are in use at once.
  * @throws CommandError if two are the same, or some are in use
  */
 export async function assertPorts(ports: readonly WantedPort[]): Promise<void> {
@@ -47,8 +46,8 @@ function inUse(ports: readonly WantedPort[]): CommandError {
 }
 
 /**
- * Runs what listens on the ports: one may have been taken since the check.
- * @throws CommandError that names the option of the one that is in use
+ * Runs code that listens on the ports. One may have been taken since the check.
+ * @throws CommandError that names the option of the port in use
  */
 export async function withPortErrors<T>(ports: readonly WantedPort[], run: () => Promise<T>): Promise<T> {
   try {

@@ -19,7 +19,7 @@ export function beginning(keep: boolean): string {
 interface Welcome {
   /** Undefined without the console. */
   readonly consoleUrl: string | undefined;
-  /** Names of tunnels to the webhook. */
+  /** Host names of tunnels to the webhook. */
   readonly publicHosts: readonly string[];
   readonly secret: string;
   readonly keep: boolean;
@@ -28,7 +28,6 @@ interface Welcome {
   readonly milliseconds: number;
 }
 
-/** The addresses of a running stack. */
 export function welcome(
   { outputs, awsUrl, operator }: Pick<LocalStack, 'outputs' | 'awsUrl' | 'operator'>,
   about: Welcome,
@@ -53,9 +52,9 @@ ${retryFast ? `\n${RETRIES_ARE_FAST}` : ''}`;
 }
 
 /**
- * Runs somebody else's stacks beside ours, and prints what their functions write.
+ * Runs other people's stacks together with ours, and prints the output of their functions.
  * @returns texts with their addresses
- * @throws CommandError if one has what cannot be run here
+ * @throws CommandError if one contains something that cannot run here
  */
 export async function runBeside(
   stack: Pick<LocalStack, 'runBeside'>,

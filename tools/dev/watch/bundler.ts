@@ -8,20 +8,19 @@ import {
   writeBundles,
 } from '../../../lib/release/function-bundles.ts';
 
-/** Functions that are bundled at a time. Each takes some 150 MB in esbuild's process, and uses two cores. */
+/** Functions that are bundled at the same time. Each takes about 150 MB in esbuild's process, and uses two cores. */
 const MAX_CONCURRENCY = 2;
 
 /** Milliseconds without a save after which esbuild's process ends, to free its memory. */
 const IDLE = 60_000;
 
-/** Bundles functions one by one. */
 export class Bundler {
   readonly #waiting: (() => void)[] = [];
   #running = 0;
   #idle: NodeJS.Timeout | undefined;
 
   /**
-   * @param isReadable for a debugger, and not as it is deployed
+   * @param isReadable for a debugger, instead of the deployed form
    * @throws BuildFailure of esbuild if it does not build
    */
   bundle(entry: string, folder: string, isReadable = false): Promise<Bundle> {
@@ -33,7 +32,7 @@ export class Bundler {
   }
 
   /**
-   * The files of this project that the synthesis runs, from its root: `lib/config.ts`.
+   * The project files that the synthesis runs, such as `lib/config.ts`, relative to its root.
    * @throws BundleError if an import cannot be resolved, or a file cannot be read
    */
   appSources(): Promise<Set<string>> {
@@ -77,7 +76,7 @@ export class Bundler {
 }
 
 /**
- * Bundles a function for a debugger: not minified, with source maps that lead to the sources.
+ * Bundles a function for a debugger: not minified, with source maps.
  * @throws BuildFailure of esbuild if it does not build
  */
 export function writeReadableBundle(entry: string, folder: string): Promise<Bundle> {

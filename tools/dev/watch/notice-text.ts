@@ -4,16 +4,16 @@ import type { StackChanges } from '../../../local/deployed-stack.ts';
 import type { FunctionError } from '../../../local/functions/invocation.ts';
 import type { Difference } from '../../../local/template/template-diff.ts';
 
-/** Functions that are named in one line. If there are more, only their number is. */
+/** Maximum number of functions named in one line. If there are more, only their number is shown. */
 const MAX_NAMED = 3;
 
-/** Source positions that are shown of an error. */
+/** Maximum number of source positions shown for an error. */
 const MAX_POSITIONS = 3;
 
-/** Type errors that are shown: a changed type can break a hundred lines. */
+/** Maximum number of type errors shown: a changed type can break a hundred lines. */
 const MAX_TYPE_ERRORS = 5;
 
-/** What people call the types of a template. */
+/** Plain names of resource types. */
 const NOUNS: Readonly<Record<string, string>> = {
   'AWS::CloudWatch::Alarm': 'alarm',
   'AWS::DynamoDB::Table': 'table',
@@ -30,7 +30,7 @@ const NOUNS: Readonly<Record<string, string>> = {
 
 const DELIVERY_STREAM = 'AWS::KinesisFirehose::DeliveryStream';
 
-/** Types with content, which stays when they are removed. */
+/** Types with data, which stays when the resource is removed from the template. */
 const HOLDERS: ReadonlySet<string> = new Set(['AWS::DynamoDB::Table', 'AWS::S3::Bucket', 'AWS::SQS::Queue']);
 
 const nounOf = (type: string) => NOUNS[type] ?? type.replace(/^AWS::ApiGateway(V2)?::/, 'API ').toLowerCase();
@@ -61,7 +61,7 @@ export function rebuiltText(services: readonly string[], milliseconds: number): 
   return `Rebuilt ${functionNames(services)} in ${duration(milliseconds)}`;
 }
 
-/** Why a function cannot be loaded, with places in its source. */
+/** Why a function cannot be loaded, with positions in its source. */
 export function loadFailureText(
   service: string,
   { errorType, errorMessage, trace = [] }: FunctionError,
@@ -111,7 +111,7 @@ function counted(differences: readonly Difference[]): string[] {
 
 const plural = (noun: string) => (noun.endsWith('s') ? `${noun}es` : `${noun}s`);
 
-/** What a synthesis said, without the lines that are Node.js' own. */
+/** The output of a synthesis, without lines of Node.js itself. */
 export function withoutNodeLines(text: string): string {
   return text
     .split('\n')

@@ -1,65 +1,65 @@
 import { createHash } from 'node:crypto';
 import { type FSWatcher, readdirSync, readFileSync, statSync, watch } from 'node:fs';
 
-/** The sources of a stack, from the project's root. */
+/** The sources of a stack, relative to the project's root. */
 const FOLDERS = ['bin', 'lambda', 'lib'];
 const FILES = ['cdk.json', 'package.json'];
 
-/** Milliseconds without a further event after which a save counts as done: editors save in several steps. */
+/** Milliseconds without a further file event after which a save counts as finished: editors save in several steps. */
 const SETTLED = 50;
 
 /**
- * Milliseconds for which a file may be missing or empty before it counts as deleted or emptied. Editors rename the old file
- * before they write the new one, or truncate it.
+ * Milliseconds for which a file may be missing or empty before it counts as deleted or emptied. Editors rename the old
+ * file before they write the new one, or truncate it.
  */
 const AWAY = 400;
 
-/** Milliseconds after which it looks again if something could not be read or watched. */
+/** Milliseconds until the next look if something could not be read or watched. */
 const LOOK_AGAIN = 1_000;
 
 /** Errors about a file that disappears, or becomes a folder, while it is read. */
 const GONE = ['ENOENT', 'ENOTDIR', 'EISDIR'];
 
-/** Files beside the sources that editors keep for themselves. */
+/** Editors' own files among the sources. */
 const IS_EDITORS_OWN = /^\.|~$|\.(?:swp|swx|tmp|bak|orig)$|^\d+$/;
 
 interface Seen {
-  /** Changes with every write, also one of the same text. */
+  /** Changes with every write, even of the same text. */
   readonly signature: string;
   readonly bytes: number;
-  /** Of the content. */
+  /** Depends only on the content. */
   readonly hash: string;
 }
 
 /**
- * The sources of a running stack. It reports which of them are saved.
+ * The sources of a running stack. Reports saved files.
  *
- * Events of the file system only say when to look; the content decides what has changed. Folders are watched one by one:
- * Node.js' recursive watching watches every file on Linux, and reports files that have not changed
+ * File system events only say when to look. The content decides what has changed. Folders are watched one by one: on
+ * Linux, Node's recursive watching watches every file, and reports files that have not changed
  * (https://github.com/nodejs/node/issues/58868).
  */
 export class SourceTree {
   readonly #files = new Map<string, Seen>();
   readonly #watchers = new Map<string, FSWatcher>();
-  /** Since when a file is missing or empty, in epoch milliseconds. */
+  /** Since when a file has been missing or empty, in epoch milliseconds. */
   readonly #away = new Map<string, number>();
   #isWatching = false;
   #onSaved: (files: ReadonlySet<string>) => void = () => {};
   #timer: NodeJS.Timeout | undefined;
   readonly #onProblem: (message: string) => void;
-  /** The last one reported, until there is none. */
+  /** The last reported problem. Undefined if all is well. */
   #problem: string | undefined;
 
   /**
-   * Changes from now on are reported once {@link watch} is called.
-   * @param onProblem is called once with what cannot be read or watched. It is then looked at every second
+   * Changes after this call are reported once {@link watch} is called.
+   * @param onProblem called once if something cannot be read or watched. It is then retried every second
    */
   constructor(onProblem: (message: string) => void) {
     this.#onProblem = onProblem;
     this.#look();
   }
 
-  /** @param onSaved is called with the files whose content has changed, from the project's root */
+  /** @param onSaved called with the files whose content has changed, relative to the project's root */
   watch(onSaved: (files: ReadonlySet<string>) => void): void {
     this.#onSaved = onSaved;
     this.#isWatching = true;
@@ -79,7 +79,7 @@ export class SourceTree {
     this.#timer = setTimeout(() => this.#look(), wait);
   }
 
-  /** Throws no error of the file system: from a timer, it would end the process. */
+  /** Catches file system errors: thrown from a timer, they would end the process. */
   #look(): void {
     const problems: string[] = [];
     const { folders, saved } = this.#compare(problems);
@@ -111,12 +111,12 @@ export class SourceTree {
     const watcher = watch(folder, (_, file) => {
       if (concerns(file)) this.#lookSoon();
     });
-    // The folder is deleted, and so are its files.
+    // The folder was deleted with its files.
     watcher.on('error', () => this.#lookSoon());
     this.#watchers.set(folder, watcher);
   }
 
-  /** Reads the files as they are now. @returns the folders, and the files whose content has changed */
+  /** Reads the current files. @returns the folders, and the files whose content has changed */
   #compare(problems: string[]): { folders: Set<string>; saved: Set<string> } {
     const { folders, files, unknown } = sources(problems);
     const saved = new Set<string>();
@@ -151,7 +151,7 @@ export class SourceTree {
   }
 }
 
-/** The files, each with its signature, their folders, and the paths that could not be read. */
+/** The files with their signatures, the folders, and the paths that could not be read. */
 function sources(problems: string[]) {
   const folders = new Set<string>();
   const files = new Map<string, string>();
@@ -183,7 +183,7 @@ function sources(problems: string[]) {
   return { folders, files, unknown };
 }
 
-/** @returns undefined if it is gone meanwhile, or the system refuses it. A refusal is added to the problems */
+/** @returns undefined if the file is gone, or access fails. A failed access is added to the problems */
 function trying<T>(problems: string[], look: () => T): T | undefined {
   try {
     return look();

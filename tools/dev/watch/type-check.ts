@@ -2,18 +2,18 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
 
-/** The sources that a running stack is made of. */
+/** The TypeScript project of a running stack's sources. */
 const PROJECT = 'tools/dev/watch/tsconfig.sources.json';
 
-/** `lambda/events/catalogue.ts(7,28): error TS2307: Cannot find module …` */
+/** Matches `lambda/events/catalogue.ts(7,28): error TS2307: Cannot find module …`. */
 const MISTAKE = /^(.+)\((\d+),(\d+)\): error (TS\d+): (.+)$/gm;
 
-/** Checks the types of saved sources by `tsc`, one check at a time. */
+/** Checks the types of saved sources with `tsc`, one check at a time. */
 export class TypeCheck {
   #running: ChildProcess | undefined;
 
   /**
-   * @returns each mistake with its file and line; undefined if the check was stopped
+   * @returns each error with its file and line; undefined if the check was stopped
    * @throws Error if `tsc` could not check
    */
   async run(): Promise<readonly string[] | undefined> {
@@ -42,11 +42,11 @@ export class TypeCheck {
   }
 }
 
-/** The stack, and the next rebuild, come first. */
+/** The stack and the next rebuild have priority. */
 function lowerPriority({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
   } catch {
-    // It has ended already.
+    // It has already ended.
   }
 }

@@ -32,13 +32,13 @@ export interface WatchOptions {
     'name' | 'outputs' | 'functions' | 'codeDirectories' | 'replaceCode' | 'update'
   >;
   readonly workspace: Workspace;
-  /** As they were when the stack was synthesised: later saves count. */
+  /** The sources at the time of the synthesis. Any later save counts as a change. */
   readonly sources: SourceTree;
   /** Functions that are debugged: their code stays readable. */
   readonly readable: ReadonlySet<string>;
   /** Synthesises to another folder, with the options of the running stack. */
   synthesise(folder: string): Promise<void>;
-  /** Is called with the outcome of each save. */
+  /** Called with the outcome of each save. */
   onNotice(notice: Notice): void;
 }
 
@@ -55,7 +55,6 @@ const AFTER_FAILURE = {
 
 type About = 'code' | 'stack' | 'types';
 
-/** The outcome of rebuilding one function. */
 interface Outcome {
   readonly service: string;
   readonly isReplaced: boolean;
@@ -75,44 +74,44 @@ export class Watch implements AsyncDisposable {
   readonly #bundler = new Bundler();
   #bundles: BundleList;
   /**
-   * Folders of finished builds and syntheses, each with whether it was found unused before. A folder that is being written
-   * is not among them, because nothing runs from it yet.
+   * Folders of finished builds and syntheses, with whether the last check found them unused. Folders still being
+   * written are not included, because no function runs from them yet.
    */
   readonly #folders = new Map<string, boolean>();
   #folderCount = 0;
 
   readonly #saved = new Set<string>();
   #isSynthesisWanted = false;
-  /** Whether the last one failed. The code may not have been the cause, so the next save of any file tries again. */
+  /** Whether the last synthesis failed. The cause may be outside the code, so the next save of any file tries again. */
   #hasSynthesisFailed = false;
   #rebuilding: Promise<void> | undefined;
   #synthesising: Promise<void> | undefined;
   readonly #typeCheck = new TypeCheck();
   #isTypeCheckWanted = false;
   #checkingTypes: Promise<void> | undefined;
-  /** Ends with the last change of the stack: one at a time. Never rejects. */
+  /** Resolves when the last change of the stack is applied: one at a time. Never rejects. */
   #applied: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
   /** Functions whose sources do not build, and those whose code cannot be loaded. */
   readonly #unbuilt = new Set<string>();
   readonly #unloaded = new Set<string>();
-  /** Functions that were rebuilt since the last synthesis began: their code is newer than its. */
+  /** Functions rebuilt since the last synthesis began: their code is newer than that of the synthesis. */
   readonly #rebuilt = new Set<string>();
-  /** The last error about each, until it is fixed. */
+  /** The last error of each kind, until it is fixed. */
   readonly #lastErrors: Record<About, string | undefined> = {
     code: undefined,
     stack: undefined,
     types: undefined,
   };
-  /** Whether a mistake was reported, and its fix not yet. */
+  /** Whether a mistake was reported, and its fix was not. */
   #hasMistake = false;
 
   constructor(options: WatchOptions) {
     this.#options = options;
     this.#bundles = readBundles(options.workspace.assembly);
     options.sources.watch((files) => this.#onSaved(files));
-    // Starts esbuild's process, so that the first save need not wait for it. An error is reported then.
+    // Starts esbuild's process, so that the first save does not wait for it. An error is reported then.
     void this.#bundler.appSources().catch(() => {});
   }
 
@@ -155,13 +154,13 @@ export class Watch implements AsyncDisposable {
     }
   }
 
-  /** Whether nothing is running and everything builds. What does not build has been reported with its position. */
+  /** Whether nothing is running and everything builds. Build errors have already been reported with their position. */
   #isUpToDate(): boolean {
     const isBusy = this.#rebuilding !== undefined || this.#synthesising !== undefined;
     return !isBusy && this.#unbuilt.size === 0 && !this.#hasSynthesisFailed;
   }
 
-  /** Reports an error, unless it comes from closing. */
+  /** Reports an error, unless closing caused it. */
   async #guarded(about: About, run: () => Promise<void>): Promise<void> {
     try {
       await run();
@@ -185,14 +184,17 @@ export class Watch implements AsyncDisposable {
     const rebuilding = Promise.all(services.map((service) => this.#rebuild(service)));
     const outcomes = await this.#announceIfSlow('code', rebuildingText(services), rebuilding);
     const milliseconds = performance.now() - started;
-    // Only now, because the user waits for the function.
+    // Checked last, because the user waits for the function.
     if (await this.#isOfStack(files)) this.#isSynthesisWanted = true;
     if (this.#isClosed || outcomes.length === 0) return;
     await this.#publish();
     await this.#notifyRebuilt(outcomes, milliseconds);
   }
 
-  /** Forgets functions whose entry file is gone: they would never build, and block the synthesis that removes them. */
+  /**
+   * Forgets functions whose entry file is gone. They would never build, and would block the synthesis that removes
+   * them.
+   */
   #forgetRemoved(): void {
     for (const [service, { entry }] of Object.entries(this.#bundles)) {
       if (existsSync(entry)) continue;
@@ -204,7 +206,7 @@ export class Watch implements AsyncDisposable {
     }
   }
 
-  /** Whether the synthesis reads one of the files, too. It reports itself what it cannot read. */
+  /** Whether the synthesis reads one of the files. If they cannot be read, the synthesis reports the error. */
   async #isOfStack(files: readonly string[]): Promise<boolean> {
     const sources = await this.#bundler.appSources().catch(() => undefined);
     return files.some((file) => sources?.has(file));
@@ -250,7 +252,7 @@ export class Watch implements AsyncDisposable {
     const warnings = outcomes.flatMap((outcome) => outcome.warnings);
     if (warnings.length > 0) this.#notify('code', 'info', await messageText('warning', warnings));
     const mistakes = outcomes.flatMap((outcome) => outcome.mistakes ?? []);
-    // A function may need something that the synthesis after this provides.
+    // The function may need something that the next synthesis provides.
     const failures = this.#isSynthesisWanted ? [] : outcomes;
     const texts = [
       ...(mistakes.length > 0 ? [await messageText('error', mistakes)] : []),
@@ -273,7 +275,7 @@ export class Watch implements AsyncDisposable {
     this.#rebuilt.clear();
     let changes: StackChanges;
     try {
-      // Reports a mistake with its position, before a synthesis begins.
+      // Reports an error with its position, before a synthesis begins.
       await this.#bundler.appSources();
       await this.#announceIfSlow('stack', 'Synthesising the stack …', synthesise(folder));
       if (this.#isClosed) return;
@@ -299,7 +301,7 @@ export class Watch implements AsyncDisposable {
   async #checkTypes(): Promise<void> {
     this.#isTypeCheckWanted = false;
     const mistakes = await this.#typeCheck.run();
-    // A newer save is checked instead.
+    // The next check covers a newer save.
     if (mistakes === undefined || this.#isTypeCheckWanted || this.#isClosed) return;
     if (mistakes.length > 0) {
       this.#notifyOnce('types', typeMistakesText(mistakes));
@@ -323,7 +325,7 @@ export class Watch implements AsyncDisposable {
     return await applied;
   }
 
-  /** Lets other commands find the code that runs now, and removes folders that are no longer used. */
+  /** Tells other commands which code runs now, and removes unused folders. */
   async #publish(): Promise<void> {
     const { stack, workspace } = this.#options;
     await workspace.update(describeStack(stack));
@@ -331,7 +333,7 @@ export class Watch implements AsyncDisposable {
     for (const [folder, wasUnused] of this.#folders) {
       const isUsed = used.some((one) => one === folder || one.startsWith(folder + sep));
       this.#folders.set(folder, !isUsed);
-      // A command may still read what it found a moment ago, so the folder is removed the next time.
+      // Another command may still read the folder, so it is removed only the next time.
       if (isUsed || !wasUnused) continue;
       this.#folders.delete(folder);
       await rm(folder, { recursive: true, force: true });
@@ -342,7 +344,7 @@ export class Watch implements AsyncDisposable {
     this.#options.onNotice({ about, level, text });
   }
 
-  /** The outcome that follows is reported even if it is the same as before: this notice replaces that one. */
+  /** Afterwards the outcome is reported even if it is the same as before, because this notice has replaced it. */
   async #announceIfSlow<T>(about: About, text: string, work: Promise<T>): Promise<T> {
     const timer = setTimeout(() => {
       this.#lastErrors[about] = undefined;
@@ -359,7 +361,7 @@ export class Watch implements AsyncDisposable {
     this.#hasMistake = true;
     if (this.#lastErrors[about] === text) return;
     this.#lastErrors[about] = text;
-    // Type errors that are still there are reported again: the fix of this mistake must not look like theirs.
+    // Type errors that remain are reported again: a fix of this mistake must not look like a fix of theirs.
     if (about === 'code' || about === 'stack') this.#lastErrors.types = undefined;
     this.#notify(about, 'error', text);
   }

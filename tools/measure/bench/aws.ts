@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { SECRET } from './delivery.ts';
 
-/** A connection to a service or a request. */
+/** A connection to a service, or a request. */
 export interface Seen {
   readonly what: 'connected' | 'asked';
   readonly service: 'Secrets Manager' | 'SQS';
@@ -21,7 +21,7 @@ export interface Seen {
   readonly at: number;
 }
 
-/** Secrets Manager and SQS, as fast as possible: their callers are measured. */
+/** Fake Secrets Manager and SQS, as fast as possible, because their callers are measured. */
 export interface Aws extends AsyncDisposable {
   /** For a function's environment. */
   readonly environment: Readonly<Record<string, string>>;
@@ -33,9 +33,9 @@ export interface Aws extends AsyncDisposable {
 interface AwsOptions {
   /** @default plain HTTP */
   readonly certificate?: Certificate;
-  /** Milliseconds of network delay, each way. @default none */
+  /** Network delay in milliseconds, each way. @default none */
   readonly delay?: number;
-  /** When the current secret was made, in milliseconds since the epoch. @default 0 */
+  /** When the current secret was created, in milliseconds since the epoch. @default 0 */
   readonly rotatedAt?: number;
 }
 
@@ -55,7 +55,7 @@ export async function startAws({ certificate, delay, rotatedAt = 0 }: AwsOptions
         'content-type': 'application/x-amz-json-1.1',
         'content-length': Buffer.byteLength(body),
         'x-amzn-requestid': randomUUID(),
-        // AWS does so with errors.
+        // AWS closes the connection after an error.
         ...(status !== 200 && { connection: 'close' }),
       });
       response.end(body);
@@ -94,7 +94,7 @@ export async function startAws({ certificate, delay, rotatedAt = 0 }: AwsOptions
   };
 }
 
-/** `SendMessage` of `AmazonSQS.SendMessage`. */
+/** The operation in `X-Amz-Target`: `SendMessage` for `AmazonSQS.SendMessage`. */
 const operationOf = ({ headers }: IncomingMessage) => String(headers['x-amz-target']).split('.').at(-1) ?? '';
 
 function answer(
@@ -120,13 +120,13 @@ function answer(
 export interface Certificate {
   readonly cert: string;
   readonly key: string;
-  /** The certificate, for `NODE_EXTRA_CA_CERTS`. */
+  /** The certificate's file, for `NODE_EXTRA_CA_CERTS`. */
   readonly file: string;
 }
 
 /**
- * Makes a certificate for `localhost`. Like those of AWS' endpoints it is RSA with 2,048 bits.
- * @param folder it is written there
+ * Makes a certificate for `localhost`: RSA with 2,048 bits, like those of AWS endpoints.
+ * @param folder where to write it
  * @throws Error if openssl is missing
  */
 export async function makeCertificate(folder: string): Promise<Certificate> {
@@ -144,14 +144,14 @@ interface Distant extends AsyncDisposable {
 }
 
 /**
- * A proxy that delays all bytes to and from a server of this machine, and the opening of connections, too.
+ * A proxy that delays all bytes to and from a local server, and the opening of connections.
  * @param delay each way, in milliseconds
  */
 async function distant({ delay, port }: { readonly delay: number; readonly port: number }): Promise<Distant> {
   const sockets = new Set<Socket>();
   const server = createTcpServer({ noDelay: true }, (near) => {
     const far = connect({ port, host: '127.0.0.1', noDelay: true });
-    // SYN there and SYN-ACK back, before the client can send anything.
+    // One delay for SYN and one for SYN-ACK, before the client can send anything.
     const opened = performance.now() + 2 * delay;
     late(near, far, delay, opened);
     late(far, near, delay, opened);

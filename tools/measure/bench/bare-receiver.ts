@@ -4,5 +4,5 @@ import middy from '@middy/core';
 
 const clients = [new SecretsManagerClient({}), new SQSClient({})];
 
-/** Loads the receiver's packages, and receives nothing. */
+/** Loads the receiver's packages, and does nothing else. */
 export const handler = middy().handler(async () => clients);

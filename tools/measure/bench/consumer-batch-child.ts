@@ -1,6 +1,6 @@
 import type { SQSRecord } from 'aws-lambda';
 
-/** Batches of each size that do not count: code is still being compiled. */
+/** Warm-up batches of each size, which do not count: the code is still being compiled. */
 const WARM_UP = 150;
 
 const [file = '', batch = '', rounds = ''] = process.argv.slice(2);
@@ -18,7 +18,7 @@ async function time(size: number): Promise<number> {
   return milliseconds;
 }
 
-/** The next message, about a shop of its own. */
+/** Each message is about another shop. */
 function recordOf(): SQSRecord {
   number += 1;
   const text = (stringValue: string) => ({ dataType: 'String' as const, stringValue });

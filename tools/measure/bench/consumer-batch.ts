@@ -13,10 +13,10 @@ import { runChild } from './processes.ts';
 /** Milliseconds that DynamoDB takes to answer. */
 const DELAY = 5;
 
-/** Messages of the larger batch: SQS hands over no more without a batching window. */
+/** Messages of the larger batch: without a batching window, SQS delivers at most ten. */
 const BATCH = 10;
 
-/** Batches of each size. The sizes take turns. */
+/** Batches of each size, in turns. */
 const ROUNDS = 450;
 
 /** How much longer a consumer takes for ten messages than for one. */
@@ -76,7 +76,7 @@ const ANSWERS: Readonly<Record<string, (request: { readonly Records?: readonly u
   }),
 };
 
-/** DynamoDB and Firehose, as fast as possible: their callers are measured. */
+/** Fake DynamoDB and Firehose, as fast as possible, because their callers are measured. */
 interface Effects extends AsyncDisposable {
   readonly url: string;
 }

@@ -4,7 +4,7 @@ import { signatureOf } from '../../../events/signing.ts';
 /** The webhook secret of all measurements. */
 export const SECRET = 'secret-of-the-bench';
 
-/** A valid delivery, as an HTTP API hands it over. @param number each number has other bytes */
+/** A valid delivery, in the form that an HTTP API passes to a function. @param number each number gives other bytes */
 export function delivery(number = 0) {
   const body = JSON.stringify({
     event: 'user.updated',

@@ -4,22 +4,21 @@ import { table } from '../../cli/terminal/layout.ts';
 export interface Figure {
   /** Its name on the command line, such as `module-load`. */
   readonly name: string;
-  /** What is compared, such as `module load ÷ bare bundle`. */
+  /** Title, such as `module load ÷ bare bundle`. */
   readonly title: string;
   readonly goal: { readonly atMost: number } | { readonly atLeast: number };
   /** Such as `MB`, `$` or `s`. Ratios have none. */
   readonly unit?: string;
-  /** @throws Error if it cannot be measured here. A missed goal is no error. */
+  /** @throws Error if it cannot be measured here. A missed goal is not an error. */
   measure(options: MeasureOptions): Promise<Measured>;
 }
 
 export interface MeasureOptions {
   readonly signal: AbortSignal;
-  /** Shows what is being done, in a few words. */
+  /** Called with a few words about the current work. */
   readonly onProgress: (doing: string) => void;
 }
 
-/** The value of a figure in one run. */
 export interface Measured extends Spread {
   /** The parts of the value in one line, such as `4.1 ms ÷ 3.6 ms`. */
   readonly made: string;
@@ -28,14 +27,14 @@ export interface Measured extends Spread {
 /** Median and quartiles of the rounds of one run. */
 export interface Spread {
   readonly median: number;
-  /** A quarter of the rounds is below it. */
+  /** First quartile. */
   readonly low: number;
-  /** A quarter of the rounds is above it. */
+  /** Third quartile. */
   readonly high: number;
   readonly rounds: number;
 }
 
-/** @throws Error without any value */
+/** @throws Error if there are no values */
 export function spread(values: readonly number[]): Spread {
   const sorted = values.toSorted((one, other) => one - other);
   return {
@@ -50,9 +49,9 @@ export function spread(values: readonly number[]): Spread {
 export const exactly = (value: number): Spread => ({ median: value, low: value, high: value, rounds: 1 });
 
 /**
- * The spread of the ratios of pairs. The two of a pair were measured one after the other, so that a busy moment of the
- * machine met both alike.
- * @throws Error without any pair
+ * The spread of the ratios of pairs. The two values of a pair are measured in succession, so that other load on the
+ * computer affects both.
+ * @throws Error if there are no pairs
  */
 export const ratios = (pairs: readonly { readonly of: number; readonly to: number }[]): Spread =>
   spread(pairs.map(({ of, to }) => of / to));
@@ -61,14 +60,13 @@ export function reaches({ goal }: Figure, { median }: Spread): boolean {
   return 'atMost' in goal ? median <= goal.atMost : median >= goal.atLeast;
 }
 
-/** @param share of the values that are below, from 0 to 1 */
+/** A quantile. @param share of the values that are below, from 0 to 1 */
 function share(sorted: readonly number[], share: number): number {
   const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
   if (value === undefined) throw new Error('Nothing was measured');
   return value;
 }
 
-/** A figure and its value, or why it could not be measured. */
 export interface FigureRow {
   readonly figure: Figure;
   readonly result: Measured | Error;

@@ -15,7 +15,7 @@ import { moduleLoad } from './module-load.ts';
 import { npmStart } from './npm-start.ts';
 import { memory, warmRequest } from './running-receiver.ts';
 
-/** The largest line items are named. */
+/** Number of line items that are named, largest first. */
 const NAMED = 4;
 
 const costMillion = figure(
@@ -29,7 +29,7 @@ const costIdle = figure('cost-idle', 'dollars a month without any', 12, 'standin
 
 let synthesised: Promise<Costs> | undefined;
 
-/** One synthesis serves both figures. */
+/** Shared, so that one synthesis serves both figures. */
 async function ofProd(): Promise<Costs> {
   const folder = mkdtempSync(join(tmpdir(), 'cost-'));
   try {
@@ -59,7 +59,6 @@ function figure(name: string, title: string, atMost: number, of: keyof Costs): F
   };
 }
 
-/** All figures, in the order of the table. */
 export const FIGURES: readonly Figure[] = [
   moduleLoad,
   firstRequest,

@@ -9,13 +9,13 @@ import { type Figure, ratios, spread } from './figure.ts';
 import { outputOf } from './processes.ts';
 import { bundleReceiver, noWarmUp, receiverEnvironment } from './receiver.ts';
 
-/** Starts of each bundle: enough for a stable median on a noisy machine. */
+/** Starts of each bundle: enough for a stable median on a noisy computer. */
 const ROUNDS = 20;
 
 /** Network delay between the function and AWS, each way, in milliseconds. */
 const DELAY = 5;
 
-/** Moments of one start, in milliseconds since the epoch. */
+/** Times of one start, in milliseconds since the epoch. */
 interface Start {
   readonly spawned: number;
   readonly booted: number;
@@ -60,7 +60,7 @@ async function startingPlace(signal?: AbortSignal): Promise<StartingPlace> {
   };
 }
 
-/** What the warm-up is worth: the function reads its secret and connects to SQS while it starts. */
+/** Benefit of the warm-up: the function reads its secret and connects to SQS during its start. */
 export const firstRequest: Figure = {
   name: 'first-request',
   title: 'start of the process to the first 200, over TLS 5 ms away ÷ without its warm-up',
@@ -81,28 +81,26 @@ export const firstRequest: Figure = {
 
 const took = ({ spawned, answered }: Start) => answered - spawned;
 
-/** Parts of the module that are shown: those that take longest. */
+/** Number of the module's parts shown, slowest first. */
 const PARTS = 6;
 
 const EVALUATION = 'evaluates the module';
 
-/** One step of a start. */
 export interface Step {
   readonly name: string;
-  /** When it ends, in milliseconds from the start of the process; undefined for a part of another step. */
+  /** When it ends, in milliseconds from the start of the process. Undefined for a part of another step. */
   readonly at: number | undefined;
-  /** Milliseconds that it takes; for what a service sees, since the module was evaluated. */
+  /** Milliseconds that it takes. For events at a service, milliseconds since the module was evaluated. */
   readonly took: number;
 }
 
 interface TimelineOptions {
   readonly rounds: number;
-  /** Called after each round. */
   readonly onProgress?: (rounds: number) => void;
   readonly signal?: AbortSignal;
 }
 
-/** Where the time of a start goes until the first 200, over TLS 5 ms away: the median of each step. */
+/** Times of the steps of a start until the first 200, over TLS with 5 ms delay: the median of each step. */
 export async function startTimeline({ rounds, onProgress, signal }: TimelineOptions): Promise<Step[]> {
   await using place = await startingPlace(signal);
   const folder = join(place.folder, 'timed');
@@ -131,7 +129,7 @@ export async function startTimeline({ rounds, onProgress, signal }: TimelineOpti
 
 const byEnd = (one: Step, other: Step) => (one.at ?? 0) - (other.at ?? 0);
 
-/** Steps that end at a time, and the parts of the module's evaluation, which do not. */
+/** Steps with an end time, and the parts of the module's evaluation, which have none. */
 function stepsOf({ spawned, booted, loaded, answered, evaluated }: Start, seen: readonly Seen[]): Step[] {
   const steps: Step[] = [];
   const add = (name: string, from: number, to: number) =>
@@ -155,14 +153,14 @@ function stepsOf({ spawned, booted, loaded, answered, evaluated }: Start, seen: 
   return [...steps, ...[...parts].map(([part, took]) => ({ name: `  of it ${part}`, at: undefined, took }))];
 }
 
-/** Makes each file of the bundle record when its evaluation begins. */
+/** esbuild plugin: each file of the bundle records when its evaluation begins. */
 const timed: Plugin = {
   name: 'timed',
   setup: ({ onLoad }) => {
     onLoad({ filter: /\.(?:m?js|ts)$/ }, async ({ path }) => {
       const note = `globalThis.evaluated?.push({ part: ${JSON.stringify(partOf(path))}, at: performance.timeOrigin + performance.now() });`;
       const contents = await readFile(path, 'utf8');
-      // The rest of this file waits, and evaluates nothing.
+      // The entry point is recorded again before the warm-up: the rest of the file only waits for it.
       const marked = path.endsWith('/receiver/handler.ts')
         ? contents.replace('await warmUp(', `${note} await warmUp(`)
         : contents;
@@ -171,7 +169,7 @@ const timed: Plugin = {
   },
 };
 
-/** A package, or a file of ours. */
+/** A package, or a file of this project. */
 function partOf(path: string): string {
   const [, name] = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path) ?? [];
   return name ?? path.replace(`${process.cwd()}/`, '');

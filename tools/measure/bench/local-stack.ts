@@ -52,8 +52,8 @@ function measured(options: MeasureOptions): Promise<Run> {
 }
 
 /**
- * Runs the stack as people do, with the console and with its output read.
- * @throws Error if an accepted delivery has had no effect
+ * Runs the stack as users do: with the console, and with its output read.
+ * @throws Error if an accepted delivery was not processed
  */
 async function measure({ signal, onProgress }: MeasureOptions): Promise<Run> {
   onProgress('starting the stack');
@@ -105,7 +105,6 @@ export async function post(url: string, signal: AbortSignal): Promise<Posted> {
   return posted;
 }
 
-/** All queues of the stack. */
 class Queues {
   readonly #client: SQSClient;
   readonly #urls: readonly string[];

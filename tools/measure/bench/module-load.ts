@@ -6,7 +6,7 @@ import { type Figure, ratios, spread } from './figure.ts';
 import { outputOf } from './processes.ts';
 import { bundleReceiver, noWarmUp, receiverEnvironment } from './receiver.ts';
 
-/** Starts of each: enough for a median that holds on a noisy machine. */
+/** Starts of each bundle: enough for a stable median on a noisy computer. */
 const ROUNDS = 25;
 
 /** A handler that only loads the receiver's packages. */
@@ -37,7 +37,7 @@ export const moduleLoad: Figure = {
   },
 };
 
-/** Milliseconds that a fresh process takes to load a bundle, its own start not counted. */
+/** Milliseconds that a new process takes to load a bundle, without the start of the process. */
 async function load(file: string, signal: AbortSignal): Promise<number> {
   const script = `const t = performance.now(); await import(${JSON.stringify(file)}); console.log(performance.now() - t); process.exit()`;
   return Number(

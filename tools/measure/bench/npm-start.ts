@@ -8,7 +8,7 @@ import { type Figure, ratios, spread } from './figure.ts';
 
 const ROUNDS = 4;
 
-/** How long `npm start` takes until it is ready, if it has run before; without npm itself. */
+/** Time until `npm start` is ready, if it has run before. Excludes npm itself. */
 export const npmStart: Figure = {
   name: 'npm-start',
   title: '`npm start` until ready, after the first time',
@@ -42,7 +42,7 @@ const START_LIMIT = 60_000;
 /** Milliseconds that it may take to end: it waits five seconds for running batches. */
 const END_LIMIT = 15_000;
 
-/** Environment variables that processes keep. A port, a secret or a cache of this process is not meant for them. */
+/** Environment variables passed on to processes. Ports, secrets and caches of this process must not affect them. */
 const KEPT_VARIABLES = ['HOME', 'PATH', 'TMPDIR'];
 
 const BYTES_OF_KIB = 1024;
@@ -55,7 +55,7 @@ export class RunningStack implements AsyncDisposable {
   readonly #process: ChildProcess;
 
   /**
-   * @param options further options of `npm start`
+   * @param options more options of `npm start`
    * @throws Error if it is not ready in time
    */
   static async start(signal: AbortSignal, options: readonly string[] = []): Promise<RunningStack> {
@@ -101,7 +101,7 @@ export class RunningStack implements AsyncDisposable {
     this.secondsUntilReady = Number(printed.seconds);
   }
 
-  /** Resident memory of its process and its descendants, in MB. @throws Error without `ps` */
+  /** Resident memory of its process and its descendants, in MB. @throws Error if `ps` is missing */
   async megabytes(): Promise<number> {
     const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,rss=']).catch(
       ({ message }) => {

@@ -1,6 +1,7 @@
 /**
- * Posts distinct signed bodies in a closed loop on each connection. It is a process of its own, because its processor time
- * is not the stack's. Its standard input is a {@link Posting} and its standard output a {@link Posted}, in JSON.
+ * Posts distinct signed bodies in a closed loop on each connection. Runs in a separate process, so that its processor
+ * time does not count as the stack's. Standard input is a {@link Posting}, standard output a {@link Posted}, both in
+ * JSON.
  */
 import { Agent, request } from 'node:http';
 import { json } from 'node:stream/consumers';
@@ -13,18 +14,18 @@ export interface Posting {
   readonly connections: number;
   /** Answers in this time do not count in the rate: code is compiled, and environments start. */
   readonly warmUpMilliseconds: number;
-  /** Counted, after the warm-up. */
+  /** Measured time, after the warm-up. */
   readonly milliseconds: number;
   /** Bodies that are signed ahead. Further ones are signed when they are sent. */
   readonly bodies: number;
 }
 
 export interface Posted {
-  /** 200s by kind of event, with those of the warm-up. */
+  /** Number of 200 answers by kind of event, including the warm-up. */
   readonly accepted: Readonly<Record<string, number>>;
   /** Other answers by status. */
   readonly others: Readonly<Record<string, number>>;
-  /** 200s a second, for each half second after the warm-up. */
+  /** 200 answers a second, for each half second after the warm-up. */
   readonly rates: readonly number[];
 }
 

@@ -4,25 +4,25 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { BUNDLE_OPTIONS } from '../../../lib/release/function-bundles.ts';
 
-/** Milliseconds that a child may take by default: several times what any of them takes. */
+/** Default timeout of a child in milliseconds: several times the time that any of them takes. */
 export const CHILD_LIMIT = 120_000;
 
 interface ChildOptions {
-  /** Its bundle is written there. */
+  /** Where its bundle is written. */
   readonly folder: string;
   readonly arguments: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   /** Options of Node.js. @default none */
   readonly flags?: readonly string[];
   readonly signal: AbortSignal;
-  /** Milliseconds that it may take. @default {@link CHILD_LIMIT} */
+  /** Timeout in milliseconds. @default {@link CHILD_LIMIT} */
   readonly limit?: number;
 }
 
 /**
- * Runs a file in its own process, bundled as functions are, so that only the file is measured. Its output is dropped.
+ * Runs a file in its own process, bundled like a function, so that only the file is measured. Drops its output.
  * @returns the last message that it sends
- * @throws Error if it ends without a message, or takes too long
+ * @throws Error if it ends without a message, or times out
  */
 export async function runChild(file: string, options: ChildOptions): Promise<unknown> {
   const { folder, environment, flags = [], signal, limit = CHILD_LIMIT } = options;
@@ -43,11 +43,11 @@ export async function runChild(file: string, options: ChildOptions): Promise<unk
   return sent;
 }
 
-/** Milliseconds that one start of a function may take: some fifty times what it takes. */
+/** Timeout of one start of a function in milliseconds: about fifty times the usual duration. */
 const START_LIMIT = 20_000;
 
 interface OutputOptions {
-  /** The whole environment: `NODE_OPTIONS` or `NODE_COMPILE_CACHE` of this process would be measured, too. */
+  /** The whole environment: `NODE_OPTIONS` or `NODE_COMPILE_CACHE` of this process would distort the result. */
   readonly env: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
 }
@@ -55,12 +55,12 @@ interface OutputOptions {
 /**
  * Runs Node.js in its own process.
  * @returns its standard output
- * @throws Error if it fails, takes too long or is aborted
+ * @throws Error if it fails, times out or is aborted
  */
 export async function outputOf(words: readonly string[], { env, signal }: OutputOptions): Promise<string> {
   const options = { env, timeout: START_LIMIT, ...(signal && { signal }) };
   const running = promisify(execFile)(process.execPath, words, options);
-  // execFile's own message has the whole command, and so the delivery.
+  // execFile's own message contains the whole command, and so the delivery.
   const { stdout } = await running.catch(({ killed, code, stderr }) => {
     signal?.throwIfAborted();
     throw new Error(

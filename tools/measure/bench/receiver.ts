@@ -3,10 +3,9 @@ import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { queueUrlVariable } from '../../../lambda/events/event-names.ts';
 import { writeBundle } from '../../../lib/release/function-bundles.ts';
 
-/** The receiver's entry point, from the project's root. */
 const RECEIVER = 'lambda/receiver/handler.ts';
 
-/** Replaces the receiver's warm-up: nothing is done before the first request. */
+/** esbuild plugin that replaces the receiver's warm-up: nothing happens before the first request. */
 export const noWarmUp: Plugin = {
   name: 'no-warm-up',
   setup: ({ onLoad }) => {
@@ -18,12 +17,12 @@ export async function warmUp() {}`,
   },
 };
 
-/** Bundles the receiver as it is deployed, without source maps. */
+/** Bundles the receiver as for a deployment, but without source maps. */
 export async function bundleReceiver(outdir: string, options: BuildOptions = {}): Promise<void> {
   await writeBundle({ entry: RECEIVER, folder: outdir }, options);
 }
 
-/** The receiver's environment, as the stack sets it. @param queueUrl the address of all its queues */
+/** The receiver's environment, with the names that the stack sets. @param queueUrl URL of all its queues */
 export const receiverEnvironment = (queueUrl: string): Record<string, string> => ({
   ...Object.fromEntries(
     [...eventNames.map(queueUrlVariable), 'QUARANTINE_QUEUE_URL', 'UNROUTED_QUEUE_URL'].map((name) => [

@@ -6,13 +6,13 @@ import { exactly, type Figure, ratios, spread } from './figure.ts';
 import { CHILD_LIMIT, runChild } from './processes.ts';
 import { bundleReceiver, receiverEnvironment } from './receiver.ts';
 
-/** Blocks of each side. The sides take turns. */
+/** Blocks of each side, in turns. */
 const BLOCKS = 25;
 
 /** Requests of a block, one after the other, as a function environment gets them. */
 const REQUESTS_OF_BLOCK = 40;
 
-/** What the receiver adds to the inevitable work of a warm request. SQS is another process, without TLS. */
+/** Overhead of the receiver compared with the minimum work of a warm request. SQS is another process, without TLS. */
 export const warmRequest: Figure = {
   name: 'warm-request',
   title: 'warm request ÷ (HMAC + parse + one send)',
@@ -43,28 +43,28 @@ export const warmRequest: Figure = {
   },
 };
 
-/** Measurements of memory. */
+/** Number of memory measurements. */
 const SAMPLES = 10;
 
-/** Requests in all. */
+/** Total number of requests. */
 const REQUESTS = process.env.BENCH_REQUESTS ?? '5000';
 
-/** Milliseconds that a request may take: several times what it takes. */
+/** Timeout of a request in milliseconds: several times its usual duration. */
 const REQUEST_LIMIT = 20;
 
-/** The smallest function that Lambda has, in megabytes. */
+/** The smallest memory size of a Lambda function, in megabytes. */
 const MEMORY = 128;
 
 /**
- * Node.js' options for a function of this size, as Lambda sets them: a tenth for new objects, in two halves, the rest for old
- * ones. Source: `/var/runtime/bootstrap` of the image `public.ecr.aws/lambda/nodejs`; not documented otherwise.
+ * Node.js options for a function of this size, as Lambda sets them: a tenth for new objects, in two halves, the rest
+ * for old ones. Source: `/var/runtime/bootstrap` of the image `public.ecr.aws/lambda/nodejs`; not documented.
  */
 const FLAGS = [
   `--max-semi-space-size=${Math.floor(MEMORY / 10 / 2)}`,
   `--max-old-space-size=${MEMORY - Math.floor(MEMORY / 10)}`,
 ];
 
-/** Whether memory grows with each request: a function environment would not last then. */
+/** Whether memory grows with each request, which would kill a function environment after some time. */
 export const memory: Figure = {
   name: 'memory',
   title: `resident memory of the receiver after ${REQUESTS} requests, as ${MEMORY} MB are set up`,

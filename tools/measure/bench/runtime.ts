@@ -1,8 +1,8 @@
 /**
- * Does what Lambda's runtime does with a function's code: loads it, then gives it a request. It is bundled first, because
- * stripping types takes time.
+ * Does the work of Lambda's runtime with a function's code: loads it, then passes a request to it. It is bundled first,
+ * because stripping types takes time.
  *
- * Prints the moments of the start in milliseconds since the epoch, and the status of the answer.
+ * Prints the times of the start in milliseconds since the epoch, and the status of the answer.
  */
 const now = () => performance.timeOrigin + performance.now();
 

@@ -9,7 +9,7 @@ const { handler } = await import(file);
 const client = new SQSClient(clientSettings);
 const context = { awsRequestId: 'invocation' };
 
-/** The inevitable work: HMAC, parsing, and sending the same message. */
+/** The minimum work: HMAC, parsing, and sending the same message. */
 async function bare({ body = '' }: ReturnType<typeof delivery>): Promise<void> {
   const eventId = createHmac('sha256', SECRET).update(body).digest('hex');
   const { event, timestamp, data } = JSON.parse(body);
@@ -39,7 +39,7 @@ async function time(request: (event: ReturnType<typeof delivery>) => Promise<voi
 const pairs: { of: number; to: number }[] = [];
 for (let block = -2; block < Number(blocks); block += 1) {
   const pair = { of: await time(receive), to: await time(bare) };
-  // Code is still being compiled in the first blocks.
+  // In the first blocks, code is still being compiled.
   if (block >= 0) pairs.push(pair);
 }
 process.send?.(pairs, () => process.exit());

@@ -16,7 +16,7 @@ const TERABYTE = 1024 ** 4;
 /** Records are charged in chunks of this size. Source: Amazon Data Firehose pricing. */
 const FIREHOSE_CHUNK = 5 * KILOBYTE;
 
-/** A record without its body; values have their usual length. */
+/** Size of a record without its body. Values have their usual length. */
 const RECORD_BYTES = Buffer.byteLength(
   archiveLine({
     eventId: '0'.repeat(64),
@@ -32,18 +32,21 @@ const RECORD_BYTES = Buffer.byteLength(
   }),
 );
 
-/** Bytes of a body as a JSON string, for each byte of it: each `"` gets a `\`. Measured with `events/`. */
+/** Growth of a body when it becomes a JSON string: each `"` gets a `\`. Measured with `events/`. */
 const ESCAPED = 1.11;
 
-/** Compressed size as a share. Records of `events/` have a fifth to a third, but their texts repeat more. */
+/**
+ * Compressed size as a share. Records of `events/` compress to between a fifth and a third, but their texts repeat
+ * more.
+ */
 const COMPRESSED = 0.35;
 
-/** Milliseconds of a consumer's call that archives its batch: assumed, like those in `workload.ts`. */
+/** Milliseconds of a consumer's call that archives its batch. Assumed, like those in `workload.ts`. */
 const CALL_MILLISECONDS = 10;
 
 /**
- * KMS calls of a stream under a customer managed key, in five minutes. AWS does not document how long Firehose reuses a data
- * key. Assumed as for a queue: it is generated, verified, and decrypted for S3.
+ * KMS calls of a stream with a customer managed key, per five minutes. AWS does not document how long Firehose reuses a
+ * data key. Assumed as for a queue: it is generated, verified, and decrypted for S3.
  */
 const KEY_SECONDS = 5 * 60;
 const CALLS_PER_KEY = 3;
@@ -57,7 +60,7 @@ const WEEK_HOURS = WEEK_DAYS * 24;
 /** Bytes of a record before compression. */
 export const recordBytes = (payloadBytes: number): number => RECORD_BYTES + ESCAPED * payloadBytes;
 
-/** The archive's line items for a month of deliveries; none without an archive. */
+/** The archive's line items for a month of deliveries. Empty without an archive. */
 export function archiveCosts(workload: Workload, deployment: Deployment): Row[] {
   const { archive, queueDataKeySeconds } = deployment;
   if (archive === undefined) return [];
@@ -69,7 +72,7 @@ export function archiveCosts(workload: Workload, deployment: Deployment): Row[] 
   return [
     [
       'Firehose',
-      'records, each begun 5 KB: GB',
+      'records, rounded up to 5 KB: GB',
       (deliveries * chunks * FIREHOSE_CHUNK) / GIGABYTE,
       'firehoseGigabyte',
     ],
@@ -107,7 +110,7 @@ function keyCosts({ deliveries, mix }: Workload, objects: number): Row[] {
   ];
 }
 
-/** @param month what a month adds to the archive */
+/** @param month bytes added to the archive in a month */
 function questionCosts(
   questions: number,
   month: { readonly compressed: number; readonly objects: number },
@@ -122,8 +125,8 @@ function questionCosts(
 }
 
 /**
- * Objects of an event in a month: one for each interval with a record, at random arrivals, or more if an interval fills more
- * than one object.
+ * Objects of an event in a month: one for each interval with a record, at random arrivals, or more if an interval fills
+ * more than one object.
  */
 function objectsOf(
   records: number,

@@ -16,9 +16,9 @@ import type { LogBytes } from './log-bytes.ts';
 import type { Workload } from './workload.ts';
 
 export interface Costs {
-  /** What grows with the deliveries. */
+  /** Costs that grow with the number of deliveries. */
   readonly deliveries: readonly LineItem[];
-  /** What a month costs without any. */
+  /** Costs of a month without deliveries. */
   readonly standing: readonly LineItem[];
 }
 
@@ -26,7 +26,7 @@ export interface Costs {
 const HTTP_API_CHUNK = 512 * KILOBYTE;
 const SQS_CHUNK = 64 * KILOBYTE;
 
-/** Assumed size of an oversize body: twice SQS' limit. */
+/** Assumed size of an oversize body: twice SQS's limit. */
 const OVERSIZE_BYTES = 2 * 1024 * KILOBYTE;
 
 /**
@@ -35,56 +35,56 @@ const OVERSIZE_BYTES = 2 * 1024 * KILOBYTE;
  */
 const MEMORY_MONTHS = 90 / DAYS_OF_A_MONTH;
 
-/** Names and values of the message attributes and the group id, about. */
+/** Approximate size of the names and values of the message attributes and the group id. */
 const MESSAGE_ATTRIBUTES_BYTES = 400;
 
-/** A note of idempotency, with the 100 bytes that DynamoDB counts for each row. */
+/** An idempotency item, with the 100 bytes that DynamoDB adds to each item. */
 const NOTE_BYTES = 350;
 
-/** Assumed items of shops, cast and contacts: they stay until they are deleted. */
+/** Assumed number of shops, cast members and contacts, which stay until they are deleted. */
 const STATE_ROWS = 1_000_000;
 const STATE_ROW_BYTES = 700;
 
-/** An answer with its headers, about. */
+/** Approximate size of an answer with its headers. */
 const ANSWER_BYTES = 500;
 
 /**
- * Event pollers of an event source with a maximum concurrency, and how long each waits for a message.
- * Source: Lambda developer guide, "Configuring scaling behavior for SQS event source mappings".
+ * Event pollers of an event source with a maximum concurrency, and how long each waits for a message. Source: Lambda
+ * developer guide, "Configuring scaling behavior for SQS event source mappings".
  */
 const POLLERS = 5;
 const LONG_POLL_SECONDS = 20;
 
 /**
- * SNS reuses a data key for 5 minutes for each topic and publisher, and makes two calls for it. Source: SNS
- * developer guide, "Managing Amazon SNS encryption keys and costs".
+ * SNS reuses a data key for 5 minutes for each topic and publisher, and makes two calls for it. Source: SNS developer
+ * guide, "Managing Amazon SNS encryption keys and costs".
  */
 const DATA_KEY_SECONDS = 5 * 60;
 const CALLS_PER_DATA_KEY = 2;
 
 /**
- * A data key of a queue is generated and verified for its sender, and decrypted for its receiver. Source: SQS developer
+ * A queue's data key is generated and verified for its sender, and decrypted for its receiver. Source: SQS developer
  * guide, "Estimating AWS KMS costs".
  */
 const CALLS_PER_QUEUE_DATA_KEY = 3;
 
 /**
- * DynamoDB asks for a table's key again after so much inactivity of a caller. Source: DynamoDB developer guide, "DynamoDB
- * encryption at rest usage notes". Taken as if every caller fell idle each time: the dearest reading.
+ * After this time without activity, DynamoDB requests a table's key again. Source: DynamoDB developer guide, "DynamoDB
+ * encryption at rest usage notes". The most expensive case is assumed: every caller becomes idle each time.
  */
 const TABLE_KEY_SECONDS = 5 * 60;
 
 /**
- * A receiver reads the secret that often (`lambda/receiver/webhook-secrets.ts`); twice as many calls in the
- * day after a rotation.
+ * Seconds between a receiver's reads of the secret (`lambda/receiver/webhook-secrets.ts`). On the day after a rotation
+ * there are twice as many calls.
  */
 const SECRET_SECONDS = 5 * 60;
 
-/** Share of stored logs that is left after compression, as the AWS Pricing Calculator takes it. */
+/** Share of stored logs that is left after compression, as assumed by the AWS Pricing Calculator. */
 const LOG_COMPRESSION = 0.15;
 
 /**
- * What Lambda itself logs of an invocation that does not fail, where it is told to. Source: Lambda developer guide,
+ * Log lines of Lambda itself about a successful invocation, if they are enabled. Source: Lambda developer guide,
  * "Configuring JSON and plain text log formats".
  */
 const PLATFORM_LINES = [
@@ -92,7 +92,7 @@ const PLATFORM_LINES = [
   '{"time":"2026-01-31T09:00:00.000Z","type":"platform.report","record":{"requestId":"8f507cfc-xmpl-4697-b07a-ac58fc914c95","metrics":{"durationMs":15.74,"billedDurationMs":16,"memorySizeMB":512,"maxMemoryUsedMB":116},"status":"success"}}\n',
 ];
 const PLATFORM_BYTES = Buffer.byteLength(PLATFORM_LINES.join(''));
-/** What tracing adds to them. */
+/** Bytes that tracing adds to these lines. */
 const PLATFORM_TRACE_BYTES =
   ',"tracing":{"spanId":"3b6a3a2d0f1e4c5b","type":"X-Amzn-Trace-Id","value":"Root=1-5759e988-bd862e3fe1be46a994272793;Parent=3b6a3a2d0f1e4c5b;Sampled=1"}'
     .length * PLATFORM_LINES.length;
@@ -112,9 +112,9 @@ export function costs(workload: Workload, deployment: Deployment, logs: LogBytes
   const messageRequests =
     ordinary * Math.ceil(messageBytes / SQS_CHUNK) +
     oversize +
-    // A receive is paid for by the chunks of its whole answer.
+    // A receive is charged by the chunks of its whole answer.
     batches * Math.ceil((batch * meanMessageBytes) / SQS_CHUNK) +
-    // The delete of a batch is one request.
+    // Deleting a batch is one request.
     batches;
 
   const platformBytes = deployment.platformLogs
@@ -129,7 +129,7 @@ export function costs(workload: Workload, deployment: Deployment, logs: LogBytes
     deliveries * eventNames.reduce((sum, name) => sum + mix[name] * units(name), 0);
 
   const published = eventNames.filter(isNotification).map((name) => deliveries * mix[name]);
-  /** Calls for a key that each event uses for so many seconds, and not more often than it comes. */
+  /** Calls for a key that each event reuses for this many seconds. Never more calls than events. */
   const keyCalls = (events: readonly number[], seconds: number, calls: number) =>
     events.reduce((sum, times) => sum + calls * Math.min(times, MONTH_SECONDS / seconds), 0);
   const { queueDataKeySeconds } = deployment;
@@ -179,7 +179,7 @@ export function costs(workload: Workload, deployment: Deployment, logs: LogBytes
         }),
         'dynamodbWriteUnit',
       ],
-      ...stored('DynamoDB', 'notes of idempotency, 90 days', notifications * MEMORY_MONTHS * NOTE_BYTES),
+      ...stored('DynamoDB', 'idempotency records, 90 days', notifications * MEMORY_MONTHS * NOTE_BYTES),
       ['SNS', 'publishes', notifications, 'snsPublish'],
       ['SNS', 'to one chat room for each topic', notifications, 'snsHttps'],
       ['SNS', 'reviews by e-mail', deliveries * shareOf('review') * workload.reviewEmails, 'snsEmail'],
@@ -234,16 +234,12 @@ export function costs(workload: Workload, deployment: Deployment, logs: LogBytes
       ['CloudWatch', 'dashboards', deployment.dashboards, 'dashboardMonth'],
       ['AWS WAF', 'web ACL', deployment.firewallRules === undefined ? 0 : 1, 'wafAclMonth'],
       ['AWS WAF', 'rules', deployment.firewallRules ?? 0, 'wafRuleMonth'],
-      ['CloudWatch', 'custom metrics, where all goes well', deployment.customMetrics, 'metricMonth'],
+      ['CloudWatch', 'custom metrics, without failures', deployment.customMetrics, 'metricMonth'],
       ['Secrets Manager', 'secrets', deployment.secrets, 'secretMonth'],
       ['Secrets Manager', 'reads by warm receivers', secretReads, 'secretsManagerCall'],
       ['KMS', 'keys', deployment.keys, 'kmsKeyMonth'],
       ['KMS', 'reads of a secret', isEncrypted && deployment.secrets > 0 ? secretReads : 0, 'kmsRequest'],
-      ...stored(
-        'DynamoDB',
-        `${STATE_ROWS.toLocaleString('en-US')} rows of state`,
-        STATE_ROWS * STATE_ROW_BYTES,
-      ),
+      ...stored('DynamoDB', `${STATE_ROWS.toLocaleString('en-US')} items`, STATE_ROWS * STATE_ROW_BYTES),
     ]),
   };
 }
@@ -258,12 +254,12 @@ function stored(service: string, item: string, bytes: number): Row[] {
 }
 
 /**
- * Traces of a month: the first deliveries of each second and a share of the others, where arrivals are random; and for each
- * the one of the consumer that the queue links to it.
+ * Traces of a month: the first deliveries of each second and a share of the others, at random arrivals. Each also
+ * causes a trace of the consumer that the queue links to it.
  */
 function traces(deliveries: number, { rate, reservoir }: NonNullable<Deployment['tracing']>): number {
   const mean = deliveries / MONTH_SECONDS;
-  // Of a Poisson distribution: so many come in a second, and so many or fewer.
+  // Poisson distribution: the probability of exactly this many arrivals in a second, and of at most this many.
   let probability = Math.exp(-mean);
   let cumulative = 0;
   let first = 0;
@@ -275,44 +271,42 @@ function traces(deliveries: number, { rate, reservoir }: NonNullable<Deployment[
   return 2 * (first + rate * (deliveries - first));
 }
 
-/** Attributes that a row has besides the partner's data, and their names. */
+/** Attributes of an item besides the partner's data, with their names. */
 const ROW_OVERHEAD_BYTES = 250;
 
-/** A cached shop, which another service writes (`docs/decisions.md`): assumed. */
+/** Assumed size of a cached shop, which another service writes (`docs/decisions.md`). */
 const CACHED_SHOP_BYTES = 3 * KILOBYTE;
 
-/** DynamoDB write units that an effect takes in each place where they are counted apart. */
+/** DynamoDB write units of an effect, by place, because they are charged separately. */
 interface WriteUnits {
   readonly table: number;
-  /** In the index of the cast; 0 elsewhere. */
+  /** In the index of the cast. 0 for other effects. */
   readonly index: number;
 }
 
 /**
- * The write units of one event with an effect. A write is rounded up to 1 KB, is paid for where its condition does not hold,
- * and an update counts the larger of the row before and after it.
- * Source: DynamoDB developer guide, "DynamoDB read and write operations".
+ * The write units of one event with an effect. A write is rounded up to 1 KB, is charged even if its condition fails,
+ * and an update counts the larger of the item before and after it. Source: DynamoDB developer guide, "DynamoDB read and
+ * write operations".
  */
 export function writeUnits(effect: EffectName, payloadBytes: number): WriteUnits {
   const row = Math.ceil((payloadBytes + ROW_OVERHEAD_BYTES) / KILOBYTE);
   const byEffect: Record<EffectName, WriteUnits> = {
-    // An invalidation removes the cached shop: it counts the row with it.
+    // An invalidation removes the cached shop, so that item counts.
     'shop-cache': { table: Math.ceil((CACHED_SHOP_BYTES + ROW_OVERHEAD_BYTES) / KILOBYTE), index: 0 },
     cast: { table: row, index: row },
     'contact-partner': { table: row, index: 0 },
-    // Idempotency: the note that it is in progress, and the note that it is done.
+    // Idempotency: one write when the work starts, and one when it is done.
     chat: { table: 2, index: 0 },
     review: { table: 2, index: 0 },
   };
   return byEffect[effect];
 }
 
-/** The events that have an effect. */
 export function eventsWith(effect: EffectName): EventName[] {
   return eventNames.filter((event) => catalogue[event].effect === effect);
 }
 
-/** The table that an event's effect writes to. */
 export function tableOf(event: EventName): string {
   return isNotification(event) ? 'idempotency' : catalogue[event].effect;
 }

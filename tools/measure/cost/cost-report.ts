@@ -11,10 +11,9 @@ import type { Workload } from './workload.ts';
 /** Deliveries a second. */
 const RATES = [100, 1_000, 10_000, 100_000];
 
-/** Settings of `archive.bufferSeconds` that are compared: the minimum, one between, and the maximum. */
+/** Values of `archive.bufferSeconds` that are compared: the minimum, one in between, and the maximum. */
 const BUFFER_SECONDS = [60, 300, 900];
 
-/** Another assumption or setting. */
 interface Variation {
   readonly text: string;
   readonly workload?: (workload: Workload) => Partial<Workload>;
@@ -31,53 +30,52 @@ const VARIATIONS: readonly Variation[] = [
     workload: ({ consumerMilliseconds }) => ({ consumerMilliseconds: 4 * consumerMilliseconds }),
   },
   {
-    text: 'functions have twice the memory and are no faster',
+    text: 'functions have twice the memory, at the same speed',
     workload: () => ({ memoryMegabytes: 1024 }),
   },
   { text: 'batches hold 10 messages', workload: () => ({ batch: 10 }) },
   { text: 'payloads have 16 KB', workload: () => ({ payloadBytes: 16 * 1024 }) },
-  { text: '1 % of the deliveries is oversize', workload: () => ({ oversizeShare: 0.01 }) },
+  { text: '1 % of the deliveries are oversize', workload: () => ({ oversizeShare: 0.01 }) },
   { text: 'each review notification goes to one e-mail address', workload: () => ({ reviewEmails: 1 }) },
   {
     text: 'each invalidation of a shop invalidates a CloudFront path',
     workload: () => ({ cloudFront: true }),
   },
   {
-    text: 'everything is encrypted under a key of one’s own (`encryption`)',
+    text: 'your own key encrypts everything (`encryption`)',
     // The alarm topic then has its own key.
     deployment: ({ keys }) => ({ queueDataKeySeconds: DATA_KEY_REUSE_SECONDS, keys: keys + 1 }),
   },
   {
-    text: 'no archive is kept (`archive.days`)',
-    // Its streams share one alarm.
+    text: 'the archive is off (`archive.days: 0`)',
+    // The archive's streams share one alarm.
     deployment: ({ archive, alarmMetrics }) =>
       archive ? { archive: undefined, alarmMetrics: alarmMetrics - 1 } : {},
   },
   {
-    text: 'X-Ray follows deliveries (`tracing`)',
+    text: 'X-Ray traces deliveries (`tracing`)',
     deployment: () => ({ tracing: LAMBDA_SAMPLING }),
   },
   {
-    text: 'Lambda logs invocations that do not fail, too (`platformLogs`)',
+    text: 'Lambda also logs successful invocations (`platformLogs`)',
     deployment: () => ({ platformLogs: true }),
   },
   {
-    text: 'the lag of an event is watched by itself (`events.<event>.lagAfter`)',
+    text: 'one event has its own lag alarm (`events.<event>.lagAfter`)',
     deployment: ({ customMetrics, alarmMetrics }) => ({
       customMetrics: customMetrics + 1,
       alarmMetrics: alarmMetrics + 1,
     }),
   },
-  { text: 'Athena is asked a hundred times about a week', workload: () => ({ questions: 100 }) },
-  { text: 'a REST API stands before the receiver (`gateway`)', deployment: () => ({ gateway: 'rest' }) },
+  { text: 'Athena runs 100 queries about a week', workload: () => ({ questions: 100 }) },
+  { text: 'the gateway is a REST API (`gateway: rest`)', deployment: () => ({ gateway: 'rest' }) },
   {
-    text: 'and AWS WAF before that, with one list and the rate rule (`waf`)',
+    text: 'the gateway is a REST API with AWS WAF: one list and the rate rule (`waf`)',
     // Each of the two has an alarm.
     deployment: ({ alarmMetrics }) => ({ gateway: 'rest', firewallRules: 2, alarmMetrics: alarmMetrics + 2 }),
   },
 ];
 
-/** A paragraph or a table of a report. */
 export type ReportBlock = string | ReportTable;
 
 interface ReportTable {
@@ -85,17 +83,16 @@ interface ReportTable {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** The dollars of a month, by line item. */
 export function costReport(workload: Workload, deployment: Deployment, logs: LogBytes): ReportBlock[] {
   const month = costs(workload, deployment, logs);
   return [
     `US dollars in us-east-1, list prices of ${PRICES_DATE} without free tiers, for ${count(workload.deliveries)} deliveries in a month:`,
     lineItems(month.deliveries),
-    'And each month without any:',
+    'Fixed costs of a month:',
     lineItems(month.standing),
-    `Together $${total(month).toFixed(2)} a month. It changes by this much if`,
+    `Total: $${total(month).toFixed(2)} a month. Changes to the total:`,
     table(
-      ['', '$'],
+      ['If', '$'],
       VARIATIONS.map(({ text, ...change }) => {
         const varied = costs(
           { ...workload, ...change.workload?.(workload) },
@@ -109,15 +106,15 @@ export function costReport(workload: Workload, deployment: Deployment, logs: Log
   ];
 }
 
-/** The archive's part of a month's dollars, by how soon a record can be read. */
+/** The archive's part of a month's dollars, by the delay until a record can be read. */
 function archiveReport(workload: Workload, deployment: Deployment): ReportBlock[] {
   const { archive } = deployment;
   if (archive === undefined) return [];
   const amounts = [workload.deliveries, 10 * workload.deliveries];
   return [
-    'The archive’s part of it, without its alarm:',
+    'The archive’s share, without its alarm:',
     table(
-      ['Read after (`archive.bufferSeconds`)', ...amounts.map((each) => `$ for ${count(each)} deliveries`)],
+      ['`archive.bufferSeconds`', ...amounts.map((each) => `$ for ${count(each)} deliveries`)],
       BUFFER_SECONDS.map((bufferSeconds) => [
         `${bufferSeconds} s`,
         ...amounts.map((deliveries) =>
@@ -135,7 +132,7 @@ function archiveReport(workload: Workload, deployment: Deployment): ReportBlock[
   ];
 }
 
-/** What saturates, by rate. */
+/** Saturated resources, by rate. */
 export function scaleReport(
   workload: Workload,
   deployment: Deployment,
@@ -143,39 +140,38 @@ export function scaleReport(
 ): ReportBlock[] {
   const loads = RATES.map((rate) => load(rate, workload, deployment, accountConcurrency));
   return [
-    `Receiver ${workload.receiverMilliseconds} ms, consumer ${workload.consumerMilliseconds} ms a batch (both assumed), account concurrency ${count(accountConcurrency)}, other quotas as they are by default in us-east-1:`,
+    `Receiver ${workload.receiverMilliseconds} ms, consumer ${workload.consumerMilliseconds} ms a batch (both assumed), account concurrency ${count(accountConcurrency)}, other quotas at the defaults of us-east-1:`,
     table(
       [
         'Deliveries a second',
         'Receivers busy',
         'Consumers busy',
-        'Saturated, the first one first',
-        'What then happens',
-        'An outage fills the in-flight quota after',
+        'Limits reached',
+        'In-flight quota full after an outage of',
       ],
       loads.map(({ rate, receiversBusy, consumersBusy, full, nearest, secondsToInFlight }) => [
         count(rate),
         count(receiversBusy),
         count(consumersBusy),
         full.length === 0
-          ? `nothing; nearest: ${nearest.name}, ${percent(rate / nearest.deliveries)}`
-          : full.map(({ name }) => name).join('; '),
-        full.length === 0 ? '–' : [...new Set(full.map(({ consequence }) => consequence))].join('; '),
+          ? `none; ${percent(rate / nearest.deliveries)} of the lowest`
+          : `the lowest ${full.length}`,
         duration(secondsToInFlight),
       ]),
     ),
-    'Each limit, and what moves it. One behind a narrower one shows only once that one has been moved.',
+    'The limits, lowest first. A higher limit matters only after the lower ones are raised.',
     table(
-      ['Limit', 'Full at deliveries a second', 'What moves it'],
-      limits(workload, deployment, accountConcurrency).map(({ name, deliveries, raise }) => [
+      ['Limit', 'Deliveries a second', 'Above it', 'How to raise it'],
+      limits(workload, deployment, accountConcurrency).map(({ name, deliveries, consequence, raise }) => [
         name,
         count(Math.floor(deliveries)),
+        consequence,
         raise,
       ]),
     ),
-    'Narrower than the stack, in deliveries a second (the last two: of the one shop):',
+    'Lower limits of a single shop or recipient:',
     table(
-      ['Limit', 'Full at', 'What then happens'],
+      ['Limit', 'Deliveries a second', 'Above it'],
       narrowLimits(workload).map(({ name, deliveries, consequence }) => [
         name,
         count(Math.floor(deliveries)),
@@ -212,7 +208,7 @@ function price(dollarsForOne: number): string {
 
 const count = (value: number) => value.toLocaleString('en-US');
 
-/** Whole numbers from 100 on, three digits below. */
+/** Whole numbers from 100 on, three significant digits below. */
 const significant = (value: number) =>
   value >= 100 ? count(Math.round(value)) : String(Number(value.toPrecision(3)));
 

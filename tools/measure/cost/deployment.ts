@@ -12,23 +12,23 @@ interface ConsumerSettings {
   readonly maximumConcurrency: number;
 }
 
-/** The settings of a stack that decide on its cost and its limits. */
+/** The settings of a stack that determine its cost and its limits. */
 export interface Deployment {
   readonly receiver: { readonly memoryMegabytes: number; readonly reservedConcurrency: number | undefined };
   readonly consumers: readonly ConsumerSettings[];
   readonly gateway: 'http' | 'rest';
-  /** Rules of AWS WAF; a managed list counts as one. Undefined without AWS WAF. */
+  /** Number of AWS WAF rules. A managed rule group counts as one. Undefined without AWS WAF. */
   readonly firewallRules: number | undefined;
-  /** Requests a second and requests at once. */
+  /** Requests a second, and burst. */
   readonly apiThrottle: { readonly rate: number; readonly burst: number };
   /** X-Ray traces the first requests of each second and a share of the others. Undefined without tracing. */
   readonly tracing: { readonly rate: number; readonly reservoir: number } | undefined;
-  /** Whether Lambda logs invocations that succeed. */
+  /** Whether Lambda logs successful invocations. */
   readonly platformLogs: boolean;
   /** Bytes of access log for one delivery. */
   readonly accessLogBytes: number;
   readonly logRetentionDays: number;
-  /** Metrics of all alarms: AWS charges each. */
+  /** Number of metrics in all alarms: AWS charges each. */
   readonly alarmMetrics: number;
   readonly compositeAlarms: number;
   /** Custom metrics that are published if all events are accepted and processed. */
@@ -37,33 +37,30 @@ export interface Deployment {
   readonly secrets: number;
   readonly keys: number;
   /**
-   * Seconds for which the queues reuse a data key of KMS. Undefined without a customer managed key, when only the topics use
-   * KMS.
+   * Seconds for which the queues reuse a KMS data key. Undefined without a customer managed key: then only the topics
+   * use KMS.
    */
   readonly queueDataKeySeconds: number | undefined;
   /** Undefined without an archive. */
   readonly archive:
     | {
         readonly days: number;
-        /** What ends an object, whichever comes first. */
+        /** An object ends when it reaches one of these, whichever comes first. */
         readonly bufferSeconds: number;
         readonly bufferMegabytes: number;
       }
     | undefined;
 }
 
-/** Metrics that filters count from lines about successes: a test compares them with the published ones. */
+/** Metrics that filters count from log lines about successes. A test compares them with the published ones. */
 const WHERE_ALL_GOES_WELL = ['Verified', 'DeliveryLag', 'EffectLatency'];
 
-/**
- * Lambda's default. Source: Lambda developer guide, "Visualize Lambda function invocations using
- * AWS X-Ray".
- */
+/** Lambda's default. Source: Lambda developer guide, "Visualize Lambda function invocations using AWS X-Ray". */
 export const LAMBDA_SAMPLING = { rate: 0.05, reservoir: 1 };
 
 /**
- * Maximum concurrency of an event source without a setting. Source: Lambda developer guide,
- * "Configuring scaling behavior for SQS event source mappings".
+ * Maximum concurrency of an event source without a setting. Source: Lambda developer guide, "Configuring scaling
+ * behavior for SQS event source mappings".
  */
 const UNLIMITED_EVENT_SOURCE = 1_250;
 
@@ -133,7 +130,7 @@ const properties = {
 /**
  * Reads the settings of a synthesised stack.
  * @param assembly folder of a cloud assembly with one stack
- * @throws Error if the stack does not have the receiver, one stage of the API and a consumer for each event
+ * @throws Error if the stack lacks the receiver, one stage of the API or a consumer for each event
  */
 export function readDeployment(assembly: string): Deployment {
   const { template } = readCloudAssembly(assembly);

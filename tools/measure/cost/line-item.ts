@@ -11,7 +11,7 @@ export const dollars = ({ quantity, price }: LineItem): number => quantity * pri
 
 export type Row = readonly [service: string, item: string, quantity: number, price: keyof typeof prices];
 
-/** Line items of the rows with a quantity. */
+/** Line items for the rows with a quantity. */
 export const paid = (rows: readonly Row[]): LineItem[] =>
   rows
     .filter(([, , quantity]) => quantity > 0)
@@ -23,9 +23,11 @@ export const totalDollars = (items: readonly LineItem[]): number =>
 export const KILOBYTE = 1024;
 export const GIGABYTE = 1024 ** 3;
 
-/** The mean month. */
+/** Average month. */
 export const DAYS_OF_A_MONTH = 365.25 / 12;
 export const MONTH_SECONDS = DAYS_OF_A_MONTH * 24 * 60 * 60;
 
-/** With a bucket key, the share of requests for objects that still calls KMS. Source: S3 user guide, "S3 Bucket Keys". */
+/**
+ * Share of requests for objects that still call KMS when a bucket key is used. Source: S3 user guide, "S3 Bucket Keys".
+ */
 export const BUCKET_KEY_SHARE = 0.01;

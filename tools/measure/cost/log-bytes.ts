@@ -7,23 +7,23 @@ import type { LogLine } from '../../../local/functions/invocation.ts';
 import { startLocalStack } from '../../../local/local-stack.ts';
 import { metricFilters } from './deployment.ts';
 
-/** What functions write for one event that is accepted and processed. */
+/** Log volume of functions for one event that is accepted and processed. */
 export interface LogBytes {
-  /** Bytes of the receiver's lines for a delivery; the mean of all events. */
+  /** Bytes of the receiver's lines for a delivery: the mean of all events. */
   readonly receiver: number;
-  /** Bytes of a consumer's lines for an event; the mean of all events. */
+  /** Bytes of a consumer's lines for an event: the mean of all events. */
   readonly consumer: number;
 }
 
 /**
- * Measured with `npm run cost -- --measure`, 2026-11-22. A test compares them roughly with what the functions write, because
- * another event, or a longer name of one, moves the mean.
+ * Measured with `npm run cost -- --measure`, 2026-11-22. A test compares them roughly with the real logs, because a new
+ * event, or a longer event name, moves the mean.
  */
 export const MEASURED_LOG_BYTES: LogBytes = { receiver: 243, consumer: 341 };
 
 /**
- * Invokes every function of a local stack with its sample. Counts the bytes that it writes, and the metrics that are published
- * by lines in the embedded metric format or by filters. Lambda's own lines are not included.
+ * Invokes every function of a local stack with its sample. Counts the bytes that it logs, and the metrics that are
+ * published by lines in the embedded metric format or by filters. Lambda's own lines are not included.
  * @param assembly folder of a cloud assembly
  * @throws Error if a function fails
  */
@@ -38,7 +38,7 @@ export async function measureLogBytes(assembly: string): Promise<LogBytes & { re
     onLog: (line) => void lines.push(line),
   });
 
-  /** @returns the lines of an invocation */
+  /** @returns the log lines of an invocation */
   async function invoke(service: string, eventFile: string): Promise<string[]> {
     const result = await stack.functions.get(service)?.function.invoke(json(eventFile));
     if (!result?.ok) throw new Error(`${service} failed with ${eventFile}: ${result?.errorMessage}`);
@@ -54,7 +54,7 @@ export async function measureLogBytes(assembly: string): Promise<LogBytes & { re
     ...filter,
     matches: logFilter(filter.pattern),
   }));
-  /** The metrics that filters make of a line, each with its dimensions' values. */
+  /** The metrics that filters extract from a line, each with its dimensions' values. */
   const counted = (text: string): string[] =>
     filters
       .filter(({ matches }) => matches(text))
@@ -63,7 +63,7 @@ export async function measureLogBytes(assembly: string): Promise<LogBytes & { re
       );
 
   try {
-    // Consumers first: events that the receiver accepts are processed, too, and would make the samples stale.
+    // Consumers first: the receiver's accepted events are processed, too, and would make the samples stale.
     const consumers = await invokeEach((name) => invoke(name, `events/sqs/${name}.json`));
     const receiver = await invokeEach((name) => invoke('receiver', `events/api-gateway/${name}.json`));
     return {

@@ -8,7 +8,7 @@ import type { Workload } from './workload.ts';
 /** Default quotas of an account in us-east-1. Their sources: `docs/scale-and-cost.md`, "Quotas". */
 const QUOTA = {
   apiRate: 10_000,
-  /** Invocations a second for each unit of concurrency, of the account or reserved. */
+  /** Invocations a second for each unit of concurrency, account-wide or reserved. */
   invocationsForConcurrency: 10,
   newTableWriteUnits: 4_000,
   tableWriteUnits: 40_000,
@@ -21,31 +21,31 @@ const QUOTA = {
   firehose: { bytes: 5 * 1024 ** 2, calls: 2_000, records: 500_000 },
 } as const;
 
-/** A resource that is full at some rate of deliveries. */
+/** A resource that is saturated at some rate of deliveries. */
 export interface Limit {
   readonly name: string;
-  /** Deliveries a second that fill it. */
+  /** Deliveries a second that saturate it. */
   readonly deliveries: number;
   /** What happens above it. */
   readonly consequence: string;
-  /** The field of the configuration or the quota that raises it. */
+  /** The configuration field or the quota that raises it. */
   readonly raise: string;
 }
 
-const QUEUES_GROW = 'queues grow, nothing is lost';
-/** The API's answers above its throttle, and if the receiver is throttled. */
+const QUEUES_GROW = 'queues grow; nothing is lost';
+/** The API's answers if the API or the receiver is throttled. */
 const THROTTLED = {
-  http: 'the API answers 429 (lost unless the partner repeats it, which the contract does not promise)',
-  rest: 'the API answers 500, which the partner repeats',
+  http: '429: lost unless the partner repeats it',
+  rest: '500: the partner repeats it',
 };
 const UNAVAILABLE = {
-  http: 'the API answers 503 (the contract names only 500 as repeated)',
+  http: '503: lost unless the partner repeats it',
   rest: THROTTLED.rest,
 };
 
 /**
- * The stack's limits, the lowest first. Assumed are the workload's mix, full batches, equally busy shops, and nothing else in
- * the account.
+ * The stack's limits, the lowest first. Assumes the workload's mix, full batches, equally busy shops, and nothing else
+ * in the account.
  * @param accountConcurrency the account's quota of concurrent executions
  */
 export function limits(workload: Workload, deployment: Deployment, accountConcurrency: number): Limit[] {
@@ -66,7 +66,7 @@ export function limits(workload: Workload, deployment: Deployment, accountConcur
       name: `DynamoDB: ${fullTable.name}, while new`,
       deliveries: QUOTA.newTableWriteUnits / fullTable.units,
       consequence: QUEUES_GROW,
-      raise: 'ramp up: on demand takes twice the last peak after 30 minutes; or warm throughput on the table',
+      raise: 'ramp up (twice the last peak after 30 minutes), or set warm throughput',
     },
     {
       name: 'Lambda: invocations a second',
@@ -77,8 +77,8 @@ export function limits(workload: Workload, deployment: Deployment, accountConcur
       consequence: UNAVAILABLE[gateway],
       raise:
         reserved === undefined
-          ? 'quota “Concurrent executions”: ten a second for each'
-          : '`receiver.reservedConcurrency`: ten a second for each',
+          ? 'quota “Concurrent executions”: 10 a second for each'
+          : '`receiver.reservedConcurrency`: 10 a second for each',
     },
     {
       name: 'API Gateway: requests a second',
@@ -119,7 +119,7 @@ export function limits(workload: Workload, deployment: Deployment, accountConcur
     .sort((a, b) => a.deliveries - b.deliveries);
 }
 
-/** The quota that the busiest delivery stream reaches first; none without an archive. */
+/** The quota that the busiest delivery stream reaches first. Empty without an archive. */
 function archiveLimits({ mix, payloadBytes }: Workload, { archive, consumers }: Deployment): Limit[] {
   if (archive === undefined) return [];
   const records = Math.max(...eventNames.map((event) => mix[event]));
@@ -133,9 +133,9 @@ function archiveLimits({ mix, payloadBytes }: Workload, { archive, consumers }: 
     {
       name: `Firehose: ${full} a second to a stream`,
       deliveries,
-      consequence: 'queues grow, as what is not archived comes back, and nothing is lost',
+      consequence: QUEUES_GROW,
       raise:
-        'quotas of direct PUT, which move together; in most regions a fifth of the bytes, and half of the calls',
+        'quotas of direct PUT, raised together; most regions allow a fifth of the bytes and half of the calls',
     },
   ];
 }
@@ -151,7 +151,7 @@ export function narrowLimits({
       name: `Slack: messages to one channel, of ${listed(eventsWith('chat'))}`,
       deliveries: QUOTA.slackMessages / shareOf('chat'),
       consequence:
-        'Slack refuses, Amazon Q drops or delays: rooms subscribe to their own shops with a filter policy',
+        'Slack rejects, Amazon Q drops or delays: subscribe each room to its own shops with a filter policy',
     },
     {
       name: `SNS: e-mails to one address without a filter, of ${listed(eventsWith('review'))}`,
@@ -161,12 +161,12 @@ export function narrowLimits({
     {
       name: `DynamoDB: ${listed(eventsWith('shop-cache'))} of one shop`,
       deliveries: QUOTA.partitionWriteUnits / writeUnits('shop-cache', payloadBytes).table,
-      consequence: 'writes to that shop are throttled; fair queues keep the others going',
+      consequence: 'writes to that shop are throttled; fair queues protect the others',
     },
     {
       name: `DynamoDB: ${listed(eventsWith('cast'))} of one shop (the index by shop)`,
       deliveries: QUOTA.partitionWriteUnits / writeUnits('cast', payloadBytes).index,
-      consequence: 'the index holds up the whole cast table',
+      consequence: 'the index slows down the whole cast table',
     },
   ].filter(({ deliveries }) => Number.isFinite(deliveries));
 }
@@ -180,8 +180,8 @@ export interface Load {
   readonly full: readonly Limit[];
   readonly nearest: Limit;
   /**
-   * Seconds of an outage of a dependency of all consumers until the busiest queue has as many messages in flight as SQS
-   * allows.
+   * Seconds that a shared dependency of all consumers may be down until the busiest queue has as many messages in
+   * flight as SQS allows.
    */
   readonly secondsToInFlight: number;
 }
@@ -224,7 +224,7 @@ function fullestTable({ mix, payloadBytes }: Workload): { name: string; units: n
   return { name: `table ${listed(names)}`, units: most };
 }
 
-/** The consumers that are full first. */
+/** The consumers that are saturated first. */
 function slowestConsumers(
   workload: Workload,
   consumers: Deployment['consumers'],
@@ -241,7 +241,7 @@ function slowestConsumers(
   return { name: names.length === eventNames.length ? 'all alike' : listed(names), deliveries };
 }
 
-/** `a, b and c` */
+/** Text such as `a, b and c`. */
 const listed = (names: readonly string[]) => new Intl.ListFormat('en-GB').format(names);
 
 /** Sums of shares may differ in their last digit. */

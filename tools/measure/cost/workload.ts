@@ -2,11 +2,9 @@ import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { type EventName, eventNames, isEventName } from '../../../lambda/events/catalogue.ts';
 import { didYouMean } from '../../../lib/did-you-mean.ts';
 
-/** What is sent and how long it takes: assumptions that no template has. */
+/** Traffic and durations: assumptions that no template contains. */
 export interface Workload {
-  /**
-   * Deliveries in a month, spread evenly. All are accepted; repeats and 401s count as deliveries, too.
-   */
+  /** Deliveries in a month, spread evenly. All are accepted. Retries and 401s count as deliveries, too. */
   readonly deliveries: number;
   /** Mean size of a body that fits a message. */
   readonly payloadBytes: number;
@@ -14,33 +12,31 @@ export interface Workload {
   readonly receiverMilliseconds: number;
   /** Mean billed milliseconds of an invocation of a consumer, for its whole batch. */
   readonly consumerMilliseconds: number;
-  /** Mean messages in a batch. */
   readonly batch: number;
   /** Share of the deliveries, from 0 to 1, that is kept in S3 (decision D13). */
   readonly oversizeShare: number;
   /** Megabytes of every function. Undefined: as in the template. */
   readonly memoryMegabytes: number | undefined;
-  /** Share of each event. They sum up to 1. */
+  /** Share of each event. They add up to 1. */
   readonly mix: Readonly<Record<EventName, number>>;
   /** E-mail addresses that get every review notification. */
   readonly reviewEmails: number;
   /** Whether each event of the shop cache invalidates a path of a CloudFront distribution. */
   readonly cloudFront: boolean;
-  /** Queries in Athena about a week of the archive. */
+  /** Athena queries, each about a week of the archive. */
   readonly questions: number;
 }
 
-/** All events alike. */
 const evenMix = Object.fromEntries(eventNames.map((event) => [event, 1 / eventNames.length])) as Record<
   EventName,
   number
 >;
 
 /**
- * Payload: twice that of the samples in `events/`, whose ids are short. Milliseconds are assumed, not measured on Lambda: a warm
- * receiver makes one call (SQS), a warm consumer one or three (DynamoDB, SNS), each of a few milliseconds in the region, and
- * starts are spread over many invocations. Batch: 1, the most expensive case: a queue without a backlog delivers messages one
- * by one.
+ * Payload: twice that of the samples in `events/`, whose ids are short. Milliseconds are assumed, not measured on
+ * Lambda: a warm receiver makes one call (SQS), a warm consumer one or three (DynamoDB, SNS), each taking a few
+ * milliseconds within the region, and cold starts are spread over many invocations. Batch: 1, the most expensive case:
+ * a queue without a backlog delivers messages one by one.
  */
 export const defaultWorkload: Workload = {
   deliveries: 1_000_000,
@@ -60,7 +56,7 @@ export const defaultWorkload: Workload = {
 export const ACCOUNT_CONCURRENCY = 1_000;
 
 /**
- * Reads weights such as `shop.updated=3,review.posted=1`; an event that is not named is not sent.
+ * Parses weights such as `shop.updated=3,review.posted=1`. Events that are not named are not sent.
  * @throws InvalidArgumentError that says what is wrong
  */
 export function parseMix(text: string): Workload['mix'] {

@@ -11,11 +11,11 @@ export const SIGNATURE_LENGTH = 64;
 export interface SignedSecond {
   /** Number of the first delivery, from 0. */
   readonly first: number;
-  /** When each is to be sent, in milliseconds since the second began, in order. */
+  /** Send times, in milliseconds since the second began, in order. */
   readonly offsets: Float64Array<ArrayBuffer>;
   /** The bodies, concatenated. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Where each body ends. */
+  /** End position of each body. */
   readonly ends: Uint32Array<ArrayBuffer>;
   /** The signatures, concatenated. */
   readonly signatures: string;
@@ -30,12 +30,13 @@ export interface DeliveriesOptions {
 }
 
 /**
- * Makes and signs the deliveries of a run. Each has its own `webhookId` of the run and its number, and so is another event.
+ * Creates and signs the deliveries of a run. Each has its own `webhookId`, made of the run and its number, so each is a
+ * different event.
  */
 export class Deliveries {
   readonly #options: DeliveriesOptions;
   readonly #random: () => number;
-  /** Deliveries that each event lacks so far to have its share. */
+  /** For each event, the number of deliveries that it is behind its share. */
   readonly #owed: { readonly sample: Sample; readonly share: number; owed: number }[];
   #made = 0;
 
@@ -53,13 +54,13 @@ export class Deliveries {
   }
 
   /**
-   * Makes those of the next second.
-   * @param rate how many
+   * Creates the deliveries of the next second.
+   * @param rate number of deliveries
    * @param begin of the second, epoch milliseconds
    */
   next(rate: number, begin: number): SignedSecond {
     const first = this.#made;
-    // Sorted random moments are the arrivals of a Poisson process with a fixed count in the second.
+    // Sorted random times are the arrivals of a Poisson process with a fixed count in the second.
     const offsets = Float64Array.from({ length: rate }, () => this.#random() * 1_000).sort();
     const bodies = Array.from(offsets, (offset) => this.#body(new Date(begin + offset)));
     const ends = new Uint32Array(rate);
@@ -95,7 +96,7 @@ export class Deliveries {
     );
   }
 
-  /** The event that lacks most. So every part of the run has the mix. */
+  /** The event that is furthest behind its share. This keeps the mix in every part of the run. */
   #nextSample(): Sample {
     for (const one of this.#owed) one.owed += one.share;
     const most = this.#owed.reduce((first, one) => (one.owed > first.owed ? one : first));
@@ -121,10 +122,10 @@ export interface SecondAsked {
   readonly begin: number;
 }
 
-/** Seconds that are signed ahead: enough for a busy moment, and memory stays flat. */
+/** Seconds that are signed ahead: enough to survive a busy moment, and memory stays flat. */
 const SECONDS_AHEAD = 3;
 
-/** The deliveries of a run, second by second, which another thread signs ahead of time. */
+/** The deliveries of a run, second by second. Another thread signs them ahead of time. */
 export class SignedDeliveries implements AsyncDisposable {
   readonly #worker: Worker;
   readonly #rates: readonly number[];
@@ -144,12 +145,12 @@ export class SignedDeliveries implements AsyncDisposable {
     for (let second = 0; second < SECONDS_AHEAD; second += 1) this.#ask();
   }
 
-  /** Waits until the first second can be sent. @throws Error if it cannot be made */
+  /** Waits until the first second can be sent. @throws Error if it cannot be created */
   async ready(): Promise<void> {
     await this.#ready[0];
   }
 
-  /** @returns those of the next second; undefined after the last. @throws Error if they cannot be made */
+  /** @returns the deliveries of the next second; undefined after the last. @throws Error if they cannot be created */
   async next(): Promise<SignedSecond | undefined> {
     const second = await this.#ready[0];
     this.#ready.shift();

@@ -13,18 +13,18 @@ import type { Run } from './run.ts';
 
 /**
  * Milliseconds without a new record after which reading ends: the second attempt of a failed delivery comes within 38 s
- * (`lambda/consumer/retry.ts`). In AWS the archive's buffering is added.
+ * (`lambda/consumer/retry.ts`). In AWS the archive's buffering time is added.
  */
 const PATIENCE = 60_000;
 
-/** Milliseconds between two listings of the archive. In AWS each is paid for. */
+/** Milliseconds between two listings of the archive. In AWS each is charged. */
 const LOOK_INTERVAL = { local: 500, aws: 10_000 };
 
-/** The effects of a run's deliveries, as the archive has them. */
+/** The results of a run's deliveries, from the archive. */
 export interface Effect {
   /** Deliveries that were answered 200. */
   readonly accepted: number;
-  /** Accepted deliveries that the archive does not have after the whole wait. */
+  /** Accepted deliveries that were still not in the archive at the end of the wait. */
   readonly missing: number;
   /** Accepted deliveries that had not been found when reading ended early. */
   readonly unread?: { readonly count: number; readonly why: string };
@@ -38,16 +38,16 @@ export interface Effect {
   readonly latency: Percentiles;
 }
 
-/** Reads the effects of a run in the archive. It remembers what was there before the run. */
+/** Reads the results of a run from the archive. Ignores objects from before the run. */
 export class EffectReader {
   readonly #operation: Operation;
   readonly #plan: Pick<LoadPlan, 'mix' | 'run'>;
-  /** What to read: the run's events from its begin on. */
+  /** What to read: the run's events since its beginning. */
   readonly #window: { readonly events: readonly EventName[]; readonly since: Date };
-  /** Keys of objects that are read, or older than the run. */
+  /** Keys of objects that were read, or that are older than the run. */
   readonly #known = new Set<string>();
 
-  /** To be called before the run. @throws CommandError if the stack keeps no archive */
+  /** Call it before the run. @throws CommandError if the stack has no archive */
   static async open(operation: Operation, plan: Pick<LoadPlan, 'mix' | 'run'>): Promise<EffectReader> {
     const reader = new EffectReader(operation, plan);
     for await (const { key } of listArchive(operation.stack, reader.#window)) reader.#known.add(key);
@@ -62,9 +62,9 @@ export class EffectReader {
   }
 
   /**
-   * Waits until all accepted deliveries had their effect, as long as new records come. If it is interrupted, or the archive
-   * cannot be read any more, it returns what is known: the receipts would be lost otherwise.
-   * @param patience milliseconds without a new record. @default a minute, and in AWS the archive's buffering
+   * Waits until all accepted deliveries are processed, as long as new records arrive. If it is interrupted, or the
+   * archive becomes unreadable, it returns the results so far, because the measured answers would be lost otherwise.
+   * @param patience milliseconds without a new record. @default a minute, and in AWS the archive's buffering time
    */
   async read({ plan, measurements, begin }: Run, patience?: number): Promise<Effect> {
     const { stack, signal, progress = new Progress() } = this.#operation;
@@ -105,7 +105,7 @@ export class EffectReader {
             measurements.takeEffect(receivedAt - begin, milliseconds);
           }
         }
-        // Records of a damaged object are unknown; the others count.
+        // Records of a damaged object are unknown. All others count.
         why = reading.damaged.at(-1)?.message ?? why;
         progress.show({
           doing: 'Waiting for effects',
@@ -139,7 +139,6 @@ export class EffectReader {
   }
 }
 
-/** Why the archive cannot be read, in one line. */
 function reasonOf(error: unknown, local: boolean): string {
   const told = forPeople(error, local);
   return told instanceof Error ? (told.message.split('\n')[0] ?? told.name) : String(told);

@@ -15,7 +15,7 @@ import { deliveriesOf, type LoadPlan } from './plan.ts';
 /** Share of a limit that a test should stay below: `docs/scale-and-cost.md`, "Testing under load". */
 const NEAR = 0.7;
 
-/** The stage whose template counts: `prod` for a stage that cdk.json does not know, and without a name. */
+/** The stage whose template is used: `prod` if no name is given, or if cdk.json does not know it. */
 export function takenStage(stage: string | undefined): string {
   return stage !== undefined && Object.hasOwn(readContext().stages, stage) ? stage : 'prod';
 }
@@ -34,13 +34,13 @@ export async function deploymentOf(stage: string): Promise<Deployment> {
 export interface Destination {
   readonly title: string;
   readonly url: URL;
-  /** Of a stage in AWS, where a run costs money. */
+  /** Only for a stage in AWS, where a run costs money. */
   readonly deployment: Deployment | undefined;
-  /** The stage of the deployment, if it is not the one that was named. */
+  /** The stage of the deployment, if it is not the named one. */
   readonly takenAs?: string | undefined;
 }
 
-/** What to know before a run: for a stage also its cost and the limits that it reaches. */
+/** Facts to know before a run. For a stage, also its cost and the limits that it reaches. */
 export function describeForecast(
   plan: LoadPlan,
   { title, url, deployment, takenAs }: Destination,

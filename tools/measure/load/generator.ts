@@ -14,16 +14,16 @@ export const NO_ANSWER_AFTER = 31_000;
 const MAX_AT_ONCE = 64;
 
 /**
- * Milliseconds after the write. A reset within them means that the connection had been closed while it was idle: the reset
- * comes with the next round trip, which is shorter within a continent. A receiver that dies at once looks the same, so
- * these deliveries are counted.
+ * Milliseconds after the write. A reset within this time means that the connection had been closed while it was idle:
+ * the reset comes with the next round trip, which is shorter within a continent. A receiver that dies at once looks the
+ * same, so these deliveries are counted.
  */
 export const STALE_WITHIN = 100;
 
-/** The ending of a delivery without an answer in time. */
+/** The ending of a delivery that timed out. */
 const NO_ANSWER = 'no answer';
 
-/** A delivery without an end. */
+/** A delivery that has not ended. */
 interface UnderWay {
   readonly number: number;
   readonly due: number;
@@ -31,8 +31,11 @@ interface UnderWay {
 }
 
 /**
- * An open-loop generator: it sends deliveries by the clock, however long answers take. So all deliveries of the time in which
- * a receiver stands still show it, and not only those that it was processing.
+ * An open-loop generator: it sends deliveries by the clock, regardless of how long answers take. So if the receiver
+ * stalls, all deliveries of that time show the delay, not only those in progress.
+ *
+ * It is our own, because autocannon's connections wait for their answers, and Artillery (MPL), k6 (AGPL) and vegeta (a Go
+ * binary) do not see the effect of a delivery.
  */
 export class Generator implements Disposable {
   readonly #agent: HttpAgent;
@@ -42,7 +45,7 @@ export class Generator implements Disposable {
   /** In the order of their due times. */
   readonly #underWay = new Set<UnderWay>();
   #begunAt = performance.now();
-  /** When the next delivery is due, in milliseconds since the run began; undefined after the last. */
+  /** When the next delivery is due, in milliseconds since the run began. Undefined after the last. */
   #nextDue: number | undefined;
 
   constructor(url: URL, connections: number, measurements: Measurements) {
@@ -76,7 +79,7 @@ export class Generator implements Disposable {
     return this.#underWay.size;
   }
 
-  /** Sends them all. @param begin epoch milliseconds. @returns when the last is sent, or the signal is aborted */
+  /** Sends all deliveries. @param begin epoch milliseconds. @returns when the last is sent, or the signal is aborted */
   async send(seconds: SignedDeliveries, begin: number, signal: AbortSignal): Promise<void> {
     // A monotonic clock.
     this.#begunAt = performance.now() + (begin - Date.now());
@@ -137,7 +140,7 @@ export class Generator implements Disposable {
       'x-webhook-signature': signature,
     };
     const end = (came: number | string) => {
-      // A request may still fail after its end.
+      // A request may still fail after its delivery has ended.
       if (this.#underWay.delete(delivery)) this.#measurements.end({ number, due, at: this.elapsed, came });
     };
     const attempt = (isRepeated: boolean) => {
@@ -147,7 +150,7 @@ export class Generator implements Disposable {
         response.once('end', () => end(response.statusCode ?? 0));
         response.once('error', (error) => end(codeOf(error)));
       });
-      // It may wait long for a connection.
+      // The request may wait long for a connection.
       request.once('socket', () => {
         writtenAt = this.elapsed;
       });
@@ -179,7 +182,7 @@ export class Generator implements Disposable {
     post = attempt(false);
   }
 
-  /** Deliveries that are under way get no ending. */
+  /** Deliveries without an answer so far get no ending. */
   [Symbol.dispose](): void {
     const left = [...this.#underWay];
     this.#underWay.clear();

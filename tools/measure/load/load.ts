@@ -13,29 +13,27 @@ import { makeReport, type Unread } from './report.ts';
 import { describeReport } from './report-text.ts';
 import { type Run, runLoad } from './run.ts';
 
-/** Settings of a load test. */
 interface LoadOptions {
   readonly plan: LoadPlan;
   readonly url: URL;
   readonly secret: string;
-  /** The name of the stage, if one was given. */
   readonly stage?: string | undefined;
   readonly json: boolean;
   /** The file to draw into. */
   readonly picture?: string | undefined;
-  /** Ends after the plan. */
+  /** Stops after the plan. */
   readonly dryRun: boolean;
-  /** Does not ask. */
+  /** Skips the question. */
   readonly yes: boolean;
 }
 
-/** The stack is the one whose archive shows the effects; without it they are unknown. */
+/** The stack whose archive shows the results. Without it, they are unknown. */
 export type LoadOperation = Omit<Operation, 'stack'> & { readonly stack: Stage | undefined };
 
 /**
- * Sends what is planned, and prints the report.
+ * Sends the planned deliveries, and prints the report.
  * @returns whether all deliveries were sent at their rate, answered 200 and processed, as far as that is known
- * @throws CommandError before anything is sent, if it cannot be done as asked
+ * @throws CommandError if the options are not possible; nothing was sent then
  */
 export async function load(operation: LoadOperation, options: LoadOptions): Promise<boolean> {
   const { signal, printLine, width, stack } = operation;
@@ -57,7 +55,7 @@ export async function load(operation: LoadOperation, options: LoadOptions): Prom
 async function agreed(operation: LoadOperation, options: LoadOptions): Promise<boolean> {
   const { printLine, width, signal, stack } = operation;
   const { plan, url, stage, dryRun, yes, json } = options;
-  // Behind an address of this machine there may be a tunnel.
+  // A local address may be the end of a tunnel.
   const isElsewhere = !isThisMachine(url) || stack?.local === false;
   if (!isElsewhere && !dryRun) return true;
   if (isElsewhere && !dryRun && !yes) requireTerminal();
@@ -66,7 +64,7 @@ async function agreed(operation: LoadOperation, options: LoadOptions): Promise<b
   const deployment = isElsewhere ? await deploymentOf(taken) : undefined;
   const takenAs = taken === stage ? undefined : taken;
   const destination = { title: stack?.title ?? url.host, url, deployment, takenAs };
-  // With --json only the report is on standard output.
+  // With --json, standard output contains only the report.
   const print = json ? console.error : printLine;
   for (const line of describeForecast(plan, destination, width)) print(line);
   if (dryRun) return false;

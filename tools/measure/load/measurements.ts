@@ -1,13 +1,13 @@
 import { createHistogram } from 'node:perf_hooks';
 import { type LoadPlan, type PlannedStep, ratesOf, stepsOf } from './plan.ts';
 
-/** Points that a run is drawn with: a long run has several seconds in each. */
+/** Maximum number of points in the picture. In a long run, each covers several seconds. */
 const MAX_SLICES = 120;
 
-/** Milliseconds after which a delivery counts as sent late: the machine that sends is at fault then. */
+/** Milliseconds after which a delivery counts as sent late. The cause is then the sending computer. */
 export const LATE = 100;
 
-/** Milliseconds. Longer latencies count as this long. */
+/** Milliseconds. Longer latencies count as this value. */
 const MAX_LATENCY = 60 * 60 * 1_000;
 
 /** In milliseconds. */
@@ -20,7 +20,7 @@ export interface Percentiles {
   readonly max: number;
 }
 
-/** An HDR histogram: exact to a share of each value, in memory that does not grow. */
+/** An HDR histogram: each value has a limited relative error, and memory does not grow. */
 export class LatencyHistogram {
   readonly #histogram;
 
@@ -29,12 +29,12 @@ export class LatencyHistogram {
     this.#histogram = createHistogram({ lowest: 1, highest: MAX_LATENCY * 1_000, figures });
   }
 
-  /** @param milliseconds fractions count, to the microsecond */
+  /** @param milliseconds may have fractions, to the microsecond */
   add(milliseconds: number): void {
     this.#histogram.record(Math.min(MAX_LATENCY * 1_000, Math.max(1, Math.round(milliseconds * 1_000))));
   }
 
-  /** @param percent of the values that are at most as long, such as 99.9. @returns 0 without any value */
+  /** @param percent of the values that are at most this long, such as 99.9. @returns 0 if there are no values */
   percentile(percent: number): number {
     return this.#histogram.count === 0 ? 0 : this.#histogram.percentile(percent) / 1_000;
   }
@@ -52,12 +52,12 @@ export class LatencyHistogram {
   }
 }
 
-/** Numbers of deliveries, a bit each: a run of hours has hundreds of millions. */
+/** A set of delivery numbers with one bit each: a run of hours has hundreds of millions. */
 export class Bitmap {
   readonly #bits: Uint8Array;
   #size = 0;
 
-  /** @param limit numbers are below it */
+  /** @param limit all numbers are below it */
   constructor(limit: number) {
     this.#bits = new Uint8Array(Math.ceil(limit / 8));
   }
@@ -80,23 +80,22 @@ export class Bitmap {
   }
 }
 
-/** What became of one delivery. */
 export interface Ending {
   readonly number: number;
-  /** When it was to be sent, in milliseconds since the run began. */
+  /** When it was due, in milliseconds since the run began. */
   readonly due: number;
-  /** When it ended, likewise. */
+  /** When it ended, in milliseconds since the run began. */
   readonly at: number;
   /** The status of the answer, or why there was none. */
   readonly came: number | string;
 }
 
-/** Counts of an interval of the run, by when deliveries were to be sent. */
+/** Counts for an interval of the run, by the due time of deliveries. */
 export class Interval {
   /** Seconds since the run began. */
   readonly begin: number;
   readonly seconds: number;
-  /** Deliveries that are to be sent. */
+  /** Number of deliveries due. */
   readonly wanted: number;
   sent = 0;
   accepted = 0;
@@ -106,9 +105,9 @@ export class Interval {
   came = 0;
   /** Sent later than {@link LATE}. */
   late = 0;
-  /** From when it was to be sent to its end. */
+  /** From the due time to the end. */
   readonly receipt = new LatencyHistogram(2);
-  /** From receipt to effect, by when it was received. */
+  /** From receipt to effect, by the time of receipt. */
   readonly effect = new LatencyHistogram(2);
 
   constructor(begin: number, rates: readonly number[]) {
@@ -124,22 +123,21 @@ export class Interval {
   }
 }
 
-/** What is measured during a run. */
 export class Measurements {
   /** Equal parts of the run. */
   readonly slices: readonly Interval[];
   readonly steps: readonly (Interval & Pick<PlannedStep, 'rate'>)[];
-  /** By status, or by the kind of error without an answer. */
+  /** By status, or by the kind of error if there was no answer. */
   readonly endings = new Map<number | string, number>();
-  /** Of every delivery that ended, whatever came: from when it was to be sent. */
+  /** From the due time to the end, for every delivery that ended in any way. */
   readonly receipt = new LatencyHistogram();
-  /** From when deliveries were to be sent to when they were. */
+  /** From the due time to the time of sending. */
   readonly sendLag = new LatencyHistogram();
   sent = 0;
-  /** Of these, sent a second time, because the connection had been closed while it was idle. */
+  /** How many were sent again because an idle connection had been closed. */
   sentAgain = 0;
   ended = 0;
-  /** Milliseconds since the run began, of the last answer. */
+  /** Time of the last answer, in milliseconds since the run began. */
   lastAnswerAt = 0;
   /** Deliveries that were answered 200. */
   readonly accepted: Bitmap;
@@ -162,7 +160,10 @@ export class Measurements {
     this.accepted = new Bitmap(sum(rates));
   }
 
-  /** A delivery is being sent. @param due when it was to be sent, @param at when it is: milliseconds since the run began */
+  /**
+   * Records that a delivery is being sent. @param due when it was due, @param at when it is sent: milliseconds since
+   * the run began
+   */
   begin(due: number, at: number): void {
     this.sent += 1;
     this.sendLag.add(at - due);
@@ -189,9 +190,11 @@ export class Measurements {
     }
   }
 
-  /** A delivery had its effect. @param receivedAt milliseconds since the run began, by the receiver's clock */
+  /**
+   * Records that a delivery was processed. @param receivedAt milliseconds since the run began, by the receiver's clock
+   */
   takeEffect(receivedAt: number, milliseconds: number): void {
-    // The receipt may be after the last second, and by another clock before the first.
+    // The receipt may be after the last second. Because clocks differ, it may also be before the first.
     const index = Math.min(this.slices.length - 1, Math.max(0, this.#sliceAt(receivedAt)));
     this.slices[index]?.effect.add(milliseconds);
   }

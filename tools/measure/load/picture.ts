@@ -3,13 +3,13 @@ import { duration } from '../../cli/terminal/text.ts';
 import type { Percentiles } from './measurements.ts';
 import { type LoadReport, percent } from './report.ts';
 
-/** Pixels. The width is that of a page of text; the gap between panels holds the heading of the lower one. */
+/** Pixels. The width is that of a page of text. The gap between panels contains the heading of the lower panel. */
 const [WIDTH, LEFT, RIGHT, HEAD, HEIGHT, GAP] = [920, 64, 896, 120, 160, 60];
 
-/** From the usual to the rare: one hue, the rarer the stronger. */
+/** From usual to rare: one hue, stronger for rarer values. */
 const LINES = ['p50', 'p90', 'p99', 'max'] as const;
 
-/** By day and by night each line has a contrast of 3:1, and each text of 4.5:1. */
+/** In light and dark mode, each line has a contrast of 3:1, and each text of 4.5:1. */
 const STYLE = `
   text { font: 12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; fill: #16191f }
   .title { font-size: 17px; font-weight: 600 } .heading { font-size: 13px; font-weight: 600 } .soft { fill: #525a68 }
@@ -25,7 +25,7 @@ const STYLE = `
     .broken { stroke: #ff8f8f }
   }`;
 
-/** The place of a value in a panel, in pixels from its top, and the values that get a line. */
+/** The position of a value in a panel, in pixels from its top, and the values that get a line. */
 interface Scale {
   readonly y: (value: number) => number;
   readonly ticks: readonly number[];
@@ -40,7 +40,7 @@ interface Panel {
   readonly series: readonly (readonly [name: string, label: string, path: string])[];
 }
 
-/** Draws latency, effect and rate of a run over its seconds, one panel below the other. */
+/** Draws latency, effect and rate of a run over its seconds, in panels from top to bottom. */
 export function drawReport(report: LoadReport): string {
   const { slices, steps, effect, plan, sender, ended } = report;
   const seconds = Math.max(1, ...slices.map(({ begin, seconds: length }) => begin + length));
@@ -49,7 +49,7 @@ export function drawReport(report: LoadReport): string {
   const latency = (key: 'receipt' | 'effect', title: [string, string], total: Percentiles): Panel => {
     const measured = slices.filter((slice) => slice[key].count > 0);
     const scale = logarithmic(measured.flatMap((slice) => LINES.map((name) => slice[key][name])));
-    // A slice without values interrupts the line. "h0" shows a point that stands alone.
+    // A slice without values interrupts the line. "h0" draws a single point.
     const path = (name: (typeof LINES)[number]) =>
       slices.map((slice, index) => {
         const point = `${x(slice.begin + slice.seconds / 2)} ${scale.y(slice[key][name])}h0`;
@@ -139,7 +139,7 @@ function draw({ heading, meaning, scale: { y, ticks }, unit, series }: Panel): s
     }),
     ...series.map(([name, , path]) => line(name, path)),
     ...series.toReversed().map(([name, label, path]) => {
-      // A swatch, the text at some 7 pixels a letter, and a space.
+      // A swatch, the text at about 7 pixels a letter, and a space.
       legendEnd -= 24 + 7 * label.length + 16;
       const swatch = path.endsWith('z') ? `M${legendEnd + 8} -11v-10h10v10z` : `M${legendEnd} -16h18`;
       return `${line(name, swatch)}${text(legendEnd + 24, -12, label)}`;
@@ -161,13 +161,13 @@ function summary({ deliveries: { wanted, sent, accepted }, endings, effect }: Lo
   ].join(' · ');
 }
 
-/** Whole decades: a stall is a hundred times the usual. */
+/** Whole decades: a stall takes a hundred times the usual latency. */
 function logarithmic(values: readonly number[]): Scale {
   const exponents = values.filter((value) => value > 0).map(Math.log10);
   const low = exponents.length === 0 ? 0 : Math.floor(Math.min(...exponents));
   const high = Math.max(low + 1, Math.ceil(Math.max(low, ...exponents)));
   const decades = Array.from({ length: high - low + 1 }, (_, index) => 10 ** (low + index));
-  // Few decades leave room for lines between.
+  // With few decades there is room for lines in between.
   const between = high - low > 2 ? [] : decades.slice(0, -1).flatMap((decade) => [2 * decade, 5 * decade]);
   const share = (value: number) => (Math.log10(Math.max(value, 10 ** low)) - low) / (high - low);
   return { y: (value) => round(HEIGHT * (1 - share(value))), ticks: [...decades, ...between] };
@@ -178,7 +178,7 @@ const linear = (largest: number): Scale => ({
   ticks: ticksUpTo(largest, 4),
 });
 
-/** Round values from 0 on. @param amount how many, about */
+/** Round values from 0 on. @param amount approximate number of values */
 function ticksUpTo(largest: number, amount: number): number[] {
   const decade = 10 ** Math.floor(Math.log10(largest / amount));
   const step = [1, 2, 5, 10].map((factor) => factor * decade).find((one) => one >= largest / amount) ?? 1;
@@ -191,7 +191,7 @@ const line = (name: string, path: string) => `<path class="line ${name}" d="${pa
 const text = (x: number, y: number, content: string, name = '', anchor = 'start') =>
   `<text x="${x}" y="${y}" class="${name}" text-anchor="${anchor}" xml:space="preserve">${escapeXml(content)}</text>`;
 
-/** `0.4 ms`, `120 ms`, `1.2 s`. */
+/** Text such as `0.4 ms`, `120 ms`, `1.2 s`. */
 const time = (ms: number) => (ms < 1_000 ? `${digits(ms)} ms` : `${digits(ms / 1_000)} s`);
 const digits = (value: number) => (value >= 100 ? Math.round(value) : Number(value.toPrecision(2)));
 const count = (value: number) => value.toLocaleString('en');

@@ -2,33 +2,32 @@ import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import { isThisMachine } from '../../stage/stage.ts';
 
-/** Deliveries a second. One process sends fewer; for more, start several side by side. */
+/** Maximum deliveries a second. One process may not reach it. To send more, start several at the same time. */
 export const MAX_RATE = 20_000;
 
 /** Four hours: until then new tables have doubled their capacity eight times. */
 export const MAX_SECONDS = 4 * 60 * 60;
 
-/** Shops that deliveries are about. */
+/** Number of shops in the deliveries. */
 export const MAX_SHOPS = 100_000;
 
-/** Open connections. Further deliveries wait for one, and their wait counts. One machine has 65,535 ports. */
+/** Open connections. Further deliveries wait for one, and their wait counts. One computer has 65,535 ports. */
 export const MAX_CONNECTIONS = 10_000;
 
 /** Steps of a ramp. A shorter run has one for each second. */
 const RAMP_STEPS = 10;
 
-/** What is to be sent. */
 export interface LoadPlan {
-  /** Deliveries a second; in a ramp, those of the last step. */
+  /** Deliveries a second. In a ramp, those of the last step. */
   readonly rate: number;
   readonly seconds: number;
   /** Whether the rate rises in steps. */
   readonly ramp: boolean;
-  /** Share of each event. They sum up to 1. */
+  /** Share of each event. They add up to 1. */
   readonly mix: Readonly<Record<EventName, number>>;
   readonly shops: number;
   readonly connections: number;
-  /** Part of the ids of all deliveries: it tells this run from others. */
+  /** Part of the ids of all deliveries, which distinguishes this run from others. */
   readonly run: string;
 }
 
@@ -53,16 +52,15 @@ export function ratesOf(plan: Pick<LoadPlan, 'rate' | 'seconds' | 'ramp'>): numb
   return stepsOf(plan).flatMap(({ rate, seconds }) => Array.from({ length: seconds }, () => rate));
 }
 
-/** Deliveries of the whole run. */
 export function deliveriesOf(plan: Pick<LoadPlan, 'rate' | 'seconds' | 'ramp'>): number {
   return stepsOf(plan).reduce((sum, { rate, seconds }) => sum + rate * seconds, 0);
 }
 
 /**
- * Checks the address of --url: it must be this machine, or a host that is named twice. A load test of somebody else's host is
- * an attack, and a mistyped address is somebody else's.
+ * Checks the address of --url: it must be this computer, or a host that is repeated with --i-own. A load test of
+ * somebody else's host is an attack, and a mistyped address belongs to somebody else.
  * @param owned the host of --i-own
- * @throws CommandError if it is neither, or no address
+ * @throws CommandError if it is neither, or not an address
  */
 export function loadTarget(url: string, owned: string | undefined): URL {
   const target = URL.parse(url);

@@ -7,7 +7,7 @@ import type { Percentiles } from './measurements.ts';
 import { type LoadReport, MAX_P99, percent } from './report.ts';
 import { LOCAL_ERRORS } from './run.ts';
 
-/** What of an ending is not said by its number. */
+/** Explanations for endings whose code alone is not clear. */
 const MEANINGS: Readonly<Record<string, string>> = {
   200: 'queued or parked',
   301: 'leads to another address',
@@ -31,7 +31,6 @@ const MEANINGS: Readonly<Record<string, string>> = {
   ...LOCAL_ERRORS,
 };
 
-/** A report for people, in lines. */
 export function describeReport(report: LoadReport, width: number): string[] {
   const { plan, deliveries, rate, sender, steps, ended } = report;
   const sections = [
@@ -139,7 +138,7 @@ function describeEffect({ effect }: LoadReport, width: number): string[] {
 function describeSteps({ steps }: LoadReport, width: number): string[] {
   const shown = steps.filter(({ sent }) => sent > 0);
   const first = shown.find(({ broken }) => broken !== undefined);
-  // Where a run ended early there may be neither a break nor an answer to all.
+  // If a run ended early, there may be neither a broken step nor an answer to all deliveries.
   const last = shown
     .filter(({ rate, wanted, accepted }) => accepted === wanted && (first === undefined || rate < first.rate))
     .at(-1);

@@ -9,7 +9,7 @@ export const MAX_P99 = 1_000;
 /** Share of deliveries that may take longer than that. */
 const MAX_SLOW_SHARE = 0.01;
 
-/** Share of deliveries that may be sent late. Beyond it the figures show the sender and not the receiver. */
+/** Share of deliveries that may be sent late. With more, the figures show the sender and not the receiver. */
 const MAX_LATE_SHARE = 0.01;
 
 /** The same for one step, which has few deliveries. */
@@ -20,15 +20,13 @@ const MAX_LOOP_DELAY = 50;
 
 type IntervalSummary = ReturnType<Interval['summary']>;
 
-/** A step of a ramp. */
 interface ReportedStep extends IntervalSummary {
   /** Deliveries a second. */
   readonly rate: number;
-  /** Why it counts as broken. */
   readonly broken?: string;
 }
 
-/** Why the effect is unknown. */
+/** Why the results are unknown. */
 export interface Unread {
   readonly why: string;
 }
@@ -40,14 +38,14 @@ export interface LoadReport {
   readonly begun: string;
   readonly plan: Pick<LoadPlan, 'rate' | 'seconds' | 'ramp' | 'mix' | 'shops' | 'connections'>;
   readonly deliveries: Record<'wanted' | 'sent' | 'sentAgain' | 'answered' | 'accepted', number>;
-  /** A second. */
+  /** Per second. */
   readonly rate: Record<'wanted' | 'sent' | 'answered', number>;
-  /** By status, or by the kind of error without an answer; `under way` in a run that ended early. */
+  /** By status, or by the kind of error if there was no answer. In a run that ended early also `under way`. */
   readonly endings: readonly { readonly came: number | string; readonly count: number }[];
-  /** From when a delivery was to be sent to its answer, or to the end of the wait for it. */
+  /** From the due time of a delivery to its answer, or to its timeout. */
   readonly receipt: Percentiles;
   readonly effect: Effect | Unread;
-  /** The machine that sends. */
+  /** The computer that sends. */
   readonly sender: {
     readonly sendLag: Percentiles;
     readonly loopDelayP99: number;
@@ -57,11 +55,8 @@ export interface LoadReport {
   /** Empty without a ramp. */
   readonly steps: readonly ReportedStep[];
   readonly slices: readonly IntervalSummary[];
-  /** Why it ended early. */
   readonly ended?: string;
-  /**
-   * Whether all deliveries were sent at their rate, answered 200 and processed, as far as that is known.
-   */
+  /** Whether all deliveries were sent at their rate, answered 200 and processed, as far as that is known. */
   readonly succeeded: boolean;
 }
 
@@ -108,7 +103,7 @@ export function makeReport(run: Run, effect: Effect | Unread): LoadReport {
 
 const lateOf = ({ slices }: Run['measurements']) => slices.reduce((sum, { late }) => sum + late, 0);
 
-/** Whether the machine that sends did not keep the rate. */
+/** Whether the sending computer did not keep the rate. */
 const isLate = ({ measurements }: Run) => lateOf(measurements) > measurements.sent * MAX_LATE_SHARE;
 
 function doubtsOf(run: Run): string[] {
@@ -133,7 +128,7 @@ function reportStep(step: Interval & { readonly rate: number }, run: Run): Repor
   return { ...step.summary(), rate: step.rate, ...(broken !== undefined && { broken }) };
 }
 
-/** Why a step counts as broken. The sender's own fault comes first, because it would explain the others. */
+/** Why a step counts as broken. A fault of the sender comes first, because it would explain the others. */
 function breakOf(step: Interval, { ended, over }: Run): string | undefined {
   const { begin, seconds, wanted, sent, accepted, failed, late, receipt } = step;
   const isCut = ended !== undefined && sent < wanted;

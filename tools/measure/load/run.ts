@@ -21,7 +21,7 @@ export interface RunOptions {
   readonly plan: LoadPlan;
   readonly url: URL;
   readonly secret: string;
-  /** Ends it early. The measurements so far are kept. */
+  /** Ends the run early. The measurements so far are kept. */
   readonly signal: AbortSignal;
   readonly progress: ProgressDisplay;
   /** Prints a warning at once. */
@@ -30,7 +30,6 @@ export interface RunOptions {
   readonly maxUnderWay?: number;
 }
 
-/** A run that has ended. */
 export interface Run {
   readonly plan: LoadPlan;
   readonly url: URL;
@@ -41,9 +40,8 @@ export interface Run {
   readonly lasted: number;
   /** Milliseconds from its first second until the last wait ended. */
   readonly over: number;
-  /** Why it ended early. */
   readonly ended?: string;
-  /** Why the machine that sends could not keep the rate. */
+  /** Why the sending computer could not keep the rate. */
   readonly tooSlow?: string;
   /** Milliseconds that the event loop was late, at p99. */
   readonly loopDelay: number;
@@ -126,26 +124,27 @@ export async function runLoad({
   };
 }
 
-/** A run so far. */
 interface RunState {
   readonly host: string;
   /** Milliseconds since it began. */
   readonly elapsed: number;
-  /** By status, or by the kind of error without an answer. */
+  /** By status, or by the kind of error if there was no answer. */
   readonly endings: ReadonlyMap<number | string, number>;
   /** Milliseconds by which the next delivery is late. */
   readonly lateBy: number;
-  /** Deliveries without an end. */
   readonly underWay: number;
 }
 
 /**
- * Deliveries under way at which a run is aborted. Each takes 6 to 13 kB (measured), so they are about a gigabyte. At the
- * highest rate it is what is sent in five seconds.
+ * Number of deliveries without an answer at which a run is aborted. Each takes 6 to 13 kB (measured), about a gigabyte
+ * in total. At the highest rate, this many are sent in five seconds.
  */
 const MAX_UNDER_WAY = 100_000;
 
-/** A run is aborted after so many deliveries that all ended alike, or after all of so many milliseconds did. */
+/**
+ * A run is aborted if at least this many deliveries ended, all in the same way, or if all did for this many
+ * milliseconds.
+ */
 const ENOUGH = { deliveries: 10, milliseconds: 3_000 };
 
 /** Milliseconds without any answer or error. A cold start takes a second or two. */
@@ -160,10 +159,10 @@ export const LOCAL_ERRORS: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this machine has no ports left: fewer --connections',
 };
 
-/** Answers of an overloaded receiver or gateway: they do not say whether address and secret are right. */
+/** Answers of an overloaded receiver or gateway. They do not show whether address and secret are right. */
 const OVERLOADED: readonly (number | string)[] = [429, 503];
 
-/** @returns why it is useless to continue; undefined if it is not */
+/** @returns why continuing is useless; undefined if it is not */
 export function abortReason(
   { host, elapsed, endings, underWay }: RunState,
   maxUnderWay = MAX_UNDER_WAY,
@@ -177,7 +176,7 @@ export function abortReason(
   }
   const kinds = [...endings.keys()];
   if (kinds.every((kind) => typeof kind === 'string')) {
-    // Deliveries under way may still be answered: a cold start takes longer than an error.
+    // Deliveries without an answer may still succeed: a cold start takes longer than an error.
     const failed = countOf(endings, kinds);
     if ((failed < underWay && elapsed < SILENCE) || !isEnough(endings, kinds, elapsed)) return undefined;
     const own = kinds.map((kind) => LOCAL_ERRORS[kind]).find((meaning) => meaning !== undefined);
@@ -204,7 +203,7 @@ function isEnough(
 const countOf = (endings: RunState['endings'], kinds: readonly (number | string)[]) =>
   kinds.reduce<number>((sum, kind) => sum + (endings.get(kind) ?? 0), 0);
 
-/** The meaning of a status that every delivery gets; undefined for one that may pass. */
+/** The meaning of a status that every delivery gets. Undefined for one that may be temporary. */
 function refusal(status: number): string | undefined {
   if (status >= 300 && status < 400) {
     return 'it leads to another address, and a delivery is not sent on. Give the one that it leads to';
@@ -219,7 +218,7 @@ function refusal(status: number): string | undefined {
   return undefined;
 }
 
-/** @returns a warning if the machine that sends is too slow */
+/** @returns a warning if the sending computer is too slow */
 export function senderTooSlow({ lateBy }: Pick<RunState, 'lateBy'>): string | undefined {
   if (lateBy < TOO_LATE) return undefined;
   return `This machine cannot keep the rate: it is ${(lateBy / 1_000).toFixed(1)} s behind. Lower --rate, end what else runs here, or send from several machines at a part of the rate each.`;

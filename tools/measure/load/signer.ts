@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Deliveries, type DeliveriesOptions, type SecondAsked } from './deliveries.ts';
 
-// A thread of its own, so that signing does not delay what the sending thread measures.
+// A separate thread, so that signing does not disturb the measurements of the sending thread.
 
 const deliveries = new Deliveries(workerData as DeliveriesOptions);
 

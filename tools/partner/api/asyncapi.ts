@@ -10,7 +10,7 @@ import {
   topics,
 } from './notifications.ts';
 
-/** 3.1 adds nothing that is used here, and fewer tools read it. */
+/** Version 3.1 adds nothing that is used here, and fewer tools support it. */
 const VERSION = '3.0.0';
 
 const INTRODUCTION = `What subscribers of our topics get.
@@ -19,7 +19,7 @@ A notification may come more than once, and in any order: \`eventId\` is the sam
 
 The names of the topics are made at deployment: outputs of the stack say them.`;
 
-/** AsyncAPI 3.0: the topics and the messages that are published on them. */
+/** AsyncAPI 3.0 document of the topics and the messages published to them. */
 export function asyncApiDocument(): JsonSchema {
   const notified = describedEvents().filter((event) => topicOf(event) !== undefined);
   const names = Object.keys(topics) as TopicName[];
@@ -97,7 +97,6 @@ function operation(topic: TopicName): JsonSchema {
   };
 }
 
-/** AsyncAPI messages by name. */
 type Messages = Readonly<Record<string, JsonSchema>>;
 
 /** Source: user guide, "Custom notifications using Amazon Q Developer in chat applications". */
@@ -124,7 +123,7 @@ const customNotificationSchema: JsonSchema = {
   required: ['version', 'source', 'content'],
 };
 
-/** The three forms of a notification. A subscription gets the one of its protocol. */
+/** The three forms of a notification. A subscription gets the one for its protocol. */
 function notificationMessages(described: DescribedEvent): Messages {
   const { event, name, schemaName, meaning } = described;
   const forms = notificationForms(described);

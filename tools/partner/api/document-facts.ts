@@ -11,15 +11,14 @@ export const info = (title: string, description: string) => ({
 /** SPDX identifier. */
 export const LICENCE: string = license;
 
-/** A host that nobody owns (RFC 2606). */
+/** A reserved host name that nobody can own (RFC 2606). */
 export const EXAMPLE_HOST = 'webhooks.example.com';
 
-/** Replace it by your own when you deploy the stack. Linters ask for all three. */
+/** Placeholders to replace when you deploy the stack. Linters require all three fields. */
 export const CONTACT = {
   name: 'The people who gave you the address and the secret',
   url: `https://${EXAMPLE_HOST}/`,
   email: 'webhooks@example.com',
 };
 
-/** A reference to a schema of the same document. */
 export const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });

@@ -8,10 +8,9 @@ import { dataSchema, type JsonSchema } from './json-schema.ts';
 
 export const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
 
-/** The `$id` of a schema. Nobody fetches it. */
+/** The `$id` of a schema. It is an identifier and never fetched. */
 export const schemaId = (name: string) => `urn:partner-webhooks:schema:${name}`;
 
-/** An event with its names in the documents. */
 export interface DescribedEvent {
   readonly event: EventName;
   /** For files, operations and messages: `shop-updated`. */
@@ -19,7 +18,7 @@ export interface DescribedEvent {
   /** For schemas: `ShopUpdated`. */
   readonly schemaName: string;
   readonly meaning: string;
-  /** What we do about it, as part of a sentence: `invalidate the shop cache`. */
+  /** The event's effect, as part of a sentence: `invalidate the shop cache`. */
   readonly processing: string;
   readonly samples: readonly Sample[];
 }
@@ -49,7 +48,7 @@ export const eventId = {
   description: 'SHA-256 of the body’s bytes in hex. A repeat of the same bytes has the same id.',
 };
 
-/** The id of a payload that is sent as JSON without white space. */
+/** The event id of a payload that is sent as JSON without white space. */
 export const eventIdOf = (payload: object) => sha256Hex(Buffer.from(JSON.stringify(payload)));
 
 export const requestId = {
@@ -64,8 +63,8 @@ export const EVENT_ID = eventIdOf({});
 
 const timestamp = {
   type: 'string',
-  // Without `format: date-time`: generated clients would parse it, and send it with fewer digits or in another zone.
-  // In some regular expressions `\d` matches the digits of every script.
+  // Without `format: date-time`: generated clients would parse the value, and send it with fewer digits or in another
+  // time zone. `[0-9]` because in some regular expression engines `\d` matches the digits of every script.
   pattern: UTC_DATE_TIME.source.replaceAll('\\d', '[0-9]'),
   description:
     'When it happened: a date and time of RFC 3339 in UTC, with a capital `T`, seconds, and `Z` or `+00:00`. Send as many digits of a second as you have; we use nine. It must be a moment that exists: 30 February, 24:00 and a leap second (`:60`) are refused. Any age is accepted. Of two events about the same thing the later `timestamp` wins.',
@@ -75,7 +74,6 @@ const webhookId = {
   description: 'Yours to use: whatever it is, it is kept with the event, and nothing is decided by it.',
 };
 
-/** A payload as the partner sends it. */
 export function payloadSchema({ event, meaning, processing, samples }: DescribedEvent): JsonSchema {
   return {
     title: event,

@@ -20,20 +20,19 @@ import { notificationDocument } from './notifications.ts';
 import { openApiDocument } from './openapi.ts';
 import { describedPage } from './page.ts';
 
-/** Where the descriptions of our interfaces are. */
 export const API_FOLDER = 'docs/api';
 
 const SCHEMAS_FOLDER = `${API_FOLDER}/schemas`;
 
 const jsonText = (document: object) => `${JSON.stringify(document, undefined, 2)}\n`;
 
-/** `docs/api/openapi.json`: what the partner sends, and the answers. */
+/** `docs/api/openapi.json`: the partner's requests, and the answers. */
 export const openApiText = () => jsonText(openApiDocument());
 
-/** `docs/api/asyncapi.json`: what subscribers of the topics get. */
+/** `docs/api/asyncapi.json`: the messages to subscribers of the topics. */
 export const asyncApiText = () => jsonText(asyncApiDocument());
 
-/** Every description. The schema of a removed event is included without text, so that its file is removed. */
+/** Every description. The schema of a removed event is included without text, so that its file is deleted. */
 export function apiFiles(): DerivedFile[] {
   const events = describedEvents();
   const schemas = new Map([
@@ -55,7 +54,7 @@ export function apiFiles(): DerivedFile[] {
 
 const { properties, required } = z.toJSONSchema(recordSchema, { io: 'input' });
 
-/** `docs/api/schemas/archive-record.json`: a line of an object of the archive. */
+/** `docs/api/schemas/archive-record.json`: a line of an archive object. */
 const archiveRecordDocument = (events: readonly DescribedEvent[]): JsonSchema => ({
   $schema: DRAFT,
   $id: schemaId('archive-record'),

@@ -15,7 +15,7 @@ export type JsonSchema = { readonly [keyword: string]: unknown };
 /** A value as the partner sends it, or as the code has it after parsing. */
 type Side = 'input' | 'output';
 
-/** The JSON Schema of a kind of field. Its description has what JSON Schema cannot express. */
+/** The JSON Schema of a kind of field. Its description contains everything that JSON Schema cannot express. */
 type FieldSchema = Readonly<Record<Side, JsonSchema>>;
 
 const nonEmptyString = { type: 'string', minLength: 1 };
@@ -26,8 +26,8 @@ const WELL_FORMED = 'of well-formed Unicode: no lone surrogate';
 const REPLACED = 'A lone surrogate in it is replaced by U+FFFD.';
 
 /**
- * The fields of the contract's schemas, by identity. They transform, refine and catch, which the schema library cannot convert
- * to JSON Schema by itself. A field that is not in this table is an error.
+ * Fields of the contract's schemas, by identity. They transform, refine and catch, which the schema library cannot
+ * convert to JSON Schema. Such a field must be in this table.
  */
 const fieldSchemas: ReadonlyMap<z.ZodMiniType, FieldSchema> = new Map<z.ZodMiniType, FieldSchema>([
   [
@@ -82,7 +82,7 @@ const fieldSchemas: ReadonlyMap<z.ZodMiniType, FieldSchema> = new Map<z.ZodMiniT
   ],
 ]);
 
-/** Descriptions of the fields of `data`. A field without one is described by its name. */
+/** Descriptions of the fields of `data`. Other fields are described by their names. */
 const TEXTS: Readonly<Record<string, string>> = {
   shop_id: 'The shop.',
   girl_id: 'The staff member.',
@@ -102,7 +102,10 @@ const fieldText = (field: string) => TEXTS[field] ?? `The ${field.replaceAll('_'
 /** Kinds of schemas that the library converts to JSON Schema completely. */
 const KINDS = new Set(['string', 'number', 'boolean', 'null', 'literal', 'enum', 'union', 'nullable']);
 
-/** Checks that it converts completely. Lengths are not: the library counts UTF-16 units, JSON Schema characters. */
+/**
+ * Checks that the library converts completely. Lengths are not among them: the library counts UTF-16 units, JSON Schema
+ * characters.
+ */
 const CHECKS = new Set(['string_format', 'number_format', 'greater_than', 'less_than', 'multiple_of']);
 
 /**
@@ -114,7 +117,7 @@ export const dataSchema = (event: EventName, side: Side): JsonSchema =>
 
 /**
  * Like {@link dataSchema}, for any schema.
- * @param place for the error
+ * @param place for the error message
  */
 export function jsonSchema(schema: z.core.$ZodType, side: Side, place: string): JsonSchema {
   const known = fieldSchemas.get(schema as z.ZodMiniType);
@@ -130,7 +133,7 @@ export function jsonSchema(schema: z.core.$ZodType, side: Side, place: string): 
   return leafSchema(schema, side, place);
 }
 
-/** Additional fields are valid: the partner may add fields before we read them. */
+/** Additional fields are valid: the partner may add fields before the receiver reads them. */
 function objectSchema(shape: z.core.$ZodShape, side: Side, place: string): JsonSchema {
   const fields = Object.entries(shape);
   const optionality = side === 'input' ? 'optin' : 'optout';
@@ -146,7 +149,7 @@ function objectSchema(shape: z.core.$ZodShape, side: Side, place: string): JsonS
   };
 }
 
-/** A schema whose description begins with a text. */
+/** Puts a text at the beginning of a schema's description. */
 const withText = (text: string, { description, ...schema }: JsonSchema): JsonSchema => ({
   description: description === undefined ? text : `${text} ${description}`,
   ...schema,

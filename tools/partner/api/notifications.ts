@@ -16,7 +16,6 @@ import { EFFECT_OUTPUTS } from '../../generate/events-table.ts';
 import { type DescribedEvent, DRAFT, eventId, eventIdOf, schemaId } from './event-schemas.ts';
 import { dataSchema, type JsonSchema } from './json-schema.ts';
 
-/** The topics of notifications. */
 export const topics = {
   chat: {
     name: 'ChatTopic',
@@ -29,13 +28,13 @@ export const topics = {
 
 export type TopicName = keyof typeof topics;
 
-/** The topic of an event, if it has one. */
+/** Undefined if the event has no topic. */
 export function topicOf({ event }: DescribedEvent): TopicName | undefined {
   const { effect } = catalogue[event];
   return effect in topics ? (effect as TopicName) : undefined;
 }
 
-/** A cut text ends in one more character, “…”. */
+/** A truncated text ends in one more character, “…”. */
 const MAX_TEXT_LENGTH = MAX_VALUE_LENGTH + 1;
 
 /** Nanoseconds, so that alphabetical order is the order in time (decision D9). */
@@ -46,7 +45,7 @@ const replay = {
   pattern: REPLAY_NAME.source,
 };
 
-/** The document that subscriptions of the protocols `lambda` and `sqs` get. */
+/** The message for subscriptions of the protocols `lambda` and `sqs`. */
 export function notificationSchema(described: DescribedEvent): JsonSchema {
   const { event, meaning } = described;
   return {
@@ -78,7 +77,7 @@ export function notificationSchema(described: DescribedEvent): JsonSchema {
   };
 }
 
-/** Limits every text to the length to which notifications cut it. */
+/** Limits every text to the length to which notifications truncate it. */
 function shortened(schema: JsonSchema): JsonSchema {
   if (schema.type === 'string') return { ...schema, maxLength: MAX_TEXT_LENGTH };
   const { properties, items } = schema as { properties?: Record<string, JsonSchema>; items?: JsonSchema };
@@ -120,7 +119,7 @@ export const notificationDocument = (events: readonly DescribedEvent[]): JsonSch
 
 const contentFile = (event: EventName) => `lambda/events/${kebabCase(event)}/notification.ts`;
 
-/** What makes the content of a notification, by the events that notify. */
+/** Functions that build the content of a notification, by event. */
 const contentOf = new Map<EventName, ((data: object) => NotificationContent) | undefined>(
   await Promise.all(
     eventNames.filter(isNotification).map(async (event) => {
@@ -132,8 +131,8 @@ const contentOf = new Map<EventName, ((data: object) => NotificationContent) | u
 );
 
 /**
- * The samples of an event as its consumer notifies of them, by protocol.
- * @throws CommandError if its folder has no content of a notification
+ * The notifications that the consumer would send for an event's samples, by protocol.
+ * @throws CommandError if the event's folder has no content for notifications
  */
 export function notificationForms({ event, samples }: DescribedEvent) {
   const content = contentOf.get(event);

@@ -17,7 +17,7 @@ const INTRODUCTION = `You post each event to one address. We verify the signatur
 - **You may send fields that are not described.** We ignore them.
 - **Tell us before you send a new kind of event.** Until we support it, the answer is 200 \`parked\`: we keep the event, and it has no effect.`;
 
-/** OpenAPI 3.1 of what the partner calls: the one endpoint, with every answer of both kinds of API Gateway. */
+/** OpenAPI 3.1 document of the webhook endpoint, with every answer of both kinds of API Gateway. */
 export function openApiDocument(): JsonSchema {
   const events = describedEvents();
   return {
@@ -41,8 +41,8 @@ export function openApiDocument(): JsonSchema {
         variables: { port: { default: '3000', description: '`npm start -- --port` sets another.' } },
       },
     ],
-    // A signature is of one body, and so a parameter of each request. As a security scheme it would be a key that a client
-    // is given once; as both, a generated client sets it twice, which is 401.
+    // A signature belongs to one body, so it is a parameter of each request. As a security scheme, a client would be
+    // given it once, like a key. As both, a generated client sets it twice, which results in 401.
     security: [],
     tags: [{ name: 'Endpoint', description: 'The only request of this interface.' }],
     paths: { [WEBHOOK_PATH]: { post: receiveEvent(events) } },
@@ -82,7 +82,7 @@ function receiveEvent(events: readonly DescribedEvent[]): JsonSchema {
       required: true,
       content: {
         'application/json': {
-          // By name: of a union without one, oapi-codegen makes a type that is sent as `{}`.
+          // A named schema: for an unnamed union, oapi-codegen makes a type that is sent as `{}`.
           schema: schemaRef('PartnerEvent'),
           examples: Object.fromEntries(
             samples.map(({ name, event, payload }) => [name, { summary: event, value: payload }]),
@@ -95,7 +95,7 @@ function receiveEvent(events: readonly DescribedEvent[]): JsonSchema {
   };
 }
 
-/** How to sign and post, in the languages that most partners use: the files of `examples/signing/` as they are. */
+/** How to sign and post, in the languages that most partners use: the unchanged files of `examples/signing/`. */
 const codeSamples = [
   { lang: 'Shell', label: 'curl', file: 'curl/sign-and-post.sh' },
   { lang: 'JavaScript', label: 'Node.js', file: 'node/sign-and-post.mjs' },
@@ -106,7 +106,7 @@ const codeSamples = [
 
 const withoutAnchors = ({ source }: RegExp) => source.replace(/^\^|\$$/g, '');
 
-/** Every spelling of a signature that is accepted (decision D1), as a regular expression. */
+/** Regular expression for every accepted spelling of a signature (decision D1). */
 export const SIGNATURE_PATTERN = `^(?:${PREFIX})?(?:${withoutAnchors(HEX)}|${withoutAnchors(BASE64)})$`;
 
 function signatureParameter([first]: readonly DescribedEvent[]): JsonSchema {

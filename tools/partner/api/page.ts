@@ -4,14 +4,14 @@ import type { DerivedFile } from '../../generate/derived-file.ts';
 const PLACE = /(<script type="application\/json" id="document">)[^<]*(<\/script>)/;
 
 /**
- * Replaces the description in a page of `docs/api/`. The script that draws the page is already in it, so that Redocly is not
- * needed.
+ * Replaces the description in a page of `docs/api/`. The page already contains the script that draws it, so Redocly is
+ * not needed.
  * @param document text of JSON
  * @throws Error if the page has no place for it
  */
 export function fillDocument(page: string, document: string): string {
   if (!PLACE.test(page)) throw new Error('The page has no <script type="application/json" id="document">');
-  // Without a `<` no description can end the script early.
+  // Without a `<`, no description can close the script element early.
   const text = JSON.stringify(JSON.parse(document)).replaceAll('<', String.raw`\u003c`);
   return page.replace(PLACE, (_, start: string, end: string) => `${start}${text}${end}`);
 }

@@ -5,9 +5,7 @@ import { schemaRef } from './document-facts.ts';
 import { EVENT_ID, eventId, REQUEST_ID, requestId } from './event-schemas.ts';
 import type { JsonSchema } from './json-schema.ts';
 
-/*
- * The answers of the endpoint: the receiver's own, and those that API Gateway gives without asking it.
- */
+/* The answers of the endpoint: those of the receiver, and those of API Gateway without calling the receiver. */
 
 const accepted = {
   queued: 'We have stored the event and will process it.',
@@ -16,7 +14,6 @@ const accepted = {
 
 type AcceptedStatus = keyof typeof accepted;
 
-/** The body of 200. */
 const acceptedSchema = (status: AcceptedStatus): JsonSchema => ({
   title: status,
   description: accepted[status],
@@ -34,7 +31,7 @@ const acceptedExample = (status: AcceptedStatus) => ({
   value: { status, eventId: EVENT_ID, requestId: REQUEST_ID },
 });
 
-/** Every field that is wrong, as the answer names it (decision D4). */
+/** The list of invalid fields in an answer (decision D4). */
 const fieldProblems: JsonSchema = {
   type: 'array',
   minItems: 1,
@@ -53,7 +50,7 @@ const fieldProblems: JsonSchema = {
   description: `The fields that are wrong, of many the first ${MAX_PROBLEMS}.`,
 };
 
-/** The receiver's errors as its code makes them, by the names of their schemas. */
+/** The receiver's errors, created by its own code, by the names of their schemas. */
 const problems = {
   UnusableEvent: {
     details: unusableEvent([{ field: 'data.shop_id', detail: 'is missing: expected a non-empty string' }]),
@@ -118,13 +115,13 @@ const gatewayContent = (message: string) => ({
 
 const AGAIN = 'Send it again, later each time.';
 
-/** For an answer that API Gateway gives before it asks the receiver. */
+/** For an answer that API Gateway gives before it calls the receiver. */
 const NOT_KEPT = 'Nothing was kept.';
 
-/** For an answer that may follow the receiver's work: Lambda goes on when API Gateway no longer waits. */
+/** For an answer that may follow the receiver's work: Lambda continues when API Gateway no longer waits. */
 const PERHAPS_KEPT = 'The event may have been kept or not: sending it twice does no harm.';
 
-/** API Gateway's answers with a status of their own. Source: decision D16 and docs/deploying.md, "Which gateway". */
+/** API Gateway's answers with their own status. Source: decision D16 and docs/deploying.md, "Which gateway". */
 const gatewayAnswers: Readonly<Record<string, { readonly description: string; readonly message: string }>> = {
   403: {
     description: `Behind a REST API: the address is not below \`/api\`. Compare it with the one that we gave you. ${NOT_KEPT}`,
@@ -156,7 +153,7 @@ const gatewayAnswers: Readonly<Record<string, { readonly description: string; re
   },
 };
 
-/** What a REST API refuses with 500, so that it is repeated. */
+/** Requests that a REST API rejects with 500, so that the partner repeats them. */
 const refusalTexts: Readonly<Record<keyof typeof refusals, string>> = {
   THROTTLED: 'more requests than are allowed',
   INTEGRATION_FAILURE: 'the receiver could not be called',
@@ -225,11 +222,11 @@ const requestIdHeader = (kind: string) => ({
 });
 
 /**
- * The parts of the document that answers refer to.
+ * Components of the document that answers refer to.
  *
- * API Gateway puts a request id on every answer. Not `x-amzn-RequestId`, which a REST API has, too: a client chooses it.
- * Source: API Gateway developer guide, "Variables for access logging", `$context.extendedRequestId`; for an HTTP API it is
- * not documented, but seen.
+ * API Gateway adds a request id to every answer. The header is not `x-amzn-RequestId`, which a REST API sends, too,
+ * because a client can choose its value. Source: API Gateway developer guide, "Variables for access logging",
+ * `$context.extendedRequestId`. For an HTTP API it is observed, not documented.
  */
 export const responseComponents = {
   schemas: {
@@ -262,7 +259,6 @@ export const responseComponents = {
 
 const responseRef = (name: string) => ({ $ref: `#/components/responses/${name}` });
 
-/** Every answer of the endpoint by its status. */
 export const responses: JsonSchema = {
   200: responseRef('Accepted'),
   400: responseRef('UnusableEvent'),

@@ -2,20 +2,20 @@ import { isGzip } from './encodings.ts';
 import { type Finding, wrong } from './finding.ts';
 import { outlineOf } from './json.ts';
 
-/** Bytes of a large body that show what it is: its beginning and its end. */
+/** Bytes of a large body that are inspected, at its beginning and its end. */
 const MAX_BYTES_READ = 64 * 1024;
 const END_BYTES = 1024;
 
 export const SEND_JSON_ALONE = 'Send the JSON itself as the body, with Content-Type: application/json.';
 const USE_LIBRARY = 'Let a JSON library write it, and send what it gives.';
 
-/** What to do about JSON that was serialised twice. */
+/** Advice for JSON that was serialised twice. */
 export const SEND_JSON_ITSELF =
   'Give the HTTP client the JSON as the body, not as a value to serialise: in Python requests, data=text and not json=text.';
 
 type Format = readonly [pattern: RegExp, kind: string, what: string, remedy: string];
 
-/** What a text is that is not JSON: the first that matches. */
+/** Formats of a text that is not JSON. The first match wins. */
 const TEXT_FORMATS: readonly Format[] = [
   [/^$/, 'body-empty', 'empty', 'See that the client is given the JSON as the body of the request.'],
   [/^--\S+\r?\n[\s\S]*content-disposition/i, 'multipart', 'a multipart form', SEND_JSON_ALONE],
@@ -31,7 +31,7 @@ const TEXT_FORMATS: readonly Format[] = [
   ],
 ];
 
-/** The same for what is almost JSON, by its outline, so that nothing matches inside a string. */
+/** Formats that are almost JSON. They are matched against the outline, so that nothing matches inside a string. */
 const JSON_LIKE_FORMATS: readonly Format[] = [
   [
     /^\{ '|(?:^| )(?:None|True|False) [,}\]]/,
@@ -72,12 +72,12 @@ const JSON_LIKE_FORMATS: readonly Format[] = [
   ],
 ];
 
-/** A byte order mark, or a zero byte beside the first character. */
+/** A byte order mark, or a zero byte next to the first character. */
 const isUtf16 = (body: Buffer) =>
   (body.length > 1 && [0xfffe, 0xfeff].includes(body.readUInt16BE(0))) ||
   (body.length > 3 && (body[1] === 0 || (body[0] === 0 && body[2] === 0)));
 
-/** What is wrong with a body that no JSON parser takes. */
+/** The finding for a body that no JSON parser accepts. */
 export function notJson(detail: string, body: Buffer): Finding {
   const finding = (kind: string, what: string, remedy: string) =>
     wrong({ kind, what: `The body is ${what}.`, remedy });

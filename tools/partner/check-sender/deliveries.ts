@@ -3,56 +3,56 @@ import { sha256Hex } from '../../../lambda/hash.ts';
 import { inflated, UTF_16 } from './encodings.ts';
 import { canonicalForm, type JsonNode, memberOf, nodesIn, parseJson, writeJson } from './json.ts';
 
-/** Deliveries that are remembered, by hashes alone; beyond, the oldest is forgotten. */
+/** Maximum number of deliveries remembered, as hashes only. The oldest is forgotten first. */
 const MAX_DELIVERIES = 10_000;
 
-/** Requests of one delivery that are remembered; beyond, they are only counted. */
+/** Maximum number of requests remembered per delivery. Further ones are only counted. */
 const MAX_ATTEMPTS = 1_000;
 
-/** Bytes of a body above which only its hash is compared. */
+/** Of a body larger than this, only the hash is compared. */
 const MAX_BYTES_PARSED = 256 * 1024;
 
-/** How one request ended: with an answer, or without. */
+/** How one request ended: the status of the answer, or why there was none. */
 export type Ending = number | 'cut' | 'gave up';
 
 export interface End {
   readonly how: Ending;
   /** Milliseconds, of the same clock as the attempt's `at`. */
   readonly at: number;
-  /** As the answer's `Retry-After` says. @default 0 */
+  /** From the answer's `Retry-After`. @default 0 */
   readonly retryAfterSeconds?: number;
 }
 
 export interface Attempt {
   /** Milliseconds, of one clock. */
   readonly at: number;
-  /** The service's own answer, whatever was sent in its place. */
+  /** The service's own answer, even if another one was simulated. */
   readonly status: number;
-  /** Undefined while it is under way. */
+  /** Undefined until the request has ended. */
   end: End | undefined;
   readonly connection: number;
   /** Whether another request came before it on the same connection. */
   readonly isReused: boolean;
   /** Whether its bytes are those of the delivery's first request. */
   readonly isSameBytes: boolean;
-  /** Whether its signature is that of the first with these bytes. */
+  /** Whether its signature is that of the first request with these bytes. */
   readonly isSameSignature: boolean;
 }
 
-/** One event as its sender sends it, again and again until it is accepted. */
+/** One event, which its sender repeats until it is accepted. */
 export interface Delivery {
   readonly number: number;
-  /** Of the first request. */
+  /** Event id of the first request. */
   readonly eventId: string;
   event: EventName | undefined;
   readonly attempts: Attempt[];
-  /** Attempts beyond those that are remembered, too. */
+  /** Includes attempts beyond the remembered ones. */
   count: number;
-  /** Requests that the service refused, and that this delivery corrects. */
+  /** Number of rejected requests that this delivery corrects. */
   readonly corrects: number;
 }
 
-/** What is known of a request before it is answered. */
+/** Facts about a request before it is answered. */
 export interface ReceivedRequest extends Pick<Attempt, 'at' | 'status' | 'connection' | 'isReused'> {
   readonly eventId: string;
   readonly body: Buffer;
@@ -61,12 +61,12 @@ export interface ReceivedRequest extends Pick<Attempt, 'at' | 'status' | 'connec
 }
 
 /**
- * Groups requests by delivery: those with the same bytes, those with the same content written differently, and, after a
- * failure, those with the same values and another timestamp. `webhookId` is not used: it may name a subscription
+ * Groups requests by delivery: requests with the same bytes, with the same content written differently, and, after a
+ * failure, with the same values and another timestamp. `webhookId` is not used, because it may identify a subscription
  * (decision D6).
  *
- * If the service itself refused a delivery, and it comes with other bytes or another signature, somebody has corrected
- * it: a new delivery begins.
+ * A new delivery begins if the service itself rejected the previous one and it comes again with other bytes or another
+ * signature: somebody has corrected it.
  */
 export class Deliveries {
   readonly #all = new Map<string, { delivery: Delivery; keys: string[] }>();
@@ -74,7 +74,7 @@ export class Deliveries {
   readonly #signatures = new Map<string, string>();
   #number = 0;
 
-  /** Remembers a request under way. */
+  /** Records a request that has no answer yet. */
   note(received: ReceivedRequest): { delivery: Delivery; attempt: Attempt } {
     const { at, status, eventId, connection, isReused } = received;
     const signature = sha256Hex(received.signature);
@@ -122,7 +122,7 @@ export class Deliveries {
     return isOther && attempts.every(({ status }) => status !== 200);
   }
 
-  /** @param corrected that this one takes the place of */
+  /** @param corrected the delivery that this one replaces */
   #add({ eventId, event }: ReceivedRequest, keys: Keys, corrected?: Delivery): Delivery {
     if (corrected !== undefined) this.#forget(corrected.eventId);
     const corrects = corrected === undefined ? 0 : corrected.corrects + corrected.count;
@@ -145,9 +145,9 @@ export class Deliveries {
 }
 
 interface Keys {
-  /** Each names the delivery. */
+  /** Each identifies the delivery. */
   readonly exact: readonly string[];
-  /** Each names it if it was not accepted. If it was, the same values may be another event. */
+  /** Each identifies the delivery if it was not accepted. After a success, the same values may be another event. */
   readonly afterRefusal: readonly string[];
 }
 
@@ -169,7 +169,9 @@ function objectIn(text: string): JsonNode | undefined {
   return tree?.kind === 'object' ? tree : undefined;
 }
 
-/** The event in a body that the service cannot read, as it was serialised twice, compressed or in UTF-16. */
+/**
+ * The event in a body that the service cannot read, because it was serialised twice, compressed or encoded in UTF-16.
+ */
 function meantObject(body: Buffer): JsonNode | undefined {
   const tree = parseJson(body.toString());
   if (tree?.kind === 'string') return objectIn(tree.value);

@@ -12,14 +12,17 @@ import { type ServiceAnswer, serviceAnswer } from './responses.ts';
 import { signatureFindings } from './signature-findings.ts';
 import type { SentRequest } from './signed-messages.ts';
 
-/** What is right and what is wrong with a request. Shows nothing that was sent but the kind of event, if we know it. */
+/** The result of checking a request. Contains none of the sent data except the kind of event, if it is known. */
 export interface Diagnosis {
   /** The service's answer: `200`. */
   readonly status: number;
-  /** What that means for the event: `queued`, `parked`; undefined if it is refused, or went astray. */
+  /**
+   * The meaning of the answer for the event: `queued`, `parked`. Undefined if it is rejected or did not reach the
+   * receiver.
+   */
   readonly word: 'queued' | 'parked' | undefined;
   readonly event: EventName | undefined;
-  /** As the service names the delivery: the SHA-256 of the body. Undefined if the body was too large to keep. */
+  /** The service's id of the delivery: the SHA-256 of the body. Undefined if the body was too large to keep. */
   readonly eventId: string | undefined;
   /** The worst first. */
   readonly findings: readonly Finding[];
@@ -30,9 +33,9 @@ const GRADES: readonly Grade[] = ['wrong', 'risky', 'fine'];
 const WORDS: Readonly<Record<string, Diagnosis['word']>> = { Accepted: 'queued', Parked: 'parked' };
 
 /**
- * Finds out what is wrong with one request.
+ * Finds the mistakes in one request.
  * @param answer the service's own
- * @param rest bytes behind the end of the request: if it is refused, they and the body together are judged
+ * @param rest bytes after the end of the request. If the request is rejected, the body is checked together with them
  */
 export async function diagnose(
   request: SentRequest,
@@ -92,7 +95,9 @@ async function causesOf(request: SentRequest, answer: ServiceAnswer, secret: str
   ];
 }
 
-/** What the receiver would do with a request that missed it, so that one verdict names all that is wrong. */
+/**
+ * The answer that the receiver would give to a request that did not reach it. With it, one verdict names all mistakes.
+ */
 async function outcomeAtAddress(request: SentRequest, secret: string): Promise<ServiceAnswer['outcome']> {
   if (request.body.length === 0) return undefined;
   const addressed = { ...request, method: 'POST', path: WEBHOOK_PATH };
@@ -111,7 +116,7 @@ const SIGNED_COMPRESSED = wrong({
   remedy: 'Sign the JSON, and send it uncompressed: the service decompresses nothing.',
 });
 
-/** An HTTP API hands text over as text (decision D2). */
+/** An HTTP API passes text bodies on as text (decision D2). */
 const NOT_UTF_8 = wrong({
   kind: 'body-not-utf-8',
   what: 'The signature is right, and the body is not UTF-8: the gateway replaces what is not, so it no longer fits.',

@@ -1,10 +1,10 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { type Header, valuesOf } from '../../../local/gateway/http-message.ts';
 
-/** What a compressed body may grow to: API Gateway's quota on a body. */
+/** Maximum size of a decompressed body: API Gateway's quota for a body. */
 const MAX_INFLATED_BYTES = 10 * 1024 * 1024;
 
-/** Java and Python write a byte order mark before UTF-16, .NET none. */
+/** Java and Python write a byte order mark before UTF-16, .NET writes none. */
 export const UTF_16 = [
   {
     name: 'UTF-16',
@@ -14,7 +14,7 @@ export const UTF_16 = [
   {
     name: 'UTF-16 (big endian)',
     encode: (text: string) => Buffer.from(text, 'utf16le').swap16(),
-    // Only an even number of bytes can be swapped.
+    // Bytes can only be swapped in pairs.
     decode: (bytes: Buffer) =>
       Buffer.from(bytes.subarray(0, bytes.length & ~1))
         .swap16()
@@ -22,7 +22,7 @@ export const UTF_16 = [
   },
 ];
 
-/** The bytes with which gzip begins (RFC 1952 §2.3.1). */
+/** The magic bytes of gzip (RFC 1952 §2.3.1). */
 export const isGzip = (body: Buffer) => body[0] === 0x1f && body[1] === 0x8b;
 
 interface Sent {
@@ -30,7 +30,7 @@ interface Sent {
   readonly body: Buffer;
 }
 
-/** Each half of a surrogate pair as three bytes (CESU-8): old Java and MySQL write it. */
+/** Encodes each half of a surrogate pair as three bytes (CESU-8), as old Java and MySQL do. */
 export function cesu8(text: string): Buffer {
   return Buffer.concat(
     text.split(/([\uD800-\uDFFF])/).map((part) => {
@@ -47,14 +47,14 @@ const INFLATE: Readonly<Record<string, (body: Buffer) => Buffer>> = {
   br: (body) => brotliDecompressSync(body, { maxOutputLength: MAX_INFLATED_BYTES }),
 };
 
-/** How a body is compressed, by its header or its first bytes. */
+/** The compression of a body, by its header or its first bytes. */
 export function compressionOf({ headers, body }: Sent): string | undefined {
   const named = valuesOf(headers, 'content-encoding').join(',').trim().toLowerCase();
   if (Object.hasOwn(INFLATE, named)) return named;
   return isGzip(body) ? 'gzip' : undefined;
 }
 
-/** @returns nothing if it is not compressed, not as its header says, or too large */
+/** @returns nothing if the body is not compressed, not compressed as its header says, or too large */
 export function inflated(request: Sent): Buffer[] {
   try {
     const inflate = INFLATE[compressionOf(request) ?? ''];

@@ -1,30 +1,30 @@
 /**
- * - `wrong`: the service refuses it, or it cannot be intended
+ * - `wrong`: the service rejects it, or it cannot be intended
  * - `risky`: it works, and there is a reason to change it
  * - `fine`: a note; nothing to do
  */
 export type Grade = 'wrong' | 'risky' | 'fine';
 
-/** One remark on a request. It shows nothing that was sent: neither values nor names of the sender's. */
+/** One finding about a request. Contains none of the sent data: no values, and no names that the sender chose. */
 export interface Finding {
   readonly grade: Grade;
-  /** Names the kind of mistake, in counts and for programs: `json-reserialised`. */
+  /** Identifies the kind of mistake, in counts and for programs: `json-reserialised`. */
   readonly kind: string;
-  /** What happened, as a sentence. */
+  /** The problem, as a sentence. */
   readonly what: string;
-  /** What to do, as a sentence. @default nothing */
+  /** Advice, as a sentence. @default none */
   readonly remedy?: string;
-  /** Whether a wrong signature hides it: it would be the next mistake. @default false */
+  /** Whether a wrong signature hides it, so that it would be the next mistake. @default false */
   readonly isNext?: boolean;
 }
 
-/** A mistake that the sender made: every finding without its grade. */
+/** A mistake of the sender: a finding without its grade. */
 export type Mistake = Omit<Finding, 'grade'>;
 
 export const wrong = (mistake: Mistake): Finding => ({ grade: 'wrong', ...mistake });
 export const risky = (mistake: Mistake): Finding => ({ grade: 'risky', ...mistake });
 
-/** A row of a table of findings, with how it is recognised. */
+/** A row of a table of findings, with the condition for it. */
 export interface Rule<Subject> {
   /** @default wrong */
   readonly grade?: Grade | ((subject: Subject) => Grade);
@@ -39,7 +39,6 @@ export function findingsOf<Subject>(rules: readonly Rule<Subject>[], subject: Su
   return rules.filter(({ applies }) => applies(subject)).map((rule) => findingOf(rule, subject));
 }
 
-/** The finding of the first rule that applies. */
 export function firstFinding<Subject>(rules: readonly Rule<Subject>[], subject: Subject): Finding[] {
   const rule = rules.find(({ applies }) => applies(subject));
   return rule === undefined ? [] : [findingOf(rule, subject)];

@@ -19,12 +19,12 @@ const FEWER_HEADERS = 'Send fewer headers: cookies and tracing add up.';
 interface Sent {
   readonly request: SentRequest;
   readonly secret: string;
-  /** Whether the service takes the request as it is. */
+  /** Whether the service accepts the request as it is. */
   readonly isAccepted: boolean;
   readonly values: (header: string) => string[];
 }
 
-/** What leads a request past the service: the answer is 404 if one of them is wrong. */
+/** Mistakes in the address, which make the service answer 404. */
 export function addressFindings(request: SentRequest): Finding[] {
   const { method, path, headers } = request;
   const isEvent = ['content-type', 'x-webhook-signature'].some((name) => valuesOf(headers, name).length > 0);
@@ -79,7 +79,7 @@ const PATHS: readonly Rule<SentRequest>[] = [
   },
 ];
 
-/** Remarks on how a request was sent, whether or not its signature is right. */
+/** Findings about how a request was sent, whether or not its signature is right. */
 export function transportFindings(request: SentRequest, secret: string, isAccepted: boolean): Finding[] {
   const values = (header: string) => valuesOf(request.headers, header);
   const sent = { request, secret, isAccepted, values };
@@ -93,7 +93,7 @@ const mediaType = ({ values }: Sent) => values('content-type')[0]?.split(';')[0]
 
 const riskyIfAccepted = ({ isAccepted }: Sent) => (isAccepted ? 'risky' : 'wrong');
 
-/** The first that applies. */
+/** The first rule that applies is used. */
 const CONTENT_TYPES: readonly Rule<Sent>[] = [
   {
     grade: 'risky',
@@ -143,7 +143,7 @@ const CONTENT_TYPES: readonly Rule<Sent>[] = [
 const headSize = ({ request: { method, headers }, request }: Sent) =>
   [method, targetOf(request), ...headers.map(([, value]) => value)].join('').length;
 
-/** Where the secret may stand. */
+/** Places in a request that contain the secret. */
 function secretPlace({ request, secret }: Sent): string | undefined {
   const places: [place: string, text: string][] = [
     ['the address', targetOf(request)],
@@ -153,7 +153,7 @@ function secretPlace({ request, secret }: Sent): string | undefined {
   return places.find(([, text]) => holdsSecret(text, secret))?.[0];
 }
 
-/** All that apply. */
+/** All rules that apply are used. */
 const TRANSPORT: readonly Rule<Sent>[] = [
   {
     grade: riskyIfAccepted,
@@ -214,21 +214,21 @@ const TRANSPORT: readonly Rule<Sent>[] = [
 
 const isContinue = (value: string) => value.trim().toLowerCase() === '100-continue';
 
-/** Bytes on a connection that are no request, or no complete one. */
+/** Bytes on a connection that are not a request, or not a complete one. */
 export interface BrokenConnection {
-  /** As Node.js names the error: `HPE_INVALID_METHOD`. @default the client broke off */
+  /** Node's code of the error: `HPE_INVALID_METHOD`. @default the client disconnected */
   readonly code?: string | undefined;
-  /** What was read last. @default nothing */
+  /** The last bytes read. @default none */
   readonly bytes?: Buffer | undefined;
-  /** Bytes of the body that came. Undefined if the head was not complete. */
+  /** Bytes of the body that arrived. Undefined if the headers were not complete. */
   readonly bodyBytes: number | undefined;
-  /** How long a request may take, in milliseconds. */
+  /** Timeout of a request, in milliseconds. */
   readonly limitMilliseconds: number;
 }
 
 const isTimeout = ({ code }: BrokenConnection) => code === 'ERR_HTTP_REQUEST_TIMEOUT';
 
-/** TLS' record type of a handshake (RFC 8446 §5.1). */
+/** TLS record type of a handshake (RFC 8446 §5.1). */
 const TLS_HANDSHAKE = 0x16;
 
 const FRAMING_ERROR =
@@ -236,7 +236,7 @@ const FRAMING_ERROR =
 
 const HEAD_ERROR = /^HPE_(?:INVALID_HEADER_TOKEN|CR_EXPECTED|LF_EXPECTED|INVALID_VERSION|INVALID_URL)$/;
 
-/** What a connection's bytes are instead of an HTTP request: the first that applies. */
+/** What the bytes are if they are not an HTTP request. The first rule that applies is used. */
 const CONNECTIONS: readonly Rule<BrokenConnection>[] = [
   {
     kind: 'never-ended',

@@ -1,4 +1,4 @@
-/** JSON as it was written: keys in their order and as often as they came, numbers by their digits. */
+/** JSON as it was written: keys in their order and including duplicates, numbers by their digits. */
 export type JsonNode = { readonly start: number; readonly end: number } & (
   | { readonly kind: 'object'; readonly entries: Entries }
   | { readonly kind: 'array'; readonly items: readonly JsonNode[] }
@@ -9,10 +9,10 @@ export type JsonNode = { readonly start: number; readonly end: number } & (
 
 type Entries = readonly (readonly [key: string, value: JsonNode])[];
 
-/** Levels of nested objects and arrays: deeper JSON is no event, and would exhaust the stack. */
+/** Maximum nesting. Deeper JSON is not an event, and would overflow the stack. */
 const MAX_DEPTH = 200;
 
-/** A string, which may lack its end, a sign or a word, with the white space before it. */
+/** A string, even unterminated, a punctuation mark or a word, with the white space before it. */
 const TOKEN = /[ \t\r\n]*("[^"\\]*(?:\\.[^"\\]*)*"?|[{}[\]:,]|[^ \t\r\n{}[\]:,"]+)/gs;
 
 interface Token {
@@ -28,11 +28,11 @@ function* tokensOf(text: string): Generator<Token, undefined> {
   return undefined;
 }
 
-/** The tokens of a text with a blank between them, its strings emptied: `{ "" : None }`. */
+/** The tokens of a text, separated by spaces, with empty strings: `{ "" : None }`. */
 export const outlineOf = (text: string) =>
   [...tokensOf(text)].map((token) => (token.text.startsWith('"') ? '""' : token.text)).join(' ');
 
-/** @returns undefined if the text is not JSON, or nested too deep */
+/** @returns undefined if the text is not JSON, or nested too deeply */
 export function parseJson(text: string): JsonNode | undefined {
   try {
     JSON.parse(text);
@@ -72,13 +72,12 @@ function nodeAt({ text, end }: Token, take: () => Token, depth: number): JsonNod
     : { kind: 'object', entries, start, end: token.end };
 }
 
-/** The value of a key or index. If a key is there twice, the last one counts, as in every parser in use. */
+/** The value of a key or index. For duplicate keys the last one, as in every common parser. */
 export function memberOf(node: JsonNode | undefined, key: string): JsonNode | undefined {
   if (node?.kind === 'array') return node.items[Number(key)];
   return node?.kind === 'object' ? node.entries.findLast(([name]) => name === key)?.[1] : undefined;
 }
 
-/** A node and all nodes in it. */
 export function nodesIn(node: JsonNode): JsonNode[] {
   if (node.kind === 'object') return [node, ...node.entries.flatMap(([, value]) => nodesIn(value))];
   return node.kind === 'array' ? [node, ...node.items.flatMap(nodesIn)] : [node];
@@ -93,11 +92,10 @@ export function shapeOf(node: JsonNode): string {
   return node.text === 'true' || node.text === 'false' ? 'true or false' : 'a number';
 }
 
-/** How a library writes JSON. */
 export interface JsonForm {
   readonly comma: string;
   readonly colon: string;
-  /** White space of one level, each value on a line of its own. @default all on one line */
+  /** White space per level, with each value on its own line. @default all on one line */
   readonly indent?: string;
   readonly quote: (text: string) => string;
   /** @default as they were written */
@@ -105,7 +103,7 @@ export interface JsonForm {
   readonly isSorted?: boolean;
 }
 
-/** Writes JSON in that form. Numbers keep their digits. */
+/** Writes JSON in the given form. Numbers keep their digits. */
 export function writeJson(node: JsonNode, form: JsonForm, level = 0): string {
   if (node.kind === 'literal') return form.literals?.[node.text] ?? node.text;
   if (node.kind === 'string') return form.quote(node.value);
@@ -122,7 +120,7 @@ export function writeJson(node: JsonNode, form: JsonForm, level = 0): string {
   return `${open}${inner}${parts.join(`${form.comma}${inner}`)}${lineBreak}${close}`;
 }
 
-/** A parser keeps one value of each key, at the place of the first. */
+/** A parser keeps the last value of a duplicate key, at the position of the first. */
 function keptEntries(entries: Entries, isSorted = false): Entries {
   const all = [...new Map(entries)];
   // By code units: Python and PHP sort the same way within the Basic Multilingual Plane.
@@ -134,7 +132,7 @@ const upperEscape = (character: string) => unicodeEscape(character).toUpperCase(
 const ascii = (literal: string) => literal.replaceAll(/[\u0080-\uFFFF]/g, unicodeEscape);
 const slashes = (literal: string) => literal.replaceAll('/', '\\/');
 
-/** What libraries escape in a string besides what JSON makes them escape. */
+/** Characters that libraries escape in a string although JSON does not require it. */
 const ESCAPES: readonly (readonly [name: string, escape: (literal: string) => string])[] = [
   ['', (literal) => literal],
   [' and with \\u escapes for what is not ASCII', ascii],
@@ -163,7 +161,7 @@ const LAYOUTS: readonly (readonly [name: string, layout: Pick<JsonForm, 'comma' 
   ['indented by tabs', { comma: ',', colon: ': ', indent: '\t' }],
 ];
 
-/** The libraries that write like that by default, by layout and escapes: the likeliest forms. */
+/** Libraries that write like this by default, by layout and escapes. These forms are the most likely. */
 const WRITERS: Readonly<Record<string, string>> = {
   'without white space': 'JSON.stringify',
   'with a space after each comma and colon and with \\u escapes for what is not ASCII': "Python's json.dumps",
@@ -178,13 +176,13 @@ const WRITERS: Readonly<Record<string, string>> = {
   'without white space and with the \\u escapes of .NET': "C#'s JsonSerializer",
 };
 
-/** A form, and what completes "JSON as … writes it". */
+/** A form, and a text that completes "JSON as … writes it". */
 export type NamedForm = readonly [writer: string, form: JsonForm];
 
-/** The likeliest first. If two write the same for a body, the first is named. */
+/** Most likely first. If two forms give the same text for a body, the first is named. */
 export function jsonForms(): NamedForm[] {
   const named = ESCAPES.flatMap(([escapeName, escapeLiteral]) => {
-    // A long text is escaped once for all layouts.
+    // Cached, so that a long text is escaped once for all layouts.
     const quoted = new Map<string, string>();
     const quote = (text: string) => {
       const known = quoted.get(text) ?? escapeLiteral(JSON.stringify(text));
@@ -202,7 +200,7 @@ export function jsonForms(): NamedForm[] {
   return [...named, ...sorted];
 }
 
-/** The same for the same content, however it was written. */
+/** Equal for equal content, however it was written. */
 export const canonicalForm: JsonForm = { comma: ',', colon: ':', quote: JSON.stringify, isSorted: true };
 
 const PYTHON_ESCAPES: Readonly<Record<string, string>> = {
@@ -212,12 +210,12 @@ const PYTHON_ESCAPES: Readonly<Record<string, string>> = {
   '\t': '\\t',
 };
 
-/** Python's notation of a dictionary, as `str(…)` and an f-string write it. */
+/** A Python dictionary as written by `str(…)` or an f-string. */
 export const pythonForm: JsonForm = {
   comma: ', ',
   colon: ': ',
   literals: { true: 'True', false: 'False', null: 'None' },
-  // In double quotation marks only if the text has a single one and no double one.
+  // In double quotation marks only if the text contains a single one and no double one.
   quote: (text) => {
     const escaped = text.replaceAll(/[\\\n\r\t]/g, (sign) => PYTHON_ESCAPES[sign] ?? sign);
     if (text.includes("'") && !text.includes('"')) return `"${escaped}"`;

@@ -6,22 +6,25 @@ import { notJson, SEND_JSON_ITSELF } from './body-format.ts';
 import { type Finding, findingsOf, firstFinding, type Rule, risky, wrong } from './finding.ts';
 import { type JsonNode, memberOf, nodesIn, parseJson, shapeOf } from './json.ts';
 
-/** Bytes above which an event is near what the service takes: of JSON "some 6 MB" (README, Answers). */
+/** Bytes above which an event is near the service's limit: for JSON "some 6 MB" (`docs/partner.md`). */
 const NEAR_LIMIT_BYTES = 4 * 1024 * 1024;
 
-/** Bytes of a body above which only what the service itself finds wrong is reported. */
+/** Bytes of a body above which only the service's own problems are reported. */
 const MAX_BYTES_PARSED = 1024 * 1024;
 
-/** Keys of `data` that are compared with our fields. */
+/** Maximum number of keys of `data` that are compared with the known fields. */
 const MAX_KEYS = 200;
 
-/** Letters of a field's name from which on another letter makes no other word of it: `game` is not `name`. */
+/**
+ * Minimum length of a field's name for detecting a typo of one letter. In shorter names it may be another word: `game`
+ * is not `name`.
+ */
 const MIN_LETTERS_FOR_SLIP = 6;
 
-/** Seconds by which a sender's clock and ours may differ without a remark. */
+/** Seconds that a sender's clock may differ from ours without a finding. */
 const MAX_SKEW_SECONDS = 5 * 60;
 
-/** What other services call our fields. */
+/** Names that other services use for our fields. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   event: 'type event_type eventType event_name eventName kind topic action name',
   data: 'payload body object attributes resource content event_data',
@@ -39,7 +42,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 const synonymIn = (keys: readonly string[], field: string) =>
   SYNONYMS[field]?.split(' ').find((synonym) => keys.includes(synonym));
 
-/** What a correctly signed payload gets wrong, and what the service ignores in it. */
+/** Mistakes in a correctly signed payload, and parts of it that the service ignores. */
 export function payloadFindings(body: Buffer, receivedAt: Date): Finding[] {
   const parsed = parsePayload(body);
   const text = body.toString().replace(/^\uFEFF/, '');
@@ -60,20 +63,22 @@ export function payloadFindings(body: Buffer, receivedAt: Date): Finding[] {
   ];
 }
 
-/** The kind of event if we know it: no other text of a payload is ever shown. */
+/** The kind of event if it is known. No other text of a payload is ever shown. */
 export function knownEvent(body: Buffer): EventName | undefined {
   const parsed = parsePayload(body);
   return parsed.kind === 'event' ? parsed.event.event : undefined;
 }
 
-/** What the sender calls the kind, in whichever field. */
+/** The kind of event, in whichever field the sender put it. */
 function kindIn(tree: JsonNode | undefined): string | undefined {
   const nodes = `event ${SYNONYMS.event}`.split(' ').map((key) => memberOf(tree, key));
   const found = nodes[0] ?? nodes.find((node) => node?.kind === 'string');
   return found?.kind === 'string' ? found.value : undefined;
 }
 
-/** The problems that the service would have with `data` if it knew the kind: it names them once that is corrected. */
+/**
+ * The problems that the service would report about `data` if it knew the kind. It reports them after that is corrected.
+ */
 function dataProblems(text: string, event: EventName, known: readonly Problem[]): readonly Problem[] {
   const parsed = parsePayload(Buffer.from(JSON.stringify({ ...JSON.parse(text), event })));
   if (parsed.kind !== 'unusable') return [];
@@ -102,7 +107,7 @@ function kindFindings(kind: string, meant: EventName | undefined): Finding[] {
   ];
 }
 
-/** A problem that the service has, with the mistake that is probably behind it. */
+/** A problem reported by the service, with the probable mistake. */
 function problemFinding({ field, detail }: Problem, body: Buffer, tree: JsonNode | undefined): Finding {
   if (field === 'body') return bodyFinding(detail, body, tree);
   if (tree === undefined) return wrong({ kind: 'field-wrong', what: `${field} ${detail}.` });
@@ -139,7 +144,7 @@ function problemFinding({ field, detail }: Problem, body: Buffer, tree: JsonNode
 
 function missingFinding(field: string, name: string, parent: JsonNode | undefined, detail: string): Finding {
   const keys = parent?.kind === 'object' ? parent.entries.map(([key]) => key) : [];
-  // A synonym is our own text, so it can be shown; what else the sender wrote cannot.
+  // A synonym comes from our own table, so it can be shown. Other text of the sender cannot.
   const synonym = synonymIn(keys, name);
   const isNear = keys.some((key) => nearest(key, [name]) !== undefined);
   const likely =
@@ -179,7 +184,7 @@ function bodyFinding(detail: string, body: Buffer, tree: JsonNode | undefined): 
   });
 }
 
-/** What is lost silently: the service ignores fields that it does not know, and values of a type that it cannot use. */
+/** Silent losses: the service ignores unknown fields, and values of an unusable type. */
 function dataFindings(
   event: EventName,
   text: string,
@@ -193,7 +198,7 @@ function dataFindings(
   const used: Readonly<Record<string, unknown>> =
     schema.safeParse(JSON.parse(text.slice(data.start, data.end))).data ?? {};
   const others = [...sent.keys()].slice(0, MAX_KEYS).filter((key) => !fields.includes(key));
-  // The problem with `data.updated_fields.0` is one with `data.updated_fields`.
+  // A problem with `data.updated_fields.0` belongs to `data.updated_fields`.
   const wrongFields = new Set(
     problems.flatMap(({ field }) => (field.startsWith('data.') ? [field.split('.')[1]] : [])),
   );
@@ -218,7 +223,7 @@ function dataFindings(
   ];
 }
 
-/** Whether a key that we do not know is one of our fields with a slip. */
+/** Whether an unknown key is probably one of our fields with a typo. */
 const isMeantAs = (key: string, field: string) =>
   isSlipOf(key, field, field.length < MIN_LETTERS_FOR_SLIP ? 0 : 1);
 
@@ -239,7 +244,7 @@ const misnamed = (field: string, synonym: string | undefined) =>
     remedy: `Send it as ${field}, if that is what it holds: see its letters, their case and its underscore.`,
   });
 
-/** Remarks on the payload as a whole. */
+/** Findings about the payload as a whole. */
 const WHOLE_PAYLOAD: readonly Rule<{ body: Buffer; tree: JsonNode | undefined }>[] = [
   {
     grade: 'risky',
@@ -281,7 +286,7 @@ const isInexact = (digits: string) => /^-?\d+$/.test(digits) && !Number.isSafeIn
 
 const CLOCK = String.raw`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?`;
 
-/** What a text is that is not a timestamp as the service takes it: the first that matches. */
+/** Formats that the service does not accept as a timestamp. The first match is used. */
 const TIMESTAMP_MISTAKES: readonly (readonly [pattern: string | RegExp, kind: string, what: string])[] = [
   [/^$/, 'empty', 'is empty'],
   [/^\s|\s$/, 'white-space', 'has white space around it'],
@@ -298,7 +303,7 @@ const TIMESTAMP_MISTAKES: readonly (readonly [pattern: string | RegExp, kind: st
   [/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/, 'of-http', 'is a date as HTTP and e-mail write it'],
 ];
 
-/** @param node the payload's `timestamp`, which the service refuses */
+/** @param node the payload's `timestamp`, which the service rejects */
 function timestampFinding(node: JsonNode): Finding {
   const mistake = (kind: string, what: string) =>
     wrong({

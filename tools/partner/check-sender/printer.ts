@@ -8,16 +8,16 @@ import { isRight, isRightInAll, type Summary, type Verdict } from './summary.ts'
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Findings of one request that are shown: the rest is for `--json`. */
+/** Maximum number of findings shown per request. `--json` has all. */
 const MAX_FINDINGS = 5;
 
-/** Deliveries whose repeats are shown one by one. */
+/** Maximum number of deliveries whose repeats are shown one by one. */
 const MAX_REPEATS = 20;
 
-/** Answers and waits of one delivery that are shown. */
+/** Maximum number of answers and waits shown per delivery. */
 const MAX_SHOWN = 8;
 
-/** Characters of an event id that are enough to distinguish two. */
+/** Characters of an event id, enough to distinguish two. */
 const SHORT_ID = 8;
 
 /** Characters before a finding's sentence: `  wrong  `. */
@@ -29,7 +29,7 @@ const GRADES: Readonly<Record<Grade, { word: string; style: Style }>> = {
   fine: { word: 'note', style: 'dim' },
 };
 
-/** A verdict for people: what became of the request, and its findings below. */
+/** A verdict for people: the result of the request, and its findings below. */
 export function verdictText(verdict: Verdict, width: number): string[] {
   const shown = verdict.findings.slice(0, MAX_FINDINGS);
   const more = verdict.findings.length - shown.length;
@@ -94,7 +94,6 @@ function findingText({ grade, what, remedy, isNext = false }: Finding, width: nu
   ];
 }
 
-/** The summary of all requests, for people. */
 export function summaryText(summary: Summary, width: number): string[] {
   const { requests, accepted, mistakes, repeats, unrepeated } = summary;
   if (requests === 0) return ['No request came.'];
@@ -117,7 +116,7 @@ export function summaryText(summary: Summary, width: number): string[] {
   ];
 }
 
-/** `1 of 2 was wrong, and corrected since`. */
+/** Text such as `1 of 2 was wrong, and corrected since`. */
 function outcomeText(summary: Summary): string {
   const { requests, right, corrected } = summary;
   const wrong = requests - right;
@@ -171,7 +170,7 @@ function repeatTable(repeats: readonly RepeatReport[], width: number): string[] 
   ];
 }
 
-/** @param count of all of them, if not all are here */
+/** @param count total number, if `words` is only a part */
 function listed(words: readonly string[], count = words.length): string {
   const shown = words.slice(0, MAX_SHOWN);
   return [...shown, ...(count > shown.length ? [`… ${count - shown.length} more`] : [])].join(', ');

@@ -2,51 +2,50 @@ import type { Attempt, Delivery, Ending } from './deliveries.ts';
 import { type Finding, findingsOf, type Rule, risky } from './finding.ts';
 import { GATEWAY_TIMEOUT_MILLISECONDS } from './responses.ts';
 
-/** Seconds to wait for an answer, as docs/partner.md asks for. */
+/** Minimum seconds to wait for an answer, as docs/partner.md requires. */
 export const ANSWER_WAIT_SECONDS = 35;
 
-/** Seconds from a failure to the first repeat, as docs/partner.md asks for. */
+/** Seconds from a failure to the first repeat, as docs/partner.md requires. */
 export const FIRST_WAIT_SECONDS = 10;
 
-/** Milliseconds after which waits no longer grow, as docs/partner.md asks for. */
+/** Milliseconds after which waits no longer grow, as docs/partner.md requires. */
 const MAX_WAIT = 60 * 60 * 1_000;
 
-/** Share of a wait by which chance moves it, as docs/partner.md asks for. */
+/** Random share of a wait, as docs/partner.md requires. */
 const JITTER = 0.25;
 
-/** Two waits of equal length have this ratio at least, whatever chance does. */
+/** Minimum ratio of two waits of equal length, whatever the jitter. */
 const SHRINKING = (1 - JITTER) / (1 + JITTER);
 
-/** A wait and one of twice its length have a ratio of 1.2 at least; the rest is for what is measured. */
+/** With jitter, doubling a wait gives a ratio of at least 1.2. The difference allows for measurement errors. */
 const GROWING = 1.1;
 
 /**
- * Milliseconds below which waits are not compared: the machine's own delays are as long. After a cut or a timeout the
- * HTTP client may repeat as soon by itself.
+ * Shorter waits, in milliseconds, are not compared: delays of the computer are as long. After a cut or a timeout the
+ * HTTP client itself may repeat this quickly.
  */
 const MIN_COMPARED_WAIT = 500;
 
 /** Milliseconds by which two clocks may measure the same wait differently. */
 const CLOCK_ERROR = 100;
 
-/** A request, and the one of the same delivery before it. */
+/** A request, and the previous one of the same delivery. */
 interface Repeat {
   /** 1 for the delivery's second request. */
   readonly index: number;
   readonly delivery: number;
   readonly before: Attempt;
-  /** Milliseconds since the end of the request before; 0 while that is under way. */
+  /** Milliseconds since the end of the previous request. 0 if that has not ended. */
   readonly wait: number;
-  /** Whether the sender chose the wait by itself, after a failure. */
+  /** Whether the sender chose the wait itself, after a failure. */
   readonly isOwnWait: boolean;
-  /** Of such waits before this one, in milliseconds. @default there are none */
+  /** The longest earlier wait of this kind, in milliseconds. @default none so far */
   readonly longestBefore: number | undefined;
   readonly isSameBytes: boolean;
 }
 
 const WAIT_LONGER = `Wait ${FIRST_WAIT_SECONDS} s before the first repeat, and twice as long before each next one.`;
 
-/** All that apply. */
 const REPEATS: readonly Rule<Repeat>[] = [
   {
     kind: 'repeat',
@@ -114,17 +113,16 @@ const REPEATS: readonly Rule<Repeat>[] = [
   {
     kind: 'repeat-changed',
     grade: 'wrong',
-    // Bytes that the service refuses have to change.
+    // Bytes that the service rejects must change.
     applies: ({ before, isSameBytes }) => !isSameBytes && before.status === 200 && hasFailed(before),
     what: 'It repeats a delivery with other bytes, which count as another event.',
     remedy: 'Store the body, and repeat the same bytes. The timestamp does not change either.',
   },
 ];
 
-/** Remarks on a request that repeats an earlier one. */
 export function repeatFindings(delivery: Delivery, attempt: Attempt): Finding[] {
   const repeat = repeatsOf(delivery)[delivery.attempts.indexOf(attempt) - 1];
-  // The same bytes with another signature are no repeat: somebody tries once more.
+  // The same bytes with another signature are not a repeat, but a new try.
   if (repeat === undefined || !attempt.isSameSignature) return [];
   return findingsOf(REPEATS, repeat);
 }
@@ -161,13 +159,13 @@ function trendOf({ wait, isOwnWait, longestBefore = 0 }: Repeat): Trend | undefi
 
 const isAnswered = ({ end }: Attempt) => typeof end?.how === 'number';
 
-/** Everything but 200 and 400 is to be sent again (docs/partner.md). */
+/** Everything except 200 and 400 must be sent again (docs/partner.md). */
 export const hasFailed = ({ end }: Attempt) => end !== undefined && end.how !== 200 && end.how !== 400;
 
 /** In milliseconds. */
 const retryAfter = ({ end }: Attempt) => (end?.retryAfterSeconds ?? 0) * 1_000;
 
-/** A remark on a sender that did not wait for the answer. */
+/** A finding about a sender that did not wait for the answer. */
 export function patienceFinding(milliseconds: number): Finding {
   const what = `The sender gave up ${seconds(milliseconds)} after it had begun, before it had an answer.`;
   if (milliseconds >= GATEWAY_TIMEOUT_MILLISECONDS) return { grade: 'fine', kind: 'gave-up', what };
@@ -178,7 +176,6 @@ export function patienceFinding(milliseconds: number): Finding {
   });
 }
 
-/** How a delivery was repeated. */
 export interface RepeatReport {
   readonly delivery: number;
   readonly eventId: string;
@@ -187,11 +184,11 @@ export interface RepeatReport {
   readonly endings: readonly (Ending | undefined)[];
   /** From the end of one request to the beginning of the next, in milliseconds. */
   readonly waits: readonly number[];
-  /** The worst of all waits that can be compared. */
+  /** The worst trend among the waits that can be compared. */
   readonly backOff: Trend | undefined;
   readonly isSameBytes: boolean;
   readonly isSameSignature: boolean;
-  /** Requests that came on a connection which was used before. */
+  /** Requests on a connection that was used before. */
   readonly reused: number;
 }
 

@@ -4,17 +4,20 @@ import { parsePayload } from '../../../lambda/events/envelope.ts';
 import { BODY_LIMIT_BYTES } from '../../../local/gateway/server.ts';
 import { type Finding, wrong } from './finding.ts';
 
-/** Bytes of bodies in memory at a time, of all requests together: a thousand large ones must not fill the memory. */
+/** Maximum bytes of all bodies in memory together: a thousand large ones must not fill the memory. */
 const MAX_BYTES_IN_MEMORY = 256 * 1024 * 1024;
 
-/** Reads bodies up to API Gateway's limit. Of the rest it counts the bytes, so that the sender gets to see an answer. */
+/**
+ * Reads bodies up to API Gateway's limit. Discards and counts further bytes, so that the sender still receives an
+ * answer.
+ */
 export class BodyReader {
   #inMemory = 0;
 
   /**
    * @param onBytes called with the number of bytes so far
-   * @returns why a body is not kept: it is too large, or there are too many at a time
-   * @throws if the sender breaks off
+   * @returns why a body is not kept: it is too large, or there are too many at the same time
+   * @throws if the sender disconnects
    */
   read(
     message: IncomingMessage,
@@ -59,29 +62,29 @@ export class BodyReader {
   }
 }
 
-/** What Node.js says of bytes that are no request. */
+/** The error that Node.js reports for bytes that are not a request. */
 export type ParseError = NodeJS.ErrnoException & {
   readonly rawPacket?: Buffer;
   readonly bytesParsed?: number;
 };
 
-/** What Node.js reports if something else stands where the next request's method should. */
+/** Error codes of Node.js if the bytes where the next request should begin are not a method. */
 const NO_METHOD = new Set(['HPE_INVALID_METHOD', 'HPE_INVALID_CONSTANT']);
 
-/** Bytes that are kept: what Content-Length leaves out is one or two for each character beyond ASCII. */
+/** Maximum bytes kept after a body. A wrong Content-Length omits one or two bytes for each character beyond ASCII. */
 const MAX_TRAILING_BYTES = 1024 * 1024;
 
-/** How long the rest of a cut body is waited for, in milliseconds: a sender may write in two parts. */
+/** How long to wait for the rest of a truncated body, in milliseconds. A sender may write in two parts. */
 const REST_WAIT_MILLISECONDS = 100;
 
-/** Bytes of a body's end by which that end is found in what was read. */
+/** Bytes at the end of a body that are used to find that end in the packet. */
 const OVERLAP_BYTES = 64;
 
-/** What comes on a connection behind the end of a request, and is no other request. */
+/** Bytes on a connection after the end of a request that are not another request. */
 export class TrailingBytes {
   readonly #message: IncomingMessage;
   #packets = Buffer.alloc(0);
-  /** Bytes of the first packet that were read without an error. */
+  /** Bytes of the first packet that were parsed without an error. */
   #parsed = 0;
 
   constructor(message: IncomingMessage) {
@@ -98,14 +101,14 @@ export class TrailingBytes {
     return true;
   }
 
-  /** Waits a moment if the body looks cut. A body that is JSON is whole. */
+  /** Waits a moment if the body looks truncated. A body that is JSON is complete. */
   async settle(body: Buffer): Promise<void> {
     const parsed = parsePayload(body);
     if (parsed.kind === 'unusable' && parsed.problems[0].field === 'body')
       await sleep(REST_WAIT_MILLISECONDS);
   }
 
-  /** The bytes behind the body. Of a packet that begins before its end, only those. */
+  /** The bytes after the body. If a packet begins before the body's end, only its rest. */
   behind(body: Buffer): Buffer {
     const packets = this.#packets;
     const end = body.length === 0 ? Buffer.from('\r\n\r\n') : body.subarray(-OVERLAP_BYTES);

@@ -7,19 +7,18 @@ import { type GatewayEvent, requestIdOf } from '../../../lambda/receiver/request
 import { httpApi } from '../../../local/gateway/http-api.ts';
 import { type HttpRequest, type HttpResponse, shortId } from '../../../local/gateway/http-message.ts';
 
-/** Milliseconds that an HTTP API waits for a function; then it answers 503 itself. Source: quotas of HTTP APIs. */
+/** Milliseconds that an HTTP API waits for a function. Then it answers 503 itself. Source: quotas of HTTP APIs. */
 export const GATEWAY_TIMEOUT_MILLISECONDS = 30_000;
 
-/** Where a simulated redirect leads: only a sender that follows it asks for this path. */
+/** Target of a simulated redirect. Only a sender that follows it requests this path. */
 export const REDIRECT_PATH = `${WEBHOOK_PATH}/redirected`;
 
-/** Steps of a sequence: more than any sender repeats. */
+/** Maximum steps of a sequence: more than any sender repeats. */
 const MAX_STEPS = 100;
 
-/** Seconds: nobody waits that long for an answer. */
+/** Maximum seconds of a step: nobody waits that long for an answer. */
 const MAX_STEP_SECONDS = 600;
 
-/** What the service answers to a request. */
 export interface ServiceAnswer {
   readonly response: HttpResponse;
   /** @default the request did not reach the receiver: API Gateway answers */
@@ -27,8 +26,8 @@ export interface ServiceAnswer {
 }
 
 /**
- * Answers as the service does: its receiver behind its HTTP API. Its queues accept everything and keep nothing.
- * @param readBody gives undefined if the body is too large
+ * Answers like the service: its receiver behind its HTTP API. Its queues accept everything and store nothing.
+ * @param readBody returns undefined if the body is too large
  */
 export async function serviceAnswer(
   request: HttpRequest,
@@ -62,7 +61,7 @@ const apiOf = (receiver: (event: GatewayEvent) => Promise<Answer>) =>
     ],
   });
 
-/** What is sent in place of the service's own answer. */
+/** A simulated answer that replaces the service's own. */
 export type Step =
   | { readonly kind: 'ok' }
   | {
@@ -78,7 +77,7 @@ export type Step =
 
 const TIMED_STEPS = {
   slow: (milliseconds: number): Step => ({ kind: 'slow', milliseconds }),
-  // A REST API sends it with its own 500. It takes whole seconds (RFC 9110, section 10.2.3).
+  // A REST API sends this header with its own 500. It is in whole seconds (RFC 9110, section 10.2.3).
   'retry-after': (milliseconds: number): Step => ({
     kind: 'failure',
     status: 500,
@@ -91,7 +90,7 @@ const failure = (status: number): Step => ({ kind: 'failure', status });
 const STEPS: Readonly<Record<string, Step>> = {
   ...Object.fromEntries([401, 429, 500, 502, 503, 504].map((status) => [status, failure(status)])),
   ok: { kind: 'ok' },
-  // Clients that follow any redirect of a POST follow 302.
+  // 302, because every client that follows redirects of a POST follows it.
   redirect: { kind: 'failure', status: 302, headers: { location: REDIRECT_PATH } },
   cut: { kind: 'cut', when: 'before' },
   'cut-late': { kind: 'cut', when: 'within' },
@@ -99,7 +98,7 @@ const STEPS: Readonly<Record<string, Step>> = {
   'retry-after': TIMED_STEPS['retry-after'](20_000),
 };
 
-/** Reads a sequence such as `500,500,ok` or `slow=35s`. @throws InvalidArgumentError */
+/** Parses a sequence such as `500,500,ok` or `slow=35s`. @throws InvalidArgumentError */
 export function parseSteps(text: string): readonly Step[] {
   const words = text.split(',');
   if (words.length > MAX_STEPS) throw new InvalidArgumentError(`At most ${MAX_STEPS} steps.`);
@@ -120,13 +119,13 @@ function timedStep(word: string): Step | undefined {
 }
 
 /**
- * The step for a delivery's request. The last step serves all further requests.
+ * The step for a delivery's request. The last step applies to all further requests.
  * @param attempt 0 for the first request
  */
 export const stepOf = (steps: readonly Step[], attempt: number): Step =>
   steps[Math.min(attempt, steps.length - 1)] ?? { kind: 'ok' };
 
-/** Answers with a failure, as the receiver or API Gateway words it. */
+/** Answers with a failure, in the words of the receiver or API Gateway. */
 export async function failureAnswer(
   request: HttpRequest,
   body: Buffer,

@@ -24,31 +24,31 @@ import type { SentRequest } from './signed-messages.ts';
 import { hmacSha256 } from './signing-variants.ts';
 import type { Verdict } from './summary.ts';
 
-/** How long a request may take until all of it has come, in milliseconds: as long as API Gateway has for all of it. */
+/** Timeout of a whole request, in milliseconds. API Gateway has the same. */
 const REQUEST_TIMEOUT_MILLISECONDS = 30_000;
 
-/** How often requests are checked for that timeout. */
+/** Interval of the checks for that timeout. */
 const TIMEOUT_CHECK_MILLISECONDS = 500;
 
-/** How long a connection is kept for the next request: longer than most senders wait before they repeat. */
+/** How long an idle connection is kept: longer than most senders wait before they repeat. */
 const KEEP_ALIVE_MILLISECONDS = 65_000;
 
-/** Connections at a time: a process may open some thousand files. */
+/** Maximum number of connections: a process may open a few thousand files. */
 const MAX_CONNECTIONS = 2_000;
 
-/** Signatures of earlier events that are remembered: a sender that signs the event before signs one of the last. */
+/** Number of signatures remembered from earlier events, to detect a sender that signs an earlier event. */
 const MAX_EARLIER_SIGNATURES = 50;
 
-/** How often refused connections are reported, at most: a flood of them would drown the verdicts. */
+/** Minimum interval of reports about refused connections: a flood of them would hide the verdicts. */
 const DROP_NOTICE_MILLISECONDS = 60_000;
 
 export interface CheckerOptions {
   readonly secret: string;
-  /** 0 for any free one. */
+  /** 0 for any free port. */
   readonly port: number;
   /** @default both loopback addresses */
   readonly host?: string | undefined;
-  /** What is answered to the requests of each delivery, one after the other. @default what the service answers */
+  /** The answers to the requests of each delivery, in order. @default the service's own */
   readonly steps?: readonly Step[];
   readonly onVerdict: (verdict: Verdict) => void;
   /** Called with one line that concerns no request. */
@@ -70,7 +70,7 @@ interface Connection {
   requests: number;
   /** The request whose body is being read. */
   current: CurrentRequest | undefined;
-  /** Of the request that came last, while it has no verdict yet. */
+  /** For the last request, until it has a verdict. */
   trailing: TrailingBytes | undefined;
 }
 
@@ -80,7 +80,7 @@ interface CurrentRequest {
   isReported: boolean;
 }
 
-/** Listens, and answers each request as the service does, or as its step says. @throws as `listen` */
+/** Listens, and answers each request as the service does, or as its step says. @throws like `listen` */
 export async function startChecker(options: CheckerOptions): Promise<Checker> {
   const {
     secret,
@@ -314,7 +314,7 @@ const TAKEN_FOR_PROXY = wrong({
   remedy: 'See the proxy settings of the sender.',
 });
 
-/** @returns once the answer is out, or nobody is there any more to take it */
+/** @returns when the answer is sent, or the client has disconnected */
 async function send(
   message: IncomingMessage,
   response: ServerResponse,

@@ -5,12 +5,12 @@ import { isSecret, NEVER_SEND_SECRET, type Reading, readings, timestampsIn } fro
 import { type SentRequest, signedMessages, type Variant } from './signed-messages.ts';
 import { algorithms, hmacSha256, signingKeys } from './signing-variants.ts';
 
-/** As people write it; the service takes it in any case. */
+/** The usual spelling for people. The service ignores case. */
 const SHOWN_HEADER = 'X-Webhook-Signature';
 
 const HEADER = SHOWN_HEADER.toLowerCase();
 
-/** Where other services have the signature, and what a wrong setting makes of our header. */
+/** Headers that other services use for the signature, and misspellings of ours by a wrong setting. */
 const OTHER_HEADERS = `
   X-Signature X-Signature-256 X-Signature-SHA256 X-Hub-Signature-256 X-Hub-Signature X-Webhook-Signature-256
   X-Webhook-Signature-SHA256 X-Webhook-Hmac-SHA256 X-Webhook-Hmac X-Hmac-Signature X-Hmac-SHA256
@@ -23,16 +23,16 @@ const OTHER_HEADERS = `
 /** Places whose values may look like a signature by chance. */
 const UNNAMED_PLACES = ['another header', 'the query string', 'Content-Digest', 'Digest'];
 
-/** Bytes of a body up to which two mistakes at a time are looked for: each pair costs an HMAC of the body. */
+/** Maximum bytes of a body for which combinations of two mistakes are tried: each pair costs an HMAC of the body. */
 const MAX_BYTES_FOR_PAIRS = 32 * 1024;
 
-/** Variants of each kind that are tried in pairs, the likeliest. */
+/** Number of variants of each kind that are tried in pairs, the most likely. */
 const MAX_IN_PAIRS = { messages: 10, keys: 2, algorithms: 4 };
 
-/** Characters of a header that are read: a longer value is no signature in any spelling. */
+/** Maximum characters of a header that are read: a longer value cannot be a signature. */
 const MAX_VALUE_LENGTH = 1_024;
 
-/** Bytes of a signature that was cut off which are enough to recognise it. */
+/** Minimum bytes of a truncated signature needed to recognise it. */
 const MIN_CUT_BYTES = 8;
 
 const SECRET_AS_SIGNATURE: Mistake = {
@@ -58,9 +58,9 @@ const NO_VALUE =
   /^(?:undefined|null|none|nil|nan|true|false|\[object \w+\]|<buffer.*|\$\{?\w+\}?|\{\{.*\}\})$/i;
 
 /**
- * Why a signature does not verify: the known mistake that explains it, or two of them.
- * @param secret that it should have been made with
- * @returns at least one, the cause before what goes with it
+ * Finds why a signature does not verify: the known mistake that explains it, or two of them.
+ * @param secret that should have been used
+ * @returns at least one mistake, the cause first
  */
 export function signatureFindings(request: SentRequest, secret: string): Finding[] {
   const values = valuesOf(request.headers, HEADER).map((value) => value.slice(0, MAX_VALUE_LENGTH));
@@ -72,7 +72,7 @@ export function signatureFindings(request: SentRequest, secret: string): Finding
   return (mistakes ?? [unexplained(request, value)]).map(wrong);
 }
 
-/** What is recognised without a search. */
+/** Mistakes that are recognised without a search. */
 function malformed({ body }: SentRequest, secret: string, values: readonly string[]): Mistake | undefined {
   const [value = ''] = values;
   if (values.length > 1) {
@@ -165,9 +165,8 @@ function findElsewhere(request: SentRequest, secret: string): Mistake[] {
 }
 
 /**
- * The mistakes that led to one of these values. What may have been computed is computed once for all of them, until one
- * is explained.
- * @returns for each value: undefined if no known mistake explains it; nothing if it is right
+ * The mistakes that led to one of these values. All values share the computations, which stop when one is explained.
+ * @returns for each value: undefined if no known mistake explains it; empty if it is right
  */
 function explain(request: SentRequest, secret: string, values: readonly string[]): (Mistake[] | undefined)[] {
   const explained = values.map((value) => (isSecret(value, secret) ? [SECRET_AS_SIGNATURE] : undefined));
@@ -185,7 +184,7 @@ function explain(request: SentRequest, secret: string, values: readonly string[]
     const found = byDigest.get(digest.toString('hex'));
     if (found === undefined) continue;
     const { index, reading } = found;
-    // The service reads a value of another length, too, once it has the right one.
+    // With the right digest, the service also reads values of another length.
     const isRead = reading.digest.length !== 32 || decodeSignature(values[index]) !== undefined;
     const spelling = reading.mistake ?? (isRead ? undefined : OTHER_SPELLING);
     explained[index] = [...mistakes, ...(spelling === undefined ? [] : [spelling])];
@@ -199,7 +198,7 @@ interface Computation {
   readonly mistakes: readonly Mistake[];
 }
 
-/** All that may have been computed: messages × keys × algorithms with no mistake, then one, then two. */
+/** All possible computations, messages × keys × algorithms: with no mistake, then one, then two. */
 function* computations(
   request: SentRequest,
   secret: string,
@@ -237,7 +236,7 @@ function* computations(
   return undefined;
 }
 
-/** The first of each kind, so that pairs do not take a second. */
+/** Takes the first of each kind, so that trying pairs stays below a second. */
 function likeliest<Guess extends { readonly mistake: Mistake }>(
   variants: readonly Guess[],
   count: number,

@@ -4,26 +4,25 @@ import type { Mistake } from './finding.ts';
 /** One way to read the value of a signature header. */
 export interface Reading {
   readonly digest: Buffer;
-  /** Why the service does not read it like that. @default nothing: it does */
+  /** Why the service does not read it like that. @default the service does */
   readonly mistake: Mistake | undefined;
 }
 
-/** Digests of the hash functions in use, in bytes: MD5, SHA-1, SHA-224, SHA-256, SHA-384, SHA-512. */
+/** Digest lengths of common hash functions, in bytes: MD5, SHA-1, SHA-224, SHA-256, SHA-384, SHA-512. */
 const DIGEST_LENGTHS = new Set([16, 20, 28, 32, 48, 64]);
 
 const HEX = /^(?:[0-9a-f]{2})+$/i;
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 
-/** How often an unwrapped value is unwrapped again. */
+/** Maximum number of nested wrappings. */
 const MAX_DEPTH = 4;
 
-/** Characters of the shortest text of a digest: base64 of the 16 bytes of MD5, without padding. */
+/** Minimum length of a digest as text: base64 of the 16 bytes of MD5, without padding. */
 const MIN_DIGEST_TEXT = 22;
 
-/** The first group of a pattern. */
 const group = (pattern: RegExp) => (value: string) => pattern.exec(value)?.slice(1, 2) ?? [];
 
-/** A value that was encoded once more. */
+/** A value that was encoded twice. */
 const decoding = (outer: 'hex' | 'base64', inner: RegExp) => (value: string) => {
   const text = (outer === 'hex' ? HEX : BASE64).test(value)
     ? Buffer.from(value, outer).toString('latin1')
@@ -31,7 +30,7 @@ const decoding = (outer: 'hex' | 'base64', inner: RegExp) => (value: string) => 
   return text.length >= MIN_DIGEST_TEXT && inner.test(text) ? [text] : [];
 };
 
-/** What wraps a signature, and how to take it off. */
+/** Texts and encodings around a signature, and how to remove them. */
 const WRAPPINGS: readonly (readonly [kind: string, what: string, unwrap: (value: string) => string[]])[] = [
   ['encoded-twice', 'is the hex of the hex text: it was encoded twice', decoding('hex', HEX)],
   ['encoded-twice', 'is the hex of the base64 text: it was encoded twice', decoding('hex', BASE64)],
@@ -115,16 +114,16 @@ export const timestampsIn = (value: string) =>
 export const NEVER_SEND_SECRET =
   'Never send it: it is the key of the HMAC. Treat it as known to others now, and agree on another.';
 
-/** Characters of a secret below which a text may contain it by chance. */
+/** Minimum length of a secret to search for: a text may contain a shorter one by chance. */
 const MIN_SECRET_LENGTH = 8;
 
-/** What may be a text in base64. */
+/** Text that may be base64. */
 const BASE64_WORD = /[A-Za-z0-9+/_-]{11,}/g;
 
-/** Characters of a text in which base64 is decoded: more than a header has, less than a large body. */
+/** Maximum characters of a text in which base64 is decoded: more than a header, less than a large body. */
 const MAX_TEXT_DECODED = 16 * 1024;
 
-/** Whether a value is the secret and nothing else: as it is, in base64, after a word or as a password of `Basic`. */
+/** Whether a value is exactly the secret: as it is, in base64, after a word, or as a password of `Basic`. */
 export function isSecret(value: string, secret: string): boolean {
   const texts = [value, value.replace(/^[\w-]+[ =:]+/, '')];
   const decoded = texts.map((text) => Buffer.from(text, 'base64').toString());
@@ -132,7 +131,7 @@ export function isSecret(value: string, secret: string): boolean {
   return isPassword || [...texts, ...decoded].includes(secret);
 }
 
-/** Whether the secret stands in a text, as it is or in base64. */
+/** Whether a text contains the secret, as it is or in base64. */
 export function holdsSecret(text: string, secret: string): boolean {
   if (secret.length < MIN_SECRET_LENGTH) return false;
   if (text.includes(secret)) return true;

@@ -9,14 +9,14 @@ import { type JsonNode, jsonForms, memberOf, parseJson, pythonForm, writeJson } 
 /** A request with the bytes of its body. */
 export interface SentRequest extends HttpRequest {
   readonly body: Buffer;
-  /** HMACs of the bodies that came before it, under the secret. @default none */
+  /** HMACs of the previous bodies, with the secret. @default none */
   readonly earlier?: readonly Buffer[];
 }
 
 /** The target in the request line: path and query string. */
 export const targetOf = ({ path, query }: HttpRequest) => (query === '' ? path : `${path}?${query}`);
 
-/** A value that somebody may have taken for the right one, and the mistake that leads to it. */
+/** A wrong value that the sender may have used, and the mistake that leads to it. */
 export interface Variant {
   readonly mistake: Mistake;
   readonly bytes: Bytes;
@@ -25,17 +25,17 @@ export interface Variant {
 /** A text stands for its bytes in UTF-8. */
 export type Bytes = string | Uint8Array;
 
-/** Bytes of a body above which only cheap variants are tried, so that a verdict takes no minute. */
+/** Bytes of a body above which only cheap variants are tried, so that a verdict does not take minutes. */
 const MAX_BYTES_FOR_ALL_VARIANTS = 1024 * 1024;
 
-/** Timestamps that are tried: each costs a dozen HMACs of the body. */
+/** Maximum number of timestamps tried: each costs a dozen HMACs of the body. */
 const MAX_TIMESTAMPS = 10;
 
 const SIGN_WHAT_IS_SENT =
   'Make the text of the body once; sign exactly these bytes, and send exactly these bytes.';
 const ENCODE_ONCE = 'Turn the text into bytes once, as UTF-8; sign these bytes, and send these bytes.';
 
-/** What to do, if it is not to turn the text into bytes once. */
+/** Advice by kind of mistake. By default: convert the text to bytes only once. */
 const REMEDIES: Readonly<Record<string, string>> = {
   'newline-not-signed': SIGN_WHAT_IS_SENT,
   'newline-signed': SIGN_WHAT_IS_SENT,
@@ -56,7 +56,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   'signed-with-address': 'Sign the body alone: neither method, path nor host belongs to what is signed.',
 };
 
-/** Headers in which senders carry the time that they sign with the body. */
+/** Headers with a time that other senders sign together with the body. */
 const TIMESTAMP_HEADERS = [
   'x-timestamp',
   'x-webhook-timestamp',
@@ -70,7 +70,7 @@ const TIMESTAMP_HEADERS = [
 /** U+FEFF in UTF-8, a character for each byte. */
 const BOM = '\xEF\xBB\xBF';
 
-/** What may have been signed instead of the body. `over` completes "The signature is over …". */
+/** A text that may have been signed instead of the body. `over` completes "The signature is over …". */
 type Row<Body, Message = Bytes> = readonly [
   kind: string,
   over: string,
@@ -114,7 +114,6 @@ const BYTE_CHANGES: readonly Row<string, string>[] = [
   ['cut-at-nul', 'the body up to its first zero byte', (body) => [body.replace(/\0.*/s, '')]],
 ];
 
-/** Other encodings of the text. */
 const ENCODINGS: readonly Row<string>[] = [
   ['latin-1', 'the text in Latin-1, and it was sent in UTF-8', (text) => [Buffer.from(text, 'latin1')]],
   [
@@ -144,14 +143,13 @@ const ENCODINGS: readonly Row<string>[] = [
   ),
 ];
 
-/** What is made of the body as a whole. */
 const WHOLE_BODY: readonly Row<Buffer>[] = [
   [
     'latin-1',
     'the body read as Latin-1 and written as UTF-8 again: each byte beyond ASCII became two',
     (body) => [body.toString('latin1')],
   ],
-  // The braces of JSON have a zero byte in UTF-16.
+  // In UTF-16, the braces of JSON have a zero byte.
   ...UTF_16.map(
     ({ name, decode }): Row<Buffer> => [
       'body-utf-16',
@@ -178,9 +176,9 @@ const WHOLE_BODY: readonly Row<Buffer>[] = [
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest();
 
 /**
- * What may have been signed instead of the body, the likeliest first. They are made one by one, as each may take as much
- * memory as the body.
- * @param timestamps that stood in the signature itself
+ * Texts that may have been signed instead of the body, most likely first. They are generated one by one, because each
+ * may need as much memory as the body.
+ * @param timestamps found in the signature value itself
  */
 export function* signedMessages(
   request: SentRequest,
@@ -272,13 +270,13 @@ function otherJson(text: string, tree: JsonNode): Messages[] {
   ];
 }
 
-/** JSON as libraries write it. `JSON.stringify` alone writes other digits of a number. */
+/** JSON as libraries write it. Only `JSON.stringify` changes the digits of a number. */
 const writtenForms = (text: string, tree: JsonNode): [writer: string, written: string][] => [
   ['JSON.stringify', JSON.stringify(JSON.parse(text))],
   ...jsonForms().map(([writer, form]): [string, string] => [writer, writeJson(tree, form)]),
 ];
 
-/** Libraries send an object as a form's fields unless they are told to write JSON. */
+/** By default, libraries send an object as form fields and not as JSON. */
 function formFields(text: string): Messages[] {
   if (!/^[\w.[\]%-]+=/.test(text)) return [];
   const values = [...new URLSearchParams(text).values()];

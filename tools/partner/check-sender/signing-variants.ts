@@ -4,7 +4,7 @@ import { UTF_16 } from './encodings.ts';
 import type { Mistake } from './finding.ts';
 import type { Bytes, Variant } from './signed-messages.ts';
 
-/** A computation that somebody may have taken for HMAC-SHA256. */
+/** A computation that the sender may have used instead of HMAC-SHA256. */
 export interface Algorithm {
   readonly mistake: Mistake;
   readonly compute: (key: Bytes, message: Bytes) => Buffer;
@@ -17,15 +17,15 @@ const hmac = (hash: string, key: Bytes, message: Bytes) => createHmac(hash, key)
 const HEX = /^(?:[0-9a-f]{2})+$/i;
 const BASE64 = /^[A-Za-z0-9+/_-]{4,}={0,2}$/;
 
-/** Sizes of blocks, digests and database columns, in bytes: a secret may be cut off there. */
+/** Sizes of blocks, digests and database columns, in bytes. A secret may have been truncated to one of them. */
 const CUT_AFTER = [16, 32, 50, 64, 72, 100, 128];
 
-/** What other services put before a secret in base64. */
+/** Prefix that other services use before a secret in base64. */
 const PREFIX = 'whsec_';
 
 const USE_BYTES = 'Use the bytes of the secret as it was given, as UTF-8; decode nothing.';
 
-/** What to do about a key, if it is not to use the bytes of the secret. */
+/** Advice by kind of key. By default: use the bytes of the secret. */
 const KEY_REMEDIES: Readonly<Record<string, string>> = {
   'key-trimmed': 'Agree on the secret without the white space: one side has it pasted.',
   'key-white-space': 'Take the white space away where the secret is read from a file or a variable.',
@@ -36,7 +36,8 @@ const KEY_REMEDIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Keys that somebody may have made of the secret, the likeliest first. `what` completes "The key is …". A key that equals the secret is no mistake.
+ * Wrong keys that the sender may have derived from the secret, most likely first. `what` completes "The key is …". A
+ * key that equals the secret is not a mistake.
  */
 const KEYS: readonly (readonly [
   kind: string,
@@ -112,7 +113,7 @@ function afterPrefix(secret: string): string[] {
   return secret.startsWith(PREFIX) ? [secret.slice(PREFIX.length)] : [];
 }
 
-/** Keys that may have been made of the secret, the likeliest first. */
+/** Keys that the sender may have derived from the secret, most likely first. */
 export function signingKeys(secret: string): Variant[] {
   const right = Buffer.from(secret);
   return KEYS.flatMap(([kind, what, keys]) =>
@@ -128,14 +129,14 @@ export function signingKeys(secret: string): Variant[] {
 
 const USE_HMAC = 'Use HMAC with SHA-256: the secret is the key, the body is the message.';
 
-/** Computations that somebody may have taken for HMAC-SHA256, the likeliest first. */
+/** Computations that the sender may have used instead of HMAC-SHA256, most likely first. */
 const ALGORITHMS: readonly (readonly [kind: string, what: string, compute: Algorithm['compute']])[] = [
   ...['sha1', 'sha512', 'sha384', 'sha224', 'md5', 'sha3-256'].map((hash): (typeof ALGORITHMS)[number] => [
     'other-hash',
     `The signature is HMAC-${hash.toUpperCase()}, not HMAC-SHA256.`,
     (key, message) => hmac(hash, key, message),
   ]),
-  // The first 32 bytes of a longer HMAC look like the right one.
+  // A longer HMAC that was truncated to 32 bytes has the right length.
   ...['sha512', 'sha384'].map((hash): (typeof ALGORITHMS)[number] => [
     'other-hash',
     `The signature is the first 32 bytes of HMAC-${hash.toUpperCase()}, not HMAC-SHA256.`,

@@ -3,32 +3,32 @@ import type { Diagnosis } from './diagnose.ts';
 import type { Finding, Grade } from './finding.ts';
 import { hasFailed, type RepeatReport, repeatReport } from './repeats.ts';
 
-/** Requests of one mistake that are named. */
+/** Maximum number of requests named per mistake. */
 const MAX_REQUESTS_NAMED = 8;
 
-/** The verdict on one request, or on a connection that carried none. */
+/** The verdict on one request, or on a connection without a request. */
 export interface Verdict {
-  /** Counted from 1, in the order in which they came. */
+  /** From 1, in the order of arrival. */
   readonly number: number;
   readonly at: Date;
-  /** A method that HTTP knows; undefined if there was no request. */
+  /** A standard HTTP method. Undefined if there was no request. */
   readonly method: string | undefined;
-  /** Bytes of the body that came. */
+  /** Bytes of the body that arrived. */
   readonly bytes: number;
   /** Undefined if the request was never complete. */
   readonly diagnosis: Diagnosis | undefined;
-  /** What was sent in the end: it differs from the diagnosis if another response was simulated. */
+  /** The answer that was sent. It differs from the diagnosis if another response was simulated. */
   readonly ending: Ending;
   /** From the beginning of the request to the end of its answer. */
   readonly milliseconds: number;
   readonly connection: number;
   readonly isReused: boolean;
-  /** Which request of which delivery it is; undefined if it did not reach the receiver. */
+  /** The delivery, and the number of the request within it. Undefined if it did not reach the receiver. */
   readonly delivery:
     | {
         readonly number: number;
         readonly attempt: number;
-        /** Requests that the service refused, and that this accepted one corrects. */
+        /** Number of rejected requests that this accepted one corrects. */
         readonly corrects: number;
       }
     | undefined;
@@ -39,7 +39,6 @@ export interface Verdict {
 export const isRight = ({ findings }: Pick<Verdict, 'findings'>) =>
   findings.every(({ grade }) => grade !== 'wrong');
 
-/** One mistake, and how often it was made. */
 export interface MistakeCount {
   readonly grade: Exclude<Grade, 'fine'>;
   readonly kind: string;
@@ -50,28 +49,27 @@ export interface MistakeCount {
   readonly requests: readonly number[];
 }
 
-/** All requests, in numbers. */
 export interface Summary {
   readonly requests: number;
-  /** Those with nothing wrong. */
+  /** Requests with nothing wrong. */
   readonly right: number;
-  /** Those that were refused and have been corrected since. */
+  /** Rejected requests that were corrected later. */
   readonly corrected: number;
-  /** Those whose event the service would keep, whatever response was simulated. */
+  /** Requests whose event the service would keep, whatever response was simulated. */
   readonly accepted: number;
   /** The service's own answers, by status. */
   readonly statuses: Readonly<Record<string, number>>;
   /** The worst and most frequent first. */
   readonly mistakes: readonly MistakeCount[];
-  /** For each delivery that came more than once. */
+  /** For each delivery that was sent more than once. */
   readonly repeats: readonly RepeatReport[];
   /** Deliveries whose last answer asks for a repeat that did not come. */
   readonly unrepeated: number;
-  /** Whether it ended by itself after so many requests: then repeats may have been on their way. */
+  /** Whether the checker ended after a given number of requests, so that later repeats may be missing. */
   readonly isCut: boolean;
 }
 
-/** Counts verdicts as they come: it keeps none of them. */
+/** Counts verdicts as they come, without storing them. */
 export class Tally {
   readonly #statuses: Record<string, number> = {};
   readonly #mistakes = new Map<string, MistakeCount>();
@@ -90,7 +88,7 @@ export class Tally {
     if (status === 200) this.#accepted += 1;
     const name = status === undefined ? 'none' : String(status);
     this.#statuses[name] = (this.#statuses[name] ?? 0) + 1;
-    // One kind may concern several fields, each a mistake of its own; numbers differ from request to request.
+    // One kind may concern several fields, and each counts as a mistake. Numbers in the text differ between requests.
     const mistakes = new Map(
       verdict.findings.map((finding) => [`${finding.kind} ${finding.what.replaceAll(/\d+/g, '0')}`, finding]),
     );
@@ -111,7 +109,7 @@ export class Tally {
     return this.#requests;
   }
 
-  /** @param isCut whether it ended by itself after so many requests */
+  /** @param isCut whether the checker ended after a given number of requests */
   summary(deliveries: readonly Delivery[], isCut = false): Summary {
     return {
       requests: this.#requests,
@@ -129,7 +127,7 @@ export class Tally {
   }
 }
 
-/** Whether something came, all of it was right or was corrected, and every failure was repeated. */
+/** Whether there were requests, all were right or were corrected, and every failure was repeated. */
 export const isRightInAll = ({ requests, right, corrected, unrepeated, isCut }: Summary) =>
   requests > 0 && right + corrected === requests && (unrepeated === 0 || isCut);
 

@@ -8,15 +8,15 @@ import { describeDamage, readArchive } from './reader.ts';
 import { expiredPart, lateness } from './retention.ts';
 
 interface ExportOptions {
-  /** Adds the bytes that are in the payload bucket. */
+  /** Also exports the bytes that are in the payload bucket. */
   readonly payloads: boolean;
-  /** Takes one line at a time. */
+  /** Called with one line at a time. */
   readonly write: (line: string) => Promise<void>;
 }
 
 /**
- * `export`: the records that a filter admits, as the archive has them, by event and then in the order of their objects.
- * @returns false if an object is damaged, a payload is missing, or it was interrupted
+ * Writes the archive records that match a filter, one line each: by event, then in the order of their objects.
+ * @returns false if an object is damaged, a payload is missing, or the export was interrupted
  * @throws CommandError if the whole window has expired
  */
 export async function exportRecords(
@@ -28,7 +28,7 @@ export async function exportRecords(
   const expired = await expiredPart(stack, filter);
   let exported = 0;
   let missing = 0;
-  // Creates the file, or fails to, before the archive is read.
+  // Creates the file before the archive is read, so that a file that cannot be written fails early.
   await write('');
   const reading = readArchive(stack, { ...filter, signal, progress });
   for await (const object of reading) {

@@ -8,25 +8,25 @@ import { eachOf, time } from '../../cli/terminal/options.ts';
 
 export { settledOutcomes };
 
-/** Which records. A property that is absent admits all. */
+/** Selects records. An absent property matches all. */
 export interface RecordFilter {
   readonly events?: readonly EventName[];
-  /** Settled then or later. */
+  /** Settled at this time or later. */
   readonly since?: Date;
-  /** Settled before. */
+  /** Settled before this time. */
   readonly until?: Date;
-  /** As the partner writes it. */
+  /** The shop's id as the partner writes it. */
   readonly shop?: string;
-  /** Any of these: an event's id or the beginning of it, or the whole id of the request that brought it. */
+  /** Any of these: an event id or its beginning, or the whole id of the request that brought the event. */
   readonly ids?: readonly string[];
   readonly outcomes?: readonly SettledOutcome[];
 }
 
-/** Options as the command line has them: undefined if they were not typed. */
+/** Options as parsed from the command line: undefined if not given. */
 type Typed<Options> = { readonly [Name in keyof Options]: Options[Name] | undefined };
 
 /**
- * The filter of a command's options. An empty list was not typed.
+ * Builds the filter from a command's options. An empty list counts as not given.
  * @throws CommandError if the window is empty
  */
 export function recordFilter(typed: Typed<RecordFilter>): RecordFilter {
@@ -55,33 +55,34 @@ export function matches(filter: RecordFilter, record: ArchiveRecord): boolean {
   );
 }
 
-/** The fewest characters of a shortened id: as many as a terminal shows. */
+/** Minimum length of a shortened id: commands print ids with this length. */
 const SHORTEST_ID = 8;
 
 export const eventsArgument = () =>
-  new Argument('[events...]', 'such as shop.updated (default: all)').argParser<readonly EventName[]>(
+  new Argument('[events...]', 'events, such as shop.updated (default: all)').argParser<readonly EventName[]>(
     eachOf(eventNames),
   );
 
 export const sinceOption = () =>
   new Option(
     '--since <time>',
-    'settled at this time or later: 2026-01-31T09:00:00Z, 2026-01-31, or an age such as 3h or 7d',
+    'only records settled since this time (2026-01-31T09:00:00Z), date (2026-01-31) or age (3h, 7d)',
   ).argParser(time);
 
-export const untilOption = () => new Option('--until <time>', 'settled before this time').argParser(time);
+export const untilOption = () =>
+  new Option('--until <time>', 'only records settled before this time').argParser(time);
 
-export const shopOption = () => new Option('--shop <id>', 'of this shop');
+export const shopOption = () => new Option('--shop <id>', 'only this shop');
 
 export const outcomeOption = () =>
-  new Option('--outcome <outcome>', `with this outcome: ${settledOutcomes.join(', ')}; repeatable`).argParser<
+  new Option('--outcome <outcome>', `only this outcome: ${settledOutcomes.join(', ')}; repeatable`).argParser<
     readonly SettledOutcome[]
   >(eachOf(settledOutcomes));
 
 export const idOption = () =>
   new Option(
     '--id <id>',
-    'of this event (its id or the beginning of it) or this request (its whole id); repeatable',
+    `only this event (${SHORTEST_ID} or more characters of its id) or request (full id); repeatable`,
   ).argParser<readonly string[]>((text, before = []) => {
     if (text.length >= SHORTEST_ID) return [...before, text];
     throw new InvalidArgumentError(`At least ${SHORTEST_ID} characters: a shorter id is ambiguous.`);

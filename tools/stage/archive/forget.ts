@@ -11,26 +11,24 @@ import { countFailedObjects, describeDamage, listObjects, readArchive } from './
 import { lateness } from './retention.ts';
 import { rewriteObject } from './rewrite.ts';
 
-/** Keys of one call at most. Source: S3 API reference, `DeleteObjects`. */
+/** Maximum number of keys per call. Source: S3 API reference, `DeleteObjects`. */
 const MAX_DELETED = 1_000;
 
-/** Results of queries in Athena, which may hold payloads. */
+/** Prefix of Athena query results, which may contain payloads. */
 const QUERIES_PREFIX = 'queries/';
 
 interface ForgetOptions {
-  /** Only says what would be done. */
+  /** Prints the plan and changes nothing. */
   readonly dryRun: boolean;
-  /** Asked before anything is changed. */
+  /** Asks for consent before anything is changed. */
   readonly agreed: (question: string) => Promise<boolean>;
 }
 
-/** What an object has to lose. */
 type Found = Awaited<ReturnType<PersonalData['in']>>;
 
-/** What has been done. */
 interface Done {
   records: number;
-  /** Records that name nobody who was asked for, and whose payload was beyond its retention. */
+  /** Records of other people whose payload was past its retention. */
   expired: number;
   objects: number;
   payloads: number;
@@ -38,10 +36,10 @@ interface Done {
 }
 
 /**
- * `forget`: takes the payload out of each record that names somebody, deletes what such records refer to in the payload
- * bucket and the results of queries, and leaves a note without the ids. S3 takes a rewritten object for a new one, so
- * expired payloads are taken out of it, too. A run that ended half-way is continued by the next one.
- * @returns false if not all could be searched, or if it was interrupted or declined
+ * Removes the payload from each record that names one of these people. Also deletes the objects in the payload bucket
+ * that such records refer to, and the query results, and writes a note without the ids. S3 counts a rewritten object as
+ * new, so other people's expired payloads are removed from it, too. If a run stops half-way, the next one continues it.
+ * @returns false if not everything could be searched, or if it was interrupted or declined
  */
 export async function forget(
   operation: Operation,
@@ -122,7 +120,7 @@ export async function forget(
   return isDone;
 }
 
-/** What `forget` does not reach. */
+/** Data that `forget` does not reach. */
 async function whatIsLeft(stack: Stage): Promise<string[]> {
   const late = (await lateness(stack)) ?? 'some seconds';
   return [
@@ -132,7 +130,9 @@ async function whatIsLeft(stack: Stage): Promise<string[]> {
   ];
 }
 
-/** Object by object. The payload bucket goes first: without its record nothing leads to a payload. */
+/**
+ * Works object by object. Payloads in the payload bucket go first: without its record, a payload could not be found.
+ */
 async function takeOut(
   { stack, signal, progress = lateProgress() }: Operation,
   data: PersonalData,
@@ -182,7 +182,7 @@ async function deleteQueryResults(stack: Stage): Promise<number> {
   return count;
 }
 
-/** @returns the note's key */
+/** @returns the key of the note */
 async function writeNote(
   stack: Stage,
   persons: readonly Person[],

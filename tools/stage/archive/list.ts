@@ -18,19 +18,19 @@ const HEADINGS: Readonly<Record<SettledOutcome | 'replayed', string>> = {
   replayed: 'REPLAYED',
 };
 
-/** Numbers of records. Those of replays are not among the outcomes; forgotten ones are counted twice. */
+/** Numbers of records. Replayed records count under no outcome. Forgotten records count under their outcome, too. */
 type Counts = Record<SettledOutcome | 'replayed' | 'forgotten', number>;
 
 const NONE: Counts = { Processed: 0, Stale: 0, Duplicate: 0, DeadLettered: 0, replayed: 0, forgotten: 0 };
 
-/** Records of one event that were settled on one day in UTC: `2026-01-31`. */
+/** Records of one event that were settled on one UTC day, such as `2026-01-31`. */
 interface Day extends Counts {
   readonly event: EventName;
   readonly day: string;
 }
 
 /**
- * `list`: what the archive holds, by event, day and outcome.
+ * Prints the number of records by event, day and outcome.
  * @returns false if an object is damaged, or if it was interrupted
  * @throws CommandError if the whole window has expired
  */

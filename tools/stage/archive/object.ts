@@ -6,16 +6,18 @@ import { type ArchiveRecord, MAX_RECORD_BYTES } from '../../../lambda/archive/re
 import { recordSchema } from '../../../lambda/archive/record-schema.ts';
 import type { Stage } from '../stage.ts';
 
-/** Attempts to open a body without a further line. S3 closes a connection that nobody reads from. */
+/**
+ * Attempts to open a body that yield no further line before giving up. S3 closes a connection that nobody reads from.
+ */
 const FRUITLESS_ATTEMPTS = 3;
 
 const LINE_FEED = 0x0a;
 
-/** An object of the archive that cannot be read, or only in part. The message shows no content. */
+/** An archive object that cannot be read, or only partly. The error message contains none of its content. */
 export class DamagedObjectError extends Error {
   override readonly name = 'DamagedObjectError';
   readonly key: string;
-  /** The first line that is no record, from 1. */
+  /** Number of the first line that is not a record, from 1. */
   readonly line: number;
 
   constructor(key: string, line: number, fault: string) {
@@ -25,19 +27,19 @@ export class DamagedObjectError extends Error {
   }
 }
 
-/** An object of the archive that is open. Its lines or its records can be read once. */
+/** An open archive object. Its lines or its records can be read once. */
 export class ArchiveObject {
   readonly key: string;
-  /** As it is stored. */
+  /** Compressed size. */
   readonly bytes: number;
-  /** Known once everything before it has been read. */
+  /** Known only after the lines before the damage have been read. */
   damage: DamagedObjectError | undefined;
-  /** Whether it has been read to its end or its damage. */
+  /** Whether it has been read to its end or to its damage. */
   isRead = false;
-  /** Records that have been read. */
+  /** Number of records read so far. */
   count = 0;
   readonly #lines: AsyncGenerator<Buffer>;
-  /** Asked for at once, so that S3 answers while an earlier object is read. */
+  /** Requested at once, so that S3 answers while an earlier object is still being read. */
   readonly #first: Promise<IteratorResult<Buffer>>;
 
   constructor(stage: Stage, key: string, bytes: number, signal: AbortSignal) {
@@ -45,11 +47,11 @@ export class ArchiveObject {
     this.bytes = bytes;
     this.#lines = objectLines(stage, key, signal);
     this.#first = this.#lines.next();
-    // Thrown to the reader, or to nobody if nobody reads it.
+    // The reader gets this error. If nobody reads, it must not become an unhandled rejection.
     this.#first.catch(() => {});
   }
 
-  /** The lines as they are stored, each with its line feed. */
+  /** The lines as stored, each with its line feed. */
   async *lines(): AsyncGenerator<Buffer> {
     try {
       const { done, value } = await this.#first;
@@ -61,13 +63,13 @@ export class ArchiveObject {
       if (!(error instanceof DamagedObjectError)) throw error;
       this.damage = error;
     } finally {
-      // Closes the connection of a reader that stops at the first line.
+      // Closes the connection if the reader stops at the first line.
       await this.#lines.return(undefined);
     }
     this.isRead = true;
   }
 
-  /** The records, each with the number of its line from 1. A line that is no record is left out. */
+  /** The records, each with its line number from 1. Skips lines that are not records. */
   async *records(): AsyncGenerator<{ line: number; record: ArchiveRecord }> {
     let line = 0;
     let firstDamaged: number | undefined;
@@ -91,10 +93,10 @@ export class ArchiveObject {
   }
 }
 
-/** Fields that a later version adds pass. */
+/** Accepts unknown fields, which a later version may have added. */
 const parsedRecord = z.looseObject(recordSchema.shape);
 
-/** A line of JSON as a schema has it; undefined if it is something else. */
+/** Parses a line of JSON by a schema. Returns undefined if it does not match. */
 export function parseLine<Schema extends z.ZodMiniType>(
   schema: Schema,
   line: Buffer,
@@ -107,10 +109,10 @@ export function parseLine<Schema extends z.ZodMiniType>(
 }
 
 /**
- * The lines of an object as they are stored, each with its line feed. Holds a few lines at a time. If the connection is lost,
- * it continues behind the last line: an object always keeps its lines in their order. An object that has expired since it
- * was listed has none. Ends early once the signal is aborted: ask it.
- * @throws DamagedObjectError behind the last line that can be read
+ * The lines of an object as stored, each with its line feed. Holds only a few lines in memory. If the connection is
+ * lost, it continues after the last line: the order of an object's lines never changes. An object that has expired
+ * since it was listed yields nothing. Ends early if the signal is aborted; the caller must check the signal.
+ * @throws DamagedObjectError after the last readable line
  */
 export async function* objectLines(stack: Stage, key: string, signal?: AbortSignal): AsyncGenerator<Buffer> {
   let delivered = 0;
@@ -132,17 +134,17 @@ export async function* objectLines(stack: Stage, key: string, signal?: AbortSign
       if (fault !== undefined) {
         throw new DamagedObjectError(key, delivered + 1, `${fault} from line ${delivered + 1} on`);
       }
-      // The client has already repeated the call.
+      // The SDK has already retried errors of the call.
       const isOfCall = Object.hasOwn(error as object, '$metadata');
       if (isOfCall || attempt >= FRUITLESS_ATTEMPTS) throw error;
     }
   }
 }
 
-/** A line longer than any record. */
+/** A line is longer than any record can be. */
 class EndlessLineError extends Error {}
 
-/** What is wrong with the bytes; undefined if the connection is at fault. */
+/** Describes the damage. Returns undefined if the connection failed instead. */
 function faultOf(error: unknown): string | undefined {
   if (error instanceof EndlessLineError) return 'no lines of records';
   const { code } = error as NodeJS.ErrnoException;
@@ -156,7 +158,7 @@ async function opened(stack: Stage, key: string, signal: AbortSignal | undefined
     signal && { abortSignal: signal },
   );
   const text = createGunzip();
-  // An error in either is thrown to the reader of the lines. If the reader stops, both end.
+  // Errors of either stream reach the reader of the lines. If the reader stops, both streams end.
   if (Body instanceof Readable) pipeline(Body, text, () => {});
   return signal === undefined ? text : addAbortSignal(signal, text);
 }

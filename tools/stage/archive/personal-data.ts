@@ -9,22 +9,19 @@ import { archiveDays } from './retention.ts';
 const DAY = 24 * 60 * 60 * 1000;
 
 /**
- * Days by which an object that nobody rewrote may outlive its records' term: Firehose tries for a day to write it, and S3
- * expires it at the midnight after. Sources: Firehose developer guide, "Handle data delivery failures"; S3 user guide,
- * "Lifecycle rules".
+ * Days that an object may outlive the retention of its records if nobody rewrites it: Firehose retries for one day, and
+ * S3 expires objects at the following midnight. Sources: Firehose developer guide, "Handle data delivery failures"; S3
+ * user guide, "Lifecycle rules".
  */
 const LATEST_EXPIRY_DAYS = 2;
 
-/** Somebody whom events name, by the field `<kind>_id` of their data. */
+/** A person whom events name in the field `<kind>_id` of their data. */
 export interface Person {
   readonly kind: 'user' | 'girl';
   readonly id: string;
 }
 
-/**
- * The fields of a record that matter here. Nothing is asked of the others, so that a record of an event that has left the
- * catalogue can be forgotten, too.
- */
+/** Only the fields that `forget` needs, so that it also works for events that are no longer in the catalogue. */
 const redactableSchema = z.looseObject(
   z.pick(recordSchema, { settledAt: true, body: true, payloadKey: true }).shape,
 );
@@ -32,18 +29,18 @@ const redactableSchema = z.looseObject(
 type RedactableRecord = z.infer<typeof redactableSchema>;
 
 /**
- * Finds what the archive has to lose: payloads that name a person, and payloads of others that are beyond their retention.
- * S3 counts an object's retention from when it was written, so rewriting an object would keep the latter once more.
+ * Finds payloads to remove from the archive: those that name a person, and other payloads past their retention. S3
+ * counts the retention from the last write, so rewriting an object would keep expired payloads for another term.
  */
 export class PersonalData {
-  /** Days for which the archive keeps a payload, from settling on; undefined if that cannot be known. */
+  /** Days for which the archive keeps a payload after it was settled. Undefined if unknown. */
   readonly days: number | undefined;
-  /** Lines found that are no usable events. */
+  /** Number of matching lines that are not usable events. */
   asText = 0;
   readonly #stack: Stage;
   readonly #persons: readonly Person[];
   readonly #end: number;
-  /** By key, once looked up: a payload is deleted before the records that name it are rewritten. */
+  /** Results by key. Needed because a payload is deleted before the records that refer to it are rewritten. */
   readonly #payloads = new Map<string, Promise<Mention | undefined>>();
 
   static async of(stack: Stage, persons: readonly Person[]): Promise<PersonalData> {
@@ -57,7 +54,7 @@ export class PersonalData {
     this.#end = days === undefined ? Number.NEGATIVE_INFINITY : Date.now() - days * DAY;
   }
 
-  /** What an object has to lose. Ask whether it was read to its end. */
+  /** Finds what to remove from an object. The caller must check that the object was read to its end. */
   async in(object: ArchiveObject) {
     const payloadKeys = new Set<string>();
     let [records, asText, expired] = [0, 0, 0];
@@ -71,21 +68,23 @@ export class PersonalData {
         if (record?.payloadKey !== undefined) payloadKeys.add(record.payloadKey);
       } else if (record !== undefined && this.#isExpired(record)) {
         expired += 1;
-        // If nobody had rewritten it, S3 would have deleted it.
+        // S3 would have deleted this object already if nobody had rewritten it.
         isOverdue ||= this.#isExpired(record, LATEST_EXPIRY_DAYS);
       }
     }
-    // A damaged object stays as it is.
+    // `forget` does not change a damaged object.
     if (object.damage === undefined) this.asText += asText;
     return { key: object.key, records, payloadKeys, expired, isOverdue };
   }
 
-  /** The line without what the partner sent, and why. @returns undefined if the line stays as it is */
+  /**
+   * The line without the partner's data, and the reason for the change. @returns undefined if the line stays unchanged
+   */
   async withoutPayload(line: Buffer, forgottenAt: string) {
     const record = parseLine(redactableSchema, line);
     const isNamed = (await this.#mention(line, record)) !== undefined;
     if (!isNamed && !(record !== undefined && this.#isExpired(record))) return undefined;
-    // Nothing is left of a line that is no record.
+    // A line that is not a record loses everything.
     const { body, payloadKey, ...rest } = record ?? {};
     const end = line.at(-1) === 0x0a ? '\n' : '';
     return {
@@ -94,7 +93,7 @@ export class PersonalData {
     };
   }
 
-  /** Whether it holds a payload beyond its retention. What is in the payload bucket expires by itself. */
+  /** Whether the record contains a payload past its retention. Objects in the payload bucket expire automatically. */
   #isExpired({ settledAt, body }: RedactableRecord, moreDays = 0): boolean {
     return body !== undefined && Date.parse(settledAt) < this.#end - moreDays * DAY;
   }
@@ -115,26 +114,26 @@ export class PersonalData {
 }
 
 /**
- * How a payload names somebody: `field` in the field for it; `text` anywhere, if the payload is no usable event and may have
- * its ids anywhere.
+ * How a payload names a person. `field`: in the expected field. `text`: anywhere, because the payload is not a usable
+ * event.
  */
 type Mention = 'field' | 'text';
 
-/** @returns undefined if the payload names none of them */
+/** @returns undefined if the payload names none of these people */
 function mentionIn(payload: string, persons: readonly Person[]): Mention | undefined {
-  // Nearly all payloads end here: parsing takes the time. A backslash may escape an id.
+  // A fast check, because parsing is slow and most payloads do not match. A backslash may escape an id.
   const possible = persons.filter(({ id }) => payload.includes(id) || payload.includes('\\'));
   if (possible.length === 0) return undefined;
   const data = dataOf(payload);
   const fields = possible.map(({ kind }) => data[`${kind}_id`]);
   if (possible.some(({ id }, index) => isId(fields[index]) && String(fields[index]) === id)) return 'field';
-  // A number above 2^53 is read as one of its neighbours.
+  // Numbers above 2^53 lose precision when parsed.
   const isExact = fields.every((field) => typeof field !== 'number' || Number.isSafeInteger(field));
   if (isExact && parsePayloadText(payload).kind !== 'unusable') return undefined;
   return mentionInText(payload, possible);
 }
 
-/** Looks for whole ids: one that is part of a longer word or number is another id. */
+/** Matches whole ids only, not parts of a longer word or number. */
 function mentionInText(text: string, persons: readonly Person[]): Mention | undefined {
   const found = persons
     .flatMap(({ id }) => [id, JSON.stringify(id).slice(1, -1)])

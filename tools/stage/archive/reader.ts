@@ -7,71 +7,75 @@ import { ArchiveObject, type DamagedObjectError } from './object.ts';
 const HOUR = 60 * 60 * 1000;
 
 /**
- * Milliseconds by which an object's hour may be before its records were settled. It is the hour of its oldest record.
- * Firehose may collect for more than its 900 s if it lags, and gives up after a day. Source: Firehose developer guide,
- * "Understand data delivery in Amazon Data Firehose".
+ * Milliseconds by which an object's hour may be earlier than the settling of its records. The hour is that of its
+ * oldest record. Firehose may buffer for longer than 900 s if it lags, and gives up after a day. Source: Firehose
+ * developer guide, "Understand data delivery in Amazon Data Firehose".
  */
 const EARLIER = 24 * HOUR;
 
-/** And after they were: a batch is archived within the 900 s of its function. */
+/** Milliseconds by which it may be later: a batch is archived within the 900 s of its function. */
 const LATER = HOUR;
 
-/** Keys of what Firehose could not deliver. These objects have another form. */
+/** Prefix of records that Firehose could not deliver. These objects have another format. */
 const FAILED = /^event=[^/]+\/failed=/;
 
-/** Objects that are open at a time by default. Most of the time that an object takes is the wait for S3. */
+/** Objects open at the same time by default. Most of the time is spent waiting for S3. */
 const PARALLEL = 8;
 
-/** An object as S3 lists it: gzipped lines of JSON, one record each. */
+/** An object as S3 lists it: gzipped JSON lines, one record each. */
 interface StoredObject {
   readonly key: string;
   readonly bytes: number;
 }
 
-/** Which objects of the archive. */
 interface ArchiveWindow {
-  /** `every`: also events that have left the catalogue; the window does not apply. @default the catalogue's */
+  /**
+   * `every` includes events that are no longer in the catalogue, and ignores the window. @default the catalogue's
+   * events
+   */
   readonly events?: readonly EventName[] | 'every' | undefined;
-  /** Lists the objects that may have records settled in this window. They may have others, too. */
+  /** Selects the objects that may contain records settled in this window. They may contain other records, too. */
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;
 }
 
 interface ReadOptions extends ArchiveWindow {
-  /** By event and then by time, or the newest hour first for all events together. @default 'by-event' */
+  /** Order of the objects: by event and then by time, or newest hour first across all events. @default 'by-event' */
   readonly order?: 'by-event' | 'newest-first';
-  /** Objects that are open at a time. They are still read in order, one after the other. @default 8 */
+  /** Objects open at the same time. They are still read one after the other, in order. @default 8 */
   readonly parallel?: number;
-  /** The most to read. Bytes are counted as they are stored. @default no limit */
+  /** Maximum to read. Bytes are compressed bytes. @default no limit */
   readonly limits?: { readonly objects: number; readonly bytes: number } | undefined;
-  /** Whether an object is left out. It counts nowhere. */
+  /** Returns whether to skip an object. Skipped objects are not counted. */
   readonly skip?: (key: string) => boolean;
-  /** Ends the reading early, without an error. */
+  /** Stops reading early, without an error. */
   readonly signal?: AbortSignal | undefined;
-  /** Shows how many objects have been read, and of how many. @default nowhere */
+  /** Shows the number of objects read, and the total. @default none */
   readonly progress?: ProgressDisplay | undefined;
-  /** What the progress says. @default 'Reading' */
+  /** Verb shown with the progress. @default 'Reading' */
   readonly doing?: string;
 }
 
 /**
- * Reads the archive, object by object. Memory stays flat, except that `newest-first` holds the list of objects.
- * A damaged object ends its own records only: see `damaged` and the object's `damage`. An object that has expired since it
- * was listed has no records.
+ * Reads the archive, object by object. Memory use stays flat, except that `newest-first` holds the list of objects. A
+ * damaged object ends only its own records: see `damaged` and the object's `damage`. An object that has expired since
+ * it was listed has no records.
  * @throws CommandError if the stage has no archive
  */
 export const readArchive = (stage: Stage, options: ReadOptions = {}) => new ArchiveReading(stage, options);
 
 class ArchiveReading {
-  /** Objects that have been read to their end or their damage, and their bytes as they are stored. */
+  /** Objects read to their end or their damage, and their compressed bytes. */
   objects = 0;
   bytes = 0;
-  /** Records of these objects. */
   records = 0;
-  /** Objects to read: known with `progress` or `newest-first`. */
+  /** Objects to read. Known only with `progress` or `newest-first`. */
   total = 0;
   readonly damaged: DamagedObjectError[] = [];
-  /** The first object in order that a limit or the signal left unread; an hour's keys if it is not known. */
+  /**
+   * First object that was not read because of a limit or the signal. If that object is unknown, the key prefix of an
+   * hour.
+   */
   unread: StoredObject | undefined;
   readonly #stage: Stage;
   readonly #options: ReadOptions;
@@ -81,7 +85,7 @@ class ArchiveReading {
     this.#options = options;
   }
 
-  /** Yields each object. Read its lines or records before you ask for the next one. */
+  /** Yields each object. Read its lines or records before you request the next object. */
   async *[Symbol.asyncIterator](): AsyncGenerator<ArchiveObject> {
     const { parallel = PARALLEL, limits, signal, progress } = this.#options;
     const ended = new AbortController();
@@ -115,7 +119,7 @@ class ArchiveReading {
     try {
       if (!signal?.aborted) yield object;
     } finally {
-      // Also if nobody asks for another object.
+      // Counts the object even if the caller requests no further one.
       if (object.isRead && !signal?.aborted) {
         this.objects += 1;
         this.bytes += object.bytes;
@@ -135,7 +139,7 @@ class ArchiveReading {
       const all: StoredObject[] = [];
       for await (const object of this.#wanted()) {
         if (signal?.aborted) {
-          // The newest object may not be listed yet, so nothing before the end of the window was read.
+          // The newest object may not be listed yet. So everything before the end of the window counts as unread.
           this.unread = { key: partition(String(eventNames[0]), until.getTime()), bytes: 0 };
           return;
         }
@@ -150,7 +154,7 @@ class ArchiveReading {
       yield* all;
       return;
     }
-    // Counted first, because a list of all keys would grow with the archive.
+    // Counts first instead of keeping a list of keys, which would grow with the archive.
     if (progress) for await (const _ of this.#wanted()) this.total += 1;
     yield* this.#wanted();
   }
@@ -163,10 +167,10 @@ class ArchiveReading {
   }
 }
 
-/** `/date=2026-01-31/hour=09/…`: sorts by time for all events. */
+/** `/date=2026-01-31/hour=09/…`. Sorts by time across all events. */
 const hourOf = ({ key }: StoredObject) => key.slice(key.indexOf('/date='));
 
-/** The objects that may hold records of these events and this window, by event and then by time. */
+/** The objects that may contain records of these events in this window, by event and then by time. */
 export async function* listArchive(
   stage: Stage,
   { events = eventNames, since, until }: ArchiveWindow = {},
@@ -179,14 +183,14 @@ export async function* listArchive(
     const first = since && partition(event, since.getTime() - EARLIER);
     const last = until && partition(event, until.getTime() + LATER);
     for await (const object of listObjects(stage, `event=${event}/date=`, first)) {
-      // S3 lists by key, so no later object is in the window either.
+      // S3 lists in the order of the keys, so no later object is in the window.
       if (last !== undefined && object.key.slice(0, last.length) > last) break;
       yield object;
     }
   }
 }
 
-/** The number of objects with what Firehose could not deliver. */
+/** Number of objects with records that Firehose could not deliver. */
 export async function countFailedObjects(
   stage: Stage,
   { events = eventNames }: Pick<ArchiveWindow, 'events'>,
@@ -200,8 +204,8 @@ export async function countFailedObjects(
 }
 
 /**
- * The objects of the archive's bucket under a prefix, in the order of their keys, page by page.
- * @param after a key, or the beginning of keys, before which nothing is listed
+ * The objects in the archive's bucket under a prefix, in the order of their keys, page by page.
+ * @param after a key or key prefix: the list starts there
  */
 export async function* listObjects(
   stage: Stage,
@@ -223,13 +227,12 @@ export async function* listObjects(
   } while (token !== undefined);
 }
 
-/** The beginning of the keys of an hour. `lib/archive/archive.ts` has Firehose write there. */
+/** Key prefix of an hour. Must match the prefix that `lib/archive/archive.ts` gives to Firehose. */
 function partition(event: string, time: number): string {
   const [date, clock = ''] = new Date(time).toISOString().split('T');
   return `event=${event}/date=${date}/hour=${clock.slice(0, 2)}`;
 }
 
-/** The damage of a reading, for people. */
 export function describeDamage(damaged: readonly Pick<DamagedObjectError, 'message'>[]): string[] {
   if (damaged.length === 0) return [];
   return [

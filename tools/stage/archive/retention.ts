@@ -8,10 +8,13 @@ import type { RecordFilter } from './filter.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/** Days by which S3 may be late: it expires at the midnight after. Source: S3 user guide, "Lifecycle rules". */
+/**
+ * Days that S3 may delay an expiry: it expires objects at the following midnight. Source: S3 user guide, "Lifecycle
+ * rules".
+ */
 const LATE_DAYS = 1;
 
-/** Errors for what an operator may not ask, or what does not exist. The archive can be read without it. */
+/** Errors that mean a missing permission or a missing resource. The archive can be read without the answer. */
 const UNKNOWN = new Set([
   'AccessDenied',
   'AccessDeniedException',
@@ -19,7 +22,7 @@ const UNKNOWN = new Set([
   'ResourceNotFoundException',
 ]);
 
-/** Days for which the archive keeps a record; undefined if that cannot be known. */
+/** Days for which the archive keeps a record. Undefined if unknown. */
 export async function archiveDays(stack: Stage): Promise<number | undefined> {
   const Bucket = stack.archiveBucket;
   const { Rules = [] } = await unlessUnknown(
@@ -30,8 +33,8 @@ export async function archiveDays(stack: Stage): Promise<number | undefined> {
 }
 
 /**
- * Compares a window with how long the archive keeps records.
- * @returns a sentence about the part that has expired; undefined if there is none
+ * Compares a window with the retention of the archive.
+ * @returns a sentence about the expired part of the window; undefined if nothing has expired
  * @throws CommandError if the whole window has expired
  */
 export async function expiredPart(
@@ -50,8 +53,8 @@ export async function expiredPart(
 }
 
 /**
- * Seconds that a record of any of these events may take to be readable: as long as its delivery stream collects.
- * Undefined if that cannot be known.
+ * Seconds until a record of any of these events can be read: the longest buffering time of their delivery streams.
+ * Undefined if unknown.
  */
 export async function bufferSeconds(
   stage: Stage,
@@ -72,9 +75,9 @@ export async function bufferSeconds(
   return known.length === 0 ? undefined : Math.max(...known);
 }
 
-/** How late the newest records may be, for people; undefined if it is short or unknown. */
+/** A sentence about how late the newest records may be. Undefined if the delay is short or unknown. */
 export async function lateness(stack: Stage, events?: readonly EventName[]): Promise<string | undefined> {
-  // A local endpoint delivers within a second, whatever the stream says.
+  // A local endpoint delivers within a second, whatever buffering the stream is configured with.
   const seconds = stack.local ? undefined : await bufferSeconds(stack, events);
   return seconds === undefined ? undefined : duration(seconds * 1000);
 }

@@ -13,23 +13,23 @@ import { CommandError } from '../../cli/terminal/command-error.ts';
 import type { Stage } from '../stage.ts';
 import { objectLines } from './object.ts';
 
-/** Attempts to rewrite an object that somebody else changes at the same time. */
+/** Attempts to rewrite an object that another process changes at the same time. */
 const ATTEMPTS = 3;
 
-/** S3's codes for an object that has changed since it was read, or is changing. */
+/** S3 error codes for an object that has changed since it was read, or is being changed. */
 const CHANGED = new Set(['PreconditionFailed', 'ConditionalRequestConflict']);
 
-/** The new line and why it changes, or undefined for a line that stays. */
+/** Returns the new line and the reason, or undefined to keep the line. */
 type Change<Reason> = (
   line: Buffer,
 ) => Promise<{ readonly line: Buffer; readonly reason: Reason } | undefined>;
 
 /**
- * Puts an object's lines back under its key with some of them changed. The others stay byte for byte and all keep their
- * order, so that somebody who reads the object meanwhile finds their place again. Holds the compressed object: Firehose
- * ends it at 64 MB before compression.
- * @returns the number of changed lines by reason; none if the object has expired
- * @throws DamagedObjectError and leaves the object as it is
+ * Replaces some lines of an object. All other lines stay identical, and the order never changes, so that a concurrent
+ * reader can continue at its position. Holds the compressed object in memory: Firehose ends an object at 64 MB before
+ * compression.
+ * @returns the number of changed lines by reason; empty if the object has expired
+ * @throws DamagedObjectError and leaves the object unchanged
  */
 export async function rewriteObject<Reason extends string>(
   stack: Stage,
@@ -66,7 +66,7 @@ export async function rewriteObject<Reason extends string>(
 async function rewritten<Reason extends string>(stack: Stage, key: string, change: Change<Reason>) {
   const changed = new Map<Reason, number>();
   async function* lines() {
-    // Without a signal: an early end would cut the object off.
+    // No signal here: an early end would truncate the object.
     for await (const before of objectLines(stack, key)) {
       const after = await change(before);
       if (after !== undefined) changed.set(after.reason, (changed.get(after.reason) ?? 0) + 1);

@@ -1,7 +1,7 @@
 import { sha256Hex } from '../../../lambda/hash.ts';
 
 /**
- * The bytes of a text that the archive and the queues keep with two characters escaped, which SQS does not take
+ * Restores the partner's bytes. The archive and the queues store two characters escaped because SQS rejects them
  * (decision D14).
  */
 export function bytesAsSent(body: string, eventId: string): Buffer {

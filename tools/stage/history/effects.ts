@@ -7,7 +7,10 @@ import { parsePayloadText } from '../../../lambda/events/envelope.ts';
 import type { Item, ItemEffect } from './facts.ts';
 import { isObject } from './json.ts';
 
-/** Where an effect writes: the stack's output, and the field of `data` that names the row. Topics have no rows. */
+/**
+ * Where each effect writes: the output with the table's name, and the field of `data` with the item's key. Topics have
+ * no items.
+ */
 const WRITES: Readonly<Record<EffectName, { readonly table: string; readonly id: string } | undefined>> = {
   'shop-cache': { table: 'ShopCacheTable', id: 'shop_id' },
   cast: { table: 'CastTable', id: 'girl_id' },
@@ -16,15 +19,15 @@ const WRITES: Readonly<Record<EffectName, { readonly table: string; readonly id:
   review: undefined,
 };
 
-/** The row that an event is about, and the version that it gave to it. */
+/** The item that an event changes, and the version that the event gave it. */
 interface ItemOfEvent {
-  /** Output of the stack. */
+  /** Name of the stack output. */
   readonly table: string;
   readonly key: string;
   readonly version: string;
 }
 
-/** @returns undefined where it is about no row, or its payload is not known or not usable */
+/** @returns undefined if the event changes no item, or its payload is unknown or unusable */
 export function itemOfEvent(record: ArchiveRecord, payload: Uint8Array): ItemOfEvent | undefined {
   const writes = WRITES[catalogue[record.event].effect];
   if (writes === undefined) return undefined;
@@ -37,12 +40,14 @@ export function itemOfEvent(record: ArchiveRecord, payload: Uint8Array): ItemOfE
   return { table: writes.table, key: tableKey(id), version: versionOf({ timestamp, receivedAt, eventId }) };
 }
 
-/** The row as it is now, and whose it is: AWS keeps no former ones. */
+/** The item as it is now, and whether this event wrote it. AWS keeps no earlier versions. */
 export function itemNow({ table, key, version }: ItemOfEvent, item: Item | undefined): ItemEffect {
   return { kind: 'item', table, key, now: item ?? null, ...writtenBy(version, item) };
 }
 
-/** A contact has a version for each field besides (decision D8): one that is of this event makes the row its own. */
+/**
+ * A contact also has a version for each field (decision D8). If one of them is this event's, this event wrote the item.
+ */
 function writtenBy(version: string, item: Item | undefined): Pick<ItemEffect, 'written'> {
   const versions = Object.entries(item ?? {}).filter(([name]) => /(^|_)version$/.test(name));
   if (versions.some(([, value]) => value === version)) return { written: 'by this event' };
@@ -50,7 +55,7 @@ function writtenBy(version: string, item: Item | undefined): Pick<ItemEffect, 'w
   return typeof newest === 'string' && newest > version ? { written: 'by a newer event' } : {};
 }
 
-/** An item as plain JSON. A number that JavaScript cannot hold is a text, as are bytes: base64. */
+/** An item as plain JSON. Numbers that JavaScript cannot represent become strings, and bytes become base64. */
 export function plainItem(item: Readonly<Record<string, object>>): Item {
   return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, plainValue(value)]));
 }

@@ -3,29 +3,29 @@ import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 interface FactBase {
   /** Epoch milliseconds. */
   readonly at: number;
-  /** API Gateway's id of the request that brought the event. Absent of a message that was sent by hand. */
+  /** API Gateway's id of the request that brought the event. Absent for a message that was sent by hand. */
   readonly requestId?: string | undefined;
   readonly eventId?: string | undefined;
-  /** Event kind: `shop.updated`. */
+  /** Event kind, such as `shop.updated`. */
   readonly event?: string | undefined;
 }
 
-/** A request and its answer, as the local gateway saw them. `at` is the receipt. */
+/** A request and its answer, as the local gateway saw them. `at` is when the request was received. */
 export interface ExchangeFact extends FactBase {
   readonly kind: 'exchange';
   readonly requestId: string;
   readonly shopId?: string | undefined;
   readonly status: number;
-  /** Whether the receiver answered; otherwise API Gateway did by itself. */
+  /** Whether the receiver answered. If not, API Gateway did. */
   readonly byReceiver: boolean;
-  /** Whether an answer 200 said `parked`. */
+  /** Whether the answer was 200 with status `parked`. */
   readonly parked: boolean;
-  /** The answer's detail, of an error. */
+  /** Detail of an error answer. */
   readonly error?: string | undefined;
-  /** Of the body. Absent if the body was not read. */
+  /** Size of the body. Absent if the body was not read. */
   readonly bytes?: number | undefined;
   readonly method: string;
-  /** With its query. */
+  /** Includes the query. */
   readonly path: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly sourceIp: string;
@@ -34,24 +34,24 @@ export interface ExchangeFact extends FactBase {
   readonly durationMs: number;
 }
 
-/** A line that the receiver or a consumer logged about the delivery. */
+/** A log line of the receiver or a consumer about the delivery. */
 export interface LineFact extends FactBase {
   readonly kind: 'line';
-  /** `receiver`, or an event for its consumer. */
+  /** `receiver`, or the event of the consumer. */
   readonly function: string;
-  /** JSON, as it was logged. */
+  /** JSON, as logged. */
   readonly text: string;
 }
 
-/** A consumer's function ended without a result: it exited, ran out of memory or ran out of time. */
+/** A consumer's function ended without a result: it exited, ran out of memory or timed out. */
 export interface CrashFact extends FactBase {
   readonly kind: 'crash';
   readonly event: string;
   /** Lambda's id of the invocation. */
   readonly invocationId: string;
-  /** Such as `Runtime.ExitError`. */
+  /** Lambda's name of the error, such as `Runtime.ExitError`. */
   readonly error: string;
-  /** Known on the local stack only, as `attempt`: AWS does not log which messages an invocation had. */
+  /** Only on the local stack, like `attempt`: AWS does not log which messages an invocation received. */
   readonly messageId?: string | undefined;
   readonly attempt?: number | undefined;
 }
@@ -60,31 +60,30 @@ export interface CrashFact extends FactBase {
 export interface RecordFact extends FactBase {
   readonly kind: 'record';
   readonly record: Omit<ArchiveRecord, 'body'>;
-  /** Key of the object that has it. */
+  /** Key of the object that contains it. */
   readonly object: string;
 }
 
-/** A message as it was found on a queue that waits for a person. `at` is when it was sent to its first queue. */
+/** A message found on a queue that nothing consumes. `at` is when it was sent to its first queue. */
 export interface DeadLetterFact extends FactBase {
   readonly kind: 'dead-letter';
   readonly messageId: string;
   /** Absent if it is on the dead-letter queue of its event. */
   readonly queue?: 'quarantine' | 'unrouted' | undefined;
-  /** As the consumer noted it. Absent if SQS moved the message. */
+  /** As noted by the consumer. Absent if SQS moved the message. */
   readonly error?: string | undefined;
-  /** Of a message that SQS moved: receives that its queue allows. */
+  /** Receives that the source queue allows. Only if SQS moved the message. */
   readonly receives?: number | undefined;
-  /** ISO 8601: when SQS deletes it. */
+  /** When SQS deletes it. ISO 8601. */
   readonly until?: string | undefined;
 }
 
-/** A dead letter was moved back to its queue. */
 interface RedriveFact extends FactBase {
   readonly kind: 'redrive';
   readonly requestId: string;
 }
 
-/** What a consumer changed: an item, before and after, or a notification. Of the local stack only. */
+/** A consumer changed an item or published a notification. Only on the local stack. */
 interface EffectFact extends FactBase {
   readonly kind: 'effect';
   readonly eventId: string;
@@ -93,33 +92,33 @@ interface EffectFact extends FactBase {
 
 export type Effect = ItemEffect | NotificationEffect;
 
-/** What an item was before and after; or, of a stage, what it is now. */
+/** An item before and after a change. For a deployed stage, the item as it is now. */
 export interface ItemEffect {
   readonly kind: 'item';
-  /** Name of the stack's output: `ShopCacheTable`. */
+  /** Name of the stack's output, such as `ShopCacheTable`. */
   readonly table: string;
   readonly key: string;
-  /** ISO 8601. Absent if the item is as it is now. */
+  /** When it changed. ISO 8601. Absent with `now`. */
   readonly at?: string;
-  /** Plain JSON values. Null if there was none. */
+  /** Plain JSON values. Null if the item did not exist. */
   readonly before?: Item | null;
   readonly after?: Item | null;
   /** The item as it is now, if before and after are unknown. */
   readonly now?: Item | null;
-  /** Whether the item as it is now is this event's, or a newer one's. */
+  /** Who wrote the item as it is now. */
   readonly written?: 'by this event' | 'by a newer event';
 }
 
 export type Item = Readonly<Record<string, unknown>>;
 
-/** What subscribers of a topic get. */
+/** A notification as the subscribers of a topic receive it. */
 export interface NotificationEffect {
   readonly kind: 'notification';
-  /** Name of the stack's output: `ReviewTopicArn`. */
+  /** Name of the stack's output, such as `ReviewTopicArn`. */
   readonly topic: string;
   readonly at: string;
   readonly subject: string;
-  /** By protocol: `default`, which people read, `https`, `lambda`, `sqs`. */
+  /** Texts by protocol: `default` (for people), `https`, `lambda`, `sqs`. */
   readonly texts: Readonly<Record<string, string>>;
 }
 
@@ -132,13 +131,13 @@ export type Fact =
   | RedriveFact
   | EffectFact;
 
-/** The fact of a record. Firehose may store a record more than once. */
+/** Fact for a record. Firehose may store a record more than once. */
 export function recordFact({ body: _body, ...record }: ArchiveRecord, object: string): RecordFact {
   const { requestId, eventId, event, settledAt } = record;
   return { kind: 'record', at: Date.parse(settledAt), requestId, eventId, event, record, object };
 }
 
-/** Equal for the same fact, however often and by whichever feed it is told. */
+/** The same string for the same fact, whichever feed reported it and however often. */
 export const identityOf = (fact: Fact): string => JSON.stringify(identity(fact));
 
 function identity(fact: Fact): readonly unknown[] {

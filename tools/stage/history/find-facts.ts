@@ -14,25 +14,27 @@ import { readRecords } from './records.ts';
 import { type Ids, kindOf, parseTraceId, type TraceId } from './trace-id.ts';
 import { deadLetterFact, unloggedFacts } from './unlogged-facts.ts';
 
-/** Events from which on more of them help nobody to choose. */
+/** Maximum number of candidates listed for an ambiguous id. A longer list does not help. */
 const MAX_CANDIDATES = 10;
 
 /**
- * Milliseconds in which a record may not be readable yet: Firehose collects for 900 s at most, and a batch may take
- * as long until it is archived.
+ * Milliseconds until a record can be read: Firehose buffers for up to 900 s, and a batch may take as long before it is
+ * archived.
  */
 const ARCHIVE_BEHIND = 30 * 60 * 1000;
 
-/** Messages of log lines for which the archive has a record. */
+/** Messages of log lines that have a matching archive record. */
 const SETTLED = ['Processed', 'Stale', 'Duplicate', 'DeadLettered'];
 
-/** What was looked through, and why what was not may not be read. */
+/** Where facts were searched for, and why a source could not be read. */
 export interface Sources {
   readonly logs: LogSearch['searched'];
-  /** Absent if there was no reason to look. */
+  /** Absent if the search did not need the archive. */
   readonly archive?:
     | {
-        /** `early`: a record may not be there yet. `none`: the stage keeps no archive. */
+        /**
+         * `early`: a record may not be readable yet. `none`: the stage has no archive. `refused`: permission missing.
+         */
         readonly state: 'searched' | 'early' | 'none' | 'refused';
         readonly reason?: string;
         readonly objects: number;
@@ -41,9 +43,9 @@ export interface Sources {
         readonly damaged: readonly string[];
       }
     | undefined;
-  /** Queues that wait for a person. Absent if there was no reason to look. */
+  /** The queues that nothing consumes. Absent if the search did not need them. */
   readonly queues?: { readonly complete: boolean; readonly refused?: string } | undefined;
-  /** Why crashes of the consumer could not be looked for. */
+  /** Why the search for consumer crashes failed. */
   readonly crashes?: { readonly refused: string } | undefined;
 }
 
@@ -53,10 +55,10 @@ interface FoundRecords {
 }
 
 /**
- * Finds the facts of one event by any of its ids: in the logs, then in the archive, then on the queues that wait for a
- * person. What may not be read is named in the sources.
+ * Finds the facts of one event by any of its ids: first in the logs, then in the archive, then on the queues that
+ * nothing consumes. The sources name everything that could not be read.
  * @returns undefined if it was interrupted
- * @throws CommandError if nothing, or more than one event, is found by the id
+ * @throws CommandError if the id matches no event, or more than one
  */
 export async function findFacts(
   stage: Stage,
@@ -97,12 +99,12 @@ export async function findFacts(
     throw unknown(id, { logs: logs.searched, archive: archive?.searched, queues }, window);
   }
   const { eventId, kind } = known;
-  // By another id only its own delivery is found.
+  // Any other id finds only its own delivery.
   if (kind !== 'eventId') lines = await logs.find(`"eventId":"${eventId}`);
   if (archive === undefined) {
     archive = await recordsOfLines(stage, lines, signal);
   } else if (kind !== 'eventId') {
-    // Its other deliveries and its replays have other ids, and no body.
+    // Other deliveries and replays of the event have other ids, and no body to search.
     archive = await searchArchive((record) => record.eventId === eventId);
   }
   const logged: Fact[] = [
@@ -112,7 +114,7 @@ export async function findFacts(
   ];
   const unlogged = await unloggedFacts(stage, logged, signal);
   if (signal.aborted) return undefined;
-  // A dead letter that was found twice has more facts the second time.
+  // The second time a dead letter is found, it has more facts.
   const facts = new Map([...logged, ...unlogged.facts].map((fact) => [identityOf(fact), fact]));
   const sources: Sources = {
     logs: logs.searched,
@@ -122,7 +124,7 @@ export async function findFacts(
   };
   return { eventId, idIs: kind, facts: [...facts.values()], sources };
 
-  /** The records of the window that fit, until they are of too many events. */
+  /** The matching records of the window. Stops when they belong to too many events. */
   function searchArchive(fits: (record: ArchiveRecord) => boolean): Promise<FoundRecords> {
     const isMeant = (record: ArchiveRecord) => {
       const at = Date.parse(record.settledAt);
@@ -136,7 +138,7 @@ export async function findFacts(
 
 const linesOf = (facts: readonly LineFact[]) => facts.flatMap(({ text }) => parseLogLine(text) ?? []);
 
-/** What the logs are searched for; undefined if nothing in them can be meant. */
+/** Search pattern for the logs. Undefined if no log line can contain the id. */
 function idsPattern({ prefix, eventIdPrefix }: TraceId): string | undefined {
   if (prefix === undefined) return undefined;
   const text = inPattern(prefix);
@@ -144,7 +146,10 @@ function idsPattern({ prefix, eventIdPrefix }: TraceId): string | undefined {
   return [...eventId, `"requestId":"${text}`, `"messageId":"${text}`].join('|');
 }
 
-/** The records that belong to lines: only the objects around their times are read, and no more than it takes. */
+/**
+ * The archive records that belong to log lines. Reads only objects near the times of these lines, and as few as
+ * possible.
+ */
 async function recordsOfLines(
   stage: Stage,
   lines: readonly LineFact[],
@@ -192,9 +197,9 @@ async function findRecords(
 }
 
 /**
- * @param candidates lines, records or messages that an id may stand for; `at` is one of their times, in epoch milliseconds
- * @returns the event that an id stands for, and what the id is to it; undefined if there is none
- * @throws CommandError if there are several, which it lists
+ * @param candidates lines, records or messages that the id may match; `at` is one of their times, in epoch milliseconds
+ * @returns the event that the id belongs to, and the kind of id; undefined if there is no match
+ * @throws CommandError with a list if there are several
  */
 function onlyOne(
   id: TraceId,

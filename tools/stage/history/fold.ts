@@ -15,12 +15,12 @@ import {
 } from './messages.ts';
 import { crashText } from './state-text.ts';
 
-/** Steps of the same millisecond, in the order in which they happen. */
+/** Order of steps with the same millisecond. */
 const ORDER: readonly Step['kind'][] = ['received', 'queued', 'answered'];
 
 /**
- * The history of whatever is known: of one delivery, or of all deliveries of an event. Facts may come in any order and
- * any number of times, and none of them is needed, because logs expire and the archive is behind. Pure.
+ * Builds the history of one delivery, or of all deliveries of an event, from the facts known. Facts may come in any
+ * order and more than once, and each may be missing, because logs expire and the archive lags. Pure.
  */
 export function fold(facts: readonly Fact[]): History {
   const all = inOrder(facts);
@@ -45,7 +45,7 @@ export function fold(facts: readonly Fact[]): History {
   };
 }
 
-/** The row of one delivery. @param facts of this request only @param history what they fold to */
+/** Builds the list row of one delivery. @param facts of this request only @param history folded from these facts */
 export function deliveryOf(id: string, facts: readonly Fact[], history: History): Delivery {
   const { eventId, event, shopId, steps, now } = history;
   const [{ state, reason, error }] = now;
@@ -54,7 +54,7 @@ export function deliveryOf(id: string, facts: readonly Fact[], history: History)
   const answered = steps.find(({ kind }) => kind === 'answered');
   const done = steps.find(({ latencyMs }) => latencyMs !== undefined);
   const consumed = steps.filter(({ attempt, kind }) => attempt !== undefined && kind !== 'archived');
-  // Those of a replay do not say how the delivery itself went.
+  // A replay's attempts are not part of the delivery.
   const attempts = Map.groupBy(
     consumed.filter(({ origin }) => origin?.kind !== 'replay'),
     ({ messageId }) => messageId,
@@ -77,7 +77,7 @@ export function deliveryOf(id: string, facts: readonly Fact[], history: History)
   };
 }
 
-/** The steps, with attempts of a message in a row that failed alike as one step. */
+/** Merges consecutive attempts of a message that failed in the same way into one step. */
 export function foldedAttempts(steps: readonly Step[]): Step[] {
   const folded: Step[] = [];
   for (const step of steps) {
@@ -105,7 +105,7 @@ const lastAttempt = ({ attempt = 1, attempts = 1 }: Pick<Step, 'attempt' | 'atte
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
-/** Milliseconds from 1970 that a Date can be away. Source: ECMA-262, "Time Values and Time Range". */
+/** Largest absolute time of a Date, in milliseconds since 1970. Source: ECMA-262, "Time Values and Time Range". */
 const FARTHEST_TIME = 8.64e15;
 
 const iso = (at: number) =>
@@ -114,7 +114,7 @@ const iso = (at: number) =>
 const firstOf = (facts: readonly Fact[], name: 'event' | 'eventId') =>
   facts.find((fact) => fact[name] !== undefined)?.[name];
 
-/** Each fact once, by time; facts of the same time in an order that is always the same. */
+/** Removes duplicates and sorts by time. Facts with equal times get a fixed order. */
 function inOrder(facts: readonly Fact[]): Fact[] {
   const byIdentity = new Map<string, Fact>();
   for (const fact of facts) {
@@ -127,7 +127,7 @@ function inOrder(facts: readonly Fact[]): Fact[] {
     .map(([, fact]) => fact);
 }
 
-/** The same for the same properties, in whatever order they are. */
+/** Independent of the order of the properties. */
 const textOf = (fact: Fact) => JSON.stringify(Object.entries(fact).sort());
 
 const linesOf = (facts: readonly Fact[]): LogLine[] =>
@@ -157,7 +157,7 @@ function stepsOfRequest(request: Request, messages: readonly Message[]): Step[] 
   const receivedAt = exchange?.at ?? receiptOf(requestId, messages);
   const received: Step = {
     kind: 'received',
-    // API Gateway's clock and the receiver's differ.
+    // The clocks of API Gateway and the receiver differ.
     at: iso(Math.min(receivedAt ?? request.at, request.at)),
     requestId,
     atTheLatest: receivedAt === undefined || undefined,
@@ -178,17 +178,19 @@ function stepsOfRequest(request: Request, messages: readonly Message[]): Step[] 
   return [received, ...queued, answered];
 }
 
-/** Epoch milliseconds when API Gateway had the request: as the archive has it, or by what an effect counted from it. */
+/**
+ * When API Gateway received the request, in epoch milliseconds: from the archive, or computed from an effect's latency.
+ */
 function receiptOf(requestId: string, messages: readonly Message[]): number | undefined {
   const attempts = messages.filter((one) => one.requestId === requestId).flatMap((one) => one.attempts);
   const archived = attempts.find(({ record }) => record !== undefined)?.record?.record;
   if (archived !== undefined) return Date.parse(archived.receivedAt);
-  // 0 may be that the clocks differ.
+  // A latency of 0 may mean that the clocks differ.
   const one = attempts.find(({ latencyMs = 0 }) => latencyMs > 0);
   return one && one.at - (one.latencyMs ?? 0);
 }
 
-/** Receipts that only the archive still knows. */
+/** Receipts that only the archive still has. */
 function receivedByArchive(requests: readonly Request[], messages: readonly Message[]): Step[] {
   const ids = new Set(messages.flatMap(({ requestId }) => requestId ?? []));
   for (const { requestId } of requests) ids.delete(requestId);
@@ -217,7 +219,10 @@ function noted({ at, level, message, requestId, messageId, error }: LogLine): St
   return { kind: 'noted', at: iso(at), level, message, requestId, messageId, error };
 }
 
-/** The first of these that something is in comes first: what a person has to look at. */
+/**
+ * States in order of priority: the one that needs a person most comes first. A delivery with several places gets the
+ * first.
+ */
 const WORST_FIRST: readonly State[] = [
   'dead-letter',
   'retrying',
@@ -248,32 +253,32 @@ function placesOf(
     ...ofKind(facts, 'dead-letter').flatMap((letter) => ofLetter(letter, requests)),
   ].sort((a, b) => WORST_FIRST.indexOf(a.state) - WORST_FIRST.indexOf(b.state));
   const done = doneOf(messages);
-  // What was processed once stays so, whatever becomes of a resend or a replay.
+  // A processed delivery stays processed, whatever happens to a resend or a replay.
   const [first, ...others] = done?.state === 'processed' ? [done, ...open] : open.length > 0 ? open : [done];
   if (first !== undefined) return [first, ...others.filter((place) => place !== undefined)];
   return [{ state: unansweredOf(facts), since: iso(facts[0]?.at ?? 0) }];
 }
 
-/** A line that comes before the answer's, or a redrive of what is not known otherwise. */
+/** State if no answer is known: a log line from before the answer, or a redrive without other facts. */
 function unansweredOf(facts: readonly Fact[]): State {
   const known = facts.filter(({ kind }) => kind !== 'effect');
   if (known.length === 0) return 'unknown';
   return known.every(({ kind }) => kind === 'redrive') ? 'queued' : 'received';
 }
 
-/** What is known of all requests and messages together. Times are -Infinity if there is none. */
+/** Facts across all requests and messages. Times are -Infinity if nothing is known. */
 interface Known {
   readonly hasMessages: boolean;
   readonly withMessages: ReadonlySet<string | undefined>;
   readonly lastAt: number;
   /** When the last request was answered whose payload was put on a queue. */
   readonly lastKeptAt: number;
-  /** Of the consumer, while any message was on its queue. */
+  /** Crashes of the consumer while any of the messages was on its queue. */
   readonly crashes: readonly CrashFact[];
   readonly redriven: ReadonlySet<string>;
 }
 
-/** Where the payload of a request is, as long as no message of it is known. */
+/** Where the payload of a request is, if none of its messages is known. */
 function ofRequest(request: Request, event: string | undefined, known: Known): Place[] {
   const { requestId, exchange, end, status, queue, at } = request;
   if (status === undefined || known.withMessages.has(requestId)) return [];
@@ -285,18 +290,18 @@ function ofRequest(request: Request, event: string | undefined, known: Known): P
     return [{ state: 'queued', queue: event ?? '', since, crashes }];
   }
   const error = errorOfAnswer(request);
-  // A redrive of the quarantine delivers the bytes again.
+  // Redriving the quarantine posts the bytes again.
   if (queue === 'quarantine')
     return known.lastKeptAt > at ? [] : [{ state: 'invalid', queue, since, status, error }];
-  // The partner repeats it, and what was kept once is kept.
+  // The partner retries a failed request, and another delivery of these bytes was kept.
   if (known.lastAt > at || known.hasMessages || known.lastKeptAt > Number.NEGATIVE_INFINITY) return [];
-  // If the function fails without an answer, API Gateway answers 500 for it.
+  // If the function fails without an answer, API Gateway answers 500.
   const isRefused = end === undefined && exchange?.byReceiver !== true && status !== 500;
   const state = isRefused ? 'refused' : status === 401 ? 'rejected' : 'failed';
   return [{ state, since, status, error }];
 }
 
-/** Where a request is that is known by what waits on a queue alone. */
+/** Where a request is if it is known only from a message on a queue that nothing consumes. */
 function ofLetter({ queue, requestId, at, until }: DeadLetterFact, requests: readonly Request[]): Place[] {
   if (queue === undefined || requests.some((request) => request.requestId === requestId)) return [];
   const state = queue === 'unrouted' ? 'parked' : 'invalid';
@@ -312,7 +317,7 @@ function errorOfAnswer({ end, exchange }: Request): string {
   return exchange?.error ?? (end?.message === 'Unusable' ? 'Not an event' : 'Error');
 }
 
-/** Where a message is that is not done. */
+/** Where an unfinished message is. */
 function ofMessage(
   event: string,
   message: Message,
@@ -347,15 +352,15 @@ function ofMessage(
   return [{ ...place, state: 'retrying', nextAttemptAt }];
 }
 
-/** What the last attempt failed with. Of a message that SQS moved, the attempt before. */
+/** Error of the last attempt. If SQS moved the message, of the attempt before. */
 function errorOfMessage(attempts: readonly Attempt[]): string {
   const last = attempts.findLast(({ kind, error }) => kind !== 'dead-lettered' || error !== undefined);
   return last?.kind === 'crashed' ? crashText(last.error) : (last?.error ?? crashText(undefined));
 }
 
 /**
- * How the delivery ended: with an effect if any message of it had one, else as its last own message said. A replay says
- * so only if nothing else does: what it found later is not why the delivery was skipped.
+ * How the delivery ended: processed if any of its messages was, otherwise as its own last message ended. A replay
+ * decides only if nothing else does, because its result does not explain why the delivery was skipped.
  */
 function doneOf(messages: readonly Message[]): Place | undefined {
   const own = endsOf(messages.filter(({ replay }) => replay === undefined));
@@ -372,6 +377,6 @@ const endsOf = (messages: readonly Message[]): Attempt[] =>
     .filter(({ kind }) => kind === 'processed' || kind === 'skipped')
     .sort((a, b) => a.at - b.at);
 
-/** Whether nothing more happens to a delivery by itself, and all of it is known. */
+/** Whether everything about a delivery is known and nothing more happens to it automatically. */
 export const hasSettled = ({ steps, now }: History): boolean =>
   steps.some(({ kind }) => kind === 'answered') && isSettled(now[0].state);

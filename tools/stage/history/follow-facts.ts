@@ -6,17 +6,20 @@ import type { Fact } from './facts.ts';
 import { lineFact } from './log-line.ts';
 import { readNewestRecords } from './records.ts';
 
-/** Milliseconds between two looks at which objects there are: Firehose writes one in some minutes. */
+/** Milliseconds between two listings of objects. Firehose writes one every few minutes. */
 const ARCHIVE_INTERVAL = { aws: 60_000, local: 2_000 };
 
 interface FollowOptions {
   readonly since: Date;
   readonly signal: AbortSignal;
-  /** Called once with why a function's log or the archive cannot be read, and with undefined once it can be again. */
+  /**
+   * Called once with the error if a function's log or the archive cannot be read, and with undefined when it can be
+   * read again.
+   */
   readonly onProblem: (source: FunctionName | 'archive', error: Error | undefined) => void;
 }
 
-/** Lines as functions write them, until the signal is aborted. */
+/** Yields log lines as functions write them, until the signal is aborted. */
 export async function followLines(
   stage: Stage,
   { since, signal, onProblem }: FollowOptions,
@@ -32,13 +35,15 @@ export async function followLines(
     },
   });
   for await (const lines of following) {
-    // A log that has lines is read again.
+    // A log that yields lines can be read again.
     for (const { function: name } of lines) if (unreadable.delete(name)) onProblem(name, undefined);
     add(lines.flatMap(({ text }) => lineFact(text) ?? []));
   }
 }
 
-/** Records as the archive gets them, object by object, until the signal is aborted. A record may come twice. */
+/**
+ * Yields records as the archive receives them, object by object, until the signal is aborted. A record may come twice.
+ */
 export async function followArchive(
   stage: Stage,
   { since, signal, onProblem }: FollowOptions,

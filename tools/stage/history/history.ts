@@ -1,20 +1,20 @@
 import type { ReplayMode } from '../../../lambda/queue/replay.ts';
 
 /**
- * What is known of one delivery, or of all deliveries of the same bytes and the messages that they became. It is what
- * `npm run trace -- <id> --json` prints.
+ * Everything known about one delivery, or about all deliveries of the same bytes and their messages. `npm run trace --
+ * <id> --json` prints it.
  */
 export interface History {
-  /** SHA-256 of the bytes (decision D7). Absent if no function saw the request. */
+  /** SHA-256 of the bytes (decision D7). Absent if no function received the request. */
   readonly eventId?: string | undefined;
-  /** Event kind. Absent if it is unknown. */
+  /** Event kind. Absent if unknown. */
   readonly event?: string | undefined;
   readonly shopId?: string | undefined;
-  /** The partner's, as the archive has it. */
+  /** The partner's `timestamp`, from the archive. */
   readonly timestamp?: string | undefined;
   /** In order of time. */
   readonly steps: readonly Step[];
-  /** The state of the delivery first, then where other messages of it are. */
+  /** First the state of the delivery, then where its other messages are. */
   readonly now: readonly [Place, ...Place[]];
 }
 
@@ -32,80 +32,84 @@ const stepKinds = [
 ] as const;
 
 /**
- * - `received`: API Gateway got the request. - `queued`: SQS has the message. - `answered`: the answer to the partner.
- * - `failed`: an attempt failed and will be repeated. - `crashed`: the function ended without a result.
- * - `processed`, `skipped`: the event had its effect, or needed none. - `dead-lettered`: given up.
+ * - `received`: API Gateway received the request.
+ * - `queued`: SQS has the message.
+ * - `answered`: the partner got the answer.
+ * - `failed`: an attempt failed and will be repeated.
+ * - `crashed`: the function ended without a result.
+ * - `processed`, `skipped`: the event was processed, or needed no effect.
+ * - `dead-lettered`: all attempts failed.
  * - `archived`: the outcome is in the archive.
- * - `noted`: any other log line about it.
+ * - `noted`: any other log line about the delivery.
  */
 export type StepKind = (typeof stepKinds)[number];
 
-/** One thing that happened. Which fields there are depends on the kind. */
+/** One thing that happened. The kind decides which fields are present. */
 export interface Step {
   readonly kind: StepKind;
   /** ISO 8601. */
   readonly at: string;
   /** API Gateway's id of the request. */
   readonly requestId?: string | undefined;
-  /** As the log has it; the archive does not keep it. */
+  /** From the log. The archive does not store it. */
   readonly messageId?: string | undefined;
   /** How the message came to its queue. */
   readonly origin?: Origin | undefined;
-  /** 1 for the first receive of the message. Of several equal attempts, the first. */
+  /** 1 for the first receive of the message. For several equal attempts, the first of them. */
   readonly attempt?: number | undefined;
   /** Number of equal attempts in a row. @default 1 */
   readonly attempts?: number | undefined;
-  /** Of several attempts: when the last one was. ISO 8601. */
+  /** When the last of several equal attempts was. ISO 8601. */
   readonly until?: string | undefined;
-  /** What failed, in one line: nothing of the payload. */
+  /** The error in one line, without any payload data. */
   readonly error?: string | undefined;
 
-  /** Of `received`: the time is the end of the request, as its beginning is unknown. */
+  /** For `received`: `at` is the end of the request, because its beginning is unknown. */
   readonly atTheLatest?: true | undefined;
-  /** Of `received`: milliseconds since the partner's `timestamp`; 0 if their clock is ahead. */
+  /** For `received`: milliseconds since the partner's `timestamp`; 0 if the partner's clock is ahead. */
   readonly lagMs?: number | undefined;
-  /** Of `received`: it is the smoke test of a deployment. */
+  /** For `received`: the request is the smoke test of a deployment. */
   readonly smokeTest?: true | undefined;
-  /** Of `queued`: an event's, `unrouted` or `quarantine`. */
+  /** For `queued`: an event, `unrouted` or `quarantine`. */
   readonly queue?: string | undefined;
-  /** Of `answered`: HTTP status. */
+  /** For `answered`: HTTP status. */
   readonly status?: number | undefined;
-  /** Of `answered` with 400: the fields that make the payload unusable. */
+  /** For `answered` with 400: the fields that make the payload unusable. */
   readonly fields?: readonly string[] | undefined;
-  /** Of `answered` with 401: why, and who sent it. */
+  /** For `answered` with 401: the reason and the sender. */
   readonly rejection?: string | undefined;
   readonly sourceIp?: string | undefined;
-  /** Of `failed`. */
+  /** For `failed`. */
   readonly nextAttemptAt?: string | undefined;
-  /** Of `skipped`. */
+  /** For `skipped`. */
   readonly reason?: SkipReason | undefined;
-  /** Of `processed` and `skipped`: milliseconds since the receipt; absent of a replay. */
+  /** For `processed` and `skipped`: milliseconds since the receipt. Absent for a replay. */
   readonly latencyMs?: number | undefined;
-  /** Of `archived`: key in the archive's bucket, and when a person's data was removed from the record. */
+  /** For `archived`: the object's key, and when a person's data was removed from the record. */
   readonly object?: string | undefined;
   readonly forgottenAt?: string | undefined;
-  /** Of `noted`. */
+  /** For `noted`. */
   readonly level?: string | undefined;
   readonly message?: string | undefined;
 }
 
 /**
- * How a message came to its queue. `repeated`: a second one of the same request, because SQS' answer to the receiver was
- * lost. `by hand`: without the attributes that the receiver gives.
+ * How a message came to its queue. `repeated`: a second message of the same request, because SQS's answer to the
+ * receiver was lost. `by hand`: without the receiver's attributes.
  */
 export type Origin =
   | { readonly kind: 'delivery' | 'redriven' | 'repeated' | 'by hand' }
   | {
       readonly kind: 'replay';
       readonly name: string;
-      /** As the archive has them. */
+      /** From the archive. */
       readonly mode?: ReplayMode | undefined;
       readonly notify?: boolean | undefined;
     };
 
 const skipReasons = ['already-processed', 'newer-data', 'up-to-date'] as const;
 
-/** Why an event needed no effect. `up-to-date`: a replay found what this event had stored before. */
+/** Why an event needed no effect. `up-to-date`: a replay found that the event was already stored. */
 export type SkipReason = (typeof skipReasons)[number];
 
 export const states = [
@@ -124,45 +128,51 @@ export const states = [
 ] as const;
 
 /**
- * - `received`: not answered yet. - `refused`: by API Gateway itself, such as 404 and 413. - `rejected` 401, `failed` 500:
- * the partner repeats it. - `invalid` 400: in quarantine. - `parked`: nobody knows its kind.
- * - `queued`, `retrying`: on its way. - `dead-letter`: given up. - `processed`, `skipped`: done.
- * - `unknown`: too little is left of it in logs and archive.
+ * - `received`: not answered yet.
+ * - `refused`: API Gateway rejected it, for example with 404 or 413.
+ * - `rejected` (401), `failed` (500): the partner retries.
+ * - `invalid` (400): in quarantine.
+ * - `parked`: its kind is unknown.
+ * - `queued`, `retrying`: in progress.
+ * - `dead-letter`: all attempts failed.
+ * - `processed`, `skipped`: done.
+ * - `unknown`: logs and archive have too little left of it.
  */
 export type State = (typeof states)[number];
 
-/** States in which nothing more happens by itself. */
+/** Whether nothing more happens automatically in this state. */
 export const isSettled = (state: State): boolean =>
   !['received', 'queued', 'retrying', 'unknown'].includes(state);
 
-/** Where a delivery, or a message of it, is. */
 export interface Place {
   readonly state: State;
   /** ISO 8601. */
   readonly since: string;
-  /** An event's, `unrouted` or `quarantine`; of what is on a queue, or on its dead-letter queue. */
+  /** An event, `unrouted` or `quarantine`. Only if the message is on that queue or its dead-letter queue. */
   readonly queue?: string | undefined;
-  /** Of what was not accepted. */
+  /** HTTP status of a delivery that was not accepted. */
   readonly status?: number | undefined;
-  /** Of `skipped`. */
+  /** For `skipped`. */
   readonly reason?: SkipReason | undefined;
-  /** Attempts so far, of `retrying`, and how many of them crashed. Of `queued`: crashes of the consumer meanwhile. */
+  /** For `retrying`: attempts so far, and how many of them crashed. For `queued`: crashes of the consumer meanwhile. */
   readonly attempts?: number | undefined;
   readonly crashes?: number | undefined;
-  /** Of `retrying`, if it is known. */
+  /** For `retrying`, if known. */
   readonly nextAttemptAt?: string | undefined;
-  /** What failed last. */
+  /** The last error. */
   readonly error?: string | undefined;
-  /** Of a message of a replay: its name. */
+  /** Name of the replay that sent the message. */
   readonly replay?: string | undefined;
 
-  /** What the queues say: see `locate`. When SQS deletes it; messages on that queue, about; why nothing is taken from it. */
+  /**
+   * Set by `locate` from the queues: when SQS deletes the message, about how many messages are on that queue, and why
+   * the queue is paused.
+   */
   readonly until?: string | undefined;
   readonly queueHolds?: number | undefined;
   readonly paused?: PausedQueue | undefined;
 }
 
-/** Why nothing is taken from a queue. */
 export interface PausedQueue {
   readonly by?: string | undefined;
   readonly reason?: string | undefined;
@@ -170,7 +180,7 @@ export interface PausedQueue {
   readonly since?: string | undefined;
 }
 
-/** One row of a list: one request, and what became of the message that it brought. */
+/** One list row: one request, and the state of its message. */
 export interface Delivery {
   /** API Gateway's id of the request. */
   readonly id: string;
@@ -180,22 +190,22 @@ export interface Delivery {
   /** ISO 8601. */
   readonly receivedAt: string;
   readonly state: State;
-  /** Of `skipped`. */
+  /** For `skipped`. */
   readonly reason?: SkipReason | undefined;
   /** HTTP status of the answer. */
   readonly status?: number | undefined;
-  /** That consumers have made. */
+  /** Attempts by consumers. */
   readonly attempts: number;
-  /** Of what has not succeeded: nothing of the payload. */
+  /** For deliveries that have not succeeded. Contains no payload data. */
   readonly error?: string | undefined;
   /** From the receipt to the effect. */
   readonly latencyMs?: number | undefined;
-  /** Of the body, if it is known. */
+  /** Size of the body. Absent if unknown. */
   readonly bytes?: number | undefined;
   readonly smokeTest?: true | undefined;
 }
 
-/** Why an attempt with this outcome needed no effect; undefined if it had one. @param replay name of its replay */
+/** Why an attempt with this outcome needed no effect. Undefined if it had one. @param replay name of its replay */
 export function skipReason(outcome: string, replay: string | undefined): SkipReason | undefined {
   if (outcome === 'Stale') return 'newer-data';
   if (outcome !== 'Duplicate') return undefined;

@@ -1,4 +1,4 @@
-/** A text as JSON; undefined if it is none. */
+/** Parses JSON. Returns undefined if the text is not JSON. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -10,5 +10,5 @@ export function jsonOf(text: string): unknown {
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A text that is not empty. */
+/** Returns the value if it is a string that is not empty. */
 export const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);

@@ -10,10 +10,10 @@ import { storedRecord } from './records.ts';
 import { stateTitle } from './state-text.ts';
 
 /**
- * Finds the bytes of a delivery by any of its ids: in the archive, or on a queue that waits for a person. Payloads that
- * are too large for either are in the payload bucket.
- * @returns the bytes, and for people where they are kept; undefined if it was interrupted
- * @throws CommandError if nothing, or more than one event, is found by the id, or if the bytes are not kept
+ * Finds the bytes of a delivery by any of its ids: in the archive, or on a queue that nothing consumes. Payloads too
+ * large for both are in the payload bucket.
+ * @returns the bytes, and a text that says where they are stored; undefined if it was interrupted
+ * @throws CommandError if the id matches no event or more than one, or if the bytes are not stored
  */
 export async function keptPayload(stage: Stage, id: string, signal: AbortSignal) {
   const found = await findFacts(stage, id, { signal });

@@ -15,36 +15,41 @@ import { isObject, jsonOf, textOf } from './json.ts';
 import { lineFact } from './log-line.ts';
 import { HistoryStore } from './store.ts';
 
-/** Bytes of a body up to which it is parsed; of a longer one its beginning is searched for kind and shop. */
+/** Largest body that is parsed, in bytes. In a longer one, only the beginning is searched for kind and shop. */
 const PARSED_BYTES = 64 * 1024;
 
-/** Characters of a line that are kept: a function may log whatever it is given. */
+/** Characters stored per line: a function may log anything it receives. */
 const LINE_CHARACTERS = 32 * 1024;
 
-/** Milliseconds between two looks at dead-letter queues, while a message that crashed its consumer is still tried. */
+/**
+ * Milliseconds between two looks at dead-letter queues, while a message that crashed its consumer is still being
+ * retried.
+ */
 const LOOK_INTERVAL = 1_000;
 
-/** How a version ends: with the id of the event that wrote it (decision D8). */
+/** A version ends with the id of the event that wrote it (decision D8). */
 const WRITTEN_BY = /#([0-9a-f]{64})$/;
 
 /**
- * Facts about deliveries as the local stack observes them, at once, and with what AWS does not keep: requests, items
- * before and after, notifications, and which messages a crash was about. It is there before the stack is, so that
- * nothing is missed.
+ * Reports facts about deliveries as the local stack observes them, at once. This includes facts that AWS does not keep:
+ * requests, items before and after, notifications, and which messages a crash affected. Create it before the stack, so
+ * that it misses nothing.
  */
 export class LocalFeed implements StackObserver, Disposable {
   readonly store: HistoryStore;
-  /** Messages that crashed their consumer and may become dead letters without a line, by their ids. */
+  /**
+   * By message id: messages that crashed their consumer. SQS may move them to the dead-letter queue without a log line.
+   */
   readonly #crashed = new Map<string, CrashFact>();
   #stack: Pick<LocalStack, 'outputs' | 'inspectQueue'> | undefined;
   #looking: NodeJS.Timeout | undefined;
 
-  /** @param file that keeps the facts. @default a temporary one */
+  /** @param file stores the facts. @default a temporary file */
   constructor(file?: string) {
     this.store = new HistoryStore(file);
   }
 
-  /** Looks at the queues of a stack that has started. */
+  /** Starts to look at the queues of a running stack. */
   attach(stack: Pick<LocalStack, 'outputs' | 'inspectQueue'>): void {
     this.#stack = stack;
   }
@@ -92,7 +97,7 @@ export class LocalFeed implements StackObserver, Disposable {
     this.store.close();
   }
 
-  /** SQS moves a message that has crashed its consumer too often, and tells nobody. */
+  /** SQS moves a message that has crashed its consumer too often, and does not report it. */
   async #look(): Promise<void> {
     if (this.#stack === undefined) return;
     const events = new Set([...this.#crashed.values()].map(({ event }) => event));
@@ -122,7 +127,7 @@ export class LocalFeed implements StackObserver, Disposable {
   }
 }
 
-/** @returns undefined for what nobody would call a delivery: a browser that opens the address */
+/** @returns undefined for a request that is not a delivery, such as a browser opening the address */
 export function exchangeFact(exchange: Exchange): ExchangeFact | undefined {
   const { requestId, receivedAt, method, path, query, headers, sourceIp, status, body } = exchange;
   if ((method === 'GET' || method === 'HEAD') && path !== WEBHOOK_PATH) return undefined;
@@ -135,7 +140,7 @@ export function exchangeFact(exchange: Exchange): ExchangeFact | undefined {
     eventId: textOf(answer?.eventId),
     ...(isRead && payloadFacts(body)),
     status,
-    // API Gateway's own answers have a message only.
+    // API Gateway's own answers contain only a message.
     byReceiver: status === 200 || typeof answer?.type === 'string',
     parked: answer?.status === 'parked',
     error:
@@ -162,7 +167,7 @@ function itemEffect({ table, key, before, after, at }: ItemChange): ItemEffect {
   };
 }
 
-/** The events whose versions a change has set. */
+/** The ids of the events whose versions a change has set. */
 function writersOf({ before = {}, after = {} }: ItemChange): Set<string> {
   const writers = Object.entries(after).flatMap(([name, { S: text }]) => {
     const isNew = typeof text === 'string' && text !== before[name]?.S;
@@ -171,7 +176,7 @@ function writersOf({ before = {}, after = {} }: ItemChange): Set<string> {
   return new Set(writers);
 }
 
-/** Kind and shop of a payload, as far as they can be seen. */
+/** Kind and shop of a payload, if they can be found. */
 function payloadFacts(body: Buffer) {
   if (body.length > PARSED_BYTES) {
     const text = body.toString('utf8', 0, PARSED_BYTES);
@@ -193,7 +198,7 @@ function objectOf(bytes: Buffer): Record<string, unknown> | undefined {
   return isObject(value) ? value : undefined;
 }
 
-/** As archive and tables have it. */
+/** The shop's id in the form that archive and tables use. */
 function shopOf(value: unknown): string | undefined {
   if (typeof value !== 'number' && textOf(value) === undefined) return undefined;
   return tableKey(String(value));

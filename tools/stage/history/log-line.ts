@@ -10,7 +10,9 @@ const summary = z.object({
   errorMessage: z.optional(z.string()),
 });
 
-/** What receiver and consumers write, as far as a timeline needs it (`lambda/receiver`, `lambda/consumer`). */
+/**
+ * The fields of the receiver's and consumers' log lines that a history needs (`lambda/receiver`, `lambda/consumer`).
+ */
 const schema = z.object({
   timestamp: z.string(),
   level: z.string(),
@@ -27,20 +29,19 @@ const schema = z.object({
   reason: z.optional(z.enum(['malformed-signature', 'wrong-signature'])),
   sourceIp: z.optional(z.string()),
   fields: z.optional(z.array(z.string())),
-  // What it has of an error: see `lambda/errors.ts`.
+  // Fields of an error: see `lambda/errors.ts`.
   ...z.partial(summary).shape,
   cause: z.optional(summary),
 });
 
-/** A line that a function logged about an event. */
 export type LogLine = Omit<z.infer<typeof schema>, 'timestamp' | 'call' | 'errorMessage' | 'cause'> & {
   /** Epoch milliseconds. */
   readonly at: number;
-  /** What failed, in one line, as dead letters name it. */
+  /** The error in one line, in the same form as in dead letters. */
   readonly error?: string | undefined;
 };
 
-/** @returns undefined if it is no line about an event */
+/** @returns undefined if the line is not about an event */
 export function parseLogLine(text: string): LogLine | undefined {
   const parsed = schema.safeParse(jsonOf(text));
   if (!parsed.success) return undefined;
@@ -52,8 +53,8 @@ export function parseLogLine(text: string): LogLine | undefined {
 }
 
 /**
- * A line that a function logged about an event, also one that is no step of a timeline.
- * @returns undefined for a metric, a line of the runtime, or one about no event
+ * A log line about an event, even if it is not a step of the history.
+ * @returns undefined for a metric, a line of the runtime, or a line that is not about an event
  */
 export function lineFact(text: string): LineFact | undefined {
   const line = text.startsWith('{') ? jsonOf(text) : undefined;
@@ -61,12 +62,12 @@ export function lineFact(text: string): LineFact | undefined {
   const { requestId, eventId, timestamp, event, message, messageId, service } = line;
   if (typeof eventId !== 'string') return undefined;
   const at = Date.parse(String(timestamp));
-  // Consumers say which message they work on; what the receiver says of an event is about the request.
+  // A consumer logs the message it works on. Lines of the receiver are about the request.
   const isConsumer = typeof event === 'string' && isEventName(event) && messageId !== undefined;
   return {
     kind: 'line',
     at: Number.isNaN(at) ? Date.now() : at,
-    // That of a crash is Lambda's.
+    // In the line of a crash, `requestId` is Lambda's, not API Gateway's.
     requestId: typeof message === 'string' ? textOf(requestId) : undefined,
     eventId,
     event: textOf(event),
@@ -75,14 +76,14 @@ export function lineFact(text: string): LineFact | undefined {
   };
 }
 
-/** What the runtime logs of an error that ended an invocation. The local stack adds which event it was. */
+/** Log line of the Lambda runtime about an error that ended an invocation. The local stack adds the event id. */
 const runtimeSchema = z.object({
   timestamp: z.string(),
   requestId: z.string(),
   message: z.object({ errorType: z.string() }),
 });
 
-/** What Lambda logs of an invocation. Source: Lambda telemetry API reference, `platform.report`. */
+/** Lambda's log line about an invocation. Source: Lambda telemetry API reference, `platform.report`. */
 const reportSchema = z.object({
   time: z.string(),
   type: z.literal('platform.report'),
@@ -94,19 +95,19 @@ const reportSchema = z.object({
 });
 
 /**
- * For a filter pattern: what Lambda writes of an invocation that failed, timed out or crashed, and what its runtime writes
- * of an error that ended one. Sources: Lambda developer guide, "Configuring JSON and plain text log formats"; Lambda
- * telemetry API reference, `platform.report`.
+ * Filter pattern for crashes: Lambda's lines about invocations that failed, timed out or crashed, and the runtime's
+ * lines about errors that ended one. Sources: Lambda developer guide, "Configuring JSON and plain text log formats";
+ * Lambda telemetry API reference, `platform.report`.
  */
 export const CRASHED =
   '($.type = "platform.report" && $.record.status != "success") || $.message.errorType = "*"';
 
 /**
- * The crash that a line in the log of a consumer tells of.
- * @returns undefined if it tells of none
+ * The crash that a line of a consumer's log reports.
+ * @returns undefined if it reports none
  */
 export function parseCrash(text: string, event: string): CrashFact | undefined {
-  // Nearly all lines end here: parsing takes the time.
+  // A fast check, because parsing is slow and most lines do not match.
   if (!text.includes('"errorType"') && !text.includes('platform.report')) return undefined;
   const value = jsonOf(text);
   const runtime = runtimeSchema.safeParse(value);

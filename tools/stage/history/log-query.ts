@@ -12,30 +12,32 @@ import type { Stage } from '../stage.ts';
 import type { LineFact } from './facts.ts';
 import { lineFact } from './log-line.ts';
 
-/** Lines that a query returns: an ordinary delivery has two, one that fails to the end twelve. */
+/**
+ * Maximum number of lines that a query returns. A normal delivery has two lines, and one that fails to the end has
+ * twelve.
+ */
 export const MAX_LINES = 1_000;
 
-/** Milliseconds between the first two questions whether the query is done, and the most between two: it takes seconds. */
+/** Milliseconds between polls for the result of a query: the first wait, and the longest. A query takes seconds. */
 const POLL = { first: 100, longest: 1_000 };
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/** Days that are looked through by default: a query of the logs is paid by the byte. */
+/** Days searched by default. Log queries are paid by the byte. */
 const DEFAULT_DAYS = 30;
 
-/** From when until when something is looked for. */
 interface Window {
   readonly since: Date;
   readonly until: Date;
 }
 
-/** What was looked through in the logs. */
+/** Which part of the logs was searched. */
 interface LogsSearched {
   /** ISO 8601. */
   readonly since: string;
   readonly until: string;
   readonly lines: number;
-  /** What the queries are paid by. */
+  /** Queries are paid by these bytes. */
   readonly bytesScanned: number;
   /** There are more lines than a query returns. */
   readonly truncated: boolean;
@@ -43,7 +45,7 @@ interface LogsSearched {
   readonly refused?: string;
 }
 
-/** @throws CommandError if it is empty */
+/** @throws CommandError if the window is empty */
 export function windowOf({
   since,
   until = new Date(),
@@ -60,7 +62,9 @@ export function windowOf({
   );
 }
 
-/** The logs of the receiver and of all consumers in a window. Each search is a query of CloudWatch Logs Insights. */
+/**
+ * Searches the logs of the receiver and of all consumers in a window. Each search is a CloudWatch Logs Insights query.
+ */
 export class LogSearch {
   searched: LogsSearched;
   readonly #stage: Stage;
@@ -75,8 +79,8 @@ export class LogSearch {
   }
 
   /**
-   * @param pattern a regular expression; undefined if there is nothing to look for
-   * @returns the newest lines that match; none if the logs may not be read
+   * @param pattern a regular expression; undefined if there is nothing to search for
+   * @returns the newest matching lines; none if the logs cannot be read
    * @throws CommandError if the query fails
    */
   async find(pattern: string | undefined): Promise<LineFact[]> {
@@ -87,7 +91,7 @@ export class LogSearch {
     return [];
   }
 
-  /** An interruption stops the query, which costs what it has scanned. */
+  /** An interruption stops the query. The bytes scanned until then are still paid. */
   async #query(pattern: string): Promise<LineFact[]> {
     const { logs, receiverLogGroup, events } = this.#stage;
     const window = await reachable(this.#stage, this.#window);
@@ -118,12 +122,12 @@ export class LogSearch {
 
 const isoTimes = ({ since, until }: Window) => ({ since: since.toISOString(), until: until.toISOString() });
 
-/** A text as a part of a query's regular expression. */
+/** Escapes a text for the regular expression of a query. */
 export const inPattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 
 /**
- * A window as far as the logs reach back: finding nothing before that would prove nothing. A window that ends before is
- * empty, as its query would be refused. Source: CloudWatch Logs API reference, `StartQuery`.
+ * Limits a window to the retention of the logs: an empty result for older times would prove nothing. A window that is
+ * too old becomes empty, because AWS would reject its query. Source: CloudWatch Logs API reference, `StartQuery`.
  */
 async function reachable(stage: Stage, { since, until }: Window): Promise<Window> {
   const { receiverLogGroup } = stage;
@@ -146,7 +150,7 @@ async function resultOf(
   for (let wait = POLL.first; ; wait = Math.min(2 * wait, POLL.longest)) {
     if (signal.aborted) {
       await logs.send(new StopQueryCommand({ queryId })).catch((error: Error) => {
-        // It has just ended by itself.
+        // The query has just ended.
         if (error.name !== 'InvalidParameterException') throw error;
       });
       return undefined;

@@ -9,10 +9,10 @@ import {
 import { type Origin, type SkipReason, type Step, skipReason } from './history.ts';
 import type { LogLine } from './log-line.ts';
 
-/** Milliseconds between a line and its record at most: between them is one call of a batch, to send a dead letter. */
+/** Maximum milliseconds between a log line and its record. In between is one batch call that sends dead letters. */
 export const LINE_TO_RECORD = 60_000;
 
-/** How the receiver ends a request, and the status that it answers with then. */
+/** Log messages that end a request, and the status that the receiver then answers with. */
 const ANSWERS: Readonly<Record<string, number>> = {
   Accepted: 200,
   Parked: 200,
@@ -21,7 +21,7 @@ const ANSWERS: Readonly<Record<string, number>> = {
   ServerError: 500,
 };
 
-/** How a consumer ends an attempt. */
+/** Log messages that end an attempt of a consumer. */
 const ENDS: Readonly<Record<string, Step['kind']>> = {
   Processed: 'processed',
   Stale: 'skipped',
@@ -30,16 +30,17 @@ const ENDS: Readonly<Record<string, Step['kind']>> = {
   DeadLettered: 'dead-lettered',
 };
 
-/** A request that brought the event. */
 export interface Request {
   readonly requestId: string;
   readonly exchange: ExchangeFact | undefined;
-  /** The line of its answer. */
+  /** The log line of its answer. */
   readonly end: LogLine | undefined;
   readonly status: number | undefined;
-  /** Where the receiver put what it got: an event's queue, `unrouted`, `quarantine`; undefined if it kept nothing. */
+  /**
+   * Where the receiver put the payload: an event's queue, `unrouted` or `quarantine`. Undefined if it stored nothing.
+   */
   readonly queue: string | undefined;
-  /** Epoch milliseconds: when it was answered. */
+  /** When it was answered. Epoch milliseconds. */
   readonly at: number;
 }
 
@@ -48,7 +49,7 @@ export interface Attempt {
   /** Epoch milliseconds. */
   readonly at: number;
   readonly attempt: number;
-  /** Crashed attempts in a row without a known time. @default 1 */
+  /** Number of crashed attempts in a row whose times are unknown. @default 1 */
   readonly attempts?: number;
   readonly reason?: SkipReason | undefined;
   readonly latencyMs?: number | undefined;
@@ -57,7 +58,6 @@ export interface Attempt {
   readonly record?: RecordFact | undefined;
 }
 
-/** A message on an event's queue. */
 export interface Message {
   readonly messageId?: string | undefined;
   readonly requestId: string | undefined;
@@ -65,7 +65,7 @@ export interface Message {
   readonly replay?: string | undefined;
   /** In order of time. */
   readonly attempts: readonly Attempt[];
-  /** It comes back although it was given up: it could not be sent to the dead-letter queue. */
+  /** The message could not be sent to the dead-letter queue, so it is retried although it was given up. */
   readonly buryFailed?: boolean;
   readonly origin: Origin;
 }
@@ -103,7 +103,7 @@ function queueOf(end: LogLine | undefined, exchange: ExchangeFact | undefined): 
   return exchange.parked ? 'unrouted' : exchange.event;
 }
 
-/** The messages that an event became, in order of time. */
+/** The messages of an event, in order of time. */
 export function messagesOf(
   facts: readonly Fact[],
   lines: readonly LogLine[],
@@ -111,7 +111,7 @@ export function messagesOf(
 ): Message[] {
   const records = new Set(ofKind(facts, 'record'));
   const crashes = ofKind(facts, 'crash');
-  // Of what is parked or in quarantine no consumer knows.
+  // No consumer knows parked or quarantined messages.
   const letters = ofKind(facts, 'dead-letter').filter(({ queue }) => queue === undefined);
   const moved = letters.filter(({ error }) => error === undefined);
   const isLogged = new Set<string | undefined>(requests.map(({ requestId }) => requestId));
@@ -128,7 +128,7 @@ export function messagesOf(
     );
   });
   drafts.push(...[...records].map(draftOfRecord));
-  // A dead letter that a consumer sent is a new message. The attempt that gave up the old one tells of it.
+  // A consumer sends a dead letter as a new message. Skip it if an attempt already reports it.
   for (const { messageId, requestId, at, error } of letters) {
     const isKnown = drafts.some(
       (draft) => draft.requestId === requestId && draft.attempts.some(({ kind }) => kind === 'dead-lettered'),
@@ -154,9 +154,9 @@ const byTime = (a: Draft, b: Draft) =>
   startOf(a) - startOf(b) || ((a.messageId ?? '') < (b.messageId ?? '') ? -1 : 1);
 
 /**
- * @param letter of a message that SQS moved
- * @param records that belong to no message yet: its own are taken out
- * @param isLogged requests that the log has: it reaches back to the beginning of their messages
+ * @param letter the dead letter, if SQS moved the message
+ * @param records not yet assigned to a message; the function removes those that it assigns
+ * @param isLogged whether the log has these requests, and so the beginning of their messages
  */
 function draftOf(
   messageId: string,
@@ -201,7 +201,7 @@ function attemptOf(line: LogLine, records: Set<RecordFact>): Attempt {
   return { kind, at, attempt, reason: skipReason(message, replay), latencyMs, error, retryInSeconds, record };
 }
 
-/** Whether a record is of the attempt that a line tells of. */
+/** Whether a record belongs to the attempt that a line reports. */
 export const isOf = ({ record }: RecordFact, line: LogLine): boolean =>
   record.outcome === line.message &&
   record.attempt === line.attempt &&
@@ -209,7 +209,9 @@ export const isOf = ({ record }: RecordFact, line: LogLine): boolean =>
   record.replay?.name === line.replay &&
   Math.abs(Date.parse(record.settledAt) - line.at) <= LINE_TO_RECORD;
 
-/** Attempts that left no line are crashes. @param isMoved SQS gave the message up, so its last attempt crashed, too */
+/**
+ * Adds attempts that left no line: they crashed. @param isMoved SQS moved the message, so its last attempt crashed, too
+ */
 function withUnseen(attempts: readonly Attempt[], isWhole: boolean, isMoved: boolean): Attempt[] {
   const all: Attempt[] = [];
   let last = isWhole ? 0 : (attempts[0]?.attempt ?? 0);
@@ -239,9 +241,9 @@ function draftOfRecord(record: RecordFact): Draft {
 }
 
 /**
- * Gives crashes of a consumer to the message that was on its queue then, without a line. A message that comes back has a
- * higher attempt, so crashes before a first attempt are of an earlier message, which SQS moved and somebody redrove. As
- * long as there is neither an attempt nor a dead letter, they may be of another message.
+ * Assigns crashes of a consumer that have no line to the message that was on its queue at that time. A message that
+ * comes back has a higher attempt number. So crashes before a first attempt belong to an earlier message, which SQS
+ * moved and somebody redrove. Without an attempt or a dead letter, the crashes may belong to another message.
  */
 function withCrashes(
   drafts: readonly Draft[],
@@ -264,7 +266,7 @@ function withCrashes(
       complete.add({ ...first, attempts: timed(first.attempts, silent) });
     }
     const before = silent.slice(0, silent.length - unseen);
-    // Fewer than the queue allows are of other messages.
+    // Fewer crashes than the queue allows belong to other messages.
     if (before.length === 0 || before.length < unseen) continue;
     const attempts = before.map((crash, index) => crashed(crash, index + 1));
     attempts.push({ kind: 'dead-lettered', at: before.at(-1)?.at ?? at, attempt: before.length });
@@ -280,13 +282,13 @@ const crashed = ({ at, error }: CrashFact, attempt: number): Attempt => ({
   attempt,
 });
 
-/** Until when no attempt of a message left a line. */
+/** End of the time in which no attempt of a message left a line. */
 function endOfSilence({ attempts }: Draft): number {
   const seen = attempts.find(({ kind, error }) => kind !== 'crashed' && (kind !== 'dead-lettered' || error));
   return seen?.at ?? Number.POSITIVE_INFINITY;
 }
 
-/** Gives the first attempts, known only by their number, the times of the last crashes. */
+/** Assigns the times of the last crashes to the first attempts, whose times are unknown. */
 function timed([unseen, ...others]: readonly Attempt[], crashes: readonly CrashFact[]): Attempt[] {
   if (unseen === undefined) return [];
   const own = crashes.slice(-(unseen.attempts ?? 1));
@@ -316,11 +318,11 @@ function originOf(
     const wasParked = requests.some((one) => one.requestId === requestId && one.queue === 'unrouted');
     return { kind: wasParked ? 'redriven' : 'delivery' };
   }
-  // Only a redrive makes a new message of one that was given up.
+  // Only a redrive creates a new message from one that was given up.
   return { kind: earlier.some((other) => isGivenUp(other, startOf(draft))) ? 'redriven' : 'repeated' };
 }
 
-/** Whether a message had ended without an effect at a time. */
+/** Whether a message had ended without an effect at that time. */
 export function isGivenUp({ attempts }: Draft, at: number): boolean {
   const last = attempts.findLast((one) => one.at <= at);
   if (last?.kind === 'failed') return last.at + (last.retryInSeconds ?? 0) * 1000 < at;

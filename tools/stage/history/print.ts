@@ -14,16 +14,18 @@ import type { windowOf } from './log-query.ts';
 import { stateWords, stepWords, type Tone } from './state-text.ts';
 import { type Trace, traceDelivery } from './trace.ts';
 
-/** Width below which a step's detail stands below its title, and not beside it. */
+/** Width below which a step's detail is printed under its title instead of next to it. */
 const NARROW = 90;
 
-/** Characters of a step's detail in a line at most: a longer line is hard to read. */
+/** Maximum characters of a step's detail per line. Longer lines are hard to read. */
 const WIDEST_DETAIL = 100;
 
-/** Rejected requests that are shown of those with the same bytes. */
+/** Rejected requests with the same bytes that are shown. */
 const REJECTIONS_SHOWN = 5;
 
-/** Columns of what is not known yet: `+999 ms`, `dead letter`. A longer one moves its own line. */
+/**
+ * Columns for the gap between steps, such as `+999 ms`, and for `dead letter`. A longer text shifts only its own line.
+ */
 const GAP_WIDTH = 7;
 const TITLE_WIDTH = 11;
 
@@ -37,8 +39,8 @@ const COLOURS: Readonly<Record<Tone, Parameters<typeof styleText>[0]>> = {
 };
 
 /**
- * `npm run trace`: prints the history of one event.
- * @returns false if something could not be read, which is said
+ * Prints the history of one event.
+ * @returns false if something could not be read; the output says what
  * @throws CommandError if there is no such event
  */
 export async function printTrace(
@@ -58,7 +60,7 @@ export async function printTrace(
   return !isRefused && archive?.state !== 'refused' && !archive?.damaged.length;
 }
 
-/** A trace for people: what happened from top to bottom, then where it is. @param width as of a terminal */
+/** A trace for people: the steps from top to bottom, then the current place. @param width columns of the terminal */
 export function describeTrace(
   { id, history, sources }: Trace,
   stage: Pick<Stage, 'title' | 'local' | 'command'>,
@@ -80,7 +82,6 @@ export function describeTrace(
   ];
 }
 
-/** Which event it is. */
 const titleOf = (
   { event, eventId }: Pick<History, 'event' | 'eventId'>,
   { title }: Pick<Stage, 'title'>,
@@ -88,7 +89,7 @@ const titleOf = (
 ): string =>
   `${styleText('bold', event ?? 'Event')} ${styleText('cyan', shownId(eventId ?? '', width))} in ${title}`;
 
-/** Where the event is now, and the command that shows more or goes on. */
+/** Where the event is now, and the next useful command. */
 export function describePlaces({ now }: History, stage: Pick<Stage, 'command'>, width: number): string[] {
   return now.flatMap((place) => {
     const { title, detail, tone } = stateWords(place, clock());
@@ -99,7 +100,7 @@ export function describePlaces({ now }: History, stage: Pick<Stage, 'command'>, 
   });
 }
 
-/** What is paused can be resumed; what a queue keeps for a person can be shown. */
+/** The command that resumes a paused event, or shows a message on a queue that nothing consumes. */
 function nextCommand({ queue, paused }: Place, tone: Tone, stage: Pick<Stage, 'command'>) {
   if (queue === undefined) return undefined;
   if (paused !== undefined) return `Resume it: ${stage.command(queue, 'resume')}`;
@@ -107,8 +108,9 @@ function nextCommand({ queue, paused }: Place, tone: Tone, stage: Pick<Stage, 'c
 }
 
 /**
- * A history line by line, as its steps become known.
- * @returns says the steps that were not known before, in the columns of a whole trace; before the first, which event it is
+ * Prints a history step by step while it grows.
+ * @returns a function that gives the new steps, in the same columns as a whole trace. The first call also gives the
+ * title
  */
 export function growingTrace(stage: Pick<Stage, 'title'>, width: number): (history: History) => string[] {
   const known = new Set<string>();
@@ -127,11 +129,11 @@ export function growingTrace(stage: Pick<Stage, 'title'>, width: number): (histo
     });
 }
 
-/** Equal for the same step, also once its time or its message is known. */
+/** Stays the same for a step when its time or its message becomes known. */
 const keyOf = ({ kind, at, origin, attempt, requestId, messageId }: Step) =>
   JSON.stringify([kind, requestId ?? messageId, origin, attempt, kind === 'noted' && at]);
 
-/** Each day under its date; in front of each step its time, and the time since the one before. */
+/** Groups steps under their date. Each step shows its time and the time since the previous step. */
 function describeSteps(history: History, asked: string, width: number): string[] {
   const { steps, left } = withoutRepetitions(foldedAttempts(history.steps), asked);
   const gaps = steps.map((step, index) => gapOf(step, steps[index - 1]));
@@ -151,7 +153,10 @@ function describeSteps(history: History, asked: string, width: number): string[]
   return printed;
 }
 
-/** Anybody can send the same bytes again and again. @param asked the request that is always shown */
+/**
+ * Limits rejected requests, because anybody can send the same bytes any number of times. @param asked id of the request
+ * that is always shown
+ */
 function withoutRepetitions(steps: readonly Step[], asked: string) {
   const rejected = steps.flatMap(({ status, requestId = '' }) =>
     status === 401 && !requestId.startsWith(asked) ? [requestId] : [],
@@ -160,7 +165,7 @@ function withoutRepetitions(steps: readonly Step[], asked: string) {
   return { steps: steps.filter(({ requestId = '' }) => !left.has(requestId)), left: left.size };
 }
 
-/** Whether a delivery, a redrive or a replay begins with a step. */
+/** Whether a delivery, a redrive or a replay begins with this step. */
 const isBeginning = ({ kind, attempt, origin }: Step) =>
   kind === 'received' ||
   (attempt === 1 && kind !== 'archived' && origin !== undefined && origin.kind !== 'delivery');
@@ -176,7 +181,7 @@ function describeStep(
   const room = width - front.length - '● '.length;
   const isNarrow = width < NARROW;
   const indent = isNarrow ? 2 : titleWidth + 2;
-  // In a file or a pipe nothing wraps.
+  // Output to a file or a pipe is not wrapped.
   const [first = '', ...others] = wrap(
     printable(detail),
     Number.isFinite(width) ? Math.min(WIDEST_DETAIL, room - indent) : width,
@@ -193,16 +198,16 @@ const clock = () => ({ now: Date.now(), time: (iso: string) => iso.slice(11, 19)
 
 const gray = (text: string) => styleText('gray', text);
 
-/** How long after the one before it a step was, as `+12 ms`. */
+/** Time since the previous step, such as `+12 ms`. */
 function gapOf({ at }: Step, before: Step | undefined): string {
   if (before === undefined) return '';
   const gap = Date.parse(at) - Date.parse(before.until ?? before.at);
   if (gap <= 0) return '';
-  // The larger unit is enough beside the times.
+  // The two largest units are enough, because the times are next to it.
   return `+${gap < 1000 ? `${gap} ms` : duration(gap).split(' ').slice(0, 2).join(' ')}`;
 }
 
-/** What was looked through, and what is missing. */
+/** Which sources were searched, and what is missing. */
 function describeSources({ logs, archive, queues, crashes }: Sources, local: boolean): string[] {
   const { since, until, bytesScanned, truncated, refused } = logs;
   const dollars = (bytesScanned / GIGABYTE) * prices.logsInsightsGigabyte;
@@ -244,7 +249,7 @@ function size(bytes: number): string {
   return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 }
 
-/** Words in lines of a width; one that is longer is cut. */
+/** Wraps words to a width. Cuts a longer word. */
 function wrap(text: string, width: number): string[] {
   const words = text.split(' ').flatMap((word) => cut(word, width));
   return text === '' ? [] : lines(words.join(' '), width);

@@ -7,25 +7,25 @@ import { bytesAsSent } from './bytes-as-sent.ts';
 import type { RecordFact } from './facts.ts';
 
 /**
- * What is read at a time at most, so that one word to search for does not cost a month of the archive: each object is a
- * call, and its bytes come over the network.
+ * Maximum to read at a time, so that searching for one word does not cost a month of the archive. Each object is one
+ * call, and all bytes are transferred.
  */
 const LIMITS = { objects: 1_000, bytes: 256 * 1024 * 1024 };
 
-/** Milliseconds that this may take. */
+/** Maximum time, in milliseconds. */
 const LONGEST = 20_000;
 
 type Reading = NonNullable<Parameters<typeof readArchive>[1]> & {
-  /** Keys of objects that are left out. Those that were read are added. */
+  /** Keys of objects to skip. The function adds the keys that it reads. */
   readonly read?: Set<string>;
 };
 
-/** The records of one object. @returns true if nothing more has to be read */
+/** Called with the records of one object. @returns true to stop reading */
 type Visit = (records: readonly ArchiveRecord[], object: string) => unknown;
 
 /**
- * Reads the archive from the newest hour on.
- * @returns what was read, and the key of the newest object that was not
+ * Reads the archive, newest hour first.
+ * @returns the counts, and the key of the newest object that was not read
  */
 export async function readRecords(stage: Stage, { read = new Set(), ...options }: Reading, visit: Visit) {
   const reading = readArchive(stage, {
@@ -44,7 +44,7 @@ export async function readRecords(stage: Stage, { read = new Set(), ...options }
   return { objects, records, damaged: damaged.map(({ message }) => message), unread: unread?.key };
 }
 
-/** Reads no more than the limits allow. Call it again with the same `read` to go on. */
+/** Reads up to the limits. To continue, call it again with the same `read`. */
 export function readNewestRecords(
   stage: Stage,
   { signal, ...options }: Reading & { readonly signal: AbortSignal },
@@ -56,7 +56,7 @@ export function readNewestRecords(
 
 /**
  * A record as it is now, and the bytes that the partner sent.
- * @returns undefined if it has expired; no bytes if they were forgotten or have expired
+ * @returns undefined if the record has expired; no bytes if they were forgotten or have expired
  */
 export async function storedRecord(
   stage: Stage,
@@ -65,7 +65,7 @@ export async function storedRecord(
 ): Promise<{ readonly record: ArchiveRecord; readonly bytes: Buffer | undefined } | undefined> {
   for await (const { record } of new ArchiveObject(stage, object, 0, signal).records()) {
     const { body, payloadKey } = record;
-    // A replay's record has no payload.
+    // The record of a replay has no payload.
     if (record.requestId !== requestId || record.eventId !== eventId || record.replay !== undefined) continue;
     if (body !== undefined) return { record, bytes: bytesAsSent(body, eventId) };
     return { record, bytes: payloadKey === undefined ? undefined : await storedPayload(stage, payloadKey) };

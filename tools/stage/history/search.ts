@@ -11,22 +11,22 @@ import { readNewestRecords } from './records.ts';
 import { skipText, stateTitle } from './state-text.ts';
 import { HistoryStore, hasText } from './store.ts';
 
-/** Deliveries that are listed, the newest: more help nobody to choose. */
+/** Maximum number of deliveries listed, newest first. A longer list does not help. */
 const MAX_LISTED = 100;
 
-/** What `npm run trace -- --search <text> --json` prints. */
+/** Printed by `npm run trace -- --search <text> --json`. */
 interface Found {
   readonly deliveries: readonly Delivery[];
-  /** Deliveries that have the text, listed or not. */
+  /** Number of matching deliveries, listed or not. */
   readonly total: number;
-  /** What was not searched, in sentences. */
+  /** Sentences that say what was not searched. */
   readonly notSearched: readonly string[];
 }
 
 /**
- * `npm run trace -- --search`: lists the deliveries of a window that have a text in their payload, an id, the shop or an
- * error, whatever the case. It reads logs and archive into a store of facts, and searches that.
- * @returns false if something could not be read, which is said
+ * Lists the deliveries of a window that contain a text in their payload, an id, the shop or an error. Ignores case.
+ * Reads logs and archive into a store of facts and searches the store.
+ * @returns false if something could not be read; the output says what
  */
 export async function printSearch(
   { stack, signal, printLine, width }: Operation,
@@ -41,7 +41,7 @@ export async function printSearch(
   const isTruncated = logs.searched.truncated;
   const archive = stack.hasArchive ? await readArchive() : undefined;
   const events = store.list({ search: text }, MAX_LISTED).deliveries.flatMap(({ eventId }) => eventId ?? []);
-  // Most lines of a delivery that has the text do not have it.
+  // Most log lines of a matching delivery do not contain the text.
   if (events.length > 0) store.add(...(await logs.find(`"eventId":"(${[...new Set(events)].join('|')})`)));
   if (signal.aborted) {
     if (!json) printLine('Interrupted. Nothing was changed.');
@@ -93,8 +93,8 @@ function archiveGaps(
 }
 
 /**
- * What lines are asked for that may have a text. The parts of an error stand apart in a line, a reason has hyphens there,
- * and JSON escapes quotation marks. The store decides.
+ * Log query pattern for lines that may contain a text. It is broader than the text: a line stores the parts of an error
+ * separately, a reason with hyphens, and quotation marks escaped. The store makes the final decision.
  */
 function linesWith(text: string): string {
   const [longest = ''] = text.split(': ').sort((one, other) => other.length - one.length);

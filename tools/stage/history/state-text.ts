@@ -11,30 +11,30 @@ import {
   skipReason,
 } from './history.ts';
 
-/** What a step or a state means to a person: `good` is done, `warning` needs time, `bad` needs a person. */
+/** What a step or a state means for a person. `good`: done. `warning`: needs time. `bad`: needs a person. */
 export type Tone = 'good' | 'warning' | 'bad' | 'neutral';
 
-/** The title has a word or two. The detail is a sentence or a list of facts. */
+/** The title is one or two words. The detail is a sentence or a list of facts. */
 interface Words {
   readonly title: string;
   readonly detail: string;
   readonly tone: Tone;
 }
 
-/** How a reader shows times. */
+/** How times are displayed. */
 export interface Clock {
   /** Epoch milliseconds. */
   readonly now: number;
-  /** An ISO time to the second, such as `13:06:47`. */
+  /** Formats an ISO time to the second, such as `13:06:47`. */
   readonly time: (iso: string) => string;
 }
 
-/** Characters of a log line's message that can be a title; a longer one is in the detail. */
+/** Maximum length of a log line's message as a title. A longer one moves to the detail. */
 const LONGEST_TITLE = 16;
 
 /**
- * Milliseconds after which an attempt that is due should have left a line: a batch takes its function's 900 s at most,
- * and lines can be searched some time after they are written.
+ * Milliseconds after which a due attempt should have left a line. A batch takes up to its function's 900 s, and lines
+ * can be searched only some time after they are written.
  */
 const OVERDUE = 20 * 60 * 1000;
 
@@ -44,7 +44,6 @@ const SKIPS: Readonly<Record<SkipReason, string>> = {
   'up-to-date': 'the stored data is up to date',
 };
 
-/** The words of each step. */
 const STEPS: Readonly<Record<StepKind, (step: Step, history: History, clock: Clock) => Words>> = {
   received: (step, history) => ({
     title: 'received',
@@ -116,7 +115,6 @@ const STEPS: Readonly<Record<StepKind, (step: Step, history: History, clock: Clo
   },
 };
 
-/** The words of each state. */
 const STATES: Readonly<
   Record<State, Omit<Words, 'detail'> & { readonly detail: (place: Place, clock: Clock) => string }>
 > = {
@@ -209,10 +207,9 @@ export function stateWords(place: Place, clock: Clock): Words {
   return { title, tone, detail: `${isOfReplay ? `Replay ${place.replay}: ` : ''}${detail(place, clock)}` };
 }
 
-/** Title and tone of a state, without a place. */
 export const stateTitle = (state: State): Pick<Words, 'title' | 'tone'> => STATES[state];
 
-/** What an outcome of the archive means: `processed`, `skipped: newer data was already stored`. */
+/** Text for an outcome in the archive: `processed`, `skipped: newer data was already stored`. */
 export function outcomeText(outcome: SettledOutcome): string {
   if (outcome === 'DeadLettered') return lower(STATES['dead-letter'].title);
   const reason = skipReason(outcome, undefined);
@@ -303,7 +300,7 @@ function originText(origin: Origin): string {
   return ` (${joined(', ', [`replay ${origin.name}`, origin.mode, origin.notify && 'notifies'])})`;
 }
 
-/** @param error as Lambda names it, if it is known */
+/** @param error Lambda's name for it, if known */
 export function crashText(error: string | undefined): string {
   if (error === undefined) return 'The function crashed or timed out';
   return error.includes('Timedout') ? 'The function timed out' : `The function crashed (${error})`;

@@ -7,36 +7,42 @@ import { type Effect, type Fact, identityOf, recordFact } from './facts.ts';
 import { deliveryOf, fold } from './fold.ts';
 import type { Delivery, History, State } from './history.ts';
 
-/** Deliveries that are kept; the oldest are removed first. */
+/** Maximum number of deliveries stored. The oldest are removed first. */
 export const MAX_DELIVERIES = 20_000;
 
-/** Deliveries that are removed at a time. */
+/** Deliveries removed at a time. */
 const REMOVED_AT_A_TIME = 200;
 
-/** Facts of one delivery that are kept, the first and the newest: one that fails to the end has some 40. */
+/** Maximum number of facts per delivery: the first and the newest. A delivery that fails to the end has about 40. */
 const MAX_FACTS = 200;
 const FIRST_FACTS = 20;
 
-/** Payloads that are kept, the newest, and their bytes: some 60 of the largest that API Gateway and Lambda accept. */
+/**
+ * Maximum number of payloads stored, the newest, and their bytes: room for about 60 of the largest that API Gateway and
+ * Lambda accept.
+ */
 export const MAX_PAYLOADS = 10_000;
 export const MAX_PAYLOAD_BYTES = 256 * 1024 * 1024;
 
-/** Bytes of a payload that can be found by a search. Indexing takes some 60 ms for a MiB. */
+/** Bytes of a payload that a search covers. Indexing takes about 60 ms per MiB. */
 const SEARCHED_BYTES = 1024 * 1024;
 
-/** Characters of a search that the index can find; a shorter one takes a look at all texts. */
+/** Shortest search that can use the index, in characters. A shorter one scans all texts. */
 const SHORTEST_INDEXED = 3;
 
-/** Milliseconds in which facts are collected before they are folded. */
+/** Milliseconds for which facts are collected before they are folded. */
 const FOLD_INTERVAL = 25;
 
-/** KiB of the database that are held in memory; the rest is in a temporary file, or in the file that was given. */
+/** KiB of the database held in memory. The rest is in a temporary file or in the file given. */
 const CACHE_KIB = 32 * 1024;
 
-/** Goes up with each change of tables or facts. A file of another version is emptied. */
+/** Increase it with each change of tables or facts. A file of another version is emptied. */
 const VERSION = 1;
 
-/** A delivery is known by its number `n`. Of the two texts of each, that of its row has 2n in the index, its payload 2n + 1. */
+/**
+ * A delivery is identified by its number `n`. The index holds two texts for each: its row has the id 2n, its payload 2n
+ * + 1.
+ */
 const TABLES = `
 CREATE TABLE deliveries (
   n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, event_id TEXT, event TEXT, shop TEXT, state TEXT,
@@ -52,17 +58,17 @@ CREATE TABLE payloads (n INTEGER PRIMARY KEY, size INTEGER NOT NULL, bytes BLOB 
 CREATE VIRTUAL TABLE texts USING fts5(text, tokenize = 'trigram');
 PRAGMA user_version = ${VERSION};`;
 
-/** Which deliveries. What is absent admits all. */
+/** Selects deliveries. An absent property matches all. */
 export interface DeliveryFilter {
-  /** Part of the payload, of an id, of the shop or of an error, whatever the case. */
+  /** Part of the payload, of an id, of the shop or of an error. Ignores case. */
   readonly search?: string | undefined;
   readonly event?: string | undefined;
   readonly states?: ReadonlySet<State> | undefined;
-  /** Part of the shop's id, whatever the case of its ASCII letters. */
+  /** Part of the shop's id. Ignores the case of ASCII letters. */
   readonly shop?: string | undefined;
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;
-  /** Only these, by the ids of their requests. */
+  /** Request ids. Only these deliveries match. */
   readonly ids?: readonly string[] | undefined;
 }
 
@@ -70,13 +76,13 @@ export interface DeliveryFilter {
 export interface ChangedDelivery {
   readonly sequence: number;
   readonly id: string;
-  /** Undefined if it was removed. */
+  /** Undefined if the delivery was removed. */
   readonly delivery: Delivery | undefined;
 }
 
 /**
- * Facts about deliveries, by request, and what they fold to: one row for each request. Facts may come in any order and
- * more than once. Each change of a row has a number, one higher than that of the change before.
+ * Stores facts about deliveries by request, and folds them to one row for each request. Facts may come in any order and
+ * more than once. Changes of rows are numbered consecutively.
  */
 export class HistoryStore implements Disposable {
   readonly #database: DatabaseSync;
@@ -86,12 +92,12 @@ export class HistoryStore implements Disposable {
   readonly #dirty = new Set<number>();
   #timer: NodeJS.Timeout | undefined;
   #sequence: number;
-  /** Up to this change it is forgotten which deliveries were removed. */
+  /** Removals up to this change are no longer known. */
   #forgotten = 0;
   #size: number;
   #payloads: { count: number; bytes: number };
 
-  /** @param file that keeps it. @default a temporary one, which is deleted with this */
+  /** @param file stores the data. @default a temporary file, deleted when the store is closed */
   constructor(file = '') {
     this.#database = open(file);
     const { sequence, size } = this.#one<{ sequence: number | null; size: number }>(
@@ -110,7 +116,8 @@ export class HistoryStore implements Disposable {
       const n = requestId === undefined ? null : this.#number(requestId);
       if (n === undefined) continue;
       const key = hash('md5', identityOf(fact), 'base64url');
-      // Told again, it may have more: when SQS deletes a dead letter, or that a record was forgotten.
+      // The same fact may come again with more details, such as when SQS will delete a dead letter, or that a record
+      // was forgotten.
       const sql = `INSERT INTO facts (key, n, event_id, at, fact) VALUES (?, ?, ?, ?, ?)
         ON CONFLICT (key) DO UPDATE SET fact = excluded.fact`;
       this.#run(sql, key, n, eventId, at, JSON.stringify(fact));
@@ -134,7 +141,7 @@ export class HistoryStore implements Disposable {
     }
   }
 
-  /** Adds a record of the archive, and the payload that it has. @param object key of the object that has it */
+  /** Adds a record of the archive and its payload. @param object key of the object that contains it */
   addRecord(record: ArchiveRecord, object: string): void {
     this.add(recordFact(record, object));
     const { requestId, body, eventId, forgottenAt } = record;
@@ -144,7 +151,7 @@ export class HistoryStore implements Disposable {
     if (n !== undefined) this.#removePayload(n);
   }
 
-  /** The bytes that the partner sent; undefined if they are not kept. */
+  /** The bytes that the partner sent. Undefined if they are not stored. */
   payload(id: string): Uint8Array | undefined {
     const sql = 'SELECT bytes FROM payloads JOIN deliveries USING (n) WHERE id = ?';
     return this.#all<{ bytes: Uint8Array }>(sql, id)[0]?.bytes;
@@ -161,7 +168,7 @@ export class HistoryStore implements Disposable {
     return this.#size;
   }
 
-  /** @returns undefined if it is unknown, or was removed */
+  /** @returns undefined if it is unknown or was removed */
   get(id: string): Delivery | undefined {
     this.#fold();
     return this.changeOf(id)?.delivery;
@@ -174,17 +181,17 @@ export class HistoryStore implements Disposable {
     return this.#all<{ fact: string }>(sql, id ?? null, eventId ?? null).map(({ fact }) => JSON.parse(fact));
   }
 
-  /** What is known of a delivery and of all others of the same bytes. */
+  /** The history of a delivery and of all others with the same bytes. */
   history(delivery: Pick<Delivery, 'id' | 'eventId'>): History {
     return fold(this.facts(delivery));
   }
 
-  /** What an event changed, in order of time. */
+  /** The changes that an event made, in order of time. */
   effects(eventId: string): Effect[] {
     return this.facts({ eventId }).flatMap((fact) => (fact.kind === 'effect' ? [fact.effect] : []));
   }
 
-  /** Deliveries that a filter admits, newest first, and how many there are. */
+  /** Matching deliveries, newest first, and their total number. */
   list(filter: DeliveryFilter, limit = MAX_DELIVERIES): { deliveries: Delivery[]; total: number } {
     this.#fold();
     const { where, values } = condition(filter);
@@ -197,8 +204,8 @@ export class HistoryStore implements Disposable {
   }
 
   /**
-   * The rows that changed after a change, each as it is now, in the order of their last changes.
-   * @returns undefined if it is not known any more what has changed since
+   * The rows that changed after this change, each as it is now, in the order of their last changes.
+   * @returns undefined if the changes since then are no longer known
    */
   changedSince(sequence: number): ChangedDelivery[] | undefined {
     this.#fold();
@@ -206,18 +213,23 @@ export class HistoryStore implements Disposable {
     return this.#changed(sequence === 0 ? 'sequence > ? AND row IS NOT NULL' : 'sequence > ?', sequence);
   }
 
-  /** A row as it is now, with the number of its last change; undefined if it was never known, or removed long ago. */
+  /**
+   * A row as it is now, with the number of its last change. Undefined if it was never known, or was removed long ago.
+   */
   changeOf(id: string): ChangedDelivery | undefined {
     return this.#changed('sequence > 0 AND id = ?', id)[0];
   }
 
-  /** @param listener called with the id of each row that is new, has changed or was removed @returns ends it */
+  /**
+   * @param listener called with the id of each row that was added, changed or removed @returns a function that
+   * unsubscribes
+   */
   subscribe(listener: (id: string) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** What is added later is dropped. */
+  /** Facts that are added later are dropped. */
   close(): void {
     clearTimeout(this.#timer);
     if (!this.#database.isOpen) return;
@@ -232,14 +244,14 @@ export class HistoryStore implements Disposable {
     this.close();
   }
 
-  /** What is added is written and folded together, at the latest after {@link FOLD_INTERVAL}. */
+  /** Facts are collected and written together, at the latest after {@link FOLD_INTERVAL}. */
   #begin(): void {
     if (!this.#database.isTransaction) this.#database.exec('BEGIN');
     this.#timer ??= setTimeout(() => {
       try {
         this.#fold();
       } catch (error) {
-        // Such as a full disk: the stack goes on without its history.
+        // For example, the disk is full. The stack continues without its history.
         warn('The history of deliveries cannot be written', error);
       }
     }, FOLD_INTERVAL);
@@ -325,7 +337,7 @@ export class HistoryStore implements Disposable {
     this.#payloads.bytes -= payload.size;
   }
 
-  /** @returns undefined for a delivery that was removed: it stays so */
+  /** @returns undefined for a delivery that was removed: it must not come back */
   #number(id: string): number | undefined {
     this.#run('INSERT OR IGNORE INTO deliveries (id) VALUES (?)', id);
     const sql = 'SELECT n, row IS NULL AND sequence > 0 AS isRemoved FROM deliveries WHERE id = ?';
@@ -366,10 +378,9 @@ const warn = (what: string, error: unknown) =>
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 
-/** The file cannot be used as it is. */
 class UnusableFileError extends Error {}
 
-/** Opens a database with the tables of this version. A file that is damaged, or of another version, begins empty. */
+/** Opens a database with the tables of this version. A file that is damaged or of another version is emptied. */
 function open(file: string): DatabaseSync {
   try {
     return opened(file);
@@ -387,7 +398,8 @@ function opened(file: string): DatabaseSync {
   const database = new DatabaseSync(file);
   try {
     database.exec(`PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = FILE`);
-    // A commit is with the system, not yet with the disk: the process may be killed, not the machine.
+    // A commit reaches the operating system, but maybe not the disk: data survives a killed process, but not a power
+    // failure.
     database.exec(
       file === '' ? 'PRAGMA journal_mode = MEMORY' : 'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL',
     );
@@ -406,7 +418,7 @@ function opened(file: string): DatabaseSync {
 
 function condition(filter: DeliveryFilter): { where: string; values: SQLInputValue[] } {
   const { event, states, shop, since, until, ids } = filter;
-  // SQLite ends a text there.
+  // SQLite ends a text at a NUL character.
   const search = filter.search?.replaceAll('\0', ' ');
   const parts: [sql: string, value: SQLInputValue | undefined][] = [
     ['event = ?', event],
@@ -415,7 +427,7 @@ function condition(filter: DeliveryFilter): { where: string; values: SQLInputVal
     ['received_at >= ?', since?.toISOString()],
     ['received_at < ?', until?.toISOString()],
     ['id IN (SELECT value FROM json_each(?))', ids && JSON.stringify(ids)],
-    // By the plus sign SQLite searches once. Without it, it searches for each of the ids, 2 ms each.
+    // The plus sign makes SQLite search the index once. Without it, SQLite searches once for each id, at 2 ms each.
     search !== undefined && [...search].length >= SHORTEST_INDEXED
       ? ['+n IN (SELECT rowid >> 1 FROM texts WHERE texts MATCH ?)', `"${search.replaceAll('"', '""')}"`]
       : ["+n IN (SELECT rowid >> 1 FROM texts WHERE text LIKE ? ESCAPE '\\')", search && likePart(search)],
@@ -427,16 +439,19 @@ function condition(filter: DeliveryFilter): { where: string; values: SQLInputVal
   };
 }
 
-/** A part of a text, for SQL's `LIKE … ESCAPE '\\'`. */
+/** Pattern for a part of a text, for SQL's `LIKE … ESCAPE '\\'`. */
 const likePart = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
-/** What a search finds a delivery by, beside its payload. */
+/** The text by which a search finds a delivery, besides its payload. */
 function textOf({ id, eventId, event, shopId, error }: Delivery, { steps }: History): string {
   const others = steps.flatMap((step) => [step.messageId, step.error]);
   return [...new Set([id, eventId, event, shopId, error, ...others])].filter(Boolean).join('\n');
 }
 
-/** Whether a search of the store finds a delivery by its record. Adding all records would push out the newest. */
+/**
+ * Whether a search finds a delivery by this record. Used before adding a record: adding all of them would push out the
+ * newest.
+ */
 export function hasText(
   { requestId, eventId, shopId, failureReason, body }: ArchiveRecord,
   text: string,
@@ -448,7 +463,7 @@ export function hasText(
 
 const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
-/** A payload as it is written and, if that differs, without the escapes of JSON. */
+/** A payload as sent and, if that differs, without JSON escapes. */
 function searchableText(bytes: Uint8Array): string {
   const text = Buffer.from(bytes.subarray(0, SEARCHED_BYTES)).toString();
   if (!text.includes('\\')) return text.replaceAll('\0', ' ');

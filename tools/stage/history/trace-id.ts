@@ -1,28 +1,27 @@
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import { isObject, jsonOf } from './json.ts';
 
-/** Characters of a shortened id at least, as commands print them. Eight hex digits tell four billion apart. */
+/** Minimum length of a shortened id. Commands print ids with this length. Eight hex digits have four billion values. */
 const SHORTEST_PREFIX = 8;
 
-/** More than any id of AWS has. */
+/** Longer than any id of AWS. */
 const LONGEST_ID = 128;
 
-/** What ids of events, requests and messages are made of: hex digits, base64, UUIDs. */
+/** Characters of event, request and message ids: hex digits, base64, UUIDs. */
 const POSSIBLE = /^[A-Za-z0-9._:=+/@~-]+$/;
 
 /** An event id, or the beginning of one (decision D7). */
 const OF_EVENT_ID = /^[0-9a-f]{8,64}$/i;
 
-/** What an id turned out to be. */
 export type IdKind = 'eventId' | 'requestId' | 'messageId' | 'webhookId';
 
-/** An id as somebody types it, who need not know which kind it is. */
+/** An id as typed by a user, who does not need to know its kind. */
 export interface TraceId {
-  /** As it was typed: it may be a whole webhookId. */
+  /** As typed. It may be a whole webhookId. */
   readonly text: string;
-  /** The beginning of a request's or a message's id; undefined if it is too short, too long or has other characters. */
+  /** The beginning of a request id or message id. Undefined if it is too short, too long or has other characters. */
   readonly prefix: string | undefined;
-  /** In lower case; undefined if no event id begins like this. */
+  /** In lower case. Undefined if no event id can begin like this. */
   readonly eventIdPrefix: string | undefined;
 }
 
@@ -39,16 +38,16 @@ export function parseTraceId(text: string): TraceId {
   };
 }
 
-/** Ids of a line, a record or a message. */
+/** Ids of a log line, a record or a message. */
 export interface Ids {
   readonly eventId?: string | undefined;
   readonly requestId?: string | undefined;
   readonly messageId?: string | undefined;
-  /** The partner's text, if it is known. */
+  /** The partner's text, if known. */
   readonly body?: string | undefined;
 }
 
-/** What an id is to something; undefined if it is nothing. */
+/** The kind of the id that matches. Undefined if none does. */
 export function kindOf({ text, prefix, eventIdPrefix }: TraceId, ids: Ids): IdKind | undefined {
   if (eventIdPrefix !== undefined && ids.eventId?.startsWith(eventIdPrefix)) return 'eventId';
   if (prefix !== undefined && ids.requestId?.startsWith(prefix)) return 'requestId';
@@ -57,9 +56,9 @@ export function kindOf({ text, prefix, eventIdPrefix }: TraceId, ids: Ids): IdKi
 }
 
 function webhookIdIs(text: string, body: string): boolean {
-  // Most bodies do not have it, escaped or not.
+  // A fast check: most bodies do not contain the id, escaped or not.
   if (!body.includes(text) && !body.includes('\\')) return false;
-  // A dead letter's body need not be JSON.
+  // The body of a dead letter may not be JSON.
   const payload = jsonOf(body);
   return isObject(payload) && payload.webhookId === text;
 }

@@ -7,11 +7,11 @@ import { fold } from './fold.ts';
 import type { History, PausedQueue, Place } from './history.ts';
 import type { IdKind } from './trace-id.ts';
 
-/** What `npm run trace -- <id> --json` prints. */
+/** Printed by `npm run trace -- <id> --json`. */
 export interface Trace {
-  /** For people: `the local stack`, `stage prod in eu-west-1`. */
+  /** Title for people: `the local stack`, `stage prod in eu-west-1`. */
   readonly stack: string;
-  /** As it was asked for. */
+  /** The id that the user asked for. */
   readonly id: string;
   readonly idIs: IdKind;
   readonly history: History;
@@ -21,7 +21,7 @@ export interface Trace {
 /**
  * Finds the history of one event by any of its ids.
  * @returns undefined if it was interrupted
- * @throws CommandError if nothing, or more than one event, is found by the id
+ * @throws CommandError if the id matches no event, or more than one
  */
 export async function traceDelivery(
   stage: Stage,
@@ -36,8 +36,8 @@ export async function traceDelivery(
 }
 
 /**
- * Adds what queues tell without being disturbed: whether an event is paused, how many messages are kept beside this
- * one, and until when. What may not be asked is left out.
+ * Adds facts from the queues that can be read without receiving messages: whether an event is paused, how many other
+ * messages are on the queue, and when SQS deletes this one. Leaves out anything without permission.
  */
 export async function locate(stage: Stage, history: History): Promise<History> {
   const [first, ...others] = history.now;

@@ -9,17 +9,17 @@ import { fold } from './fold.ts';
 import type { Step } from './history.ts';
 import { CRASHED, parseCrash } from './log-line.ts';
 
-/** Pages of crash lines that are read: a consumer that crashes all day writes thousands. */
+/** Pages of crash lines to read. A consumer that crashes all day writes thousands of lines. */
 const MAX_CRASH_PAGES = 20;
 
-/** Milliseconds after its receipt in which a first attempt is usual: no crashes are looked for. */
+/** Milliseconds in which a first attempt usually happens. Before that, no crashes are searched for. */
 const DEFAULT_WAIT = 1_000;
 
 /**
- * What neither lines nor records say of an event: the dead letters of it that SQS moved, and crashes of its consumer. It
- * looks only if an attempt is missing.
+ * Finds facts that neither lines nor records contain: the event's dead letters that SQS moved, and crashes of its
+ * consumer. Searches only if an attempt is missing.
  * @param facts all that are known of the event
- * @returns also whether all messages were looked at, and what may not be read
+ * @returns also whether all messages were searched, and what could not be read
  */
 export async function unloggedFacts(stage: Stage, facts: readonly Fact[], signal: AbortSignal) {
   const { event, eventId, steps, now } = fold(facts);
@@ -74,7 +74,7 @@ export function deadLetterFact(waiting: WaitingMessage, receives?: number): Dead
   };
 }
 
-/** Times in which a message was on its queue, and no attempt left a line. Epoch milliseconds. */
+/** Times during which a message was on its queue and no attempt left a line. Epoch milliseconds. */
 function silencesOf(event: string, steps: readonly Step[]) {
   return steps.flatMap(({ kind, queue, requestId, at }) => {
     if (kind !== 'queued' || queue !== event) return [];
@@ -91,19 +91,19 @@ function silencesOf(event: string, steps: readonly Step[]) {
     const since = Date.parse(at);
     const until = seen === undefined ? Date.now() : Date.parse(seen.at);
     if (until - since < DEFAULT_WAIT) return [];
-    // Either an attempt is missing for certain, or the first one is late.
+    // Either an attempt is certainly missing, or the first one is late.
     return [{ since, until, isCertain: seen === undefined || attempts[0]?.kind === 'crashed' }];
   });
 }
 
-/** Crashes of a consumer. AWS does not log which messages an invocation had. */
+/** Crashes of a consumer. AWS does not log which messages an invocation received. */
 async function crashesIn(
   stage: Stage,
   event: EventName,
   { since, until, isCertain }: ReturnType<typeof silencesOf>[number],
   signal: AbortSignal,
 ): Promise<CrashFact[]> {
-  // A late first attempt may be that of a message that was redriven: SQS had given the one before it up.
+  // If the first attempt is late, the message may have been redriven, and SQS had given up the message before it.
   const given = isCertain ? undefined : await queueState(stage.sqs, stage.event(event).queueUrl);
   if (given !== undefined && until - since < (given.maxReceives - 1) * given.visibility * 1000) return [];
   const crashes = new Map<string, CrashFact>();

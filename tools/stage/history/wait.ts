@@ -13,23 +13,25 @@ import type { Trace } from './trace.ts';
 import { locate } from './trace.ts';
 import { unloggedFacts } from './unlogged-facts.ts';
 
-/** By how much the clocks of this machine and of CloudWatch Logs may differ, in milliseconds. */
+/** Maximum difference between the clocks of this computer and CloudWatch Logs, in milliseconds. */
 const CLOCKS_DIFFER = 60_000;
 
-/** Milliseconds between two looks at what is known. */
+/** Milliseconds between two checks of the known facts. */
 const INTERVAL = 100;
 
-/** Milliseconds without a line after which an attempt is overdue, so that the dead-letter queue may have the message. */
+/**
+ * Milliseconds without a line after which an attempt is overdue, so that the message may be on the dead-letter queue.
+ */
 const OVERDUE = 5_000;
 
-/** Milliseconds between two looks at dead letters and crashes, here and in AWS. */
+/** Milliseconds between two searches for dead letters and crashes, on the local stack and in AWS. */
 const LOOK_INTERVAL = { local: 500, aws: 10_000 };
 
 /**
- * Waits until each delivery has settled: its effect, or a queue where somebody has to look. It follows the lines that
- * functions write, because a query of all logs for each delivery would take longer than most effects.
- * @returns false if one is neither processed nor skipped, or it was interrupted
- * @throws CommandError if one has not settled, and a log cannot be read
+ * Waits until each delivery has settled: processed, skipped, or on a queue that nothing consumes. It follows the logs
+ * of the functions, because a query of all logs for each delivery would take longer than most effects.
+ * @returns false if a delivery was neither processed nor skipped, or if it was interrupted
+ * @throws CommandError if a delivery has not settled and a log cannot be read
  */
 export async function awaitDeliveries(
   { stack, signal, printLine, width }: Operation,
@@ -40,28 +42,28 @@ export async function awaitDeliveries(
     functions,
     onTrace,
   }: {
-    /** When the first was posted. */
+    /** When the first delivery was posted. */
     readonly since: Date;
-    /** How long to wait from now on, for all of them. */
+    /** Timeout for all deliveries together, from now. */
     readonly seconds: number;
-    /** Whose lines are read. @default every function's */
+    /** Functions whose logs are read. @default all */
     readonly functions?: readonly FunctionName[] | undefined;
     /**
-     * Called with each in turn, once it has settled or has not in time.
-     * @default its history is printed as it grows, and where it is
+     * Called with each delivery in turn when it has settled or timed out.
+     * @default prints its history as it grows, and its place
      */
     readonly onTrace?: ((trace: Trace) => void) | undefined;
   },
 ): Promise<boolean> {
   const from = new Date(since.getTime() - CLOCKS_DIFFER);
-  // Another delivery of the same bytes is not the business of one.
+  // Other deliveries of the same bytes must not affect the result.
   const awaited = deliveries.map(({ eventId, requestId }) => ({
     eventId,
     requestId,
     facts: [] as Fact[],
-    /** Dead letters and crashes, as of the last look. */
+    /** Dead letters and crashes, as of the last search. */
     unlogged: [] as Fact[],
-    /** Epoch milliseconds: of the last line about it, and of the last look. */
+    /** Time of the last line about the delivery, and of the last search. Epoch milliseconds. */
     heardAt: Date.now(),
     lookedAt: 0,
     newLines: growingTrace(stack, width),
@@ -70,7 +72,7 @@ export async function awaitDeliveries(
   const historyOf = ({ facts, unlogged }: Delivery): History => fold([...facts, ...unlogged]);
   const byRequest = new Map(awaited.map((one) => [one.requestId, one]));
   const problems: string[] = [];
-  /** A line said that a consumer crashed. */
+  /** A line reported a crash of the consumer. */
   let hasCrashed = false;
   const ended = new AbortController();
   const inTime = AbortSignal.any([signal, ended.signal, AbortSignal.timeout(seconds * 1000)]);
@@ -145,7 +147,7 @@ export async function awaitDeliveries(
     }
     const { eventId, facts } = one;
     const times = { since: from.toISOString(), until: new Date().toISOString() };
-    // To read a log by its lines costs nothing.
+    // Reading log lines directly costs nothing, unlike a query.
     const logs = { ...times, lines: facts.length, bytesScanned: 0, truncated: false };
     onTrace({ stack: stack.title, id: eventId, idIs: 'eventId', history, sources: { logs } });
   }

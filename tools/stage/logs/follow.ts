@@ -4,16 +4,14 @@ import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts'
 import { TokenBucket } from '../replay/token-bucket.ts';
 import type { Stage } from '../stage.ts';
 
-/** The receiver, or an event for its consumer. */
+/** `receiver`, or the event of a consumer. */
 export type FunctionName = 'receiver' | EventName;
 
-/** Every function whose lines are followed. */
 export const functionNames: readonly FunctionName[] = ['receiver', ...eventNames];
 
-/** A line that a function wrote. */
 export interface FollowedLine {
   readonly function: FunctionName;
-  /** Epoch milliseconds, by CloudWatch Logs. */
+  /** Time from CloudWatch Logs. Epoch milliseconds. */
   readonly at: number;
   readonly text: string;
 }
@@ -23,11 +21,12 @@ interface FollowOptions {
   readonly functions?: readonly FunctionName[] | undefined;
   readonly since: Date;
   readonly signal: AbortSignal;
-  /** Between two looks. @default 2000; of the local stack 250 */
+  /** Milliseconds between two polls. @default 2000; for the local stack 250 */
   readonly pollMilliseconds?: number | undefined;
   /**
-   * Told once of what keeps a function's log from being read, such as a permission; the others are followed. Told
-   * again only where it could be read in between. Throttling is waited out, and told where that does not help.
+   * Called once if a function's log cannot be read, for example because of a missing permission. The other logs are
+   * still followed. Called again only if the log could be read in between. Throttling is retried first, and reported
+   * only if that does not help.
    */
   readonly onProblem?: ((name: FunctionName, error: Error) => void) | undefined;
 }
@@ -35,32 +34,32 @@ interface FollowOptions {
 const POLL_MILLISECONDS = { aws: 2_000, local: 250 };
 
 /**
- * Requests a second at most. AWS allows 5 FilterLogEvents for an account and region, which cannot be raised: some are
- * left to whoever else looks. Source: CloudWatch Logs user guide, "CloudWatch Logs quotas".
+ * Maximum number of requests per second. AWS allows 5 FilterLogEvents requests per account and region, which cannot be
+ * raised. The rest is left for other users. Source: CloudWatch Logs user guide, "CloudWatch Logs quotas".
  */
 const REQUESTS_A_SECOND = 4;
 
-/** The longest wait between two looks, in milliseconds: each one that is throttled doubles it. */
+/** Longest wait between two polls, in milliseconds. Each throttled poll doubles the wait. */
 const LONGEST_WAIT = 30_000;
 
 /**
- * How far a look reaches back before the newest line that is known, in milliseconds. Lambda sends lines in batches, and
- * CloudWatch Logs makes them readable some seconds later: those of one environment may come after younger ones of
- * another. AWS promises no time; this is several times of what is usual.
+ * How far a poll reaches back before the newest known line, in milliseconds. Lambda sends lines in batches, and
+ * CloudWatch Logs makes them readable some seconds later, so older lines may appear after newer ones. AWS guarantees no
+ * limit. This is several times the usual delay.
  */
 const REACH_BACK = 30_000;
 
 /**
- * By how much this machine's clock may be wrong, in milliseconds. A look of a quiet log begins that long ago, and not at
- * its last line of yesterday. Source: IAM user guide, "AWS Signature Version 4 for API requests": a request must reach
- * AWS within five minutes of its time stamp.
+ * How wrong this computer's clock may be, in milliseconds. The first poll of a quiet log begins that long ago, not at
+ * its last line from yesterday. Source: IAM user guide, "AWS Signature Version 4 for API requests": a request must
+ * reach AWS within five minutes of its time stamp.
  */
 const CLOCK_TOLERANCE = 5 * 60_000;
 
 /**
- * The lines of functions as they are written, each once, until the signal is aborted: those of one look together, in
- * order of time; a log that fills several pages comes page by page. CloudWatch Logs shows some lines late, so each look
- * reaches back before the one before.
+ * Yields the log lines of functions as they are written, each once, until the signal is aborted. The lines of one poll
+ * come together, in order of time. A log with several pages comes page by page. CloudWatch Logs shows some lines late,
+ * so polls overlap.
  */
 export async function* followLogs(
   stack: Stage,
@@ -101,7 +100,7 @@ export async function* followLogs(
       }
     }
     if (lines.length > 0) yield lines.sort((a, b) => a.at - b.at);
-    // Whoever is throttled comes first the next time, as the quota is of all logs together.
+    // A throttled log comes first the next time, because all logs share the quota.
     if (throttledAt !== undefined) logs.push(...logs.splice(0, throttledAt));
     wait = throttledAt === undefined ? pollMilliseconds : Math.min(2 * wait, LONGEST_WAIT);
     if (hasMorePages && throttledAt === undefined) continue;
@@ -109,18 +108,17 @@ export async function* followLogs(
   }
 }
 
-/** The log of one function, looked at again and again. */
 class FollowedLog {
   readonly #stack: Stage;
   readonly #name: FunctionName;
   readonly #bucket: TokenBucket | undefined;
-  /** Where the next look begins, in epoch milliseconds. */
+  /** Where the next poll begins, in epoch milliseconds. */
   #from: number;
   #newest = 0;
-  /** Of the page that comes next, and when the first one of its row was read, in epoch milliseconds. */
+  /** Token of the next page, and when the first page of this series was read, in epoch milliseconds. */
   #nextToken: string | undefined;
   #begun: number | undefined;
-  /** When the lines were written that a look may find again, by their id. */
+  /** Times of the lines that a later poll may find again, by line id. */
   readonly #known = new Map<string, number>();
 
   constructor(stack: Stage, name: FunctionName, since: Date, bucket: TokenBucket | undefined) {
@@ -132,7 +130,8 @@ class FollowedLog {
 
   /**
    * Reads one page.
-   * @returns what is new, whether there are more pages, and what kept it from being read: the next look goes on there
+   * @returns the new lines, whether there are more pages, and the error if the page could not be read. The next call
+   * continues there
    */
   async look(
     signal: AbortSignal,
@@ -151,7 +150,7 @@ class FollowedLog {
       this.#nextToken = page.nextToken;
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      // A token that AWS no longer takes would be refused for ever.
+      // AWS would reject an expired token on every further call.
       if (error.name === 'InvalidParameterException') this.#nextToken = undefined;
       return { found, hasMore: false, error };
     }

@@ -10,16 +10,16 @@ import type { Operation } from '../operation.ts';
 import { forPeople } from '../operation.ts';
 import { type FollowedLine, followLogs } from './follow.ts';
 
-/** Which lines of deliveries are wanted. */
+/** Selects log lines of deliveries. */
 interface DeliveryFilter {
   readonly events?: readonly EventName[] | undefined;
-  /** Of an event, a request or a message, or its beginning. */
+  /** The id of an event, a request or a message, or its beginning. */
   readonly id?: string | undefined;
 }
 
 /**
- * `npm run tail`: says the wanted lines as they are written, until it is interrupted.
- * @throws CommandError where nothing can have such an id
+ * Prints matching lines as they are written, until it is interrupted.
+ * @throws CommandError if no line can have such an id
  */
 export async function tail(
   { stack, signal, printLine, width }: Operation,
@@ -27,7 +27,7 @@ export async function tail(
 ): Promise<void> {
   const isWanted = deliveryFilter({ events, id });
   const format = new LogFormat(process.stdout, width);
-  /** A problem is printed once, however many functions have it, until lines come again. */
+  /** The same problem of several functions is printed once, until lines come again. */
   let lastProblem: string | undefined;
   console.error(`Following ${stack.title}. Ctrl-C ends it.`);
   const following = followLogs(stack, {
@@ -52,22 +52,22 @@ export async function tail(
   }
 }
 
-/** What Lambda itself writes in the JSON format. Source: Lambda telemetry API reference. */
+/** Lines by Lambda itself in JSON format. Source: Lambda telemetry API reference. */
 const isOfPlatform = ({ type }: Readonly<Record<string, unknown>>) => String(type).startsWith('platform.');
 
-/** What it writes of an invocation that did not end well, once of each. */
+/** Lines by Lambda itself about invocations that failed, one per invocation. */
 const isOfDeath = ({ type, record }: Readonly<Record<string, unknown>>) =>
   type === 'platform.report' && record instanceof Object && 'status' in record && record.status !== 'success';
 
-/** What the runtime writes of an error that ended an invocation: its message is an object. */
+/** Lines by the runtime about an error that ended an invocation: the message is an object. */
 const isOfRuntime = ({ message }: Readonly<Record<string, unknown>>) => message instanceof Object;
 
-/** What Lambda itself writes of each invocation, in the text format. Source: Lambda developer guide, "Log formats". */
+/** Lines by Lambda itself about each invocation in text format. Source: Lambda developer guide, "Log formats". */
 const PLATFORM = /^(INIT_START|START|END|REPORT|EXTENSION|TELEMETRY|XRAY) /;
 
 /**
- * Tells the lines that are about deliveries, and about the wanted ones. A line that is no JSON, such as of a time-out,
- * is about whatever its function was doing.
+ * Matches lines about the selected deliveries. A line that is not JSON, such as a timeout, belongs to the delivery that
+ * its function was working on.
  * @throws CommandError if no line can have such an id
  */
 export function deliveryFilter({ events, id }: DeliveryFilter): (line: FollowedLine) => boolean {
@@ -77,7 +77,7 @@ export function deliveryFilter({ events, id }: DeliveryFilter): (line: FollowedL
       `No log line can have the id '${id}': give at least 8 characters of an event, request or message id`,
     );
   }
-  /** Of a line that says of no delivery that it is about it. */
+  /** For lines that name no delivery: whether they are about work on one. */
   const isOfWork = (name: string, text: string) =>
     wanted === undefined ? events === undefined || name !== 'receiver' : text.includes(wanted.text);
   return ({ function: name, text }) => {

@@ -13,23 +13,25 @@ import { type Pause, pausesOf } from './pause-state.ts';
 import { type AnyQueue, type QueueState, queueState, removedQueues, waitingQueues } from './queue.ts';
 import { retriesOf } from './retries.ts';
 
-/** Messages that are looked at for their age. SQS gives them in no order, so if there are more, the oldest is a guess. */
+/**
+ * Maximum number of messages inspected for their age. SQS returns them in no order, so with more messages the oldest is
+ * a guess.
+ */
 const LOOKED_AT = 100;
 
-/** Retries that are printed: those that are tried again first. */
+/** Maximum number of retries printed: those with the earliest next attempt. */
 const RETRIES_SHOWN = 20;
 
-/** A queue of this kind, and when its oldest message was sent. */
+/** A queue that nothing consumes, and when its oldest message was sent. */
 type Waiting = Awaited<ReturnType<typeof look>>;
 
-/** The queue from which the consumer of an event takes its messages. */
 type EventQueue = Awaited<ReturnType<typeof lookAtEvent>>;
 
 type Counts = ReturnType<typeof countsOf>;
 
 type Retry = EventQueue['retries'][number];
 
-/** `list`: how many messages wait on each queue, which of them are being retried, and what is paused. */
+/** Prints the number of messages on each queue, the messages being retried, and the paused events. */
 export async function list(operation: Operation, { json }: { readonly json: boolean }): Promise<void> {
   const { stack, printLine, width } = operation;
   const [queues, removed, eventQueues, pauses] = await Promise.all([
@@ -67,7 +69,7 @@ export async function list(operation: Operation, { json }: { readonly json: bool
       width,
     ),
     ...section(
-      'Left by removed events, consumed by nothing (docs/operations.md, "Removing an event"):',
+      'Left by removed events, consumed by nothing (docs/pause.md, "Remove an event"):',
       [left('QUEUE'), ...COUNTS, right('OLDEST')],
       removed.found.map(waitingRow),
       width,
@@ -96,7 +98,7 @@ export async function list(operation: Operation, { json }: { readonly json: bool
 
 const isEmpty = ({ messages, inFlight, delayed }: Counts) => messages + inFlight + delayed === 0;
 
-/** What was found, or why that is unknown: the permission for it may be missing. */
+/** The result, or why it is unknown: the permission for it may be missing. */
 function orReason<Found>({ local }: Stage, finding: Promise<readonly Found[]>) {
   return finding.then(
     (found) => ({ found, unknown: undefined }),
@@ -112,7 +114,7 @@ async function look({ stack, signal }: Operation, { name, url }: AnyQueue) {
     times.push(sentAt.getTime());
     return 'kept';
   });
-  // If there are more messages than were looked at, one may be older.
+  // If there are more messages than were inspected, an older one may exist.
   const oldest = times.length > 0 ? { sentAt: new Date(Math.min(...times)), atLeast: limited } : undefined;
   return { queue: name, ...counts, oldest };
 }
@@ -120,7 +122,7 @@ async function look({ stack, signal }: Operation, { name, url }: AnyQueue) {
 async function lookAtRemoved(operation: Operation): Promise<Waiting[]> {
   const looks = (await removedQueues(operation.stack)).map((queue) =>
     look(operation, queue).catch((error: unknown) => {
-      // SQS lists a deleted queue for a minute.
+      // SQS still lists a queue for a minute after it was deleted.
       if (error instanceof QueueDoesNotExist) return [];
       throw error;
     }),
@@ -145,7 +147,7 @@ const countsOf = ({ visible, inFlight, delayed }: QueueState) => ({ messages: vi
 const left = (heading: string): Column => ({ heading });
 const right = (heading: string): Column => ({ heading, align: 'right' });
 
-/** A heading and its table, if there are rows. */
+/** A heading and its table. Empty if there are no rows. */
 function section(
   heading: string,
   columns: readonly Column[],
@@ -163,7 +165,7 @@ const count = (number: number) => (number === 0 ? styleText('gray', '0') : Strin
 
 const COUNTS = [right('WAITING'), right('IN FLIGHT')];
 
-/** What is delayed waits, too: SQS delays only what was sent so, which nothing here does. */
+/** Delayed messages count as waiting. SQS delays only messages sent with a delay, and nothing here does that. */
 const countsIn = ({ messages, inFlight, delayed }: Counts) => [count(messages + delayed), count(inFlight)];
 
 const since = (time: Date) => duration(Date.now() - time.getTime());
@@ -183,7 +185,7 @@ function stateOf({ messages, delayed, retries, others }: EventQueue, isPaused: b
   ].join('; ');
 }
 
-/** The same error is printed once, above its messages. */
+/** Prints the same error once, above its messages. */
 function describeRetries(retries: readonly Retry[], paused: ReadonlySet<EventName>, width: number): string[] {
   if (retries.length === 0) return [];
   const byError = Map.groupBy(retries.slice(0, RETRIES_SHOWN), ({ error }) => error);
@@ -219,7 +221,7 @@ function pauseRow({ event, waiting, since: pausedAt, by = '–', reason, running
     event,
     count(waiting),
     pausedAt === undefined ? 'unknown' : `${since(pausedAt)} ago`,
-    // On a terminal the last part of an ARN: the name of the user or of the session.
+    // On a terminal, only the last part of an ARN: the name of the user or of the session.
     Number.isFinite(width) ? by.slice(by.lastIndexOf('/') + 1) : by,
     running
       ? `${printable(reason ?? '–')} (but its event source is on)`

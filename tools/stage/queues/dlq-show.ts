@@ -6,8 +6,8 @@ import { failureNote, noted, payloadFields, type ReceivedMessage, reasonOf, walk
 import { type AnyQueue, emptiness, queueState, sourceQueueUrl } from './queue.ts';
 
 /**
- * `show`: why each message of a queue is there.
- * @param options `limit`: messages at most; `payload`: also what the partner sent, which is personal data
+ * Prints why each message of a queue is there.
+ * @param options `limit`: maximum number of messages; `payload`: also print the partner's data, which is personal
  */
 export async function show(
   operation: Operation,
@@ -97,8 +97,8 @@ function moment(text: string | undefined): string | undefined {
 }
 
 /**
- * `export`: every message of a queue as a line of JSON, with what the partner sent. Removes nothing.
- * @param write takes one line at a time
+ * Writes every message of a queue as a line of JSON, with the partner's data. Removes nothing.
+ * @param write called with one line at a time
  * @returns whether every message was written with its payload
  */
 export async function exportMessages(

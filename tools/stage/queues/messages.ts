@@ -12,18 +12,18 @@ import { MAX_LOOK_SECONDS } from '../../../lib/pipeline/queue-retention.ts';
 import { MissingOutputError, type Stage } from '../stage.ts';
 import { type AnyQueue, queueState } from './queue.ts';
 
-/** A message that a look has received. It is given back unless it was moved. */
+/** A received message. It is made visible again unless it was moved. */
 export interface ReceivedMessage {
   readonly id: string;
   readonly receiptHandle: string;
   readonly body: string;
   readonly attributes: Readonly<Record<string, MessageAttributeValue>>;
-  /** When it was sent to this queue; if SQS itself moved it here, when it was sent to the queue before. */
+  /** When it was sent to this queue. If SQS moved it here, when it was sent to the previous queue. */
   readonly sentAt: Date;
-  /** Receives from this queue: every look is one. */
+  /** Receives from this queue. Each look at the queue is one. */
   readonly receives: number;
   readonly groupId: string | undefined;
-  /** SQS moved it here after too many receives. No consumer did, so none noted a reason. */
+  /** SQS moved it here after too many receives. So no consumer noted a reason. */
   readonly movedBySqs: boolean;
 }
 
@@ -43,18 +43,18 @@ function receivedMessage(message: Message): ReceivedMessage {
 
 type Noted = Pick<ReceivedMessage, 'attributes' | 'movedBySqs'>;
 
-/** What the receiver or a consumer noted with the message (docs/decisions.md). */
+/** An attribute that the receiver or a consumer set on the message (docs/decisions.md). */
 export function noted({ attributes }: Pick<Noted, 'attributes'>, name: string): string | undefined {
   return attributes[name]?.StringValue;
 }
 
-/** What its consumer noted when it gave a message up; undefined if SQS moved it. */
+/** An attribute that the consumer set when it gave up the message. Undefined if SQS moved it. */
 export function failureNote(message: Noted, name: 'failureReason' | 'failedAt'): string | undefined {
-  // A redriven message keeps its attributes. If SQS moves it then, they are of an earlier failure.
+  // A redriven message keeps its attributes. If SQS moves it later, they belong to an earlier failure.
   return message.movedBySqs ? undefined : noted(message, name);
 }
 
-/** Why the message is where it is. */
+/** Why the message is on this queue. */
 export function reasonOf(message: Noted, { kind }: Pick<AnyQueue, 'kind'>): string {
   if (kind === 'quarantine') {
     return noted(message, 'reason') ?? 'no reason noted: not put here by the receiver';
@@ -69,22 +69,27 @@ export function reasonOf(message: Noted, { kind }: Pick<AnyQueue, 'kind'>): stri
 /** SQS's largest batch. */
 const PAGE = 10;
 
-/** Pages without a new message after which all have been seen: received ones come back when a walk takes long. */
+/**
+ * Pages without a new message after which all have been seen. Received messages become visible again if a walk takes
+ * long.
+ */
 const PAGES_WITHOUT_NEWS = 3;
 
-/** Messages of one walk at most. SQS itself ends at 120,000 in flight. */
+/** Maximum number of messages per walk. SQS allows 120,000 in flight. */
 const MAX_WALK = 100_000;
 
-/** Batches that are given back at a time. */
+/** Batches made visible at the same time. */
 const GIVEN_BACK_AT_ONCE = 8;
 
 /**
- * Visits the messages of a queue, each once. Others cannot receive them meanwhile, or if this process dies for as long
- * as {@link holdSeconds} says. The messages of a page are visited together. An abort ends the walk after its page.
- * @param visit answers `settled` only if the message is safely elsewhere: it is deleted then. `kept` ones are given back
- * @returns `undeleted`: settled messages that could not be deleted, so they are in two places; `limited`: the walk ended
- * at its limit, so there may be more
- * @throws what a visit throws, once the messages have been given back
+ * Visits each message of a queue once. Nobody else can receive the messages meanwhile. If this process dies, they stay
+ * hidden for {@link holdSeconds}. The messages of a page are visited together. An abort ends the walk after the current
+ * page.
+ * @param visit returns `settled` only if the message is safely stored elsewhere: it is then deleted. `kept` messages
+ * become visible again
+ * @returns `undeleted`: settled messages that could not be deleted, so they are in two places; `limited`: the walk
+ * ended at its limit, so there may be more
+ * @throws errors of `visit`, after the messages were made visible again
  */
 export async function walk(
   { sqs, waitSeconds }: Pick<Stage, 'sqs' | 'waitSeconds'>,
@@ -94,7 +99,7 @@ export async function walk(
 ): Promise<{ readonly seen: number; readonly undeleted: readonly string[]; readonly limited: boolean }> {
   const hold = holdSeconds(Math.min(limit, (await queueState(sqs, url)).visible));
   const visited = new Set<string>();
-  /** The receipts to give back, by message: a later receive replaces an earlier one. */
+  /** Receipt handles by message. A later receive replaces an earlier one. */
   const received = new Map<string, string>();
   const undeleted: string[] = [];
 
@@ -137,19 +142,19 @@ export async function walk(
   return { seen: visited.size, undeleted, limited: visited.size >= limit };
 }
 
-/** Whether a queue has a message that can be received now: SQS's counts are up to a minute late. */
+/** Whether a queue has a message that can be received now. SQS's counts are up to a minute late. */
 export async function hasMessage(stack: Pick<Stage, 'sqs' | 'waitSeconds'>, url: string): Promise<boolean> {
   const signal = new AbortController().signal;
   const { seen } = await walk(stack, url, { signal, limit: 1 }, async () => 'kept');
   return seen > 0;
 }
 
-/** A minute, and for many messages as long as they take at 50 a second. At most a quarter of an hour. */
+/** At least one minute, at most 15. For many messages, the time to process them at 50 a second. */
 function holdSeconds(count: number): number {
   return Math.min(MAX_LOOK_SECONDS, 60 + Math.ceil(count / 50));
 }
 
-/** Makes messages visible again. If that fails, SQS does it at the end of their hold. */
+/** Makes messages visible again. If that fails, SQS does so at the end of their hold. */
 async function giveBack(sqs: SQSClient, url: string, receipts: readonly string[]): Promise<void> {
   const batches = Array.from({ length: Math.ceil(receipts.length / PAGE) }, (_, index) =>
     receipts.slice(index * PAGE, (index + 1) * PAGE),
@@ -167,12 +172,12 @@ async function giveBack(sqs: SQSClient, url: string, receipts: readonly string[]
   await Promise.all(Array.from({ length: GIVEN_BACK_AT_ONCE }, worker));
 }
 
-/** A message's payload cannot be read. Its message says why, without showing the payload. */
+/** A message's payload cannot be read. The error message gives the reason, without the payload. */
 export class UnreadablePayloadError extends Error {
   override readonly name = 'UnreadablePayloadError';
 }
 
-/** The partner's bytes that were too large for a message; undefined if they have expired or were forgotten. */
+/** A payload that was too large for a message. Undefined if it has expired or was forgotten. */
 export async function storedPayload(stage: Stage, key: string): Promise<Buffer | undefined> {
   try {
     const { Body } = await stage.s3.send(new GetObjectCommand({ Bucket: stage.payloadBucket, Key: key }));
@@ -184,8 +189,8 @@ export async function storedPayload(stage: Stage, key: string): Promise<Buffer |
 }
 
 /**
- * The partner's bytes: of a message, of what the quarantine wraps, or of S3 if they were too large.
- * In a message on an event's queue U+FFFE and U+FFFF are escaped.
+ * The partner's bytes: from the message, from the quarantine's wrapper, or from S3 if they were too large. Messages on
+ * an event's queue have U+FFFE and U+FFFF escaped.
  * @throws UnreadablePayloadError
  */
 export async function readPayload(
@@ -207,7 +212,9 @@ export async function readPayload(
   return Buffer.from(bodyBase64, 'base64');
 }
 
-/** For programs: what the partner sent, as `body` if it is text, else as `bodyBase64`, or why it is `unreadable`. */
+/**
+ * For programs: the partner's data as `body` if it is text, otherwise as `bodyBase64`, or the reason as `unreadable`.
+ */
 export async function payloadFields(
   ...[stage, queue, message]: Parameters<typeof readPayload>
 ): Promise<{ readonly body?: string; readonly bodyBase64?: string; readonly unreadable?: string }> {

@@ -11,12 +11,12 @@ import type { Stage } from '../stage.ts';
 import { type QueueState, queueState } from './queue.ts';
 
 /**
- * Characters of a reason. An alarm takes 1,023, and who paused stands before it: an ARN of some 600 at most. Source:
- * CloudWatch API reference, "SetAlarmState"; IAM user guide, "IAM and AWS STS quotas".
+ * Maximum characters of a reason. An alarm's state reason takes 1,023, and it begins with the ARN of the person, at
+ * most about 600. Source: CloudWatch API reference, "SetAlarmState"; IAM user guide, "IAM and AWS STS quotas".
  */
 export const LONGEST_REASON = 400;
 
-/** Whether a text can be a reason: one line that a terminal and a mail show as it is. */
+/** Whether a text can be a reason: one line that terminals and mails display unchanged. */
 export function isReason(text: string): boolean {
   return (
     text.trim() !== '' &&
@@ -26,33 +26,32 @@ export function isReason(text: string): boolean {
   );
 }
 
-/** A pause, as people read it. */
 export interface Pause {
   readonly event: EventName;
   /** Messages on its queue, without those that back off. */
   readonly waiting: number;
-  /** ARN of the person who paused it; absent if the event source was turned off without `npm run pause`. */
+  /** ARN of the person who paused it. Absent if the event source was turned off without `npm run pause`. */
   readonly by?: string | undefined;
   readonly reason?: string | undefined;
   readonly since?: Date | undefined;
-  /** Whether the event source is nevertheless on. */
+  /** Whether the event source is on in spite of the pause. */
   readonly running: boolean;
-  /** It is being turned off: what it receives until then is processed. */
+  /** The event source is being turned off. Messages that it receives until then are processed. */
   readonly turningOff?: true | undefined;
 }
 
-/** Alarms that DescribeAlarms returns at a time. Source: CloudWatch API reference. */
+/** Maximum number of alarms per DescribeAlarms call. Source: CloudWatch API reference. */
 const MAX_ALARMS = 100;
 
-/** The reason of the alarm's state: what its mail says of a pause. */
+/** The state reason of the alarm. Its mail shows this text. */
 export const pauseText = (by: string, reason: string) => `Paused by ${by}: ${reason}`;
 
 const PAUSED = /^Paused by (\S+): (.*)$/s;
 
 /**
- * What pausing an event changes: its event source, and the alarms that say that it is paused and that messages have
- * waited for long. `source` is `Enabled`, `Disabled` or a state between them, such as `Disabling`.
- * @throws MissingOutputError or CommandError if the stage lacks what a pause needs
+ * The resources that a pause changes: the event source, and the alarms for the pause and for messages that wait too
+ * long. `source` is `Enabled`, `Disabled` or a state in between, such as `Disabling`.
+ * @throws MissingOutputError or CommandError if the stage lacks one of them
  */
 export async function pauseState(stage: Stage, event: EventName) {
   const { queueUrl, pausedAlarm, waitingAlarm } = stage.event(event);
@@ -86,7 +85,7 @@ function pauseOf(
   return { event, waiting, by, reason, since, running, turningOff };
 }
 
-/** Every event of the stage that is paused, or whose event source somebody has turned off. */
+/** Every paused event of the stage, including those whose event source somebody turned off directly. */
 export async function pausesOf(stage: Stage): Promise<Pause[]> {
   const AlarmNames = stage.events.map((event) => stage.event(event).pausedAlarm);
   const [sources, { MetricAlarms = [] }] = await Promise.all([

@@ -13,18 +13,18 @@ import { LONGEST_TRIES } from './retries.ts';
 
 type PauseState = Awaited<ReturnType<typeof pauseState>>;
 
-/** Ages in seconds at which the alarm `Waiting` rings. */
+/** Ages in seconds at which the alarm `Waiting` fires. */
 const { threshold, thresholdInPause } = alarmTable['<Event>/Waiting'].rings;
 
 const UNCHANGED = 'Interrupted. Nothing was changed.';
 const REPEAT = 'Interrupted before it was complete. Repeat the command to complete it, or undo it';
 
 /**
- * Turns the event source of an event off: what comes from now on waits on its queue. One alarm says so, with who
- * and why, and the one on the age of what waits rings only a day before SQS deletes something. If it ends half-way,
- * repeating it completes it.
+ * Turns off the event source of an event: new messages stay on its queue. One alarm reports the pause, with the person
+ * and the reason. The alarm on the age of messages fires only a day before SQS deletes one. If it ends half-way, repeat
+ * it.
  * @returns false if it was interrupted
- * @throws CommandError if there is no such event, or it is paused already
+ * @throws CommandError if there is no such event, or it is already paused
  */
 export async function pause(operation: Operation, name: string, reason: string): Promise<boolean> {
   const { stack, printLine } = operation;
@@ -39,18 +39,18 @@ export async function pause(operation: Operation, name: string, reason: string):
 
   const undo = stack.command(event, 'resume');
   const by = await stack.caller();
-  // The effect comes first: no alarm must report a pause that was refused.
+  // First the event source: an alarm must not report a pause that AWS rejected.
   await turn(stack, state, 'Disabled');
   try {
     if (earlier !== undefined) {
       printLine(`It is paused already, ${earlier}. Completing that.`);
     } else {
-      // An alarm reports only a new state: one that is left of a former pause would stay silent.
+      // An alarm notifies only when its state changes. One left over from an earlier pause would stay silent.
       if (before?.since !== undefined) await set(stack, state.paused, 'OK', 'Its event source was on');
       await set(stack, state.paused, 'ALARM', pauseText(by, reason));
     }
     if ((await settled(operation, event, `${REPEAT}: ${undo}`)) === undefined) return false;
-    // Only now: while no alarm reports the pause, the one on age must ring as always.
+    // Last: until an alarm reports the pause, the alarm on age must keep its normal threshold.
     await ringAt(stack, state.waiting, thresholdInPause);
   } catch (error) {
     throw incomplete(error, `The event source of ${event} is off, but its alarms are not set yet`);
@@ -62,8 +62,8 @@ export async function pause(operation: Operation, name: string, reason: string):
 }
 
 /**
- * Turns the event source of a paused event on again, and sets both alarms back: the one on age rings again if
- * messages go on waiting. If it ends half-way, repeating it completes it.
+ * Turns on the event source of a paused event, and resets both alarms. The alarm on age fires again if messages still
+ * wait too long. If it ends half-way, repeat it.
  * @returns false if it was interrupted
  * @throws CommandError if there is no such event, or it is not paused
  */
@@ -83,7 +83,8 @@ export async function resume(operation: Operation, name: string): Promise<boolea
     const undo = stack.command(`${event} --reason "…"`, 'pause');
     if ((await settled(operation, event, `${REPEAT}: ${undo}`)) === undefined) return false;
     await ringAt(stack, state.waiting, threshold);
-    // An alarm acts only on a new state: one that came on in the pause would stay silent about what still waits.
+    // An alarm notifies only when its state changes. One that fired during the pause would stay silent about messages
+    // that still wait.
     const { waiting } = await pauseState(stack, event);
     if (waiting.StateValue === 'ALARM') await set(stack, waiting, 'OK', `Resumed by ${by}`);
     await set(stack, state.paused, 'OK', `Resumed by ${by}`);
@@ -100,7 +101,7 @@ export async function resume(operation: Operation, name: string): Promise<boolea
 
 /**
  * Waits until the event source is on or off, and prints its state meanwhile.
- * @param ifInterrupted what to print if Ctrl-C ends the wait. @returns undefined then
+ * @param ifInterrupted printed if Ctrl-C ends the wait. @returns undefined then
  */
 async function settled(
   { stack, signal, printLine }: Operation,
@@ -138,10 +139,10 @@ async function set(
   await cloudwatch.send(new SetAlarmStateCommand({ AlarmName, StateValue, StateReason }));
 }
 
-/** Whether the alarm on age is set for a pause. */
+/** Whether the alarm on age has the threshold of a pause. */
 const isPatient = ({ Threshold = 0 }: MetricAlarm): boolean => Threshold >= thresholdInPause;
 
-/** Makes the alarm on age ring at another age. PutMetricAlarm replaces all settings, so it is given all that there are. */
+/** Changes the threshold of the alarm on age. PutMetricAlarm replaces all settings, so all are passed. */
 async function ringAt(
   { cloudwatch }: Stage,
   {
@@ -164,7 +165,7 @@ async function ringAt(
       AlarmName,
       EvaluationPeriods,
       ComparisonOperator,
-      // A pause of an earlier version has turned its actions off.
+      // An earlier version turned the actions off during a pause.
       ActionsEnabled: true,
       Threshold,
     }),
@@ -181,13 +182,13 @@ function incomplete(error: unknown, what: string): CommandError {
   return new CommandError(`${what}: ${name}: ${message.split('\n')[0]}. Repeat the command to complete it`);
 }
 
-/** Until when nothing is lost. */
+/** The time until which no message is lost. */
 async function deadline(stack: Stage, queue: QueueState): Promise<string[]> {
   const { arn, visible, inFlight, delayed, retention } = queue;
   const waiting = visible + inFlight + delayed;
   const now = Date.now();
   const came = waiting === 0 ? now : await oldestMessage(stack, arn);
-  // After three receives SQS leaves a message that backs off out of the age.
+  // After three receives, SQS no longer counts a message that backs off in the age.
   const until = Math.min(came ?? now, inFlight > 0 ? now - LONGEST_TRIES : now) + retention * 1000;
   const lines = [
     `Nothing is lost until ${new Date(until).toISOString()}, for ${duration(until - now)}. SQS deletes an event ${duration(retention * 1000)} after it came. An alarm rings a day before.`,

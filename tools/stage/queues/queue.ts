@@ -6,7 +6,7 @@ import { CommandError } from '../../cli/terminal/command-error.ts';
 import { messages } from '../../cli/terminal/text.ts';
 import type { Stage } from '../stage.ts';
 
-/** A queue whose messages wait for a person: nothing consumes it. */
+/** A queue that nothing consumes: its messages wait for a person. */
 export interface WaitingQueue {
   /** On the command line: an event, `quarantine` or `unrouted`. */
   readonly name: string;
@@ -16,23 +16,26 @@ export interface WaitingQueue {
   readonly url: string;
 }
 
-/** Also a queue that a removed event, or an earlier stack of the same name, has left. Its name is SQS's, without the stack's. */
+/**
+ * Also a queue left over from a removed event or an earlier stack of the same name. Its name is the SQS name without
+ * the stack's.
+ */
 export type AnyQueue = WaitingQueue | (Omit<WaitingQueue, 'kind'> & { readonly kind: 'removed' });
 
-/** What SQS tells of a queue. It counts messages approximately, and up to a minute late. */
+/** A queue's attributes from SQS. Message counts are approximate, and up to a minute late. */
 export interface QueueState {
   readonly arn: string;
   /** Messages that can be received. */
   readonly visible: number;
   /** Messages that somebody has received and not deleted, or that are being moved. */
   readonly inFlight: number;
-  /** Messages that were sent with a delay, and cannot be received yet. */
+  /** Messages that were sent with a delay and cannot be received yet. */
   readonly delayed: number;
   /** How long SQS keeps a message, in seconds. */
   readonly retention: number;
-  /** How long a message stays in flight that its receiver neither deletes nor gives back, in seconds. */
+  /** Visibility timeout, in seconds. */
   readonly visibility: number;
-  /** Receives after which SQS moves a message to the dead-letter queue; Infinity if it moves none. */
+  /** Receives after which SQS moves a message to the dead-letter queue. Infinity without one. */
   readonly maxReceives: number;
 }
 
@@ -64,7 +67,7 @@ export async function queueState(sqs: SQSClient, url: string): Promise<QueueStat
   };
 }
 
-/** Why no message could be received from a queue, in the words that follow `Nothing to show:`. */
+/** Why no message could be received from a queue. Follows `Nothing to show:`. */
 export function emptiness({ title }: AnyQueue, { visible, inFlight, delayed }: QueueState): string {
   if (inFlight > 0) {
     return `${title} has ${messages(inFlight)} in flight, held by another look or a redrive. Try again in a minute`;
@@ -74,10 +77,10 @@ export function emptiness({ title }: AnyQueue, { visible, inFlight, delayed }: Q
   return `${title} is empty`;
 }
 
-/** How far back the age of the oldest message is looked for, in milliseconds: SQS' metrics come late. */
+/** How far back to look for the age of the oldest message, in milliseconds. SQS metrics are late. */
 const METRIC_WINDOW = 15 * 60 * 1000;
 
-/** When the oldest message of a queue came, in epoch milliseconds; undefined if CloudWatch does not know. */
+/** When the oldest message of a queue was sent, in epoch milliseconds. Undefined if CloudWatch does not know. */
 export async function oldestMessage(
   { cloudwatch }: Pick<Stage, 'cloudwatch'>,
   queueArn: string,
@@ -133,7 +136,7 @@ export function waitingQueues(stage: Stage): WaitingQueue[] {
 export const waitingQueue = (stage: Stage, name: string): WaitingQueue =>
   queueNamed(name, waitingQueues(stage), stage);
 
-/** Finds a queue by its name, also one that a removed event has left. @throws CommandError if there is none */
+/** Finds a queue by its name, including the queue of a removed event. @throws CommandError if no queue has it */
 export async function findQueue(stage: Stage, name: string): Promise<AnyQueue> {
   const known = waitingQueues(stage);
   const isKnown = known.some((queue) => queue.name === name);
@@ -149,18 +152,21 @@ function queueNamed<Queue extends AnyQueue>(name: string, queues: readonly Queue
   );
 }
 
-/** Queues that ListQueues gives at a time, at most. Without it, there is no second page. Source: SQS API reference. */
+/** Maximum number of queues per ListQueues call. Without it, there is no second page. Source: SQS API reference. */
 const PAGE = 1_000;
 
-/** What follows the stack's name in a queue's: not `eu-ShopUpdatedQueue…`, which is of a stage `prod-eu`. */
+/**
+ * The rest of a queue's name after the stack's. Does not match `eu-ShopUpdatedQueue…`, which belongs to a stage
+ * `prod-eu`.
+ */
 const NAME_IN_STACK = /^[A-Za-z0-9]+(-[A-Za-z0-9]+)?$/;
 
 const nameOf = (url: string) => url.split('/').at(-1) ?? '';
 
 /**
- * Queues that nothing consumes although they have the stack's name: what `prod` retains of a removed event. Also
- * dead-letter queues of events that are deployed, but not in this catalogue.
- * CloudFormation shortens names above 80 characters: a queue that has lost a part of the stack's name is not found.
+ * Queues with the stack's name that nothing consumes: `prod` retains them when an event is removed. Also dead-letter
+ * queues of events that are deployed, but not in this catalogue. CloudFormation shortens names above 80 characters: a
+ * queue that lost a part of the stack's name is not found.
  */
 export async function removedQueues(stage: Stage): Promise<AnyQueue[]> {
   const consumed = Object.entries(stage.outputs)

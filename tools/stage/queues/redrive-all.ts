@@ -15,15 +15,15 @@ import type { Operation } from '../operation.ts';
 import { hasMessage } from './messages.ts';
 import { emptiness, eventOf, queueState, type WaitingQueue } from './queue.ts';
 
-/** A message that cannot succeed is on the dead-letter queue again within this time. */
+/** A message that cannot succeed is back on the dead-letter queue within this time. */
 const FAILS_AGAIN_WITHIN_SECONDS = 1;
 
 /**
- * Redrives a whole dead-letter queue by SQS's own move task. The task goes on in SQS if this process ends. Ctrl-C
- * cancels it, and leaves each message on one of the two queues.
- * @param rate messages a second at most, by default as many as SQS finds right
- * @returns whether it ended by itself and moved messages
- * @throws CommandError if there is nothing to move, or SQS fails to
+ * Redrives a whole dead-letter queue with a move task of SQS. The task continues in SQS if this process ends. Ctrl-C
+ * cancels it and leaves each message on one of the two queues.
+ * @param rate maximum messages a second. Without it, SQS decides
+ * @returns whether the task completed and moved messages
+ * @throws CommandError if there is nothing to move, or SQS fails
  */
 export async function redriveAll(operation: Operation, queue: WaitingQueue, rate?: number): Promise<boolean> {
   const { stack, printLine, progress = lateProgress() } = operation;
@@ -36,7 +36,7 @@ export async function redriveAll(operation: Operation, queue: WaitingQueue, rate
     if (state.visible === 0 && !(await hasMessage(stack, queue.url))) {
       throw new CommandError(`Nothing to redrive: ${emptiness(queue, state)}`);
     }
-    // SQS itself knows no source of the messages that a consumer put here.
+    // SQS does not know the source queue of messages that a consumer sent here.
     const destination = await queueState(sqs, stack.event(eventOf(stack, queue.name)).queueUrl);
     await sqs.send(
       new StartMessageMoveTaskCommand({
@@ -87,7 +87,7 @@ async function follow(
   let cancelled = false;
   for (;;) {
     const task = await latestTask(sqs, sourceArn);
-    // A task may take a moment until it is listed: until then the one before is the latest.
+    // SQS may list a new task with a delay. Until then, the previous task is the latest.
     if (task && task.StartedTimestamp !== before?.StartedTimestamp) {
       const { ApproximateNumberOfMessagesMoved: done = 0, ApproximateNumberOfMessagesToMove: total = 0 } =
         task;
@@ -107,7 +107,7 @@ async function cancel(sqs: SQSClient, TaskHandle: string | undefined): Promise<v
   try {
     await sqs.send(new CancelMessageMoveTaskCommand({ TaskHandle }));
   } catch (error) {
-    // It has just ended, as the next look shows.
+    // The task has just ended. The next poll shows it.
     if (!(error instanceof UnsupportedOperation || error instanceof ResourceNotFoundException)) throw error;
   }
 }

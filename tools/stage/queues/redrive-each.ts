@@ -10,28 +10,28 @@ import type { Stage } from '../stage.ts';
 import { noted, type ReceivedMessage, readPayload, UnreadablePayloadError, walk } from './messages.ts';
 import { emptiness, queueState, sourceQueueUrl, type WaitingQueue } from './queue.ts';
 
-/** Characters that tell the messages of a queue apart. */
+/** Minimum length of a shortened message id. */
 const SHORTEST_ID = 8;
 
-/** What became of one message. */
 interface Outcome {
-  /** `settled` only once the message is safely elsewhere. */
+  /** `settled` only if the message is safely stored elsewhere. */
   readonly fate: 'settled' | 'kept';
   readonly redriven: boolean;
-  /** Follows a count of messages: `moved to the queue of shop.updated`. */
+  /** Printed after a count of messages: `moved to the queue of shop.updated`. */
   readonly what: string;
-  /** The others would fare no better: the redrive ends. */
+  /** Other messages would fail in the same way, so the redrive ends. */
   readonly hopeless?: boolean;
 }
 
-/** Redrives one message. @returns undefined if this redrive has nothing to do with it */
+/** Redrives one message. @returns undefined if this redrive does not apply to it */
 type RedriveOne = (message: ReceivedMessage) => Promise<Outcome | undefined>;
 
 /**
- * Redrives messages one by one: each is sent first, and deleted only once it is safely elsewhere. If the process dies in
- * between, a message is in two places, and still has its effect once.
- * @param ids those messages only, by their ids or their events', or at least {@link SHORTEST_ID} characters of one
- * @returns whether everything that was asked for was done
+ * Redrives messages one by one. Each is sent first, and deleted only when it is safely stored elsewhere. If the process
+ * dies in between, a message is in two places, but is still processed only once.
+ * @param ids message ids or event ids, or at least {@link SHORTEST_ID} characters of one. Only these messages are
+ * redriven
+ * @returns whether everything requested was done
  * @throws CommandError if there is nothing to redrive, or an id is too short to name one message
  */
 export async function redriveEach(
@@ -107,7 +107,7 @@ function redriverOf(stack: Stage, queue: WaitingQueue): RedriveOne | Promise<Red
   }
 }
 
-/** To the queue of its event, if the event that the receiver did not know has a consumer now. */
+/** Moves a parked message to the queue of its event if the event has a consumer now. */
 async function route(stack: Stage, message: ReceivedMessage): Promise<Outcome> {
   const event = noted(message, 'event') ?? '';
   if (sourceQueueUrl(stack, event) === undefined) return kept(`event kind '${event}' has no consumer`);
@@ -138,7 +138,7 @@ async function sendTo(stack: Stage, event: string, message: ReceivedMessage): Pr
   return { fate: 'settled', redriven: true, what: `moved to the queue of ${event}` };
 }
 
-/** The attributes, without those that say how it failed. */
+/** The attributes, without those about the failure. */
 function carriedOver({ attributes }: ReceivedMessage): Record<string, MessageAttributeValue> {
   const { failureReason: _reason, failedAt: _at, ...others } = attributes;
   return Object.fromEntries(
@@ -150,14 +150,14 @@ function carriedOver({ attributes }: ReceivedMessage): Record<string, MessageAtt
 }
 
 /**
- * Redrives what is in quarantine: signs the partner's bytes with the current secret and posts them to the receiver, like
- * a delivery. The receiver quarantines again what is still unusable. The old message is deleted then, so the queue does
- * not grow, and the new one is left alone.
+ * Redrives the quarantine: signs the partner's bytes with the current secret and posts them to the receiver, like a
+ * delivery. If they are still unusable, the receiver quarantines them again. The old message is then deleted, so the
+ * queue does not grow.
  */
 async function redelivery(stack: Stage, queue: WaitingQueue): Promise<RedriveOne> {
   const url = stack.webhookUrl;
   const secret = await currentSecret(stack);
-  /** By the hash of the bytes: the walk may meet what this redrive itself has put into quarantine again. */
+  /** By hash of the bytes: the walk may meet messages that this redrive itself has quarantined again. */
   const outcomes = new Map<string, Promise<Outcome>>();
 
   return async (message) => {
@@ -178,7 +178,7 @@ async function post(delivery: Parameters<typeof postSigned>[0]): Promise<Outcome
   }
   if (answer instanceof Error) throw answer;
   const { status, type } = Object(parsedAnswer(answer.body)) as { status?: unknown; type?: unknown };
-  // Only the receiver's own answers say that it has the bytes. Something before it may answer, too.
+  // Only the receiver's own answer proves that the bytes are stored. A proxy in front of it may answer, too.
   if (answer.status === 200 && (status === 'queued' || status === 'parked')) {
     return { fate: 'settled', redriven: true, what: `accepted by the receiver: ${status}` };
   }

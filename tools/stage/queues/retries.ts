@@ -5,22 +5,22 @@ import type { CrashFact } from '../history/facts.ts';
 import { CRASHED, type LogLine, parseCrash, parseLogLine } from '../history/log-line.ts';
 import type { Stage } from '../stage.ts';
 
-/** How long a message is tried at most, in milliseconds: ten attempts last some three hours. */
+/** Maximum time for which a message is tried, in milliseconds: ten attempts take about three hours. */
 export const LONGEST_TRIES = 4 * 60 * 60 * 1000;
 
-/** Pages of a log that are read of one event, at most: each holds up to 1 MB, and may hold less. */
+/** Maximum number of log pages read per event. Each holds up to 1 MB. */
 const MAX_PAGES = 10;
 
-/** The lines that say how an attempt ended, except the one that ended well (`lambda/consumer/consume.ts`), and crashes. */
+/** Matches log lines about failed attempts (`lambda/consumer/consume.ts`) and crashes. */
 const FAILURES = `{ $.message = "Failed" || $.message = "DeadLettered" || ${CRASHED} }`;
 
 /**
- * The messages of an event that failed and wait for their next attempt. SQS hides them, and only says how many: its
- * consumer's log says which.
- * @returns `attempt`: attempts that failed so far; `error`: what the last one failed with, nothing of the payload;
- * `reason`: why other messages are in flight
- * @param visibility of the queue, in seconds: a message whose consumer crashed is in flight for so long
- * @throws MissingOutputError or what AWS answers if the log cannot be read
+ * The messages of an event that failed and wait for their next attempt. SQS hides them and gives only their number. The
+ * consumer's log identifies them.
+ * @returns `attempt`: attempts that failed so far; `error`: the last error, without payload data; `reason`: why other
+ * messages are in flight
+ * @param visibility of the queue, in seconds: a message whose consumer crashed is in flight for that time
+ * @throws MissingOutputError or the AWS error if the log cannot be read
  */
 export async function retriesOf(stage: Stage, event: EventName, visibility: number) {
   const logGroupName = stage.event(event).logGroup;
@@ -52,7 +52,7 @@ export async function retriesOf(stage: Stage, event: EventName, visibility: numb
   return { retries, reason };
 }
 
-/** AWS does not log which messages an invocation had: so after a crash either may be true. */
+/** AWS does not log which messages an invocation received, so after a crash both reasons are possible. */
 function reasonOfOthers(crashes: readonly CrashFact[], visibility: number): string {
   const now = Date.now();
   const last = crashes.filter(({ at }) => at > now - visibility * 1000).sort((a, b) => b.at - a.at)[0];

@@ -3,14 +3,14 @@ import type { Stage } from '../stage.ts';
 import { failureNote, noted, type ReceivedMessage, readPayload, walk } from './messages.ts';
 import { queueState, type WaitingQueue, waitingQueues } from './queue.ts';
 
-/** Messages that a search looks at on each queue: 100 calls of 10 messages, some seconds in AWS. */
+/** Messages that a search inspects on each queue: 100 calls of 10 messages, some seconds in AWS. */
 const MAX_SEARCHED = 1_000;
 
-/** A message that waits for a person: a dead letter, in quarantine, or of an unknown kind. */
+/** A message that waits for a person: a dead letter, quarantined or parked. */
 export type WaitingMessage = Awaited<ReturnType<typeof waitingMessage>>;
 
 /**
- * The messages that fit, on queues that nothing consumes. Looking at them removes nothing and leaves them visible.
+ * Searches the queues that nothing consumes. Removes nothing and leaves the messages visible.
  * @param queues @default all
  * @returns `complete` is false if there may be more: too many messages, some in flight, or an interruption
  */
@@ -54,9 +54,9 @@ async function waitingMessage(
     // A message that was sent by hand has no attributes.
     eventId: noted(message, 'eventId') ?? sha256Hex(bytes ?? Buffer.from(message.body)),
     event: queue.kind === 'dead-letter' ? queue.name : noted(message, 'event'),
-    /** Why its consumer gave it up; undefined if SQS moved it, because no consumer could note a reason then. */
+    /** Why the consumer gave it up. Undefined if SQS moved it. */
     failureReason: failureNote(message, 'failureReason'),
-    /** The partner's text; undefined if it is too large for a queue. */
+    /** The partner's text. Undefined if it is too large for a queue. */
     body: bytes?.toString(),
   };
 }

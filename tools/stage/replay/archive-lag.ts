@@ -4,26 +4,29 @@ import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { bufferSeconds } from '../archive/retention.ts';
 import type { Stage } from '../stage.ts';
 
-/** Milliseconds within which a local stack has written a record: it collects for a quarter of a second. */
+/** Milliseconds until a local stack has written a record. It buffers for a quarter of a second. */
 const LOCAL_DELAY = 2_000;
 
-/** Seconds for which Firehose collects, and a consumer's timeout, at most. */
+/** Maximum seconds of Firehose's buffering, and of a consumer's timeout. */
 const LONGEST_BUFFER = 900;
 const LONGEST_BATCH = 900;
 
-/** Seconds that Firehose may take to compress and write an object. An assumption: AWS documents none. */
+/** Seconds for Firehose to compress and write an object. An assumption: AWS documents no limit. */
 const WRITE_MARGIN = 5 * 60;
 
-/** A queue hides a message for so many timeouts of its consumer (`lib/pipeline/event-pipeline.ts`). */
+/** Visibility timeout of a queue, in timeouts of its consumer (`lib/pipeline/event-pipeline.ts`). */
 const VISIBILITY_TIMEOUTS = 6;
 
-/** Milliseconds back to look for a metric's newest value: Firehose publishes each minute, some minutes late. */
+/**
+ * How far back to look for the newest value of a metric, in milliseconds. Firehose publishes every minute, some minutes
+ * late.
+ */
 const METRIC_WINDOW = 10 * 60_000;
 
 /**
- * How long after it was settled a message is in the archive, in milliseconds: its batch ends within the consumer's
- * timeout, and Firehose collects and writes. If Firehose has to retry, which it does for a day, it is later:
- * {@link notYetArchived} finds that.
+ * Milliseconds from settling a message to its record in the archive. The batch ends within the consumer's timeout, then
+ * Firehose buffers and writes. If Firehose must retry, which it does for a day, the record is later: see {@link
+ * notYetArchived}.
  */
 export async function archiveDelay(stack: Stage, events: readonly EventName[]): Promise<number> {
   if (stack.local) return LOCAL_DELAY;
@@ -40,9 +43,9 @@ async function timeout(stack: Stage, event: EventName): Promise<number> {
 }
 
 /**
- * Asks whether Firehose still holds records of a window. If S3 refuses them, it retries for a day.
+ * Checks whether Firehose still holds records of a window. If S3 rejects them, Firehose retries for a day.
  * @param until end of the window
- * @returns a text for people; undefined if it holds none, or it is not measured
+ * @returns a text for people; undefined if it holds none, or this is not measured
  */
 export async function notYetArchived(
   stack: Stage,
@@ -56,13 +59,13 @@ export async function notYetArchived(
     if (oldest >= until) return undefined;
     return `Firehose still holds records since ${oldest.toISOString()}. Replay again later under another name.`;
   } catch (error) {
-    // Everything there is was sent.
+    // Without the permission, the replay sends everything that the archive has.
     if (!(error instanceof Error) || !error.name.startsWith('AccessDenied')) throw error;
     return 'It is unknown whether Firehose still holds records: permission denied for cloudwatch:GetMetricStatistics.';
   }
 }
 
-/** Age in seconds of the oldest record that an event's stream has not written yet; 0 if CloudWatch knows none. */
+/** Age in seconds of the oldest record that an event's stream has not written yet. 0 if CloudWatch has no value. */
 async function oldestUnarchived(stack: Stage, event: EventName): Promise<number> {
   const now = Date.now();
   const { Datapoints = [] } = await stack.cloudwatch.send(

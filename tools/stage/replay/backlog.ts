@@ -6,41 +6,41 @@ import { queueState } from '../queues/queue.ts';
 import type { Stage } from '../stage.ts';
 
 /**
- * Waiting messages of an event at which a replay holds. By default a consumer processes 20 batches of 10 at a time, so
- * the partner's next delivery waits for five rounds at most. SQS counts up to a minute late. If more are waiting, its
- * fair queues keep the group of the replay from delaying those of the shops.
+ * Number of an event's waiting messages at which a replay pauses. By default a consumer processes 20 batches of 10 at a
+ * time, so the partner's next delivery waits for at most five rounds. SQS's counts are up to a minute late. If more
+ * messages wait, SQS fair queues keep the replay's message group from delaying those of the shops.
  */
 export const MAX_WAITING = 1_000;
 
 /**
- * Messages in flight at which a replay holds. A healthy consumer has a few hundred. A message that failed is in flight
- * until its next attempt, for up to an hour. At 120,000 (SQS developer guide, "Standard queue quotas") a queue delivers
- * nothing, not even new deliveries. This leaves room for a count that is a minute late.
+ * Number of messages in flight at which a replay pauses. A healthy consumer has a few hundred. A failed message is in
+ * flight until its next attempt, for up to an hour. At 120,000 (SQS developer guide, "Standard queue quotas") a queue
+ * delivers nothing, not even new deliveries. This leaves room for a count that is a minute late.
  */
 export const MAX_IN_FLIGHT = 3_000;
 
-/** Share of that limit below which it goes on. */
+/** Share of the limit below which the replay continues. */
 const LOW = 0.5;
 
-/** Milliseconds for which it holds before it stops: messages that do not fail are processed by then. */
+/** Milliseconds after which a paused replay stops. Messages that do not fail are processed by then. */
 const LONGEST_HOLD = 5 * 60_000;
 
-/** Milliseconds between two looks at a queue: the minimum, and while there is no room on it. */
+/** Minimum milliseconds between two polls of a queue; also the interval while the queue is full. */
 const SHORTEST_INTERVAL = 100;
 const LOOK_INTERVAL = 1_000;
 
 const LIMITS = { waiting: MAX_WAITING, inFlight: MAX_IN_FLIGHT, hold: LONGEST_HOLD };
 
-/** The messages on an event's queue, so that a replay is never faster than the consumer. */
+/** Tracks the messages on an event's queue, so that a replay is never faster than the consumer. */
 export class Backlog {
   readonly event: EventName;
   readonly #stack: Stage;
   readonly #limits: typeof LIMITS;
   #lookedAt = Number.NEGATIVE_INFINITY;
-  /** Counted by SQS, with those sent since. */
+  /** SQS's count, plus messages sent since. */
   #waiting = 0;
   #inFlight = 0;
-  /** Since when too many are in flight. */
+  /** Since when too many messages are in flight. */
   #failingSince: number | undefined;
 
   constructor(stack: Stage, event: EventName, limits: Partial<typeof LIMITS> = {}) {
@@ -50,15 +50,15 @@ export class Backlog {
   }
 
   /**
-   * Waits until there is room for some messages, which are then counted as sent.
-   * @param onHold called with the reason each time that it waits
-   * @throws AbortError if the signal ends the wait, CommandError if too many stay in flight
+   * Waits until the queue has room for some messages, and counts them as sent.
+   * @param onHold called with the reason at each wait
+   * @throws AbortError if the signal ends the wait, CommandError if too many messages stay in flight
    */
   async room(count: number, signal: AbortSignal, onHold: (reason: string) => void): Promise<void> {
     const isFull = () => this.#failingSince !== undefined || this.#waiting + count > this.#limits.waiting;
     if (this.#age >= LOOK_INTERVAL) await this.#look();
     while (isFull()) {
-      // What was sent since the last look may have been worked off.
+      // The consumer may have processed the messages sent since the last poll.
       await sleep(Math.max(0, SHORTEST_INTERVAL - this.#age), undefined, { signal });
       await this.#look();
       if (!isFull()) break;

@@ -12,25 +12,25 @@ import { CommandError } from '../../cli/terminal/command-error.ts';
 import type { Stage } from '../stage.ts';
 import type { Checkpoint } from './checkpoint.ts';
 
-/** Messages of a batch, and bytes of all of them. Source: SQS API reference, `SendMessageBatch`. */
+/** Maximum messages per batch, and maximum bytes of all of them. Source: SQS API reference, `SendMessageBatch`. */
 const BATCH_MESSAGES = 10;
 export const BATCH_BYTES = 1024 * 1024;
 
-/** Times that a batch is tried, besides the retries of the SDK: half a minute. */
+/** Attempts to send a batch, in addition to the SDK's retries: half a minute in total. */
 const ATTEMPTS = 6;
 
-/** Milliseconds before the second attempt. Each wait is twice the one before. */
+/** Milliseconds before the second attempt. Each wait is twice the previous one. */
 const FIRST_WAIT = 1_000;
 
-/** What SQS answers about a character that it accepts in no message, and about a message that is too large. */
+/** SQS's error code for a character that it never accepts, and for a message that is too large. */
 const UNFIT = 'InvalidMessageContents';
 const TOO_LARGE = /must be shorter than/;
 
-/** All replays are one message group, so that SQS fair queues keep them from delaying those of the shops. */
+/** All replays share one message group, so that SQS fair queues keep them from delaying those of the shops. */
 const REPLAY_GROUP = 'replay';
 
 export interface ReplayMessage {
-  /** Where its record is. */
+  /** Key of the object that contains its record. */
   readonly key: string;
   readonly line: number;
   readonly eventId: string;
@@ -39,7 +39,7 @@ export interface ReplayMessage {
   readonly bytes: number;
 }
 
-/** The message of a record, once more, as one of a replay. @param record with its body or payloadKey */
+/** The message of a record, marked as part of a replay. @param record with its body or payloadKey */
 export function replayMessage(
   record: ArchiveRecord,
   { name, mode, notify }: Replay,
@@ -68,7 +68,6 @@ export function replayMessage(
   };
 }
 
-/** Messages in batches that SQS accepts. */
 export function batchesOf(messages: readonly ReplayMessage[]): ReplayMessage[][] {
   const all: ReplayMessage[][] = [];
   let bytes = 0;
@@ -86,7 +85,7 @@ export function batchesOf(messages: readonly ReplayMessage[]): ReplayMessage[][]
 }
 
 /**
- * Sends a batch to its queue, and notes what became of each message. What fails for a reason that may pass is tried again.
+ * Sends a batch to its queue, and notes the result of each message. Retries failures that may be temporary.
  * @throws CommandError if SQS does not accept the rest, AbortError if the signal ended the wait for another attempt
  */
 export async function sendBatch(
@@ -121,14 +120,17 @@ export async function sendBatch(
   }
 }
 
-/** Whether SQS will never accept the message itself. */
+/** Whether SQS will never accept this message. */
 const isFinal = ({ Code, Message = '' }: BatchResultErrorEntry) => Code === UNFIT || TOO_LARGE.test(Message);
 
-/** Whether another attempt cannot help: a permission is missing, a key is disabled. */
+/** Whether retries cannot help, for example because a permission is missing or a key is disabled. */
 const isOurFault = ({ SenderFault = false, Code = '' }: BatchResultErrorEntry) =>
   SenderFault && !/Thrott/.test(Code);
 
-/** @returns the failures, by the messages' places in the batch @throws the client's error if the request is at fault */
+/**
+ * @returns the failures, by the messages' positions in the batch @throws the client's error if the whole request is at
+ * fault
+ */
 async function call(
   sqs: Stage['sqs'],
   QueueUrl: string,
@@ -144,7 +146,7 @@ async function call(
   }
 }
 
-/** SQS blames the sender for throttling, too, which passes. */
+/** SQS reports throttling as the sender's fault, too, but throttling passes. */
 function isSendersFault(error: Error & { $fault?: string; $retryable?: unknown }): boolean {
   return error.$fault === 'client' && error.$retryable === undefined && !/Thrott/.test(error.name);
 }

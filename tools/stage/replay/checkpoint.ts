@@ -2,45 +2,45 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { type ReplayState, type StateFile, sentOf, TakenOverError, type Unsent } from './state.ts';
 
-/** Characters of base64 of a key's hash: 72 bits, so that no two of a million keys are the same. */
+/** Characters of a key's hash in base64: 72 bits, enough to keep a million keys apart. */
 const HASH_LENGTH = 12;
 
 const hashOf = (key: string) => createHash('sha256').update(key).digest('base64url').slice(0, HASH_LENGTH);
 
-/** Hashes of keys, as `done` of a state has them. */
+/** Concatenated hashes of keys, the format of `done` in a state. */
 export const hashes = (keys: readonly string[]) => keys.map(hashOf).join('');
 
 const split = (text: string) => text.match(new RegExp(`.{${HASH_LENGTH}}`, 'g')) ?? [];
 
 /**
- * Finished objects that the state lists itself, at most. All others are in an object of their own, so that the state,
- * which is written after each group of messages, stays below 20 KB. A window of 60 days has some 35,000.
+ * Maximum number of finished objects listed in the state. The others are listed in a separate object, so that the
+ * state, which is written after each group of messages, stays below 20 KB. A window of 60 days has about 35,000
+ * objects.
  */
 export const DONE_IN_STATE = 1_000;
 
-/** Refused messages that are named. */
+/** Rejected messages that are listed. */
 const REFUSALS_NAMED = 20;
 
-/** A line of an object. */
 interface Place {
   readonly key: string;
   readonly line: number;
 }
 
-/** How far a replay is, in memory and, once it is saved, in its state. */
+/** The progress of a replay, in memory and, after a save, in its state. */
 export class Checkpoint {
   readonly #file: StateFile;
   readonly #state: ReplayState;
   readonly #run: { readonly by: string; readonly id: string };
   readonly #done: Set<string>;
-  /** Of finished objects, those that the state lists. */
+  /** The finished objects that the state lists. */
   #recent: string[];
   #saving: Promise<void> = Promise.resolve();
   #savedSent: number;
 
   /**
-   * Takes a replay over for this process.
-   * @param state as it was begun, or left
+   * Claims a replay for this process.
+   * @param state new, or as the last run left it
    * @throws TakenOverError if another process was faster
    */
   static async take(file: StateFile, state: ReplayState, by: string): Promise<Checkpoint> {
@@ -57,7 +57,7 @@ export class Checkpoint {
     this.#recent = split(state.done);
     this.#done = new Set([...done, ...this.#recent]);
     this.#savedSent = sentOf(state);
-    // Finished objects are written before the state. A kill in between leaves them here, too.
+    // Finished objects are written before the state. If the process is killed in between, they are still listed here.
     for (const key of Object.keys(left.begun)) if (this.isDone(key)) delete left.begun[key];
   }
 
@@ -65,12 +65,12 @@ export class Checkpoint {
     return this.#state;
   }
 
-  /** Messages. */
+  /** Number of messages. */
   get sent(): number {
     return sentOf(this.#state);
   }
 
-  /** Messages that were sent since the last save: a resumed replay sends them again. */
+  /** Messages sent since the last save. A resumed replay sends them again. */
   get unsaved(): number {
     return this.sent - this.#savedSent;
   }
@@ -101,12 +101,12 @@ export class Checkpoint {
     if (refused.first.length < REFUSALS_NAMED) refused.first.push(refusal);
   }
 
-  /** Notes a line that is yet to be sent, while later ones may be settled. */
+  /** Marks a line as unsent, although later lines may be settled. */
   noteLeft(place: Place): void {
     this.#settle(place).left.push(place.line);
   }
 
-  /** Notes that an object was read to its end. @param damage what is wrong with it */
+  /** Notes that an object was read to its end. @param damage describes damage, if any */
   noteEnd(key: string, damage: string | undefined): void {
     if ((this.#state.begun[key]?.left.length ?? 0) > 0) return;
     delete this.#state.begun[key];
@@ -116,8 +116,8 @@ export class Checkpoint {
   }
 
   /**
-   * Writes all that is noted. Saves follow one another. After a TakenOverError, none writes again.
-   * @param end how the run ended; absent while it goes on
+   * Saves everything noted. Saves run one after the other. After a TakenOverError, no save writes.
+   * @param end how the run ended; absent while it continues
    * @throws TakenOverError
    */
   save(end?: Pick<ReplayState, 'finishedAt'>): Promise<void> {
@@ -145,7 +145,7 @@ export class Checkpoint {
   }
 }
 
-/** A failed save does not stop the next one, unless the replay belongs to another process. */
+/** A failed save does not stop the next one, unless another process owns the replay. */
 function unlessTakenOver(error: unknown): void {
   if (error instanceof TakenOverError) throw error;
 }

@@ -13,12 +13,12 @@ import type { ReplayState, Unsent } from './state.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/** What a replay would do: its messages, by event and outcome too, and what is skipped. */
+/** What a replay would do: its messages in total and by event and outcome, and the records that it skips. */
 export type Plan = NonNullable<Awaited<ReturnType<typeof makePlan>>>;
 
 /**
- * The objects of a replay's window for one event, one at a time: a replay may wait for hours, and objects that were opened
- * ahead would be downloaded again.
+ * The objects of a replay's window for one event, one at a time. A replay may wait for hours, and objects opened ahead
+ * would lose their connection and be downloaded again.
  */
 export const replayObjects = (
   stack: Stage,
@@ -27,8 +27,8 @@ export const replayObjects = (
 ) => readArchive(stack, { ...filterOf(request), events: [event], parallel: 1, ...options });
 
 /**
- * The records of an object that a replay is about, with the reason if one is not to be sent. Those that the replay itself
- * has led to are left out.
+ * The records of an object to replay, each with the reason if it is not sent. Omits records that this replay itself has
+ * caused.
  */
 export async function* replayRecords(
   object: ArchiveObject,
@@ -54,9 +54,9 @@ function filterOf({ filter: { since, until, events, shop, ids, outcomes } }: Rep
 const nothing = (): Record<Unsent, number> => ({ ofReplays: 0, forgotten: 0, tooOld: 0, payloadGone: 0 });
 
 /**
- * Reads what there is to replay, and holds none of it.
- * @returns undefined if Ctrl-C ended it. `barren`: objects without messages, as `done` of the state has them, and what
- * is skipped in them. They are not read again
+ * Counts what a replay would send, without holding it in memory.
+ * @returns undefined if Ctrl-C ended it. `barren`: hashes of the objects without messages to send, in the format of
+ * `done`, and their skipped records. They are not read again
  */
 export async function makePlan(operation: Operation, request: ReplayRequest) {
   const { stack, signal, progress = lateProgress() } = operation;
@@ -90,13 +90,11 @@ export async function makePlan(operation: Operation, request: ReplayRequest) {
   return { messages, counts, skipped, damaged: objects.damaged, barren: { done, skipped: barren.skipped } };
 }
 
-/** A time as it was typed, and the moment that it means. */
 interface TypedTime {
   readonly text: string;
   readonly moment: Date;
 }
 
-/** The options of a replay. */
 export interface ReplayOptions {
   /** @default every event */
   readonly events: readonly EventName[];
@@ -111,18 +109,18 @@ export interface ReplayOptions {
   readonly notify?: boolean | undefined;
   /** @default mode and time */
   readonly name?: string | undefined;
-  /** Messages a second, at most. */
+  /** Maximum messages a second. */
   readonly rate: number;
-  /** Ends after the plan. */
+  /** Stops after printing the plan. */
   readonly dryRun: boolean;
-  /** Does not ask. */
+  /** Skips the question. */
   readonly yes: boolean;
 }
 
-/** What is fixed when a replay begins. */
+/** The properties that cannot change after a replay has begun. */
 export type ReplayRequest = Pick<ReplayState, 'name' | 'mode' | 'notify' | 'filter' | 'typed'>;
 
-/** @throws CommandError if a replay cannot do that */
+/** @throws CommandError if the options are not possible for a replay */
 export function newRequest(stack: Stage, options: ReplayOptions, now: Date): ReplayRequest {
   const { events, since, until, shop, ids, outcomes, mode = 'fill', notify = false, name } = options;
   if (since === undefined) {
@@ -136,7 +134,7 @@ export function newRequest(stack: Stage, options: ReplayOptions, now: Date): Rep
   for (const [option, time] of Object.entries({ since: since.moment, until: end })) {
     if (time > now) throw new CommandError(`--${option} is in the future: ${time.toISOString()}`);
   }
-  // Refuses an empty window.
+  // Throws if the window is empty.
   recordFilter({ since: since.moment, until: end });
   const earliest = new Date(now.getTime() - REPLAYABLE_DAYS * DAY);
   if (since.moment < earliest) {
@@ -167,7 +165,7 @@ export function newRequest(stack: Stage, options: ReplayOptions, now: Date): Rep
 }
 
 /**
- * Compares the options given on resume with those of the replay. An option that is not given stays as it was.
+ * Compares the options given on resume with those of the replay. An option that is not given stays unchanged.
  * @throws CommandError that names the differences
  */
 export function refuseAnother(options: ReplayOptions, state: ReplayState): void {

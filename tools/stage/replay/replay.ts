@@ -10,9 +10,9 @@ import { type ReplayState, StateFile } from './state.ts';
 import { describePlan, describeRest, describeUnsent } from './text.ts';
 
 /**
- * Sends what the archive has of a window to its queues once more, or goes on with that.
+ * Sends the archived events of a window to their queues again, or resumes such a replay.
  * @returns whether all of it was sent
- * @throws CommandError if the options are wrong, and then nothing was sent; or if it stopped half-way
+ * @throws CommandError if the options are wrong (nothing was sent then), or if it stopped half-way
  */
 export async function replay(operation: Operation, options: ReplayOptions): Promise<boolean> {
   const { stack } = operation;
@@ -27,7 +27,7 @@ export async function replay(operation: Operation, options: ReplayOptions): Prom
   printBlocks(operation, describeRest(left, stack.title));
   if (dryRun) return true;
   if (!(await consented(operation, options, 'Continue?'))) return false;
-  // The question may have been open for long.
+  // Read again: the user may have taken long to answer the question.
   const file = new StateFile(stack, left.name);
   const state = (await file.read()) ?? left;
   refuseEnded(state);
@@ -75,7 +75,7 @@ async function begin(operation: Operation, options: ReplayOptions): Promise<bool
   return await runReplay(operation, { file, state, by, rate, delay });
 }
 
-/** @throws CommandError if it would have to ask, and there is no terminal to ask in */
+/** @throws CommandError if it would have to ask, and there is no terminal */
 function requireConsent({ dryRun, yes }: ReplayOptions): void {
   if (!dryRun && !yes) requireTerminal();
 }
@@ -105,7 +105,7 @@ function nothingToReplay(title: string, { skipped, damaged }: Plan, delay: numbe
   );
 }
 
-/** @throws CommandError if the replay is finished, or somebody runs it */
+/** @throws CommandError if the replay is finished, or another process runs it */
 function refuseEnded({ name, finishedAt, running }: ReplayState): void {
   if (finishedAt !== undefined) {
     throw new CommandError(`Replay ${name} was finished at ${finishedAt}. Choose another --name`);

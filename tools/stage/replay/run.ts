@@ -10,10 +10,10 @@ import { type ReplayState, type StateFile, TakenOverError } from './state.ts';
 import { describeEnd } from './text.ts';
 import { TokenBucket } from './token-bucket.ts';
 
-/** Milliseconds between two saves that say that this process is alive. */
+/** Milliseconds between two saves that show that this process is alive. */
 const SAVE_INTERVAL = 3_000;
 
-/** Milliseconds after its last save at which a run is taken for dead: five of them. */
+/** Milliseconds after its last save at which a run counts as dead: five missed saves. */
 export const DEAD_AFTER = 15_000;
 
 /** Milliseconds between two updates of the progress. */
@@ -21,8 +21,8 @@ const SHOW_INTERVAL = 200;
 
 /**
  * Runs a replay to its end, or until Ctrl-C.
- * @param run `state`: as it was begun, or left; `by`: ARN of the person who runs it; `rate`: messages a second; `delay`:
- * milliseconds by which the archive is late
+ * @param run `state`: new, or as the last run left it; `by`: ARN of the person who runs it; `rate`: messages a second;
+ * `delay`: milliseconds by which the archive is late
  * @returns whether all of it was sent
  * @throws CommandError if another process runs it; or if it stopped, with the reason and how to continue
  */
@@ -61,7 +61,7 @@ export async function runReplay(
     progress.show({ doing: 'Replaying', done, total, unit: 'messages', note });
   }, SHOW_INTERVAL);
   const saving = setInterval(() => {
-    // Any other failure may pass until the next save.
+    // Any other failure may be temporary: the next save tries again.
     checkpoint.save().catch((error) => error instanceof TakenOverError && taken.abort(error));
   }, SAVE_INTERVAL);
 
@@ -98,7 +98,7 @@ export async function runReplay(
   clearInterval(showing);
   progress.end();
   await checkpoint.save(finished ? { finishedAt: new Date().toISOString() } : {}).catch((error) => {
-    // What came first is the cause of this, too, such as expired credentials.
+    // The first failure is usually the cause of this one, too, such as expired credentials.
     failure ??= error;
   });
   if (taken.signal.aborted) throw taken.signal.reason;
@@ -119,7 +119,7 @@ export async function runReplay(
   return finished && unarchived === undefined && damaged.length === 0 && refused.count === 0;
 }
 
-/** An error that stops a replay half-way says in one line how to go on. */
+/** Adds how to continue to an error that stops a replay half-way. */
 function withAdvice(error: unknown, advice: string): unknown {
   if (!(error instanceof Error) || error instanceof TakenOverError) return error;
   if (error instanceof CommandError) return new CommandError(`${error.message}. ${advice}`);

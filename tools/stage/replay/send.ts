@@ -10,28 +10,28 @@ import type { Unsent } from './state.ts';
 import type { TokenBucket } from './token-bucket.ts';
 
 /**
- * Messages of a group, at most: those that are sent between two saves, and again after a kill. In AWS a batch takes some
- * 40 ms and a save 30, so this allows 3,000 messages a second.
+ * Maximum messages per group: those sent between two saves, and sent again after a kill. In AWS a batch takes about 40
+ * ms and a save 30, so this allows 3,000 messages a second.
  */
 const GROUP_MESSAGES = 250;
 
-/** Bytes after which a group is full. Two groups are in memory: one is read while the other is sent. */
+/** Maximum bytes of a group. Two groups are in memory: one is read while the other is sent. */
 const GROUP_BYTES = 16 * BATCH_BYTES;
 
-/** Records that are not sent and ends of objects after which a group is full. */
+/** Maximum number of skipped records and ends of objects in a group. */
 const GROUP_OTHERS = 1_000;
 
 interface SendOptions {
   readonly stack: Stage;
   readonly checkpoint: Checkpoint;
   readonly bucket: TokenBucket;
-  /** Ends it after the group that is being sent. */
+  /** Ends the replay after the group that is being sent. */
   readonly signal: AbortSignal;
   /** Called with the reason for a wait, and with undefined after it. */
   readonly onHold: (reason: string | undefined) => void;
 }
 
-/** What is settled together: messages of one event, and the records and ends of objects between them. */
+/** A unit of progress: messages of one event, and the skipped records and ends of objects between them. */
 const newGroup = (event: EventName) => ({
   event,
   messages: [] as ReplayMessage[],
@@ -41,16 +41,17 @@ const newGroup = (event: EventName) => ({
 
 type Group = ReturnType<typeof newGroup>;
 
-/** @param most messages */
+/** @param most maximum messages */
 function isFull({ messages, unsent, ended }: Group, most: number): boolean {
   const bytes = messages.reduce((sum, message) => sum + message.bytes, 0);
   return messages.length >= most || bytes >= GROUP_BYTES || unsent.length + ended.length >= GROUP_OTHERS;
 }
 
 /**
- * Sends what the archive has and the checkpoint does not, group by group. Nothing of a group is sent before all of the one
- * before it is saved.
- * @throws CommandError if SQS does not accept a message, or a consumer fails. What was sent is noted then.
+ * Sends the archived records that the checkpoint does not contain, group by group. A group is sent only after the
+ * previous group is saved.
+ * @throws CommandError if SQS does not accept a message, or a consumer fails. The checkpoint notes everything sent
+ * until then
  */
 export async function sendRecords(options: SendOptions): Promise<void> {
   const { stack } = options;
@@ -72,7 +73,7 @@ export async function sendRecords(options: SendOptions): Promise<void> {
   }
 }
 
-/** What is left to settle, in the order of the archive. Ends early once the signal is aborted. */
+/** The remaining groups, in the order of the archive. Ends early if the signal is aborted. */
 async function* groups({ stack, checkpoint, bucket, signal }: SendOptions): AsyncGenerator<Group> {
   const { state } = checkpoint;
   const most = Math.min(GROUP_MESSAGES, bucket.burst);
@@ -92,7 +93,7 @@ async function* groups({ stack, checkpoint, bucket, signal }: SendOptions): Asyn
           group = newGroup(event);
         }
       }
-      // An object that Ctrl-C left unread is not done.
+      // An object that Ctrl-C left unread is not finished.
       if (signal.aborted) return;
       group.ended.push({ key, damage: object.damage?.message });
     }
@@ -100,7 +101,7 @@ async function* groups({ stack, checkpoint, bucket, signal }: SendOptions): Asyn
   }
 }
 
-/** Sends the messages of a group, and saves what became of all of it. */
+/** Sends the messages of a group, and saves the result. */
 async function settle(group: Group, backlog: Backlog, options: SendOptions): Promise<void> {
   const { event, messages, unsent, ended } = group;
   const { checkpoint, bucket, signal, onHold } = options;
@@ -110,7 +111,7 @@ async function settle(group: Group, backlog: Backlog, options: SendOptions): Pro
     await bucket.take(messages.length, signal);
   }
   for (const { reason, ...place } of unsent) checkpoint.noteUnsent(place, reason);
-  // Until SQS has answered: the state may be saved at any time.
+  // Noted as unsent until SQS has answered, because the state may be saved at any time.
   for (const message of messages) checkpoint.noteLeft(message);
   const sent = await Promise.allSettled(batchesOf(messages).map((batch) => sendBatch(batch, event, options)));
   for (const { key, damage } of ended) checkpoint.noteEnd(key, damage);
@@ -119,7 +120,7 @@ async function settle(group: Group, backlog: Backlog, options: SendOptions): Pro
   await checkpoint.save();
 }
 
-/** Its consumer could only find out the same, in three hours of attempts. */
+/** Checked here because the consumer would need three hours of attempts to find out the same. */
 async function payloadGone(
   { s3, payloadBucket }: Stage,
   { body, payloadKey }: ArchiveRecord,

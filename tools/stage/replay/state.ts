@@ -15,7 +15,7 @@ const schema = z.object({
   name: z.string().check(z.regex(REPLAY_NAME)),
   mode: z.enum(replayModes),
   notify: z.boolean(),
-  /** Which records. The window is fixed, however it was typed. */
+  /** Which records. The window is stored as moments, even if it was typed as a duration. */
   filter: z.object({
     events: z.array(event),
     since: z.string(),
@@ -24,44 +24,45 @@ const schema = z.object({
     ids: z.optional(z.array(z.string())),
     outcomes: z.optional(z.array(outcome)),
   }),
-  /** The window as it was typed, to recognise it on resume. */
+  /** The window as typed, to recognise it on resume. */
   typed: z.object({ since: z.string(), until: z.optional(z.string()) }),
   /** ARN of the person who started it. */
   by: z.string(),
   startedAt: z.string(),
-  /** Messages, by the plan. */
+  /** Number of messages in the plan. */
   planned: count,
-  /** Unfinished objects by key. Each of their lines up to `line` is settled, except those in `left`. */
+  /** Unfinished objects by key. Their lines up to `line` are settled, except those in `left`. */
   begun: z._default(z.record(z.string(), z.object({ line: count, left: z.array(count) })), {}),
-  /** Hashes of the keys of finished objects, without those in the object of finished objects. */
+  /** Hashes of the keys of finished objects, without those in the separate object. */
   done: z.string(),
   /** Messages sent, by event. */
   sent: z.record(z.string(), count),
   /** Records that are not sent, by reason. */
   skipped: z.object({ ofReplays: count, forgotten: count, tooOld: z._default(count, 0), payloadGone: count }),
-  /** Messages that SQS will never accept: how many, and the first of them. */
+  /** Messages that SQS will never accept: their number, and the first of them. */
   refused: z.object({ count, first: z.array(z.object({ event, eventId: z.string(), why: z.string() })) }),
-  /** Damaged objects, and what is wrong with them. */
+  /** Damaged objects, with a description. */
   damaged: z.array(z.string()),
-  /** Who runs it, by an id of the run, and when it last said so. Absent if nobody does. */
+  /** Who runs it, an id of the run, and the time of its last sign of life. Absent if nobody runs it. */
   running: z.optional(z.object({ by: z.string(), id: z.string(), at: z.string() })),
   finishedAt: z.optional(z.string()),
 });
 
-/** A replay as it is stored under `replays/<name>.json` in the archive's bucket. */
+/** A replay as stored under `replays/<name>.json` in the archive's bucket. */
 export type ReplayState = z.infer<typeof schema>;
 
-/** Why a record is not sent. */
 export type Unsent = keyof ReplayState['skipped'];
 
-/** Messages that were sent. */
 export const sentOf = ({ sent }: Pick<ReplayState, 'sent'>) =>
   Object.values(sent).reduce((sum, messages) => sum + messages, 0);
 
 /** Another process runs this replay now. */
 export class TakenOverError extends CommandError {}
 
-/** A text in the archive's bucket that one process writes at a time: a write requires the version that it last saw. */
+/**
+ * A text in the archive's bucket with one writer at a time: a write succeeds only if the object still has the version
+ * last seen.
+ */
 class OwnedText {
   readonly #stack: Stage;
   readonly #place: { readonly Bucket: string; readonly Key: string };
@@ -72,7 +73,7 @@ class OwnedText {
     this.#place = { Bucket: stack.archiveBucket, Key };
   }
 
-  /** @returns undefined if there is none */
+  /** @returns undefined if it does not exist */
   async read(): Promise<string | undefined> {
     const stored = await this.#stored();
     this.#etag = stored?.etag;
@@ -98,7 +99,7 @@ class OwnedText {
       this.#etag = ETag;
     } catch (error) {
       if (!(error instanceof Error) || error.name !== 'PreconditionFailed') throw error;
-      // The client repeats a write whose answer was lost, and then finds its own text.
+      // The client retries a write if the answer was lost. The retry then finds its own text.
       const stored = await this.#stored();
       if (stored?.text === Body) {
         this.#etag = stored.etag;
@@ -109,10 +110,10 @@ class OwnedText {
   }
 }
 
-/** What is stored of a replay: its state, and the finished objects for which that has no room. */
+/** The stored data of a replay: its state, and the finished objects that do not fit into it. */
 export class StateFile {
   readonly #state: OwnedText;
-  /** Hashes, as `done` of the state. */
+  /** Hashes, in the format of `done` in the state. */
   readonly done: OwnedText;
   readonly #name: string;
 
@@ -122,7 +123,7 @@ export class StateFile {
     this.#name = name;
   }
 
-  /** @returns undefined if there is no such replay @throws CommandError if it is not the state of a replay */
+  /** @returns undefined if there is no such replay @throws CommandError if the object is not the state of a replay */
   async read(): Promise<ReplayState | undefined> {
     const text = await this.#state.read();
     if (text === undefined) return undefined;

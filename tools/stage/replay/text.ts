@@ -11,8 +11,8 @@ import type { Plan, ReplayRequest } from './plan.ts';
 import { type ReplayState, sentOf, type Unsent } from './state.ts';
 
 /**
- * Hours between a wrong write and the time at which it is settled, at most: three of attempts, and one in which the archive
- * refuses the record and the message comes again.
+ * Maximum hours between a wrong write and the time at which it is settled: three hours of attempts, and one in which
+ * the archive rejects the record and the message comes again.
  */
 const LATE_SETTLED_HOURS = 4;
 
@@ -35,7 +35,7 @@ const GAP = text('');
  * The plan of a replay.
  * @param rate messages a second
  * @param delay milliseconds by which the archive is late
- * @param expired what to say if the window begins before the archive
+ * @param expired text to print if the window begins before the archive
  */
 export function describePlan(
   { title }: Stage,
@@ -63,7 +63,7 @@ export function describePlan(
     ],
     ['only', only.join('; ') || undefined],
     ['skipped', describeUnsent(skipped) || undefined],
-    // They are in two places then, which has no second effect.
+    // They are then in two places, but are processed only once.
     ['dead letters', dead > 0 && `${count(dead)}. They also stay on the dead-letter queue unless redriven.`],
     ['window', `settled from ${filter.since} to ${filter.until}`],
     ['expired', expired],
@@ -84,7 +84,7 @@ export function describePlan(
   ];
 }
 
-/** Who is notified, and how often at most. */
+/** Who is notified, and at most how often. */
 function describePeople({ notify }: ReplayRequest, counts: Plan['counts']): string {
   const topics = [...counts].filter(([event]) => isNotification(event));
   if (topics.length === 0) return 'nobody: these events send no notifications';
@@ -133,7 +133,7 @@ export function describeUnsent({
     .join(', ');
 }
 
-/** What is left of a replay that was interrupted. */
+/** The rest of an interrupted replay. */
 export function describeRest(state: ReplayState, title: string): Block[] {
   const { name, startedAt, by, mode, notify, filter, planned } = state;
   return [
@@ -150,7 +150,7 @@ export function describeRest(state: ReplayState, title: string): Block[] {
 }
 
 /**
- * What a run of a replay has sent and has not, and where to look.
+ * What a run of a replay has sent and skipped, and where to look next.
  * @param sent messages of this run @param took milliseconds
  */
 export function describeEnd(

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Messages a second of a replay, by default and at most. */
+/** Messages a second of a replay: default and maximum. */
 export const DEFAULT_RATE = 100;
 export const MAX_RATE = 10_000;
 
-/** Seconds of a rate that may pass at once: the finest that timers keep at the highest rate. */
+/** Seconds of a rate that may pass at once. Timers are not precise enough for less at the highest rate. */
 const BURST_SECONDS = 0.1;
 
-/** Keeps a rate: a bucket that holds some tokens, and gets new ones at that rate. */
+/** Token bucket: limits a rate and allows short bursts. */
 export class TokenBucket {
-  /** Tokens that the bucket holds at most. */
+  /** Maximum tokens in the bucket. */
   readonly burst: number;
   readonly #rate: number;
   #tokens: number;
@@ -23,7 +23,7 @@ export class TokenBucket {
   }
 
   /**
-   * Takes tokens, and waits until there are enough. Later callers wait behind earlier ones.
+   * Takes tokens, and waits until there are enough. Callers are served in order.
    * @throws AbortError if the signal ends the wait
    */
   async take(count: number, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,5 @@
-// Posts one event by the client that oapi-codegen makes of docs/api/openapi.json. It prints the status of the answer.
+// Posts one event with the client that oapi-codegen generates from docs/api/openapi.json.
+// Prints the status of the answer.
 package main
 
 import (

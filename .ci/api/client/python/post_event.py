@@ -1,4 +1,4 @@
-"""Posts one event by the client that openapi-python-client makes of docs/api/openapi.json.
+"""Posts one event with the client that openapi-python-client generates from docs/api/openapi.json.
 
 It prints the status of the answer.
 """

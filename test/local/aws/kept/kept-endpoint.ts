@@ -10,7 +10,7 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import { type AwsEndpoint, startAwsEndpoint } from '../../../../local/aws/endpoint.ts';
 import { openKeptState } from '../../../../local/aws/kept-state.ts';
 
-/** Settings of clients that call once: what is not acknowledged is not repeated. */
+/** Client settings without retries: a call without an acknowledgement is not repeated. */
 export const settingsAt = (endpoint: string) => ({
   endpoint,
   region: 'eu-central-1',
@@ -30,7 +30,7 @@ export function clientsAt(endpoint: string) {
   };
 }
 
-/** An AWS endpoint with its state in a folder, that can be stopped and started again. */
+/** An AWS endpoint with its state in a folder. It can be stopped and started again. */
 export class KeptEndpoint implements AsyncDisposable {
   readonly folder: string;
   problems: string[] = [];
@@ -42,7 +42,7 @@ export class KeptEndpoint implements AsyncDisposable {
     return endpoint;
   }
 
-  /** @param folder that is removed in the end */
+  /** @param folder deleted at the end */
   constructor(folder: string) {
     this.folder = folder;
   }

@@ -166,7 +166,7 @@ describe('after a restart', () => {
     await prepare();
     const Record = { Data: Buffer.from('a record\n') };
     await endpoint.clients.firehose.send(new PutRecordCommand({ DeliveryStreamName: 'stream', Record }));
-    // There is no bucket yet.
+    // The bucket does not exist yet.
     await eventually(async () => (endpoint.problems.length > 0 ? true : undefined));
     await endpoint.stop();
     expect(endpoint.problems.at(-1)).toBe(
@@ -201,7 +201,7 @@ describe('after a restart', () => {
 
   test('an upload in parts goes on, and is there as a whole', async () => {
     const object = { Bucket: 'in-parts', Key: 'large' };
-    /** The least that S3 takes as a part that is not the last one. */
+    /** The minimum size that S3 accepts for a part, except the last one. */
     const part = Buffer.alloc(5 * 1024 * 1024, 'a');
     await endpoint.clients.s3.send(new CreateBucketCommand({ Bucket: object.Bucket }));
     const { UploadId } = await endpoint.clients.s3.send(new CreateMultipartUploadCommand(object));
@@ -288,7 +288,7 @@ describe('after a restart', () => {
     const receive = () =>
       sqsStore.getQueueByName('work')?.dequeue(1, 0, (arn) => sqsStore.getQueueByArn(arn));
     receive();
-    // fauxqs notifies its spy of a message between the two steps.
+    // fauxqs calls its spy between the two steps of moving a message.
     Object.assign(sqsStore.getQueueByName('dead') ?? {}, { spy: { addMessage: look } });
     receive();
     kept.close();
@@ -380,7 +380,7 @@ describe('a folder', () => {
     await openAndClose();
   });
 
-  /** Hashes of the tables that FORMAT stands for. */
+  /** Hashes of the tables for each value of FORMAT. */
   const TABLES = new Map([[2, '6ba815bf4b90005eb9b74a83132e570714b12338c38431b7b2ba761cacefce00']]);
 
   test('has another format when a table changes, also one of fauxqs', async () => {

@@ -30,7 +30,7 @@ const CLIENTS = 2;
 
 type Clients = ReturnType<typeof clientsAt>;
 
-/** @param blocks that a file may have at most, as on a full disk: half a KiB or one each. @default no limit */
+/** @param blocks maximum size of a file, to simulate a full disk: half a KiB or one each. @default no limit */
 async function startProcess(folder: string, blocks = 'unlimited') {
   const command = `ulimit -f ${blocks} && exec "$0" "$@"`;
   const child = spawn('sh', ['-c', command, process.execPath, PROGRAM, folder], {
@@ -88,7 +88,7 @@ async function create({ sqs, dynamodb, secrets }: Clients): Promise<void> {
   await secrets.send(new CreateSecretCommand({ Name: 'secret', SecretString: '0 0' }));
 }
 
-/** Sends, moves and processes messages, and rotates the secret, until the endpoint does not answer. */
+/** Sends, moves and processes messages, and rotates the secret, until the endpoint stops answering. */
 async function work({ sqs, dynamodb, secrets }: Clients, round: number): Promise<void> {
   async function send(sender: string, queue: string): Promise<void> {
     for (let number = 0; ; number += 1) {
@@ -133,7 +133,7 @@ async function work({ sqs, dynamodb, secrets }: Clients, round: number): Promise
   await Promise.allSettled([...each.flat(), rotate()]);
 }
 
-/** What another process sees in the file. */
+/** The file's content as another process sees it. */
 function committedMessages(folder: string): string[] {
   const reader = new DatabaseSync(join(folder, 'fauxqs.db'), { readOnly: true, timeout: 1_000 });
   const rows = reader.prepare('SELECT body FROM sqs_messages').all();
@@ -141,7 +141,7 @@ function committedMessages(folder: string): string[] {
   return rows.map(({ body }) => String(body));
 }
 
-/** What the next start finds. */
+/** The content after the next start. */
 async function contentOf({ aws, clients }: KeptEndpoint) {
   const bodies = async (name: string) => (await aws.inspectQueue(queueUrl(name))).map(({ body }) => body);
   const places = [...(await bodies('work')), ...(await bodies('failing')), ...(await bodies('dead'))];
@@ -158,7 +158,7 @@ async function contentOf({ aws, clients }: KeptEndpoint) {
   return { places, done: ids(items), byKind: ids(byKind) };
 }
 
-/** Of each sender the numbers of its messages, in order. */
+/** For each sender, the numbers of its messages, in order. */
 function numbersBySender(bodies: Iterable<string>): number[][] {
   const senders = Map.groupBy(bodies, (body) => body.split(' ')[0]);
   return [...senders.values()].map((group) =>
@@ -173,6 +173,7 @@ async function secretAt({ clients }: KeptEndpoint, VersionStage: string): Promis
   return SecretString.split(' ').map(Number);
 }
 
+// Takes 8 s: each round starts a process and waits for its first save.
 test('killed at random moments under traffic, the state is that of one moment: no message is lost or in two queues, tables agree with their indexes, and what was committed is there', async () => {
   await using endpoint = await KeptEndpoint.start();
   await create(endpoint.clients);
@@ -194,7 +195,7 @@ test('killed at random moments under traffic, the state is that of one moment: n
     expect(byKind).toEqual(done);
     const all = new Set([...places, ...done]);
     expect([...all]).toEqual(expect.arrayContaining(committed));
-    // A gap would be a message that was taken off its queue before what became of it was stored.
+    // A gap would be a message that was removed from its queue before its result was stored.
     for (const numbers of numbersBySender(all)) expect(numbers).toEqual([...numbers.keys()]);
     const [currentRound = 0, current = 0] = await secretAt(endpoint, 'AWSCURRENT');
     // The last commit may be older than this round's first rotation.

@@ -39,11 +39,11 @@ interface Place {
   sent: number;
 }
 
-/** A call. @returns what must be the same in both endpoints */
+/** A call. @returns the result, which must be equal in both endpoints */
 type Step = (place: Place) => Promise<unknown>;
 
 let kept: KeptEndpoint;
-/** Gets the same calls, and never stops. */
+/** Receives the same calls, and never stops. */
 let oracle: AwsEndpoint;
 
 beforeAll(async () => {
@@ -59,7 +59,7 @@ const outcomeOf = (answer: Promise<unknown>) => answer.catch((error: unknown) =>
 
 let places = 0;
 
-/** Lives are what is called until the endpoint stops and starts again. */
+/** Each life is a list of calls, after which the endpoint stops and starts again. */
 async function expectSameAfterRestarts(
   create: Step,
   step: fc.Arbitrary<Step>,
@@ -91,7 +91,7 @@ async function expectSameAfterRestarts(
 
 const queueUrl = (name: string) => `http://localhost/000000000000/${name}`;
 
-/** Longer than any test: what is in flight or delayed stays so. */
+/** Longer than any test, so that messages in flight or delayed stay so. */
 const LONG_SECONDS = 600;
 
 const send = fc
@@ -117,7 +117,7 @@ const send = fc
       },
   );
 
-/** Until nothing is visible. A message is a dead letter at its third receive. */
+/** Receives until nothing is visible. A message becomes a dead letter at its third receive. */
 const receive: Step = async ({ world, name, handles }) => {
   const received: unknown[] = [];
   for (;;) {
@@ -138,7 +138,7 @@ const receive: Step = async ({ world, name, handles }) => {
   }
 };
 
-/** Settles a message that was received, maybe one that was settled before. */
+/** Settles a received message, possibly one that was settled before. */
 const settle = fc.tuple(fc.constantFrom('delete', 'give back', 'extend'), fc.nat(10)).map(
   ([how, index]): Step =>
     async ({ world: { clients }, name, handles }) => {
@@ -185,7 +185,7 @@ const id = fc.constantFrom('a', 'b', 'ü\u0000\u{1f980}', 'd'.repeat(300));
 const shop = fc.constantFrom('one', 'two');
 const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 });
 
-/** Some are refused. */
+/** Some of the calls are rejected. */
 const write = fc.oneof(
   fc.record({ id, shop, name: text, isFirst: fc.boolean() }).map(
     ({ isFirst, ...item }): Step =>

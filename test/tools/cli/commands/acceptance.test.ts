@@ -36,11 +36,11 @@ const settingsFor = ({ operator }: LocalStack) => ({
   AWS_SECRET_ACCESS_KEY: operator.credentials.secretAccessKey,
 });
 
-/** Runs `npm run acceptance -- …` as in a shell with no AWS settings but the given ones. */
+/** Runs `npm run acceptance -- …` as in a shell with only the given AWS settings. */
 const runAcceptance = (args: readonly string[], settings: Readonly<Record<string, string>> = {}) =>
   runNode(['tools/cli/commands/entry.js', 'acceptance', ...args], settings);
 
-/** @returns the exit code, and all that it wrote */
+/** @returns the exit code, and the whole output */
 async function runNode(
   args: readonly string[],
   settings: Readonly<Record<string, string>>,
@@ -49,7 +49,7 @@ async function runNode(
     env: {
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-      // Credentials of the person at this machine are in files below it, and those of a server at a fixed address.
+      // Disables the user's credential files, and a server's credentials from the metadata endpoint.
       HOME: '/nonexistent',
       AWS_EC2_METADATA_DISABLED: 'true',
       ...settings,
@@ -65,14 +65,13 @@ async function runNode(
   return { code, output };
 }
 
-/** @returns the file's path */
 async function write(content: unknown): Promise<string> {
   const file = join(folder, 'outputs.json');
   await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
   return file;
 }
 
-/** All that a suite could have left: rows, messages, payloads, queues and subscriptions of its own. */
+/** Everything that a suite may leave: items, messages, payloads, its own queues and subscriptions. */
 async function left({ operator, outputs }: LocalStack): Promise<unknown> {
   const tables = new Tables(operator);
   const queues = new Queues(operator);
@@ -94,6 +93,7 @@ async function left({ operator, outputs }: LocalStack): Promise<unknown> {
 const nothing = { rows: [], messages: [], payloads: [], queues: [], subscriptions: [] };
 
 describe('the acceptance suite', () => {
+  // Takes 10 s: the whole suite, in a Jest of its own.
   test('passes, says what it was run against, and leaves nothing behind', async () => {
     const file = await write({ [stack.name]: stack.outputs });
     const { code, output } = await runAcceptance(['--outputs', file], settings);
@@ -104,6 +104,7 @@ describe('the acceptance suite', () => {
     expect(await left(stack)).toEqual(nothing);
   });
 
+  // Takes 10 s: the whole suite, in a Jest of its own.
   test('finds the stack that npm start runs, whatever AWS settings the shell has', async () => {
     const other = await startTestStack({ assembly: await gatewayAssembly('rest') });
     // Jest finds no tests behind a symbolic link.
@@ -133,7 +134,7 @@ describe('the acceptance suite', () => {
   });
 
   test('fails if an effect fails, and leaves nothing behind then, either', async () => {
-    // The review topic's subscriber waits at the chat topic: no review notification ever comes.
+    // The review topic's subscriber waits at the chat topic, so no review notification ever arrives.
     const outputs = { ...stack.outputs, ReviewTopicArn: stack.outputs.ChatTopicArn };
     const { code, output } = await runSuite('effects', { [stack.name]: outputs }, '-t', '^review.posted');
     expect(output).toContain('● review.posted › sends a review notification');
@@ -141,7 +142,6 @@ describe('the acceptance suite', () => {
     expect({ code, left: await left(stack) }).toEqual({ code: 1, left: nothing });
   });
 
-  /** Runs one file of the suite. */
   async function runSuite(name: string, outputs: object, ...options: string[]) {
     const files = `test/acceptance/${name}.test.ts`;
     const args = [...JEST, '--config=test/acceptance/jest.config.js', files, ...options];
@@ -161,7 +161,7 @@ describe('npm run acceptance refuses', () => {
   });
   afterAll(() => project.remove());
 
-  /** Of the person at this machine no settings apply. */
+  /** Disables the user's own AWS settings. */
   const nobody = { AWS_PROFILE: '', AWS_CONFIG_FILE: 'none', AWS_SHARED_CREDENTIALS_FILE: 'none' };
   const refuse = async (args: readonly string[], line: unknown, environment = {}) =>
     expect(await project.type(['acceptance', ...args], { ...nobody, ...settings, ...environment })).toEqual(

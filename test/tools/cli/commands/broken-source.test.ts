@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => project.remove());
 
-/** Puts lines before those of some files, and leaves the others as they are. */
+/** Inserts lines at the beginning of some files, and restores the others. */
 async function prepend(lines: Readonly<Record<string, string>>): Promise<void> {
   for (const [file, text] of sources) {
     await writeFile(project.path(file), file in lines ? `${lines[file]}\n${text}` : text);
@@ -65,7 +65,7 @@ import * as z from 'zod/mini';
 
 test('a warning of esbuild is printed once, and the stack is synthesised', async () => {
   await prepend({ [SHARED]: 'console.log({ girl: 1, girl: 2 });' });
-  // As `cdk synth` runs the app, without its own validation: the template is as it always is.
+  // Runs the app as `cdk synth` does, without its validation, because the template does not change.
   const { code, stderr } = await project.spawn([process.execPath, 'bin/app.ts'], {
     CDK_OUTDIR: project.path('cdk.out'),
     CDK_CONTEXT_JSON: JSON.stringify(readContext()),

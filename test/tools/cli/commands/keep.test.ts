@@ -12,9 +12,9 @@ import { freePort, Project, type Running } from './project.ts';
 const SECRET = 'of the first run';
 const OTHER_SECRET = 'of the second run';
 
-/** Deliveries that are under way when the stack is killed. */
+/** Deliveries in progress when the stack is killed. */
 const BURST = 60;
-/** Answers that came by then. */
+/** Number of answers that arrived before. */
 const ANSWERED = 20;
 
 let project: Project;
@@ -47,7 +47,7 @@ async function interrupt(): Promise<void> {
   expect(await stack.ended).toMatchObject({ code: 0 });
 }
 
-/** Every process of it, as a crash of the machine's user session would. */
+/** Kills all its processes, like a crash of the user's session. */
 async function kill(): Promise<void> {
   const { pid, exitCode, signalCode } = stack?.process ?? {};
   if (pid === undefined || exitCode !== null || signalCode !== null) return;
@@ -77,7 +77,6 @@ async function here() {
 const timestamp = '2026-01-31T09:00:00Z';
 const userUpdated = (id: string) => ({ event: 'user.updated', data: { user_id: id }, timestamp });
 
-/** The console's list, as JSON. */
 async function listed(): Promise<string> {
   const { url } = JSON.parse(await readFile(project.path('.local/console.json'), 'utf8'));
   return (await fetch(new URL('/api/deliveries', url))).text();
@@ -119,10 +118,10 @@ describe('a stack that is started with --keep, stopped, started again and killed
     await start(OTHER_SECRET);
   });
 
-  /** @returns in the middle of it */
+  /** @returns while deliveries are still in progress */
   async function burst(): Promise<void> {
     const { outputs, queues, partner } = await here();
-    // What is in flight when the stack is killed comes back soon.
+    // Messages that are in flight when the stack is killed come back soon.
     await queues.client.send(
       new SetQueueAttributesCommand({
         QueueUrl: outputs.UserUpdatedQueueUrl,

@@ -5,15 +5,17 @@ import { eventually } from '../../../support/eventually.ts';
 import { Project, refusal } from './project.ts';
 
 let project: Project;
+let firstCommit: string;
 
 beforeAll(async () => {
-  // A link would lead the imports of a module back to the files that stay as they are.
+  // Copied, because imports through a link would load the original files.
   const code = ['bin', 'events', 'lambda', 'lib', 'local', 'test', 'tools'];
-  project = await Project.create({ copied: [...code, 'docs', 'README.md', '.gitignore'] });
+  project = await Project.create({ copied: [...code, 'docs', '.gitignore'] });
   git('init', '--quiet');
-  // A link is no folder, which is what .gitignore has.
+  // .gitignore matches only a folder, and here it is a link.
   appendFileSync(project.path('.git/info/exclude'), 'node_modules\n');
   commit();
+  firstCommit = git('rev-parse', 'HEAD').trim();
 });
 
 afterAll(() => project.remove());
@@ -30,9 +32,10 @@ function commit(): void {
 
 const newEvent = (...args: string[]) => project.type(['new-event', ...args]);
 
-/** Each test leaves everything committed, or as it was. */
+/** Each test leaves everything committed or restored. */
 afterEach(() => {
   expect(git('status', '--porcelain')).toBe('');
+  git('reset', '--quiet', '--hard', firstCommit);
 });
 
 describe('new-event refuses in one line', () => {
@@ -71,19 +74,19 @@ describe('new-event refuses in one line', () => {
   });
 
   test('to write to files that have changes which are not committed', async () => {
-    appendFileSync(project.path('README.md'), 'More.\n');
+    appendFileSync(project.path('docs/how-it-works.md'), 'More.\n');
     writeFileSync(project.path('events/api-gateway/more.json'), '{}');
     expect(await newEvent('example.added', '--effect', 'chat')).toEqual(
       refusal(
-        'Commit or undo these first, which would be written to: README.md, events/api-gateway/more.json',
+        'Commit or undo these first, which would be written to: docs/how-it-works.md, events/api-gateway/more.json',
       ),
     );
-    git('checkout', '--quiet', 'README.md');
+    git('checkout', '--quiet', 'docs/how-it-works.md');
     git('clean', '--force', '--quiet');
   });
 });
 
-// Each of these synthesises the stack of the new event.
+// Each test synthesises the stack with a new event.
 describe('new-event', () => {
   test('leaves every file as it was if the synthesis refuses the name of a construct', async () => {
     const { code, stderr } = await newEvent('saved.queries', '--effect', 'chat');
@@ -107,8 +110,10 @@ describe('new-event', () => {
     const meaning = "The shop's door has closed";
     const added = await newEvent('example.added', '--effect', 'chat', '--meaning', meaning);
     expect({ code: added.code, stderr: added.stderr }).toEqual({ code: 0, stderr: '' });
-    expect(readFileSync(project.path('README.md'), 'utf8')).toContain(`| \`example.added\` | ${meaning} |`);
-    // The check finds this one, and no other.
+    expect(readFileSync(project.path('docs/how-it-works.md'), 'utf8')).toContain(
+      `| \`example.added\` | ${meaning} |`,
+    );
+    // The check must find this change, and no other.
     appendFileSync(project.path('docs/configuration.md'), 'By hand.\n');
     commit();
     expect(await project.run(['generate', '--check'])).toEqual(

@@ -17,11 +17,10 @@ export interface Ended {
 
 export interface Running {
   readonly process: ChildProcess;
-  /** All that it wrote so far. */
   readonly stdout: () => string;
   readonly stderr: () => string;
   readonly ended: Promise<Ended>;
-  /** What Ctrl-C does: the terminal interrupts every process of the command. */
+  /** Like Ctrl-C: the terminal interrupts every process of the command. */
   interrupt(): void;
 }
 
@@ -29,21 +28,21 @@ type Environment = Readonly<Record<string, string>>;
 
 const ROOT = resolve('.');
 
-/** What a command leaves behind, and what is a working copy's own. */
+/** Output of commands, and files that each working copy has for itself. */
 const NOT_LINKED = new Set(['.local', '.git', 'cdk.out', 'coverage', 'package.json']);
 
-/** Variables that commands take settings from, or that Jest sets for itself. */
+/** Variables with settings of commands, and those that Jest sets for itself. */
 const SETTINGS = ['PORT', 'AWS_PORT', 'CONSOLE_PORT', 'WEBHOOK_SECRET', 'NODE_OPTIONS'];
 
 /**
- * A folder that is this project in everything but `.local`: what runs in it neither finds nor disturbs a
- * stack that is running in the project itself.
+ * A folder that links to this project, except for `.local`. Commands in it neither find nor disturb a stack that runs
+ * in the project itself.
  */
 export class Project {
   readonly #folder: string;
   readonly #children: ChildProcess[] = [];
 
-  /** @param settings `copied` are folders that a test changes files of */
+  /** @param settings `copied` are folders in which a test changes files */
   static async create({
     neededNode,
     copied = [],
@@ -60,7 +59,7 @@ export class Project {
     if (neededNode !== undefined) description.devDependencies.node = neededNode;
     await writeFile(join(folder, 'package.json'), JSON.stringify(description));
     await mkdir(join(folder, '.local'));
-    // What one project has synthesised, others need not, unless their sources are at other places.
+    // Projects share their cached syntheses, unless their sources are in other places.
     if (!copied.includes('lambda')) {
       const synthesised = join(dirname(testAssembly()), 'synthesised');
       await mkdir(synthesised, { recursive: true });
@@ -77,7 +76,7 @@ export class Project {
     return join(this.#folder, file);
   }
 
-  /** Also kills the commands that a failed test left running: Jest would wait for them. */
+  /** Also kills commands that a failed test left running: Jest would wait for them. */
   async remove(): Promise<void> {
     for (const { pid, exitCode, signalCode } of this.#children) {
       if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');
@@ -86,7 +85,7 @@ export class Project {
   }
 
   /**
-   * Runs a command in this process, in the project's folder: a process of its own takes half a second.
+   * Runs a command in this process, in the project's folder, because a separate process takes half a second to start.
    * @param environment variables that are set meanwhile
    */
   async type([script = '', ...args]: readonly string[], environment: Environment = {}): Promise<Ended> {
@@ -129,9 +128,7 @@ export class Project {
     return this.start(args, environment).ended;
   }
 
-  /**
-   * Starts one command of `tools/cli/commands/entry.js`, without npm around it.
-   */
+  /** Starts one command of `tools/cli/commands/entry.js`, without npm. */
   start(args: readonly string[], environment: Environment = {}): Running {
     return this.spawn([process.execPath, 'tools/cli/commands/entry.js', ...args], environment);
   }
@@ -153,11 +150,11 @@ export class Project {
       env: {
         ...Object.fromEntries(inherited),
         PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`,
-        // Several stacks run at a time, and what a developer runs beside the tests has the usual one.
+        // Several stacks run at the same time, and a developer's own stack may use the default port.
         CONSOLE_PORT: '0',
         ...environment,
       },
-      // In a process group of its own, as a terminal gives each command.
+      // In its own process group, as a terminal starts each command.
       detached: true,
     });
     this.#children.push(child);
@@ -179,14 +176,14 @@ export class Project {
   }
 }
 
-/** How a command ends that refuses: one line on standard error. */
+/** Expected end of a command with an error: one line on standard error. */
 export const refusal = (line: unknown, code = 1) => ({
   code,
   stdout: '',
   stderr: typeof line === 'string' ? `${line}\n` : line,
 });
 
-/** Something else that listens, on a free port. */
+/** Another server on a free port. */
 export async function occupyPort(host = '127.0.0.1'): Promise<{ port: number; server: Server }> {
   const server = createServer();
   await once(server.listen({ port: 0, host }), 'listening');

@@ -258,7 +258,7 @@ describe('on another major version of Node.js than the one that Lambda runs', ()
   });
   afterAll(() => other.remove());
 
-  /** As an older Node.js, it cannot read TypeScript. */
+  /** Like an older Node.js, it cannot run TypeScript. */
   const run = (project: Project, args: readonly string[]) =>
     project.spawn([process.execPath, '--no-strip-types', ...args]).ended;
 

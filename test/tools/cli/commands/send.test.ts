@@ -13,7 +13,7 @@ let running: TestConsole;
 
 beforeAll(async () => {
   running = await startTestConsole();
-  // Twice, before the receiver reads it: the secret that the stack was started with is not the previous one, either.
+  // Rotated twice, before the receiver reads it, so that the original secret is not the previous one either.
   for (const secret of ['rotated', 'rotated again']) await rotate(secret);
   project = await Project.create();
   const { name, outputs } = running.stack;

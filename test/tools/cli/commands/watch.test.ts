@@ -15,7 +15,7 @@ const CONSUMER = 'lambda/events/shop-updated/consumer.ts';
 const SHARED = 'lambda/effects/cast.ts';
 const PIPELINE = 'lib/pipeline/event-pipeline.ts';
 
-/** Is said after the types were checked, too. */
+/** Printed after the types were checked, too. */
 const FIXED = /^Fixed: all saved code builds/m;
 
 let project: Project;
@@ -24,10 +24,11 @@ let tables: Tables;
 let queues: SQSClient;
 
 beforeAll(async () => {
-  // A link would lead the imports of a module back to the files that stay as they are.
+  // Copied, because imports through a link would load the original files.
   const code = ['bin', 'events', 'lambda', 'lib', 'local', 'test', 'tools', 'docs', 'README.md'];
   project = await Project.create({ copied: [...code, 'cdk.json'] });
-  // Each save is followed by a type check, which takes seconds for all sources. `test/tools/dev/watch/watch.test.ts` tests it.
+  // Each save is followed by a type check, which takes seconds for all sources. `test/tools/dev/watch/watch.test.ts`
+  // tests it.
   const types = { compilerOptions: { lib: ['es5'], types: [] }, files: ['nothing.ts'] };
   await writeFile(project.path('tools/dev/watch/tsconfig.sources.json'), JSON.stringify(types));
   await writeFile(project.path('tools/dev/watch/nothing.ts'), '');
@@ -49,7 +50,7 @@ afterAll(async () => {
   await project?.remove();
 });
 
-/** Length of what the stack had written before the test. */
+/** Length of the stack's output before the test. */
 let before: number;
 beforeEach(() => {
   before = stack.stdout().length;
@@ -57,14 +58,13 @@ beforeEach(() => {
 
 const said = () => stack.stdout().slice(before);
 
-/** Waits for a line. */
 async function saying(line: RegExp): Promise<RegExpMatchArray> {
   return eventually(async () => said().match(line) ?? undefined).catch(() => {
     throw new Error(`It did not print ${line}, but: ${said()}`);
   });
 }
 
-/** Files as they were before a test, by their path. */
+/** Original content of files, by path. */
 const originals = new Map<string, string>();
 
 async function replace(file: string, text: string, replacement: string): Promise<void> {
@@ -74,7 +74,7 @@ async function replace(file: string, text: string, replacement: string): Promise
   await writeFile(project.path(file), source.replace(text, replacement));
 }
 
-/** Puts the files back. @param line that says that this was taken over */
+/** Restores the files. @param line expected afterwards */
 async function putBack(line: RegExp): Promise<void> {
   before = stack.stdout().length;
   for (const [file, source] of originals) await writeFile(project.path(file), source);
@@ -101,7 +101,7 @@ const timestamp = '2026-01-31T09:00:00Z';
 
 const post = (event: object) => new Partner(outputs().WebhookUrl).post(event, { secret: LOCAL_SECRET });
 
-/** Posts an update of a shop that nobody knew. @returns its row */
+/** Posts an update of a new shop. @returns its item */
 async function updateShop(): Promise<Record<string, unknown>> {
   const shopId = randomUUID();
   const data = { shop_id: shopId, updated_fields: ['name'] };
@@ -113,6 +113,7 @@ async function updateShop(): Promise<Record<string, unknown>> {
 const writing = (...fields: string[]) =>
   ['shopId, updatedFields }', `shopId, updatedFields: ${JSON.stringify(fields)} }`] as const;
 
+// Takes 6 s: two rebuilds, each followed by a delivery.
 test('a saved consumer is rebuilt alone, takes the next message, and finds the state as it was', async () => {
   const { shop_id, ...row } = await updateShop();
   const folders = functions();
@@ -154,7 +155,7 @@ test('a mistake in a file that functions share is reported once, and its fix reb
   await rm(gone);
 });
 
-// Takes 15 s: three syntheses, the first of which fails.
+// Takes 15 s: three syntheses. The first one fails.
 test('a stack that cannot be synthesised goes on as it was, and its fix and a further event update it', async () => {
   const { shop_id } = await updateShop();
   await replace(PIPELINE, 'const MAX_RECEIVES = 10;', 'const MAX_RECEIVES = ;');
@@ -185,6 +186,7 @@ test('a stack that cannot be synthesised goes on as it was, and its fix and a fu
   originals.clear();
 });
 
+// Takes 6 s: starts a second stack.
 test('with --no-watch a saved consumer is not rebuilt', async () => {
   const other = await project.startStack('--no-watch', '--port', '0', '--aws-port', '0');
   before = stack.stdout().length;

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { LogFormat } from '../../../../tools/cli/terminal/log-format.ts';
 
-/** Columns are as wide as the longest of their kind, which is no business of these tests. */
+/** Ignores the exact width of columns, which depends on the longest names. */
 const format = (text: string, width = Number.POSITIVE_INFINITY) =>
   new LogFormat(process.stdout, width)
     .logLine({ functionName: 'Hooks-Receiver', at: Date.parse(structured.timestamp), stream: 'stdout', text })

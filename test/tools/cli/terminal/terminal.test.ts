@@ -149,7 +149,7 @@ test('text from outside cannot command the terminal, and keeps its lines and its
 });
 
 test('a shell reads any text as the one word that it was', () => {
-  // A shell has no word with NUL, and no text with half a surrogate pair.
+  // Shell words cannot contain NUL or half a surrogate pair.
   const word = fc.string({ unit: 'binary' }).map((any) => any.replaceAll('\0', ''));
   fc.assert(
     fc.property(fc.array(word, { minLength: 60, maxLength: 60 }), (words) => {

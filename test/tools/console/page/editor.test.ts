@@ -14,7 +14,7 @@ describe('a delivery as curl', () => {
     contentType: 'application/json',
   };
 
-  /** What the shell hands to curl, which prints it instead of sending it. */
+  /** Arguments that the shell passes to curl. A fake curl prints them. */
   function run(command: string): { arguments: string[]; body: string } {
     const script = `curl() { printf '%s\\n' "$@"; printf 'BODY:'; cat; }\n${command}`;
     const [head = '', ...body] = execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('BODY:');

@@ -11,13 +11,15 @@ function format(text: string): string {
   return textOf(formatted.lines);
 }
 
-/** JSON text without the white space that means nothing. */
+/** JSON text without insignificant white space. */
 const withoutSpace = (text: string) =>
   text.replaceAll(/("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g, (_, string: string | undefined) => string ?? '');
 
 const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
 
-/** JSON text as anybody may write it: white space anywhere, numbers and strings in each of their forms, keys twice. */
+/**
+ * JSON text in any valid form: white space anywhere, numbers and strings in each of their notations, duplicate keys.
+ */
 const jsonText = fc.letrec((tie) => ({
   value: fc.oneof(
     { maxDepth: 4 },

@@ -27,7 +27,7 @@ const templateOf = async (of: string) => {
   return JSON.parse(await readFile(join(of, `${name}.template.json`), 'utf8'));
 };
 
-/** Paths of what differs, without logical ids. */
+/** Paths of differences, without logical ids. */
 function differences(one: unknown, other: unknown, path = ''): string[] {
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) {
     return one === other ? [] : [path];

@@ -16,7 +16,7 @@ import { BUNDLE_LIST, type BundleList } from '../../../../lib/release/function-b
 import { readContext } from '../../../../local/template/synthesise.ts';
 import { filesDigest, KeptAssemblies, MADE_OF } from '../../../../tools/dev/start/kept-assembly.ts';
 
-/** Writes down what a process reads: modules, and files, in each way that `fs` has. What esbuild reads is in its list. */
+/** Records what a process reads: modules, and files with each method of `fs`. esbuild reports its own list. */
 const RECORDER = `
   import fs from 'node:fs';
   import { registerHooks, syncBuiltinESMExports } from 'node:module';
@@ -71,7 +71,7 @@ async function synthesise(folder: string, overrides: object): Promise<void> {
   writeFileSync(join(folder, 'asset/index.mjs'), `${source}${JSON.stringify(overrides)}`);
 }
 
-/** @returns the assembly's one file */
+/** @returns the assembly's only file */
 async function start(name: string, overrides = {}): Promise<string> {
   await kept().write(join(root, name), overrides);
   return readFileSync(join(root, name, 'asset/index.mjs'), 'utf8');
@@ -176,6 +176,7 @@ describe('the digest of the sources', () => {
     expect(digest()).toBe(digest());
   });
 
+  // Takes 6 s: a synthesis in a process of its own, which records the files that it reads.
   test('covers every file of this project that a synthesis reads', async () => {
     const read = join(root, 'read.json');
     const app = spawn(

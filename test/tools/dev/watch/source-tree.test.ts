@@ -36,7 +36,7 @@ afterEach(async () => {
 
 const listen = () => tree.watch((files) => reported.push([...files].sort()));
 
-/** Saves another file and waits for its report: whatever was done before has been looked at by then. */
+/** Saves another file and waits for its report. Earlier changes have been processed by then. */
 async function savedUntilNow(): Promise<string[]> {
   await writeFile('lib/last.ts', String(Math.random()));
   await eventually(async () => reported.flat().includes('lib/last.ts') || undefined);
@@ -136,7 +136,7 @@ test('a folder that becomes a file is reported as that file', async () => {
 });
 
 test('what the system refuses is a problem once, and the rest is reported when it is saved', async () => {
-  // Leads to itself, which nobody may open, root included.
+  // A link to itself. Nobody can open it, not even root.
   await symlink('loop.ts', 'lambda/loop.ts');
   tree = newTree();
   listen();

@@ -22,20 +22,18 @@ const before = process.cwd();
 let folder: string;
 let workspace: Workspace;
 let watching: Watch;
-// Not imported: that would load esbuild before the folder is changed.
+// Not imported: that would load esbuild before the working folder changes.
 const BUNDLE_LIST: typeof bundling.BUNDLE_LIST = 'bundles.json';
 
-/** What was said of each save. */
 let said: string[];
-/** Folders that were synthesised to, and those that were there when they were deployed. */
+/** Folders of syntheses, and those that existed at the deployment. */
 let synthesised: string[];
 let deployed: string[];
-/** Ends a synthesis. */
 let synthesis: () => Promise<void>;
 /** Ends the replacement of a function's code. */
 let replacement: () => Promise<undefined>;
 
-// One for all tests: esbuild works in the folder that it is loaded in.
+// Once for all tests, because esbuild keeps the working folder in which it was loaded.
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-watch-'));
   const modules = resolve('node_modules');
@@ -156,6 +154,7 @@ describe('types are checked in the background', () => {
     expect(said[0]).toMatch(/^Rebuilt first in/);
   });
 
+  // Takes 8 s: the types are checked after each of five saves.
   test('only code that builds and has correct types is said to be fixed', async () => {
     await saying('export const = 1;\n', 'The last good code goes on');
     await saying('export const name: string = 1;\n', 'Type errors');

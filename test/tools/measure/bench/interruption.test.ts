@@ -6,7 +6,10 @@ import { RunningStack } from '../../../../tools/measure/bench/npm-start.ts';
 import { outputOf } from '../../../../tools/measure/bench/processes.ts';
 import { eventually } from '../../../support/eventually.ts';
 
-/** The processes that `start` starts at once. Others of this test run may end meanwhile, so a count would not do. */
+/**
+ * The processes that `start` starts at once. A count is not enough, because other processes of this test may end
+ * meanwhile.
+ */
 function startedBy(start: () => unknown) {
   const children: ChildProcess[] = [];
   const add = (message: unknown) => children.push((message as { process: ChildProcess }).process);
@@ -35,7 +38,7 @@ test.each([
     await expect(started).rejects.toThrow('interrupted');
     await eventually(async () => children.every(hasEnded) || undefined, { limit: 5_000 });
   },
-  // Below the limits after which they would end anyway.
+  // Below the timeouts after which they would end anyway.
   10_000,
 );
 

@@ -22,15 +22,15 @@ import { testAssembly } from '../../../support/test-stack.ts';
 const deployment = readDeployment(await stageAssembly('prod'));
 const ACCOUNT_CONCURRENCY = 1_000;
 
-/** A log line has the event's name several times: a further event moves the mean by some percent. */
+/** A log line contains the event's name several times, so a new event moves the mean by some percent. */
 const LOG_BYTES_TOLERANCE = 0.15;
 
-/** Samples are of one event each: a further one moves the mean. */
+/** Each sample is one event, so a new event moves the mean. */
 const RECORDS_TOLERANCE = 0.25;
 
 const sampleBodies = readSamples().map(({ name }) => readFileSync(`events/${name}.json`, 'utf8').trim());
 
-/** Records of the samples, so many of each, under ids as unlike as those of the partner. */
+/** Several records of each sample, with ids that vary like the partner's. */
 function sampleRecords(each: number): string {
   return sampleBodies
     .flatMap((body) => {
@@ -159,7 +159,7 @@ describe('what a delivery is charged for', () => {
       quantity(costsOf({ deliveries }, { ...deployment, tracing }), 'X-Ray', 'traces') ?? 0;
     expect(traces(1_000) / 2_000).toBeCloseTo(1, 2);
     expect(traces(1e10) / 2e10).toBeCloseTo(0.05, 2);
-    // Two of each second are four of two functions.
+    // Two traces a second for each of two functions.
     expect(traces(1e10, { rate: 0, reservoir: 2 }) / (4 * ((365.25 / 12) * 24 * 60 * 60))).toBeCloseTo(1);
     expect(traces(1e6, { rate: 0.05, reservoir: 0 })).toBeCloseTo(100_000);
     expect(quantity(costsOf(), 'X-Ray', 'traces')).toBeUndefined();
@@ -211,7 +211,7 @@ describe('the archive', () => {
     const intervals = (365.25 / 12) * 24 * 4;
     expect(objects(1e6)).toBeCloseTo(eventNames.length * intervals, -2);
     expect(objects(1e6, 60)).toBeGreaterThan(10 * objects(1e6));
-    // Hardly two in an interval.
+    // Rarely two in an interval.
     expect(objects(60) / 60).toBeCloseTo(1, 2);
   });
 
@@ -326,7 +326,7 @@ describe('the settings', () => {
   // biome-ignore lint/suspicious/noExplicitAny: a template has whatever shape CloudFormation gives it.
   type Json = any;
 
-  /** The stack with its resources of a type changed. */
+  /** The stack with changed resources of a type. */
   function changed(type: string, change: (properties: Json) => void): string {
     folder = mkdtempSync(join(tmpdir(), 'cost-test-'));
     for (const file of readdirSync(testAssembly()).filter((name) => name.endsWith('.json'))) {

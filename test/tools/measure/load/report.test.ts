@@ -143,7 +143,7 @@ interface Fate {
   readonly came?: number | string;
 }
 
-/** A run of which each delivery fares as its second says. */
+/** A run in which each delivery behaves as defined for its second. */
 function ranAs(
   plan = planned(),
   fateIn: (second: number) => Fate = () => ({}),
@@ -299,7 +299,7 @@ describe('a report', () => {
     expect(told(ranAs(ramp))).toContain('It holds at 100 a second');
   });
 
-  /** A ramp that ended in its fourth second, and what came of deliveries until then. */
+  /** A ramp that ended in its fourth second, and the results until then. */
   function cutRamp(came: number | string = 200) {
     const measurements = new Measurements(ramp);
     const dues = measurements.slices.flatMap(({ begin, wanted }) =>
@@ -327,7 +327,7 @@ describe('a report', () => {
 
   test('of a ramp that ended as nothing was answered any more says at which step', () => {
     const { measurements } = cutRamp();
-    // The third second was sent whole, and the fourth was not.
+    // The third second was sent completely, the fourth was not.
     const open = new Measurements(ramp);
     for (const { begin, wanted } of measurements.slices.filter(({ begin }) => begin < 4)) {
       for (let index = 0; index < wanted; index += 1) {

@@ -22,7 +22,7 @@ const UNREAD = { why: 'nobody asked.' };
 const progress = { show: () => {}, end: () => {} };
 const never = new AbortController().signal;
 
-/** A receiver that answers as it is told how many milliseconds ago the first request came, and its number. */
+/** A receiver whose answer depends on the milliseconds since the first request, and on the request's number. */
 async function receive(answer: (response: ServerResponse, sinceFirst: number, count: number) => void) {
   const arrivals: number[] = [];
   let first: number | undefined;
@@ -34,7 +34,7 @@ async function receive(answer: (response: ServerResponse, sinceFirst: number, co
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return {
-    /** Milliseconds since the first, of each request. */
+    /** Arrival times of requests, in milliseconds since the first. */
     arrivals,
     url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1/webhooks/partner`),
     async [Symbol.asyncDispose]() {
@@ -51,7 +51,7 @@ const ran = (
 ) => runLoad({ plan, url, secret: TEST_SECRET, signal, progress, warn: () => {}, ...given });
 
 describe('a load test', () => {
-  /** The receiver answers nothing from then on, for so long. */
+  /** From `begin` on, the receiver does not answer for this time. */
   const STALL = { begin: 250, milliseconds: 500 };
 
   test.each([1_000, 2])(
@@ -63,12 +63,12 @@ describe('a load test', () => {
       });
       const { measurements } = await ran(planned({ rate: 200, connections }), receiver.url);
       expect(measurements.accepted.size).toBe(200);
-      // Of 200 in a second those of half a second wait, evenly from none of it to all: some 75 for longer than a quarter
-      // of it.
+      // During half a second, 100 requests wait, for times spread evenly from zero to half a second. About 75 of them
+      // wait for longer than a quarter of it.
       expect(measurements.receipt.percentile(80)).toBeGreaterThan(STALL.milliseconds / 4);
       expect(measurements.receipt.percentile(95)).toBeGreaterThan(STALL.milliseconds / 2);
       if (connections === 2) return;
-      // It sends by the clock, however long answers take.
+      // It sends by the clock, regardless of how long answers take.
       const during = receiver.arrivals.filter((at) => at > STALL.begin && at < STALL.begin + 450);
       expect(during.length).toBeGreaterThan(60);
     },
@@ -95,7 +95,7 @@ describe('a load test', () => {
     await using receiver = await receive((response, sinceFirst) => {
       const signature = response.req.headers['x-webhook-signature'];
       times.set(signature, (times.get(signature) ?? 0) + 1);
-      // First it makes connections that lie idle then, so that a repetition finds another of them.
+      // First, connections are created that are idle later, so that a retry finds one of them.
       if (sinceFirst < 200) setTimeout(() => response.end(), 300);
       else response.socket?.resetAndDestroy();
     });
@@ -147,12 +147,15 @@ describe('a load test of a stack', () => {
   });
   afterAll(() => operator.close());
 
-  /** Loads the stack. @returns what was printed */
-  async function loaded(run: string, given: { json: boolean; secret?: string; picture?: string }) {
+  /** Runs a load test on the stack. @returns the output */
+  async function loaded(
+    run: string,
+    { seconds = 1, ...given }: { json: boolean; seconds?: number; secret?: string; picture?: string },
+  ) {
     const operation = { ...operator.operation(), width: 120 };
     const options = { secret: TEST_SECRET, dryRun: false, yes: false, ...given };
     const url = new URL(stack.outputs.WebhookUrl ?? '');
-    const succeeded = await load(operation, { ...options, plan: planned({ run, rate: 50 }), url });
+    const succeeded = await load(operation, { ...options, plan: planned({ run, rate: 50, seconds }), url });
     return { succeeded, said: operation.said.join('\n') };
   }
 
@@ -165,7 +168,7 @@ describe('a load test of a stack', () => {
       receipt: { count: 50 },
       effect: { accepted: 50, missing: 0, unanswered: 0, latency: { count: 50 } },
     });
-    // A busy machine may be too slow for a moment.
+    // A busy computer may be too slow for a moment.
     const isSlow = report.sender.doubts.some((doubt) =>
       /cannot keep the rate|were sent more than/.test(doubt),
     );
@@ -176,13 +179,13 @@ describe('a load test of a stack', () => {
   });
 
   test('ends early, and is no success, if nobody accepts the deliveries', async () => {
-    const { succeeded, said } = await loaded('22222222', { json: false, secret: 'another' });
+    const { succeeded, said } = await loaded('22222222', { json: false, seconds: 60, secret: 'another' });
     expect(succeeded).toBe(false);
     expect(said).toMatch(/It ended early: localhost:\d+ answers 401 and never 200: the secret is wrong\./);
     expect(said).not.toContain('another');
   });
 
-  /** What is read of one delivery that was answered 200 and is not in the archive. */
+  /** Reads the effect of one delivery that was answered 200 and is not in the archive. */
   async function readOfOne(
     run: string,
     { signal = never, patience = 100, meanwhile = async (_archive: Stage) => {} },

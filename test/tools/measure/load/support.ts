@@ -1,7 +1,7 @@
 import { defaultWorkload } from '../../../../tools/measure/cost/workload.ts';
 import type { LoadPlan } from '../../../../tools/measure/load/plan.ts';
 
-/** A plan, but for what is given: 100 a second for a second. */
+/** A plan with defaults: 100 a second for a second. */
 export const planned = (given: Partial<LoadPlan> = {}): LoadPlan => ({
   rate: 100,
   seconds: 1,

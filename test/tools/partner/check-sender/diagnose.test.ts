@@ -16,12 +16,15 @@ import { serviceAnswer } from '../../../../tools/partner/check-sender/responses.
 import type { SentRequest } from '../../../../tools/partner/check-sender/signed-messages.ts';
 import { bodyOf, signingVectors } from '../../../support/signing-vectors.ts';
 
-/** Hex digits that are base64, too, and letters in both cases: each reading of it is another key. */
+/** Hex digits that are also base64, with letters in both cases, so that each way to read it gives another key. */
 const SECRET = 'A0b1C2d3E4f5A6b7';
 
 const NOW = new Date('2026-01-31T09:00:00Z');
 
-/** Nothing in it is the same in two notations: white space, slashes, signs beyond ASCII and beyond Latin-1, HTML's. */
+/**
+ * Every part differs between notations: white space, slashes, characters beyond ASCII and beyond Latin-1, HTML's
+ * special characters.
+ */
 const BODY = `{
  "timestamp": "2026-01-31T09:00:00Z",
  "event":"shop.updated",
@@ -34,7 +37,7 @@ const sign = (body: string | Uint8Array, secret: string | Uint8Array = SECRET, h
 interface Sent {
   readonly body?: string | Uint8Array;
   readonly signature?: string | Uint8Array;
-  /** Instead of the usual ones, of which the signature is one. */
+  /** Replaces the usual headers, including the signature. */
   readonly headers?: readonly (readonly [string, string])[];
   readonly method?: string;
   readonly path?: string;
@@ -43,7 +46,6 @@ interface Sent {
   readonly secret?: string;
 }
 
-/** The checker's diagnosis of such a request. */
 async function diagnosisOf(sent: Sent): Promise<Diagnosis> {
   const { body = BODY, signature = sign(body), secret = SECRET } = sent;
   const value = typeof signature === 'string' ? signature : Buffer.from(signature).toString('hex');
@@ -65,7 +67,7 @@ async function diagnosisOf(sent: Sent): Promise<Diagnosis> {
   return diagnose(request, await serviceAnswer(request, async () => request.body, secret), secret);
 }
 
-/** The usual headers, with another one in place of the signature. */
+/** The usual headers, with another one instead of the signature. */
 const withHeader = (name: string, value: string, ...more: [string, string][]): [string, string][] => [
   ['Host', 'localhost:8080'],
   ['Content-Type', 'application/json'],
@@ -73,11 +75,10 @@ const withHeader = (name: string, value: string, ...more: [string, string][]): [
   ...more,
 ];
 
-/** A request, and what the checker finds in it. */
+/** A request, and the checker's expected findings. */
 interface Case extends Sent {
   readonly kinds: readonly string[];
   readonly status?: number | undefined;
-  /** In the findings' texts. */
   readonly says?: RegExp | undefined;
 }
 
@@ -99,7 +100,7 @@ const swapped16 = (text: string) => Buffer.from(text, 'utf16le').swap16();
 const unsigned = withHeader('X-Request-Id', '1');
 const zipped = ['Content-Encoding', 'gzip'] as [string, string];
 
-/** Written by these libraries themselves: what they make of BODY, once read. */
+/** Output of these libraries themselves for the parsed BODY. */
 const PYTHON =
   '{"timestamp": "2026-01-31T09:00:00Z", "event": "shop.updated", "data": {"shop_id": "shop/1", "name": "Caf\\u00e9 <A&B> \'\\u00fc\' \\ud83d\\ude00 e\\u0301 \\ufb01", "rating": 1.0, "updated_fields": ["name"]}}';
 const PYTHON_TEXT =
@@ -111,7 +112,7 @@ const PHP =
 const GO =
   '{"data":{"name":"Café \\u003cA\\u0026B\\u003e \'ü\' 😀 e\u0301 ﬁ","rating":1.0,"shop_id":"shop/1","updated_fields":["name"]},"event":"shop.updated","timestamp":"2026-01-31T09:00:00Z"}';
 
-/** Each sender is wrong on purpose, and in one way only; the test vectors have more. */
+/** Each sender makes exactly one mistake on purpose. The test vectors have more. */
 const WRONG_SIGNATURES: readonly Case[] = [
   { kinds: ['json-reserialised'], signature: sign(compact), says: /JSON\.stringify/ },
   { kinds: ['json-reserialised'], signature: sign(PYTHON), says: /json\.dumps/ },
@@ -228,7 +229,10 @@ const WRONG_SIGNATURES: readonly Case[] = [
   { kinds: ['body-not-utf-8'], body: Buffer.from(BODY, 'latin1') },
 ];
 
-/** The first finding for a mistake of the test vectors: some bodies and secrets make several mistakes the same. */
+/**
+ * The first finding for a mistake of the test vectors. With some bodies and secrets, several mistakes have the same
+ * result.
+ */
 const VECTOR_MISTAKES: Readonly<Record<string, readonly string[]>> = {
   wrongSecret: ['signature-other'],
   lineFeedInKey: ['key-white-space'],
@@ -321,14 +325,14 @@ describe.each(signingVectors.vectors)('the test vector $name', (vector) => {
   test.each(Object.entries(accepted))('%s is right', async (_, signature) => {
     const { status, findings } = await diagnosisOf({ body, secret, signature });
     const kinds = findings.map(({ kind }) => kind);
-    // An HTTP API hands text over as text: what is not UTF-8 is 401 there.
+    // An HTTP API passes text on as text, so bytes that are not UTF-8 result in 401.
     if (utf8 === false) expect({ status, kinds }).toEqual({ status: 401, kinds: ['body-not-utf-8'] });
     else expect([200, 400]).toContain(status);
   });
 
   test.each(Object.entries(refused))('%s is named', async (mistake, signature) => {
     const { findings, status } = await diagnosisOf({ body, secret, signature });
-    // Such a gateway makes the same of the body as this sender did before it signed.
+    // Such a gateway changes the body in the same way as this sender did before it signed.
     expect(status).toBe(mistake === 'decodedBody' ? 400 : 401);
     expect(VECTOR_MISTAKES[mistake]).toContain(findings[0]?.kind);
   });
@@ -373,7 +377,7 @@ const WRONG_PAYLOADS: readonly Case[] = [
       says: /shop\.updated may be meant/,
     }),
   ),
-  // Kinds that the partner may well add before we do.
+  // Kinds that the partner may add before the receiver knows them.
   ...['invoice.paid', 'shop.created', 'girl.undeleted'].map(
     (name): Case => ({
       body: named(name),
@@ -531,7 +535,7 @@ test.each(WRONG_REQUESTS)(
 /** Seconds that each request takes. */
 const ANSWERED_AFTER = 20;
 
-/** A request that failed, and the seconds until the next one. */
+/** A failed request, and the seconds until the next one. */
 interface Failure {
   readonly wait: number;
   /** @default 500 */
@@ -560,7 +564,7 @@ function delivery(failed: readonly Failure[]): Delivery {
   return { number: 1, eventId: 'x', event: undefined, attempts, count: attempts.length, corrects: 0 };
 }
 
-/** Of each repeat the grades and kinds, but for the note that it is one. */
+/** Grades and kinds of the findings for each repeat, without the note that it is a repeat. */
 const judged = (repeated: Delivery) =>
   repeated.attempts.slice(1).map((attempt) =>
     repeatFindings(repeated, attempt)

@@ -45,7 +45,7 @@ async function keys(Bucket: string | undefined, Prefix = ''): Promise<string[]> 
 
 const ago = (days: number) => new Date(Date.now() - days * 24 * 60 * 60 * 1000).toISOString();
 
-/** A record within its retention: the archive of the stack keeps 30 days. */
+/** A record within its retention: the stack keeps its archive for 30 days. */
 const archived = (given: Partial<ArchiveRecord> = {}) => archivedOnce({ settledAt: ago(1), ...given });
 
 const AIKO: Person = { kind: 'user', id: 'user-1' };
@@ -79,7 +79,7 @@ async function forgetting(
   return { done, asked, said: operation.said.join('\n') };
 }
 
-/** Of each line of an object, whether its payload is forgotten. */
+/** For each line of an object, whether its payload was removed. */
 async function forgotten(key: string): Promise<boolean[]> {
   const lines = (await textOf(stack, key)).trimEnd().split('\n');
   return lines.map((line) => (JSON.parse(line) as ArchiveRecord).forgottenAt !== undefined);
@@ -97,7 +97,7 @@ async function notes(): Promise<unknown[]> {
 }
 
 test('what the partner sent of a person is taken out, and every other line stays byte for byte', async () => {
-  // Not as JSON.stringify writes it, and with a field of a later version.
+  // In another format than that of JSON.stringify, and with a field of a later version.
   const other = `{ "later": 1.0, ${archiveLine(recordOf({ user_id: 'user-2' })).slice(1)}`;
   const named = recordOf({ user_id: 'user-1', display_name: 'Aiko' }, { outcome: 'Stale' });
   await putObject(stack, KEY, gzipSync(`${other}${archiveLine(named)}${other}`));
@@ -356,7 +356,7 @@ describe('an object that somebody else rewrites meanwhile', () => {
   const other = recordOf({ user_id: 'user-2' });
   const forgottenOther = { ...other, forgottenAt: '2026-02-01T00:00:00.000Z' };
 
-  test('is read anew: neither change is lost', async () => {
+  test('is read again: neither change is lost', async () => {
     await putRecords(stack, KEY, [named, other]);
     let count = 0;
     const s3 = watchedClient({

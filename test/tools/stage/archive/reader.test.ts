@@ -251,7 +251,7 @@ describe('a damaged object is named with its line, and ends nothing else', () =>
   const SOUND = objectKey('sound', 'girl.deleted', '2026-01-31T10');
   const lines = [1, 2, 3].map((number) => archiveLine(archived({ eventId: `event-${number}` })));
 
-  /** Reads the damaged object, and a sound one behind it. */
+  /** Reads the damaged object, and an intact one after it. */
   async function readDamaged(bytes: Buffer) {
     await putObject(operator.stack, KEY, bytes);
     await putRecords(operator.stack, SOUND, [archived()]);
@@ -280,7 +280,7 @@ describe('a damaged object is named with its line, and ends nothing else', () =>
   });
 
   test('cut off: what stands before is delivered', async () => {
-    // Without a pattern, so that the end of the compressed bytes is the end of the text.
+    // Random ids, so that the last compressed bytes belong to the end of the text.
     const many = Array.from({ length: 2_000 }, () => archived({ eventId: crypto.randomUUID() }));
     const bytes = gzipSync(many.map(archiveLine).join(''));
     const { ids, damage } = await readDamaged(bytes.subarray(0, bytes.length / 2));
@@ -310,10 +310,10 @@ describe('a large object', () => {
     archiveLine(archived({ eventId: String(number), body: 'x'.repeat(10_000) }));
   let server: Server;
   let s3: S3Client;
-  /** Bytes of records that the server has compressed for the answer under way. */
+  /** Bytes of records that the server has compressed for the current answer. */
   let compressed = 0;
   let requests = 0;
-  /** Resolved once the client or the server has closed the answer under way. */
+  /** Resolves when the client or the server has closed the current answer. */
   let closed: Promise<unknown>;
   /** Bytes after which the connection is lost, for each request in turn. */
   let losses: number[] = [];
@@ -361,7 +361,7 @@ describe('a large object', () => {
       furthest = Math.max(furthest, compressed - line * lineOf(0).length);
     }
     expect(read).toBe(COUNT);
-    // What is under way stands in buffers of sockets and streams.
+    // Data in transit is in buffers of sockets and streams.
     expect(furthest).toBeLessThan(8 * 1024 * 1024);
   });
 

@@ -5,7 +5,7 @@ import { sha256Hex } from '../../../../lambda/hash.ts';
 import { listObjects } from '../../../../tools/stage/archive/reader.ts';
 import type { Stage } from '../../../../tools/stage/stage.ts';
 
-/** A record of shop.updated with a body, settled a second after it came, but for what is given. */
+/** A record of shop.updated with a body, settled a second after its receipt, with some properties replaced. */
 export function archived(given: Partial<ArchiveRecord> = {}): ArchiveRecord {
   const body = JSON.stringify({
     event: 'shop.updated',
@@ -27,23 +27,21 @@ export function archived(given: Partial<ArchiveRecord> = {}): ArchiveRecord {
   };
 }
 
-/** The key of an object as `lib/archive/archive.ts` has Firehose make it. @param hour `2026-01-31T09` */
+/** The key of an object, in the format that `lib/archive/archive.ts` sets for Firehose. @param hour `2026-01-31T09` */
 export function objectKey(name: string, event = 'shop.updated', hour = '2026-01-31T09'): string {
   const [date, clock] = hour.split('T');
   return `event=${event}/date=${date}/hour=${clock}/${name}.jsonl.gz`;
 }
 
-/** Puts bytes under a key of the archive, whatever they are. */
+/** Puts any bytes under a key of the archive. */
 export async function putObject({ s3, outputs }: ArchiveOf, Key: string, Body: Buffer): Promise<void> {
   await s3.send(new PutObjectCommand({ Bucket: outputs.ArchiveBucket, Key, Body }));
 }
 
-/** Puts an object of records into the archive. */
 export function putRecords(stack: ArchiveOf, key: string, records: readonly ArchiveRecord[]): Promise<void> {
   return putObject(stack, key, gzipSync(records.map(archiveLine).join('')));
 }
 
-/** The text of an object of the archive. */
 export async function textOf({ s3, outputs }: ArchiveOf, Key: string): Promise<string> {
   const { Body } = await s3.send(new GetObjectCommand({ Bucket: outputs.ArchiveBucket, Key }));
   return gunzipSync((await Body?.transformToByteArray()) ?? Buffer.of()).toString();

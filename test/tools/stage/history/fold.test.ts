@@ -5,7 +5,7 @@ import { deliveryOf, fold, foldedAttempts } from '../../../../tools/stage/histor
 import type { Step, StepKind } from '../../../../tools/stage/history/history.ts';
 import { at, consumed, crash, deadLetter, EVENT_ID, failed, received, record, time } from './support.ts';
 
-/** A step of an attempt of an ordinary delivery, but for what is given. */
+/** A step of an attempt of a normal delivery, with some properties replaced. */
 const tried = (kind: StepKind, attempt = 1, given: Partial<Step> = {}) => ({
   kind,
   attempt,
@@ -37,7 +37,7 @@ const PROCESSED = [...DELIVERED, tried('processed')];
 const GIVEN_UP = [...DELIVERED, tried('failed'), tried('dead-lettered', 2)];
 const CRASHED = [...DELIVERED, tried('crashed'), tried('crashed', 2), tried('crashed', 3)];
 
-/** What is known of a delivery, the steps that follow from it, and where it is. */
+/** Facts of a delivery, the expected steps, and its expected place. */
 const stories: readonly {
   name: string;
   facts: readonly Fact[];

@@ -24,7 +24,7 @@ const text = (trace: Trace, width = Number.POSITIVE_INFINITY) =>
   describeTrace(trace, stage, width).join('\n');
 
 const DAY = 86_400;
-/** Longer than a line, with a word that is. */
+/** Longer than a line, and with a word that is longer than a line. */
 const EXCEEDED = `${'The level of configured throughput was exceeded. '.repeat(3)}${'x'.repeat(90)}`;
 const rejection = { reason: 'wrong-signature', sourceIp: '203.0.113.7' };
 const replay = { name: 'repair-1', mode: 'repair', notify: true } as const;
@@ -86,7 +86,7 @@ test('of many rejected requests with the same bytes some are shown, and the one 
 });
 
 describe('where it is', () => {
-  // Half a minute off the next border, as a slow machine takes its time.
+  // Half a minute from the next boundary, in case the computer is slow.
   const soon = new Date(Date.now() + 90_000).toISOString();
   const since = new Date(Date.now() - 90_000).toISOString();
   const longAgo = new Date(Date.now() - 3_600_000).toISOString();

@@ -69,7 +69,7 @@ describe('the list of deliveries', () => {
 test.each([
   { shop: 'Shop_1', expected: ['request-1'] },
   { shop: 'HOP', expected: ['request-2', 'request-1'] },
-  // In SQL it is any character.
+  // In SQL, `_` matches any character.
   { shop: '_1', expected: ['request-1'] },
 ])('the list can be filtered by a part of the shop, whatever the case: $shop', ({ shop, expected }) => {
   const exchange = {
@@ -91,7 +91,7 @@ describe('a search', () => {
       search: 'é "Zur',
     },
     { given: String.raw`{"url":"https:\/\/a.example\/x"}`, search: 'https://a.example/x' },
-    // With quotation marks as they are written.
+    // With quotation marks as written.
     { given: '{"name":"x"}', search: '"name":"x"' },
     { given: '{"name":"x%y"}', search: '%y' },
     { given: '{"name":"👩‍👩‍👧"}', search: '👩‍👩‍👧' },

@@ -21,13 +21,12 @@ import type { Operator } from '../queues/support.ts';
 export const EVENT_ID = sha256Hex('one event');
 const START = Date.parse('2026-01-31T09:00:00.000Z');
 
-/** Epoch milliseconds, so many seconds after the first delivery. */
+/** Epoch milliseconds, this many seconds after the first delivery. */
 export const time = (seconds: number) => START + seconds * 1000;
 
-/** ISO 8601 of the same. */
+/** The same in ISO 8601. */
 export const at = (seconds: number) => new Date(time(seconds)).toISOString();
 
-/** A line of the receiver. */
 export function received(seconds: number, message: string, more: object = {}): LineFact {
   const event = message === 'Accepted' ? { event: 'shop.updated' } : {};
   const line = { timestamp: at(seconds), level: 'INFO', message, eventId: EVENT_ID, requestId: 'request-1' };
@@ -36,15 +35,13 @@ export function received(seconds: number, message: string, more: object = {}): L
   return fact;
 }
 
-/** A line of a consumer. */
 export const consumed = (seconds: number, message: string, more: object = {}): LineFact =>
   received(seconds, message, { event: 'shop.updated', messageId: 'message-1', attempt: 1, ...more });
 
-/** A failure that may pass. */
 export const failed = (seconds: number, attempt: number, retryInSeconds: number, more: object = {}) =>
   consumed(seconds, 'Failed', { level: 'WARN', attempt, retryInSeconds, error: 'Throttled', ...more });
 
-/** A record in an object of its own. */
+/** A record in its own object. */
 export function record(seconds: number, more: Partial<ArchiveRecord> = {}): RecordFact {
   const one: ArchiveRecord = {
     eventId: EVENT_ID,
@@ -59,7 +56,7 @@ export function record(seconds: number, more: Partial<ArchiveRecord> = {}): Reco
   return recordFact(one, `event=shop.updated/date=2026-01-31/hour=09/${seconds}.jsonl.gz`);
 }
 
-/** AWS does not say of which message. */
+/** AWS does not log which message crashed it. */
 export const crash = (seconds: number, more: Partial<CrashFact> = {}): CrashFact => ({
   kind: 'crash',
   at: time(seconds),
@@ -83,9 +80,9 @@ export const deadLetter = (more: Partial<DeadLetterFact> = {}): DeadLetterFact =
 });
 
 /**
- * Lets the consumer of an event crash on each message. SQS gives a message up after some seconds, as a stage does after
+ * Makes the consumer of an event crash on each message. SQS gives a message up after some seconds, on a stage after
  * many minutes.
- * @returns ends the crashes
+ * @returns a function that ends the crashes
  */
 export async function crashConsumer(
   stack: LocalStack,

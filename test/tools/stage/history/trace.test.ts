@@ -61,7 +61,7 @@ afterAll(async () => {
 
 const { signal } = new AbortController();
 
-/** Traces an id until its history is as wanted. */
+/** Traces an id until its history is as expected. */
 const traced = (id: unknown, wanted: (trace: Trace) => boolean = isDone, stage = operator.stack) =>
   eventually(
     async () => {
@@ -83,7 +83,7 @@ const isOnce = () => true;
 const hasArchived = (count: number) => (trace: Trace) =>
   isDone(trace) && kinds(trace).filter((kind) => kind === 'archived').length === count;
 
-/** A step of a kind, which a test expects to be there. */
+/** A step of a kind. Fails if the history has none. */
 function step({ history }: Trace, wanted: StepKind, index = 0): Step {
   const found = history.steps.filter(({ kind }) => kind === wanted).at(index);
   if (found === undefined) throw new Error(`No step ${wanted} in ${JSON.stringify(history)}`);
@@ -97,8 +97,7 @@ async function printed(id: unknown, { json = false, stage = operator.stack } = {
 }
 
 /**
- * The history by what the observers of a local stack see, once they know as much as a trace. Only the archive has
- * its records.
+ * The history from the observers of a local stack, when they know as much as a trace. Only the archive has its records.
  */
 async function observed(trace: Trace) {
   const eventId = trace.history.eventId ?? '';
@@ -112,7 +111,9 @@ async function observed(trace: Trace) {
   });
 }
 
-/** Steps whose times both feeds know exactly: the receipt is the local gateway's until the archive has it. */
+/**
+ * Steps whose times both feeds know exactly. The time of receipt comes from the local gateway until the archive has it.
+ */
 const withoutReceipt = ({ steps }: Pick<Trace['history'], 'steps'>) =>
   steps.filter(({ kind }) => kind !== 'received');
 
@@ -219,7 +220,7 @@ test('what was processed stays so, though the same bytes come again and are repl
   expect(step(trace, 'received', 1).requestId).toBe(second.body.requestId);
   expect(step(trace, 'skipped')).toMatchObject({ reason: 'already-processed', origin: { kind: 'delivery' } });
   expect(await observed(trace)).toEqual(trace.history);
-  // By the request of one of them both are found.
+  // The request id of one finds both.
   expect((await traced(second.body.requestId)).history).toEqual(trace.history);
   await operator.put(stack.outputs.ShopUpdatedQueueUrl, JSON.stringify(body), {
     event: 'shop.updated',
@@ -268,7 +269,7 @@ describe('while a table is throttled', () => {
       { state: 'dead-letter', queue: 'shop.updated', attempts: 2, until: expect.any(String), queueHolds: 1 },
     ]);
     expect(withoutReceipt(await observed(dead))).toEqual(withoutReceipt(dead.history));
-    // Only the queue knows the id of a dead letter, which is a message of its own.
+    // Only the queue knows the id of a dead letter, which is a new message.
     const [letter] = await stack.inspectQueue(stack.outputs.ShopUpdatedDeadLetterQueueUrl ?? '');
     expect(await traced(letter?.id.slice(0, 8), isOnce)).toMatchObject({
       idIs: 'messageId',
@@ -281,7 +282,7 @@ describe('while a table is throttled', () => {
   });
 });
 
-// SQS gives the message up after its visibility timeout, which is one second at least, twice.
+// SQS gives the message up after two visibility timeouts of at least one second each.
 test('a consumer that dies leaves a dead letter, whose history has the crashes, also after its redrive', async () => {
   const restore = await crashConsumer(stack, operator, 'girl.deleted', 2);
   const answer = await partner.post({ event: 'girl.deleted', data: { girl_id: randomUUID() }, timestamp });
@@ -352,7 +353,7 @@ test('a parked event that is redriven later belongs to its queue', async () => {
   const payload = shopUpdated();
   const { body } = await partner.post({ ...payload, event: 'shop.closed' });
   await operator.empty();
-  // As a stack that knows the event by now redrives it.
+  // Redriven as by a stack that knows the event now.
   const ids = { eventId: String(body.eventId), requestId: String(body.requestId) };
   await operator.put(stack.outputs.UnroutedQueueUrl, JSON.stringify(payload), {
     event: 'shop.updated',

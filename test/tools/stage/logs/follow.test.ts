@@ -32,9 +32,8 @@ describe('following logs', () => {
 
   let endpoint: AwsEndpoint;
   let round = 0;
-  /** Each test has log groups of its own. */
   let stack: Stage;
-  /** Whether a request is throttled, by its number; and how many were not, and were. */
+  /** Whether a request is throttled, by its number; and the number of requests that passed and that were throttled. */
   let isThrottled: (request: number) => boolean;
   let counts: { passed: number; throttled: number };
 
@@ -149,7 +148,7 @@ describe('following logs', () => {
       await using following = follow({ functions: ['receiver'] });
       await following.has(texts.at(-1) ?? '');
       expect(following.texts()).toEqual(texts);
-      // From the beginning each time, it would be more, or never end.
+      // Starting over each time would need more requests, or never end.
       expect(counts.passed).toBeGreaterThan(2);
       expect(counts.passed).toBeLessThan(8);
     });
@@ -171,13 +170,13 @@ describe('following logs', () => {
       isThrottled = () => true;
       await using following = follow({ functions: ['receiver'] });
       await sleep(600);
-      // Without a wait that doubles, some thirty.
+      // Without a doubling wait, about thirty.
       expect(counts.throttled).toBeLessThan(10);
       isThrottled = () => false;
       write('receiver', 'after');
       await following.has('after');
       const { passed } = counts;
-      // At the pace that it had come to it would take longer.
+      // At the slowed pace it would take longer.
       await eventually(async () => counts.passed > passed + 5 || undefined, { limit: 3_000 });
     });
   });
@@ -258,7 +257,7 @@ describe('lines of deliveries', () => {
     { line: '2026-01-31T09:00:00Z 1 Task timed out after 30.00 seconds', passed: true },
     { line: report('timeout'), passed: true },
     { line: report('success'), passed: false },
-    // The report has the same.
+    // The report line has the same information.
     { line: { ...report('timeout'), type: 'platform.runtimeDone' }, passed: false },
     { line: { level: 'ERROR', requestId: '1', message: { errorType: 'Error' } }, passed: true },
     { line: '{"message":', passed: true },

@@ -16,7 +16,7 @@ import { Project } from '../../cli/commands/project.ts';
 import { DEAD, Operator, replied, shopUpdated } from './support.ts';
 
 const PayloadBucket = 'payloads';
-/** A dead-letter queue keeps messages so long, in milliseconds. */
+/** Retention of a dead-letter queue, in milliseconds. */
 const KEPT = 14 * 24 * 60 * 60 * 1000;
 
 let project: Project;
@@ -214,7 +214,7 @@ describe('the queues that a removed event has left', () => {
   const left: string[] = [];
   beforeAll(async () => {
     left.push(await operator.leaveQueue(Queue), await operator.leaveQueue(DeadLetterQueue));
-    // Of a stage whose name begins like ours.
+    // A queue of another stage, whose name begins like ours.
     left.push(await operator.leaveQueue(`eu-${DeadLetterQueue}`));
   });
   afterAll(async () => {
@@ -238,7 +238,7 @@ describe('the queues that a removed event has left', () => {
   });
 
   test('are unknown if they cannot be listed, and why', async () => {
-    // Without the repeats of the SDK, which take seconds.
+    // Without the SDK's retries, which take seconds.
     const stack = operator.stack.with({
       sqs: replied(new SQSClient(aws.operator), (name) => {
         if (name !== 'ListQueuesCommand') return;

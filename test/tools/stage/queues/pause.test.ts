@@ -15,13 +15,14 @@ import { Tables } from '../../../support/tables.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Operator, replied } from './support.ts';
 
-/** Ages in seconds at which the alarm `Waiting` rings. */
+/** Ages in seconds at which the alarm `Waiting` fires. */
 const { threshold, thresholdInPause } = alarmTable['<Event>/Waiting'].rings;
 const OPERATOR = 'arn:aws:iam::000000000000:user/operator';
 const REASON = 'The shop table is being restored';
 const EVENT = 'shop.updated';
 const DAY = 24 * 60 * 60;
 
+// Takes 6 s: a paused event source finishes its last poll first.
 test('while an event is paused it is accepted and waits, and the others go on; resumed, it has its effect', async () => {
   const stack = await sharedStack();
   const operator = await Operator.create(stack);
@@ -51,7 +52,7 @@ describe('with an event source of its own', () => {
   let operator: Operator;
   let cloudwatch: CloudWatchClient;
   let lambda: LambdaClient;
-  /** State of the event source by queue, and which commands are refused. */
+  /** State of the event source by queue, and which commands are rejected. */
   const sources = new Map<unknown, string>();
   const refused = new Set<string>();
   let stack: Stage;
@@ -68,7 +69,7 @@ describe('with an event source of its own', () => {
       }
       if (arn !== undefined && !sources.has(arn)) sources.set(arn, 'Enabled');
       const wanted = [...sources].filter(([queue]) => arn === undefined || queue === arn);
-      // Batches in work have ended by the next look.
+      // Batches in progress have ended by the next poll.
       for (const [queue, state] of wanted) if (state === 'Disabling') sources.set(queue, 'Disabled');
       return {
         EventSourceMappings: wanted.map(([queue, State]) => ({ UUID: queue, EventSourceArn: queue, State })),
@@ -79,7 +80,7 @@ describe('with an event source of its own', () => {
   beforeEach(async () => {
     const ofOperator = replied(new CloudWatchClient(aws.operator), (name) => refuse(name));
     stack = operator.stack.with({ lambda, cloudwatch: ofOperator });
-    // As CloudWatch does at its first look.
+    // Like CloudWatch at its first evaluation.
     await set('ShopUpdatedWaitingAlarm', 'OK', 'Nothing waits');
   });
   afterEach(async () => {
@@ -101,7 +102,6 @@ describe('with an event source of its own', () => {
   const set = (output: string, StateValue: 'OK' | 'ALARM', StateReason: string) =>
     cloudwatch.send(new SetAlarmStateCommand({ AlarmName: aws.outputs[output], StateValue, StateReason }));
 
-  /** What a command prints. */
   async function act(command: (operation: Operation, event: string) => Promise<unknown>, of = stack) {
     const operation = { ...operator.operation(), stack: of };
     await command(operation, EVENT);

@@ -15,7 +15,7 @@ import { findStackOfFile, type Stage } from '../../../../tools/stage/stage.ts';
 import { Queues } from '../../../support/queues.ts';
 import type { TestAws } from '../../../support/test-aws.ts';
 
-/** A person at a terminal: operations on a stack, and what they print. */
+/** An operator at a terminal: operations on a stack, and their output. */
 export class Operator {
   readonly outputsFile: string;
   readonly stack: Stage;
@@ -38,7 +38,7 @@ export class Operator {
     this.stack = findStackOfFile(file).with({ pollMilliseconds: 20 });
   }
 
-  /** A path that nothing is at yet. */
+  /** A path that does not exist yet. */
   path(name: string): string {
     return join(this.#folder, name);
   }
@@ -54,7 +54,7 @@ export class Operator {
     return waitingQueue(this.stack, name);
   }
 
-  /** Makes a queue whose event is not in the catalogue. @returns its URL */
+  /** Creates a queue whose event is not in the catalogue. @returns its URL */
   async leaveQueue(name: string): Promise<string> {
     const [stackName] = this.outputs.QuarantineQueueUrl?.split('/').at(-1)?.split('Quarantine') ?? [];
     const command = new CreateQueueCommand({ QueueName: `${stackName}${name}` });
@@ -77,7 +77,7 @@ export class Operator {
     return MessageId;
   }
 
-  /** Puts a message that somebody else has received. @returns deletes it */
+  /** Sends a message and receives it as somebody else would. @returns a function that deletes it */
   async hold(QueueUrl: string | undefined): Promise<() => Promise<unknown>> {
     await this.put(QueueUrl, '{}');
     const receive = new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout: 600 });
@@ -92,7 +92,7 @@ export class Operator {
     await Promise.all(urls.map(([, url]) => this.taken(url)));
   }
 
-  /** Takes everything that is visible off a queue. */
+  /** Receives and deletes everything that is visible on a queue. */
   async taken(QueueUrl: string | undefined): Promise<Message[]> {
     const all: Message[] = [];
     for (;;) {
@@ -119,8 +119,8 @@ interface AwsClient {
 }
 
 /**
- * A client with answers of its own.
- * @param answer by the name of the command; undefined asks AWS
+ * A client with its own answers.
+ * @param answer by the name of the command; undefined calls AWS
  */
 export function replied<Client extends AwsClient>(
   client: Client,
@@ -137,7 +137,7 @@ export function replied<Client extends AwsClient>(
   return client;
 }
 
-/** What a consumer leaves on a dead-letter queue. */
+/** A dead letter as a consumer sends it. */
 export const DEAD = {
   event: 'shop.updated',
   eventId: 'e'.repeat(64),
@@ -147,7 +147,7 @@ export const DEAD = {
   failedAt: '2026-01-31T12:00:00.000Z',
 };
 
-/** A usable event with something that nobody should read by chance. */
+/** A usable event with personal data, which must not appear by accident. */
 export const shopUpdated = (shopId: string) =>
   JSON.stringify({
     event: 'shop.updated',

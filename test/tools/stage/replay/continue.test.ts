@@ -79,7 +79,7 @@ describe('run again under its name', () => {
 });
 
 test('Ctrl-C in the middle of an object leaves the rest of it for later', async () => {
-  // A group has 250 messages at most, and one is read ahead.
+  // A group has at most 250 messages, and one is read ahead.
   await replayer.archive('long', numbered(510));
   const controller = new AbortController();
   const sqs = replied(new SQSClient(aws.operator), (command) => {
@@ -170,20 +170,20 @@ describe('interrupted at random points', () => {
 
   const RUNS = 8;
   const RATE = 400;
-  /** A group is a tenth of a second's messages. */
+  /** A group has the messages of a tenth of a second. */
   const GROUP = RATE / 10;
   /** Milliseconds from the first message to an interruption. */
   const LONGEST_WAIT = 250;
   const isKill = (run: number) => run % 2 === 1;
 
-  // It takes 8 s: four of the runs are processes of their own.
+  // Takes 8 s: four of the runs are separate processes.
   test('with late objects that sort earlier, it sends each message once, but for the group of a kill', async () => {
     const name = 'interrupted';
     /** The runs in which each shop was received. */
     const received = new Map<string, number[]>();
     let [objects, expected, points] = [0, 0, ''];
     const archive = async (count: number) => {
-      // Each sorts before all that were there before.
+      // Each sorts before all earlier ones.
       await replayer.archive(`object-${1_000 - objects}`, numbered(count, expected));
       objects += 1;
       expected += count;
@@ -191,7 +191,7 @@ describe('interrupted at random points', () => {
     const take = async (run: number) => {
       for (const shop of await shops()) received.set(shop, [...(received.get(shop) ?? []), run]);
     };
-    // An object is left half done more often than not.
+    // Usually an object is left half done.
     for (let index = 0; index < RUNS; index += 1) await archive(3 * GROUP);
 
     for (let run = 0; run < RUNS; run += 1) {
@@ -208,7 +208,7 @@ describe('interrupted at random points', () => {
       interrupt.abort();
       await ended;
       await take(run);
-      // As if a quarter of a minute had passed after a kill.
+      // As if 15 seconds had passed after a kill.
       const { running: _, finishedAt, ...state } = await replayer.state(name);
       expect({ points, finishedAt }).toEqual({ points, finishedAt: undefined });
       await replayer.putState(state);
@@ -222,7 +222,7 @@ describe('interrupted at random points', () => {
     expect({ points, ...(await last) }).toMatchObject({ points, done: true });
     expect({ points, received: received.size }).toEqual({ points, received: expected });
 
-    // What a killed run had sent may also arrive after its end.
+    // Messages of a killed run may still arrive after its end.
     const repeated = [...received.values()].filter((runs) => runs.length > 1);
     const killOf = ([first = 0]: readonly number[]) => [first, first - 1].find(isKill) ?? -1;
     for (const [kill, runs] of Map.groupBy(repeated, killOf)) {

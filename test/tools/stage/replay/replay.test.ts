@@ -143,7 +143,7 @@ describe('which records are sent', () => {
       { ...old, ...received(REPLAYABLE_RECEIPT_DAYS + 0.1) },
       { ...recent, ...received(REPLAYABLE_RECEIPT_DAYS - 0.1) },
     ]);
-    // An object of nothing else is not read again, and counts all the same.
+    // An object with only such records is not read again, but counts.
     await replayer.archive('none', [ofReplay]);
     const { said, done } = await replayer.replay();
     expect(await shops()).toEqual(['shop-1']);
@@ -323,7 +323,7 @@ describe('as it is typed', () => {
 });
 
 describe('end to end', () => {
-  /** All that this test sends and replays is of this shop. */
+  /** Shop of everything that this test sends and replays. */
   const run = randomUUID();
   const shop_id = `shop-${run}`;
 
@@ -365,7 +365,7 @@ describe('end to end', () => {
       ),
     );
 
-  /** Writes every row as a mistake in a consumer would. */
+  /** Damages every item like a bug of a consumer. */
   async function damage(): Promise<void> {
     const TableName = stack.outputs.CastTable;
     for (const girl_id of cast.keys()) {
@@ -375,7 +375,7 @@ describe('end to end', () => {
     }
   }
 
-  /** Waits until all bodies are archived, as deliveries or as what a replay has led to. */
+  /** Waits until all bodies are archived, as deliveries or as results of a replay. */
   async function archived(name?: string): Promise<void> {
     await eventually(async () => {
       const { said, ...operation } = replayer.operator.operation();
@@ -396,7 +396,7 @@ describe('end to end', () => {
     await archived(name);
   }
 
-  /** The ids of the events that people were notified of, in their order. Takes the notifications. */
+  /** The ids of the events that people were notified of, in order. Deletes the notifications. */
   async function notified(): Promise<(string | undefined)[]> {
     const messages = await replayer.operator.taken(room);
     return messages
@@ -412,7 +412,7 @@ describe('end to end', () => {
     expect(await rows()).toEqual(expected);
     expect(await notified()).toEqual(reviews);
 
-    // One end for all replays, so that only the first waits for what the archive may still get.
+    // The same end for all replays, so that only the first waits for late records.
     const until = at(new Date());
     await damage();
     await replay(`fill-${run}`, { until, mode: 'fill' });

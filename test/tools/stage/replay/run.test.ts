@@ -34,7 +34,7 @@ const shops = () => replayer.shops();
 const waiting = () => replayer.operator.queues.count(aws.outputs.ShopUpdatedQueueUrl);
 const never = new AbortController().signal;
 
-/** An error of AWS that blames the request. */
+/** An AWS error that blames the request. */
 const refusal = (name: string, message: string) =>
   Object.assign(new Error(message), { name, $fault: 'client', $metadata: {} });
 
@@ -42,7 +42,7 @@ describe('a token bucket', () => {
   test('lets through no more than its rate', async () => {
     const bucket = new TokenBucket(1_000);
     const began = performance.now();
-    // At once, as several do who share it.
+    // At once, like several callers that share it.
     await Promise.all(Array.from({ length: 30 }, () => bucket.take(10, never)));
     const seconds = (performance.now() - began) / 1000;
     expect(seconds).toBeGreaterThanOrEqual((300 - bucket.burst) / 1_000 - 0.005);
@@ -71,13 +71,13 @@ describe('a token bucket', () => {
     await replayer.replay({ rate: 20 });
     const seconds = (performance.now() - began) / 1000;
     expect(await shops()).toHaveLength(30);
-    // A tenth of a second's messages may go at once.
+    // The messages of a tenth of a second may go at once.
     expect(seconds).toBeGreaterThanOrEqual((30 - 2) / 20 - 0.01);
   });
 });
 
 describe('a backlog', () => {
-  /** The stack with such numbers of messages on each queue, which a test may change. */
+  /** The stack with these numbers of messages on each queue, which a test may change. */
   function stackWith(queue: { visible: number; inFlight: number }): Stage {
     const sqs = replied(new SQSClient(aws.operator), (command) =>
       command === 'GetQueueAttributesCommand'
@@ -92,7 +92,7 @@ describe('a backlog', () => {
     return replayer.operator.stack.with({ sqs });
   }
 
-  /** Asks for room, and notes when there is. */
+  /** Requests room, and records when there is some. */
   function ask(backlog: Backlog, count: number) {
     const asked = { hasRoom: false, reasons: [] as string[], room: Promise.resolve() };
     asked.room = backlog
@@ -166,7 +166,7 @@ describe('what the archive does not have yet', () => {
     await replayer.archive('b', numbered(20));
     const ended = replayer.replay({ rate: 20, until: undefined });
     await eventually(async () => (await waiting()) > 5 || undefined);
-    // Before the object that is being read, and behind it.
+    // Before the object that is being read, and after it.
     await replayer.archive('a', numbered(1, 100));
     await replayer.archive('c', numbered(1, 101));
     const { said, done } = await ended;
@@ -196,7 +196,7 @@ describe('what the archive does not have yet', () => {
     Maximum: minutes * 60,
   });
 
-  /** The stack as if it were in AWS, whose CloudWatch measures what the local endpoint does not. */
+  /** The stack as if it were in AWS, where CloudWatch has metrics that the local endpoint lacks. */
   function inAws(datapoints: (asked: Asked) => readonly object[] = () => []): Stage {
     const cloudwatch = replied(new CloudWatchClient(aws.operator), (_, asked: Asked) => ({
       Datapoints: datapoints(asked),
@@ -293,7 +293,7 @@ describe('damaged objects', () => {
 describe('a message that SQS does not accept', () => {
   type Entries = readonly { readonly Id?: string }[];
 
-  /** The stack with a queue that refuses some entries of a batch. */
+  /** The stack with a queue that rejects some entries of a batch. */
   function refusing(
     choose: (entries: Entries, call: number) => Entries,
     why = { SenderFault: false, Code: 'InternalError', Message: 'again' },

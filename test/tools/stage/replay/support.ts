@@ -13,12 +13,12 @@ import { Operator } from '../queues/support.ts';
 
 export const OPERATOR = 'arn:aws:iam::000000000000:user/operator';
 
-/** A time as it is typed in full. */
+/** A time as a user types it in full. */
 export const at = (moment: Date) => ({ text: moment.toISOString(), moment });
 
 export const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
 
-/** By default a replay is of three hours until half an hour ago, so that Firehose has written all of it. */
+/** The default window ends half an hour ago, so that Firehose has written all of it. */
 export const SINCE = at(minutesAgo(180));
 export const UNTIL = at(minutesAgo(30));
 
@@ -28,7 +28,7 @@ interface Meanwhile {
   readonly stack?: Stage;
 }
 
-/** Somebody who replays what a test has put into the archive. */
+/** An operator who replays what a test has put into the archive. */
 export class Replayer {
   readonly operator: Operator;
 
@@ -40,7 +40,7 @@ export class Replayer {
     this.operator = operator;
   }
 
-  /** Puts an object of records of an hour ago. @returns its key */
+  /** Puts an object of records from an hour ago. @returns its key */
   async archive(name: string, records: readonly Partial<ArchiveRecord>[]): Promise<string> {
     const time = minutesAgo(60).toISOString();
     const whole = records.map((record) => archived({ receivedAt: time, settledAt: time, ...record }));
@@ -49,7 +49,7 @@ export class Replayer {
     return key;
   }
 
-  /** Puts whatever bytes as an object of shop.updated of an hour ago. @returns its key */
+  /** Puts any bytes as an object of shop.updated from an hour ago. @returns its key */
   async archiveBytes(name: string, bytes: Buffer): Promise<string> {
     const key = objectKey(name, 'shop.updated', minutesAgo(60).toISOString().slice(0, 13));
     await putObject(this.operator.stack, key, bytes);
@@ -76,12 +76,12 @@ export class Replayer {
     return this.replay({ name, since: undefined, until: undefined, ...asked }, meanwhile);
   }
 
-  /** Takes everything off a queue. */
+  /** Receives and deletes everything on a queue. */
   taken(output: string): Promise<Message[]> {
     return this.operator.taken(this.operator.outputs[output]);
   }
 
-  /** The shops of shop.updated's queue, in their order. Takes them off it. */
+  /** The shops on shop.updated's queue, in order. Deletes the messages. */
   async shops(): Promise<string[]> {
     const messages = await this.taken('ShopUpdatedQueueUrl');
     return messages.map(({ Body = '' }) => JSON.parse(Body).data.shop_id).sort();
@@ -101,13 +101,12 @@ export class Replayer {
     return { Bucket: this.operator.outputs.ArchiveBucket, Key: `replays/${name}.json` };
   }
 
-  /** Empties the archive and all queues. */
   async empty(): Promise<void> {
     await Promise.all([emptyArchive(this.operator.stack), this.operator.empty()]);
   }
 }
 
-/** Records of shop.updated that differ in their bodies. @param first number of the first */
+/** Records of shop.updated with different bodies. @param first number of the first */
 export function numbered(count: number, first = 0): Partial<ArchiveRecord>[] {
   return Array.from({ length: count }, (_, index) => {
     const shopId = `shop-${first + index}`;
@@ -117,7 +116,7 @@ export function numbered(count: number, first = 0): Partial<ArchiveRecord>[] {
   });
 }
 
-/** A replay that was begun and left before it sent anything. */
+/** A replay that was begun and stopped before it sent anything. */
 export function begun(name: string): ReplayState {
   const since = SINCE.text;
   return {

@@ -9,14 +9,14 @@ import { MAX_REDRIVEN, MAX_RESENT, redrivable } from './redrive.ts';
 interface CheckedBarProps {
   checked: readonly Delivery[];
   onSelectAll: () => void;
-  /** They are no longer selected. */
+  /** Called with deliveries to deselect. */
   onDone: (ids: readonly string[]) => void;
 }
 
 const deliveriesText = (count: number) =>
   `${count.toLocaleString('en')} ${count === 1 ? 'delivery' : 'deliveries'}`;
 
-/** What can be done with several deliveries. It takes the place of the filters. */
+/** Actions for several selected deliveries. Replaces the filters. */
 export function CheckedBar({ checked, onSelectAll, onDone }: CheckedBarProps) {
   const { start, busy, error, refusal } = useRun();
   const queues = useMemo(

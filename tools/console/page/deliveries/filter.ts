@@ -1,7 +1,7 @@
 import { type Delivery, type State, states } from '../../../stage/history/history.ts';
 import { stateTitle } from '../../../stage/history/state-text.ts';
 
-/** How deliveries are counted and coloured: by the tone of their state. */
+/** Groups of deliveries for counts and colours, by the tone of their state. */
 export const OUTCOMES = ['good', 'warning', 'bad'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
@@ -19,10 +19,10 @@ export function outcomeOf(state: State): Outcome {
 export const statesOf = (outcome: Outcome): readonly State[] =>
   states.filter((state) => outcomeOf(state) === outcome);
 
-/** A moment in epoch milliseconds, or a length in milliseconds back from now. */
+/** A moment in epoch milliseconds, or a duration in milliseconds before now. */
 type Moment = { readonly at: number } | { readonly ago: number };
 
-/** What the list shows. Only `search` is left to the server. */
+/** Filter of the list. The server applies only `search`, the page all others. */
 export interface Filter {
   readonly event: string;
   readonly states: ReadonlySet<State> | undefined;
@@ -34,16 +34,16 @@ export interface Filter {
 
 const FILTER_NAMES = ['search', 'event', 'state', 'shop', 'since', 'until'] as const;
 
-/** A change of the address that removes all filters. */
+/** Change of the address that removes all filters. */
 export const NO_FILTERS = Object.fromEntries(FILTER_NAMES.map((name) => [name, '']));
 
 export const isFiltered = (query: Readonly<Record<string, string>>) =>
   FILTER_NAMES.some((name) => (query[name] ?? '').trim() !== '');
 
-/** Milliseconds of the units of a length such as `15m`. */
+/** Milliseconds per unit of a duration such as `15m`. */
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Reads the filters of an address. @returns a sentence about the first that is invalid instead */
+/** Reads the filters of an address. @returns if one is invalid, a sentence about it */
 export function readFilter(query: Readonly<Record<string, string>>): Filter | string {
   const text = (name: (typeof FILTER_NAMES)[number]) => query[name]?.trim() ?? '';
   const [since, until] = [readMoment(text('since')), readMoment(text('until'))];
@@ -79,11 +79,11 @@ export function readMoment(text: string): Moment | 'invalid' | undefined {
 /** @param now epoch milliseconds */
 export const momentAt = (moment: Moment, now: number) => ('at' in moment ? moment.at : now - moment.ago);
 
-/** Whether what a filter admits changes with the clock: `since=15m`. */
+/** Whether the result of the filter changes with the clock, as with `since=15m`. */
 export const movesWithTime = ({ since, until }: Filter) =>
   [since, until].some((moment) => moment !== undefined && 'ago' in moment);
 
-/** Whether a filter admits a delivery. @param now epoch milliseconds */
+/** @param now epoch milliseconds */
 export function matches(
   { event, shopId, state, receivedAt }: Delivery,
   filter: Filter,

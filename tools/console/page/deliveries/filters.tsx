@@ -6,10 +6,10 @@ import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { isFiltered, momentAt, NO_FILTERS, OUTCOME_WORDS, OUTCOMES, readMoment, statesOf } from './filter.ts';
 
-/** While the reader types, the list waits for a pause of so many milliseconds. */
+/** While the user types, the list updates only after a pause of this length. */
 const PAUSE_MS = 200;
 
-/** Value of the choice that shows the fields of a time range. */
+/** Option that shows the fields of a time range. */
 const CUSTOM = 'custom';
 
 const TIMES: readonly (readonly [since: string, label: string])[] = [
@@ -23,7 +23,7 @@ const TIMES: readonly (readonly [since: string, label: string])[] = [
 interface FiltersProps {
   query: Readonly<Record<string, string>>;
   onChange: (change: Readonly<Record<string, string>>) => void;
-  /** From the search box into the list. */
+  /** Called to move the focus from the search box to the list. */
   onLeave: () => void;
 }
 
@@ -119,14 +119,14 @@ function StateSelect({ value, onChange }: { value: string; onChange: (value: str
 
 interface MomentFieldProps {
   label: string;
-  /** ISO 8601, or a length such as `1h`, which is shown as the moment that it means now. */
+  /** ISO 8601, or a duration such as `1h`, which is shown as the moment that it means now. */
   value: string;
   onChange: (iso: string) => void;
 }
 
-/** Local time, kept as ISO 8601. */
+/** Shows local time, stores ISO 8601. */
 function MomentField({ label, value, onChange }: MomentFieldProps) {
-  /** While a part is typed the field has no value, and the moment of the filter must not take its place. */
+  /** A partly typed field has no value. Without this state, the filter's moment would replace the input. */
   const [typed, setTyped] = useState<string>();
   const moment = readMoment(value);
   const shown = moment === undefined || moment === 'invalid' ? Number.NaN : momentAt(moment, Date.now());
@@ -152,7 +152,7 @@ function MomentField({ label, value, onChange }: MomentFieldProps) {
   );
 }
 
-/** As a `datetime-local` field takes it: `2026-11-22T13:04:59`. */
+/** Format of a `datetime-local` field: `2026-11-22T13:04:59`. */
 function localText(date: Date): string {
   if (Number.isNaN(date.getTime())) return '';
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
@@ -165,7 +165,7 @@ interface SearchBoxProps {
 }
 
 function SearchBox({ value, onChange, onLeave }: SearchBoxProps) {
-  // A search of a stage looks through its archive, which takes seconds: not for each letter.
+  // A search of a stage reads its archive, which takes seconds, so it does not run for each letter.
   const { text, type, flush } = useTyped(value, onChange, stack.local);
   return (
     <div class="search-box">
@@ -220,7 +220,7 @@ function Typed({ value, onChange }: { value: string; onChange: (text: string) =>
   );
 }
 
-/** A text that is reported once the reader pauses. Meanwhile it follows the address. */
+/** A text field that reports its value when the user pauses. Otherwise it follows the address. */
 function useTyped(value: string, onChange: (text: string) => void, whileTyping: boolean) {
   const [text, setText] = useState(value);
   const timer = useRef(0);

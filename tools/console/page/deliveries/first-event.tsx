@@ -8,13 +8,12 @@ import { Menu } from '../ui/menu.tsx';
 
 interface SendProps {
   onSent: (delivery: string) => void;
-  /** Opens the editor. */
   onWrite: () => void;
 }
 
 const sends = (event: string) => ({ argv: ['send', event], does: `Sends a sample of ${event}.` });
 
-/** A sample of any event, or a body that the reader writes. */
+/** Menu to send a sample of any event, or a body that the user writes. */
 export function SendMenu({ label = 'Send', onSent, onWrite }: SendProps & { label?: string }) {
   const { send, refusal } = useSend();
   const refused = refusal === undefined ? {} : { refusal };
@@ -43,7 +42,7 @@ export function SendMenu({ label = 'Send', onSent, onWrite }: SendProps & { labe
   );
 }
 
-/** Shown until the first delivery comes. */
+/** Shown until the first delivery arrives. */
 export function FirstEvent({ onSent, onWrite }: SendProps) {
   const { send, busy, refusal } = useSend();
   const [event] = stack.events;

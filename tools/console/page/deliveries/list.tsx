@@ -8,12 +8,12 @@ import { Badge } from '../ui/notes.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { dayText, durationText, Time } from '../ui/time.tsx';
 
-/** Pixels of the list's width below which a row has two lines, and of the rows, as in the stylesheet. */
+/** List width in pixels below which a row has two lines, and row heights in pixels. Must match the stylesheet. */
 const NARROW = 720;
 const ONE_LINE = 32;
 const TWO_LINES = 52;
 
-/** Pixels of a character of a time. */
+/** Pixels per character of a time. */
 const CHARACTER = 7.4;
 
 interface ListProps {
@@ -27,14 +27,14 @@ interface ListProps {
   onScroll: (scrollTop: number) => void;
 }
 
-/** The rows of deliveries. Only those in view are drawn. */
+/** The rows of deliveries. Only visible rows are drawn. */
 export function List({ element, rows, selected, checked, onSelect, onEnter, onCheck, onScroll }: ListProps) {
   const [isNarrow, setIsNarrow] = useState(false);
   useEffect(() => {
     if (element.current === null) return;
     const observer = new ResizeObserver(([entry]) => {
       const width = entry?.contentRect.width ?? 0;
-      // Without a width it is hidden, and stays as it is.
+      // A hidden list has no width and keeps its layout.
       if (width > 0) setIsNarrow(width < NARROW);
     });
     observer.observe(element.current);
@@ -130,21 +130,20 @@ function OutcomeCell({ delivery: { reason, error, latencyMs } }: { delivery: Del
   );
 }
 
-/** Milliseconds between two messages about new deliveries to a screen reader. */
+/** Milliseconds between two screen reader announcements of new deliveries. */
 const ANNOUNCED_EVERY = 5_000;
 
 interface SummaryProps {
   shown: number;
   newer: number;
   ready: boolean;
-  /** The server does not accept the search. */
   refused: boolean;
   filtered: boolean;
   paused: boolean;
   searched: PayloadSearch | undefined;
 }
 
-/** Below the list: how many there are, how far payloads were searched, and whether it follows. */
+/** Line below the list: the number of deliveries, how far payloads were searched, and whether the list is live. */
 export function Summary({ shown, newer, ready, refused, filtered, paused, searched }: SummaryProps) {
   const all = `${shown.toLocaleString('en')} ${shown === 1 ? 'delivery' : 'deliveries'}`;
   const matching = filtered ? (shown === 1 ? ' matches' : ' match') : '';
@@ -178,7 +177,7 @@ function Announcement({ count, ready }: { count: number; ready: boolean }) {
   const announced = useRef(count);
   const wasReady = useRef(ready);
   latest.current = count;
-  // Deliveries that were there from the start, or come with another filter, are not new.
+  // Deliveries that existed at the start, or that appear with another filter, are not new.
   if (!ready || !wasReady.current) announced.current = count;
   wasReady.current = ready;
   useEffect(() => {

@@ -3,11 +3,11 @@ import { type Filter, matches, momentAt, type Outcome, outcomeOf } from './filte
 
 type Counts = Record<Outcome, number>;
 
-/** Deliveries by outcome, in total and over time. */
+/** Number of deliveries by outcome, in total and over time. */
 export interface Outcomes {
-  /** Epoch milliseconds of the first bar's start. */
+  /** Start of the first bar, in epoch milliseconds. */
   readonly from: number;
-  /** Milliseconds of each bar. */
+  /** Length of each bar, in milliseconds. */
   readonly step: number;
   readonly bars: readonly Readonly<Counts>[];
   readonly total: Readonly<Counts>;
@@ -17,19 +17,20 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Milliseconds that a bar can stand for. */
+/** Possible lengths of a bar, in milliseconds. */
 const STEPS = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR, DAY, 7 * DAY];
 
-/** More bars are too thin to be hit with a pointer. */
+/** With more bars, each would be too thin to click. */
 const MAX_BARS = 120;
 
-/** Milliseconds that are shown at least, if no time range is set. */
+/** Minimum time range in milliseconds, if the filter sets none. */
 const SHORTEST_RANGE = 30 * MINUTE;
 
 const none = (): Counts => ({ good: 0, warning: 0, bad: 0 });
 
 /**
- * Counts what a filter admits, whatever its states, so that the counts are what each state filter would show.
+ * Counts the deliveries that match a filter, ignoring its states. Each count is therefore the result of that state's
+ * filter.
  * @param rows newest first @param now epoch milliseconds
  */
 export function countOutcomes(rows: readonly Delivery[], filter: Filter, now: number): Outcomes {
@@ -59,20 +60,20 @@ export function countOutcomes(rows: readonly Delivery[], filter: Filter, now: nu
 
 const at = (row: Delivery | undefined) => (row === undefined ? undefined : Date.parse(row.receivedAt));
 
-/** `per minute`, `per 15 minutes`, `per day`. */
+/** Text such as `per minute`, `per 15 minutes`, `per day`. */
 export function rateText(step: number): string {
   const [length, name] = step < HOUR ? [MINUTE, 'minute'] : step < DAY ? [HOUR, 'hour'] : [DAY, 'day'];
   return step === length ? `per ${name}` : `per ${step / length} ${name}s`;
 }
 
-/** Heights of the parts of a bar, from the bottom: failures stand on the ground, where they are seen first. */
+/** Heights of the parts of a bar. Failures are at the bottom, where they are easiest to see. */
 export interface Stack {
   readonly outcome: Outcome;
   readonly bottom: number;
   readonly height: number;
 }
 
-/** Any part is that high at least, so that one failure among thousands is seen. */
+/** Minimum height of a part, so that one failure among thousands is visible. */
 const LOWEST = 2;
 
 /** @param highest deliveries of the highest bar @param height its height */

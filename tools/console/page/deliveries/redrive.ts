@@ -1,12 +1,12 @@
 import type { Delivery } from '../../../stage/history/history.ts';
 
-/** Deliveries that one action sends at most: each is a command of its own. */
+/** Maximum number of deliveries that one action sends. Each is a separate command. */
 export const MAX_RESENT = 100;
 
-/** Event ids of one redrive at most: the server takes a command of 128 KiB. */
+/** Maximum number of event ids per redrive: the server accepts commands up to 128 KiB. */
 export const MAX_REDRIVEN = 1_000;
 
-/** The queue that keeps a delivery for redrive, as `npm run dlq` names it; undefined if none does. */
+/** The queue from which a delivery can be redriven, as `npm run dlq` names it. Undefined if no queue keeps it. */
 function queueOf({ state, event = '' }: Delivery, events: readonly string[]): string | undefined {
   if (state === 'dead-letter') return event;
   if (state === 'invalid') return 'quarantine';
@@ -14,8 +14,8 @@ function queueOf({ state, event = '' }: Delivery, events: readonly string[]): st
 }
 
 /**
- * Event ids by the queue that a redrive takes them from.
- * @param events with a consumer: a redrive leaves others where they are
+ * Event ids by the queue to redrive them from.
+ * @param events with a consumer: a redrive does not move others
  */
 export function redrivable(
   deliveries: readonly Delivery[],

@@ -6,23 +6,23 @@ import { clockText, dayText } from '../ui/time.tsx';
 import { type Filter, OUTCOME_WORDS, OUTCOMES, type Outcome, statesOf } from './filter.ts';
 import { countOutcomes, type Outcomes, rateText, stackOf } from './outcomes.ts';
 
-/** Pixels of the bars, as in the stylesheet. */
+/** Height of the bars in pixels. Must match the stylesheet. */
 const HEIGHT = 32;
 
 const DAY = 86_400_000;
 
 interface StripProps {
   rows: readonly Delivery[];
-  /** All rows of the search are there. */
+  /** All rows of the search have arrived. */
   ready: boolean;
   filter: Filter;
-  /** Epoch milliseconds. Bars and counts are made again if it or the address changes, and not with each delivery. */
+  /** Epoch milliseconds. Bars and counts are recomputed when this or the address changes, but not for each delivery. */
   now: number;
   query: Readonly<Record<string, string>>;
   onChange: (change: Readonly<Record<string, string>>) => void;
 }
 
-/** Deliveries over time and by outcome. Both filter the list. */
+/** Deliveries over time and by outcome. Clicking a bar or a count filters the list. */
 export function Strip({ rows, ready, filter, now, query, onChange }: StripProps) {
   const outcomes = useMemo(() => countOutcomes(rows, filter, now), [now, filter, ready]);
   return (
@@ -56,7 +56,7 @@ export function Strip({ rows, ready, filter, now, query, onChange }: StripProps)
 
 interface BarsProps {
   outcomes: Outcomes;
-  /** The states of the filter. Bars of other outcomes step back. */
+  /** The states of the filter. Bars of other outcomes are dimmed. */
   chosen: string;
   now: number;
   onChange: (change: Readonly<Record<string, string>>) => void;
@@ -64,7 +64,7 @@ interface BarsProps {
 
 function Bars({ outcomes: { bars, from, step, total }, chosen, now, onChange }: BarsProps) {
   const element = useRef<HTMLDivElement>(null);
-  /** Bars between which a range is drawn; equal for one bar. */
+  /** First and last bar of the selected range; equal for one bar. */
   const brush = useSignal<{ readonly start: number; readonly end: number } | undefined>(undefined);
   const isDragged = useRef(false);
   const last = bars.length - 1;
@@ -177,7 +177,7 @@ function countText(bars: Outcomes['bars']): string {
   return parts.length === 0 ? NOTHING : parts.join(', ');
 }
 
-/** `13:04`, with the day if it is not today; `11-21` of bars of a day. */
+/** Text such as `13:04`, with the day if it is not today; `11-21` if a bar is a day. */
 function momentText(date: Date, now: number, step: number): string {
   const day = dayText(date, new Date(now));
   return step >= DAY && day !== '' ? day.trim() : `${day}${clockText(date).slice(0, 5)}`;

@@ -19,10 +19,10 @@ import { countNew, type HeldList, holdList, olderThan } from './held-list.ts';
 import { List, Summary } from './list.tsx';
 import { Strip } from './timeline.tsx';
 
-/** Milliseconds after which counts, bars and time ranges such as “Last 15 minutes” are made again. */
+/** Milliseconds between updates of counts, bars and relative time ranges such as “Last 15 minutes”. */
 const TICK = 1_000;
 
-/** Elements that use arrow keys, Home and End themselves. */
+/** Elements with their own use of arrow keys, Home and End. */
 const USES_ARROWS =
   '.scrolled, .viewer, [role=slider], [role=separator], [role=tablist], [role=menu], .cm-editor';
 
@@ -74,7 +74,7 @@ export function DeliveriesView() {
     if (list.current !== null) list.current.scrollTop = 0;
   };
   const hold = () => setHeld((before) => before ?? holdList(rows));
-  // Another filter is another list, and so is that of another process of the server.
+  // With another filter, or another process of the server, the list is a new one.
   useEffect(follow, [key, resets.value]);
   const isSelectedThere = isThere && rows.some(({ id }) => id === selected);
   useEffect(() => {
@@ -103,7 +103,7 @@ export function DeliveriesView() {
     const row = rows[rowAfterKey(pressed, index, rows.length) ?? -1];
     if (row === undefined) return false;
     select(row.id);
-    // Enter is then heard by the list. On a narrow page the list is hidden, and the detail has the focus.
+    // So that the list receives Enter. On a narrow page the list is hidden, and the detail has the focus.
     list.current?.focus({ preventScroll: true });
     return true;
   };
@@ -249,7 +249,7 @@ function Nothing({ filtered }: { filtered: boolean }) {
   );
 }
 
-/** Epoch milliseconds, which go on each second. */
+/** Epoch milliseconds, updated every second. */
 function useNow(): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
@@ -259,7 +259,9 @@ function useNow(): number {
   return now;
 }
 
-/** Gives the focus back to the list if the detail that had it closes, and to the detail if it takes the list's place. */
+/**
+ * Returns the focus to the list when a focused detail closes. Moves it to the detail if the detail replaces the list.
+ */
 function useFocus(
   isOpen: boolean,
   list: { readonly current: HTMLElement | null },

@@ -5,7 +5,6 @@ import { Visible } from '../text/visible.tsx';
 import { Badge } from '../ui/notes.tsx';
 import { Time } from '../ui/time.tsx';
 
-/** What a delivery has changed: items before and after, and notifications. */
 export function Effects({ effects }: { effects: readonly Effect[] }) {
   if (effects.length === 0) return null;
   return (
@@ -54,7 +53,7 @@ function ItemWord({ effect: { before, after } }: { effect: ItemEffect }) {
   return <Badge tone="warning">Item changed</Badge>;
 }
 
-/** One attribute of an item, before and after, as JSON text. */
+/** One attribute of an item before and after, as JSON text. */
 interface AttributeChange {
   readonly name: string;
   readonly kind: 'added' | 'removed' | 'changed' | 'same';
@@ -62,7 +61,7 @@ interface AttributeChange {
   readonly after?: string;
 }
 
-/** What a write changed in an item, with all that stayed, in the order of the newer one. */
+/** All attributes of an item with their changes, in the order of the newer version. */
 export function diffItems(before: Item | null, after: Item | null): AttributeChange[] {
   const old = new Map(Object.entries(before ?? {}));
   const changes: AttributeChange[] = [];
@@ -80,7 +79,7 @@ export function diffItems(before: Item | null, after: Item | null): AttributeCha
   return changes;
 }
 
-/** JSON with keys in order, so that equal values have equal texts. */
+/** JSON with sorted keys, so that equal values have equal texts. */
 function orderedText(value: unknown): string {
   return (
     JSON.stringify(value, (_, inner: unknown) =>
@@ -91,7 +90,7 @@ function orderedText(value: unknown): string {
   );
 }
 
-/** Signs of a line, and what a screen reader says. */
+/** Sign of a changed line, and its text for a screen reader. */
 const ADDED = { sign: '+', word: 'added', style: 'tone-good' };
 const REMOVED = { sign: '−', word: 'removed', style: 'tone-bad' };
 const LINES = {

@@ -59,7 +59,6 @@ function LogLine({ line: { at, function: name, text } }: { line: LineFact }) {
   );
 }
 
-/** A line of a function's log. */
 interface ReadLogLine {
   readonly level?: string;
   readonly message: string;
@@ -67,7 +66,7 @@ interface ReadLogLine {
   readonly fields?: readonly (readonly [name: string, value: string])[];
 }
 
-/** Fields of every line about a delivery, and those that have a place of their own. */
+/** Fields that every line about a delivery has, and fields that are shown elsewhere. */
 const EVERYWHERE = new Set([
   'level',
   'message',
@@ -81,7 +80,7 @@ const EVERYWHERE = new Set([
   'xray_trace_id',
 ]);
 
-/** What a line says besides its message: `attempt=1 latencyMs=652`. */
+/** The fields of a line without its message: `attempt=1 latencyMs=652`. */
 export const factsOfLine = ({ fields = [] }: ReadLogLine): string =>
   fields
     .filter(([name]) => !EVERYWHERE.has(name) && !name.startsWith('function_'))

@@ -13,14 +13,14 @@ import { Effects } from './effects.tsx';
 
 interface OverviewProps {
   delivery: Delivery;
-  /** Undefined until it is loaded: the row's own data shows at once. */
+  /** Undefined until it is loaded. The row's own data is shown at once. */
   detail: DeliveryDetail | undefined;
   action: MenuItem;
   busy: boolean;
   error: string | undefined;
 }
 
-/** Where the delivery is and what to do, what it has changed, and how it came there. */
+/** Where the delivery is and what to do, its effects, and its steps. */
 export function Overview({ delivery, detail, action, busy, error }: OverviewProps) {
   const clock = useClock(detail?.settled === false);
   const [first, ...others] = placesOf(delivery, detail);
@@ -52,14 +52,14 @@ export function Overview({ delivery, detail, action, busy, error }: OverviewProp
   );
 }
 
-/** The delivery's own place first. The same event, delivered more than once, may be at another. */
+/** The delivery's own place first. If the same event was delivered more than once, there may be others. */
 function placesOf(delivery: Delivery, detail: DeliveryDetail | undefined): readonly [Place, ...Place[]] {
   const known = detail?.history.now;
   if (known === undefined) return [placeOf(delivery)];
   return known[0].state === delivery.state ? known : [placeOf(delivery), ...known];
 }
 
-/** Where a delivery is, as far as its row says. */
+/** Where a delivery is, as far as its row shows. */
 export function placeOf({ receivedAt, latencyMs = 0, event, ...row }: Delivery): Place {
   const queue = row.state === 'invalid' ? 'quarantine' : row.state === 'parked' ? 'unrouted' : event;
   return { ...row, queue, since: new Date(Date.parse(receivedAt) + latencyMs).toISOString() };
@@ -88,14 +88,14 @@ function Outcome({ place, clock, children }: OutcomeProps) {
   );
 }
 
-/** The queue where it waits, as the view of queues names it. */
+/** Name of the queue where it waits, as in the view of queues. */
 function queueOf({ state, queue, queueHolds }: Place): string | undefined {
   if (queue === undefined || queueHolds === 0) return undefined;
   if (state === 'dead-letter') return `dead:${queue}`;
   return ['queued', 'retrying', 'invalid', 'parked'].includes(state) ? queue : undefined;
 }
 
-/** Steps that are shown from the beginning and from the end: the same bytes may come a thousand times. */
+/** Maximum number of steps shown from the beginning and from the end: the same bytes may arrive a thousand times. */
 const SHOWN_AT_EACH_END = 60;
 
 function Timeline({ history, clock }: { history: History; clock: Clock }) {
@@ -127,14 +127,16 @@ function Timeline({ history, clock }: { history: History; clock: Clock }) {
   );
 }
 
-/** `+12 ms` since the step before. */
+/** Time since the previous step, such as `+12 ms`. */
 function gapText({ at }: Step, before: Step | undefined): string {
   const gap = before === undefined ? 0 : Date.parse(at) - Date.parse(before.until ?? before.at);
   if (!(gap > 0)) return '';
   return `+${gap < 1000 ? `${gap} ms` : duration(gap)}`;
 }
 
-/** The time, each second if it matters. {@link Sentence} draws the times that it leaves as they are. */
+/**
+ * The current time, updated every second if `ticks`. Its times stay ISO texts, because {@link Sentence} formats them.
+ */
 function useClock(ticks: boolean): Clock {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

@@ -34,9 +34,9 @@ interface DetailPaneProps {
   onSent: (delivery: string) => void;
 }
 
-/** One delivery: its outcome and what to do about it, its effect, its timeline, and the request itself. */
+/** One delivery: its outcome and the next action, its effects, its timeline, and the request. */
 export function DetailPane({ id, onClose, onSent }: DetailPaneProps) {
-  // Read so that the pane is drawn again when the stream brings a change.
+  // Reading the signal makes the pane render again when the stream brings a change.
   void rows.value;
   const row = deliveryOf(id);
   const { detail, error, awaited, reload } = useDetail(id, row);
@@ -162,7 +162,7 @@ const Id = ({ id, label }: { id: string; label: string }) => (
   </>
 );
 
-/** All that can be done with a delivery: the one that its outcome asks for first. */
+/** All actions for a delivery. The one that fits its outcome comes first. */
 function useActions(
   delivery: Delivery,
   detail: DeliveryDetail | undefined,
@@ -178,7 +178,7 @@ function useActions(
   const resend = async () => {
     const hasHeaders = stack.local && detail?.request.headers.length !== 0;
     const argv = ['send', '--again', id, ...(hasHeaders ? ['--same-headers'] : [])];
-    // It is the same event, so its timeline has both.
+    // It is the same event, so its timeline contains both.
     if (await sender.send({ argv, does: 'Sends the same body again, with a new signature.' })) reload();
   };
   const redrive = async (command: Command) => {
@@ -283,7 +283,7 @@ function useActions(
   };
 }
 
-/** How a delivery is redriven, and why it cannot be yet. Undefined if it waits on no queue. */
+/** How to redrive a delivery, and why that is not possible yet. Undefined if no queue keeps it for redrive. */
 function redriveOf(
   { state, queue, queueHolds }: Place,
   event: string | undefined,

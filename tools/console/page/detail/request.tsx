@@ -17,7 +17,7 @@ type Part = keyof typeof PARTS;
 
 export function Request({ detail: { id, request } }: { detail: DeliveryDetail }) {
   const [part, setPart] = useState<Part>('formatted');
-  // If the reason changes, the body may be there.
+  // When the reason changes, the body may have become available.
   const { value: body, error } = useLoad(`${id} ${request.bodyMissing ?? ''}`, (signal) =>
     api.body(id, signal),
   );
@@ -103,10 +103,10 @@ function BodyTools({ id, body, part }: { id: string; body: Body; part: Part }) {
   );
 }
 
-/** Milliseconds in which a browser has begun to write the file. */
+/** Milliseconds within which a browser starts to write the file. */
 const SAVED_WITHIN = 10_000;
 
-/** A browser saves bytes of this type and shows none of them. */
+/** This content type makes a browser save the bytes and not display them. */
 function save(bytes: Uint8Array<ArrayBuffer>, name: string): void {
   const address = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }));
   const link = document.createElement('a');
@@ -116,7 +116,7 @@ function save(bytes: Uint8Array<ArrayBuffer>, name: string): void {
   setTimeout(() => URL.revokeObjectURL(address), SAVED_WITHIN);
 }
 
-/** Rows of a response's body, so that the headers below it stay in view. */
+/** Visible rows of a body, so that the headers below it stay in view. */
 const ROWS = 16;
 
 export function Response({ answer }: Pick<DeliveryDetail, 'answer'>) {
@@ -150,7 +150,7 @@ export function Response({ answer }: Pick<DeliveryDetail, 'answer'>) {
   );
 }
 
-/** Names and values from outside. */
+/** Names and values from outside, which are not trusted. */
 export function Fields({ fields }: { fields: readonly (readonly [name: string, value: string])[] }) {
   return (
     <dl class="facts fields mono">

@@ -7,19 +7,19 @@ import { connection, stack } from '../store.ts';
 /** Milliseconds. While a key is held in the list, the server is not asked for each row. */
 const PAUSE = 60;
 
-/** Seconds that the server may wait for a delivery to settle. */
+/** Maximum seconds that the server may wait for a delivery to settle. */
 const SETTLED_WAIT = 30;
 
 interface LoadedDetail {
   readonly detail?: DeliveryDetail;
   readonly error?: string;
-  /** It is unknown yet. The server is asked until its logs should have it. */
+  /** It is unknown so far. The page asks again until the stage's logs should contain it. */
   readonly awaited?: boolean;
 }
 
 /**
- * All that is known of a delivery, until it has settled.
- * @param row as the stream has it
+ * Loads all details of a delivery, until it has settled.
+ * @param row as received from the stream
  */
 export function useDetail(
   id: string,
@@ -28,7 +28,7 @@ export function useDetail(
   const [state, setState] = useState<LoadedDetail & { id: string }>({ id });
   const [round, setRound] = useState(0);
   const loaded: LoadedDetail = state.id === id ? state : {};
-  /** What failed is tried again once, and whenever the server is back. */
+  /** A failed request is retried once, and when the server is reachable again. */
   const retry = loaded.error === undefined ? 'not needed' : connection.value.state === 'live';
   const hasRow = row !== undefined;
   useEffect(() => {
@@ -39,13 +39,14 @@ export function useDetail(
     const settled = () => api.settled(id, SETTLED_WAIT, abort.signal);
     const load = async () => {
       let detail = await api.delivery(id, abort.signal).catch((error: unknown) => {
-        // Logs of a stage come late. The local stack knows at once.
+        // The logs of a stage are late. The local stack knows at once.
         if (stack.local || !(error instanceof ApiError) || error.status !== 404) throw error;
         keep({ awaited: true });
         return settled();
       });
       take(detail);
-      // The stream tells of a row that it has. A waiting request would take one of the browser's few connections.
+      // For a row that it contains, the stream reports changes. A waiting request would use one of the browser's few
+      // connections.
       while (!hasRow && !detail.settled) {
         await untilSeen(abort.signal);
         detail = await settled();
@@ -61,13 +62,14 @@ export function useDetail(
       clearTimeout(timer);
       abort.abort();
     };
-    // A changed row means that there is more to know. Each stream brings the same row again, as another object.
+    // A changed row means that there are new details. Each stream sends the same row as a new object, so the text is
+    // compared.
   }, [id, JSON.stringify(row), retry, round]);
   const reload = useCallback(() => setRound((number) => number + 1), []);
   return { ...loaded, reload };
 }
 
-/** Until the page is seen. */
+/** Resolves when the page is visible. */
 async function untilSeen(signal: AbortSignal): Promise<void> {
   while (document.hidden && !signal.aborted) {
     await new Promise((resolve) => {

@@ -11,7 +11,7 @@ interface EditorOptions {
   text: string;
   label: string;
   onChange: (text: string) => void;
-  /** Control or Command with Enter. */
+  /** Called on Control+Enter or Command+Enter. */
   onSend: () => void;
 }
 
@@ -21,8 +21,8 @@ export interface MountedEditor {
 }
 
 /**
- * CodeMirror in a shadow root, because it may add its styles there: the page's Content-Security-Policy forbids it to add
- * an element `style`. Tab is not bound, so it leaves the editor (WCAG 2.1.2).
+ * CodeMirror in a shadow root, because it may add its styles there. The page's Content-Security-Policy forbids a
+ * `style` element. Tab is not bound, so it leaves the editor (WCAG 2.1.2).
  */
 export function mountEditor(
   host: HTMLElement,
@@ -94,7 +94,7 @@ const theme = EditorView.theme({
   '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
     background: 'var(--accent-soft)',
   },
-  // CodeMirror draws it by an image with a data URL, which the page's Content-Security-Policy forbids.
+  // CodeMirror draws this with an image from a data URL, which the page's Content-Security-Policy forbids.
   '.cm-lintRange-error': { backgroundImage: 'none', textDecoration: 'underline wavy var(--bad)' },
   '.cm-tooltip': {
     border: '1px solid var(--line)',

@@ -1,20 +1,22 @@
 import { shellWord } from '../../../cli/terminal/text.ts';
 
-/** Longer bodies are saved to a file: Linux takes 128 KiB for one argument, and nobody can read them in a shell. */
+/**
+ * Longer bodies are saved to a file: Linux accepts 128 KiB for one argument, and a long body is unreadable in a shell.
+ */
 const LONGEST_BODY = 16_384;
 
 interface CurlRequest {
   readonly url: string;
-  /** Undefined of a stage, whose secret the console does not know. */
+  /** Undefined for a stage, whose secret the console does not know. */
   readonly secret: string | undefined;
   /** Undefined if its bytes are not known. */
   readonly body: string | undefined;
-  /** Whether the text has the same bytes as the body. */
+  /** Whether the text encodes to the same bytes as the body. */
   readonly isUtf8: boolean;
   readonly contentType: string;
 }
 
-/** The same delivery by openssl and curl, to be pasted into a shell. */
+/** The same delivery as openssl and curl commands for a shell. */
 export function curlCommand({ url, secret, body, isUtf8, contentType }: CurlRequest): string {
   const key = secret === undefined ? '"$WEBHOOK_SECRET"' : shellWord(secret);
   const header = `-H ${shellWord(`Content-Type: ${contentType}`)}`;
@@ -34,7 +36,7 @@ export function curlCommand({ url, secret, body, isUtf8, contentType }: CurlRequ
   ].join('\n');
 }
 
-/** Whether a shell takes a text as it is seen: without control characters and invisible ones. */
+/** Whether a shell accepts the text exactly as it looks: no control or invisible characters. */
 function isTypable(body: string): boolean {
   return body.length <= LONGEST_BODY && !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(body.replaceAll('\n', ''));
 }

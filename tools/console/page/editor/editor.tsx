@@ -7,20 +7,23 @@ import { Dialog } from '../ui/dialog.tsx';
 import { ErrorNote } from '../ui/notes.tsx';
 import type { MountedEditor } from './code-mirror.ts';
 
-/** Characters that can be edited here. A browser takes seconds for each key in a longer text. */
+/** Maximum characters that can be edited here. With a longer text, a browser takes seconds for each key. */
 export const LONGEST_EDITED = 200_000;
 
 interface EditorProps {
   title: string;
   text: string;
-  /** The text is a delivery’s own: its timestamp changes only on request. */
+  /** The text comes from a delivery. Its timestamp changes only on request. */
   isEdit?: boolean;
   onClose: () => void;
   /** @param delivery id of the request that was sent */
   onSent: (delivery: string) => void;
 }
 
-/** A body that is signed with the local secret and sent. Text that is not JSON can be sent, too: that is worth a try. */
+/**
+ * Edits a body, which is signed with the local secret and sent. Text that is not JSON can be sent, too, to test the
+ * receiver.
+ */
 export function Editor({ title, text: given, isEdit = false, onClose, onSent }: EditorProps) {
   const original = useMemo(() => formattedOf(given) ?? given, [given]);
   const text = useSignal(original);
@@ -132,7 +135,7 @@ function TextEditor({ text, onSend, onEscape }: TextEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const mounted = useRef<MountedEditor>(undefined);
   const [isPlain, setIsPlain] = useState(false);
-  /** The text as CodeMirror has it. */
+  /** The text that CodeMirror currently contains. */
   const known = useRef(text.value);
   const latest = useRef(onSend);
   latest.current = onSend;
@@ -164,7 +167,7 @@ function TextEditor({ text, onSend, onEscape }: TextEditorProps) {
   }, [text.value]);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape') {
-      // A browser closes a dialog by itself if its `cancel` event was prevented twice.
+      // A browser closes a dialog anyway if its `cancel` event was prevented twice.
       event.preventDefault();
       onEscape();
     } else if (isPlain && event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
@@ -201,8 +204,8 @@ function TextEditor({ text, onSend, onEscape }: TextEditorProps) {
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g;
 
 /**
- * The text with another value of the top-level key `timestamp`, and nothing else changed. Of duplicate keys the last one
- * changes, as it is the one that counts.
+ * Replaces the value of the top-level key `timestamp` and changes nothing else. With duplicate keys the last one
+ * changes, because parsers use the last.
  * @returns undefined if the text is not a JSON object with this key
  */
 export function withTimestamp(text: string, now: Date): string | undefined {
@@ -210,7 +213,7 @@ export function withTimestamp(text: string, now: Date): string | undefined {
   let depth = 0;
   let token = '';
   let end = 0;
-  /** Where the value of the key begins, while it is being read. */
+  /** Where the key's value begins, while it is being read. */
   let begin: number | undefined;
   let found: readonly [from: number, to: number] | undefined;
   for (const match of text.matchAll(TOKEN)) {

@@ -12,7 +12,6 @@ export const kindNames: Readonly<Record<FaultKind, string>> = {
   'records-refused': 'Records rejected',
 };
 
-/** What a fault does to a call. */
 const KIND_EFFECTS: Readonly<Record<FaultKind, string>> = {
   down: 'The connection breaks.',
   throttled: 'The service returns its throttling error.',
@@ -23,13 +22,13 @@ const KIND_EFFECTS: Readonly<Record<FaultKind, string>> = {
 
 interface ServiceText {
   readonly name: string;
-  /** What needs it. */
+  /** What uses the service. */
   readonly use: string;
-  /** What to expect from a fault of each kind. The service has no others. */
+  /** Expected result for each kind of fault. The service supports no other kinds. */
   readonly expect: Readonly<Partial<Record<FaultKind, string>>>;
 }
 
-/** Milliseconds after which a call of a function times out. Source: `clientSettings` of lambda/aws-clients.ts. */
+/** Milliseconds after which a call of a function times out. Source: `clientSettings` in lambda/aws-clients.ts. */
 const CALL_TIMEOUT_MS = 2_000;
 
 const CACHED_SECRET =
@@ -40,7 +39,7 @@ const BACKS_OFF = 'stays on its queue. The consumer backs off and tries again';
 const REARCHIVED =
   'Events are processed. Their messages come back until they are archived, which has no second effect.';
 
-/** In the order in which a delivery needs them. */
+/** In the order in which a delivery uses them. */
 const services: Readonly<Record<FaultService, ServiceText>> = {
   secretsmanager: {
     name: 'Secrets Manager',
@@ -121,7 +120,7 @@ export const serviceUse = (service: FaultService) => services[service].use;
 export const canFail = (service: FaultService, kind: FaultKind) =>
   services[service].expect[kind] !== undefined;
 
-/** What a fault does and what to expect from it. */
+/** What a fault does, and the expected result. */
 export function expectation({ service, kind, milliseconds = 0 }: FaultSettings): string {
   const { expect } = services[service];
   if (kind === 'slow' && milliseconds >= CALL_TIMEOUT_MS) {
@@ -130,7 +129,7 @@ export function expectation({ service, kind, milliseconds = 0 }: FaultSettings):
   return `${KIND_EFFECTS[kind]} ${expect[kind]}`;
 }
 
-/** `DynamoDB slow by 500 ms, 50 % of calls`. */
+/** Text such as `DynamoDB slow by 500 ms, 50 % of calls`. */
 export function faultTitle({ service, kind, milliseconds = 0, share = 1 }: FaultSettings): string {
   const by = kind === 'slow' ? ` by ${seconds(milliseconds)}` : '';
   const of = share === 1 ? '' : `, ${Number((share * 100).toFixed(1))} % of calls`;
@@ -140,17 +139,17 @@ export function faultTitle({ service, kind, milliseconds = 0, share = 1 }: Fault
 const seconds = (milliseconds: number) =>
   milliseconds >= 1_000 && milliseconds % 100 === 0 ? `${milliseconds / 1_000} s` : `${milliseconds} ms`;
 
-/** A percentage as it was typed. @returns the share, or what is wrong with it */
+/** Parses a percentage. @returns the share, or an error text */
 export function parseShare(text: string): number | string {
   const value = Number(text);
   if (text.trim() !== '' && value > 0 && value <= 100) return value / 100;
   return 'The share must be above 0 and at most 100 %.';
 }
 
-/** Longest delay in milliseconds. No function runs longer, so a longer one would make no difference. */
+/** Maximum delay in milliseconds. No function runs longer, so a longer delay would make no difference. */
 const LONGEST_DELAY = 60_000;
 
-/** Milliseconds as they were typed. @returns the number, or what is wrong with it */
+/** Parses milliseconds. @returns the number, or an error text */
 export function parseMilliseconds(text: string): number | string {
   const value = Number(text);
   if (Number.isInteger(value) && value >= 1 && value <= LONGEST_DELAY) return value;

@@ -21,7 +21,7 @@ import {
   serviceUse,
 } from './fault-text.ts';
 
-/** Changes a fault or a function. A toast says what was done, if that is not seen, and what failed. */
+/** Changes a fault or a function. A toast reports an error, and a success that is not visible otherwise. */
 async function change(work: () => Promise<unknown>, done?: string): Promise<void> {
   try {
     await work();
@@ -32,7 +32,6 @@ async function change(work: () => Promise<unknown>, done?: string): Promise<void
   faults.value.reload();
 }
 
-/** What can fail on the local stack, to watch how it recovers. */
 export function FaultsView() {
   const { value, error } = faults.value;
   const active = value?.active ?? [];
@@ -60,7 +59,7 @@ export function FaultsView() {
   );
 }
 
-/** A switch for each service and kind of fault, and what to expect from the one that is pointed at. */
+/** A switch for each service and kind of fault, and the expected result of the one under the pointer. */
 function Board({ active }: { active: readonly ActiveFault[] }) {
   const [share, setShare] = useState('100');
   const [milliseconds, setMilliseconds] = useState('1500');
@@ -223,7 +222,7 @@ function ActiveFaults({ active }: { active: readonly ActiveFault[] }) {
   );
 }
 
-/** Kills a function in the middle of its work, as a crash of its machine would. */
+/** Kills a function during its work, like a crash of its machine. */
 function Functions({ names }: { names: readonly string[] }) {
   return (
     <section class="stack" aria-labelledby="functions">

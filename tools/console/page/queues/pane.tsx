@@ -17,30 +17,29 @@ import { type Column, Table, toggled } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
 import { deadLetterAddress, namedQueue, previewText, queueAddress, redriveCommand } from './queue.ts';
 
-/** Messages that are read. */
+/** Maximum number of messages read. */
 const LIMIT = 50;
 
-/** Rows of a body that are seen at once. */
+/** Visible rows of a body. */
 const BODY_ROWS = 20;
 
-/** Characters of an id that tell messages apart at a glance. */
+/** Characters of an id that are enough to recognise a message. */
 const SHORT_ID = 8;
 
 const NOTHING: QueueMessages = { messages: [], limited: false };
 
 interface QueuePaneProps {
   name: string;
-  /** The queue of the event, if it has one. */
+  /** Absent for quarantine and unrouted. */
   queue: EventQueue | undefined;
-  /** Whether it is processed. */
   children: ComponentChildren;
 }
 
-/** The messages of a queue. None is taken away. */
+/** The messages of a queue. Reading them removes nothing. */
 export function QueuePane({ name, queue, children }: QueuePaneProps) {
   const { start, busy, error: failure, refusal } = useRun();
   const { event, isDead } = namedQueue(name);
-  /** A person decides about its messages; no consumer takes them. */
+  /** Its messages wait for a person. No consumer receives them. */
   const isKept = isDead || event === undefined;
   /** On a stage, where reading means receiving. */
   const isClosed = !stack.local && !isKept;
@@ -156,7 +155,7 @@ const STATES = {
 
 interface MessagesProps {
   messages: readonly QueueMessage[];
-  /** Dead letters and quarantine only ever wait: their state would say nothing. */
+  /** Dead letters and quarantined messages only wait, so their state is not shown. */
   hasState: boolean;
   redrive: (id: string) => ComponentChildren;
 }
@@ -220,7 +219,7 @@ function Messages({ messages, hasState, redrive }: MessagesProps) {
   );
 }
 
-/** Why a message is here, or what it is about. Its body if it is opened. */
+/** Why a message is here, or what it is about. Shows its body if it is opened. */
 function MessageText({ message, isOpen }: { message: QueueMessage; isOpen: boolean }) {
   const { id, eventId, reason, body, truncated } = message;
   return (

@@ -4,7 +4,7 @@ import type { Command } from '../run-command.tsx';
 
 const DEAD = 'dead:';
 
-/** What a queue's name in an address stands for; `dead:shop.updated` is the dead-letter queue of an event. */
+/** Parses a queue's name in an address. `dead:shop.updated` is the dead-letter queue of an event. */
 export function namedQueue(name: string): { readonly event: string | undefined; readonly isDead: boolean } {
   if (name === 'quarantine' || name === 'unrouted') return { event: undefined, isDead: false };
   const isDead = name.startsWith(DEAD);
@@ -15,18 +15,18 @@ export const queueAddress = (name: string) => formatRoute({ view: 'queues', path
 
 export const deadLetterAddress = (event: string) => queueAddress(`${DEAD}${event}`);
 
-/** A user or role by the last part of its ARN: `mara` of `arn:aws:sts::123456789012:assumed-role/Operator/mara`. */
+/** A user or role by the last part of its ARN: `mara` for `arn:aws:sts::123456789012:assumed-role/Operator/mara`. */
 export const callerName = (arn: string) => arn.split('/').at(-1) || arn;
 
-/** Characters of a body that one line may need. */
+/** Maximum characters of a body in one line. */
 const PREVIEW_LENGTH = 200;
 
-/** What a body is about, in one line: the data of an event, else the beginning of the body. */
+/** A body in one line: the data of an event, otherwise the beginning of the body. */
 export function previewText(body: string): string {
   return (dataText(body) ?? body).slice(0, PREVIEW_LENGTH).replaceAll(/\s+/g, ' ').trim();
 }
 
-/** @returns undefined if it is no event, or only a part of one */
+/** @returns undefined if it is not an event, or is cut off */
 function dataText(body: string): string | undefined {
   try {
     const { data } = Object(JSON.parse(body));
@@ -59,18 +59,17 @@ function redriveText(queue: string, count: number | undefined): string {
   return `Moves ${what} of ${queue} back to its queue. An event that fails again becomes a dead letter again.`;
 }
 
-/** Messages of a group by their events, the one with the most dead letters first. */
+/** Messages of a group by event, most dead letters first. */
 export function eventsOf({ messages }: DeadLetterGroup) {
   return [...Map.groupBy(messages, ({ queue }) => queue)]
     .map(([event, own]) => ({ event, ids: own.map(({ id }) => id) }))
     .sort((one, other) => other.ids.length - one.ids.length || one.event.localeCompare(other.event));
 }
 
-/** One command for each queue of a group. */
 export const redriveGroup = (group: DeadLetterGroup): Command[] =>
   eventsOf(group).map(({ event, ids }) => redriveCommand(event, ids));
 
-/** Whole queues: SQS moves them by itself. */
+/** Redrives whole queues with SQS's own move task. */
 export function redriveAll(groups: readonly DeadLetterGroup[]): Command[] {
   const events = new Set(groups.flatMap(({ messages }) => messages.map(({ queue }) => queue)));
   return [...events].sort().map((event) => redriveCommand(event));

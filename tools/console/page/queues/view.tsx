@@ -13,20 +13,20 @@ import { Age } from '../ui/time.tsx';
 import { QueuePane } from './pane.tsx';
 import { callerName, deadLetterAddress, namedQueue, queueAddress } from './queue.ts';
 
-/** A queue of the table. Quarantine and unrouted have no event. */
+/** A queue in the table. Quarantine and unrouted have no event. */
 interface Row extends QueueDepth {
   readonly name: string;
   readonly event?: EventQueue;
 }
 
-/** All queues, and beside them the messages of the one that is opened: `#/queues/<name>`. */
+/** All queues, and next to them the messages of the open queue: `#/queues/<name>`. */
 export function QueuesView() {
   const [opened] = route.value.path;
   const { value, error } = queues.value;
   const { start, error: failure, ...state } = useRun();
   const [pausing, setPausing] = useState<string>();
   const isUnknown = value?.pausesUnknown === true;
-  /** If it is unknown whether the event is paused, both are offered. */
+  /** If it is unknown whether the event is paused, both actions are offered. */
   const pauseOrResume = ({ event, paused }: EventQueue) => {
     const pause = { label: `Pause ${event}`, kind: 'quiet', onClick: () => setPausing(event) } as const;
     const resume = { label: `Resume ${event}`, onClick: () => start([resumeCommand(event)]) };
@@ -42,7 +42,7 @@ export function QueuesView() {
         </>
       );
     }
-    // One button, so that it keeps the focus when the state has changed.
+    // One button for both, so that it keeps the focus when the state changes.
     return (
       <Button {...state} {...(paused === undefined ? pause : resume)}>
         {paused === undefined ? 'Pause' : 'Resume'}
@@ -125,7 +125,7 @@ const rowsOf = ({ events, receiverQueues }: Queues): Row[] => [
   ...receiverQueues,
 ];
 
-/** @param isOpen a queue is opened beside the table, which then has less room */
+/** @param isOpen a queue is open next to the table, so the table is narrower */
 function columnsOf(
   { pausesUnknown }: Queues,
   isOpen: boolean,
@@ -231,7 +231,7 @@ function Processing({ queue: { paused, pausing }, isUnknown, isShort = false }: 
   );
 }
 
-/** Characters of a reason at most: `LONGEST_REASON` of tools/stage/queues/pause-state.ts. */
+/** Maximum characters of a reason: `LONGEST_REASON` of tools/stage/queues/pause-state.ts. */
 const LONGEST_REASON = 400;
 
 interface PauseDialogProps {

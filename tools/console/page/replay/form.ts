@@ -1,4 +1,4 @@
-/** A replay as it is typed. The command itself reads it. */
+/** The form as typed. The command itself parses it. */
 export interface ReplayForm {
   readonly events: readonly string[];
   readonly since: string;
@@ -23,7 +23,7 @@ export const emptyForm: ReplayForm = {
   name: '',
 };
 
-/** What is empty, or is the command's default, is left to the command: so it can continue a replay by its name. */
+/** Empty fields and defaults are not passed to the command, so that it can resume a replay by its name. */
 export function replayArguments(form: ReplayForm, last: '--dry-run' | '--yes'): string[] {
   const option = (name: string, value: string) => (value.trim() === '' ? [] : [name, value.trim()]);
   return [
@@ -41,6 +41,6 @@ export function replayArguments(form: ReplayForm, last: '--dry-run' | '--yes'): 
   ];
 }
 
-/** Whether a plan is of this form and no other. */
+/** Whether a plan was made with exactly this form. */
 export const isPlanOf = (argv: readonly string[], form: ReplayForm) =>
   JSON.stringify(argv) === JSON.stringify(replayArguments(form, '--dry-run'));

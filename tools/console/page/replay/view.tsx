@@ -21,7 +21,7 @@ const MODES = [
   },
 ] as const;
 
-// They stay when the reader looks at another view meanwhile.
+// Module state, so that the input survives a visit to another view.
 const form = signal<ReplayForm>(emptyForm);
 const planId = signal<string | undefined>(undefined);
 const replayId = signal<string | undefined>(undefined);
@@ -30,7 +30,7 @@ const change = (changed: Partial<ReplayForm>) => {
   form.value = { ...form.value, ...changed };
 };
 
-/** Sends events of the archive once more: first the plan, then, once it was seen, the replay itself. */
+/** Replays archived events: shows the plan first, then runs the replay. */
 export function ReplayView() {
   const { start, busy, error, refusal } = useRun({ opens: false });
   const plan = tasks.value.find(({ id }) => id === planId.value);
@@ -112,7 +112,7 @@ const TextField = (props: TextFieldProps) => (
   <Field {...props} value={form.value[props.name]} onInput={(text) => change({ [props.name]: text })} />
 );
 
-/** What is needed most comes first. The command checks what is typed. */
+/** The most needed fields come first. The command validates them. */
 function Fields() {
   const id = useId();
   const { events, mode, notify, name } = form.value;

@@ -1,6 +1,6 @@
 import { GrowingArray, type Lines } from './lines.ts';
 
-/** Where a text stops being JSON, and why. */
+/** Position and reason of a JSON syntax error. */
 export interface JsonFault {
   /** Index in the text. */
   readonly offset: number;
@@ -15,12 +15,12 @@ export type Formatted =
   | { readonly ok: true; readonly lines: Lines }
   | { readonly ok: false; readonly fault: JsonFault };
 
-/** Deeper levels have the indentation of this one: 10,000 levels would be mostly white space. */
+/** Deeper levels are indented like this one: 10,000 levels would be mostly white space. */
 const DEEPEST_INDENT = 40;
 
 const INDENT = '  ';
 
-/** What may stand next. */
+/** Tokens that may come next. */
 type Expected =
   | 'a value'
   | 'a value or ]'
@@ -35,18 +35,18 @@ const OBJECT = 1;
 const ARRAY = 0;
 
 /**
- * JSON text in lines for people. Only white space outside of strings changes: numbers and strings stay as they were
- * written, such as `1.0`, `1e999` and `"\u0041"`, and so do duplicate keys. It does not recurse, so no depth is too deep.
+ * Formats JSON text for people. Changes only white space outside strings: numbers and strings stay as written, such as
+ * `1.0`, `1e999` and `"\u0041"`, and so do duplicate keys. It does not recurse, so any depth works.
  */
 export function formatJson(text: string): Formatted {
   const starts = new GrowingArray();
   const depths = new GrowingArray();
   const keyEnds = new GrowingArray();
   const kept: string[] = [];
-  /** Where the text begins that is not in `kept` yet, and how many characters were left out before it. */
+  /** Start of the text that is not in `kept` yet, and the number of characters skipped before it. */
   let keptFrom = 0;
   let removed = 0;
-  /** Kinds of the open containers, the outermost first. */
+  /** Kinds of the open containers, outermost first. */
   let containers = new Uint8Array(64);
   let depth = 0;
   let expected: Expected = 'a value';
@@ -164,10 +164,9 @@ export function formatJson(text: string): Formatted {
   };
 }
 
-/** White space in front of a line of a depth. */
 const indentOf = (depth: number) => INDENT.repeat(Math.min(depth, DEEPEST_INDENT));
 
-/** Lines as one text, as it is copied. */
+/** The lines as one text, for copying. */
 export function textOf({ text, starts, ends, depths, keyEnds }: Lines): string {
   const lines: string[] = [];
   for (let index = 0; index < starts.length; index += 1) {
@@ -191,7 +190,7 @@ const CLOSE_BRACE = 0x7d;
 const isSpace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 const isDigit = (code: number) => code >= 0x30 && code <= 0x39;
 
-/** Where something ends, or where it is wrong. */
+/** Where a token ends, or where it is wrong. */
 interface End {
   readonly at: number;
   readonly fault?: string;
@@ -220,7 +219,7 @@ function endOfString(text: string, start: number): End {
 
 const LITERALS = ['true', 'false', 'null'];
 
-/** @param expected for the fault, if there is no scalar */
+/** @param expected text for the fault if there is no scalar */
 function endOfScalar(text: string, start: number, expected: string): End {
   const code = text.charCodeAt(start);
   if (code === QUOTE) return endOfString(text, start);
@@ -262,6 +261,5 @@ function fault(text: string, offset: number, problem: string): Formatted {
   return { ok: false, fault: { offset, line, column: offset - lineStart + 1, problem } };
 }
 
-/** Where a text stops being JSON, in a sentence. */
 export const faultText = ({ line, column, problem }: JsonFault) =>
   `Line ${line}, column ${column}: ${problem}.`;

@@ -1,18 +1,20 @@
 import { columnsOf, JOINED_EMOJI } from './visible.tsx';
 
-/** A text in lines, as places in it instead of strings: a text of 4 MB may have as many lines as characters. */
+/** A text in lines, stored as positions instead of strings: a text of 4 MB may have millions of lines. */
 export interface Lines {
   readonly text: string;
-  /** Of line i: where it begins in the text, and where it ends. */
+  /** Where line i begins and ends in the text. */
   readonly starts: Uint32Array;
   readonly ends: Uint32Array;
-  /** Of line i: how deep it is indented. Absent of a text as it was sent. */
+  /** Indentation depth of line i. Absent for unformatted text. */
   readonly depths?: Uint32Array;
-  /** Of line i: where its key ends, behind the colon. Its beginning if it has none. */
+  /** Where the key of line i ends, after the colon. The line's beginning if it has no key. */
   readonly keyEnds?: Uint32Array;
 }
 
-/** A text as it is. A line feed ends a line. A carriage return before it stays, so that it is seen. */
+/**
+ * The lines of unformatted text. A line feed ends a line. A carriage return before it is kept, so that it can be shown.
+ */
 export function rawLines(text: string): Lines {
   const starts = new GrowingArray();
   const ends = new GrowingArray();
@@ -27,19 +29,19 @@ export function rawLines(text: string): Lines {
   return { text, starts: starts.toArray(), ends: ends.toArray() };
 }
 
-/** Lines cut into pieces that fit the width of the view, so that no line is too long to be drawn. */
+/** Lines cut into pieces that fit the width of the view, so that no line is too long to draw. */
 export interface Pieces {
   readonly count: number;
-  /** Of piece i: where it begins in the text. */
+  /** Where piece i begins in the text. */
   readonly starts: Uint32Array;
-  /** Of piece i: the line that it is of. */
+  /** The line of piece i. */
   readonly lines: Uint32Array;
 }
 
-/** Columns that a line of text has at least, however deep it is indented. */
+/** Minimum columns for the text of a line, even if it is deeply indented. */
 const FEWEST_COLUMNS = 20;
 
-/** Deepest indentation, in columns, of what is shown: half of the width at most. */
+/** Indentation in columns: at most half of the width. */
 export const shownIndent = (depth: number, columns: number) => Math.min(depth * 2, Math.floor(columns / 2));
 
 export function cutLines({ text, starts, ends, depths, keyEnds }: Lines, columns: number): Pieces {
@@ -48,7 +50,7 @@ export function cutLines({ text, starts, ends, depths, keyEnds }: Lines, columns
   for (let line = 0; line < starts.length; line += 1) {
     const end = ends[line] ?? text.length;
     let at = starts[line] ?? 0;
-    // Behind a key stands a space.
+    // A key is followed by a space.
     const space = (keyEnds?.[line] ?? 0) > at ? 1 : 0;
     const room = Math.max(FEWEST_COLUMNS, columns - shownIndent(depths?.[line] ?? 0, columns) - space);
     pieceStarts.push(at);
@@ -72,22 +74,21 @@ export function cutLines({ text, starts, ends, depths, keyEnds }: Lines, columns
   return { count: pieceStarts.length, starts: pieceStarts.toArray(), lines: pieceLines.toArray() };
 }
 
-/** Where piece i ends in the text. */
 export function endOfPiece({ starts, lines }: Pieces, { ends }: Lines, index: number): number {
   const line = lines[index] ?? 0;
   return lines[index + 1] === line ? (starts[index + 1] ?? 0) : (ends[line] ?? 0);
 }
 
-/** A character, or emoji that are joined to one: how long it is in the text, and how many columns it takes at most. */
+/** Length in the text and maximum columns of a character, or of emoji joined to one. */
 function unitAt(text: string, at: number): { length: number; width: number } {
   const unit = text.charCodeAt(at);
-  // Most of a text is ASCII, so nothing else is done for it.
+  // A fast path, because most text is ASCII.
   if (unit >= 0x20 && unit < 0x7f) return PLAIN;
   const code = text.codePointAt(at) ?? unit;
   if (code > 0xffff || (code >= FIRST_EMOJI && code <= LAST_EMOJI_OF_BMP)) {
     JOINED_EMOJI.lastIndex = at;
     const length = JOINED_EMOJI.exec(text)?.[0].length;
-    // A font that does not know them draws one beside the other, with two columns each.
+    // A font without the joined emoji draws its parts side by side, two columns each.
     if (length !== undefined) return { length, width: length };
   }
   return { length: code > 0xffff ? 2 : 1, width: columnsOf(code) };
@@ -95,16 +96,16 @@ function unitAt(text: string, at: number): { length: number; width: number } {
 
 const PLAIN = { length: 1, width: 1 };
 
-/** Emoji of the Basic Multilingual Plane. Source: Unicode's emoji-data.txt, `Extended_Pictographic`, but © and ®. */
+/** Emoji of the Basic Multilingual Plane, except © and ®. Source: Unicode's emoji-data.txt, `Extended_Pictographic`. */
 const FIRST_EMOJI = 0x203c;
 const LAST_EMOJI_OF_BMP = 0x3299;
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** Code units behind a place that decide whether a grapheme goes on there. */
+/** Number of code units after a position that can decide whether a grapheme continues. */
 const LOOKED_AHEAD = 32;
 
-/** Where the grapheme begins that is at a place, if that is within the piece; else the place. */
+/** Start of the grapheme at a position, if it is within the piece. Otherwise the position itself. */
 function graphemeStart(text: string, pieceStart: number, at: number): number {
   if (text.charCodeAt(at) < 0x7f && text.charCodeAt(at - 1) < 0x7f) return at;
   const around = text.slice(pieceStart, at + LOOKED_AHEAD);
@@ -112,7 +113,10 @@ function graphemeStart(text: string, pieceStart: number, at: number): number {
   return start > 0 ? pieceStart + start : at;
 }
 
-/** Numbers below 2^32. A text may have millions of lines, which an array of JavaScript would keep in ten times the memory. */
+/**
+ * A growing array of numbers below 2^32. A text may have millions of lines, and a JavaScript array would need ten times
+ * the memory.
+ */
 export class GrowingArray {
   #values = new Uint32Array(1024);
   #length = 0;

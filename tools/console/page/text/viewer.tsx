@@ -4,25 +4,25 @@ import { formatJson } from './format-json.ts';
 import { cutLines, endOfPiece, type Lines, type Pieces, rawLines, shownIndent } from './lines.ts';
 import { Visible } from './visible.tsx';
 
-/** Pixels, as in the stylesheet. */
+/** Pixels. Must match the stylesheet. */
 const ROW_HEIGHT = 18;
 
-/** Pixels beside the text: the padding of a row, as in the stylesheet. */
+/** Horizontal padding of a row in pixels. Must match the stylesheet. */
 const PADDING = 24;
 
-/** Characters that are measured to know how wide one is. */
+/** Number of characters measured to find the width of one. */
 const MEASURED = 100;
 
 interface ViewerProps {
   lines: Lines;
   label: string;
-  /** Rows that it is high at most. Undefined: it fills its place. */
+  /** Maximum height in rows. Undefined: as high as its container. */
   rows?: number;
 }
 
 /**
- * A text of any size. Only the rows in view are drawn, and a line that is wider than the view goes on in the next row:
- * a line of 4 MB costs what a short one does.
+ * Shows a text of any size. Only visible rows are drawn, and a long line wraps to the next row, so a line of 4 MB costs
+ * no more than a short one.
  */
 export function Viewer({ lines, label, rows }: ViewerProps) {
   const element = useRef<HTMLElement>(null);
@@ -75,7 +75,7 @@ export function Viewer({ lines, label, rows }: ViewerProps) {
   );
 }
 
-/** A text among other things: formatted if it is JSON, else as it is. */
+/** A text within other content: formatted if it is JSON. */
 export function TextBlock({ text, label, rows }: { text: string; label: string; rows: number }) {
   const lines = useMemo(() => {
     const json = formatJson(text);
@@ -125,24 +125,24 @@ function TextRow({ lines, pieces, index, digits, columns }: TextRowProps) {
   );
 }
 
-/** Hebrew, Arabic and other letters that are written from right to left. Source: Unicode's Bidi_Class R and AL. */
+/** Hebrew, Arabic and other letters written from right to left. Source: Unicode's Bidi_Class R and AL. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-/** Text with the content of each string isolated: text from right to left does not move the punctuation around it. */
+/** Isolates the content of each string, so that right-to-left text does not move the punctuation around it. */
 function Strings({ text }: { text: string }) {
   if (!RIGHT_TO_LEFT.test(text)) return <Visible whole text={text} />;
   const parts = text.split(/(?<!\\)(")/);
   return parts.map((part, index) => (part === '"' ? part : <Visible key={index} whole text={part} />));
 }
 
-/** By the first character of a JSON value. */
+/** Class for the first character of a JSON value. */
 function valueClass(code: number): string | undefined {
   if (code === 0x22) return 'json-string';
   if (code === 0x2d || (code >= 0x30 && code <= 0x39)) return 'json-number';
   return code >= 0x61 && code <= 0x7a ? 'json-literal' : undefined;
 }
 
-/** Of an element that scrolls: its inner size, and how far it is scrolled, once a frame. */
+/** Inner size and scroll position of an element, updated once per frame. */
 function useViewport(element: RefObject<HTMLElement | null>) {
   const [size, setSize] = useState({ width: 0, height: 0 });
   const [scrollTop, setScrollTop] = useState(0);
@@ -169,25 +169,25 @@ function useViewport(element: RefObject<HTMLElement | null>) {
 }
 
 /**
- * Pixels that the scrolled area is high at most. Browsers clamp taller elements, Firefox at 17.9 million pixels, and
+ * Maximum height of the scrolled area in pixels. Browsers clamp taller elements, Firefox at 17.9 million pixels, and
  * lose fractions of a pixel before that.
  */
 const TALLEST = 8_000_000;
 
-/** Rows beyond the edges that are drawn as well, so that a quick scroll meets no blank. */
+/** Extra rows drawn beyond the edges, so that fast scrolling shows no gaps. */
 const OVERSCAN = 12;
 
 interface Viewport {
   readonly scrollTop: number;
-  /** Pixels that are seen of the scrolled area. */
+  /** Visible pixels of the scrolled area. */
   readonly height: number;
   readonly rowHeight: number;
   readonly count: number;
 }
 
 /**
- * Which rows of many are drawn. If all of them would be too tall for a browser, scrolling goes faster instead.
- * @returns index of the first and of the one after the last; where the first is and how high the area is, in pixels
+ * Calculates which rows to draw. If all rows would be too tall for a browser, scrolling is accelerated.
+ * @returns index of the first row and of the one after the last; top of the first row and height of the area, in pixels
  */
 export function windowOf({ scrollTop, height, rowHeight, count }: Viewport) {
   const whole = count * rowHeight;

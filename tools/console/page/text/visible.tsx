@@ -1,9 +1,9 @@
 import { Time } from '../ui/time.tsx';
 
 /**
- * Characters that are not seen, or that change how others are seen: controls of C0 and C1, soft hyphen, marks of
- * direction and their overrides (Unicode's Bidi_Control), zero width, line and paragraph separator, byte order mark,
- * interlinear annotation, tags, and halves of surrogate pairs. Line feed and tab are shown by other means.
+ * Characters that are invisible or change how others look: controls of C0 and C1, soft hyphen, marks of direction and
+ * their overrides (Unicode's Bidi_Control), zero width, line and paragraph separator, byte order mark, interlinear
+ * annotation, tags, and halves of surrogate pairs. Line feed and tab are shown by other means.
  */
 const INVISIBLE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it is control characters that are looked for
@@ -11,8 +11,8 @@ const INVISIBLE =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\u{e0000}-\u{e0fff}]|[\ud800-\udfff]/u;
 
 /**
- * Emoji that invisible characters join to one: by U+200D, four at most as in the longest of Unicode's
- * emoji-zwj-sequences.txt, and the flags of England, Scotland and Wales, by tags.
+ * Emoji joined to one by invisible characters: by U+200D, at most four as in the longest of Unicode's
+ * emoji-zwj-sequences.txt, and by tags, as in the flags of England, Scotland and Wales.
  */
 export const JOINED_EMOJI =
   /(?:\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?\u200d){1,3}\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?|\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}/uy;
@@ -21,11 +21,11 @@ const NAMED = new RegExp(`(${JOINED_EMOJI.source})|${INVISIBLE.source}`, 'gu');
 
 interface Part {
   readonly text: string;
-  /** The name of a character that cannot be seen. */
+  /** The text is the name of an invisible character. */
   readonly isName: boolean;
 }
 
-/** A text as it can be shown: each invisible character by its name, `U+202E`. */
+/** Splits a text so that each invisible character can be shown by its name, such as `U+202E`. */
 export function visibleParts(text: string): Part[] {
   const parts: Part[] = [];
   let from = 0;
@@ -50,13 +50,12 @@ const NAMES: Readonly<Record<number, string>> = {
 
 const nameOf = (code: number) => NAMES[code] ?? `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
 
-/** Columns that a name takes, with the space around it. */
+/** Columns of a name, with the space around it. */
 const NAME_COLUMNS = 8;
 
-/** Columns of a tab. */
 const TAB_COLUMNS = 2;
 
-/** How many columns of a monospace font a character takes, at most. */
+/** Maximum columns of a character in a monospace font. */
 export function columnsOf(code: number): number {
   if (code >= 0x20 && code < 0x7f) return 1;
   if (code === 0x09) return TAB_COLUMNS;
@@ -64,10 +63,10 @@ export function columnsOf(code: number): number {
   return code < 0x1100 ? 1 : 2;
 }
 
-/** Characters that are shown of a text among others. */
+/** Characters shown of a text within other content. */
 const LONGEST = 2_000;
 
-/** A text from outside, never as markup. What cannot be seen is named, and its direction stays its own. */
+/** Shows untrusted text, never as markup. Invisible characters are named, and the text's direction is isolated. */
 export function Visible({ text, whole = false }: { text: string; whole?: boolean }) {
   const shown = whole || text.length <= LONGEST ? text : text.slice(0, LONGEST);
   const parts = visibleParts(shown.replaceAll('\t', ' '.repeat(TAB_COLUMNS)));
@@ -89,7 +88,7 @@ export function Visible({ text, whole = false }: { text: string; whole?: boolean
   );
 }
 
-/** A text with times in ISO 8601, which it shows as all times are shown. */
+/** A text with times in ISO 8601, which are shown in the page's format. */
 export function Sentence({ text }: { text: string }) {
   const parts = text.split(/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/);
   return parts.map((part, index) =>

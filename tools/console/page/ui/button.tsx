@@ -3,9 +3,8 @@ import { Icon, type IconName } from './icon.tsx';
 
 interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'children' | 'label'> {
   kind?: 'primary' | 'normal' | 'quiet' | 'danger';
-  /** The key that does the same. */
   keyHint?: string | undefined;
-  /** Why it cannot be used. It stays reachable and shows the reason. */
+  /** Why it is disabled. The button can still get the focus, and shows this reason. */
   refusal?: string | undefined;
   busy?: boolean;
   /** For a screen reader, if the text alone is ambiguous: `Redrive m-1`. */
@@ -71,7 +70,7 @@ interface DiscloseProps {
   children: ComponentChildren;
 }
 
-/** Shows or hides what stands below its row. */
+/** Shows or hides the content below its row. */
 export function Disclose({ open, label, onToggle, children }: DiscloseProps) {
   return (
     <button type="button" class="disclose" aria-expanded={open} aria-label={label} onClick={onToggle}>

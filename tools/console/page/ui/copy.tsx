@@ -3,10 +3,10 @@ import { errorText } from '../api.ts';
 import { IconButton } from './button.tsx';
 import { showToast } from './toast.tsx';
 
-/** Milliseconds for which the button says that it has copied. */
+/** Milliseconds for which the button shows that it has copied. */
 const SAID_MS = 1_500;
 
-/** Copies a text. @param label what it copies: `Copy the event id` */
+/** @param label what it copies: `Copy the event id` */
 export function Copy({ text, label }: { text: string; label: string }) {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
@@ -25,8 +25,8 @@ export function Copy({ text, label }: { text: string; label: string }) {
 }
 
 /**
- * Copies a text. A toast says why if that fails.
- * @param text may still come: Safari allows a copy only if it begins with the click
+ * Copies a text. A toast reports an error.
+ * @param text may be a promise: Safari allows a copy only if it starts during the click
  * @returns whether it was copied
  */
 export async function copyText(text: string | Promise<string>): Promise<boolean> {

@@ -4,27 +4,30 @@ import { IconButton } from './button.tsx';
 
 interface DialogProps {
   title: string;
-  /** Called when it is closed, by whatever: Escape, its button, a click beside it. */
+  /** Called however the dialog is closed: Escape, its button, or a click outside it. */
   onClose: () => void;
-  /** Buttons below, the one that does it last. */
+  /** Buttons at the bottom, the main action last. */
   actions?: ComponentChildren;
   width?: 'narrow' | 'wide';
   children: ComponentChildren;
 }
 
-/** Where the focus begins: the first of these that there is. */
+/** Selectors for the initial focus: the first that matches. */
 const FIRST = ['.dialog-body :is(input, select, textarea)', '.dialog-actions button'];
 
 /**
- * A modal dialog. The browser holds the focus within it, and gives it back. It begins on what can be
- * filled in, else on the first of its actions.
+ * A modal dialog. The browser traps the focus and restores it. Initially it is on the first field, otherwise on the
+ * first action.
  */
 export function Dialog({ title, onClose, actions, width = 'narrow', children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  /** A selection that is dragged out of a field ends in a click on the backdrop, too. */
+  /**
+   * A text selection dragged out of a field also ends in a click on the backdrop. So the press must have begun there.
+   */
   const isPressed = useRef(false);
-  // Of layout: other effects are cleaned up once the dialog is gone, and it would not give the focus back.
+  // A layout effect, because other effects are cleaned up after the dialog is removed, and then it could not restore
+  // the focus.
   useLayoutEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
@@ -42,7 +45,7 @@ export function Dialog({ title, onClose, actions, width = 'narrow', children }: 
         event.preventDefault();
         onClose();
       }}
-      // A browser closes a dialog that has kept itself open several times.
+      // A browser closes a dialog that has refused to close several times.
       onClose={() => element.current?.isConnected && element.current.showModal()}
       onKeyDown={(event) => {
         if (event.key !== 'Escape' || event.defaultPrevented) return;

@@ -5,16 +5,15 @@ export interface FieldProps {
   label: string;
   hint?: string;
   value: string;
-  /** What is wrong with it. */
   problem?: string | undefined;
   placeholder?: string;
-  /** Of a text that may have several. */
+  /** Rows of a field for several lines. */
   lines?: number;
   required?: boolean;
   onInput: (value: string) => void;
 }
 
-/** A text field with its label, a hint, and what is wrong with it in the hint's place. */
+/** A text field with its label and a hint. An error replaces the hint. */
 export function Field({
   name,
   label,

@@ -1,4 +1,4 @@
-/** Strokes of 16 by 16 pixels. */
+/** Strokes on a grid of 16 by 16 pixels. */
 const PATHS = {
   help: 'M6 6a2 2 0 1 1 2.8 1.8c-.6.3-.8.7-.8 1.4M8 11.8h.01M8 14.5a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13z',
   close: 'M4 4l8 8M12 4l-8 8',

@@ -2,16 +2,16 @@ import { useCallback, useEffect, useState } from 'preact/hooks';
 import { errorText } from '../api.ts';
 import { type Loaded, stack, tasks } from '../store.ts';
 
-/** Milliseconds between two reads of the local stack. Reading a stage costs money and is left to the reader. */
+/** Milliseconds between two reads of the local stack. Reading a stage costs money, so it happens only on request. */
 const LOCAL_REFRESH = 2_000;
 
 /** For {@link useLoad}: every two seconds on the local stack, never on a stage. */
 export const localRefresh = () => (stack.local ? LOCAL_REFRESH : undefined);
 
 /**
- * Loads a value, again if `key` changes, if a task ends, and every so often while the page is seen.
- * @param key names what is loaded: a value of another key is never shown
- * @param every milliseconds; undefined: not by itself
+ * Loads a value. Loads it again if `key` changes, when a task ends, and at intervals while the page is visible.
+ * @param key identifies the value: a value of another key is never shown
+ * @param every milliseconds; undefined: no interval
  */
 export function useLoad<T>(
   key: string,

@@ -1,19 +1,17 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 
-/** What can be done, by a menu or a button. */
 export interface MenuItem {
   readonly label: ComponentChildren;
   readonly keyHint?: string;
-  /** Why it cannot be chosen. */
   readonly refusal?: string | undefined;
   readonly onChoose: () => void;
 }
 
 interface MenuProps {
-  /** What opens it. */
+  /** Content of the button that opens the menu. */
   button: ComponentChildren;
-  /** For a screen reader, where the button has no text. */
+  /** For a screen reader, if the button has no text. */
   label?: string;
   class?: string;
   items: readonly MenuItem[];

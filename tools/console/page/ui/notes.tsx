@@ -4,7 +4,7 @@ import type { Tone as StateTone } from '../../../stage/history/state-text.ts';
 
 export type Tone = StateTone | 'info';
 
-/** A word with a colour. The word alone says what it means. */
+/** A word with a colour. The meaning is also clear without the colour. */
 export function Badge({ tone = 'neutral', children }: { tone?: Tone; children: ComponentChildren }) {
   return <span class={`badge tone-${tone}`}>{children}</span>;
 }
@@ -14,7 +14,7 @@ export function Quantity({ of }: { of: number }) {
   return <span class={of === 0 ? 'faint' : undefined}>{of.toLocaleString('en')}</span>;
 }
 
-/** Takes the place of content that does not exist: why, and what to do. */
+/** Placeholder for missing content: why, and what to do. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">
@@ -24,7 +24,7 @@ export function Empty({ title, children }: { title: string; children?: Component
   );
 }
 
-/** Something failed. The rest of the view works. */
+/** An error. The rest of the view works. */
 export function ErrorNote({ children }: { children: ComponentChildren }) {
   if (children === undefined) return null;
   return (
@@ -34,7 +34,7 @@ export function ErrorNote({ children }: { children: ComponentChildren }) {
   );
 }
 
-/** What is unknown and why, such as a missing permission. The rest of the view works. */
+/** Unknown data and the reason, such as a missing permission. The rest of the view works. */
 export function Problems({ problems }: { problems: readonly string[] }) {
   if (problems.length === 0) return null;
   return (
@@ -46,7 +46,7 @@ export function Problems({ problems }: { problems: readonly string[] }) {
   );
 }
 
-/** Milliseconds. What comes sooner needs no word, which would flicker. */
+/** Milliseconds. Faster content shows no loading text, which would flicker. */
 const SAID_AFTER = 300;
 
 export function Loading() {
@@ -69,7 +69,7 @@ interface ScrolledProps {
   children: ComponentChildren;
 }
 
-/** An area that scrolls. It takes the focus so that the keyboard can scroll it. */
+/** A scrollable area. It can get the focus, so that the keyboard can scroll it. */
 export function Scrolled({ label, class: more = '', children }: ScrolledProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach what scrolls

@@ -5,7 +5,7 @@ import { useKeys } from '../keys.tsx';
 
 const KEEPER = 'console-split';
 
-/** Percent of the width that the list has at least and at most, and by default. */
+/** Width of the list in percent: minimum, maximum and default. */
 const MINIMUM = 25;
 const MAXIMUM = 75;
 const DEFAULT = 45;
@@ -15,7 +15,7 @@ const STEP = 2;
 
 const clamp = (percent: number) => Math.min(MAXIMUM, Math.max(MINIMUM, Math.round(percent)));
 
-/** Percent of the width that a list has beside its detail. All views share it, and it is remembered. */
+/** Width of the list in percent. All views share it, and it is stored. */
 const share = signal(clamp(Number(localStorage.getItem(KEEPER) ?? DEFAULT) || DEFAULT));
 
 function move(percent: number): void {
@@ -24,14 +24,14 @@ function move(percent: number): void {
 }
 
 interface SplitProps {
-  /** Undefined: the list has the full width. On a narrow page the detail takes its place. */
+  /** Undefined: the list has the full width. On a narrow page the detail replaces the list. */
   detail: ComponentChildren | undefined;
   detailLabel: string;
   detailRef?: RefObject<HTMLElement | null>;
   children: ComponentChildren;
 }
 
-/** A list, and the detail of what is open in it, with a splitter between them. */
+/** A list and the detail of its open row, with a splitter between them. */
 export function Split({ detail, detailLabel, detailRef, children }: SplitProps) {
   const element = useRef<HTMLDivElement>(null);
   const onPointerMove = (event: PointerEvent) => {
@@ -55,7 +55,7 @@ export function Split({ detail, detailLabel, detailRef, children }: SplitProps) 
         aria-valuemin={MINIMUM}
         aria-valuemax={MAXIMUM}
         onPointerDown={(event) => {
-          // No text is selected meanwhile.
+          // Prevents text selection while dragging.
           event.preventDefault();
           event.currentTarget.focus();
           event.currentTarget.setPointerCapture(event.pointerId);
@@ -89,13 +89,13 @@ export function Split({ detail, detailLabel, detailRef, children }: SplitProps) 
   );
 }
 
-/** Milliseconds after which the list is drawn again, and nothing else has taken the focus. */
+/** Milliseconds until the list is drawn again. Then the focus is restored, unless something else has taken it. */
 const GIVEN_BACK_AFTER = 50;
 
 /**
- * For the detail beside a list whose rows are links: it takes the focus and gives it back to its link, and Escape closes it.
- * @param list address of the list without it @param link address of the detail
- * @returns for its heading
+ * For a detail next to a list whose rows are links. It takes the focus, returns it to its link, and closes on Escape.
+ * @param list address of the list without a detail @param link address of the detail
+ * @returns ref for the detail's heading
  */
 export function usePane(list: string, link: string): RefObject<HTMLHeadingElement | null> {
   const heading = useRef<HTMLHeadingElement>(null);
@@ -104,7 +104,7 @@ export function usePane(list: string, link: string): RefObject<HTMLHeadingElemen
       location.hash = list;
     },
   });
-  // A layout effect, because other effects are cleaned up after the pane and the focus in it are gone.
+  // A layout effect, because other effects are cleaned up after the focused pane is removed.
   useLayoutEffect(() => {
     const pane = heading.current?.closest('section');
     heading.current?.focus();

@@ -2,7 +2,7 @@ import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } 
 import type { ComponentChildren, RefObject } from 'preact';
 import { useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 
-/** Rows beyond the edges that are drawn as well, so that a quick scroll meets no blank. */
+/** Extra rows drawn beyond the edges, so that fast scrolling shows no gaps. */
 const OVERSCAN = 10;
 
 /** Rows that Page Up and Page Down move by. */
@@ -17,7 +17,7 @@ export interface Column<Row> {
   readonly hidesHeading?: boolean;
   /** A CSS grid track. @default auto */
   readonly width?: string;
-  /** Numbers are aligned at their end. */
+  /** Aligns the cell at its end, as for numbers. */
   readonly end?: boolean;
   readonly cell: (row: Row) => ComponentChildren;
 }
@@ -28,42 +28,42 @@ export interface TableProps<Row> {
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   idOf: (row: Row) => string;
-  /** The row that is opened beside the table or below itself. */
+  /** The open row, whose detail is next to the table or below the row. */
   current?: string | undefined;
-  /** Opens a row: by a click or a key that moves. With it the table takes the focus and the keys. */
+  /** Opens a row, by a click or a key. With it, the table can get the focus and handles keys. */
   onOpen?: ((id: string) => void) | undefined;
-  /** Enter: moves the focus into what is opened. */
+  /** Enter: moves the focus into the open row's detail. */
   onEnter?: (() => void) | undefined;
-  /** Rows with a tick. With `onCheck` each row has a check box. */
+  /** Ids of checked rows. With `onCheck` each row has a check box. */
   checked?: ReadonlySet<string>;
   onCheck?: (ids: ReadonlySet<string>) => void;
-  /** Shown below a row that is disclosed. */
+  /** Content below an expanded row. */
   below?: (row: Row) => ComponentChildren;
-  /** Pixels of a row. With it only the rows in view are drawn, and columns need widths that do not depend on rows. */
+  /** Row height in pixels. With it, only visible rows are drawn, and column widths must not depend on rows. */
   rowHeight?: number;
-  /** The element that scrolls, if others have to know. */
+  /** The scrolling element, if the parent needs it. */
   element?: RefObject<HTMLDivElement | null>;
   onScroll?: (scrollTop: number) => void;
   class?: string;
 }
 
 /**
- * The table of every view. It has roles instead of table elements: rows share the tracks of a CSS grid, and those of a long
- * list are drawn at their place.
+ * The table of every view. It uses ARIA roles instead of table elements, because rows share the tracks of a CSS grid
+ * and the rows of a long list are positioned absolutely.
  */
 export function Table<Row>(props: TableProps<Row>) {
   const { label, columns, rows, idOf, current, onOpen, onEnter, checked, onCheck, below, rowHeight } = props;
   const own = useRef<HTMLDivElement>(null);
   const element = props.element ?? own;
   const items = useVirtualItems(element, rows.length, rowHeight);
-  /** Where a range of check boxes begins that Shift extends. */
+  /** Start of the range of check boxes that Shift extends. */
   const anchor = useRef<string | undefined>(undefined);
   const index = current === undefined ? -1 : rows.findIndex((row) => idOf(row) === current);
   const id = (of: string) => `row-${label}-${of}`.replaceAll(/\s/g, '-');
 
   useLayoutEffect(() => {
     if (index !== -1 && rowHeight !== undefined) items.scrollTo(index);
-    // Not with each change of the rows: a reader who scrolled away from the opened row stays there.
+    // Does not depend on the rows: a user who has scrolled away from the open row stays there.
   }, [current, index === -1]);
 
   const onKeyDown = (event: KeyboardEvent) => {
@@ -188,7 +188,7 @@ export function Table<Row>(props: TableProps<Row>) {
               const row = rows[at];
               return row === undefined ? null : drawRow(row, at, start);
             })}
-        {/* A screen reader is told of the opened row by its id: it has to be there. */}
+        {/* A screen reader finds the open row by its id, so it must be in the document. */}
         {items.drawn !== undefined &&
           active !== undefined &&
           !items.drawn.some(({ index: at }) => at === index) &&
@@ -207,14 +207,14 @@ function belowOf(content: ComponentChildren, cell: 'cell' | 'gridcell') {
   );
 }
 
-/** A set with an id added, or removed if it was there. */
+/** A copy of the set with an id toggled. */
 export function toggled(checked: ReadonlySet<string> | undefined, id: string): ReadonlySet<string> {
   const next = new Set(checked);
   if (!next.delete(id)) next.add(id);
   return next;
 }
 
-/** Where a key leads from a row, `current` being -1 if none is open; undefined for other keys. */
+/** Index of the row that a key leads to. `current` is -1 if no row is open. Undefined for other keys. */
 export function rowAfterKey(key: string, current: number, count: number): number | undefined {
   if (count === 0) return undefined;
   const within = (index: number) => Math.min(count - 1, Math.max(0, index));
@@ -238,14 +238,14 @@ export function rowAfterKey(key: string, current: number, count: number): number
   }
 }
 
-/** The rows in view, if rows have a height; else none is left out. */
+/** The visible rows if rows have a height, otherwise all. */
 function useVirtualItems(
   element: RefObject<HTMLDivElement | null>,
   count: number,
   rowHeight: number | undefined,
 ) {
   const [, redraw] = useReducer((number: number) => number + 1, 0);
-  /** Pixels of the head, which stays in view above the rows. */
+  /** Height in pixels of the head, which stays visible above the rows. */
   const head = useRef(0);
   const options = () => ({
     count: rowHeight === undefined ? 0 : count,

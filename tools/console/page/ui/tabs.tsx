@@ -7,16 +7,15 @@ export interface Tab<Name extends string> {
 }
 
 interface TabsProps<Name extends string> {
-  /** What the tabs are of, for a screen reader. */
+  /** For a screen reader: what the tabs belong to. */
   label: string;
   tabs: readonly Tab<Name>[];
   active: Name;
   onChange: (name: Name) => void;
-  /** The panel of the active one. */
   children: ComponentChildren;
 }
 
-/** Tabs with one panel; arrows move between them (WAI-ARIA's pattern, with automatic activation). */
+/** Tabs with one panel. Arrow keys move between them (WAI-ARIA's pattern, with automatic activation). */
 export function Tabs<Name extends string>({ label, tabs, active, onChange, children }: TabsProps<Name>) {
   const id = useId();
   const list = useRef<HTMLDivElement>(null);

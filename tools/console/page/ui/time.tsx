@@ -1,22 +1,22 @@
 const two = (number: number) => String(number).padStart(2, '0');
 
-/** `13:04:59` or `13:04:59.123`, local time. `Intl` takes too long for each row of a list. */
+/** `13:04:59` or `13:04:59.123`, local time. `Intl` is too slow for each row of a list. */
 export function clockText(date: Date, milliseconds = false): string {
   const clock = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
   return milliseconds ? `${clock}.${String(date.getMilliseconds()).padStart(3, '0')}` : clock;
 }
 
-/** `11-21 ` of another day of this year, `2025-11-21 ` of another year, nothing of today. */
+/** `11-21 ` for another day of this year, `2025-11-21 ` for another year, empty for today. */
 export function dayText(date: Date, now: Date): string {
   if (date.toDateString() === now.toDateString()) return '';
   const day = `${two(date.getMonth() + 1)}-${two(date.getDate())} `;
   return date.getFullYear() === now.getFullYear() ? day : `${date.getFullYear()}-${day}`;
 }
 
-/** The title of every time: the same moment in UTC, as logs have it. */
+/** Tooltip of every time: the same moment in UTC, as in the logs. */
 export const utcText = (at: string) => `${at.replace('T', ' ').replace('Z', '')} UTC`;
 
-/** `12 ms`, `1.2 s`, `35 s`, `12 min`: as few digits as tell two apart. */
+/** `12 ms`, `1.2 s`, `35 s`, `12 min`: only as many digits as needed. */
 export function durationText(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
   if (milliseconds < 10_000) return `${(milliseconds / 1000).toFixed(1)} s`;
@@ -26,7 +26,7 @@ export function durationText(milliseconds: number): string {
   return `${Math.round(milliseconds / 86_400_000)} d`;
 }
 
-/** `0 s`, `12 s`, `3 min`, `2 d`. A moment that lies ahead by another clock has the age 0. */
+/** `0 s`, `12 s`, `3 min`, `2 d`. A moment in the future, due to another clock, has the age 0. */
 export function ageText(at: string, now: number): string {
   const milliseconds = Math.max(0, now - Date.parse(at));
   return milliseconds < 60_000 ? `${Math.floor(milliseconds / 1000)} s` : durationText(milliseconds);
@@ -38,7 +38,7 @@ export function bytesText(bytes: number): string {
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** A moment: `13:04:59`, and with its day if that is not today. @param at ISO 8601 */
+/** A moment: `13:04:59`, with its day if that is not today. @param at ISO 8601 */
 export function Time({ at, milliseconds = false }: { at: string; milliseconds?: boolean }) {
   const date = new Date(at);
   return (
@@ -49,7 +49,7 @@ export function Time({ at, milliseconds = false }: { at: string; milliseconds?: 
   );
 }
 
-/** How long ago something was. @param at ISO 8601 */
+/** @param at ISO 8601 */
 export function Age({ at, suffix = ' ago' }: { at: string; suffix?: ' ago' | '' }) {
   return (
     <time dateTime={at} title={utcText(at)} class="time">

@@ -15,14 +15,14 @@ const SHOWN_MS = 6_000;
 
 const toast = signal<Toast | undefined>(undefined);
 
-/** Says in the corner what an action led to. A newer toast takes its place. */
+/** Shows the result of an action in the corner. A newer toast replaces it. */
 export function showToast(next: Toast): void {
   toast.value = next;
 }
 
-/** What the server and actions have to say, in a corner where it moves nothing. */
+/** Messages of the server and of actions, in a corner where they do not move other content. */
 export function Notices() {
-  /** Each stream tells of the same notices again. */
+  /** Each new stream sends the same notices again. */
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const current = toast.value;
   useEffect(() => {

@@ -1,0 +1,208 @@
+/**
+ * Runs each ```bash block of the documents on a local stack. A block that cannot run there needs a reason in `SKIPPED`;
+ * its syntax and its npm commands are checked all the same. A stage of an example becomes the local stack.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { Command } from '@commander-js/extra-typings';
+
+/** Why a block with such a text does not run. The first match counts. */
+const SKIPPED: readonly (readonly [text: RegExp, reason: string])[] = [
+  [/npx cdk|cdk synth|--assembly|aws cloudformation|\bresource [A-Z]/, 'needs CloudFormation or CDK'],
+  [
+    /aws (acm|apigateway|athena|budgets|cloudwatch|deploy|iam|route53|service-quotas|sts|wafv2)\b/,
+    'needs an AWS service that the local stack does not have',
+  ],
+  [
+    /aws (lambda (get-account|get-alias|list-versions|update-alias)|sns (add-permission|subscribe)|sqs start-message-move)/,
+    'needs AWS: the local stack does not have this operation, or has no such resource',
+  ],
+  [/(?<!\.local\/)\boutputs\.json\b/, 'needs the outputs of a deployed stage'],
+  [/log_of ArchiveLog/, 'needs the log of Firehose, which the local stack does not write'],
+  [/AWS_PROFILE|aws s3\b|sts get-caller/, 'needs an AWS account'],
+  [/cloudflared|ngrok|tailscale/, 'needs a tunnel, and an account there'],
+  [
+    /rm -rf|git (rm|archive|clone)|s3 rm|sqs delete-queue|put-secret-value|put-item|update-item/,
+    'changes what later commands need',
+  ],
+  [/npm (ci|install|test)\b|npm start/, 'installs, starts or tests the project, as CI does in other parts'],
+  [
+    /npm run (acceptance|bench|check|console|fuzz|generate|load|mutate|new-event|soak|tail|test:\w+)\b/,
+    'runs long, waits for Ctrl-C, changes files, or is a part of CI of its own',
+  ],
+  [/npm run check-sender|from us'|YOUR_|…/, 'has a placeholder'],
+  [
+    /EXAMPLE|\b(360996e9|006c1a56)\b|JKJa|ShopClosed|shop\.closed|\$TOPIC|\$CERTIFICATE|arn:aws/,
+    'names a resource of an example',
+  ],
+  [
+    /npm run (dlq -- (redrive|export|purge)|replay|pause|resume)|archive -- (forget|export)/,
+    'asks for confirmation, or needs messages',
+  ],
+  [/examples\/|^cd |--search|--again/m, 'is tested with the samples, or needs an earlier event'],
+  [/^output WebhookUrl$|SECRET_ARN|^ask\b/m, 'uses a variable or a function that an earlier block sets'],
+];
+
+interface Block {
+  readonly place: string;
+  readonly text: string;
+}
+
+const files = process.argv.slice(2);
+const documents =
+  files.length > 0 ? files : ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md').sort()];
+const blocks = documents.filter((file) => existsSync(file)).flatMap(blocksOf);
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
+const isPrelude = ({ text }: Block) => text.includes('log_of()') && text.includes('.local/outputs.json');
+
+function blocksOf(file: string): Block[] {
+  const text = readFileSync(file, 'utf8');
+  return [...text.matchAll(/^( *)```bash\n([\s\S]*?)^ *```/gm)].map(
+    ({ 1: indent = '', 2: code = '', index }) => ({
+      place: `${file}:${text.slice(0, index).split('\n').length + 1}`,
+      text: code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+    }),
+  );
+}
+
+/** What is wrong with a block that can be seen without running it. */
+async function faultsOf({ text }: Block): Promise<string[]> {
+  const { status, stderr } = spawnSync('bash', ['-n'], { input: text, encoding: 'utf8' });
+  const faults = status === 0 ? [] : [stderr.trim()];
+  const lines = text.replaceAll('\\\n', ' ').split('\n');
+  for (const line of lines) {
+    const typed = line.replaceAll(/(^|\s)#.*$/g, '').replaceAll(/"[^"]*"|'[^']*'/g, 'quoted');
+    for (const match of typed.matchAll(/\bnpm (?:run (?:--silent )?([\w:-]+)|(start|test))([^|;&)]*)/g)) {
+      const [, run, short, args = ''] = match;
+      faults.push(
+        ...(await unknownIn(
+          run ?? short ?? '',
+          args
+            .trim()
+            .split(/\s+/)
+            .filter((word) => word !== '--' && word !== ''),
+        )),
+      );
+    }
+  }
+  return faults;
+}
+
+async function unknownIn(script: string, words: readonly string[]): Promise<string[]> {
+  if (scripts[script] === undefined) return [`npm run ${script}: no such command`];
+  if (script === 'test') return [];
+  const file = `../tools/cli/commands/${script.replace(':', '-')}.ts`;
+  const { command } = (await import(file)) as { command: Command };
+  const subcommand = command.commands.find((one) => one.name() === words[0]);
+  if (command.commands.length > 0 && subcommand === undefined && !words[0]?.startsWith('--help')) {
+    return [`npm run ${script}: no subcommand ${words[0]}`];
+  }
+  const options = [...command.options, ...(subcommand?.options ?? [])];
+  const known = new Set(['--help', '-h', ...options.flatMap(({ long, short }) => [long, short])]);
+  return words
+    .filter((word) => /^--?[a-z]/.test(word))
+    .map((word) => word.split('=')[0] ?? '')
+    .filter((word) => !known.has(word))
+    .map((word) => `npm run ${script}: no option ${word}`);
+}
+
+/** A port that nothing listens on. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  return port;
+}
+
+const [port, awsPort, consolePort] = [await freePort(), await freePort(), await freePort()];
+
+const onStack = (text: string) =>
+  text
+    .replaceAll('localhost:3000', `localhost:${port}`)
+    .replaceAll('localhost:3001', `localhost:${consolePort}`)
+    .replaceAll('console-3001', `console-${consolePort}`)
+    .replaceAll('localhost:4566', `localhost:${awsPort}`)
+    .replaceAll(/ --stage [a-z]+/g, '');
+
+/**
+ * Version 2 of the AWS CLI before 2.13 does not read AWS_ENDPOINT_URL. Version 1 does not read AWS_REGION, and has no
+ * `logs tail`; `logs filter-log-events` takes the same filter.
+ */
+const AWS = `
+aws() {
+  if [ "$1 $2" = 'logs tail' ] && command aws --version 2>&1 | grep -q '^aws-cli/1'; then
+    local group=$3 filter=()
+    while [ $# -gt 0 ]; do if [ "$1" = --filter-pattern ]; then filter=(--filter-pattern "$2"); fi; shift; done
+    set -- logs filter-log-events --log-group-name "$group" "\${filter[@]}"
+  fi
+  AWS_PAGER= AWS_DEFAULT_REGION=$AWS_REGION command aws --endpoint-url "$AWS_ENDPOINT_URL" "$@"
+}
+`;
+
+/** @returns what it wrote if it failed */
+async function run(commands: string, prelude: string): Promise<string | undefined> {
+  const child = spawn('bash', ['--norc', '-c', `set -eo pipefail\n${prelude}\n${commands}`], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 60_000,
+  });
+  let written = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      written += text;
+    });
+  }
+  const [code] = await once(child, 'close');
+  return code === 0 ? undefined : `exit code ${code}: ${written.trim().split('\n').slice(-5).join('\n')}`;
+}
+
+const counts = { passed: 0, failed: 0, skipped: 0 };
+
+function report(kind: keyof typeof counts, { place }: Block, text = ''): void {
+  counts[kind]++;
+  console.log(`${kind.padEnd(7)}  ${place}${text === '' ? '' : `  ${text}`}`);
+}
+
+const local = blocks.find(isPrelude);
+const hasAws = spawnSync('bash', ['-c', 'command -v aws']).status === 0;
+const stack = spawn(
+  process.execPath,
+  [
+    'tools/cli/commands/entry.js',
+    'start',
+    '--no-watch',
+    ...['--port', port, '--aws-port', awsPort, '--console-port', consolePort].map(String),
+  ],
+  { stdio: ['ignore', 'pipe', 'inherit'] },
+);
+try {
+  let output = '';
+  await new Promise<void>((resolve, reject) => {
+    stack.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      if (output.includes('Ready in')) resolve();
+    });
+    stack.on('close', () => reject(new Error(`The local stack did not start:\n${output}`)));
+  });
+  const settings = `export AWS_ENDPOINT_URL=http://localhost:${awsPort} AWS_ACCESS_KEY_ID=any AWS_SECRET_ACCESS_KEY=any AWS_REGION=us-east-1`;
+  const prelude = `${settings}\n${local === undefined ? '' : onStack(local.text)}${AWS}`;
+  for (const block of blocks) {
+    const faults = await faultsOf(block);
+    const reason = isPrelude(block) ? undefined : SKIPPED.find(([text]) => text.test(block.text))?.[1];
+    const needsAws = /\baws /.test(block.text) && !hasAws;
+    if (faults.length > 0) report('failed', block, faults.join('; '));
+    else if (reason !== undefined) report('skipped', block, reason);
+    else if (needsAws) report('skipped', block, 'the AWS CLI is not installed');
+    else {
+      const failure = await run(onStack(block.text), prelude);
+      if (failure === undefined) report('passed', block);
+      else report('failed', block, failure);
+    }
+  }
+} finally {
+  stack.kill('SIGINT');
+}
+console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
+process.exitCode = counts.failed > 0 || blocks.length === 0 ? 1 : 0;

@@ -1,0 +1,107 @@
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import GithubSlugger from 'github-slugger';
+import type { Root } from 'mdast';
+import { toString as textOf } from 'mdast-util-to-string';
+import remarkGfm from 'remark-gfm';
+import remarkParse from 'remark-parse';
+import { unified } from 'unified';
+import { visit } from 'unist-util-visit';
+import { alarmTable } from '../../lib/alarms/alarm-table.ts';
+import { proseFiles } from '../../tools/dev/prose/lint.ts';
+
+const files = proseFiles();
+const markdown = unified().use(remarkParse).use(remarkGfm);
+const parsed = new Map<string, Root>();
+
+function parse(file: string): Root {
+  const tree = parsed.get(file) ?? markdown.parse(readFileSync(file, 'utf8'));
+  parsed.set(file, tree);
+  return tree;
+}
+
+/** The anchors that GitHub gives a document: those of its headings, and those in HTML. */
+function anchorsIn(file: string): Set<string> {
+  const slugger = new GithubSlugger();
+  const anchors = new Set<string>();
+  visit(parse(file), (node) => {
+    if (node.type === 'heading') anchors.add(slugger.slug(textOf(node)));
+    if (node.type !== 'html') return;
+    for (const [, name = ''] of node.value.matchAll(/\b(?:id|name)="([^"]+)"/g)) anchors.add(name);
+  });
+  return anchors;
+}
+
+/** The links and pictures of a document that stay in this project, with their line. */
+function linksIn(file: string): { url: string; line: number }[] {
+  const links: { url: string; line: number }[] = [];
+  visit(parse(file), (node) => {
+    const line = node.position?.start.line ?? 0;
+    if (node.type === 'link' || node.type === 'image' || node.type === 'definition') {
+      links.push({ url: node.url, line });
+    }
+    if (node.type !== 'html') return;
+    for (const [, url = ''] of node.value.matchAll(/\b(?:href|src|srcset)="([^"]+)"/g))
+      links.push({ url, line });
+  });
+  return links.filter(({ url }) => !/^[a-z]+:/i.test(url));
+}
+
+/** @returns why a link leads nowhere, if so */
+function fault(from: string, url: string): string | undefined {
+  const [path = '', anchor] = decodeURI(url).split('#');
+  const file = path === '' ? from : join(dirname(from), path);
+  if (relative('', file).startsWith('..')) return 'leaves the project';
+  if (!existsSync(file)) return `no file ${file}`;
+  if (anchor === undefined || statSync(file).isDirectory() || !file.endsWith('.md')) return undefined;
+  return anchorsIn(file).has(anchor) ? undefined : `${file} has no heading #${anchor}`;
+}
+
+test.each(files)('every link in %s leads to a file, and to a heading of it', (file) => {
+  const broken = linksIn(file).flatMap(({ url, line }) => {
+    const reason = fault(file, url);
+    return reason === undefined ? [] : [`${file}:${line}: ${url}: ${reason}`];
+  });
+  expect(broken).toEqual([]);
+});
+
+test.each([
+  ['docs/NONE.md', 'no file docs/NONE.md'],
+  ['docs/partner.md#NONE', 'docs/partner.md has no heading #NONE'],
+  ['#no-such', 'README.md has no heading #no-such'],
+  ['../elsewhere', 'leaves the project'],
+])('a broken link is found: %s', (url, reason) => {
+  expect(fault('README.md', url)).toBe(reason);
+});
+
+test('documents have links', () => {
+  expect(files.flatMap(linksIn).length).toBeGreaterThan(50);
+});
+
+describe('the runbook', () => {
+  test.each(Object.entries(alarmTable).map(([path, { section }]) => [path, section]))(
+    'has a section for the alarm %s: #%s',
+    (_, section) => {
+      expect(anchorsIn('docs/operations.md')).toContain(section);
+    },
+  );
+});
+
+/** Paths of documents, with an anchor, in code: errors, comments and descriptions. */
+test('every document that code points to exists, with its heading', () => {
+  const sources = globSync('{bin,events,lambda,lib,local,tools,test,examples,.ci}/**/*.{ts,tsx,js,css}', {
+    exclude: (name) => ['node_modules', 'venv', 'target'].includes(name),
+  });
+  const broken = sources.flatMap((source) =>
+    [
+      ...readFileSync(source, 'utf8').matchAll(
+        /\b(?:docs\/[a-z-]+|README|CONTRIBUTING|SECURITY)\.md(?:#[a-z0-9-]+)?/g,
+      ),
+    ].flatMap(([url]) => {
+      const reason = fault('', url);
+      return reason === undefined ? [] : [`${source}: ${reason}`];
+    }),
+  );
+  expect(broken).toEqual([]);
+});

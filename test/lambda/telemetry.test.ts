@@ -1,0 +1,64 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { consumerContext } from '../support/function-environment.ts';
+import { FunctionLines } from './function-lines.ts';
+
+const TRACE = '1-5759e988-bd862e3fe1be46a994272793';
+
+const environment = { ...process.env };
+const lines = new FunctionLines();
+
+beforeEach(() => {
+  jest.resetModules();
+  process.env = {
+    ...environment,
+    AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
+    POWERTOOLS_LOG_LEVEL: 'INFO',
+    POWERTOOLS_METRICS_DISABLED: 'false',
+  };
+  lines.capture();
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+  process.env = environment;
+});
+
+describe('a log line', () => {
+  /** The line that an invocation writes, without level, message and time. */
+  async function lineOf({ level = 'info' as 'info' | 'warn', invocation = 2, sampled = 0 }) {
+    process.env._X_AMZN_TRACE_ID = `Root=${TRACE};Parent=53995c3f42cd8ad8;Sampled=${sampled}`;
+    const { logger } = await import('../../lambda/telemetry.ts');
+    for (let each = 1; each <= invocation; each += 1) logger.addContext(consumerContext);
+    logger[level]('Parked', { eventId: 'event-1' });
+    const [{ level: _level, message: _message, timestamp: _time, ...line } = {}] = lines.logged;
+    return line;
+  }
+
+  const facts = { service: expect.any(String), eventId: 'event-1' };
+
+  test('has the service and its own facts, and nothing that the log group knows', async () => {
+    expect(await lineOf({})).toEqual(facts);
+  });
+
+  test('says so in the first invocation of an environment', async () => {
+    expect(await lineOf({ invocation: 1 })).toEqual({ ...facts, cold_start: true });
+  });
+
+  test('has the request id of Lambda if it is a warning', async () => {
+    expect(await lineOf({ level: 'warn' })).toEqual({ ...facts, function_request_id: 'request' });
+  });
+
+  test('has the trace id if X-Ray samples the invocation', async () => {
+    expect(await lineOf({ sampled: 1 })).toEqual({ ...facts, xray_trace_id: TRACE });
+  });
+});
+
+test.each([
+  { given: undefined, namespace: 'PartnerWebhooks' },
+  { given: 'PartnerWebhooks-prod', namespace: 'PartnerWebhooks-prod' },
+])('a metric is in the namespace $namespace if the environment has $given', async ({ given, namespace }) => {
+  if (given === undefined) delete process.env.POWERTOOLS_METRICS_NAMESPACE;
+  else process.env.POWERTOOLS_METRICS_NAMESPACE = given;
+  const { count } = await import('../../lambda/telemetry.ts');
+  await count('Parked', { event: 'shop.updated' });
+  expect(lines.metrics).toMatchObject([{ name: 'Parked', namespace, value: 1 }]);
+});

@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs';
+import module from 'node:module';
+import { type Argument, type CommandUnknownOpts, Help } from '@commander-js/extra-typings';
+import { COMPILED_MODULES } from '../../local/compiled-modules.ts';
+import { lines } from './terminal/layout.ts';
+
+/** Characters of a line. */
+const WIDTH = 120;
+
+const INTRODUCTION = `# Commands
+
+Run these in the root folder of the project: \`npm run NAME -- OPTIONS\`. \`npm start\` and \`npm test\` need no \`run\`.
+\`--help\` prints the arguments and options of a command.
+
+## Common arguments and options
+
+Several commands have these:`;
+
+const FOOTER = 'Generated from the help of the commands: `npm run generate`.';
+
+/** Prints `docs/commands.md`. It is a process of its own, because no other tool may import commands. */
+async function main(): Promise<void> {
+  module.enableCompileCache(COMPILED_MODULES);
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: object };
+  const commands: CommandUnknownOpts[] = [];
+  for (const script of Object.keys(scripts)) {
+    const file = await import(`./commands/${script.replace(':', '-')}.ts`);
+    commands.push(file.command as CommandUnknownOpts);
+  }
+  const common = commonItems(commands.flatMap((command) => [command, ...command.commands]));
+  const sections = commands.flatMap((command) => sectionOf(command, common));
+  const parts = [INTRODUCTION, [...common].join('\n'), ...sections, FOOTER];
+  process.stdout.write(`${parts.join('\n\n')}\n`);
+}
+
+/** Arguments and options that several commands describe in the same words. */
+function commonItems(commands: readonly CommandUnknownOpts[]): Set<string> {
+  const items = commands.flatMap(itemsOf).map(({ item }) => item);
+  const common = items.filter((item, index) => items.indexOf(item) !== index);
+  const isOption = (item: string) => item.startsWith('- `--');
+  return new Set([...common.filter((item) => !isOption(item)), ...common.filter(isOption)]);
+}
+
+/** The paragraphs of a command, and of its subcommands. */
+function sectionOf(command: CommandUnknownOpts, common: ReadonlySet<string>): string[] {
+  return [
+    `## ${nameOf(command)}`,
+    ...paragraphsOf(command, '', common),
+    ...command.commands.flatMap((subcommand) =>
+      paragraphsOf(subcommand, `\`${nameOf(command)} -- ${subcommand.name()}\`: `, common),
+    ),
+  ];
+}
+
+function paragraphsOf(command: CommandUnknownOpts, prefix: string, common: ReadonlySet<string>): string[] {
+  const all = itemsOf(command);
+  const own = all.filter(({ item }) => !common.has(item)).map(({ item }) => item);
+  const others = all.filter(({ item }) => common.has(item)).map(({ name }) => `\`${name}\``);
+  const description = prefix + marked(command.description().replace(/\.?$/, '.'));
+  const links = others.length === 0 ? '' : `Common: ${others.join(', ')}`;
+  if (own.length === 0) return [wrapped(`${description} ${links}`.trim()), ...textAfterOptions(command)];
+  if (links !== '') own.push(wrapped(`- ${links}`));
+  return [[wrapped(description), ...own].join('\n'), ...textAfterOptions(command)];
+}
+
+/** Commands are named as they are typed: `npm run send --`. */
+const nameOf = (command: CommandUnknownOpts) => command.name().replace(/^npm (run )?| --$/g, '');
+
+/** The arguments and options of a command, each as an item of a list. */
+function itemsOf(command: CommandUnknownOpts): { name: string; item: string }[] {
+  const help = new Help();
+  const itemOf = (name: string, term: string, description: string) => ({
+    name,
+    item: wrapped(`- \`${term}\`: ${marked(description)}`),
+  });
+  return [
+    ...help.visibleArguments(command).map((argument) => {
+      const term = usageOf(argument);
+      return itemOf(term, term, help.argumentDescription(argument));
+    }),
+    ...command.options.map((option) =>
+      itemOf(option.long ?? option.flags, option.flags, help.optionDescription(option)),
+    ),
+  ];
+}
+
+/** As in the usage of a command: `<queue>`, or `[events...]` if it is optional and repeatable. */
+function usageOf(argument: Argument): string {
+  const word = `${argument.name()}${argument.variadic ? '...' : ''}`;
+  return argument.required ? `<${word}>` : `[${word}]`;
+}
+
+/** With commands, options and placeholders as code. */
+const marked = (text: string) =>
+  text.replaceAll(/npm (start|run [\w:-]+)|(cdk deploy )?--[a-z-]+|<\w+>/g, '`$&`');
+
+/** Further lines of an item of a list are indented. */
+function wrapped(text: string): string {
+  const [first = '', ...others] = lines(text, WIDTH - 2);
+  return [first, ...others.map((line) => (text.startsWith('- ') ? `  ${line}` : line))].join('\n');
+}
+
+/** What a command's help has after its options. Its examples become commands to copy. */
+function textAfterOptions(command: CommandUnknownOpts): string[] {
+  let text = '';
+  const writeOut = (part: string) => {
+    text += part;
+  };
+  command.configureOutput({ writeOut }).outputHelp();
+  const [, after = ''] = text.split(command.helpInformation());
+  const paragraphs = after.trim().split('\n\n');
+  return paragraphs.filter(Boolean).map((paragraph) => {
+    const [first = '', ...others] = paragraph.split('\n');
+    if (first !== 'Examples:') return paragraph;
+    return ['```bash', ...others.map((line) => line.trimStart()), '```'].join('\n');
+  });
+}
+
+await main();
