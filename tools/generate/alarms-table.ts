@@ -1,22 +1,26 @@
 import { type AlarmDefinition, alarmTable } from '../../lib/alarms/alarm-table.ts';
 
 /**
- * Every alarm, when it fires, and a link to its card, in the order of the cards: the most urgent first.
+ * Every alarm, when it fires, and a link to its card, in the order of the cards: the most urgent first. Alarms that differ
+ * only in their name share a row.
  * @param runbook `docs/operations.md`, which has the cards
  * @throws Error if an alarm has no card
  */
 export function alarmsTable(runbook: string): string {
   const cards = [...runbook.matchAll(/^### (.+)$/gm)].map(([, title = '']) => title);
-  const rows = Object.entries<AlarmDefinition>(alarmTable).map(([name, { metric, rings, section }]) => {
+  const alarms = Object.entries<AlarmDefinition>(alarmTable).map(([name, { metric, rings, section }]) => {
     const position = cards.findIndex((title) => anchor(title) === section);
     if (position === -1) throw new Error(`The alarm ${name} has no card with the anchor #${section}`);
     const statistic = metric.statistic.replace(/^[MS]/, (letter) => letter.toLowerCase());
     const metricText = `\`${metric.name}\` (${statistic}, ${duration(metric.period)})`;
-    const row = `| \`${name}\` | ${metricText} ${firesAt(rings)} | [${cards[position]}](operations.md#${section}) |`;
-    return { position, row };
+    const rest = `${metricText} ${firesAt(rings)} | [${cards[position]}](operations.md#${section}) |`;
+    return { name, position, rest };
   });
-  const sorted = rows.toSorted((one, other) => one.position - other.position).map(({ row }) => row);
-  return ['| Alarm | Fires when | Card |', '|---|---|---|', ...sorted].join('\n');
+  const sorted = alarms.toSorted((one, other) => one.position - other.position);
+  const rows = [...Map.groupBy(sorted, ({ rest }) => rest)].map(
+    ([rest, same]) => `| ${same.map(({ name }) => `\`${name}\``).join(', ')} | ${rest}`,
+  );
+  return ['| Alarm | Fires when | Card |', '|---|---|---|', ...rows].join('\n');
 }
 
 const anchor = (title: string) => title.toLowerCase().replaceAll(' ', '-');

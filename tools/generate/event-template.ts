@@ -46,7 +46,7 @@ export const handler = consume('${event.name}', notifier('${event.name}', '${var
 export const templates: Readonly<Record<EffectName, Template>> = {
   'shop-cache': {
     processing: 'Invalidate the shop cache',
-    impact: (name) => `Readers go on seeing a shop as it was before ${name}.`,
+    impact: (name) => `Readers still see shops as they were before ${name}.`,
     needsId: true,
     fields: {},
     consumer: ({ name, id }) => `import { shopInvalidator } from '../../effects/shop-cache.ts';
@@ -92,7 +92,7 @@ export const handler = consume('${name}', (event) => {
   },
   chat: {
     processing: 'Send a notification to the chat room',
-    impact: (name) => `The chat room is not told of ${name}.`,
+    impact: (name) => `The chat room is not notified of ${name}.`,
     needsId: false,
     fields: { shop_id: SHOP, name: 'Café Aozora' },
     consumer: notifyingConsumer('CHAT_TOPIC_ARN'),
@@ -100,7 +100,7 @@ export const handler = consume('${name}', (event) => {
   },
   review: {
     processing: 'Send a review notification',
-    impact: (name) => `Nobody is told of ${name}.`,
+    impact: (name) => `Nobody is notified of ${name}.`,
     needsId: false,
     fields: { shop_id: SHOP, review_id: undefined, rating: 5, comment: 'Thank you!' },
     consumer: notifyingConsumer('REVIEW_TOPIC_ARN'),

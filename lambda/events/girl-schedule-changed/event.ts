@@ -6,7 +6,7 @@ export const event = {
   meaning: 'Staff schedule changed',
   processing: 'Send a notification to the chat room',
   effect: 'chat',
-  impact: 'Schedules change and the chat room is not told.',
+  impact: 'Schedules change and the chat room is not notified.',
   // Not shown in the contract. Assumed: these fields if present (decision D10).
   data: z.object({
     shop_id: assumedText,

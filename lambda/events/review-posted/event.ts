@@ -6,7 +6,7 @@ export const event = {
   meaning: 'Review posted',
   processing: 'Send a review notification',
   effect: 'review',
-  impact: 'Reviews are posted and nobody is told.',
+  impact: 'Reviews are posted and nobody is notified.',
   // Not shown in the contract. Assumed: these fields if present (decision D10).
   data: z.object({
     review_id: assumedText,

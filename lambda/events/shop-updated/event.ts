@@ -6,7 +6,7 @@ export const event = {
   meaning: 'Shop information was updated',
   processing: 'Invalidate the shop cache',
   effect: 'shop-cache',
-  impact: 'Readers go on seeing a shop as it was before its update.',
+  impact: 'Readers still see shops as they were before an update.',
   // Shown in the contract; only `shop_id` is needed (decision D11).
   data: z.object({
     shop_id: identifier,
