@@ -21,7 +21,10 @@ export const command = npmScript(
       types === INTERRUPTED
         ? INTERRUPTED
         : await runProgram(['node_modules/@biomejs/biome/bin/biome', 'check', ...(fix ? ['--write'] : [])]);
-    process.exitCode = Math.max(types, lint);
+    const { lintProse } = await import('../../dev/prose/lint.ts');
+    const advice = await lintProse();
+    if (advice !== '') console.error(advice);
+    process.exitCode = Math.max(types, lint, advice === '' ? 0 : 1);
   });
 
 /** The console's page knows a browser and not Node.js, so it is a project of its own. Its tests know both. */
