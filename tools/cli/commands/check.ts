@@ -20,7 +20,10 @@ export const command = npmScript(
       types === INTERRUPTED
         ? INTERRUPTED
         : await runProgram(['node_modules/@biomejs/biome/bin/biome', 'check', ...(fix ? ['--write'] : [])]);
-    process.exitCode = Math.max(types, lint);
+    const { lintProse } = await import('../../dev/prose/lint.ts');
+    const advice = await lintProse();
+    if (advice !== '') console.error(advice);
+    process.exitCode = Math.max(types, lint, advice === '' ? 0 : 1);
   });
 
 /**
