@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { App, Stack } from 'aws-cdk-lib';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
@@ -68,18 +67,6 @@ describe('every alarm', () => {
     const text =
       /^Impact: \S.*\. First step: \S.*\. See \S+\/operations(\.md)?#[a-z-]+(\n(Queue|Log|Function|Topic|API|Certificate|Dashboard): https:\/\/[a-z0-9-]+\.console\.aws\.amazon\.com\/\S+)+$/;
     expect(breaking((one) => text.test(describedAs(one)))).toEqual([]);
-  });
-
-  test('has its section in docs/operations.md', () => {
-    const headings = [...readFileSync('docs/operations.md', 'utf8').matchAll(/^#+ (.*)$/gm)].map(
-      ([, text = '']) =>
-        text
-          .toLowerCase()
-          .replace(/[^a-z0-9 -]/g, '')
-          .replaceAll(' ', '-'),
-    );
-    const sectionOf = (one: StageResource) => describedAs(one).split('\n')[0]?.split('#').at(-1) ?? '';
-    expect(breaking((one) => headings.includes(sectionOf(one)))).toEqual([]);
   });
 
   test('leads to the queue, topic, function or API that it watches, or to its log', () => {
