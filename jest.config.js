@@ -28,7 +28,7 @@ export default {
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   testSequencer: '<rootDir>/test/support/longest-first.ts',
   // Many tests wait: for queues, for retries, for a process to start.
-  maxWorkers: Math.ceil(availableParallelism() * 1.5),
+  maxWorkers: availableParallelism() * 2,
   // Several times longer than a test waits for one thing: `test/support/eventually.ts`.
   testTimeout: 120_000,
   // In milliseconds. On a busy machine a worker takes longer to end than Jest's default of 500 allows.
