@@ -1,8 +1,8 @@
 import { FAILED_CALL } from './errors.ts';
 
 /**
- * Frames that an error remembers; Node.js' own 10 are all the SDK's where one of its calls fails.
- * It costs an error some microseconds.
+ * Stack frames that an error keeps. If an SDK call fails, Node's default of 10 shows only frames of the SDK. This costs
+ * a few microseconds per error.
  */
 Error.stackTraceLimit = 30;
 
@@ -14,12 +14,12 @@ interface FailedCall {
 }
 
 /**
- * Settings of every AWS client. A hung dependency must fail the call and not the function: a call ends
- * after some 4 s at the worst, and the functions' time-outs allow for as many as a request makes.
+ * Settings of every AWS client. A dependency that hangs must fail the call, not the function. A call ends after about 4
+ * s at most, and the functions' timeouts allow for all calls of a request.
  */
 export const clientSettings = {
   maxAttempts: 2,
-  // The SDK calls a logger for each call anyway. Its arguments hold the payload: nothing of them may be logged.
+  // The SDK calls a logger for each call anyway. Its arguments contain the payload, so they must not be logged.
   logger: {
     debug() {},
     info() {},

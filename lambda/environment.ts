@@ -1,6 +1,6 @@
 /**
- * Reads a function's configuration from its environment, once, at start-up.
- * @throws Error that names every missing variable, not only the first
+ * Reads a function's configuration from its environment, at start-up.
+ * @throws Error that names every missing variable
  */
 export function requireEnvironment<Name extends string>(
   names: readonly Name[],

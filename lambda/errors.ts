@@ -1,14 +1,14 @@
 /**
- * Where an error keeps which call it ended: most errors do not say. A global symbol, because what is imported on demand is
- * bundled with its own copy of this file.
+ * Property of an error that names the failed call, because most errors do not. A global symbol, because modules
+ * imported on demand are bundled with their own copy of this file.
  */
 export const FAILED_CALL = Symbol.for('partner-webhooks.failed-call');
 
-/** What a log line says of an error. */
+/** The log fields of an error. */
 export interface ErrorSummary {
   /** The AWS call that failed: `DynamoDB UpdateItem`. */
   readonly call?: string | undefined;
-  /** Its name, or what happened to the connection. */
+  /** Its name, or the failure of the connection. */
   readonly error: string;
   readonly errorMessage?: string | undefined;
 }
@@ -17,7 +17,7 @@ export interface DescribedError extends ErrorSummary {
   readonly cause?: ErrorSummary | undefined;
 }
 
-/** The same as one line of text: `DynamoDB UpdateItem: connection closed`. */
+/** As one line of text: `DynamoDB UpdateItem: connection closed`. */
 export function errorText({ cause, ...error }: DescribedError): string {
   return cause === undefined ? summaryText(error) : `${summaryText(error)}; caused by ${summaryText(cause)}`;
 }
@@ -25,13 +25,10 @@ export function errorText({ cause, ...error }: DescribedError): string {
 const summaryText = ({ call, error, errorMessage }: ErrorSummary) =>
   [call, error, errorMessage].filter((text) => text !== undefined).join(': ');
 
-/** Names of errors whose message may quote what was sent. */
+/** Names of errors whose message may quote the payload. */
 const QUOTES_ITS_INPUT = /invalid|serialization|syntax/i;
 
-/**
- * What a log line may say of an error: enough to act on at night, nothing of the payload. No key is one
- * that the logger reserves.
- */
+/** The log fields of an error: enough for an operator, and nothing of the payload. No key is reserved by the logger. */
 export async function describeError(error: unknown): Promise<DescribedError & Record<string, unknown>> {
   if (!(error instanceof Error)) return { error: typeof error };
   const metadata = '$metadata' in error ? (error.$metadata as Record<string, unknown>) : {};

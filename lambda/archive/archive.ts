@@ -3,25 +3,25 @@ import { clientSettings } from '../aws-clients.ts';
 import { type ArchiveRecord, archiveLine, MAX_RECORD_BYTES } from './record.ts';
 
 /**
- * Bytes of the records of one call. Source: Firehose API reference, `PutRecordBatch`: 4 MiB for the entire request,
- * of which base64 takes a quarter.
+ * Maximum bytes of the records in one call. Source: Firehose API reference, `PutRecordBatch`: 4 MiB for the entire
+ * request. Base64 adds a third.
  */
 const MAX_CALL_BYTES = 3 * 1024 * 1024;
 
-/** The archive did not take a record. That may pass. */
+/** The archive did not accept a record. A retry may succeed. */
 export class NotArchivedError extends Error {
   override readonly name = 'NotArchivedError';
 }
 
 /**
- * A record that the archive can never take. The receiver puts large payloads into S3, so it is of a message that did not
- * come through it, or of one of some 900 KB from before there was an archive.
+ * A record that the archive can never store. The receiver stores large payloads in S3, so such a message did not come
+ * from the receiver, or is older than the archive.
  */
 export class TooLargeToArchiveError extends Error {
   override readonly name = 'TooLargeToArchiveError';
 }
 
-/** The delivery stream that keeps what became of an event's messages. */
+/** Writes the outcomes of an event's messages to its delivery stream. */
 export class Archive {
   readonly #client: FirehoseClient;
   readonly #stream: string;
@@ -38,8 +38,8 @@ export class Archive {
   }
 
   /**
-   * Archives the records of a batch, in one call as far as it can hold them.
-   * @returns for each record what kept it from being archived; undefined if it is safe
+   * Archives the records of a batch, in as few calls as possible.
+   * @returns for each record the reason why it was not archived; undefined if it was
    */
   async put(records: readonly ArchiveRecord[]): Promise<readonly (Error | undefined)[]> {
     const failures: (Error | undefined)[] = records.map(() => undefined);

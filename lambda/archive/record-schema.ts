@@ -9,8 +9,8 @@ import { replaySchema } from '../queue/replay.ts';
  */
 
 /**
- * What became of a message. `Duplicate` may mean its own earlier attempt, which died or was not archived after the effect,
- * or a request that the SDK repeated because the answer was lost.
+ * The outcome of a message. `Duplicate` may refer to its own earlier attempt, which crashed or was not archived after
+ * the effect, or to a request that the SDK repeated because the answer was lost.
  */
 const outcomes = {
   Processed: 'the effect happened',

@@ -16,8 +16,8 @@ import { backOffSeconds, isOutage, isPermanent } from './retry.ts';
 import { SourceQueue } from './source-queue.ts';
 
 /**
- * Milliseconds before its timeout at which a function gives up the effects that it has not finished: time to archive
- * the others and to delay the retry of these, one call each.
+ * Milliseconds before its timeout at which a function gives up unfinished effects. The rest is needed to archive the
+ * finished ones and to delay the retry of the others, one call each.
  */
 const OUT_OF_TIME_MARGIN = 9_000;
 
@@ -33,9 +33,9 @@ async function outOfTime(context: Context, signal: AbortSignal): Promise<never> 
 }
 
 /**
- * Receives after which a message that only the archive refuses is a dead letter: an hour. It was processed, and while it
- * waits it is in flight. SQS allows a queue some 120,000 such messages: at 30 a second, no other would be processed.
- * Source: SQS developer guide, "Message quotas".
+ * Receives after which a message that only the archive rejects becomes a dead letter: about an hour. Its effect is
+ * done, but while it waits it is in flight. SQS allows about 120,000 messages in flight per queue: at 30 a second, no
+ * other message could be received. Source: SQS developer guide, "Message quotas".
  */
 const MAX_UNARCHIVED_RECEIVES = 8;
 
@@ -44,13 +44,14 @@ interface Message {
   readonly facts: MessageFacts;
 }
 
-/** What the archive keeps of a message that is settled; undefined of one that comes back. */
+/** The archive record of a settled message; undefined if the message returns to its queue. */
 type Settled = ArchiveRecord | undefined;
 
 /**
- * The handler of one event's queue. The records of a batch are processed in parallel, then archived in one call. Of
- * those that fail in either, what may pass waits longer each time and is tried again; what cannot, or has been tried
- * often enough, goes to the dead-letter queue with its reason. The rest of the batch is done.
+ * The handler of one event's queue. It processes the records of a batch in parallel, then archives them in one call. If
+ * either fails temporarily, the message waits and is retried, longer each time. If the failure is permanent, or the
+ * last attempt failed, the message goes to the dead-letter queue with its reason. The other messages of the batch are
+ * done.
  * @param process causes the event's effect. It may be called again with the same event.
  */
 export function consume<Name extends EventName>(
@@ -60,7 +61,7 @@ export function consume<Name extends EventName>(
   const source = new SourceQueue();
   const archive = Archive.fromEnvironment();
 
-  /** Log lines of the work say which message it is about. */
+  /** Adds the keys of the message to all log lines of the work. */
   function logged<Result>({ record, facts }: Message, work: () => Promise<Result>): Promise<Result> {
     const { eventId, requestId, attempt, replay } = facts;
     const keys = { event: name, eventId, requestId, messageId: record.messageId, attempt };
@@ -81,7 +82,7 @@ export function consume<Name extends EventName>(
   }
 
   async function settle(message: Message, context: Context, timeout: Promise<never>): Promise<Settled> {
-    // Known as soon as the event is read, also if it becomes a dead letter.
+    // Set as soon as the event is read, so a dead letter has them too.
     const read: { shopId?: string; timestamp?: string } = {};
     const takeEffect = async () => {
       const event = await readRecord(name, message.record, message.facts);
@@ -99,7 +100,10 @@ export function consume<Name extends EventName>(
     }
   }
 
-  /** What the archive did not take comes back, as effects can be repeated; a dead letter is safe where it is. */
+  /**
+   * A message that was not archived returns to its queue, because effects can be repeated. A dead letter is safe
+   * already.
+   */
   async function archiveBatch(
     messages: readonly Message[],
     settled: readonly Settled[],
@@ -123,13 +127,16 @@ export function consume<Name extends EventName>(
       await count('Replayed', { event: name });
       return;
     }
-    // The receiver's clock and this one are not the same.
+    // The receiver's clock may differ from this one.
     const latencyMs = Math.max(0, Date.now() - Date.parse(receivedAt));
     recordLog.info(outcome, { latencyMs });
     if (outcome !== 'Processed') await count(outcome, { event: name });
   }
 
-  /** Puts a message on the dead-letter queue, or delays its retry. @param read what could be read of the event */
+  /**
+   * Moves a message to the dead-letter queue, or delays its retry.
+   * @param read what could be read of the event
+   */
   async function settleFailure(
     message: Message,
     error: unknown,
@@ -137,7 +144,7 @@ export function consume<Name extends EventName>(
     read: Partial<ArchiveRecord> = {},
   ): Promise<Settled> {
     const { record, facts } = message;
-    // A later attempt may be of a message that another version failed first.
+    // On later attempts, another version may have failed the message first.
     if (facts.attempt === 1 && !isOutage(error)) await count('VersionError', { version: functionVersion });
     const described = await describeError(error);
     if (isPermanent(error) || facts.attempt >= maxReceives) {
@@ -176,7 +183,7 @@ export function consume<Name extends EventName>(
       ...more,
       outcome,
       settledAt: new Date().toISOString(),
-      // A replay must not make the past live longer, nor come twice in the next one.
+      // The record of a replay has no payload: otherwise it would be kept longer, and replayed twice next time.
       ...(facts.replay === undefined && payloadOf(record)),
     };
   }
@@ -193,7 +200,7 @@ export function consume<Name extends EventName>(
     });
 }
 
-/** Carries out a call. @returns false if it failed, which is logged and counted */
+/** @returns false if the call failed, which is logged and counted */
 async function succeeds(failure: 'BuryFailed' | 'HideFailed', call: () => Promise<void>): Promise<boolean> {
   try {
     await call();

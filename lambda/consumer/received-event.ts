@@ -6,31 +6,31 @@ import { sha256Hex } from '../hash.ts';
 import { attribute } from '../queue/message.ts';
 import { parseReplay, type Replay } from '../queue/replay.ts';
 
-/** An event as a consumer gets it: the partner's, and what the receiver knew of its delivery. */
+/** An event as a consumer gets it: the partner's fields, and the receiver's facts about its delivery. */
 export interface ReceivedEvent<Name extends EventName = EventName> extends PartnerEvent<Name> {
   readonly eventId: string;
   /** ISO 8601. */
   readonly receivedAt: string;
   readonly requestId: string | undefined;
-  /** What the event gives to the state it writes (decision D8). */
+  /** The version that the event writes to stored state (decision D8). */
   readonly version: string;
   readonly replay: Replay | undefined;
 }
 
-/** What is known of a message before its payload is read. */
+/** Facts that are known before the payload is read. */
 export interface MessageFacts extends Pick<ReceivedEvent, 'eventId' | 'receivedAt' | 'requestId' | 'replay'> {
   /** 1 for the first receive. */
   readonly attempt: number;
 }
 
-/** A message that no repetition can make processable. Its message shows nothing of the payload. */
+/** A message that no retry can process. The error text shows nothing of the payload. */
 export class UnprocessableMessageError extends Error {
   override readonly name = 'UnprocessableMessageError';
 }
 
 /**
- * Reads an event from a queue. A message that somebody sent by hand, without attributes, is taken too:
- * its id is made of its body and its receipt is when SQS got it.
+ * Reads an event from a queue. A message without attributes, sent by hand, is accepted too: its id is the hash of its
+ * body, and its receipt is the time when SQS got it.
  * @throws UnprocessableMessageError if the payload is not a usable event of this kind
  */
 export async function readRecord<Name extends EventName>(
@@ -48,7 +48,7 @@ export async function readRecord<Name extends EventName>(
     throw new UnprocessableMessageError(`Not an event of this queue, which holds ${name}`);
   }
   const event = parsed.event as PartnerEvent<Name>;
-  // Without it a repair would be done as an ordinary delivery, and be taken for done.
+  // Without this check, an unreadable repair would be processed as an ordinary delivery.
   if (facts.replay === undefined && attributeOf(record, attribute.replay) !== undefined) {
     throw new UnprocessableMessageError('The attribute `replay` is not one that a replay writes');
   }
@@ -67,8 +67,8 @@ export function readFacts(record: SQSRecord): MessageFacts {
 }
 
 /**
- * By the receiver; of a message that was sent by hand, when SQS got it; now, if that is no time either. It must never
- * fail, because a batch is archived in one call.
+ * The receipt time: from the receiver; for a message sent by hand, when SQS got it; otherwise now. Must never throw,
+ * because a batch is archived in one call.
  */
 function receivedAt(record: SQSRecord): string {
   const times = [attributeOf(record, attribute.receivedAt), Number(record.attributes.SentTimestamp)];

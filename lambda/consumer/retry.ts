@@ -5,12 +5,14 @@ import { UnprocessableMessageError } from './received-event.ts';
 /** Longest delay, in seconds. */
 const MAX_DELAY = 60 * 60;
 
-/** Share of a delay by which chance lengthens or shortens it, so that what failed together is not repeated together. */
+/**
+ * Random share by which a delay is longer or shorter, so that messages that failed together are not retried together.
+ */
 const JITTER = 0.25;
 
 /**
- * How long a message waits after a failure that may pass, in whole seconds: doubling to an hour. With a first delay of
- * 30 s, ten receives take some three hours: an outage of a dependency may last so long before messages are dead letters.
+ * Delay before the next retry, in whole seconds: doubles up to an hour. With a first delay of 30 s, ten receives take
+ * about three hours, so a dependency may be down that long before messages become dead letters.
  * @param attempt 1 for the first receive
  * @param firstDelay in seconds
  * @param random from 0 up to 1
@@ -21,8 +23,8 @@ export function backOffSeconds(attempt: number, firstDelay: number, random = Mat
 }
 
 /**
- * Errors of AWS services that say that the request itself can never succeed. Any other may pass: also
- * a missing permission, table or distribution, which the next deployment brings.
+ * Errors of AWS services that mean that the request can never succeed. All others may be temporary, including a missing
+ * permission, table or distribution, which the next deployment may add.
  */
 const PERMANENT_ERRORS = new Set([
   'InvalidMessageContents',
@@ -42,8 +44,9 @@ export function isPermanent(error: unknown): boolean {
 }
 
 /**
- * Errors of dependencies that the SDK does not classify as such: another invocation sends the same notification, Firehose
- * refuses a record, a service throttles under a name of its own. Sources: API references of CloudFront, SNS and SQS.
+ * Temporary errors that the SDK does not classify as such: another invocation sends the same notification, Firehose
+ * rejects a record, or a service throttles under its own error name. Sources: API references of CloudFront, SNS and
+ * SQS.
  */
 const OUTAGE_ERRORS = new Set([
   'IdempotencyAlreadyInProgressError',
@@ -54,13 +57,13 @@ const OUTAGE_ERRORS = new Set([
 ]);
 
 /**
- * Whether a dependency was unavailable or busy. Every version of the function then fails alike, so the failure does not
- * count against one of them. Others do: a bug, a message that is not understood, no time left, and what AWS refuses, such
- * as a missing permission or a table's wrong name.
+ * Whether a dependency was unavailable or busy. Every version of the function fails then, so the failure does not count
+ * against the new version. Other failures do: a bug, a message that cannot be parsed, a timeout, or an AWS error such
+ * as a missing permission.
  */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  // The SDK's type is narrower than Error; the checks are not.
+  // The SDK declares a narrower type than it accepts.
   const sdkError = error as Error & { cause?: Error };
   const isRetryable = [isThrottlingError, isTransientError, isServerError].some((is) => is(sdkError));
   return isRetryable || OUTAGE_ERRORS.has(error.name) || isOutage(error.cause);

@@ -31,7 +31,7 @@ export class SourceQueue {
     this.firstRetryDelay = Number(variables.FIRST_RETRY_DELAY_SECONDS);
   }
 
-  /** Keeps a message from being received again for that long from now. */
+  /** Hides a message for this many seconds from now. */
   async delayRetry(record: SQSRecord, seconds: number): Promise<void> {
     await this.#client.send(
       new ChangeMessageVisibilityCommand({
@@ -42,14 +42,14 @@ export class SourceQueue {
     );
   }
 
-  /** Puts a message on the dead-letter queue as it is, with the reason. The original is not deleted here. */
+  /** Copies a message to the dead-letter queue, with the reason. Does not delete the original. */
   async sendToDeadLetterQueue(record: SQSRecord, reason: string): Promise<void> {
     await this.#client.send(
       new SendMessageCommand({
         QueueUrl: this.#deadLetterQueueUrl,
         MessageBody: record.body,
         MessageGroupId: record.attributes.MessageGroupId,
-        // Of the delivery, not of this invocation: its batch has messages of many.
+        // The trace of the delivery, not of this invocation, whose batch has messages of many deliveries.
         ...traceAttribute(record.attributes.AWSTraceHeader),
         MessageAttributes: {
           ...carriedOver(record),

@@ -8,21 +8,23 @@ export interface CastMember {
   readonly girlId: string;
   readonly shopId: string | undefined;
   readonly name: string | undefined;
-  /** Everything that the partner sent of her. */
+  /** All fields of `data` that the partner sent. */
   readonly sentData: object;
 }
 
-/** Bytes of the partner's data that are kept: an item holds 400 KB, and the row must not fail for them. */
+/**
+ * Maximum bytes of the partner's data that are stored. An item can hold 400 KB, and the write must not fail because of
+ * them.
+ */
 const MAX_SENT_DATA_BYTES = 256 * 1024;
 
 /**
- * Life of a tombstone in seconds: 90 days (decision D8), far beyond the 14 days that a message can
- * spend on a queue, so no late girl.created meets a table that has forgotten the deletion. Nor does one that
- * a replay sends (`REPLAYABLE_DAYS`).
+ * Lifetime of a tombstone in seconds: 90 days (decision D8). A message can be on a queue for 14 days at most, and a
+ * replay is limited too (`REPLAYABLE_DAYS`). So a late girl.created always finds the tombstone.
  */
 const TOMBSTONE_SECONDS = 90 * 24 * 60 * 60;
 
-/** The cast (staff) list, one item a member. Each write replaces the item, so the newest event is all of it. */
+/** The cast (staff) list, one item per member. Each write replaces the whole item. */
 export class Cast {
   readonly #client: DynamoDBClient;
   readonly #table: string;
@@ -35,7 +37,6 @@ export class Cast {
     this.#table = table;
   }
 
-  /** Adds a member, or brings her up to date. */
   async add(member: CastMember, change: VersionedChange): Promise<EffectOutcome> {
     const { girlId, shopId, name } = member;
     const sentData = jsonText(member.sentData);
@@ -48,8 +49,8 @@ export class Cast {
   }
 
   /**
-   * Leaves a tombstone in the member's place, without anything personal, that expires. Its life counts from the receipt,
-   * in a replay, too: so it expires no earlier than its first writing would have, and no later.
+   * Replaces the member by a tombstone without personal data, which expires. Its lifetime counts from the receipt, in a
+   * replay too, so a replay does not change when it expires.
    */
   async remove(
     { girlId, shopId }: Pick<CastMember, 'girlId' | 'shopId'>,
@@ -91,7 +92,7 @@ export class Cast {
 
 /**
  * The data as JSON text.
- * @returns undefined if it is nested too deeply: `JSON.parse` takes any depth, `JSON.stringify` recurses
+ * @returns undefined if it is nested too deeply: `JSON.parse` accepts any depth, but `JSON.stringify` recurses
  */
 function jsonText(data: object): string | undefined {
   try {

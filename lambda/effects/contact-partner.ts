@@ -5,7 +5,7 @@ import { isRepair } from '../queue/replay.ts';
 import { type EffectOutcome, mayWrite, type VersionedChange, versionedWrite } from './event-order.ts';
 import { tableKey } from './table-key.ts';
 
-/** Fields of a contact that an event may carry; each has an attribute, and one more for its version. */
+/** Fields of a contact. Each has an attribute for its value and one for its version. */
 const FIELDS = ['shop_id', 'display_name', 'profile_image_url'] as const;
 
 export type ContactFields = { readonly [Name in (typeof FIELDS)[number]]?: string | undefined };
@@ -18,9 +18,9 @@ export interface ContactUpdate extends VersionedChange {
 type Field = readonly [name: string, value: string];
 
 /**
- * The contact_partner records, one item a user. A field that is absent from an event keeps its value,
- * so each field has a version of its own: otherwise an older event that comes late would be dropped
- * together with fields that no newer event has touched.
+ * The contact_partner records, one item per user. A field that an event does not contain keeps its value. Therefore
+ * each field has its own version: otherwise a late event would be skipped even for fields that no newer event has
+ * changed.
  */
 export class ContactPartner {
   readonly #client: DynamoDBClient;
@@ -38,7 +38,7 @@ export class ContactPartner {
   async update(update: ContactUpdate): Promise<EffectOutcome> {
     const fields = fieldsOf(update);
     if (isRepair(update.replay)) return await this.#repair(update, fields);
-    // Newer than the record as a whole means newer than each of its fields: nearly always one write.
+    // An event newer than the record is newer than each field: usually one write is enough.
     const record = await this.#writeRecord(update, fields, mayWrite(update));
     if (record === 'Processed') return 'Processed';
     const single = await Promise.all(fields.map((field) => this.#writeField(update, field)));
@@ -46,8 +46,8 @@ export class ContactPartner {
   }
 
   /**
-   * Compares each field with its own version, whatever that of the record is. A field with this event's version that the
-   * event does not carry loses its version, so that its real writer may write.
+   * Compares each field with its own version, regardless of the record's version. If a field has this event's version
+   * but the event does not contain the field, its version is removed, so that the right event can write it.
    */
   async #repair(update: ContactUpdate, fields: readonly Field[]): Promise<EffectOutcome> {
     const absent = FIELDS.filter((name) => update.fields[name] === undefined);
@@ -55,7 +55,7 @@ export class ContactPartner {
     const nothingMislabelled = absent.map((name) => `NOT ${name}_version = :version`);
     const condition = [...nothingNewer, ...nothingMislabelled].join(' AND ');
     if ((await this.#writeRecord(update, fields, condition)) === 'Processed') return 'Processed';
-    // First the record: a live delivery that finds it older than itself looks at no field.
+    // The record comes first: if a live delivery finds a newer record, it checks each field.
     const record = await this.#writeRecord(update, [], mayWrite(update));
     const others = await Promise.all([
       ...fields.map((field) => this.#writeField(update, field)),
@@ -123,6 +123,6 @@ const assignments = (field: Field) => [`${field[0]} = :${field[0]}`, `${versionN
 const valuesOf = (fields: readonly Field[]) =>
   Object.fromEntries(fields.map(([name, value]) => [`:${name}`, value]));
 
-/** The outcome of several writes: `Processed` if one was made, else `Duplicate` if one had been made before. */
+/** The combined outcome: `Processed` if any write was made, else `Duplicate` if any was a duplicate, else `Stale`. */
 const combined = (outcomes: readonly EffectOutcome[]): EffectOutcome =>
   (['Processed', 'Duplicate'] as const).find((outcome) => outcomes.includes(outcome)) ?? 'Stale';

@@ -3,14 +3,15 @@ import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 
 /**
- * A CloudFront distribution that caches pages of shops. Imported on demand: most stacks have none, and its client is large.
+ * A CloudFront distribution that caches shop pages. Imported on demand, because most stacks have none and its client is
+ * large.
  */
 export class Distribution {
   readonly #client = new CloudFrontClient(clientSettings);
   readonly #id: string;
   readonly #patterns: readonly string[];
 
-  /** @throws Error if a variable is missing or INVALIDATION_PATHS is not what it must be */
+  /** @throws Error if a variable is missing or INVALIDATION_PATHS is invalid */
   constructor() {
     const { DISTRIBUTION_ID, INVALIDATION_PATHS } = requireEnvironment([
       'DISTRIBUTION_ID',
@@ -22,10 +23,10 @@ export class Distribution {
 
   /**
    * Invalidates a shop.
-   * @param reference of the event, or of the repair by one. Repeated, it is the same invalidation, done and paid for once.
-   * @throws the client's error. All of them may pass: `TooManyInvalidationsInProgress` and throttles with time;
-   *   `NoSuchDistribution`, `AccessDenied` and `InvalidArgument` with the next deployment, as they are mistakes of the
-   *   stack and not of the event, which must not become a dead letter at once for them
+   * @param reference of the event, or of its repair. A repeat with the same reference is done and paid for only once
+   * @throws the client's error. None is permanent: `TooManyInvalidationsInProgress` and throttles pass with time.
+   * `NoSuchDistribution`, `AccessDenied` and `InvalidArgument` are mistakes of the stack, which the next deployment may
+   * fix, so the event must not become a dead letter at once
    */
   async invalidate(shopId: string, reference: string): Promise<void> {
     const paths = invalidationPaths(this.#patterns, shopId);
@@ -40,7 +41,7 @@ export class Distribution {
         }),
       );
     } catch (error) {
-      // The event came before, with other patterns. CloudFront has fetched the shop again since.
+      // The same event came before, with other patterns. CloudFront has fetched the shop again since then.
       if (error instanceof Error && error.name === 'InvalidationBatchAlreadyExists') return;
       throw error;
     }
@@ -69,11 +70,10 @@ export function readPathPatterns(json: string): readonly string[] {
 }
 
 /**
- * The paths to invalidate for a shop: the patterns with its id, percent-encoded.
- *
- * What CloudFront would refuse or misread is replaced by a wildcard from there on, which covers it and its neighbours: a path above {@link MAX_PATH_LENGTH}; an asterisk, which is a wildcard and may only
- * be the last character; a tilde, which is refused as it is, and encoded would not match the request
- * (https://github.com/aws/aws-sdk/issues/525).
+ * The paths to invalidate for a shop: the patterns with its percent-encoded id. If CloudFront would reject or misread
+ * the rest of a path, a wildcard replaces it, which also covers similar paths. This concerns paths longer than {@link
+ * MAX_PATH_LENGTH}, asterisks (wildcards, allowed only as the last character) and tildes (rejected, and when encoded
+ * they do not match the request; https://github.com/aws/aws-sdk/issues/525).
  * @param shopId well-formed Unicode
  */
 export function invalidationPaths(patterns: readonly string[], shopId: string): string[] {

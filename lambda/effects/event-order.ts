@@ -3,9 +3,9 @@ import { normaliseTimestamp } from '../events/timestamp.ts';
 import { isRepair, type Replay } from '../queue/replay.ts';
 
 /**
- * The result of an effect. `Duplicate`: this event had its effect before, because its notification was sent or its
+ * The result of an effect. `Duplicate`: this event was processed before, because its notification was sent or its
  * version is stored. `Stale`: a newer version is stored. This event may have been processed before that one. The words
- * are the names of log messages and metrics.
+ * are also the names of log messages and metrics.
  */
 export type EffectOutcome = 'Processed' | 'Stale' | 'Duplicate';
 
@@ -13,11 +13,9 @@ export type EffectOutcome = 'Processed' | 'Stale' | 'Duplicate';
 const CLOCK_TOLERANCE = 5 * 60_000;
 
 /**
- * The version that an event gives to the state it writes: (`timestamp`, then `eventId`), as a text
- * whose order is the order of versions. The higher one wins, whichever comes first (decision D8).
- *
- * A `timestamp` further ahead of the receipt than {@link CLOCK_TOLERANCE} counts as the receipt time,
- * so that a wrong clock cannot freeze a record.
+ * The version that an event writes to stored state: `timestamp`, then `eventId`, as text that sorts like the versions.
+ * The higher one wins, in any order of arrival (decision D8). A `timestamp` that is ahead of the receipt by more than
+ * {@link CLOCK_TOLERANCE} counts as the receipt time, so that a wrong clock cannot block a record.
  * @param event `timestamp` in the fixed width of `normaliseTimestamp`; `receivedAt` in ISO 8601, UTC
  */
 export function versionOf(event: { timestamp: string; receivedAt: string; eventId: string }): string {
@@ -33,13 +31,13 @@ export interface VersionedChange {
   /** When the receiver got the event, ISO 8601. */
   readonly receivedAt: string;
   readonly version: string;
-  /** That sent the event; undefined of a delivery. A repair rewrites what the event has written before. */
+  /** The replay that sent the event; undefined for a delivery. A repair may overwrite the event's own earlier write. */
   readonly replay: Replay | undefined;
 }
 
 /**
- * The condition of a versioned write: never over a newer version, and in a repair over its own. A version that is absent or no
- * text keeps no event out, because DynamoDB compares neither.
+ * The condition of a versioned write: it never overwrites a newer version; only a repair overwrites its own version. A
+ * stored version that is missing or not text blocks no event, because DynamoDB cannot compare it.
  * @param attribute that holds the version; the event's own is `:version`
  */
 export function mayWrite({ replay }: Pick<VersionedChange, 'replay'>, attribute = 'version'): string {
@@ -47,10 +45,11 @@ export function mayWrite({ replay }: Pick<VersionedChange, 'replay'>, attribute 
 }
 
 /**
- * Carries out a conditional write. If the condition fails, the stored versions decide between `Duplicate` and `Stale`.
- * Callers await the outcome before they return it: the stack of an error names only functions that wait.
+ * Runs a conditional write. If the condition fails, the stored versions decide between `Duplicate` and `Stale`. Callers
+ * must await the outcome before they return it: the stack of an error names only functions that wait.
  * @param version the event's own
- * @param write asks for the stored item with `ReturnValuesOnConditionCheckFailure`. Without the item the outcome is `Stale`
+ * @param write asks for the stored item with `ReturnValuesOnConditionCheckFailure`. Without the item the outcome is
+ * `Stale`
  * @param attributes that hold versions
  */
 export async function versionedWrite(

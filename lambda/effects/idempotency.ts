@@ -8,12 +8,15 @@ import type { Replay } from '../queue/replay.ts';
 import type { EffectOutcome } from './event-order.ts';
 
 /**
- * How long the record of an effect is kept, in seconds: 90 days, as long as a tombstone. A later replay would
- * notify again, so none reaches so far back (`REPLAYABLE_DAYS`).
+ * How long the record of an effect is kept, in seconds: 90 days, like a tombstone. After that a replay would notify
+ * again, so replays are limited to it (`REPLAYABLE_DAYS`).
  */
 const EXPIRY_SECONDS = 90 * 24 * 60 * 60;
 
-/** If the record of an effect cannot be written, the effect is repeated: so the record gets more attempts than the effect. */
+/**
+ * If the record of an effect cannot be written, the effect is repeated. So writing the record gets more attempts than
+ * the effect.
+ */
 const RECORD_ATTEMPTS = 5;
 
 type Effect<Input> = (input: Input, context: Context) => Promise<EffectOutcome>;
@@ -25,11 +28,11 @@ export interface EffectIds {
 }
 
 /**
- * Makes an effect that cannot be repeated happen once for each event, and once more for each name of a replay that
- * notifies. If the event had no effect yet, a replay's is recorded as the event's own, too, so that a repeated delivery
- * does not repeat it. If the function dies between the effect and its record, the effect is repeated: no service can
- * close that window.
- * @param name keeps the ids of one kind apart from those of another
+ * Runs an effect that must not be repeated once for each event, and once more for each name of a replay that notifies.
+ * If a replay is the first to process an event, it is also recorded as the event's own effect, so that a repeated
+ * delivery does not repeat it. If the function crashes between the effect and its record, the effect is repeated: no
+ * service can prevent that.
+ * @param name separates the ids of one kind from those of another
  */
 export function idempotent<Input extends EffectIds>(name: string, effect: Effect<Input>): Effect<Input> {
   const perEvent = once<Input>(name, ({ eventId }) => eventId, effect);
@@ -44,7 +47,7 @@ export function idempotent<Input extends EffectIds>(name: string, effect: Effect
   return (input, context) => (input.replay?.notify ? perReplay : perEvent)(input, context);
 }
 
-/** @param keyOf an input. Inputs of the same key have the effect once. */
+/** @param keyOf key of an input. Inputs with the same key run the effect once. */
 function once<Input>(name: string, keyOf: (input: Input) => string, effect: Effect<Input>): Effect<Input> {
   const config = new IdempotencyConfig({
     expiresAfterSeconds: EXPIRY_SECONDS,
@@ -59,7 +62,7 @@ function once<Input>(name: string, keyOf: (input: Input) => string, effect: Effe
     }),
   });
   return (input, context) => {
-    // The record of an effect under way expires when the function that wrote it must have ended.
+    // A record of an unfinished effect expires when the function that wrote it must have ended.
     config.registerLambdaContext(context);
     return run(keyOf(input), input, context);
   };

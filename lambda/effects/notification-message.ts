@@ -10,11 +10,11 @@ export interface NotificationContent {
 /** What a notification is about. */
 export interface NotificationFacts {
   readonly eventId: string;
-  /** The partner's, in fixed width: the order of the texts is the order in time. */
+  /** The partner's timestamp in fixed width, so that text order is time order. */
   readonly timestamp: string;
-  /** What the event's schema has of `data`, under the partner's names. */
+  /** The fields of `data` in the event's schema, under the partner's names. */
   readonly data: Readonly<Record<string, string | undefined>>;
-  /** That sent the event; undefined of a delivery. */
+  /** The replay that sent the event; undefined for a delivery. */
   readonly replay: Replay | undefined;
 }
 
@@ -23,14 +23,14 @@ export interface Notification extends NotificationFacts, NotificationContent {
 }
 
 /**
- * Longest value that a notification carries, in characters. SNS takes 256 KB, which the texts of all protocols share,
- * and a chat room reads a sentence. Source: Amazon SNS API reference, `Publish`.
+ * Longest value in a notification, in characters. SNS accepts 256 KB, shared by the texts of all protocols, and people
+ * in a chat room read one sentence. Source: Amazon SNS API reference, `Publish`.
  */
 export const MAX_VALUE_LENGTH = 1000;
 
 /**
- * The message of a notification, for SNS' `MessageStructure: json`: by protocol what people get of it, and for functions
- * and queues a JSON document.
+ * The message for SNS with `MessageStructure: json`: a text for each protocol, and a JSON document for functions and
+ * queues.
  */
 export function notificationMessage(notification: Notification): string {
   const document = documentForPrograms(notification);
@@ -38,8 +38,8 @@ export function notificationMessage(notification: Notification): string {
 }
 
 /**
- * Readable text for e-mail and everything else, and for HTTPS the custom notification of Amazon Q Developer in chat
- * applications (user guide, "Custom notifications using Amazon Q Developer"), which shows it in Slack and Teams.
+ * Plain text for e-mail and all other protocols. For HTTPS, the custom notification format of Amazon Q Developer in
+ * chat applications (user guide, "Custom notifications using Amazon Q Developer"), which appears in Slack and Teams.
  */
 function textsForPeople({ title, lines }: NotificationContent): { default: string; https: string } {
   const present = shortenedValues(lines);
@@ -56,8 +56,8 @@ function textsForPeople({ title, lines }: NotificationContent): { default: strin
 }
 
 /**
- * JSON (docs/api/schemas/notification.json). It names a replay only if that notifies again: what has been done for the
- * event is to be done once more then, and never otherwise.
+ * JSON (docs/api/schemas/notification.json). It names a replay only if the replay notifies again. Programs then process
+ * the event once more, and otherwise never.
  */
 function documentForPrograms({ event, eventId, timestamp, title, data, replay }: Notification): string {
   return escapeForSqs(
@@ -72,7 +72,7 @@ function documentForPrograms({ event, eventId, timestamp, title, data, replay }:
   );
 }
 
-/** Values that are there; the rest of a longer one is cut, between characters. */
+/** Drops missing values and shortens long ones, without splitting a character. */
 function shortenedValues(entries: readonly (readonly [string, string | undefined])[]): [string, string][] {
   return entries.flatMap(([name, value]) => (value === undefined ? [] : [[name, shortened(value)]]));
 }
@@ -82,7 +82,7 @@ function shortened(value: string): string {
   return characters.length <= MAX_VALUE_LENGTH ? value : `${characters.slice(0, MAX_VALUE_LENGTH).join('')}…`;
 }
 
-/** In Slack these three make mentions and links (`<!channel>`): a review must not ring everybody's telephone. */
+/** In Slack these three characters make mentions and links (`<!channel>`). A review must not alert a whole channel. */
 function escapeMarkdown(value: string): string {
   return value.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
 }

@@ -15,8 +15,8 @@ import {
 } from './notification-message.ts';
 
 /**
- * What notifies of one kind of event through a topic: once for each event, however often it comes, and once more for
- * each name of a replay that notifies again.
+ * Makes a function that notifies through a topic: once for each event, however often it arrives, and once more for each
+ * name of a replay that notifies.
  * @param variable the environment variable with the topic's ARN
  */
 export function notifier<Data extends NotificationFacts['data']>(
@@ -33,7 +33,7 @@ export function notifier<Data extends NotificationFacts['data']>(
   ) => send({ event, eventId, timestamp, data, replay, ...content(data) }, context);
 }
 
-/** Its attributes are what filter policies of subscriptions choose by. */
+/** Its attributes are those that subscriptions' filter policies use. */
 export async function publish(
   client: SNSClient,
   topicArn: string,
@@ -55,7 +55,7 @@ export async function publish(
     }),
   );
   if (($metadata.attempts ?? 1) > 1) {
-    // SNS may have taken the attempt that got no answer, too, and offers no way to tell.
+    // SNS may also have accepted the attempt that got no answer. It offers no way to find out.
     recordLog.warn('PossiblyRepeated');
     await count('PossiblyRepeated', { event });
   }

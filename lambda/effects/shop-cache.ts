@@ -11,12 +11,15 @@ export interface ShopUpdate extends VersionedChange {
   readonly updatedFields?: readonly string[] | undefined;
 }
 
-/** Bytes of field names that are kept: an item holds 400 KB, and the invalidation must not fail for them. */
+/**
+ * Maximum bytes of field names that are stored. An item can hold 400 KB, and the invalidation must not fail because of
+ * them.
+ */
 const MAX_UPDATED_FIELDS_BYTES = 64 * 1024;
 
 /**
- * The cached shops, one item a shop. A reader of a shop caches it under `shop`, on the condition that `version` is still
- * what it was before the read: so what was read before an update cannot be cached after it.
+ * The cached shops, one item per shop. A reader stores a shop under `shop` only if `version` is unchanged since before
+ * its read. So a shop that was read before an update cannot be cached after it.
  */
 export class ShopCache {
   readonly #client: DynamoDBClient;
@@ -30,7 +33,7 @@ export class ShopCache {
     this.#table = table;
   }
 
-  /** Removes the cached shop and records the version that made it stale. */
+  /** Removes the cached shop and stores the version of the update. */
   async invalidate(update: ShopUpdate): Promise<EffectOutcome> {
     const { shopId, updatedFields, receivedAt, version } = update;
     const kept = fits(updatedFields) ? updatedFields : undefined;
@@ -60,13 +63,13 @@ function fits(fields: readonly string[] | undefined): fields is readonly string[
 }
 
 /**
- * Makes a function that invalidates everything that is cached of a shop: the shop cache, then CloudFront.
- * @throws Error if the environment names half a distribution
+ * Makes a function that invalidates both caches of a shop: the table, then CloudFront.
+ * @throws Error if the environment has only a part of the distribution's settings
  */
 export async function shopInvalidator() {
   const shopCache = new ShopCache();
   const { DISTRIBUTION_ID, INVALIDATION_PATHS } = process.env;
-  // Only if the stack names one, or half of one, which is an error at start-up.
+  // Only if the stack configures one. An incomplete configuration fails at start-up.
   const distribution =
     DISTRIBUTION_ID || INVALIDATION_PATHS
       ? new (await import('./distribution.ts')).Distribution()
@@ -79,7 +82,7 @@ export async function shopInvalidator() {
     // A skipped event is invalidated, too: its invalidation may have failed after its write, and a newer event may be
     // stored since. A repair writes again after such a failure, so if it did not write, a newer event is stored.
     if (!repairs || outcome === 'Processed') {
-      // Under the event's own reference, CloudFront would take a repair for the invalidation that it has done.
+      // With the event's own reference, CloudFront would treat a repair as the earlier invalidation.
       const reference = repairs ? `${eventId}-${replay?.name}` : eventId;
       await distribution?.invalidate(shopId, reference);
     }

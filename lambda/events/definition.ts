@@ -1,6 +1,8 @@
 import type * as z from 'zod/mini';
 
-/** What a consumer may touch. `lib/pipeline/effects.ts` gives each one its permissions and environment. */
+/**
+ * The resources that a consumer may use. `lib/pipeline/effects.ts` gives each effect its permissions and environment.
+ */
 export type EffectName = 'shop-cache' | 'cast' | 'contact-partner' | 'chat' | 'review';
 
 /** An event, in the file `event.ts` of its folder. Its queues, function, permissions and alarms follow from it. */
@@ -9,9 +11,8 @@ export interface EventDefinition {
   readonly meaning: string;
   /** What we do about it, in the contract's words. */
   readonly processing: string;
-  /** What the consumer touches; its permissions follow from it. */
   readonly effect: EffectName;
-  /** What users lose while this event is not processed: the first sentence of its alarms. */
+  /** The consequence for users while this event is not processed: the first sentence of its alarms. */
   readonly impact: string;
   readonly data: z.ZodMiniType<object>;
 }

@@ -36,7 +36,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const utcDateTime = 'an ISO 8601 date-time in UTC, such as 2026-01-31T09:00:00Z';
 
-/** `webhookId` is not judged: nothing is decided by it (decision D6), and it travels with the text. */
+/** `webhookId` is not validated, because nothing depends on it (decision D6). It is kept with the payload. */
 const envelope = z.object({
   event: z.string(expecting('a non-empty string')).check(z.minLength(1, 'must not be empty')),
   data: z.custom<Record<string, unknown>>(isObject, expecting('an object')),
@@ -54,8 +54,8 @@ const envelope = z.object({
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Turns the bytes of a payload into a typed event: the one place where outside data enters.
- * A byte order mark before the JSON is dropped (RFC 8259 §8.1 allows it); nothing else is changed.
+ * Parses the bytes of a payload into a typed event: the only place where outside data enters. A byte order mark before
+ * the JSON is removed (RFC 8259 §8.1 allows it). Nothing else is changed.
  */
 export function parsePayload(bytes: Uint8Array): Parsed {
   let text: string;
@@ -82,7 +82,7 @@ export function parsePayloadText(text: string): Parsed {
   const outer = envelope.safeParse(payload);
   const name = payload.event;
   const definition = typeof name === 'string' && isEventName(name) ? catalogue[name] : undefined;
-  // `data` is judged even if the rest of the envelope fails, so that one answer names every field.
+  // `data` is validated even if the rest of the envelope fails, so that one answer names every field.
   const inner = definition && isObject(payload.data) ? definition.data.safeParse(payload.data) : undefined;
 
   const problems = [

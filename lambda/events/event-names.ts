@@ -1,7 +1,4 @@
-/**
- * The forms an event's name takes outside the contract, so that everything named after an event is
- * named by one rule.
- */
+/** The forms of an event's name outside the contract. Everything named after an event uses them. */
 
 const words = (event: string) => event.split(/[._]/);
 

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 
 /**
- * A schema's error text: says which of "missing" and "of the wrong shape" it is, and what was expected.
- * Never shows the value: it may be personal.
+ * A schema's error text: distinguishes a missing value from one of the wrong type, and says what was expected. It never
+ * shows the value, which may be personal data.
  */
 export const expecting = (shape: string) => ({
   error: (issue: { input?: unknown }) =>
@@ -20,8 +20,8 @@ const stringOrInteger = 'a non-empty string or an integer below 2^53';
 export const identifier = z.string(expecting('a non-empty string')).check(nonEmpty, wellFormed);
 
 /**
- * A required identifier whose type the contract does not show (decision D10): a string, or an integer
- * that a JSON number carries exactly. A larger one is refused, as two neighbours would become one.
+ * A required identifier whose type the contract does not show (decision D10): a string, or an integer that a JSON
+ * number represents exactly. Larger integers are rejected, because two neighbours would become one.
  */
 export const identifierOfEitherType = z.pipe(
   z
@@ -44,8 +44,8 @@ export const text = z.optional(
 );
 
 /**
- * Problems that one answer names at most: of a list of 100,000 wrong entries a megabyte must not be made,
- * and the schema library must not be given them, which fails on so many.
+ * Maximum number of problems in an answer. A list of 100,000 wrong entries must not make an answer of a megabyte, and
+ * the schema library fails on so many.
  */
 export const MAX_PROBLEMS = 20;
 
@@ -67,8 +67,8 @@ export const textList = z.optional(
 );
 
 /**
- * A field that the contract does not show (decision D10): a string or a number, kept as a string. As its
- * type is our assumption, another type makes the field absent, not the event unusable.
+ * A field that the contract does not show (decision D10): a string or a number, stored as a string. Its type is our
+ * assumption, so a field of another type is ignored, and the event stays usable.
  */
 export const assumedText = z.catch(
   z.optional(
