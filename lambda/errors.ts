@@ -55,7 +55,7 @@ function summary(error: Error & { [FAILED_CALL]?: string }): ErrorSummary {
   };
 }
 
-/** Whatever keeps the stack from being found must not keep the error from being logged. */
+/** If the stack cannot be read, the error must still be logged. */
 async function stackOf(error: Error): Promise<{ stack?: string[] }> {
   try {
     const { sourceStack } = await import('./source-stack.ts');
@@ -66,7 +66,10 @@ async function stackOf(error: Error): Promise<{ stack?: string[] }> {
   }
 }
 
-/** Their names say less: the SDK calls the first four TimeoutError. Source: Node.js, "Common system errors". */
+/**
+ * Used instead of the error names, which say less: the SDK names the first four TimeoutError. Source: Node.js, "Common
+ * system errors".
+ */
 const CONNECTION_FAILURES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection closed',
@@ -78,6 +81,6 @@ const CONNECTION_FAILURES: Readonly<Record<string, string>> = {
   ENOTFOUND: 'host not found',
 };
 
-/** What happened to the connection of a call; undefined of another error. */
+/** The failure of the connection; undefined for another error. */
 export const connectionFailure = (error: Error): string | undefined =>
   'code' in error ? CONNECTION_FAILURES[String(error.code)] : undefined;

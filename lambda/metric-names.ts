@@ -1,5 +1,5 @@
 interface MetricDefinition {
-  /** Besides `service`, which each metric has: the function that published it (POWERTOOLS_SERVICE_NAME). */
+  /** In addition to `service`, the function that published the metric (POWERTOOLS_SERVICE_NAME). */
   readonly dimensions: readonly DimensionName[];
 }
 
@@ -11,9 +11,9 @@ export type RejectionReason = (typeof rejectionReasons)[number];
 export type DimensionName = 'event' | 'reason' | 'version';
 
 /**
- * What the functions count themselves, by its name in CloudWatch: what does not go well, as a metric is paid for while it
- * is published. The rest is in metrics of SQS, or counted from the log (`lib/alarms/log-metrics.ts`). Imports nothing, so
- * that alarms and dashboards can be built from it without the library that publishes.
+ * Metrics that the functions publish, by their names in CloudWatch. They count failures only, because each published
+ * metric costs money. Successes are counted from SQS metrics or from the log (`lib/alarms/log-metrics.ts`). This file
+ * imports nothing, so alarms and dashboards can use it without the metrics library.
  */
 export const metrics = {
   /** Receiver: the event is of a kind that we do not know, and on the unrouted queue (decision D5). */
@@ -25,29 +25,29 @@ export const metrics = {
   /** Receiver: answered 500, so that the partner sends again. */
   ServerError: { dimensions: [] },
   /**
-   * What takes a canary back, by the version that failed. Receiver: a 500. Consumer: a failed first attempt,
-   * unless a dependency's outage is the reason.
+   * Rolls a canary back, by the version that failed. Receiver: a 500. Consumer: a failed first attempt, unless a
+   * dependency is down.
    */
   VersionError: { dimensions: ['version'] },
-  /** Receiver: a read of the secret failed, whether a cached one went on serving or the answer was a 500. */
+  /** Receiver: the secret could not be read. Either a cached secret was used, or the answer was 500. */
   SecretUnreadable: { dimensions: [] },
   /** Consumer: a newer version is stored. */
   Stale: { dimensions: ['event'] },
-  /** Consumer: the event had its effect before: its version is stored, or its notification was sent. */
+  /** Consumer: the event was processed before: its version is stored, or its notification was sent. */
   Duplicate: { dimensions: ['event'] },
-  /** Consumer: an event of a replay is settled, whatever came of it: it is neither new nor late. */
+  /** Consumer: an event of a replay is settled, with any outcome. */
   Replayed: { dimensions: ['event'] },
-  /** Consumer: a dead letter could not be archived; it is on its queue. */
+  /** Consumer: a dead letter could not be archived. It is safe on its queue. */
   NotArchived: { dimensions: [] },
   /** Consumer: an attempt failed and will be repeated. */
   Failed: { dimensions: ['event'] },
   /** Consumer: the event is given up, and goes to the dead-letter queue. */
   DeadLettered: { dimensions: ['event'] },
-  /** Consumer: a message could not be put on the dead-letter queue; it comes back. */
+  /** Consumer: a message could not be moved to the dead-letter queue. It returns to its own queue. */
   BuryFailed: { dimensions: [] },
-  /** Consumer: a retry could not be delayed; the message comes back sooner. */
+  /** Consumer: a retry could not be delayed. The message returns sooner. */
   HideFailed: { dimensions: [] },
-  /** Consumer: SNS' answer was lost, so that a notification may have been sent twice. */
+  /** Consumer: the answer of SNS was lost, so a notification may have been sent twice. */
   PossiblyRepeated: { dimensions: ['event'] },
 } as const satisfies Record<string, MetricDefinition>;
 

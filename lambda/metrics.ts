@@ -1,9 +1,9 @@
 import { Metrics } from '@aws-lambda-powertools/metrics';
 
-/** CloudWatch namespace where the stack names none. */
+/** CloudWatch namespace if the stack sets none. */
 const DEFAULT_NAMESPACE = 'PartnerWebhooks';
 
-/** Imported on demand: a start has nothing to count, and most requests have not. */
+/** Imported on demand, because most requests count nothing. */
 export const metrics = new Metrics({
   namespace: process.env.POWERTOOLS_METRICS_NAMESPACE || DEFAULT_NAMESPACE,
 });

@@ -1,2 +1,2 @@
-/** Takes the place of `bowser` when the functions are bundled: the SDK loads it in browsers only. */
+/** Replaces `bowser` in bundles: the SDK uses it in browsers only. */
 export default {};

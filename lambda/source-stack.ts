@@ -1,27 +1,27 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 
-/** Frames of an error that a log line shows at most: the innermost. */
+/** Maximum number of frames in a log line: the innermost ones. */
 export const MAX_FRAMES = 10;
 
-/** What follows the folder in a line of a stack, such as `index.mjs:12:3456)`. */
+/** The text after the folder in a line of a stack, such as `index.mjs:12:3456)`. */
 const POSITION = /^([\w-]+\.mjs):(\d{1,7}):(\d{1,7})\)?$/;
 
-/** The source maps beside the files of a bundle. Each is read when a frame of its file is looked up first. */
+/** The source maps of a bundle's files. Each is read when it is first needed. */
 export class SourceMaps {
   readonly #folder: string;
   readonly #maps = new Map<string, SourceMap | undefined>();
 
-  /** @param folder `file:` URL that ends in a slash. Frames name it without symbolic links, and so must this. */
+  /** @param folder `file:` URL that ends in a slash. It must have no symbolic links, because frames have none */
   constructor(folder: string) {
     this.#folder = folder;
   }
 
   /**
-   * The place in the source of one line of a stack: `lambda/effects/cast.ts:84 in Cast.#put`, or the folder of
-   * a package, `node_modules/@smithy/core`. All of the text is the map's, and none of it the line's: that
-   * could be part of a message.
-   * @returns undefined if the line is no frame of the bundle, or no map knows its position
+   * The source position for one line of a stack: `lambda/effects/cast.ts:84 in Cast.#put`, or the folder of a package,
+   * `node_modules/@smithy/core`. All of this text comes from the map, and none from the line, which could be part of a
+   * message.
+   * @returns undefined if the line is no frame of the bundle, or no map has its position
    */
   place(line: string): string | undefined {
     const position = this.#position(line);
@@ -32,7 +32,7 @@ export class SourceMaps {
     return name === undefined ? `${fileName}:${lineNumber}` : `${fileName}:${lineNumber} in ${name}`;
   }
 
-  /** The place in the bundle itself, which says that it is one, of a line that {@link place} knows nothing of. */
+  /** The position in the bundle itself, marked as such, for a line that {@link place} cannot resolve. */
   minifiedPlace(stackLine: string): string | undefined {
     const { file, line, column } = this.#position(stackLine) ?? {};
     return file && `${file}:${line}:${column} (minified)`;
@@ -65,13 +65,12 @@ export class SourceMaps {
 const ownMaps = new SourceMaps(new URL('.', import.meta.url).href);
 
 /**
- * Where in the source an error comes from, innermost call first. Imported on demand, as few invocations log
- * an error.
- * @param maps of the bundle that it happened in. @default this one's
+ * The source positions of an error, innermost call first. Imported on demand, because few invocations log an error.
+ * @param maps of the bundle in which it happened. @default this one's
  */
 export function sourceStack({ stack = '', message }: Error, maps = ownMaps): string[] {
-  // The stack begins with name and message, and a message may have lines that look like frames. One that was
-  // changed later is not there.
+  // The stack begins with name and message, and a message may have lines that look like frames. A message that was
+  // changed later is not in the stack.
   const messageAt = stack.indexOf(message);
   const afterMessage = messageAt === -1 ? stack : stack.slice(messageAt + message.length);
   return (
@@ -80,7 +79,7 @@ export function sourceStack({ stack = '', message }: Error, maps = ownMaps): str
       .slice(1)
       .map((line) => maps.place(line) ?? maps.minifiedPlace(line))
       .filter((place) => place !== undefined)
-      // Calls within a package look alike.
+      // Calls within a package look the same.
       .filter((place, index, places) => place !== places[index - 1])
       .slice(0, MAX_FRAMES)
   );

@@ -3,9 +3,9 @@ import type { LogAttributes, UnformattedAttributes } from '@aws-lambda-powertool
 import type { DimensionName, MetricName } from './metric-names.ts';
 
 /**
- * Leaves out what Powertools adds to each line and the log group knows: the function's name, ARN and memory, and the
- * sampling rate. A log is paid by the byte, and these were a third of it. Lambda's request id is in warnings and errors
- * only, the trace id only if there is a trace.
+ * Leaves out fields of Powertools that the log group already shows: the function's name, ARN and memory, and the
+ * sampling rate. CloudWatch charges logs by the byte, and these fields were a third of them. Lambda's request id is in
+ * warnings and errors only, and the trace id only if there is a trace.
  */
 class LeanLogFormatter extends LogFormatter {
   override formatAttributes(
@@ -26,25 +26,25 @@ class LeanLogFormatter extends LogFormatter {
   }
 }
 
-/** Whether X-Ray follows the invocation. Source: X-Ray developer guide, "Tracing header". */
+/** Whether X-Ray samples the invocation. Source: X-Ray developer guide, "Tracing header". */
 const isTraced = () => process.env._X_AMZN_TRACE_ID?.includes('Sampled=1') === true;
 
 export const logger = new Logger({ logFormatter: new LeanLogFormatter() });
 
-/** The number that Lambda gave to the published version. */
+/** The number of the published version. */
 export const functionVersion = process.env.AWS_LAMBDA_FUNCTION_VERSION ?? '';
 
-/** Few, and never the sender's own words: each distinct value is a metric that is paid for. */
+/** Few, and never text of the sender: each distinct value is a metric that costs money. */
 type Dimensions = Readonly<Partial<Record<DimensionName, string>>>;
 
 /**
- * Counts an outcome, in a line of its own: not where all goes well, which is counted from the log (`metric-names.ts`). So
- * what writes the line is loaded with the first one. To be awaited: Lambda freezes a function that has answered.
+ * Counts a failure in a log line of its own. Successes are counted from the log (`metric-names.ts`), so the metrics
+ * library is loaded with the first failure only. Must be awaited, because Lambda freezes a function that has answered.
  */
 export async function count(outcome: MetricName, dimensions: Dimensions = {}): Promise<void> {
   const { metrics } = await import('./metrics.ts');
   metrics.addDimensions(dimensions);
   metrics.addMetric(outcome, 'Count', 1);
-  // Before anything else of the batch can add to it.
+  // Before another message of the batch adds to it.
   metrics.publishStoredMetrics();
 }

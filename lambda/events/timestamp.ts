@@ -4,12 +4,12 @@
  */
 export const UTC_DATE_TIME = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d+))?(?:Z|\+00:00)$/;
 
-/** Digits kept of the fraction of a second: nanoseconds, so that two events of one millisecond stay apart. */
+/** Digits of the fraction of a second that are kept: nanoseconds, so that events within a millisecond differ. */
 const FRACTION_DIGITS = 9;
 
 /**
- * Brings a UTC date-time to one fixed width, in which the order of the texts is the order in time:
- * `2026-01-31T09:00:00+00:00` → `2026-01-31T09:00:00.000000000Z`.
+ * Converts a UTC date-time to a fixed width, in which text order is time order: `2026-01-31T09:00:00+00:00` →
+ * `2026-01-31T09:00:00.000000000Z`.
  * @returns undefined if the text is not an ISO 8601 date-time in UTC, or names no real moment
  */
 export function normaliseTimestamp(text: string): string | undefined {
@@ -17,7 +17,7 @@ export function normaliseTimestamp(text: string): string | undefined {
   if (match === null) return undefined;
   const [, seconds = '', fraction = ''] = match;
   const milliseconds = Date.parse(`${seconds}Z`);
-  // `Date.parse` takes 30 February and 24:00:00 for moments of the following day.
+  // `Date.parse` reads 30 February and 24:00:00 as moments of the next day.
   if (Number.isNaN(milliseconds) || !new Date(milliseconds).toISOString().startsWith(seconds))
     return undefined;
   return `${seconds}.${fraction.slice(0, FRACTION_DIGITS).padEnd(FRACTION_DIGITS, '0')}Z`;

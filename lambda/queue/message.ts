@@ -2,7 +2,7 @@ import type { SendMessageCommandInput } from '@aws-sdk/client-sqs';
 import { MAX_RECORD_BYTES, RECORD_RESERVE_BYTES } from '../archive/record.ts';
 import { sha256Hex } from '../hash.ts';
 
-/** What the receiver knows of an event besides the partner's JSON text, which is the body of its message. */
+/** Facts about an event. The body of its message is the partner's JSON text. */
 export interface EventFacts {
   readonly event: string;
   /** Lower-case hex SHA-256 of the raw body (decision D7). */
@@ -19,23 +19,23 @@ export const attribute = {
   requestId: 'requestId',
   /** Large payloads only: where the payload is (decision D13). */
   payloadKey: 'payloadKey',
-  /** Of a replay only: which, and what it is to do, as JSON (`replay.ts`). */
+  /** Replays only: its name, mode and options, as JSON (`replay.ts`). */
   replay: 'replay',
   /** Quarantine only: why the payload is unusable. */
   reason: 'reason',
-  /** Dead-letter queues only: what made the message one. */
+  /** Dead-letter queues only: why the message failed. */
   failureReason: 'failureReason',
-  /** Dead-letter queues only: when, ISO 8601. */
+  /** Dead-letter queues only: when it failed, ISO 8601. */
   failedAt: 'failedAt',
 } as const;
 
-/** What SQS and SNS take as the value of a string attribute. Source: SQS API reference, `SendMessage`. */
+/** Values that SQS and SNS accept for a string attribute. Source: SQS API reference, `SendMessage`. */
 const ACCEPTED_VALUE = /^[\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]+$/u;
 
-/** Longest value that we send, in UTF-16 units: attributes count towards the size of a message. */
+/** Longest value that we send, in UTF-16 units. Attributes count towards the size of a message. */
 export const MAX_ATTRIBUTE_LENGTH = 2048;
 
-/** A string attribute of an SQS or SNS message; a value that they would refuse becomes its hash. */
+/** A string attribute of an SQS or SNS message. A value that they would reject is replaced by its hash. */
 export function stringAttribute(value: string): { DataType: 'String'; StringValue: string } {
   const accepted = ACCEPTED_VALUE.test(value) && value.length <= MAX_ATTRIBUTE_LENGTH;
   return { DataType: 'String', StringValue: accepted ? value : `sha256:${sha256Hex(value)}` };
@@ -45,7 +45,7 @@ export function stringAttribute(value: string): { DataType: 'String'; StringValu
 const FORBIDDEN_IN_SQS = /[\uFFFE\uFFFF]/g;
 
 /**
- * Escapes what SQS would refuse (decision D14). In JSON text such a character can only stand inside a string, where its
+ * Escapes characters that SQS would reject (decision D14). In JSON text they can only be inside a string, where the
  * escape means the same, so the parsed event is unchanged.
  */
 export function escapeForSqs(jsonText: string): string {
@@ -56,7 +56,8 @@ export function escapeForSqs(jsonText: string): string {
 const GROUP_ID = /^[!-~]{1,128}$/;
 
 /**
- * The group that SQS fair queues keep from delaying the others: the shop. An id that SQS would not take is hashed.
+ * The message group for SQS fair queues: the shop, so that one busy shop does not delay the others. An id that SQS
+ * would reject is hashed.
  * @returns undefined if the event names no shop
  */
 export function messageGroupId(shopId: unknown): string | undefined {
@@ -66,15 +67,14 @@ export function messageGroupId(shopId: unknown): string | undefined {
 }
 
 /**
- * Of a body as the JSON string that it is in a record of the archive. A message takes more: 1 MiB with its attributes (SQS
- * developer guide, "Message quotas").
+ * Maximum bytes of a body as a JSON string in an archive record. A message can hold more: 1 MiB with its attributes
+ * (SQS developer guide, "Message quotas").
  */
 const MAX_ARCHIVED_BYTES = MAX_RECORD_BYTES - RECORD_RESERVE_BYTES;
 
 /**
- * Whether a body travels in its message, and so in its record of the archive, or has to be stored beside both
- * (decision D13).
- * @param body JSON text: escaping it at most doubles it, as the control characters that it may have are white space
+ * Whether a body fits into its message and its archive record. Otherwise it is stored in S3 (decision D13).
+ * @param body JSON text. Escaping at most doubles it, because its control characters can only be white space
  */
 export function fitsMessage(body: string): boolean {
   if (2 * Buffer.byteLength(body) <= MAX_ARCHIVED_BYTES) return true;
@@ -91,16 +91,16 @@ export function eventAttributes(facts: EventFacts) {
 }
 
 /**
- * The header as Lambda writes it. Source: X-Ray developer guide, "Tracing header"; `Lineage` is Lambda's
- * own, for the detection of loops.
+ * The header in the form that Lambda writes. Source: X-Ray developer guide, "Tracing header". `Lineage` is Lambda's
+ * own, for loop detection.
  */
 const TRACE_HEADER =
   /^Root=1-[0-9a-f]{8}-[0-9a-f]{24}(;Parent=[0-9a-f]{16})?(;Sampled=[01])?(;Lineage=[0-9a-f:|]{1,200})?$/;
 
 /**
- * What a message carries so that the consumer continues the trace, for `SendMessage`: Lambda reads it, and links its
- * batch to each message's trace (X-Ray developer guide, "Amazon SQS and AWS X-Ray"). It counts towards neither the size
- * nor the number of a message's attributes. SQS refuses a message with a malformed header, so such a header is left out.
+ * System attribute for `SendMessage` by which the consumer continues the trace: Lambda links its batch to each
+ * message's trace (X-Ray developer guide, "Amazon SQS and AWS X-Ray"). It counts neither towards the size nor towards
+ * the number of attributes. SQS rejects a message with a malformed header, so such a header is left out.
  * @param header `X-Amzn-Trace-Id`; undefined if nothing is traced
  */
 export function traceAttribute(

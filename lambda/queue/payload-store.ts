@@ -17,8 +17,8 @@ export async function putPayload(key: string, payload: Uint8Array): Promise<void
 }
 
 /**
- * @throws the client's error. A payload that has expired is `NoSuchKey` only to a caller that may list the bucket; a
- *   consumer gets `AccessDenied`, and its message ends as a dead letter after the last attempt.
+ * @throws the client's error. For an expired payload, a caller that may list the bucket gets `NoSuchKey`. A consumer
+ * may not and gets `AccessDenied`, so its message becomes a dead letter after the last attempt.
  */
 export async function getPayload(key: string): Promise<Uint8Array> {
   const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: key }));

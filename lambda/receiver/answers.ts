@@ -1,10 +1,10 @@
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { describeProblems, type Problem as FieldProblem } from '../events/envelope.ts';
 
-/** In a form that both kinds of API take. */
+/** In a form that both kinds of API accept. */
 export type Answer = APIGatewayProxyStructuredResultV2;
 
-/** Every answer of the receiver is made here: what all of them have is one line. */
+/** Makes every answer of the receiver. */
 function answer(statusCode: number, contentType: string, body: object): Answer {
   return {
     statusCode,
@@ -23,7 +23,7 @@ export const accepted = (
 export const refused = (problem: Problem, requestId: string): Answer =>
   answer(problem.status, 'application/problem+json', { ...problem, requestId });
 
-/** Why a request was refused, as RFC 9457 has it. */
+/** Why a request was rejected, in the form of RFC 9457. */
 export interface Problem {
   /** Identifies the kind of problem (RFC 9457 §3.1.1); never fetched. */
   readonly type: `urn:partner-webhooks:problem:${string}`;
@@ -33,7 +33,7 @@ export interface Problem {
   readonly errors?: readonly FieldProblem[];
 }
 
-/** 401 for whatever is wrong with a signature: the answer does not say what. */
+/** 401 for every fault of a signature. The answer does not say which. */
 export const invalidSignature: Problem = {
   type: 'urn:partner-webhooks:problem:invalid-signature',
   title: 'Invalid signature',
@@ -50,7 +50,7 @@ export const unusableEvent = (errors: readonly FieldProblem[]): Problem => ({
   errors,
 });
 
-/** 500 for whatever kept an event from being stored; a REST API answers its own failures with it, too. */
+/** 500 if an event could not be stored. A REST API also answers its own failures with it. */
 export const serverError: Problem = {
   type: 'urn:partner-webhooks:problem:server-error',
   title: 'Server error',

@@ -15,7 +15,7 @@ import {
   traceAttribute,
 } from '../queue/message.ts';
 
-/** What the receiver knows of a delivery besides its payload. */
+/** Facts about a delivery, without its payload. */
 export type Delivery = Omit<EventFacts, 'event'>;
 
 export interface QueueUrls {
@@ -39,7 +39,7 @@ export function queueUrlsFromEnvironment(): QueueUrls {
   };
 }
 
-/** Stores deliveries: each method returns once SQS has the message, and throws if it has not. */
+/** Stores deliveries. Each method returns when SQS has the message, and throws otherwise. */
 export class EventQueues {
   readonly #client: SQSClient;
   readonly #urls: QueueUrls;

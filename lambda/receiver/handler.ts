@@ -18,7 +18,7 @@ const { WEBHOOK_SECRET_ARN, SECRET_GRACE_SECONDS } = requireEnvironment([
   'SECRET_GRACE_SECONDS',
 ]);
 
-/** Whether the request under way is the smoke test's: it is logged, and no alarm may hear of it. */
+/** Whether the current request is the smoke test's. It is logged, but must not trigger an alarm. */
 let isSmokeTest = false;
 
 const countUnlessSmokeTest: typeof count = async (...outcome) => {

@@ -7,7 +7,7 @@ import { type GatewayEvent, readRequest, requestIdOf, type WebhookRequest } from
 import { decodeSignature, verify } from './signature.ts';
 import type { WebhookSecrets } from './webhook-secrets.ts';
 
-/** What became of a request; each is a metric and a log line. */
+/** The outcome of a request. Each is a log line, and some are a metric. */
 export type Outcome =
   | { readonly outcome: 'Accepted'; readonly event: string; readonly lagMs: number }
   | { readonly outcome: 'Parked' }
@@ -17,10 +17,10 @@ export type Outcome =
 export interface ReceiverParts {
   readonly secrets: Pick<WebhookSecrets, 'matchesAny'>;
   readonly queues: Pick<EventQueues, 'enqueue' | 'quarantine'>;
-  /** Called before anything is done with a delivery, so that every log line can say whose it is. */
+  /** Called first, so that every log line has the ids of the delivery. */
   readonly identify: (ids: Pick<Delivery, 'eventId' | 'requestId'>) => void;
   readonly report: (outcome: Outcome, request: WebhookRequest) => Promise<void>;
-  /** Called with what becomes a 500: the event is not stored. */
+  /** Called with the cause of a 500: the event is not stored. */
   readonly reportError: (error: unknown) => Promise<void>;
 }
 
@@ -73,6 +73,6 @@ export function createReceiver({ secrets, queues, identify, report, reportError 
 }
 
 function acceptedOutcome({ event, timestamp }: PartnerEvent, { receivedAt }: WebhookRequest): Outcome {
-  // The partner's clock and ours are not the same.
+  // The partner's clock may differ from ours.
   return { outcome: 'Accepted', event, lagMs: Math.max(0, receivedAt - Date.parse(timestamp)) };
 }

@@ -1,18 +1,18 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyEventV2 } from 'aws-lambda';
 
-/** How the request ids of the smoke test begin. API Gateway's do not, and a sender cannot choose one. */
+/** Prefix of the smoke test's request ids. API Gateway's own never have it, and a sender cannot choose one. */
 export const SMOKE_TEST_PREFIX = 'smoke-test-';
 
-/** What API Gateway hands over: payload format 2.0 of an HTTP API, or 1.0 of a REST API. */
+/** The event of API Gateway: payload format 2.0 of an HTTP API, or 1.0 of a REST API. */
 export type GatewayEvent = APIGatewayProxyEventV2 | APIGatewayProxyEvent;
 
-/** What the receiver needs of a request, whichever kind of API it came through. */
+/** The parts of a request that the receiver uses, for both kinds of API. */
 export interface WebhookRequest {
   readonly requestId: string;
   /** Milliseconds since the epoch, by API Gateway's clock. */
   readonly receivedAt: number;
   readonly sourceIp: string;
-  /** Values of `X-Webhook-Signature` (contract, Endpoints); several joined by commas, which no signature has. */
+  /** Values of `X-Webhook-Signature` (contract, Endpoints). Several are joined by commas, which makes them invalid. */
   readonly signature: string | undefined;
   /** The bytes that the partner signed (decision D2): never a re-serialised form. */
   readonly body: Buffer;
@@ -41,8 +41,9 @@ export function readRequest(event: GatewayEvent): WebhookRequest {
 }
 
 /**
- * The id that API Gateway gave the request. That of a REST API is the extended one: a client chooses the other by the
- * header `x-amzn-requestid`. Source: API Gateway developer guide, "Variables for access logging", `$context.requestId`.
+ * The id that API Gateway gave the request. For a REST API it is the extended id, because a client can choose the other
+ * one with the header `x-amzn-requestid`. Source: API Gateway developer guide, "Variables for access logging",
+ * `$context.requestId`.
  */
 export function requestIdOf(event: GatewayEvent): string {
   const { requestContext } = event;
@@ -51,9 +52,9 @@ export function requestIdOf(event: GatewayEvent): string {
 
 const isFormat1 = (event: GatewayEvent): event is APIGatewayProxyEvent => 'multiValueHeaders' in event;
 
-/** Format 1.0 keeps the sender's case of names, and in `headers` only the last of several values. */
+/** Format 1.0 keeps the sender's case of header names, and `headers` has only the last of several values. */
 function headerOf({ multiValueHeaders }: APIGatewayProxyEvent, name: string): string | undefined {
-  // Null where a request has no header, in spite of its type.
+  // Null if a request has no header, although the type says otherwise.
   const values = Object.entries(multiValueHeaders ?? {}).flatMap(([key, all = []]) =>
     key.toLowerCase() === name ? all : [],
   );

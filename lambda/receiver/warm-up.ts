@@ -4,16 +4,15 @@ import type { Duplex } from 'node:stream';
 import { connect, type TLSSocket } from 'node:tls';
 
 /**
- * By how much the warm-up may lengthen a start, in milliseconds. It is the timeout of a connection (`clientSettings`),
- * and leaves most of the 10 s that a start may take (Lambda developer guide, "Lambda execution environment lifecycle").
+ * Maximum milliseconds that the warm-up adds to a start. It equals the timeout of a connection (`clientSettings`), and
+ * leaves most of the 10 s that a start may take (Lambda developer guide, "Lambda execution environment lifecycle").
  */
 export const WARM_UP_LIMIT = 1000;
 
 /**
- * Does side by side, while the function starts, what the first request would have to wait for. What fails is left to
- * that request, which does it as if it had never been tried.
- *
- * The module must await it: Lambda freezes a function once its module has loaded, in the middle of a handshake.
+ * Does in parallel, while the function starts, what the first request would have to wait for. If a task fails, that
+ * request does it itself. The module must await this: Lambda freezes a function when its module has loaded, even in the
+ * middle of a handshake.
  */
 export async function warmUp(...tasks: readonly ((signal: AbortSignal) => Promise<void>)[]): Promise<void> {
   const signal = AbortSignal.timeout(WARM_UP_LIMIT);
@@ -21,18 +20,17 @@ export async function warmUp(...tasks: readonly ((signal: AbortSignal) => Promis
 }
 
 /**
- * How long a prepared connection may wait for its first request, in milliseconds. If a start was on demand, a request is
- * waiting. If it was ahead of time, the function is frozen for minutes, in which a peer or a gateway silently drops what
- * is idle.
+ * How long a prepared connection may wait for its first request, in milliseconds. After a start on demand, a request is
+ * waiting. After a start ahead of time, the function is frozen for minutes, and a peer or a gateway silently drops the
+ * idle connection.
  */
 const MAX_IDLE = 10_000;
 
 /**
- * Keeps connections alive, and can open the first one before there is a request for it. It sends nothing: AWS answers
- * what is no call of its API with an error, and may close the connection with it.
- *
- * It takes 11 to 13 % off a start to the first answer with AWS 5 ms away each way, as in `npm run bench -- first-request`
- * (four runs of 20 pairs with and without it, on a quiet machine), and about 3 % with 1 ms.
+ * Keeps connections alive, and can open the first one before the first request. It sends nothing, because AWS answers
+ * anything but an API call with an error, and may close the connection. The time from start to first answer gets 11 to
+ * 13 % shorter if AWS is 5 ms away (`npm run bench -- first-request`, four runs of 20 pairs on a quiet machine), and
+ * about 3 % if it is 1 ms away.
  */
 export class PreparedAgent extends Agent {
   #prepared:
@@ -44,7 +42,7 @@ export class PreparedAgent extends Agent {
   }
 
   /**
-   * Opens a connection to the host of a URL; none for `http:`, which this agent is not used for.
+   * Opens a connection to the host of a URL. Does nothing for `http:`, which does not use this agent.
    * @throws Error if that fails or is aborted
    */
   async prepare(url: string, signal: AbortSignal): Promise<void> {
@@ -58,7 +56,7 @@ export class PreparedAgent extends Agent {
       socket.destroy();
       throw error;
     }
-    // A peer may reset an idle connection; a request then finds it closed.
+    // A peer may reset an idle connection. A request then opens a new one.
     socket.on('error', () => {}).unref();
     this.#prepared = { socket, host, port, at: Date.now() };
   }

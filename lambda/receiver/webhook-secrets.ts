@@ -8,7 +8,7 @@ import {
 /** Age at which a cached secret is read again, in milliseconds (decision D12). */
 export const MAX_AGE = 5 * 60_000;
 
-/** Shortest time between two reads that mismatches or failures cause, in milliseconds (decision D12). */
+/** Minimum milliseconds between two reads that are caused by mismatches or failures (decision D12). */
 export const REFRESH_INTERVAL = 30_000;
 
 export interface WebhookSecretsOptions {
@@ -18,9 +18,9 @@ export interface WebhookSecretsOptions {
   readonly gracePeriod: number;
   /** Called after each failed read, whether or not something is cached. */
   readonly onUnreadable: () => Promise<void>;
-  /** Called after a failed read while a cached secret goes on serving. */
+  /** Called after a failed read if a cached secret is used instead. */
   readonly onStale: (error: unknown) => Promise<void>;
-  /** Called once if the secret begins or ends with white space: most likely it was pasted with it. */
+  /** Called once if the secret begins or ends with white space, which was probably pasted with it. */
   readonly onWhiteSpace: () => void;
   /** Milliseconds since the epoch. @default Date.now */
   readonly now?: () => number;
@@ -34,9 +34,9 @@ interface CachedSecrets {
 }
 
 /**
- * The webhook secret, cached for one function instance (decision D12). It is read again when it is old, and when a
- * signature does not match it: so a rotation works at once, and a flood of bad signatures cannot drive calls. While
- * Secrets Manager is down, the cached secret goes on serving.
+ * The webhook secret, cached per function instance (decision D12). It is read again when it is old, and when a
+ * signature does not match. So a rotation takes effect at once, and a flood of wrong signatures cannot cause many
+ * calls. While Secrets Manager is down, the cached secret is used.
  */
 export class WebhookSecrets {
   readonly #options: WebhookSecretsOptions;
@@ -51,21 +51,21 @@ export class WebhookSecrets {
   }
 
   /**
-   * Reads both versions side by side, for a start that has no request to answer yet. A failure is not reported: the first
-   * request reads by itself, and reports.
+   * Reads both versions in parallel, before there is a request. A failure is not reported here: the first request reads
+   * again, and reports it.
    * @throws as {@link accepted}, or if it is aborted
    */
   async warmUp(abortSignal: AbortSignal): Promise<void> {
     const current = this.#version('AWSCURRENT', abortSignal);
     const previous = this.#readPrevious(abortSignal);
-    // Neither may be left under way: Lambda freezes a function that has started.
+    // Both must end, because Lambda freezes a function that has started.
     await Promise.allSettled([current, previous]);
     this.#cached = await this.#cacheOf(await current, () => previous);
   }
 
   /**
-   * Whether the test passes with one of the accepted secrets. If not, they are read once more, unless this very call
-   * has just read them.
+   * Whether the test passes with one of the accepted secrets. If not, they are read again once, unless this call has
+   * just read them.
    * @throws as {@link accepted}
    */
   async matchesAny(test: (secrets: readonly string[]) => boolean): Promise<boolean> {
@@ -77,9 +77,8 @@ export class WebhookSecrets {
   }
 
   /**
-   * The secrets that a signature may have been made with: the current one, and in the grace period
-   * after a rotation the previous one.
-   * @throws the client's error, or UnusableSecretError, if none is cached and none can be read
+   * The secrets that are accepted: the current one, and after a rotation also the previous one for the grace period.
+   * @throws the client's error, or UnusableSecretError, if no secret is cached and none can be read
    */
   async accepted(): Promise<readonly string[]> {
     if (this.#cached === undefined) await this.#read();
@@ -88,8 +87,8 @@ export class WebhookSecrets {
   }
 
   /**
-   * The secrets to try once more with after a mismatch.
-   * @returns undefined if they were read too recently to be read again, or cannot be read
+   * The secrets to try after a mismatch.
+   * @returns undefined if they were read too recently, or cannot be read
    */
   async afterMismatch(): Promise<readonly string[] | undefined> {
     return (await this.#refresh('mismatch')) ? this.#secrets() : undefined;
@@ -98,7 +97,7 @@ export class WebhookSecrets {
   #secrets(): readonly string[] {
     if (this.#cached === undefined) return [];
     const { current, previous } = this.#cached;
-    // Reported here and not when it is read, which may be before there is a request that the log line belongs to.
+    // Reported here and not after the read, because then there may be no request yet to which the log line belongs.
     if (current !== current.trim() && !this.#warnedOfWhiteSpace) {
       this.#warnedOfWhiteSpace = true;
       this.#options.onWhiteSpace();
@@ -112,7 +111,7 @@ export class WebhookSecrets {
     this.#refreshedAt = this.#now();
     try {
       await this.#read();
-      // What age has read must not keep a mismatch from seeing a rotation that came just after it.
+      // A read because of age must not prevent a read after a mismatch, which may show a rotation.
       if (cause === 'age') this.#refreshedAt = before;
       return true;
     } catch (error) {
@@ -136,7 +135,7 @@ export class WebhookSecrets {
   ): Promise<CachedSecrets> {
     const current = readSecretValue(SecretString);
     const until = (CreatedDate?.getTime() ?? 0) + this.#options.gracePeriod;
-    // The previous version matters, and costs a call, only just after a rotation.
+    // The previous version matters, and costs a call, only within the grace period.
     const previous = this.#now() < until ? await readPrevious() : undefined;
     return {
       current,
@@ -145,7 +144,7 @@ export class WebhookSecrets {
     };
   }
 
-  /** @returns undefined if the secret was never rotated, or its previous value cannot be used */
+  /** @returns undefined if the secret was never rotated, or its previous value is unusable */
   async #readPrevious(abortSignal?: AbortSignal): Promise<string | undefined> {
     try {
       return readSecretValue((await this.#version('AWSPREVIOUS', abortSignal)).SecretString);
@@ -165,15 +164,15 @@ export class WebhookSecrets {
 /** The key under which a JSON secret holds the webhook secret (contract, Authentication). */
 const SECRET_KEY = 'WEBHOOK_SECRET';
 
-/** Its message never shows the secret. */
+/** The error text never shows the secret. */
 export class UnusableSecretError extends Error {
   override readonly name = 'UnusableSecretError';
 }
 
 /**
- * Reads a Secrets Manager value (decision D12): the bare secret, or a JSON object with the key
- * `WEBHOOK_SECRET`. Only an object counts as JSON: the bare secrets `123` and `"abc"` are themselves.
- * @throws UnusableSecretError if it is empty (anybody could sign with it), or is an object without that key
+ * Reads a Secrets Manager value (decision D12): the plain secret, or a JSON object with the key `WEBHOOK_SECRET`. Only
+ * objects are read as JSON: `123` and `"abc"` are plain secrets.
+ * @throws UnusableSecretError if it is empty (anybody could sign with it), or an object without that key
  */
 export function readSecretValue(stored: string | undefined): string {
   const secret = stored?.trimStart().startsWith('{') ? fromJson(stored) : stored;
@@ -189,7 +188,7 @@ function fromJson(stored: string): unknown {
   try {
     return (JSON.parse(stored) as Record<string, unknown>)[SECRET_KEY];
   } catch {
-    // A bare secret may begin with a brace.
+    // A plain secret may begin with a brace.
     return stored;
   }
 }

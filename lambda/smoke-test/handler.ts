@@ -3,17 +3,16 @@ import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { CloudFormationCustomResourceEvent, Context } from 'aws-lambda';
 import { isRollback, type Probe, type Problem, readProbes } from './probes.ts';
 
-/** In milliseconds: a probe takes a few seconds at the worst, and Lambda gives a start 10 s. */
+/** In milliseconds. A probe takes a few seconds at most, and Lambda allows 10 s for a start. */
 const INVOCATION_TIMEOUT = 45_000;
 
-/** Milliseconds before this function's own timeout at which it stops: time to answer CloudFormation. */
+/** Milliseconds before its own timeout at which this function stops, to have time to answer CloudFormation. */
 const ANSWER_MARGIN = 5_000;
 
 /**
- * How long a problem that may pass is given, in milliseconds. New permissions take seconds to reach all of AWS,
- * without a promise (IAM user guide, "Changes that I make are not always immediately visible"), and a new
- * function or version is `Pending` until Lambda has made its resources (Lambda developer guide, "Lambda
- * function states").
+ * How long temporary problems are retried, in milliseconds. New permissions take seconds to reach all of AWS (IAM user
+ * guide, "Changes that I make are not always immediately visible"). A new function or version is `Pending` until Lambda
+ * has created its resources (Lambda developer guide, "Lambda function states").
  */
 const SETTLING_TIME = 60_000;
 
@@ -21,12 +20,12 @@ const SETTLING_TIME = 60_000;
 const RETRY_INTERVAL = 1_000;
 
 /**
- * Errors of `Invoke` that pass when a deployment has settled: a permission that has not spread, a function
- * that is `Pending`, and more invocations than the account admits. Source: Lambda API reference, `Invoke`.
+ * Errors of `Invoke` that are temporary during a deployment: a permission that is not yet effective, a function that is
+ * `Pending`, and too many invocations. Source: Lambda API reference, `Invoke`.
  */
 const SETTLES = new Set(['AccessDeniedException', 'ResourceConflictException', 'TooManyRequestsException']);
 
-/** Never another: with a new one CloudFormation would take an update for a replacement. */
+/** Constant: with a new id CloudFormation would treat an update as a replacement. */
 const PHYSICAL_RESOURCE_ID = 'smoke-test';
 
 /**
@@ -45,9 +44,9 @@ const client = new LambdaClient({
 });
 
 /**
- * The custom resource on which the functions' aliases depend: it proves of each new version that its code
- * loads and its environment is complete, and of the receiver that it can read the secret. If one fails, the deployment is
- * rolled back before the version gets traffic. Nothing that it sends has an effect.
+ * The custom resource on which the functions' aliases depend. It checks for each new version that its code loads and
+ * its environment is complete, and that the receiver can read the secret. If a check fails, the deployment is rolled
+ * back before the version gets traffic. The probes change nothing.
  */
 export async function handler(event: CloudFormationCustomResourceEvent, context: Context): Promise<void> {
   const limit = Math.max(0, context.getRemainingTimeInMillis() - ANSWER_MARGIN);
@@ -60,7 +59,7 @@ export async function handler(event: CloudFormationCustomResourceEvent, context:
   );
 }
 
-/** @returns everything that is wrong, in one line; undefined if nothing is */
+/** @returns all problems in one line; undefined if there are none */
 async function smokeTest(properties: unknown, outOfTime: AbortSignal): Promise<string | undefined> {
   try {
     const probes = readProbes(properties);
@@ -72,9 +71,9 @@ async function smokeTest(properties: unknown, outOfTime: AbortSignal): Promise<s
 }
 
 /**
- * Sends a probe, repeatedly if what goes wrong may pass.
+ * Sends a probe, and repeats it while the problem may be temporary.
  * @param outOfTime ends it at once
- * @returns what is wrong, beginning with the function's name and version; undefined if nothing is
+ * @returns the problem, beginning with the function's name and version; undefined if there is none
  */
 async function check(probe: Probe, outOfTime: AbortSignal): Promise<string | undefined> {
   const settled = Date.now() + SETTLING_TIME;
@@ -86,7 +85,7 @@ async function check(probe: Probe, outOfTime: AbortSignal): Promise<string | und
     if (outOfTime.aborted) return `${name} ${last?.text ?? 'did not answer'} when the time was up`;
     if (!problem.mayPass || Date.now() > settled) return `${name} ${problem.text}`;
     last = problem;
-    // An abort is seen by the next attempt.
+    // The next attempt notices an abort.
     await sleep(RETRY_INTERVAL, undefined, { signal: outOfTime }).catch(() => {});
   }
 }
@@ -109,7 +108,7 @@ async function attempt(
   }
 }
 
-/** The class of a function error. Its message is left out: it may show what the function knows. */
+/** The class of a function error. Its message is left out, because it may contain secrets. */
 function errorType(returned: unknown): string {
   const type = typeof returned === 'object' && returned && 'errorType' in returned ? returned.errorType : '';
   return typeof type === 'string' && /^[\w.]{1,100}$/.test(type) ? type : 'an error without a type';
@@ -124,9 +123,9 @@ function fromJson(text: string | undefined): unknown {
 }
 
 /**
- * Reports to CloudFormation how a request to a custom resource ended.
+ * Tells CloudFormation how a request to a custom resource ended.
  * @param failure the reason, if it failed
- * @throws Error if CloudFormation has not taken the answer: Lambda then repeats the invocation
+ * @throws Error if CloudFormation did not accept the answer. Lambda then repeats the invocation
  */
 async function answer(
   { StackId, RequestId, LogicalResourceId, ResponseURL }: CloudFormationCustomResourceEvent,
@@ -134,7 +133,7 @@ async function answer(
 ): Promise<void> {
   const response = await fetch(ResponseURL, {
     method: 'PUT',
-    // The URL is signed for none.
+    // The URL is signed for an empty content type.
     headers: { 'content-type': '' },
     body: JSON.stringify({
       Status: failure === undefined ? 'SUCCESS' : 'FAILED',

@@ -5,17 +5,17 @@ import { SMOKE_TEST_PREFIX } from '../receiver/request.ts';
 
 /** An invocation of one function version. */
 export interface Probe {
-  /** Qualified, so that it names the version that is to get traffic. */
+  /** Qualified: names the version that will get traffic. */
   readonly functionArn: string;
   readonly event: unknown;
-  /** What is wrong with what the function returned; undefined if nothing is. */
+  /** The problem in the function's result; undefined if there is none. */
   readonly judge: (returned: unknown) => Problem | undefined;
 }
 
 export interface Problem {
-  /** Continues the function's name. Shows nothing of what the function returned except a status. */
+  /** Continues the function's name. Shows no part of the result but a status. */
   readonly text: string;
-  /** Whether it may be gone in a minute. */
+  /** Whether the problem may be temporary. */
   readonly mayPass: boolean;
 }
 
@@ -29,7 +29,7 @@ const properties = z.object({
 });
 
 /**
- * The probes that a stack asks for.
+ * The probes for a stack.
  * @param resourceProperties of the custom resource: `Receiver`, and `Consumers` in an array
  * @throws Error that names every wrong property
  */
@@ -47,9 +47,9 @@ export function readProbes(resourceProperties: unknown): Probe[] {
 }
 
 /**
- * Whether an update is CloudFormation's own rollback: numbers of versions only rise, so a lower one was deployed before. A
- * rollback must not fail for what made the deployment fail.
- * @param before the resource's properties until now
+ * Whether an update is CloudFormation's own rollback. Version numbers only rise, so a lower one was deployed before. A
+ * rollback must not fail for the reason that made the deployment fail.
+ * @param before the resource's previous properties
  */
 export function isRollback(resourceProperties: unknown, before: unknown): boolean {
   const versions = versionNumbers(resourceProperties);
@@ -68,8 +68,8 @@ function versionNumbers(resourceProperties: unknown): Map<string, number> {
 }
 
 /**
- * What the receiver reads of a request (payload format 2.0), with a well-formed but wrong signature: to refuse it, the
- * receiver has to read its secret, and refusing has no effect. The request id tells its log line from those of strangers.
+ * A request (payload format 2.0) with a well-formed but wrong signature. To reject it, the receiver must read its
+ * secret, and a rejection changes nothing. The request id distinguishes its log line from those of other senders.
  */
 const wronglySignedRequest = () => ({
   headers: { 'x-webhook-signature': randomBytes(32).toString('hex') },
@@ -82,7 +82,10 @@ const wronglySignedRequest = () => ({
   isBase64Encoded: false,
 });
 
-/** The receiver must answer 401. A 500 may pass: its right to read the secret may not have spread yet. */
+/**
+ * The receiver must answer 401. A 500 may be temporary, because its permission to read the secret may not be effective
+ * yet.
+ */
 function judgeReceiver(returned: unknown): Problem | undefined {
   const status = isObject(returned) ? returned.statusCode : undefined;
   if (status === 401) return undefined;
