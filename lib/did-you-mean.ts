@@ -1,4 +1,4 @@
-/** Changes of one character that may separate a word from the one that was meant. */
+/** Maximum number of changed characters between a word and a suggestion. */
 const MAX_CHANGES = 3;
 
 /** Characters. Nothing is suggested for a longer word, as names are short. */
@@ -9,7 +9,7 @@ const plain = (word: string) => word.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
 /**
  * The word that was probably meant.
- * @returns undefined if none is near
+ * @returns undefined if no word is similar
  */
 export function nearest<Word extends string>(word: string, words: readonly Word[]): Word | undefined {
   if (word.length > MAX_WORD_LENGTH) return undefined;
@@ -22,7 +22,7 @@ export function nearest<Word extends string>(word: string, words: readonly Word[
   return best?.known;
 }
 
-/** ` Did you mean shop.updated?`, or nothing if none of the words is near. */
+/** ` Did you mean shop.updated?`, or an empty text if no word is similar. */
 export function didYouMean(word: string, words: readonly string[]): string {
   const meant = nearest(word, words);
   return meant === undefined ? '' : ` Did you mean ${meant}?`;
@@ -32,9 +32,9 @@ export function didYouMean(word: string, words: readonly string[]): string {
 const MAX_ENDING = 2;
 
 /**
- * Whether one name is surely another with a slip: in case and punctuation, or in a letter of each word. Two letters make
- * another word: who sends `girl.updated` may well mean it, and not `girl.created`.
- * @param maxChanges of a word
+ * Whether a name is surely a misspelling of a known one: other case or punctuation, or one letter per word. Two letters
+ * make another word: a sender of `girl.updated` may not mean `girl.created`.
+ * @param maxChanges per word
  */
 export function isSlipOf(name: string, known: string, maxChanges = 1): boolean {
   if (name.length > MAX_WORD_LENGTH) return false;
@@ -54,7 +54,7 @@ const wordsOf = (name: string) =>
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== '');
 
-/** One letter too many, too few or another, two that changed places, or another ending. */
+/** One letter too many, too few or different, two swapped letters, or another ending. */
 function isOneSlip(word: string, known: string): boolean {
   if (distance(word, known) <= 1) return true;
   const [short = '', long = ''] = [word, known].sort((a, b) => a.length - b.length);

@@ -9,7 +9,7 @@ import type { StageConfig } from './config.ts';
 const URL_SUFFIX = 'amazonaws.com';
 
 /**
- * Services that hold data of ours under the key, and ask KMS in the name of their caller. Sources: DynamoDB developer
+ * Services that store our data under the key, and call KMS on behalf of their caller. Sources: DynamoDB developer
  * guide, "DynamoDB encryption at rest usage notes"; Firehose, see `keyPermissions`; S3 user guide, "Using server-side
  * encryption with AWS KMS keys"; Secrets Manager user guide, "Secret encryption and decryption"; SNS developer guide,
  * "Managing Amazon SNS encryption keys and costs"; SQS developer guide, "Configuring AWS KMS permissions".
@@ -27,21 +27,20 @@ export interface EncryptionProps {
   /** @default AWS' own keys for all but the topics */
   readonly settings: StageConfig['encryption'];
   /**
-   * Existing key of the topics, if no key is for everything. Its policy must let cloudwatch.amazonaws.com decrypt
-   * and generate data keys.
-   * @default one is made
+   * Existing key for the topics, if there is no key for everything. Its policy must let cloudwatch.amazonaws.com
+   * decrypt and generate data keys. @default a new key
    */
   readonly topicKeyArn: string | undefined;
   readonly removalPolicy: RemovalPolicy;
 }
 
-/** The keys of a stage: one for everything that holds personal data if that is configured, else one for the topics. */
+/** The keys of a stage: one for everything with personal data if that is configured, otherwise one for the topics. */
 export class Encryption {
   /** Encrypts the topics: CloudWatch cannot publish to one under the AWS-managed key of SNS. */
   readonly topicKey: IKey;
-  /** Encrypts everything that holds personal data; undefined: AWS' own keys do. */
+  /** Encrypts everything with personal data; undefined if AWS's own keys do. */
   readonly key: IKey | undefined;
-  /** Encrypts the topic of the alarms: not `key`, as somebody must hear that it is disabled. */
+  /** Encrypts the alarm topic. Not `key`, because people must be notified if that one is disabled. */
   readonly alarmKey: IKey;
   readonly #region: string;
   readonly #urlSuffix: string;
@@ -51,7 +50,7 @@ export class Encryption {
     this.#region = Stack.of(scope).region;
     this.#urlSuffix = RegionInfo.get(this.#region).domainSuffix ?? URL_SUFFIX;
     const arn = settings ? settings.keyArn : topicKeyArn;
-    // One logical id for both uses: to turn the setting off must not take away the key that the past is under.
+    // One logical id for both uses: turning the setting off must not delete the key of older data.
     const id = 'TopicKey';
     const own = arn === undefined ? undefined : Key.fromKeyArn(scope, id, arn);
     if (settings === undefined) {
@@ -66,10 +65,10 @@ export class Encryption {
   }
 
   /**
-   * What a role needs of the key for what else it may do; nothing if there is no key for everything. A caller of Firehose
-   * needs both actions, too. AWS does not say whether Firehose sets `kms:ViaService`, so such a role has them without it.
-   * Source: AWS' notice "Enhanced security controls for Amazon Data Firehose", quoted in
-   * https://github.com/ministryofjustice/modernisation-platform/issues/12960.
+   * The permissions on the key that a role needs for its other permissions; none if there is no key for everything. A
+   * caller of Firehose needs both actions too. AWS does not say whether Firehose sets `kms:ViaService`, so such a role
+   * gets them without that condition. Source: AWS's notice "Enhanced security controls for Amazon Data Firehose",
+   * quoted in https://github.com/ministryofjustice/modernisation-platform/issues/12960.
    */
   keyPermissions(permissions: readonly PolicyStatement[]): PolicyStatement[] {
     const used = permissions
@@ -93,8 +92,8 @@ export class Encryption {
   }
 
   /**
-   * Gives a role its use of the key, in a policy of its own. The role's other policy names the queues and tables, so
-   * CloudFormation changes it after them, and deliveries would be refused in between.
+   * Lets a role use the key, in a policy of its own. The role's other policy names the queues and tables, so
+   * CloudFormation updates it after them, and deliveries would be rejected until then.
    */
   grant(role: Role, permissions: readonly PolicyStatement[]): void {
     const statements = this.keyPermissions(permissions);
@@ -103,8 +102,8 @@ export class Encryption {
   }
 
   /**
-   * Encrypts a resource under the key only after every role has its grant. By then a change of the key's own policy has
-   * taken effect, too, without which CloudWatch Logs refuses the key.
+   * Encrypts a resource under the key only after every role has its permissions. By then the key's own policy is
+   * effective too. Without it, CloudWatch Logs rejects the key.
    */
   awaitGrants(resource: Construct): void {
     if (this.key) (resource.node.defaultChild ?? resource).node.addDependency(this.#granted);
@@ -113,7 +112,7 @@ export class Encryption {
 
 interface KeyPurpose {
   readonly description: string;
-  /** Makes the statements for the services that use the key by themselves. */
+  /** Makes the statements for services that use the key directly. */
   readonly statements: (scope: Construct) => readonly PolicyStatement[];
 }
 
@@ -123,7 +122,7 @@ const ALARM_AND_NOTIFICATION_TOPICS: KeyPurpose = {
 };
 const EVERYTHING: KeyPurpose = {
   description: 'Encrypts everything that holds personal data.',
-  // The alarm topic is under this key until the deployment that turns the setting on has moved it.
+  // The alarm topic is under this key until the deployment that turns the setting on has changed it.
   statements: (scope) => [alarmsStatement({ StringEquals: ofThisAccount(scope) }), logsStatement(scope)],
 };
 const ALARM_TOPIC: KeyPurpose = {
@@ -163,13 +162,14 @@ function alarmsStatement(conditions?: Record<string, Record<string, string>>): P
 }
 
 /**
- * Lets CloudWatch Logs keep the logs of this stack under the key. Source: CloudWatch Logs user guide, "Encrypt log data
- * in CloudWatch Logs using AWS Key Management Service".
+ * Lets CloudWatch Logs store the logs of this stack under the key. Source: CloudWatch Logs user guide, "Encrypt log
+ * data in CloudWatch Logs using AWS Key Management Service".
  */
 function logsStatement(scope: Construct): PolicyStatement {
   return new PolicyStatement({
     principals: [new ServicePrincipal(`logs.${Stack.of(scope).region}.amazonaws.com`)],
-    // Not `kms:DescribeKey`, as AWS' example has it: that has no encryption context, so it is never allowed by this.
+    // Without `kms:DescribeKey`, which AWS's example has: it has no encryption context, so this condition would never
+    // allow it.
     actions: ['kms:Encrypt', 'kms:Decrypt', 'kms:ReEncrypt*', 'kms:GenerateDataKey*'],
     resources: ['*'],
     conditions: {
@@ -184,7 +184,7 @@ function logsStatement(scope: Construct): PolicyStatement {
   });
 }
 
-/** What CloudFormation names for a stack begins with the stack's name; a name itself would be a circle. */
+/** CloudFormation's generated names begin with the stack's name. The name itself would be a circular reference. */
 function arnsOfStack(scope: Construct, service: string, resource: string, prefix = ''): string {
   const stack = Stack.of(scope);
   return stack.formatArn({

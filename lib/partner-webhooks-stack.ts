@@ -30,19 +30,18 @@ import { SmokeTest } from './release/smoke-test.ts';
 import { warn } from './warnings.ts';
 
 export interface PartnerWebhooksStackProps extends StackProps {
-  /** Name of the stage. */
   readonly stage: string;
   readonly config: StageConfig;
   /** Folder with the code of each function in a folder of its name. */
   readonly bundles: string;
 }
 
-/** Everything between the partner's POST and the effects in our data. */
+/** The whole stack, from the partner's POST to the effects. */
 export class PartnerWebhooksStack extends Stack {
   constructor(scope: Construct, id: string, { stage, config, bundles, ...props }: PartnerWebhooksStackProps) {
     super(scope, id, { ...props, terminationProtection: config.terminationProtection });
     warn(this, config);
-    // What a failed deployment has created goes with it: it holds nothing, and would be in the way of the next.
+    // A failed first deployment deletes what it created. It is empty, and would block the next attempt.
     const removalPolicy =
       config.removalPolicy === 'retain' ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY;
     const secret = new WebhookSecret(this, 'WebhookSecret', {
@@ -148,7 +147,7 @@ export class PartnerWebhooksStack extends Stack {
     });
   }
 
-  /** Watches what the partner sends, and what becomes of it, of all events together; of one where the stage says so. */
+  /** Alarms on silence and lateness of all events together, and of single events if the stage configures them. */
   #watchDeliveries(
     alarms: Alarms,
     config: StageConfig,

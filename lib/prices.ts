@@ -1,10 +1,10 @@
 /**
- * When AWS published the newest of these prices. They are list prices, of the first tier if there are
- * several; free tiers, savings plans and taxes are left out.
+ * Date of the newest of these prices. They are list prices of the first tier. Free tiers, savings plans and taxes are
+ * left out.
  */
 export const PRICES_DATE = '2026-08-15';
 
-/** US dollars for one unit each, in us-east-1. A gigabyte is 2^30 bytes, a month is what AWS bills as one. */
+/** US dollars per unit in us-east-1. A gigabyte is 2^30 bytes; a month is AWS's billing month. */
 export const prices = {
   // https://aws.amazon.com/api-gateway/pricing/ – HTTP APIs; each begun 512 KB of a request is one more
   httpApiRequest: 1 / 1e6,

@@ -4,21 +4,18 @@ import { findStage, parseConfig, type StageConfig, stackNameOf } from './config.
 import { PartnerWebhooksStack } from './partner-webhooks-stack.ts';
 import { bundleFunctions } from './release/function-bundles.ts';
 
-/** The configuration of a stage cannot be used. The message says what is wrong with it. */
+/** The configuration of a stage is invalid. The message says why. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
 export interface WebhookAppProps extends AppProps {
-  /**
-   * Folder with the functions' code, if another stage has built it already.
-   * @default it is built
-   */
+  /** Folder with the functions' code, if it is built already. @default it is built */
   readonly bundles?: string | undefined;
 }
 
 /**
- * The CDK app of one stage, which the context names: `stage`, `stages`, and `nag` for cdk-nag's checks.
+ * The CDK app of one stage. The context names it: `stage`, `stages`, and `nag` for the checks of cdk-nag.
  * @returns the app, to be synthesised, and its bundles
  * @throws ConfigError
  * @throws BundleError if a function does not build

@@ -5,10 +5,10 @@ import { inFragment, logLink } from '../alarms/console-links.ts';
 import { ProtectedLog, type ProtectedLogProps } from '../pipeline/protected-storage.ts';
 
 /**
- * What the access log says of each request, of both kinds of API: nothing that the partner sent.
- * `responseType` is what API Gateway calls an answer of its own, `-` if the receiver answered.
- * @param id the variable of the kind of API that no client can choose
- * @param route the one that names the route
+ * The fields of an access log line, for both kinds of API. None comes from the partner. `responseType` names API
+ * Gateway's own answers; `-` if the receiver answered.
+ * @param id the request id variable that no client can choose
+ * @param route the variable that names the route
  */
 export function accessLogFormat(id: 'requestId' | 'extendedRequestId', route: 'routeKey' | 'resourcePath') {
   return JSON.stringify({
@@ -32,25 +32,24 @@ export function statusIn(first: number, ...others: number[]) {
 }
 
 /**
- * Not under the usual prefix: each log there adds to a policy of the account that ends at 5,120 characters, and with
- * it the deployment. Source: CloudWatch Logs user guide, "Enabling logging from AWS services", "Log resource policy size
- * limit considerations".
+ * Not under the usual prefix. Each log there adds to an account policy, and above 5,120 characters the deployment
+ * fails. Source: CloudWatch Logs user guide, "Enabling logging from AWS services", "Log resource policy size limit
+ * considerations".
  */
 const PREFIX = '/aws/vendedlogs/';
 
-/** The log of an API's requests. */
 export class AccessLog extends ProtectedLog {
   readonly #nameInLinks: string;
 
   constructor(scope: Construct, id: string, props: ProtectedLogProps) {
     const { stackName, stackId } = Stack.of(scope);
-    // A name of one's own may be taken: by the log that a former stack of that name has left.
+    // A fixed name may be taken: a deleted stack of that name may have left its log.
     const name = `${stackName}-access-${Fn.select(2, Fn.split('/', stackId))}`;
     super(scope, id, { ...props, logGroupName: `${PREFIX}${name}` });
     this.#nameInLinks = `${inFragment(PREFIX)}${name}`;
   }
 
-  /** To its lines of a pattern. */
+  /** Link to the lines that match a pattern. */
   link(pattern: IFilterPattern): string {
     return logLink(this, pattern.logPatternString, this.#nameInLinks);
   }

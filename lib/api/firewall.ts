@@ -7,16 +7,16 @@ import type { StageConfig } from '../config.ts';
 
 export type FirewallSettings = NonNullable<StageConfig['waf']>;
 
-/** Seconds that the rate rule looks back. Source: AWS WAF developer guide, "Rate-based rule high-level settings". */
+/** Seconds that the rate rule counts. Source: AWS WAF developer guide, "Rate-based rule high-level settings". */
 const RATE_WINDOW = 300;
 
 /** The rule that limits what one address may send. */
 export const RATE_RULE = 'RequestsPerAddress';
 
 /**
- * Rules of AWS' lists that count and do not block: what they look at is the partner's to choose, and it is the signature
- * that decides. AWS WAF ignores a name that is not in the list. docs/security.md says of each rule what it matches. Source:
- * AWS WAF developer guide, "Baseline rule groups"; AWS WAF API reference, `RuleActionOverride`.
+ * Rules of AWS's lists that count but do not block. They check contents that the partner chooses, and the signature
+ * decides about these. AWS WAF ignores a name that is not in the list. docs/security.md says what each rule matches.
+ * Source: AWS WAF developer guide, "Baseline rule groups"; AWS WAF API reference, `RuleActionOverride`.
  */
 const COUNTED: Readonly<Record<FirewallSettings['managedLists'][number], readonly string[]>> = {
   AWSManagedRulesAmazonIpReputationList: [],
@@ -34,14 +34,14 @@ const COUNTED: Readonly<Record<FirewallSettings['managedLists'][number], readonl
 
 const metricOf = (scope: Construct, rule: string) => `${Stack.of(scope).stackName}-${rule}`;
 
-/** AWS WAF before a stage of a REST API: AWS' managed lists, and a rate for each address. */
+/** AWS WAF in front of a stage of a REST API: AWS's managed lists, and a rate limit per address. */
 export function addFirewall(scope: Construct, stage: ApiStage, settings: FirewallSettings): void {
   const { requestsPerAddress, managedLists } = settings;
   const { stackName } = Stack.of(scope);
   const counted = (metricName: string) => ({
     metricName,
     cloudWatchMetricsEnabled: true,
-    // Samples show headers, and with them signatures.
+    // Samples show headers, including signatures.
     sampledRequestsEnabled: false,
   });
   const firewall = new CfnWebACL(scope, 'Firewall', {

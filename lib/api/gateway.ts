@@ -5,28 +5,30 @@ import type { MetricSource } from '../alarms/log-metrics.ts';
 import type { StageConfig } from '../config.ts';
 import type { AccessLog } from './access-log.ts';
 
-/** What either kind of API is made of. */
 export interface GatewayProps {
   readonly receiver: IFunction;
   readonly throttle: StageConfig['apiThrottle'];
   readonly accessLog: AccessLog;
-  /** Whether the API is reached at its own address, besides a host name. */
+  /** Whether the API also answers at its default address, in addition to a host name. */
   readonly defaultEndpoint: boolean;
 }
 
-/** What API Gateway answers by itself. None of it is kept. */
+/** Answers of API Gateway itself. Their deliveries are not stored. */
 export type OwnAnswer = 'Throttled' | 'Unavailable' | 'TooLarge' | 'WrongAddress';
 
-/** An API with the contract's one route, whichever its kind. */
+/** An API of either kind with the contract's one route. */
 export interface Gateway {
   readonly kind: StageConfig['gateway'];
-  /** What the partner posts to if there is no host name. @throws Error if the default endpoint is off */
+  /**
+   * The webhook address if there is no host name.
+   * @throws Error if the default endpoint is off
+   */
   readonly webhookUrl: string;
-  /** API Gateway's own metrics of it, by the names that an HTTP API has for them. */
+  /** API Gateway's own metrics, by their names for an HTTP API. */
   readonly metrics: MetricSource;
-  /** To its page in the console. */
+  /** Link to its page in the AWS console. */
   readonly link: string;
-  /** Lines of the access log about each kind of API Gateway’s own answers. */
+  /** Patterns of access log lines for each kind of API Gateway's own answers. */
   readonly ownAnswers: Readonly<Record<OwnAnswer, IFilterPattern>>;
   /** Serves the API under a host name, at the contract's path. */
   serveAt(domainName: DomainName): void;

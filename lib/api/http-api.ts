@@ -16,7 +16,7 @@ import { httpApiLink } from '../alarms/console-links.ts';
 import { accessLogFormat, statusIn } from './access-log.ts';
 import type { Gateway, GatewayProps } from './gateway.ts';
 
-/** An HTTP API: what it answers by itself cannot be changed. */
+/** An HTTP API. Its own answers cannot be changed. */
 export function httpGateway(scope: Construct, props: GatewayProps): Gateway {
   const { receiver, throttle, accessLog, defaultEndpoint } = props;
   const api = new HttpApi(scope, 'HttpApi', {
@@ -53,10 +53,10 @@ export function httpGateway(scope: Construct, props: GatewayProps): Gateway {
     link: httpApiLink(api, api.apiId),
     ownAnswers: {
       Throttled: statusIn(429),
-      // The receiver answers none of these; its own 500 is repeated.
+      // The receiver never answers with these. It answers 500, which the partner repeats.
       Unavailable: statusIn(502, 503, 504),
       TooLarge: statusIn(413),
-      // The partner posts; what goes round looking for holes mostly does not.
+      // The partner posts. Scanners mostly use other methods.
       WrongAddress: FilterPattern.all(FilterPattern.stringValue('$.method', '=', 'POST'), statusIn(403, 404)),
     },
     serveAt: (domainName) => new ApiMapping(scope, 'Mapping', { api, domainName, stage }),

@@ -23,15 +23,15 @@ export interface RestGatewayProps extends GatewayProps {
   readonly firewall: FirewallSettings | undefined;
 }
 
-/** Metrics that an HTTP API has under another name. */
+/** Metrics that have another name for an HTTP API. */
 const METRIC_NAMES: Readonly<Record<string, string>> = { '4xx': '4XXError', '5xx': '5XXError' };
 
-/** The first part of the contract's path is the stage of the API, the rest its resource. */
+/** The first part of the contract's path is the API's stage, the rest is its resource. */
 const [, STAGE = '', ...RESOURCE] = WEBHOOK_PATH.split('/');
 
 /**
- * A regional REST API: whatever it refuses by itself it answers with 500, which the partner repeats, and it hands
- * over the bytes of any body as they were sent.
+ * A regional REST API. It answers its own failures with 500, which the partner repeats, and passes all bodies on
+ * unchanged.
  */
 export function restGateway(scope: Construct, { firewall, ...props }: RestGatewayProps): Gateway {
   const { receiver, throttle, accessLog, defaultEndpoint } = props;

@@ -28,11 +28,11 @@ const SERVER_ERRORS = FilterPattern.stringValue('$.status', '=', '5*');
 const UNAUTHORIZED = FilterPattern.stringValue('$.status', '=', '401');
 const BLOCKED = answeredAs('WAF_FILTERED');
 
-/** The API with the contract's one route, its host name, and the alarms on what it answers. */
+/** The API with the contract's one route, its host name, and the alarms on its answers. */
 export class WebhookApi extends Construct {
   readonly gateway: Gateway;
   readonly accessLog: AccessLog;
-  /** What the partner posts to. */
+  /** The address that the partner posts to. */
   readonly webhookUrl: string;
 
   constructor(scope: Construct, id: string, props: WebhookApiProps) {
@@ -48,7 +48,7 @@ export class WebhookApi extends Construct {
       receiver,
       throttle,
       accessLog: this.accessLog,
-      // It would lead round the client certificates of the domain.
+      // The default endpoint would bypass the domain's client certificates.
       defaultEndpoint: domain === undefined || domain.keepDefaultEndpoint,
     };
     this.gateway =
@@ -84,7 +84,7 @@ export class WebhookApi extends Construct {
 
   #watch(alarms: Alarms, { apiThrottle, waf }: WebhookApiProps['config']): void {
     const { metrics, link, ownAnswers } = this.gateway;
-    // API Gateway itself counts 4xx and 5xx only.
+    // API Gateway itself counts only 4xx and 5xx.
     for (const [metric, { logPatternString }] of Object.entries({
       ...ownAnswers,
       Unauthorized: UNAUTHORIZED,

@@ -24,7 +24,7 @@ const RESULTS_KEPT = Duration.days(1);
 /** As the prices count them. */
 const BYTES_OF_A_GIGABYTE = 2 ** 30;
 
-/** Athena has its own meaning for these names. */
+/** Names that are reserved in Athena. */
 const RESERVED: Readonly<Record<string, string>> = { timestamp: 'sent_at' };
 
 const COLUMN_TYPES: Readonly<Record<string, string>> = {
@@ -34,8 +34,8 @@ const COLUMN_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * A record's fields as columns. Glue's names have no capitals. Times stay text: ISO 8601 of one width sorts correctly.
- * `event` is a partition.
+ * The fields of a record as columns. Glue's names have no capitals. Times stay text, because ISO 8601 of one width
+ * sorts correctly. `event` is a partition.
  */
 const COLUMNS = Object.entries(z.toJSONSchema(recordSchema, { io: 'input' }).properties ?? {})
   .filter(([field]) => field !== 'event')
@@ -57,10 +57,10 @@ function columnType(field: z.core.JSONSchema._JSONSchema): string {
   return known;
 }
 
-/** The name by which the queries know it. */
+/** The table's name in queries. */
 const TABLE = 'records';
 
-/** Frequent questions. The file of the name has each in Athena's SQL over the table `records`. */
+/** Frequent questions. A file of the same name has each one in Athena's SQL over the table `records`. */
 export const archiveQueries = {
   'sent-by-shop': 'What did a shop send last week?',
   stale: 'How many events were stale, by event and day?',
@@ -77,8 +77,8 @@ export function archiveQuery(name: ArchiveQuery): string {
 }
 
 /**
- * SQL over the archive: a table whose partitions Athena computes, without a crawler, and a workgroup that sets where
- * results go and how much a query may read. Both cost nothing while nobody asks.
+ * SQL over the archive: a table whose partitions Athena computes without a crawler, and a workgroup that sets where
+ * results go and how much a query may read. Both cost nothing without queries.
  */
 export class ArchiveQueries extends Construct {
   readonly outputs: Readonly<Record<'ArchiveDatabase' | 'ArchiveWorkgroup', string>>;
@@ -87,7 +87,7 @@ export class ArchiveQueries extends Construct {
     super(scope, id);
     const { bucket, config, encryption } = props;
     const { stackName, account } = Stack.of(this);
-    // Hyphens would have to be quoted in every query.
+    // Hyphens would need quotes in every query.
     const databaseName = stackName.toLowerCase().replaceAll('-', '_');
     const workgroupName = stackName;
     this.outputs = { ArchiveDatabase: databaseName, ArchiveWorkgroup: workgroupName };
@@ -126,7 +126,7 @@ export class ArchiveQueries extends Construct {
     const workgroup = new CfnWorkGroup(this, 'Workgroup', {
       name: workgroupName,
       description: `Questions to the archive of ${stackName}.`,
-      // What people have saved in it would keep the stack from being deleted.
+      // Saved queries would prevent the deletion of the stack.
       recursiveDeleteOption: true,
       workGroupConfiguration: {
         enforceWorkGroupConfiguration: true,
@@ -157,7 +157,7 @@ export class ArchiveQueries extends Construct {
 }
 
 /**
- * How a line becomes a row. One that is damaged becomes a row of nulls instead of ending the query. Source: Athena user
+ * How a line becomes a row. A damaged line becomes a row of nulls and does not end the query. Source: Athena user
  * guide, "OpenX JSON SerDe".
  */
 const SERIALISATION = {
@@ -169,8 +169,8 @@ const SERIALISATION = {
 };
 
 /**
- * The partitions that there are, for Athena to compute: all hours of the days that S3 keeps, which rounds the end of a
- * record's time up to midnight. Source: Athena user guide, "Set up partition projection".
+ * The partitions, for Athena to compute: all hours of the days that S3 keeps. S3 rounds a record's expiry up to
+ * midnight. Source: Athena user guide, "Set up partition projection".
  */
 function projection(records: string, days: number): Record<string, string> {
   return {

@@ -26,11 +26,11 @@ export const RECORDS_PREFIX = 'event=';
 /** A line about an object that was not written. Source: Firehose developer guide, "Monitor using CloudWatch Logs". */
 const FAILED = '"errorCode"';
 
-/** Megabytes of records before compression that end an object early, so that none takes long to read. */
+/** Megabytes of uncompressed records after which an object is written early, so that objects are quick to read. */
 const BUFFER_MEGABYTES = 64;
 
 /**
- * Keeps what became of each message: a delivery stream for each event into one bucket, under
+ * Stores the outcome of each message: a delivery stream per event writes into one bucket, under
  * `event=<kind>/date=YYYY-MM-DD/hour=HH/` by the time of writing, as gzipped JSON lines (`lambda/archive/record.ts`).
  */
 export class Archive extends Construct {
@@ -93,7 +93,7 @@ export class Archive extends Construct {
       'Firehose ends the keys of its objects in an id of its own.',
     );
 
-    // Of all streams: their log has nothing else.
+    // For all streams, because their log has nothing else.
     countLines(log, { Failures: { metric: 'ArchiveFailures', pattern: FAILED } });
     alarms.add(this, 'Archive/Failing', { metricsOf: logMetrics(this), links: [logLink(log, FAILED)] });
 
@@ -119,7 +119,7 @@ export class Archive extends Construct {
             bufferingHints: { intervalInSeconds: config.bufferSeconds, sizeInMBs: BUFFER_MEGABYTES },
           },
         });
-        // A stream tries its right to write when it is made.
+        // A new stream tests its permission to write.
         stream.node.addDependency(writer);
         encryption.awaitGrants(stream);
         return [event, stream];
@@ -127,7 +127,7 @@ export class Archive extends Construct {
     );
   }
 
-  /** What a consumer needs to archive what it has settled. */
+  /** The access that a consumer needs for archiving. */
   access(event: EventName): { environment: Record<string, string>; permissions: PolicyStatement[] } {
     const stream = this.streamOf(event);
     return {

@@ -16,7 +16,7 @@ import { ChatChannels, subscribeEmails } from '../alarms/subscriptions.ts';
 import type { StageConfig } from '../config.ts';
 import type { Encryption } from '../encryption.ts';
 
-/** What a consumer needs for its effect, or to archive. */
+/** The access that a consumer needs for its effect, or for archiving. */
 export interface EffectAccess {
   readonly environment: Readonly<Record<string, string>>;
   readonly permissions: readonly PolicyStatement[];
@@ -32,7 +32,7 @@ export interface EffectsProps {
 /** Index of the cast by shop. */
 const CAST_OF_SHOP = 'shop_id';
 
-/** Everything that events have an effect on: three tables, two topics, and the idempotency table of notifications. */
+/** The targets of all effects: three tables, two topics, and the idempotency table of notifications. */
 export class Effects extends Construct {
   readonly shopCache: Table;
   readonly cast: Table;
@@ -41,7 +41,7 @@ export class Effects extends Construct {
   readonly review: Topic;
   /** Every table, with the names of its indexes. */
   readonly tables: readonly { readonly table: Table; readonly indexes?: readonly string[] }[];
-  /** By the effect that the catalogue names. */
+  /** By the effect's name in the catalogue. */
   readonly access: Readonly<Record<EffectName, EffectAccess>>;
 
   constructor(scope: Construct, id: string, props: EffectsProps) {
@@ -53,7 +53,7 @@ export class Effects extends Construct {
         billingMode: BillingMode.PAY_PER_REQUEST,
         pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
         deletionProtection: config.deletionProtection,
-        // A protected table cannot be deleted, not even by the roll-back of its own creation.
+        // A protected table cannot be deleted, not even by the rollback of its own creation.
         removalPolicy: config.deletionProtection ? RemovalPolicy.RETAIN : removalPolicy,
         ...(encryption.key && {
           encryption: TableEncryption.CUSTOMER_MANAGED,

@@ -19,10 +19,10 @@ export interface EventPipelineProps {
   readonly event: EventName;
   readonly defaults: FunctionDefaults;
   readonly settings: EventSettings;
-  /** What the consumer may touch. */
+  /** The resources that the consumer may use. */
   readonly access: EffectAccess;
   readonly payloads: PayloadBucket;
-  /** What it needs to archive; undefined if the stage has no archive. */
+  /** The access for archiving; undefined if the stage has no archive. */
   readonly archiving: EffectAccess | undefined;
   readonly alarms: Alarms;
 }
@@ -30,13 +30,13 @@ export interface EventPipelineProps {
 /** Source: Lambda developer guide, "Using Lambda with Amazon SQS": at least six times the function's time-out. */
 const VISIBILITY_TIMEOUTS = 6;
 
-/** Receives before a message goes to the dead-letter queue: some three hours. */
+/** Receives before a message goes to the dead-letter queue: about three hours. */
 const MAX_RECEIVES = 10;
 
-/** Delay before the first retry. It doubles with each further one. */
+/** Delay before the first retry. It doubles with each retry. */
 const FIRST_RETRY_DELAY = Duration.seconds(30);
 
-/** What Lambda needs to poll for the function, and the function to delay retries. */
+/** Permissions that Lambda needs to poll for the function, and the function to delay retries. */
 const CONSUMING = [
   'sqs:ChangeMessageVisibility',
   'sqs:DeleteMessage',
@@ -44,15 +44,15 @@ const CONSUMING = [
   'sqs:ReceiveMessage',
 ];
 
-/** What brings one event from the receiver to its effect: queue, dead-letter queue, consumer, alarms. */
+/** The path of one event from the receiver to its effect: queue, dead-letter queue, consumer, alarms. */
 export class EventPipeline extends Construct {
   readonly event: EventName;
   readonly queue: ProtectedQueue;
   readonly deadLetterQueue: ProtectedQueue;
   readonly consumer: ReleasedFunction;
-  /** On the age of what waits. `npm run pause` has it ring a day before the queue deletes something, and not at once. */
+  /** Watches the age of waiting messages. During a pause it fires only a day before the queue deletes a message. */
   readonly waiting: Alarm;
-  /** On as long as `npm run pause` has turned the event source off, and says who did and why. */
+  /** On while `npm run pause` has disabled the event source. Its description says who paused it and why. */
   readonly paused: Alarm;
 
   constructor(scope: Construct, id: string, props: EventPipelineProps) {

@@ -8,8 +8,8 @@ import { ProtectedBucket } from './protected-storage.ts';
 import { LAST_DAY_ON_QUEUES } from './queue-retention.ts';
 
 /**
- * As long as notifications and deletions are remembered. A redrive gives a message up to 14 more days on a queue: payloads
- * have to be exported before messages are redriven for longer than this.
+ * As long as notification records and tombstones are kept. A redrive gives a message up to 14 more days on a queue, so
+ * payloads must be exported before messages are redriven for longer than this.
  */
 const MIN_DAYS = 90;
 
@@ -40,7 +40,7 @@ export class PayloadBucket extends ProtectedBucket {
     return new PolicyStatement({ actions: ['s3:PutObject'], resources: [this.arnForObjects('*')] });
   }
 
-  /** Acknowledges the wildcard in what a role may do. */
+  /** Acknowledges the wildcard in a role's permissions. */
   acknowledgeWildcard(scope: IConstruct, keys: string): void {
     const logicalId = Stack.of(this).getLogicalId(this.node.defaultChild as CfnBucket);
     acknowledge(

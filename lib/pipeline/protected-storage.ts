@@ -20,15 +20,9 @@ export interface ProtectedQueueProps {
    * @default 30 seconds
    */
   readonly visibilityTimeout?: Duration;
-  /**
-   * Where a message goes that was received too often.
-   * @default none: people look into this queue
-   */
+  /** The queue for messages that were received too often. @default none: people look into this queue */
   readonly deadLetterQueue?: DeadLetterQueue;
-  /**
-   * How long it keeps a message.
-   * @default as dead letters
-   */
+  /** How long it keeps a message. @default as long as dead letters */
   readonly retentionPeriod?: Duration;
 }
 
@@ -78,7 +72,7 @@ export class ProtectedLog extends LogGroup {
   }
 
   /**
-   * Filters of one log are created one after another: CloudWatch Logs refuses changes that come at once with
+   * Filters of one log are created one after another, because CloudWatch Logs rejects parallel changes with
    * `OperationAborted`. Source: CloudWatch Logs API reference, `PutMetricFilter`.
    */
   override addMetricFilter(id: string, props: MetricFilterOptions): MetricFilter {
@@ -96,7 +90,7 @@ export interface ProtectedBucketProps {
   readonly lifecycleRule: Pick<LifecycleRule, 'prefix' | 'expiration'>;
 }
 
-/** A bucket that is encrypted, answers over TLS only, and to nobody outside. */
+/** A bucket that is encrypted, answers over TLS only, and is never public. */
 export class ProtectedBucket extends Bucket {
   constructor(scope: Construct, id: string, props: ProtectedBucketProps) {
     const { encryption, removalPolicy, lifecycleRule } = props;

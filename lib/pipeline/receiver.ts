@@ -30,7 +30,7 @@ export interface ReceiverProps {
   readonly unrouted: ProtectedQueue;
   readonly quarantine: ProtectedQueue;
   readonly payloads: PayloadBucket;
-  /** Hours after which silence of every kind rings. @default never */
+  /** Hours without deliveries after which the alarm fires. @default never */
   readonly quietAfter: StageConfig['quietAfter'];
   readonly alarms: Alarms;
 }

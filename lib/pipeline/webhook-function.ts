@@ -20,9 +20,9 @@ import { type MetricSource, metricsUnder } from '../alarms/log-metrics.ts';
 import type { Encryption } from '../encryption.ts';
 import { ProtectedLog } from './protected-storage.ts';
 
-/** What every function of a stage has in common. */
+/** Settings that all functions of a stage share. */
 export interface FunctionDefaults {
-  /** Folder with the code of each function in a folder of its name. */
+  /** Folder with a subfolder per function that has its code. */
   readonly bundles: string;
   readonly logRetention: RetentionDays;
   /** Whether X-Ray follows deliveries through the functions and their queues. */
@@ -36,22 +36,22 @@ export interface FunctionDefaults {
 export interface WebhookFunctionProps extends FunctionDefaults {
   /** Name of its bundle, in log lines and on the command line, such as `receiver` or `shop-updated`. */
   readonly service: string;
-  /** Shown in the console of Lambda. */
   readonly description: string;
   readonly timeout: Duration;
-  /** Megabytes. Lambda gives processor time by it, and a start-up is mostly that. */
+  /** Megabytes. Lambda assigns processor time in proportion, and starts need it most. */
   readonly memory: number;
   /**
-   * Concurrent executions that are reserved for it, and that it does not exceed.
-   * @default what the account has left
+   * Concurrent executions that are reserved for it, and are also its maximum. @default the account's unreserved ones
    */
   readonly reservedConcurrency?: number | undefined;
   readonly environment: Readonly<Record<string, string>>;
-  /** What the function may do, besides writing its own log and traces, and using the key for everything. */
+  /** Permissions of the function, except those for its own log and traces, and for the key for everything. */
   readonly permissions: readonly PolicyStatement[];
 }
 
-/** A function of this service: its bundle, its own log group, and a role that holds what it needs and no more. */
+/**
+ * A function of this service: its bundle, its own log group, and a role with the permissions that it needs and no more.
+ */
 export class WebhookFunction extends Construct {
   readonly function: LambdaFunction;
   readonly logGroup: LogGroup;
@@ -65,7 +65,7 @@ export class WebhookFunction extends Construct {
       retention: props.logRetention,
       removalPolicy: props.removalPolicy,
     });
-    // AWS' managed policy for logging allows writing to every log group of the account.
+    // AWS's managed policy for logging would allow writing to every log group of the account.
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     this.logGroup.grantWrite(role);
     for (const statement of props.permissions) role.addToPolicy(statement);
@@ -82,11 +82,11 @@ export class WebhookFunction extends Construct {
       ...(props.reservedConcurrency && { reservedConcurrentExecutions: props.reservedConcurrency }),
       role,
       logGroup: this.logGroup,
-      // Lambda has levels in this format only, and leaves lines alone that are JSON.
+      // Lambda has log levels in this format only, and does not change lines that are JSON.
       loggingFormat: LoggingFormat.JSON,
       systemLogLevelV2: props.platformLogs ? SystemLogLevel.INFO : SystemLogLevel.WARN,
       tracing: props.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
-      // Versions are retained like data, so that the alias can be set back to one by hand.
+      // Versions are retained like data, so that the alias can be moved back by hand.
       currentVersionOptions: { removalPolicy: props.removalPolicy },
       environment: {
         ...props.environment,
@@ -115,10 +115,10 @@ export class WebhookFunction extends Construct {
   }
 }
 
-/** The alias that everything calls. */
+/** The alias that all callers use. */
 export const LIVE = 'live';
 
-/** A function that takes traffic: its newest version stands behind an alias, which a deployment moves. */
+/** A function with traffic. An alias points to its newest version, and a deployment moves the alias. */
 export class ReleasedFunction extends WebhookFunction {
   readonly alias: Alias;
 
@@ -132,7 +132,7 @@ export class ReleasedFunction extends WebhookFunction {
       ...props,
       environment: {
         ...props.environment,
-        // A change of permissions alone would make no new version: nothing would be tried or shifted.
+        // Otherwise a change of permissions alone would publish no new version, and would not be tested or shifted.
         PERMISSIONS_DIGEST: createHash('sha256')
           .update(JSON.stringify(permissions))
           .digest('hex')
@@ -142,9 +142,9 @@ export class ReleasedFunction extends WebhookFunction {
     this.alias = this.function.addAlias(LIVE);
   }
 
-  /** What to call. */
+  /** The alias, for callers. */
   get live(): IFunction {
-    // CDK's own classes do not keep to exactOptionalPropertyTypes.
+    // The classes of the CDK do not satisfy exactOptionalPropertyTypes.
     return this.alias as IFunction;
   }
 
@@ -158,8 +158,8 @@ export class ReleasedFunction extends WebhookFunction {
   }
 
   /**
-   * Lambda's metrics of the new version, which it has while traffic is shifted only. Source: Lambda developer guide, "Types
-   * of metrics", `ExecutedVersion`.
+   * Lambda's metrics of the new version, which exist only while traffic is shifted. Source: Lambda developer guide,
+   * "Types of metrics", `ExecutedVersion`.
    */
   get newVersionMetrics(): MetricSource {
     const { functionName } = this.function;

@@ -6,20 +6,13 @@ import { acknowledge } from '../acknowledge.ts';
 import type { Encryption } from '../encryption.ts';
 
 export interface WebhookSecretProps {
-  /**
-   * Complete ARN of an existing secret.
-   * @default one is generated
-   */
+  /** Complete ARN of an existing secret. @default a generated secret */
   readonly arn?: string | undefined;
-  /**
-   * Key that the existing secret is encrypted under.
-   * @default Secrets Manager's own, which needs no permission
-   */
+  /** Key under which the existing secret is encrypted. @default Secrets Manager's own, which needs no permission */
   readonly kmsKeyArn?: string | undefined;
   /**
-   * Secret that the deployed version reads. While a canary deployment moves traffic to a version that reads another one,
-   * both versions verify deliveries, under one role.
-   * @default none
+   * Secret that the deployed version reads. During a canary deployment to a version that reads another one, both
+   * versions verify deliveries under one role. @default none
    */
   readonly previousArn?: string | undefined;
   readonly removalPolicy: RemovalPolicy;
@@ -28,12 +21,12 @@ export interface WebhookSecretProps {
 /** Characters of a generated secret: letters and digits, more than 256 bits. */
 const LENGTH = 64;
 
-/** The secret that the partner signs with: an existing one, or one that is generated here and handed to them. */
+/** The secret that the partner signs with: an existing one, or a generated one. */
 export class WebhookSecret extends Construct {
   readonly arn: string;
   /** Permissions to read it. */
   readonly readPermissions: readonly PolicyStatement[];
-  /** Undefined if it existed already, under a key of its own. */
+  /** Undefined for an existing secret. */
   readonly #generated: Secret | undefined;
 
   constructor(scope: Construct, id: string, props: WebhookSecretProps) {
@@ -68,7 +61,7 @@ export class WebhookSecret extends Construct {
   /** Encrypts a generated secret under the key for everything, if there is one. */
   keepUnder(encryption: Encryption): void {
     if (this.#generated === undefined || encryption.key === undefined) return;
-    // As a property of the construct it would add to the key's policy what IAM grants already.
+    // Through the construct's property, the key's policy would also get statements that IAM grants already.
     (this.#generated.node.defaultChild as CfnSecret).kmsKeyId = encryption.key.keyArn;
     encryption.awaitGrants(this.#generated);
   }

@@ -17,8 +17,8 @@ export interface CanariesProps {
 }
 
 /**
- * Shifts each function in two steps: a tenth of the traffic for five minutes, then the rest. What takes a
- * function back looks at its new version only: a version that fails already must not keep its repair out.
+ * Shifts each function in two steps: 10 % of the traffic for five minutes, then the rest. The rollback alarms watch the
+ * new version only: failures of the current version must not block its repair.
  */
 export class Canaries extends Construct {
   constructor(scope: Construct, id: string, { receiver, consumers, alarms }: CanariesProps) {
@@ -26,7 +26,7 @@ export class Canaries extends Construct {
     const functions = [receiver, ...consumers];
     const application = new LambdaApplication(this, 'Application');
     const arns = functions.map((item) => item.function.functionArn);
-    // AWS' managed policy allows moving the alias of every function of the account.
+    // AWS's managed policy would allow moving the alias of every function of the account.
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('codedeploy.amazonaws.com') });
     role.addToPolicy(
       new PolicyStatement({
@@ -91,7 +91,7 @@ export class Canaries extends Construct {
       alarms: [...rollBackOn],
       role: role.withoutPolicyUpdates(),
     });
-    // An alias must not begin to move before its mover may move it.
+    // An alias must not be moved before its role has the permission.
     group.node.addDependency(role);
   }
 }

@@ -31,7 +31,7 @@ export const BUNDLE_OPTIONS: BuildOptions = {
   platform: 'node',
   target: 'node24',
   format: 'esm',
-  // The SDK's module builds: esbuild drops what is not used, which it cannot do in CommonJS builds.
+  // Uses the SDK's ES modules, because esbuild can drop unused code only in these.
   mainFields: ['module', 'main'],
   alias: {
     '@aws-sdk/credential-provider-node': './lambda/environment-credentials.ts',
@@ -42,13 +42,13 @@ export const BUNDLE_OPTIONS: BuildOptions = {
   logLevel: 'warning',
 };
 
-/** What is imported on demand: files of ours, and what the SDK's clients read event streams with. */
+/** Modules that are imported on demand: our own files, and the SDK's reader of event streams. */
 const ON_DEMAND = /\.ts$|\/event-streams$/;
 
 /** Folder of the bundles in a cloud assembly. */
 const BUNDLES = 'bundles';
 
-/** File of a cloud assembly that lists what the bundles were made of, for `npm start`. It is not deployed. */
+/** File of a cloud assembly that lists the sources of the bundles, for `npm start`. It is not deployed. */
 export const BUNDLE_LIST = 'bundles.json';
 
 /** Each function's bundle, by the function's name: `receiver`, `smoke-test`, or an event in kebab case. */
@@ -56,12 +56,12 @@ export type BundleList = Readonly<
   Record<string, { readonly entry: string; readonly sources: readonly string[] }>
 >;
 
-/** A function does not build. The message lists each mistake with its line. */
+/** A function does not build. The message lists each error with its line. */
 export class BundleError extends Error {
   override readonly name = 'BundleError';
 }
 
-/** A function, and the folder that its code goes to. */
+/** A function, and the folder for its code. */
 export interface BundleTarget {
   /** File that exports the handler, from the project's root. */
   readonly entry: string;
@@ -70,19 +70,19 @@ export interface BundleTarget {
 
 export interface Bundle {
   readonly warnings: readonly Message[];
-  /** Our own sources that it was made of, from the project's root: `lambda/hash.ts`. */
+  /** Our own sources in it, from the project's root: `lambda/hash.ts`. */
   readonly sources: readonly string[];
 }
 
 /**
- * Bundles all functions, ready to deploy, into a cloud assembly. `NodejsFunction` of the CDK would start npx and esbuild
- * for one after the other, which takes most of the time of a synthesis.
- * @returns the folder with the code of each function in a folder of its name
+ * Bundles all functions, ready to deploy, into a cloud assembly. The CDK's `NodejsFunction` would start npx and esbuild
+ * once for each function, which takes most of the time of a synthesis.
+ * @returns the folder with a subfolder per function that has its code
  * @throws BundleError if a function does not build
  */
 export async function bundleFunctions(assembly: string): Promise<string> {
   const folder = join(assembly, BUNDLES);
-  // What an earlier synthesis left would be deployed, too.
+  // Otherwise files of an earlier synthesis would be deployed too.
   await rm(folder, { recursive: true, force: true });
   const functions = Object.entries(functionEntries);
   const targets = functions.map(([name, entry]) => ({ entry, folder: join(folder, name) }));
@@ -99,8 +99,8 @@ export async function bundleFunctions(assembly: string): Promise<string> {
 }
 
 /**
- * Bundles functions as they are deployed, with reduced source maps, which nothing reads before an error is logged. All of
- * them at once: esbuild then reads what they share once, and takes a third of the time.
+ * Bundles functions as they are deployed, with reduced source maps, which are read only if an error is logged. All in
+ * one call: esbuild then reads shared files once, and takes a third of the time.
  * @returns one for each target, with the warnings of all
  * @throws BuildFailure of esbuild if one does not build
  */
@@ -120,7 +120,7 @@ export async function writeBundles(targets: readonly BundleTarget[]): Promise<Bu
 }
 
 /**
- * Bundles one function in another way than it is deployed.
+ * Bundles one function with other options than for a deployment.
  * @param options that differ from {@link BUNDLE_OPTIONS}
  * @throws BuildFailure of esbuild if it does not build
  */
@@ -142,15 +142,15 @@ interface BundledFile {
   readonly builtIn: string;
 }
 
-/** A file, its map, and the names of what it imports on demand. */
+/** A file, its map, and the names of its imports on demand. */
 interface BuiltFile {
   readonly files: readonly BundledFile[];
   readonly imports: readonly string[];
 }
 
 /**
- * Builds functions: each as one file, and each file that it imports on demand as one more, with a copy of what both need.
- * With esbuild's `splitting` both would share it, and a start would read of the SDK what only the S3 client calls.
+ * Builds functions: each as one file, and each file imported on demand as another, with its own copy of shared code.
+ * With esbuild's `splitting` they would share it, and a start would load parts of the SDK that only the S3 client uses.
  */
 async function buildFunctions(
   targets: readonly BundleTarget[],
@@ -162,7 +162,7 @@ async function buildFunctions(
   const warnings: Message[] = [];
   const inputs: Metafile['inputs'] = {};
   const root = resolve('/');
-  /** @param sources by the path of the file that each becomes, without its extension */
+  /** @param sources by the path of the built file, without its extension */
   const buildFiles = async (sources: ReadonlyMap<string, string>): Promise<BuiltFile[]> => {
     const result = await build({
       ...BUNDLE_OPTIONS,
@@ -221,7 +221,6 @@ async function buildFunctions(
   });
 }
 
-/** Our own sources that files are made of. */
 function ownSources(files: readonly string[], inputs: Metafile['inputs']): string[] {
   const seen = new Set(files.map((file) => relative('.', file)));
   for (const file of seen) {
@@ -230,7 +229,10 @@ function ownSources(files: readonly string[], inputs: Metafile['inputs']): strin
   return [...seen].filter((file) => file.startsWith('lambda/'));
 }
 
-/** Leaves imports on demand in the code, as imports of files beside it. @param found gets their sources, by their names */
+/**
+ * Keeps imports on demand as imports of separate files.
+ * @param found gets their sources, by their names
+ */
 const leaveOnDemand = (found: Map<string, string>): Plugin => ({
   name: 'on-demand',
   setup: ({ onResolve, resolve }) => {
@@ -253,17 +255,17 @@ const leaveOnDemand = (found: Map<string, string>): Plugin => ({
   },
 });
 
-/** @throws the reason of a build that failed, unless it is that the code does not build */
+/** @throws the reason of a failed build, unless the code does not build */
 export function mistakesIn(reason: Error | BuildFailure): readonly Message[] {
   if ('errors' in reason) return reason.errors;
   throw reason;
 }
 
-/** Messages of esbuild as text. Each once, as several functions may share the file that it is about. */
+/** Messages of esbuild as text, each once, because several functions may share a file. */
 export async function messageText(kind: 'error' | 'warning', messages: readonly Message[]): Promise<string> {
   const pointing = messages.map((message) => ({
     ...message,
-    // Notes without a place in the source are advice on esbuild's options.
+    // Notes without a source position are advice on esbuild's options.
     notes: message.notes.filter(({ location }) => location !== null),
   }));
   const texts = await formatMessages(pointing, { kind });
@@ -274,9 +276,10 @@ export async function messageText(kind: 'error' | 'warning', messages: readonly 
 const PACKAGE = /.*\/(node_modules\/(?:@[^/]+\/)?[^/]+)/;
 
 /**
- * Reduces the source map of a bundle to what a log line shows of a stack frame (`lambda/source-stack.ts`): of our own code
- * the path from the project's root, the line, and the function as the `name`, which in an ordinary map is the identifier;
- * of a dependency the folder of its package. A hundredth of the size is left, and no path of the machine that bundled.
+ * Reduces the source map of a bundle to the data of a logged stack frame (`lambda/source-stack.ts`). For our own code:
+ * the path from the project's root, the line, and the function as the `name`, which is the identifier in an ordinary
+ * map. For a dependency: the folder of its package. The result has a hundredth of the size, and no path of the computer
+ * that built it.
  * @param map JSON text. Source: ECMA-426, "Source map format"
  * @param folder from which it names its sources
  * @param namesOf functions of the sources that were read before, by path
@@ -315,14 +318,14 @@ function reduceSourceMap(map: string, folder: string, namesOf: Map<string, Funct
   return JSON.stringify({ version: 3, sources: usedSources, names, mappings: encode(reduced) });
 }
 
-/** The index of a text among those that were asked for before, or the next one. */
+/** The index of a text, which is added if it is new. */
 function indexOf(text: string, used: Map<string, number>): number {
   const index = used.get(text) ?? used.size;
   used.set(text, index);
   return index;
 }
 
-/** What is read of a node of the syntax tree. Source: ESTree and Babel's AST specification. */
+/** The parts of a syntax tree node that are used. Source: ESTree and Babel's AST specification. */
 interface Node {
   readonly type: string;
   readonly loc: { readonly start: Position; readonly end: Position };
@@ -340,12 +343,12 @@ interface Position {
   readonly column: number;
 }
 
-/** The name of the function that a place of a source is in. Line and column count from 0, as in a source map. */
+/** The name of the function at a source position. Line and column count from 0, as in a source map. */
 type FunctionNames = (line: number, column: number) => string | undefined;
 
 /**
  * Finds the functions of a TypeScript source by name: `versionedWrite`, `Cast.#put`, `new Cast`. A function without a
- * name, such as a callback, belongs to the one around it: that is where a reader looks.
+ * name, such as a callback, counts as part of the function around it.
  */
 export function functionNames(source: string): FunctionNames {
   const found: { readonly name: string; readonly start: Position; readonly end: Position }[] = [];
@@ -360,7 +363,7 @@ export function functionNames(source: string): FunctionNames {
   collect(parse(source, { sourceType: 'module', plugins: ['typescript'] }).program, undefined);
   return (line, column) => {
     const place = { line: line + 1, column };
-    // A function is found before those inside of it: the last one around the place is the innermost.
+    // Outer functions come first, so the last match is the innermost.
     return found.findLast(({ start, end }) => isBefore(start, place) && isBefore(place, end))?.name;
   };
 }

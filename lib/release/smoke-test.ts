@@ -17,9 +17,8 @@ const TIMEOUT = Duration.minutes(2);
 const MEMORY_MEGABYTES = 256;
 
 /**
- * Tries the new version of each function before any of them gets traffic. Where one does not answer as it
- * should, CloudFormation takes the whole deployment back: a broken bundle, a missing variable or a secret
- * that cannot be read never meets a delivery.
+ * Tests the new version of each function before any of them gets traffic. If a test fails, CloudFormation rolls the
+ * whole deployment back. So a broken bundle, a missing variable or an unreadable secret never affects a delivery.
  */
 export class SmokeTest extends Construct {
   constructor(scope: Construct, id: string, { defaults, receiver, consumers }: SmokeTestProps) {
