@@ -3,7 +3,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyEventV2 } from 'aws-lambda';
 /** A request as API Gateway hands it to a function, in whichever payload format. */
 export interface GatewayRequest {
   readonly method: string;
-  /** As the client sent it: of a REST API with the stage before it, without the query string. */
+  /** As the client sent it, without the query string. For a REST API, it begins with the stage. */
   readonly path: string;
   /** @default none */
   readonly query?: string;

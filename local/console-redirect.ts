@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** @returns the console's address, or undefined if there is none yet */
+/** @returns the console's address, or undefined while it has none */
 export type ConsoleUrl = () => string | undefined;
 
 /**

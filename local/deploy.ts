@@ -40,7 +40,7 @@ import { UnusableStateError } from './aws/kept-state.ts';
 import { accessKeyOf, clientSettings } from './client-settings.ts';
 import { type Resource, type Resources, type ResourceType, rolePolicies } from './template/resources.ts';
 
-/** What a queue has if its template does not say. Source: SQS API reference, "SetQueueAttributes". */
+/** Attributes of a queue if the template does not set them. Source: SQS API reference, "SetQueueAttributes". */
 const DEFAULT_ATTRIBUTES = {
   VisibilityTimeout: '30',
   DelaySeconds: '0',
@@ -51,31 +51,31 @@ const DEFAULT_ATTRIBUTES = {
 };
 
 interface Handler<Type extends ResourceType> {
-  /** What people call it: `queue`. */
+  /** The word for it in messages: `queue`. */
   readonly noun: string;
-  /** Names of those that the endpoint has. */
+  /** The names of existing ones at the endpoint. */
   list(): Promise<string[]>;
   create(resource: Resource<Type>): Promise<unknown>;
-  /** Gives one that exists the settings of the template. Its content stays. */
+  /** Applies the template's settings to an existing one. Its content stays. */
   update?(resource: Resource<Type>): Promise<unknown>;
 }
 
-/** The resources of one type, by whether the endpoint has them. */
+/** The resources of one type, and whether the endpoint has them. */
 interface Plan {
   create(): Promise<unknown>[];
   update(): Promise<unknown>[];
-  /** What the endpoint has and the template has not: `queue orders`. */
+  /** Resources at the endpoint that the template does not have: `queue orders`. */
   readonly leftOver: readonly string[];
 }
 
 /**
- * Brings what the AWS endpoint has in line with a template: creates what is missing, and gives the rest the template's
- * settings. Delivery streams that exist stay as they are. Nothing is deleted but
- * a secret that is marked for deletion and wanted again.
- * @param secret value of a new secret. One that exists keeps its value
- * @returns what the endpoint has and the template has not: `queue orders`
+ * Updates the AWS endpoint to a template: creates missing resources, and applies the template's settings to existing
+ * ones. Existing delivery streams stay unchanged. Nothing is deleted, except a secret that is marked for deletion and
+ * wanted again.
+ * @param secret value of a new secret. An existing one keeps its value
+ * @returns resources at the endpoint that the template does not have: `queue orders`
  * @throws UnusableStateError if a table has other keys than in the template. Then nothing has changed
- * @throws Error of the first that cannot be created, when the others are
+ * @throws Error of the first resource that cannot be created, after all others
  */
 export async function deploy(
   resources: Resources,
@@ -169,7 +169,7 @@ export async function deploy(
         .map((one) => createDeliveryStream(firehose, one)),
     ]);
     await allDone(plans.flatMap((one) => one.update()));
-    // There are no metrics for them to look at: each has the state that it is set to.
+    // They have no metrics here: each has the state that a command sets.
     for (const { name, properties } of resources.ofType('AWS::CloudWatch::Alarm')) {
       aws.putAlarm({ AlarmName: name, ...properties });
     }
@@ -187,7 +187,7 @@ export async function deploy(
   }
 }
 
-/** @throws Error of the first that fails, when the others are done: what is created later must not surprise the next try */
+/** @throws Error of the first that fails, after all are done: nothing may be created later, during the next attempt */
 async function allDone(work: readonly Promise<unknown>[]): Promise<void> {
   const results = await Promise.allSettled(work);
   const failed = results.find(({ status }) => status === 'rejected');
@@ -205,7 +205,7 @@ async function namesIn<Page>(
 
 const lastPart = (text: string) => text.split(/[/:]/).at(-1) ?? '';
 
-/** A secret of the template that is marked for deletion is deleted: the template wants one that can be read. */
+/** Deletes a secret of the template that is marked for deletion, because the template needs a readable one. */
 async function secretNames(client: SecretsManagerClient, resources: Resources): Promise<string[]> {
   const names: string[] = [];
   const wanted = new Set(resources.ofType('AWS::SecretsManager::Secret').map(({ name }) => name));
@@ -230,7 +230,7 @@ function queueAttributes({
   };
 }
 
-/** Only queues: from here nobody is mailed or called. */
+/** Only queues: nobody is notified from here. */
 async function subscribe(
   client: SNSClient,
   { properties }: Resource<'AWS::SNS::Subscription'>,
@@ -251,7 +251,7 @@ async function subscribe(
   );
 }
 
-/** The lifecycle can be read; nothing expires while a local stack runs. */
+/** The lifecycle can be read, but nothing expires while a local stack runs. */
 async function setLifecycle(
   client: S3Client,
   { name, properties }: Resource<'AWS::S3::Bucket'>,
@@ -272,7 +272,7 @@ async function setLifecycle(
   );
 }
 
-/** One that exists stays as it is. */
+/** An existing one stays unchanged. */
 async function createDeliveryStream(
   client: FirehoseClient,
   { name, properties }: Resource<'AWS::KinesisFirehose::DeliveryStream'>,
@@ -308,7 +308,7 @@ async function setTimeToLive(
   { name, properties: { TimeToLiveSpecification } }: Resource<'AWS::DynamoDB::Table'>,
 ): Promise<void> {
   if (TimeToLiveSpecification === undefined) return;
-  // DynamoDB refuses what is set already.
+  // DynamoDB rejects a setting that is set already.
   const { TimeToLiveDescription } = await client.send(new DescribeTimeToLiveCommand({ TableName: name }));
   const isEnabled = TimeToLiveDescription?.TimeToLiveStatus === 'ENABLED';
   const isSameAttribute = TimeToLiveDescription?.AttributeName === TimeToLiveSpecification.AttributeName;
@@ -327,7 +327,7 @@ async function checkKeys(
   );
 }
 
-/** What the items are stored by. The order of definitions, indexes and projected attributes does not matter. */
+/** The keys of a table and its indexes. The order of definitions, indexes and projected attributes does not matter. */
 function keysOf({
   KeySchema,
   AttributeDefinitions,

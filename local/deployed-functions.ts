@@ -9,13 +9,13 @@ import { calledByApi } from './gateway/deployed-api.ts';
 import type { SynthesisedStack } from './template/cloud-assembly.ts';
 import type { Resource, Resources } from './template/resources.ts';
 
-/** Execution environments of a function at most. */
+/** Maximum number of execution environments of a function. */
 const MAX_CONCURRENCY = 4;
 
 /**
- * Execution environments of all functions together, beyond the first one of each. More would not serve more: they wait
- * for the one thread of the AWS endpoint. Each compiles its own code, so its first thousand invocations take twice as
- * long as later ones, and each takes some 45 MB.
+ * Maximum number of execution environments of all functions together, in addition to one for each. More would not help,
+ * because all wait for the one thread of the AWS endpoint. Each one compiles its own code, so its first thousand
+ * invocations take twice as long, and needs about 45 MB.
  */
 const SHARED_ENVIRONMENTS = 1;
 
@@ -26,7 +26,7 @@ export interface DeployedFunction {
 
 interface Deployed extends DeployedFunction {
   logGroup: string;
-  /** What the template says of it if its code could not be loaded: the next code runs with that. */
+  /** The template's definition if its code could not be loaded. The next code runs with it. */
   wanted?: FunctionDefinition | undefined;
 }
 
@@ -35,20 +35,20 @@ export interface FunctionOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Whether functions that deliveries reach are loaded before the first one. @default true */
   readonly warmUp?: boolean;
-  /** Where debuggers find functions, by the functions' names on the command line. @default none */
+  /** Debugger ports, by the functions' names on the command line. @default none */
   readonly inspect?: ReadonlyMap<string, InspectorPort>;
   /** Is called with every line that a function writes. @default none */
   readonly onLog?: (line: LogLine) => void;
 }
 
-/** What a template has changed of functions that were there before, by the name on the command line. */
+/** Changes to existing functions, by their names on the command line. */
 export interface FunctionChanges {
   readonly changed: readonly string[];
-  /** Those whose new code cannot be loaded, and why: they stay as they were. */
+  /** Functions whose new code cannot be loaded, with the reason. They stay as they were. */
   readonly failed: ReadonlyMap<string, FunctionError>;
 }
 
-/** The functions of a stack, by all names that a template calls them. */
+/** The functions of a stack, by all their names in a template. */
 export class DeployedFunctions {
   readonly #aws: Pick<AwsEndpoint, 'url' | 'createLogGroup' | 'writeLog'>;
   readonly #options: FunctionOptions;
@@ -74,8 +74,8 @@ export class DeployedFunctions {
   }
 
   /**
-   * Runs the functions of a template, and no others. A running invocation is finished by the code that it began with.
-   * @param keepCode names of those whose code is newer than the template's
+   * Runs the functions of a template, and no others. The code that began an invocation also finishes it.
+   * @param keepCode names of functions whose code is newer than the template's
    */
   async update(
     resources: Resources,
@@ -129,14 +129,14 @@ export class DeployedFunctions {
     return { changed, failed };
   }
 
-  /** @returns why the code cannot be loaded: the old one stays */
+  /** @returns why the code cannot be loaded, if so. Then the old code stays */
   async replaceCode(service: string, codeDirectory: string): Promise<FunctionError | undefined> {
     const item = [...this.#byArn.values()].find(({ definition }) => serviceOf(definition) === service);
     if (item === undefined) throw new Error(`No function ${service}`);
     return await this.#redefine(item, { ...(item.wanted ?? item.definition), codeDirectory });
   }
 
-  /** Folders of code that runs, or may be read. */
+  /** Folders of code that is running or may be read. */
   get codeDirectories(): Set<string> {
     const functions = [...this.#byArn.values()].map((item) => item.function);
     return new Set(functions.flatMap((one) => [...one.codeDirectories]));
@@ -192,7 +192,7 @@ export class DeployedFunctions {
     };
   }
 
-  /** The functions that a delivery reaches. The others, such as the smoke test, start when they are invoked. */
+  /** The functions that process deliveries. The others, such as the smoke test, start when they are invoked. */
   #calledAtRuntime(resources: Resources): Set<DeployedFunction> {
     const called = [
       ...calledByApi(resources),

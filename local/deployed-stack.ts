@@ -16,7 +16,7 @@ import { readCloudAssembly, type SynthesisedStack } from './template/cloud-assem
 import { type Resource, Resources, type StackLocation } from './template/resources.ts';
 import { type Difference, templateDiff } from './template/template-diff.ts';
 
-/** Batches of a queue that are processed at a time, at most. */
+/** Maximum number of batches of a queue that are processed at the same time. */
 const MAX_BATCHES = 2;
 
 export interface DeployedStackOptions extends FunctionOptions {
@@ -39,8 +39,8 @@ interface RunningSource {
 }
 
 /**
- * A synthesised stack at the AWS endpoint: its resources there, its functions and their event sources. A changed template
- * takes the same way as the first one, and as a start with stored state: the endpoint's resources are brought in line.
+ * A synthesised stack at the AWS endpoint: its resources, functions and event sources. Every template is applied in the
+ * same way: the first one, a changed one, and one for stored state.
  */
 export class DeployedStack {
   readonly functions: DeployedFunctions;
@@ -48,7 +48,7 @@ export class DeployedStack {
   readonly #options: DeployedStackOptions;
   /** By mapping and role, as JSON. */
   readonly #sources = new Map<string, RunningSource>();
-  /** Those of an earlier template that still have messages in hand. */
+  /** Event sources of an earlier template that still process messages. */
   readonly #endingSources = new Set<SqsEventSource>();
   #stack: SynthesisedStack;
   #resources: Resources;
@@ -58,8 +58,8 @@ export class DeployedStack {
 
   /**
    * @param assembly folder of its cloud assembly
-   * @throws Error if the template has what cannot be run here
-   * @throws UnusableStateError if a table that exists has other keys than in the template
+   * @throws Error if the template has something that cannot be run here
+   * @throws UnusableStateError if an existing table has other keys than in the template
    */
   static async start(
     assembly: string,
@@ -97,7 +97,7 @@ export class DeployedStack {
     return this.#api;
   }
 
-  /** What the endpoint has and the template has not: `queue orders`. */
+  /** Resources at the endpoint that the template does not have: `queue orders`. */
   get leftOver(): readonly string[] {
     return this.#leftOver;
   }
@@ -108,10 +108,10 @@ export class DeployedStack {
   }
 
   /**
-   * Runs another template of the stack. Deliveries are answered and processed all the while. Queues, tables and the like
-   * keep their content, also those that it removes. Delivery streams that exist stay as they are.
+   * Changes the stack to another template. Deliveries are answered and processed meanwhile. Queues, tables and other
+   * stores keep their content, even if the template removes them. Existing delivery streams stay unchanged.
    * @param keepCode names of functions whose code is newer than that of the assembly
-   * @throws Error if it cannot be run. Then the earlier one still runs
+   * @throws Error if the template cannot be run. Then the earlier one still runs
    */
   async update(assembly: string, keepCode: ReadonlySet<string>): Promise<StackChanges> {
     const next = readCloudAssembly(assembly);
@@ -166,7 +166,7 @@ export class DeployedStack {
     );
   }
 
-  /** Runs the last template that could be run, and its code, which may be newer than the assembly's. */
+  /** Returns to the last template that ran, and to its code, which may be newer than the assembly's. */
   async #rollBack(code: ReadonlyMap<string, string>): Promise<void> {
     await this.#run(this.#stack, this.#resources, new Set(this.functions.byService.keys()));
     for (const [service, codeDirectory] of this.#codeDirectories()) {
@@ -182,7 +182,7 @@ export class DeployedStack {
     }
   }
 
-  /** Starts event sources that are new or changed. Those that are gone finish what they have in hand. */
+  /** Starts event sources that are new or changed. Removed ones finish their messages. */
   #updateSources(resources: Resources): void {
     const queues = new Map(resources.ofType('AWS::SQS::Queue').map((queue) => [queue.arn, queue.ref]));
     const wanted = new Map(
@@ -233,7 +233,7 @@ export class DeployedStack {
         client: new SQSClient(clientSettings(definition.awsEndpointUrl, definition.credentials.accessKeyId)),
         invoke: (event) => target.function.invoke(event),
         onProblem: this.#options.onProblem,
-        // Requests come first: in AWS they and the batches do not share processors.
+        // Requests come first. In AWS they do not share processors with batches.
         isBusy: () =>
           this.#called.some((name) => this.functions.target(name)?.function.isOverloaded === true),
       },
@@ -255,7 +255,7 @@ export class DeployedStack {
   }
 }
 
-/** @param name of a function, with its alias: a template may have this or the ARN */
+/** @param name of a function, with its alias. A template may have this name or the ARN */
 function functionArn(name: string): string {
   return name.startsWith('arn:') ? name : `arn:aws:lambda:${REGION}:${ACCOUNT_ID}:function:${name}`;
 }

@@ -17,11 +17,11 @@ interface Version {
 }
 
 /**
- * Checks the kept secret before it is rotated. The receiver would still accept it, and strangers must not be let in while it
- * is the well-known one.
+ * Checks the kept secret before it is rotated. The receiver still accepts the previous secret, so a stack that is open
+ * to others must not start if that is the well-known one.
  * @param secret that the stack is about to start with
  * @param now milliseconds since the epoch
- * @throws UnusableStateError if the receiver would accept the well-known secret, too
+ * @throws UnusableStateError if the receiver would also accept the well-known secret
  */
 export async function assertKnownSecretNotAccepted(
   resources: Resources,
@@ -45,7 +45,7 @@ export async function assertKnownSecretNotAccepted(
 }
 
 /**
- * Gives a kept secret the value of this start, as in a rotation: what is signed with the earlier one is still accepted.
+ * Gives a kept secret the value of this start, as a rotation does: signatures with the earlier one are still accepted.
  * @returns whether a secret was kept with another value
  */
 export async function rotateSecret(
@@ -90,7 +90,7 @@ function graceMilliseconds(resources: Resources): number {
   return seconds.length > 0 ? Math.max(...seconds) * 1000 : Number.POSITIVE_INFINITY;
 }
 
-/** @returns undefined if there is none, or the secret is marked for deletion and will be created again */
+/** @returns undefined if the secret does not exist, or is marked for deletion and will be created again */
 async function version(
   client: SecretsManagerClient,
   name: string,

@@ -15,8 +15,8 @@ import { readCloudAssembly } from './template/cloud-assembly.ts';
 import { Resources } from './template/resources.ts';
 
 /**
- * By how much V8 lets each heap of the process grow beyond what is used of it, until it collects. By default
- * it would be to four times of it, which for the AWS endpoint's thread is 150 MB.
+ * Percentage by which V8 lets each heap grow beyond its used size before it collects. The default of four times would
+ * be 150 MB for the thread of the AWS endpoint.
  */
 const HEAP_GROWING_PERCENT = 50;
 
@@ -27,33 +27,33 @@ export interface LocalStackOptions extends FunctionOptions {
   /** Port of the AWS endpoint; 0 for any free one. */
   readonly awsPort: number;
   readonly secret: string;
-  /** Folder in which the AWS endpoint's state is stored, and from which it continues. @default in memory only */
+  /** Folder in which the state of the AWS endpoint is stored and found. @default in memory only */
   readonly keep?: string | undefined;
-  /** What goes wrong at the AWS endpoint from the start, for tests. @default nothing */
+  /** Faults of the AWS endpoint from the start, for tests. @default none */
   readonly faults?: Faults;
   /** Is called after every answer of the API. @default none */
   readonly onRequest?: (summary: RequestSummary) => void;
-  /** Is called with what functions do, and what they are asked. @default none */
+  /** Is called with the functions' effects and requests. @default none */
   readonly observer?: StackObserver;
-  /** Where a browser that opens either port is redirected. @default nowhere: it sees the error that all others see */
+  /** Where a browser that opens either port is redirected. @default nowhere: it gets the same error as other clients */
   readonly consoleUrl?: ConsoleUrl;
   /** Names of tunnels to the API, in lower case. @default none: it answers this machine only */
   readonly publicHosts?: readonly string[];
-  /** Is called with what goes wrong in the stack itself. @default none */
+  /** Is called with problems of the stack itself. @default none */
   readonly onProblem?: (message: string) => void;
-  /** Is called with what a user should know about the stored state. @default none */
+  /** Is called with notes for the user about the stored state. @default none */
   readonly onNote?: (message: string) => void;
-  /** Is called with what is being done while the stack starts. @default none */
+  /** Is called with each step while the stack starts. @default none */
   readonly onStep?: (step: string) => void;
 }
 
 export interface Usage {
   readonly requests: number;
-  /** The most memory that the process has had so far, in MiB: resident, of all its threads. */
+  /** The most resident memory of the process so far, in MiB. */
   readonly peakMegabytes: number;
 }
 
-/** Somebody else's stack, which uses what this one has, such as a subscriber of its topics. */
+/** Another stack that uses resources of this one, such as a subscriber of its topics. */
 export interface StackBeside {
   readonly name: string;
   /** As `cdk deploy --outputs-file` writes them. */
@@ -67,26 +67,26 @@ export interface LocalStack extends StackBeside {
   readonly operator: ClientSettings;
   /** By the name on the command line: `receiver`, `shop-updated`. */
   readonly functions: ReadonlyMap<string, DeployedFunction>;
-  /** What goes wrong at the AWS endpoint: nothing until a test injects it. */
+  /** Faults of the AWS endpoint: none until one is injected. */
   readonly faults: Faults;
   /** Folders of code that runs, or may be read. */
   readonly codeDirectories: ReadonlySet<string>;
   /**
-   * Lets a function run other code from its next invocation on.
+   * Changes the code of a function from its next invocation on.
    * @param service its name on the command line
-   * @returns why the code cannot be loaded: then the old one stays
+   * @returns why the code cannot be loaded, if so. Then the old code stays
    */
   replaceCode(service: string, codeDirectory: string): Promise<FunctionError | undefined>;
   /**
-   * Runs another template of the stack, as {@link DeployedStack.update}. Not to be called while another call, or one of
-   * {@link replaceCode}, is running.
+   * As {@link DeployedStack.update}. Must not be called while another call, or one of {@link replaceCode}, is running.
    */
   update(assembly: string, keepCode?: ReadonlySet<string>): Promise<StackChanges>;
   /**
-   * Runs somebody else's stack at the same AWS endpoint until this one is closed. It has functions on queues, and no API.
+   * Runs another stack at the same AWS endpoint until this one is closed. It may have functions with queues, but no
+   * API.
    * @param assembly folder of its cloud assembly
-   * @param onLog is called with every line that its functions write
-   * @throws Error if it has what cannot be run here
+   * @param onLog is called with every line of its functions
+   * @throws Error if it has something that cannot be run here
    */
   runBeside(assembly: string, onLog?: (line: LogLine) => void): Promise<StackBeside>;
   usage(): Usage;
@@ -99,8 +99,8 @@ export interface LocalStack extends StackBeside {
 }
 
 /**
- * Runs a synthesised stack on this machine: what its template says, and nothing else.
- * @throws Error if the template has what cannot be run here, or a port is taken (EADDRINUSE)
+ * Runs a synthesised stack on this machine, with the template's resources only.
+ * @throws Error if the template has something that cannot be run here, or a port is taken (EADDRINUSE)
  * @throws UnusableStateError if the stored state cannot be continued
  */
 export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {

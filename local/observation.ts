@@ -1,6 +1,6 @@
 import type { Header } from './gateway/http-message.ts';
 
-/** Is called with what happens in a local stack. What it throws is reported as a problem of the stack. */
+/** Is called with events of a local stack. If it throws, this is reported as a problem of the stack. */
 export interface StackObserver {
   /** A request that was answered, by a function or by the API itself. */
   onExchange(exchange: Exchange): void;
@@ -20,7 +20,7 @@ export interface Exchange {
   readonly query: string;
   readonly headers: readonly Header[];
   readonly sourceIp: string;
-  /** Undefined if it was not read: there was no route, or it was too large. */
+  /** Undefined if it was not read, because no route matched or it was too large. */
   readonly body: Buffer | undefined;
   readonly status: number;
   readonly responseHeaders: readonly Header[];
@@ -62,8 +62,8 @@ export interface InspectedMessage {
 }
 
 /**
- * An observer that may throw: the stack goes on, and the error is reported.
- * @param onProblem is called with what it threw, in one line
+ * Wraps an observer that may throw: the error is reported, and the stack continues.
+ * @param onProblem is called with the error, in one line
  */
 export function guardedObserver(
   observer: StackObserver,

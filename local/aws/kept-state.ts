@@ -63,7 +63,7 @@ export class UnusableStateError extends Error {
 }
 
 /**
- * Opens the state in a folder, and creates the folder if there is none.
+ * Opens the state in a folder. Creates the folder if it does not exist.
  * @param onProblem is called once if a commit fails. From then on every write throws
  * @throws UnusableStateError if another process has it open, or it cannot be read
  */

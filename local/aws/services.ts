@@ -120,7 +120,7 @@ export interface AwsRequest {
   service: Service;
   protocol: Protocol;
   operation: string;
-  /** The fields of the JSON document or of the form; of S3 the bucket and the key. */
+  /** The fields of the JSON document or of the form. For S3: bucket and key. */
   parameters: JsonObject;
   accessKeyId: string;
   /** The request as it came, but for S3, whose bucket is always in the path. */

@@ -255,7 +255,7 @@ export class LocalFunction {
     this.#starting += 1;
     const failure = await sandbox.started;
     this.#starting -= 1;
-    // What waited for one that was killed meanwhile waits for the next one; of code that has been replaced nobody hears.
+    // An invocation whose environment was killed waits for the next one. Nobody waits for replaced code.
     if (failure === undefined || sandbox.killed || definition !== this.#definition) {
       this.#release(sandbox);
     } else if (this.#line.length > 0) {

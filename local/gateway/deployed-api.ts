@@ -20,7 +20,7 @@ const OWNER = { accountId: ACCOUNT_ID, region: REGION };
 
 type Invoke = (event: unknown) => Promise<InvocationResult>;
 
-/** @returns what invokes the function of this name or ARN, or undefined if there is none */
+/** @returns a function that invokes the function of this name or ARN, or undefined if it does not exist */
 type FindFunction = (name: string) => Invoke | undefined;
 
 type LogWriter = Pick<AwsEndpoint, 'createLogGroup' | 'writeLog'>;

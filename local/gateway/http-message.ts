@@ -6,7 +6,7 @@ export interface HttpRequest {
   readonly method: string;
   /** As sent, without the query string. */
   readonly path: string;
-  /** As sent, without the question mark. Empty if there is none. */
+  /** As sent, without the question mark. Can be empty. */
   readonly query: string;
   readonly httpVersion: string;
   /** As received, in order: Node.js has neither merged nor dropped any. */

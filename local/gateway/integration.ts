@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { type InvocationResult, TooManyRequestsError } from '../functions/invocation.ts';
 
 /**
- * Lambda's quota on the event of a synchronous invocation, "6 MB", of which its API says 6,291,456 bytes
+ * Lambda's quota on the event of a synchronous invocation, "6 MB", which are 6,291,456 bytes in its API
  * (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). The event carries a body in base64,
  * which is a third longer, or as text in JSON, where each quotation mark and each backslash counts twice.
  */

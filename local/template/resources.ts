@@ -4,7 +4,7 @@ import type { PolicyStatement } from '../aws/authorization.ts';
 import type { SynthesisedStack } from './cloud-assembly.ts';
 import { type References, resolveIntrinsics } from './intrinsics.ts';
 
-/** The values of the pseudo parameters, and the addresses of what is served on a port. */
+/** The values of the pseudo parameters, and the addresses of services that listen on a port. */
 export interface StackLocation {
   readonly region: string;
   readonly accountId: string;

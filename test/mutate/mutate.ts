@@ -43,7 +43,7 @@ export interface MutationReport {
  * @throws CommandError if the tests fail without a mutant, too
  */
 export async function mutate(path: string, concurrency: number): Promise<MutationReport> {
-  // Each mutant has a Node.js of its own, which would compile Jest anew: a third of its start.
+  // Each mutant has a Node.js of its own, which would compile Jest again: a third of its start.
   process.env.NODE_COMPILE_CACHE = resolve(COMPILED);
   const command = [
     process.execPath,
@@ -65,7 +65,7 @@ export async function mutate(path: string, concurrency: number): Promise<Mutatio
     tempDirName: SCRATCH,
     cleanTempDir: 'always',
     ignorePatterns: ['.local', 'cdk.out', 'coverage', '.ci/venv', '.ci/api/venv'],
-    // Stryker would mend the addresses in it, by an API that TypeScript 7 has not.
+    // Stryker would correct the paths in it, with an API that TypeScript 7 does not have.
     tsconfigFile: 'none',
     reporters: ['progress-append-only'],
     // A member of a `const enum`, which `verbatimModuleSyntax` cannot import.
