@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { type EventName, eventNames } from '../lambda/events/catalogue.ts';
 import { didYouMean } from './did-you-mean.ts';
 
-/** What a stage may lack without being wrong; `warnings.ts` says what each means. */
+/** Warnings that a stage may give. `warnings.ts` has their texts. */
 export const warningIds = [
   'no-alarm-recipient',
   'no-chat-channel',
@@ -35,26 +35,26 @@ const memory = wholeNumber(128, 10_240, 'MB')
   .default(512)
   .describe('Memory in MB, 128 to 10,240. More memory also gives more processor time.');
 
-/** Source: Lambda quotas; an account has 1,000 unless it was raised. */
+/** Source: Lambda quotas. The default of an account is 1,000. */
 const reservedConcurrency = wholeNumber(1, 1_000_000, 'executions')
   .optional()
   .describe(
     'Lambda reserves this many concurrent executions for this function and never runs more. Each handles at most ten invocations a second. 100 executions of the account must stay unreserved.',
   );
 
-/** At most a week. Source: CloudWatch user guide, "Evaluating an alarm", of periods of an hour and above. */
+/** At most a week. Source: CloudWatch user guide, "Evaluating an alarm", for periods of an hour or more. */
 const quietAfter = (condition: string) =>
   wholeNumber(1, 168, 'hours')
     .optional()
     .describe(`An alarm fires if ${condition} for this many hours, 1 to 168.`);
 
-/** A week, in minutes. */
+/** Minutes of a week. */
 const MAX_LAG = 10_080;
 
 /**
- * Settings of one event. Sources: Lambda developer guide, "Using Lambda with Amazon SQS" (batch size without a window,
- * maximum concurrency of a source) and Lambda quotas (timeout). A timeout below 15 s would leave a batch no time: the
- * consumer keeps 9 s of it to archive and for what it has not finished, and a call takes up to 4 s.
+ * Settings of one event. With a timeout below 15 s, a batch would have no time: the consumer keeps 9 s to archive and
+ * to delay retries, and a call takes up to 4 s. Sources: Lambda developer guide, "Using Lambda with Amazon SQS" (batch
+ * size without a window, maximum concurrency of a source) and Lambda quotas (timeout).
  */
 const eventSettings = z
   .strictObject({
@@ -109,8 +109,8 @@ const teams = z.strictObject({
 });
 
 /**
- * Rule groups of AWS that can stand before the API. `lib/api/firewall.ts` says which of their rules only count. Source: AWS
- * WAF developer guide, "AWS Managed Rules rule groups list".
+ * AWS's managed rule groups that can be used. `lib/api/firewall.ts` lists the rules that only count. Source: AWS WAF
+ * developer guide, "AWS Managed Rules rule groups list".
  */
 const managedLists = [
   'AWSManagedRulesAmazonIpReputationList',
@@ -166,21 +166,21 @@ const archive = z.strictObject({
     ),
 });
 
-/** Days that CloudWatch Logs can keep a log. Source: its API reference, `PutRetentionPolicy`. */
+/** Retention periods of CloudWatch Logs, in days. Source: its API reference, `PutRetentionPolicy`. */
 const RETENTION_DAYS = Object.values(RetentionDays).filter(
   (days): days is number => typeof days === 'number' && days !== RetentionDays.INFINITE,
 );
 
-/** Such as `eu-central-1`, `us-gov-west-1`, and `eusc-de-east-1` of the European Sovereign Cloud. */
+/** `eu-central-1`, `us-gov-west-1`, or `eusc-de-east-1` of the European Sovereign Cloud. */
 const REGION = /^[a-z]{2,4}(-[a-z]+)+-\d$/;
 
-/** Where a stage is deployed to, as far as it is known. */
+/** Where a stage will be deployed. A part may be unknown. */
 interface Target {
   readonly account?: string | undefined;
   readonly region?: string | undefined;
 }
 
-/** An ARN as far as all services agree on it: partition, service, region, account, resource. */
+/** An ARN in the form that all services share: partition, service, region, account, resource. */
 const arnIn =
   ({ account, region }: Target) =>
   (service: string, resource: string, example: string) =>
@@ -200,7 +200,7 @@ const REASON = 'must be the reason, as text';
 /** A rule about several fields. It is checked, and its error shown, even if other fields are wrong. */
 const across = (field: string, error: string) => ({ path: field.split('.'), error, when: () => true });
 
-/** Every field of a stage, with its unit, default and effect. Any other field is refused. */
+/** Every field of a stage, with its unit, default and effect. Other fields are rejected. */
 export function configSchema(target: Target = {}) {
   const arn = arnIn(target);
   const secret = arn('secretsmanager', 'secret:\\S+-\\w{6}', 'secret:partner-AbCdEf');
@@ -437,7 +437,7 @@ export function configSchema(target: Target = {}) {
     );
 }
 
-/** The configuration of a stage, complete and checked. */
+/** The complete and validated configuration of a stage. */
 export type StageConfig = z.output<ReturnType<typeof configSchema>> & {
   readonly deletionProtection: boolean;
 };
@@ -445,10 +445,10 @@ export type StageConfig = z.output<ReturnType<typeof configSchema>> & {
 export type EventSettings = z.output<typeof eventSettings>;
 
 /**
- * The configuration of a stage: the fields given for it, and defaults for all others.
+ * The configuration of a stage: the given fields, and defaults for all others.
  * @param given value of the context `stages.<stage>`
- * @param credentials account and region of the credentials of this synthesis, as far as they are known
- * @throws Error naming every field that is unknown or wrong
+ * @param credentials account and region of the credentials of this synthesis, if known
+ * @throws Error naming every unknown or wrong field
  */
 export function parseConfig(stage: string, given: unknown, credentials: Target = {}): StageConfig {
   const stated = z
@@ -466,10 +466,10 @@ export function parseConfig(stage: string, given: unknown, credentials: Target =
   return { ...data, deletionProtection: data.deletionProtection ?? data.removalPolicy === 'retain' };
 }
 
-/** Characters of a wrong value that an error shows. */
+/** Maximum characters of a wrong value in an error. */
 const MAX_VALUE_LENGTH = 80;
 
-/** What a value of each type is called. */
+/** Names of types in errors. */
 const TYPES: Readonly<Record<string, string>> = {
   array: 'a list',
   boolean: 'true or false',
@@ -478,7 +478,7 @@ const TYPES: Readonly<Record<string, string>> = {
   string: 'a string',
 };
 
-/** What is wrong with a value if its field has no text of its own. */
+/** The error text for a field that has no text of its own. */
 function problemText(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
@@ -502,7 +502,9 @@ function describeIssue(schema: z.ZodType, issue: z.core.$ZodIssue): string[] {
   });
 }
 
-/** ` (it is 11)`. Objects are not shown, and no value of a field about a secret: it may be the secret itself. */
+/**
+ * ` (it is 11)`. Objects are not shown, and no value of a field about a secret, because it may be the secret itself.
+ */
 function valueText({ path, input }: z.core.$ZodIssue): string {
   const isShown = typeof input === 'number' || typeof input === 'boolean' || typeof input === 'string';
   if (!isShown || path.some((key) => /secret/i.test(String(key)))) return '';
@@ -524,15 +526,15 @@ function fieldsAt(schema: unknown, [key, ...path]: readonly PropertyKey[]): stri
 
 export const stackNameOf = (stage: string) => `PartnerWebhooks-${stage}`;
 
-/** The name ends the stack's. Source: `StackName` in the CloudFormation API reference, `CreateStack`. */
+/** A stack's name ends with the stage's. Source: CloudFormation API reference, `CreateStack`, `StackName`. */
 const STAGE_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,63}$/;
 
 /**
  * Finds a stage in the context of `cdk.json`.
  * @param stages value of the context `stages`: an object, or the same as JSON text (`-c stages='{…}'`)
  * @param name value of the context `stage`
- * @returns its fields as they are given
- * @throws Error naming the stages that exist
+ * @returns the given fields, not validated
+ * @throws Error naming the existing stages
  */
 export function findStage(stages: unknown, name: unknown): unknown {
   const all = z

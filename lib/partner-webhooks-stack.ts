@@ -32,7 +32,7 @@ import { warn } from './warnings.ts';
 export interface PartnerWebhooksStackProps extends StackProps {
   readonly stage: string;
   readonly config: StageConfig;
-  /** Folder with the code of each function in a folder of its name. */
+  /** Folder with a subfolder per function that has its code. */
   readonly bundles: string;
 }
 

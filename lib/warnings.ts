@@ -4,7 +4,7 @@ import { type StageConfig, warningIds } from './config.ts';
 
 interface Warning {
   readonly applies: (config: StageConfig) => boolean;
-  /** What is lost, and what to set: sentences. */
+  /** What may be lost, and which setting prevents it. Complete sentences. */
   readonly message: string;
 }
 
@@ -47,8 +47,8 @@ const warnings: Readonly<Record<(typeof warningIds)[number], Warning>> = {
 };
 
 /**
- * Warns at synthesis of what a stage lacks, unless the stage gives a reason for it. A stage that does not retain its data is
- * for trials, and gets no warning.
+ * Warns at synthesis about settings that a stage lacks, unless the stage gives a reason. A stage that does not retain
+ * its data is for trials, and gets no warning.
  */
 export function warn(stack: Stack, config: StageConfig): void {
   if (config.removalPolicy !== 'retain') return;

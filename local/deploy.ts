@@ -169,7 +169,7 @@ export async function deploy(
         .map((one) => createDeliveryStream(firehose, one)),
     ]);
     await allDone(plans.flatMap((one) => one.update()));
-    // They have no metrics here: each has the state that a command sets.
+    // Alarms have no metrics here. Each keeps the state that a command sets.
     for (const { name, properties } of resources.ofType('AWS::CloudWatch::Alarm')) {
       aws.putAlarm({ AlarmName: name, ...properties });
     }
@@ -187,7 +187,10 @@ export async function deploy(
   }
 }
 
-/** @throws Error of the first that fails, after all are done: nothing may be created later, during the next attempt */
+/**
+ * @throws Error of the first that failed, after all have ended, so that nothing is created later, during the next
+ * attempt
+ */
 async function allDone(work: readonly Promise<unknown>[]): Promise<void> {
   const results = await Promise.allSettled(work);
   const failed = results.find(({ status }) => status === 'rejected');
@@ -230,7 +233,7 @@ function queueAttributes({
   };
 }
 
-/** Only queues: nobody is notified from here. */
+/** Subscribes queues only, so that nobody is notified from here. */
 async function subscribe(
   client: SNSClient,
   { properties }: Resource<'AWS::SNS::Subscription'>,
@@ -308,7 +311,7 @@ async function setTimeToLive(
   { name, properties: { TimeToLiveSpecification } }: Resource<'AWS::DynamoDB::Table'>,
 ): Promise<void> {
   if (TimeToLiveSpecification === undefined) return;
-  // DynamoDB rejects a setting that is set already.
+  // DynamoDB rejects a setting that has not changed.
   const { TimeToLiveDescription } = await client.send(new DescribeTimeToLiveCommand({ TableName: name }));
   const isEnabled = TimeToLiveDescription?.TimeToLiveStatus === 'ENABLED';
   const isSameAttribute = TimeToLiveDescription?.AttributeName === TimeToLiveSpecification.AttributeName;
@@ -323,7 +326,7 @@ async function checkKeys(
   const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
   if (isDeepStrictEqual(keysOf(Table ?? {}), keysOf(properties))) return;
   throw new UnusableStateError(
-    `Table ${name} has other keys or indexes in the template than the existing table. To begin empty, start without --keep, or delete the folder of --keep`,
+    `Table ${name} has other keys or indexes in the template than the existing table. To start empty, start without --keep, or delete the folder of --keep`,
   );
 }
 

@@ -68,7 +68,7 @@ export class DeployedStack {
   ): Promise<DeployedStack> {
     const deployed = new DeployedStack(readCloudAssembly(assembly), aws, options);
     for (const type of deployed.#resources.unknownTypes()) {
-      options.onProblem(`${type} has no part in the local stack`);
+      options.onProblem(`${type} is ignored by the local stack`);
     }
     try {
       await deployed.#run(deployed.#stack, deployed.#resources, new Set(), options.onStep);

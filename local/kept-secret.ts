@@ -17,8 +17,8 @@ interface Version {
 }
 
 /**
- * Checks the kept secret before it is rotated. The receiver still accepts the previous secret, so a stack that is open
- * to others must not start if that is the well-known one.
+ * Checks the stored secret before it is rotated. The receiver would still accept the previous secret. So a stack that
+ * others can reach must not start if that is the well-known one.
  * @param secret that the stack is about to start with
  * @param now milliseconds since the epoch
  * @throws UnusableStateError if the receiver would also accept the well-known secret
@@ -36,7 +36,7 @@ export async function assertKnownSecretNotAccepted(
       const accepted = await stillAccepted(client, name, secret, now - grace);
       if (accepted === undefined || !isLocalSecret(accepted)) continue;
       throw new UnusableStateError(
-        `${LOCAL_SECRET}, which everybody knows, was kept, and would still be accepted, as after a rotation: delete the folder to begin empty, or let no strangers in`,
+        `${LOCAL_SECRET} is the default secret that everybody knows. It is stored and would still be accepted, as after a rotation. Delete the folder to start empty, or start without --public-host`,
       );
     }
   } finally {
@@ -45,8 +45,9 @@ export async function assertKnownSecretNotAccepted(
 }
 
 /**
- * Gives a kept secret the value of this start, as a rotation does: signatures with the earlier one are still accepted.
- * @returns whether a secret was kept with another value
+ * Sets a stored secret to the value of this start, as a rotation does. Signatures with the earlier value are still
+ * accepted.
+ * @returns whether the stored value was another one
  */
 export async function rotateSecret(
   resources: Resources,
@@ -68,7 +69,7 @@ export async function rotateSecret(
   }
 }
 
-/** @returns what will be the secret's previous value, if the rotation to `secret` is not before `oldest` */
+/** @returns the value that will be the previous one, if the rotation to `secret` is not older than `oldest` */
 async function stillAccepted(
   client: SecretsManagerClient,
   name: string,
@@ -81,7 +82,7 @@ async function stillAccepted(
   return current.createdAt < oldest ? undefined : (await version(client, name, 'AWSPREVIOUS'))?.value;
 }
 
-/** How long the receiver accepts the previous secret: forever, if the template does not say. */
+/** How long the receiver accepts the previous secret: forever, unless the template sets a limit. */
 function graceMilliseconds(resources: Resources): number {
   const seconds = resources
     .ofType('AWS::Lambda::Function')

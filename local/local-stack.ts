@@ -142,16 +142,14 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
       const resources = new Resources(readCloudAssembly(options.assembly), location);
       if (publicHosts.length > 0) await assertKnownSecretNotAccepted(resources, operator, secret);
       if (await rotateSecret(resources, operator, secret)) {
-        onNote(
-          'The secret is not the one that was kept, which is accepted for 24 more hours, as after a rotation',
-        );
+        onNote('The secret has changed. The stored one is accepted for 24 more hours, as after a rotation');
       }
     }
     const stack = await DeployedStack.start(options.assembly, aws, { ...options, location, onProblem });
     closers.push(() => stack.close());
     if (stack.leftOver.length > 0) {
       onNote(
-        `Kept, but not of the template: ${stack.leftOver.join(', ')}. It stays until ${keep} is deleted`,
+        `Stored, but not in the template: ${stack.leftOver.join(', ')}. It stays until ${keep} is deleted`,
       );
     }
 
@@ -170,7 +168,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
         publicHosts,
         onForeign: () =>
           onProblem(
-            'Requests to another host than localhost, or through a proxy, were answered 421: --public-host lets a tunnel in',
+            'Requests to a host other than localhost, or through a proxy, were answered 421. To allow a tunnel, use --public-host',
           ),
       },
     );

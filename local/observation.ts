@@ -44,7 +44,7 @@ export interface ItemChange {
 export interface PublishedNotification {
   readonly topicArn: string;
   readonly subject: string;
-  /** What subscribers get, by protocol: `default`, `email`. */
+  /** What subscribers receive, by protocol: `default`, `email`. */
   readonly texts: Readonly<Record<string, string>>;
   /** String values of its message attributes: `eventId`, `event`. */
   readonly attributes: Readonly<Record<string, string>>;

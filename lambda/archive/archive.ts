@@ -49,7 +49,7 @@ export class Archive {
     for (const [index, { length }] of lines.entries()) {
       if (length > MAX_RECORD_BYTES) {
         failures[index] = new TooLargeToArchiveError(
-          `${length} bytes as a record, of at most ${MAX_RECORD_BYTES}`,
+          `${length} bytes as a record, more than the maximum of ${MAX_RECORD_BYTES}`,
         );
         continue;
       }

@@ -45,12 +45,12 @@ export async function readRecord<Name extends EventName>(
     throw new UnprocessableMessageError(`Not a usable event: ${describeProblems(parsed.problems)}`);
   }
   if (parsed.kind === 'unknown' || parsed.event.event !== name) {
-    throw new UnprocessableMessageError(`Not an event of this queue, which holds ${name}`);
+    throw new UnprocessableMessageError(`Wrong event for this queue, which is for ${name}`);
   }
   const event = parsed.event as PartnerEvent<Name>;
   // Without this check, an unreadable repair would be processed as an ordinary delivery.
   if (facts.replay === undefined && attributeOf(record, attribute.replay) !== undefined) {
-    throw new UnprocessableMessageError('The attribute `replay` is not one that a replay writes');
+    throw new UnprocessableMessageError('The message attribute `replay` is malformed');
   }
   return { ...event, ...facts, version: versionOf({ timestamp: event.timestamp, ...facts }) };
 }

@@ -2,7 +2,7 @@ import { isServerError, isThrottlingError, isTransientError } from '@smithy/core
 import { TooLargeToArchiveError } from '../archive/archive.ts';
 import { UnprocessableMessageError } from './received-event.ts';
 
-/** Longest delay, in seconds. */
+/** Maximum delay, in seconds. */
 const MAX_DELAY = 60 * 60;
 
 /**

@@ -1,10 +1,9 @@
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { describeProblems, type Problem as FieldProblem } from '../events/envelope.ts';
 
-/** In a form that both kinds of API accept. */
+/** Accepted by both kinds of API. */
 export type Answer = APIGatewayProxyStructuredResultV2;
 
-/** Makes every answer of the receiver. */
 function answer(statusCode: number, contentType: string, body: object): Answer {
   return {
     statusCode,

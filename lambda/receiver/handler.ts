@@ -36,9 +36,11 @@ const secrets = new WebhookSecrets({
   gracePeriod: Number(SECRET_GRACE_SECONDS) * 1000,
   onUnreadable: () => countUnlessSmokeTest('SecretUnreadable'),
   onStale: async (error) =>
-    logger.warn('Secret not readable; serving the cached one', await describeError(error)),
+    logger.warn('Cannot read the secret; using the cached one', await describeError(error)),
   onWhiteSpace: () =>
-    logger.warn('The stored secret begins or ends with white space, and is used with it: was it pasted?'),
+    logger.warn(
+      'The stored secret begins or ends with white space, which is used as part of it. Was it pasted?',
+    ),
 });
 
 const agent = new PreparedAgent();

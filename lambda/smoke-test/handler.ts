@@ -82,7 +82,7 @@ async function check(probe: Probe, outOfTime: AbortSignal): Promise<string | und
   for (;;) {
     const problem = await attempt(probe, outOfTime);
     if (problem === undefined) return undefined;
-    if (outOfTime.aborted) return `${name} ${last?.text ?? 'did not answer'} when the time was up`;
+    if (outOfTime.aborted) return `${name} ${last?.text ?? 'did not answer'} before the time limit`;
     if (!problem.mayPass || Date.now() > settled) return `${name} ${problem.text}`;
     last = problem;
     // The next attempt notices an abort.

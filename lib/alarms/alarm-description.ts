@@ -1,23 +1,23 @@
 import { type CfnElement, CfnResource, type Stack } from 'aws-cdk-lib';
 import { CfnAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 
-/** Characters. Source: CloudWatch API reference, `PutMetricAlarm`, `AlarmDescription`. */
+/** Maximum length, in characters. Source: CloudWatch API reference, `PutMetricAlarm`, `AlarmDescription`. */
 const MAX_LENGTH = 1_024;
 
-/** The longest value of each pseudo parameter that a description names. */
+/** The longest possible value of each pseudo parameter that a description uses. */
 const PSEUDO_PARAMETERS: Readonly<Record<string, string>> = {
   'AWS::AccountId': '111122223333',
   'AWS::Region': 'ap-northeast-3',
   'AWS::URLSuffix': 'amazonaws.com.cn',
 };
 
-/** The end of a stack's id, which is a UUID, and of the access log's name. */
+/** A UUID: the last part of a stack's id, and of the access log's name. */
 const STACK_UUID = '0a1b2c3d-0000-11f0-8000-0123456789ab';
 
-/** What CloudFormation appends to a name that it makes. */
+/** CloudFormation appends this to the names that it generates. */
 const SUFFIX = '-A1B2C3D4E5F6G';
 
-/** Characters of the names that CloudFormation makes, at most, by type. Sources: quotas of the services. */
+/** Maximum characters of generated names, by resource type. Sources: quotas of the services. */
 const MAX_NAME_LENGTHS: Readonly<Record<string, number>> = {
   'AWS::ApiGateway::RestApi': 10,
   'AWS::ApiGatewayV2::Api': 10,
@@ -27,17 +27,17 @@ const MAX_NAME_LENGTHS: Readonly<Record<string, number>> = {
   'AWS::SQS::Queue': 80,
 };
 
-/** The stack of an alarm. */
+/** The stack that has the alarm. */
 interface AlarmStack {
   readonly stackName: string;
-  /** Types of its resources by logical id. */
+  /** Resource types by logical id. */
   readonly types: ReadonlyMap<string, string>;
 }
 
 /**
- * A description as it is mailed, with the longest names that CloudFormation may put in.
- * @param part the description of a template, or a part of it
- * @throws Error if it has a function that is not known here
+ * The description as it will be mailed, with the longest names that CloudFormation may insert.
+ * @param part the description in a template, or a part of it
+ * @throws Error if it contains an unknown function
  */
 export function longestDescription(part: unknown, stack: AlarmStack): string {
   if (typeof part === 'string') return part;
@@ -62,7 +62,10 @@ function nameOf(logicalId: string, { stackName, types }: AlarmStack): string {
   return type === 'AWS::SNS::Topic' ? `arn:aws-us-gov:sns:ap-northeast-3:111122223333:${name}` : name;
 }
 
-/** The message about alarms of a stack that CloudWatch would refuse. @returns undefined if there are none */
+/**
+ * The message about descriptions that CloudWatch would reject for their length.
+ * @returns undefined if there are none
+ */
 export function tooLongDescriptions(stack: Stack): string | undefined {
   const resources = stack.node.findAll().filter((construct) => construct instanceof CfnResource);
   const logicalIdOf = (resource: CfnElement) => String(stack.resolve(resource.logicalId));

@@ -1,11 +1,10 @@
 import { EVENT_RETENTION_SECONDS, MAX_LOOK_SECONDS } from '../pipeline/queue-retention.ts';
 
-/** A text of an alarm; two where the kinds of API differ. `<…>` is filled in where the alarm is added. */
+/** A text of an alarm, or one for each kind of API. `<…>` is filled in by the caller of `Alarms.add`. */
 type Text = string | { readonly http: string; readonly rest: string };
 
-/** An alarm that the stack may have. */
 export interface AlarmDefinition {
-  /** CloudWatch's name of the metric. What it is of (a queue, a function, a log) is said where the alarm is added. */
+  /** CloudWatch's name of the metric. The caller of `Alarms.add` says which queue, function or log it belongs to. */
   readonly metric: {
     readonly name: string;
     readonly statistic: 'Sum' | 'Maximum' | 'Minimum' | 'p50' | 'p99';
@@ -16,24 +15,24 @@ export interface AlarmDefinition {
     /** @default '>=' */
     readonly comparison?: '>=' | '<' | '<=';
     readonly threshold: number;
-    /** While the event is paused: `npm run pause` and `resume` set it. */
+    /** Threshold while the event is paused. `npm run pause` and `npm run resume` switch between the two. */
     readonly thresholdInPause?: number;
-    /** Of the threshold, where it is not a number of things. */
+    /** Unit of the threshold. @default a plain number */
     readonly unit?: 'seconds' | 'milliseconds' | 'days';
-    /** The setting of the stage that the threshold is a multiple of. */
+    /** Setting of the stage. The threshold is a multiple of it. */
     readonly timesSetting?: string;
-    /** Periods of the metric that are looked at, or the setting of the stage that says how many. @default 1 */
+    /** Number of evaluated periods, or the setting that holds it. @default 1 */
     readonly periods?: number | 'quietAfter';
-    /** How many of them must be at the threshold. @default all */
+    /** How many of these periods must reach the threshold. @default all */
     readonly periodsAtThreshold?: number;
-    /** What a period without a value is. @default not breaching: no traffic is no fault */
+    /** Treatment of a period without a value. @default not breaching, because no traffic is no failure */
     readonly missingData?: 'BREACHING' | 'IGNORE';
   };
-  /** What users lose until somebody acts: a sentence. */
+  /** What users lose until somebody acts. A complete sentence. */
   readonly impact: Text;
   /** A sentence without its full stop. */
   readonly firstStep: Text;
-  /** Anchor of its section in `docs/operations.md`. */
+  /** Anchor of its card in `docs/operations.md`. */
   readonly section: string;
   /** Whether people are notified. @default true */
   readonly notifies?: boolean;
@@ -45,18 +44,20 @@ const FIVE_MINUTES = 5 * MINUTE;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** A look at a queue hides its messages: the alarm is off only when none was visible for longer than a look can take. */
+/**
+ * Looking at a queue hides its messages. So the alarm ends only if none was visible for longer than a look can take.
+ */
 const notEmpty = {
   metric: { name: 'ApproximateNumberOfMessagesVisible', statistic: 'Maximum', period: MINUTE },
   rings: { threshold: 1, periods: MAX_LOOK_SECONDS / MINUTE + 1, periodsAtThreshold: 1 },
 } as const;
 
-/** No value is silence, too: a new stack rings until the first delivery. */
+/** A missing value counts as silence, so a new stack fires this alarm until its first delivery. */
 const quiet = { comparison: '<', threshold: 1, periods: 'quietAfter', missingData: 'BREACHING' } as const;
 
 /**
- * The median must be late: a delivery that the partner repeats after an outage of ours is late rightfully, and comes among
- * others that are not. The period is so long that a partner who sends little is heard, too.
+ * The median must be late. After an outage of ours the partner repeats deliveries, which are late for a good reason and
+ * arrive among punctual ones. The period is long, so that the alarm also works for a partner that sends little.
  */
 const lag = {
   metric: { name: 'DeliveryLag', statistic: 'p50', period: HOUR },
@@ -71,9 +72,9 @@ const notDelivered = {
 } as const;
 
 /**
- * ACM renews its certificates well before, so one that comes this near was imported, or cannot be renewed. One that has
- * expired has no value any more: that must not look as if it were renewed. ACM publishes the metric twice a day. Source:
- * ACM user guide, "Supported CloudWatch metrics".
+ * ACM renews its own certificates earlier. One that is so close to its expiry was imported, or cannot be renewed. ACM
+ * publishes the metric twice a day, and not at all after expiry, so a missing value must not look like a renewal.
+ * Source: ACM user guide, "Supported CloudWatch metrics".
  */
 const certificateExpires = {
   metric: { name: 'DaysToExpiry', statistic: 'Minimum', period: DAY },
@@ -83,7 +84,10 @@ const certificateExpires = {
   section: 'certificate',
 } as const;
 
-/** CodeDeploy reads the state. The metric goes on when the version has all the traffic, so people are not notified. */
+/**
+ * For CodeDeploy, which reads the state. People are not notified, because the metric continues after the version has
+ * all the traffic.
+ */
 const rollsBack = {
   rings: { threshold: 1 },
   impact:
@@ -93,13 +97,13 @@ const rollsBack = {
   notifies: false,
 } as const;
 
-/** Errors that a version of a function reports, and its invocations that died or timed out. */
+/** Errors that a function's version reports, and its invocations that crashed or timed out. */
 const versionErrors = { name: 'VersionError', statistic: 'Sum', period: MINUTE } as const;
 const versionDeaths = { name: 'Errors', statistic: 'Sum', period: MINUTE } as const;
 
 /**
- * Every alarm that a stage may have, by its path in the stack: when it rings, and what its mail says. `docs/alarms.md`
- * has the same table (`npm run generate`).
+ * Every alarm that a stage may have, by its path in the stack: its condition, and the text of its mail.
+ * `docs/alarms.md` has the same table (`npm run generate`).
  */
 export const alarmTable = {
   '<Event>/DeadLetterQueue/NotEmpty': {
@@ -109,10 +113,10 @@ export const alarmTable = {
     section: 'dead-letters-of-an-event',
   },
   '<Event>/Waiting': {
-    // Those that back off do not count: after three receives SQS leaves a message out of the age. Source: SQS developer
-    // guide, "Available CloudWatch metrics".
+    // Messages that wait for a retry do not count: after three receives, SQS leaves a message out of this metric.
+    // Source: SQS developer guide, "Available CloudWatch metrics".
     metric: { name: 'ApproximateAgeOfOldestMessage', statistic: 'Maximum', period: MINUTE },
-    // In a pause it rings a day before SQS deletes something.
+    // During a pause, the alarm fires one day before SQS deletes a message.
     rings: { threshold: 15 * MINUTE, thresholdInPause: EVENT_RETENTION_SECONDS - DAY, unit: 'seconds' },
     impact: '<impact>',
     firstStep:
@@ -120,7 +124,7 @@ export const alarmTable = {
     section: 'waiting',
   },
   '<Event>/Paused': {
-    // Nobody publishes it: the alarm keeps the state that `npm run pause` and `resume` set.
+    // The metric has no values. The alarm keeps the state that `npm run pause` and `npm run resume` set.
     metric: { name: 'Paused', statistic: 'Maximum', period: MINUTE },
     rings: { threshold: 1, missingData: 'IGNORE' },
     impact: '<impact>',
@@ -129,7 +133,7 @@ export const alarmTable = {
   },
   Failing: {
     metric: { name: 'Failures', statistic: 'Sum', period: FIVE_MINUTES },
-    // In a row: a message that fails alone backs off and leaves gaps, which others may fill.
+    // Consecutive periods: a single failing message backs off and leaves gaps, unless other messages fill them.
     rings: { threshold: 1, periods: 3 },
     impact:
       'some events are processed late. An event that fails for about three hours becomes a dead letter.',
@@ -182,7 +186,7 @@ export const alarmTable = {
     section: 'secret-unreadable',
   },
   'Receiver/WrongSecret': {
-    // The metric is 1 for a right signature and 0 for a wrong one. Silence is no value.
+    // The metric is 1 for a correct signature and 0 for a wrong one. Without deliveries it has no value.
     metric: { name: 'Verified', statistic: 'Maximum', period: HOUR },
     rings: { comparison: '<', threshold: 1 },
     impact: 'for an hour every signature was wrong. If they are the partner’s, all its deliveries get 401.',
@@ -197,7 +201,7 @@ export const alarmTable = {
     section: 'quiet',
   },
   '<Event>/Quiet': {
-    // SQS counts it for nothing. What is redriven or replayed counts, too: it is no silence of ours to hear.
+    // Free, because SQS publishes it. Redriven and replayed messages count too.
     metric: { name: 'NumberOfMessagesSent', statistic: 'Sum', period: HOUR },
     rings: quiet,
     impact: '<impact>',
@@ -218,7 +222,7 @@ export const alarmTable = {
   },
   'Api/ServerErrors': {
     metric: { name: '5xx', statistic: 'Sum', period: FIVE_MINUTES },
-    // A single one is repeated and forgotten.
+    // The partner repeats a single failed delivery.
     rings: { threshold: 5 },
     impact: {
       http: 'deliveries are not accepted. The partner repeats those that got 500.',
@@ -232,7 +236,7 @@ export const alarmTable = {
   },
   'Api/NearThrottle': {
     metric: { name: 'Count', statistic: 'Sum', period: MINUTE },
-    // Before it is reached: API Gateway does not log every 429.
+    // Fires below the limit, because API Gateway does not log every 429.
     rings: { threshold: 0.8, timesSetting: 'apiThrottle.rate × 60' },
     impact: {
       http: 'requests are near the throttle. Above it they get 429, which the partner might not repeat: they may be lost.',
@@ -271,7 +275,7 @@ export const alarmTable = {
   },
   'Api/WrongAddress': {
     metric: { name: 'WrongAddress', statistic: 'Sum', period: HOUR },
-    // More than a stray scanner.
+    // Above the noise of an occasional scanner.
     rings: { threshold: 10 },
     impact: 'somebody posts to a wrong address of our API. If it is the partner, these events are lost.',
     firstStep: 'find out by source address who it is, and compare WebhookUrl with the partner’s setting',
@@ -279,7 +283,7 @@ export const alarmTable = {
   },
   'Api/RejectionsJump': {
     metric: { name: 'Unauthorized', statistic: 'Sum', period: FIVE_MINUTES },
-    // More than a stray scanner.
+    // Above the noise of an occasional scanner.
     rings: { threshold: 20 },
     impact:
       'many deliveries get 401: the partner signs with a secret that we do not have, or somebody else is posting.',
@@ -288,7 +292,7 @@ export const alarmTable = {
   },
   'Api/Slow': {
     metric: { name: 'Latency', statistic: 'p99', period: FIVE_MINUTES },
-    // The partner's own timeout is not known.
+    // The partner's timeout is unknown.
     rings: { threshold: 3_000, unit: 'milliseconds', periods: 3 },
     impact: 'our answers are slow (p99). The partner may time out and repeat deliveries.',
     firstStep:
@@ -297,7 +301,7 @@ export const alarmTable = {
   },
   'Api/Blocked': {
     metric: { name: 'BlockedRequests', statistic: 'Sum', period: FIVE_MINUTES },
-    // More than a stray scanner.
+    // Above the noise of an occasional scanner.
     rings: { threshold: 20 },
     impact:
       'AWS WAF blocks an address that sends too many requests. If it is the partner’s, deliveries fail until it sends fewer.',
@@ -329,7 +333,8 @@ export const alarmTable = {
   CertificateExpires: certificateExpires,
   OwnershipCertificateExpires: certificateExpires,
   'Archive/Failing': {
-    // Firehose drops what it could not write for a day. Source: Firehose developer guide, "Handle data delivery failures".
+    // Firehose drops data that it could not write for 24 hours. Source: Firehose developer guide, "Handle data delivery
+    // failures".
     metric: { name: 'ArchiveFailures', statistic: 'Sum', period: FIVE_MINUTES },
     rings: { threshold: 1 },
     impact:
@@ -343,5 +348,5 @@ export const alarmTable = {
   'Canaries/<event>-dies': { ...rollsBack, metric: versionDeaths },
 } as const satisfies Readonly<Record<string, AlarmDefinition>>;
 
-/** Path of an alarm, `<Event>` in place of an event's part of it. */
+/** Path of an alarm. `<Event>` stands for the part that names an event. */
 export type AlarmName = keyof typeof alarmTable;

@@ -15,21 +15,21 @@ import { subscribeEmails } from './subscriptions.ts';
 export interface AlarmsProps {
   readonly config: Pick<StageConfig, 'alarmEmails' | 'gateway' | 'runbook'>;
   readonly encryption: Encryption;
-  /** Name of the stage, for the commands that an alarm names. */
+  /** Name of the stage, for the commands in descriptions. */
   readonly stage: string;
 }
 
-/** What the table of alarms cannot know. */
+/** Values of an alarm that are not in the table. */
 export interface AlarmProps {
-  /** What the metric is of. */
+  /** The resource or log that has the metric. */
   readonly metricsOf: MetricSource;
-  /** Where to look in the console of AWS, as `console-links.ts` makes them. */
+  /** Links into the AWS console, made by `console-links.ts`. */
   readonly links: readonly [string, ...string[]];
-  /** For `<event>` and `<impact>` in the texts. */
+  /** Fills in `<event>` and `<impact>` in the texts. */
   readonly event?: EventName;
-  /** For any other `<…>` in the texts. */
+  /** Values for all other `<…>` in the texts. */
   readonly text?: Readonly<Record<string, string>>;
-  /** Value of the setting that the table names. If the threshold is a multiple of it, in the metric's unit. */
+  /** Value of the setting that the table names. In the unit of the metric, if the threshold is a multiple of it. */
   readonly setting?: number;
   /** @default the last part of the alarm's name */
   readonly id?: string;
@@ -41,7 +41,7 @@ const COMPARISONS = {
   '<': ComparisonOperator.LESS_THAN_THRESHOLD,
 };
 
-/** Makes the alarms of the table. They notify one topic, which sends e-mail. */
+/** Creates the alarms of the table. They notify one topic, which sends e-mails. */
 export class Alarms extends Construct {
   readonly topic: Topic;
   readonly #props: AlarmsProps;
@@ -51,7 +51,7 @@ export class Alarms extends Construct {
     super(scope, id);
     this.#props = props;
     this.topic = new Topic(this, 'Topic', { masterKey: props.encryption.alarmKey, enforceSSL: true });
-    // The policy that enforces TLS replaces SNS' own, which would have let the account's alarms publish.
+    // The policy that enforces TLS replaces the default policy of SNS, which would let the account's alarms publish.
     this.topic.addToResourcePolicy(
       new PolicyStatement({
         principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
@@ -67,7 +67,7 @@ export class Alarms extends Construct {
     });
   }
 
-  /** Adds an alarm of the table. Unless the table says otherwise, it notifies when it begins and when it is over. */
+  /** Adds an alarm of the table. Unless the table says otherwise, it notifies when it begins and when it ends. */
   add(scope: Construct, name: AlarmName, props: AlarmProps): Alarm {
     const { metric, rings, section, notifies = true, ...texts }: AlarmDefinition = alarmTable[name];
     const { setting = 1, id = name.split('/').at(-1) ?? name } = props;
@@ -100,12 +100,12 @@ export class Alarms extends Construct {
     return alarm;
   }
 
-  /** Each threshold once, of those alarms that the stage has. */
+  /** The distinct thresholds of these alarms, if the stage has them. */
   thresholdsOf(...names: readonly AlarmName[]): number[] {
     return [...new Set(names.flatMap((name) => this.#thresholds.get(name) ?? []))];
   }
 
-  /** @throws Error if nothing was given for a `<…>` */
+  /** @throws Error if a `<…>` has no value */
   #fillIn(text: AlarmDefinition['impact'], { event, text: others }: AlarmProps): string {
     const { config, stage } = this.#props;
     const values: Readonly<Record<string, string>> = {

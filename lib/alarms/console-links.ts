@@ -6,8 +6,8 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { IConstruct } from 'constructs';
 
 /**
- * Hosts of the console by how the names of a partition's regions begin. Sources: "Service endpoints" of the
- * user guides of AWS China, AWS GovCloud (US) and the AWS European Sovereign Cloud.
+ * Hosts of the AWS console, by the first characters of a region's name. Sources: "Service endpoints" in the user guides
+ * of AWS China, AWS GovCloud (US) and the AWS European Sovereign Cloud.
  */
 const HOSTS: readonly (readonly [start: string, host: string])[] = [
   ['cn-', 'console.amazonaws.cn'],
@@ -17,7 +17,7 @@ const HOSTS: readonly (readonly [start: string, host: string])[] = [
 
 const HOST = 'console.aws.amazon.com';
 
-/** Milliseconds of a log that a link shows: three hours, as on the dashboard. */
+/** Milliseconds of the log that a link shows: three hours, as on the dashboard. */
 const LOG_RANGE = 3 * 60 * 60 * 1000;
 
 export function queueLink(queue: IQueue): string {
@@ -27,8 +27,8 @@ export function queueLink(queue: IQueue): string {
 }
 
 /**
- * The lines of the last hours that match a filter pattern.
- * @param name of the group, encoded by {@link inFragment}; names that CloudFormation makes need no encoding
+ * Link to the log lines of the last three hours that match a filter pattern.
+ * @param name of the log group, encoded by {@link inFragment}. Names that CloudFormation generates need no encoding
  */
 export function logLink(logGroup: ILogGroup, filterPattern: string, name = logGroup.logGroupName): string {
   const group = `#logsV2:log-groups/log-group/${name}`;
@@ -56,12 +56,12 @@ export function restApiLink(scope: IConstruct, apiId: string): string {
   return link('API', scope, `apigateway/main/apis/${apiId}/resources`, `&api=${apiId}`);
 }
 
-/** @param scope of the region that the certificate is of */
+/** @param scope in the certificate's region */
 export function certificateLink(scope: IConstruct, arn: string): string {
   return link('Certificate', scope, 'acm/home', `#/certificates/${arn.split('/').at(-1)}`);
 }
 
-/** A page of the console. In another partition than `aws`, a stage must set its `region` for the right host. */
+/** A page of the AWS console. Outside the partition `aws`, the host is right only if the stage sets its `region`. */
 function link(name: string, scope: IConstruct, page: string, rest: string): string {
   const { region } = Stack.of(scope);
   const partition = Token.isUnresolved(region)

@@ -6,27 +6,29 @@ import type { EventName } from '../../lambda/events/catalogue.ts';
 import { metrics as reportedMetrics } from '../../lambda/metric-names.ts';
 import { SMOKE_TEST_PREFIX } from '../../lambda/receiver/request.ts';
 
-/** What CloudWatch has metrics of: a queue, a function, an API … */
+/** Something that has CloudWatch metrics: a queue, a function, an API, a log. */
 export interface MetricSource {
   metric(metricName: string, options?: MetricOptions): Metric;
 }
 
 type Dimensions = Readonly<Record<string, string>>;
 
-/** Metrics of a namespace under the same dimensions. */
+/** Metrics of one namespace with the same dimensions. */
 export const metricsUnder = (namespace: string, dimensionsMap: Dimensions): MetricSource => ({
   metric: (metricName, options) => new Metric({ namespace, metricName, dimensionsMap, ...options }),
 });
 
 /**
- * Metrics that are made of the stack's logs, in a namespace of its name: what functions report as embedded metric format
- * (with the dimension `service`), and what {@link countLines} counts.
- * @param dimensions a reported metric has those of them that functions report it with
+ * Metrics from the stack's logs, in a namespace with the stack's name: those that functions publish in the embedded
+ * metric format (with the dimension `service`), and those of {@link countLines}.
+ * @param dimensions a published metric gets those that functions publish it with
  */
 export function logMetrics(scope: Construct, dimensions: Dimensions = {}): MetricSource {
   const namespace = Stack.of(scope).stackName;
   return {
-    /** @throws Error if a dimension of a reported metric is not given: CloudWatch knows it under all of them only */
+    /**
+     * @throws Error if a dimension of a published metric is missing. CloudWatch finds the metric only with all of them
+     */
     metric(metricName, options) {
       const reported: { dimensions: readonly string[] } | undefined =
         reportedMetrics[metricName as keyof typeof reportedMetrics];
@@ -43,41 +45,44 @@ export function logMetrics(scope: Construct, dimensions: Dimensions = {}): Metri
   };
 }
 
-/** The pattern of lines with one of these messages. @param messages a trailing `*` stands for any text */
+/**
+ * Filter pattern for lines with one of these messages.
+ * @param messages a trailing `*` stands for any text
+ */
 export const messagePattern = (...messages: readonly string[]): string =>
   `{ ${messages.map((message) => `$.message = "${message}"`).join(' || ')} }`;
 
 /**
- * What Lambda writes of an invocation that failed, timed out or died. Source: Lambda developer guide, "Configuring JSON and
- * plain text log formats"; Lambda telemetry API reference, `platform.report`.
+ * Lambda's line about an invocation that failed, timed out or crashed. Source: Lambda developer guide, "Configuring
+ * JSON and plain text log formats"; Lambda telemetry API reference, `platform.report`.
  */
 export const INVOCATION_FAILED = '{ $.type = "platform.report" && $.record.status != "success" }';
 
-/** Lines of the receiver about a delivery whose signature was right, whatever became of it. */
+/** Lines of the receiver about deliveries with a correct signature, whatever their outcome. */
 export const SIGNATURE_RIGHT = messagePattern('Accepted', 'Parked', 'Unusable');
 
-/** Its lines about a well-formed signature that was wrong; that of the smoke test is meant to be. */
+/** Lines of the receiver about well-formed but wrong signatures, except those of the smoke test. */
 export const SIGNATURE_WRONG = `{ $.message = "Rejected" && $.reason = "wrong-signature" && $.requestId != "${SMOKE_TEST_PREFIX}*" }`;
 
-/** The lines of an event that the receiver has accepted. */
+/** Lines of the receiver about accepted deliveries of an event. */
 export const acceptedPattern = (event: EventName): string =>
   `{ $.message = "Accepted" && $.event = "${event}" }`;
 
-/** Lines of a log that make values of a metric. */
+/** Log lines that become values of a metric. */
 interface CountedLines {
   readonly metric: string;
   readonly pattern: string;
-  /** A number, or the field of the line that has one. @default '1' */
+  /** A number, or the field of the line that holds it. @default '1' */
   readonly value?: string;
-  /** Fields of the line that are dimensions of the metric, by their names. @default none */
+  /** Fields of the line that become dimensions, by the dimensions' names. @default none */
   readonly dimensions?: Dimensions;
 }
 
 /**
- * What is counted from the receiver's log, by the ids of the filters. `Verified` is 1 for a right signature and 0 for a
- * wrong one, so that its maximum tells wrong ones alone from wrong ones among right ones, and both from silence. A filter
- * keeps each value of `DeliveryLag` (milliseconds from the partner's `timestamp` to the receipt), so that it has
- * percentiles. Source: CloudWatch Logs user guide, "Creating metrics from log events using filters".
+ * Metrics from the receiver's log, by filter id. `Verified` is 1 for a correct signature and 0 for a wrong one. So its
+ * maximum shows whether all signatures were wrong, and a missing value shows silence. `DeliveryLag` is the milliseconds
+ * from the partner's `timestamp` to the receipt. Its filter keeps every value, so percentiles work. Source: CloudWatch
+ * Logs user guide, "Creating metrics from log events using filters".
  */
 export const receiverLines: Readonly<Record<string, CountedLines>> = {
   WronglySigned: { metric: 'Verified', pattern: SIGNATURE_WRONG, value: '0' },
@@ -90,7 +95,7 @@ export const receiverLines: Readonly<Record<string, CountedLines>> = {
   },
 };
 
-/** The lag of one event: a metric that is paid for by itself. */
+/** The lag of one event. It is a separate metric with its own price. */
 export const eventLagLines = (event: EventName): Readonly<Record<string, CountedLines>> => ({
   [`DeliveryLag-${event}`]: {
     metric: 'DeliveryLag',
@@ -101,8 +106,8 @@ export const eventLagLines = (event: EventName): Readonly<Record<string, Counted
 });
 
 /**
- * What is counted from each consumer's log. A consumer that died could not log its failure. `EffectLatency` is milliseconds
- * from the receipt of a delivery to its effect; replays have none.
+ * Metrics from each consumer's log. They include crashes, which a consumer cannot report itself. `EffectLatency` is the
+ * milliseconds from the receipt of a delivery to its effect. Replays have none.
  */
 export const consumerLines: Readonly<Record<string, CountedLines>> = {
   Failed: { metric: 'Failures', pattern: messagePattern('Failed') },
@@ -111,7 +116,7 @@ export const consumerLines: Readonly<Record<string, CountedLines>> = {
   EffectLatency: { metric: 'EffectLatency', pattern: '{ $.latencyMs >= 0 }', value: '$.latencyMs' },
 };
 
-/** Counts lines of a log into metrics of the stack. Several logs may count into one metric, which is then paid for once. */
+/** Counts log lines as metrics of the stack. If several logs count the same metric, it is paid for once. */
 export function countLines(log: LogGroup, lines: Readonly<Record<string, CountedLines>>): void {
   for (const [id, { metric, pattern, value = '1', dimensions }] of Object.entries(lines)) {
     log.addMetricFilter(id, {

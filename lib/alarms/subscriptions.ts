@@ -7,7 +7,7 @@ import { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import type { StageConfig } from '../config.ts';
 
-/** Mails what is published to a topic. Each address has to confirm once, by the link in SNS' first mail. */
+/** Sends a topic's messages by e-mail. Each recipient must confirm once, by the link in the first mail of SNS. */
 export function subscribeEmails(topic: Topic, addresses: readonly string[]): void {
   for (const address of addresses) {
     acknowledge(
@@ -20,7 +20,7 @@ export function subscribeEmails(topic: Topic, addresses: readonly string[]): voi
 
 export type ChatChannelsProps = StageConfig['chat'] & { readonly topic: ITopic };
 
-/** Shows what is published to a topic in Slack and Teams, by Amazon Q Developer in chat applications. */
+/** Shows a topic's messages in Slack and Teams, by Amazon Q Developer in chat applications. */
 export class ChatChannels extends Construct {
   constructor(scope: Construct, id: string, { topic, slack, teams }: ChatChannelsProps) {
     super(scope, id);
@@ -29,7 +29,7 @@ export class ChatChannels extends Construct {
     const common = {
       iamRoleArn: role.roleArn,
       snsTopicArns: [topic.topicArn],
-      // What people may do in the account by talking to Amazon Q: nothing. The default is AdministratorAccess.
+      // People in the channel may do nothing in the account. The default is AdministratorAccess.
       guardrailPolicies: [ManagedPolicy.fromAwsManagedPolicyName('AWSDenyAll').managedPolicyArn],
       loggingLevel: 'ERROR',
     };
@@ -48,7 +48,7 @@ export class ChatChannels extends Construct {
         configurationName: `${stackName}-teams`,
         teamsTenantId: teams.tenantId,
         teamId: teams.teamId,
-        // The console shows it as it is, CloudFormation takes it percent-encoded.
+        // The console shows the id decoded. CloudFormation expects it percent-encoded.
         teamsChannelId: encodeURIComponent(decodeURIComponent(teams.channelId)),
       });
     }

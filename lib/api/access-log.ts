@@ -25,7 +25,7 @@ export function accessLogFormat(id: 'requestId' | 'extendedRequestId', route: 'r
   });
 }
 
-/** Lines with one of these statuses. */
+/** Matches lines with one of these statuses. */
 export function statusIn(first: number, ...others: number[]) {
   const is = (status: number) => FilterPattern.stringValue('$.status', '=', String(status));
   return others.length === 0 ? is(first) : FilterPattern.any(is(first), ...others.map(is));
@@ -43,7 +43,7 @@ export class AccessLog extends ProtectedLog {
 
   constructor(scope: Construct, id: string, props: ProtectedLogProps) {
     const { stackName, stackId } = Stack.of(scope);
-    // A fixed name may be taken: a deleted stack of that name may have left its log.
+    // A fixed name could collide with the log of a deleted stack of the same name.
     const name = `${stackName}-access-${Fn.select(2, Fn.split('/', stackId))}`;
     super(scope, id, { ...props, logGroupName: `${PREFIX}${name}` });
     this.#nameInLinks = `${inFragment(PREFIX)}${name}`;

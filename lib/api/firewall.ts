@@ -7,10 +7,10 @@ import type { StageConfig } from '../config.ts';
 
 export type FirewallSettings = NonNullable<StageConfig['waf']>;
 
-/** Seconds that the rate rule counts. Source: AWS WAF developer guide, "Rate-based rule high-level settings". */
+/** Seconds over which the rate rule counts. Source: AWS WAF developer guide, "Rate-based rule high-level settings". */
 const RATE_WINDOW = 300;
 
-/** The rule that limits what one address may send. */
+/** The rule that limits the requests of one address. */
 export const RATE_RULE = 'RequestsPerAddress';
 
 /**

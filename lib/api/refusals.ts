@@ -1,14 +1,14 @@
 /** Seconds after which a sender should retry. */
 const SOON = 5;
 const LATER = 30;
-/** The window of AWS WAF's rate rule. */
+/** Seconds over which AWS WAF's rate rule counts. */
 const RATE_WINDOW = 300;
 
 /**
- * What a REST API itself refuses, and after how many seconds to send it again. The kinds of a failed integration are
- * named besides their default: whether they take its status is documented one way and reported the other. If Lambda's own
- * 429 is passed through, it takes the default of 4XX. About a body that is too large the guide says both that its answer can
- * be changed and that it cannot. It has no time to repeat, because it does not get smaller. Source: API Gateway developer
+ * Errors that a REST API itself answers, with the seconds after which to send again. Failed integrations are listed
+ * beside the default, because the documentation and reports disagree on whether they take its status. A 429 of Lambda
+ * that is passed through takes the DEFAULT_4XX. For a body that is too large, the guide says both that the answer can
+ * be changed and that it cannot. It has no retry time, because the body stays too large. Source: API Gateway developer
  * guide, "Gateway response types" and "Amazon API Gateway important notes for REST APIs".
  */
 export const refusals = {
@@ -22,9 +22,8 @@ export const refusals = {
 } as const;
 
 /**
- * The kinds of a request for something that the API does not have: without a signature of AWS, with one that is not valid
- * or has expired, and with a valid one. They are named so that no scanner gets the status of DEFAULT_4XX. Source: "Gateway response
- * types".
+ * Error types of a request for an unknown path: without an AWS signature, with an invalid or expired one, and with a
+ * valid one. They are listed so that scanners do not get the status of DEFAULT_4XX. Source: "Gateway response types".
  */
 export const NOT_FOUND = {
   NotFound: 'MISSING_AUTHENTICATION_TOKEN',

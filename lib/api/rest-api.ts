@@ -40,7 +40,7 @@ export function restGateway(scope: Construct, { firewall, ...props }: RestGatewa
     endpointTypes: [EndpointType.REGIONAL],
     binaryMediaTypes: ['*/*'],
     disableExecuteApiEndpoint: !defaultEndpoint,
-    // The role is one setting of the whole account and not this stack's: docs/deploying.md.
+    // The role is a setting of the whole account, not of this stack: docs/deploying.md.
     cloudWatchRole: false,
     deployOptions: {
       stageName: STAGE,
@@ -50,7 +50,7 @@ export function restGateway(scope: Construct, { firewall, ...props }: RestGatewa
       accessLogFormat: AccessLogFormat.custom(accessLogFormat('extendedRequestId', 'resourcePath')),
     },
   });
-  // An address that the CDK adds to the outputs, which is not the one to post to.
+  // The CDK would add an address to the outputs that is not the webhook's.
   api.node.tryRemoveChild('Endpoint');
   api.root
     .resourceForPath(RESOURCE.join('/'))
@@ -65,10 +65,10 @@ export function restGateway(scope: Construct, { firewall, ...props }: RestGatewa
     metrics: { metric: (name, options) => stage.metric(METRIC_NAMES[name] ?? name, options) },
     link: restApiLink(api, api.restApiId),
     ownAnswers: {
-      // Lambda's throttling that is passed through is a 429, or has taken the status of DEFAULT_4XX.
+      // Lambda's own throttling is passed on as 429, or takes the status of DEFAULT_4XX.
       Throttled: FilterPattern.any(statusIn(429), answeredAs('THROTTLED'), answeredAs('DEFAULT_4XX')),
       Unavailable: FilterPattern.any(
-        // What does not take the status that is set for it.
+        // Answers that do not take their configured status.
         statusIn(502, 503, 504),
         FilterPattern.all(
           statusIn(500),
@@ -80,7 +80,7 @@ export function restGateway(scope: Construct, { firewall, ...props }: RestGatewa
       TooLarge: FilterPattern.any(statusIn(413), answeredAs('REQUEST_TOO_LARGE')),
       WrongAddress: FilterPattern.all(
         FilterPattern.stringValue('$.method', '=', 'POST'),
-        // The receiver does not answer it.
+        // The receiver never answers 404.
         statusIn(404),
       ),
     },
@@ -94,7 +94,7 @@ export function restGateway(scope: Construct, { firewall, ...props }: RestGatewa
   };
 }
 
-/** By the access log's `responseType`: the status is 500 for all. */
+/** Distinguishes answers by the access log's `responseType`, because all have status 500. */
 export const answeredAs = (responseType: string) =>
   FilterPattern.stringValue('$.responseType', '=', responseType);
 
@@ -111,7 +111,7 @@ function answerWith500(api: RestApi): void {
       templates: { 'application/json': body },
     });
   }
-  // As an HTTP API says it; otherwise it would be 403 and speak of a token.
+  // As an HTTP API answers. The default would be 403 with a message about a token.
   for (const [id, type] of Object.entries(NOT_FOUND)) {
     api.addGatewayResponse(id, {
       type: ResponseType.of(type),

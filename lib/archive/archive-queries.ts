@@ -21,10 +21,10 @@ export interface ArchiveQueriesProps {
 const RESULTS_PREFIX = 'queries/';
 const RESULTS_KEPT = Duration.days(1);
 
-/** As the prices count them. */
+/** The same unit as in the prices. */
 const BYTES_OF_A_GIGABYTE = 2 ** 30;
 
-/** Names that are reserved in Athena. */
+/** Reserved words of Athena, and the column names used instead. */
 const RESERVED: Readonly<Record<string, string>> = { timestamp: 'sent_at' };
 
 const COLUMN_TYPES: Readonly<Record<string, string>> = {
@@ -34,8 +34,8 @@ const COLUMN_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The fields of a record as columns. Glue's names have no capitals. Times stay text, because ISO 8601 of one width
- * sorts correctly. `event` is a partition.
+ * A record's fields as columns. Glue's names have no capitals. Times stay text: ISO 8601 of equal width sorts
+ * correctly. `event` is a partition.
  */
 const COLUMNS = Object.entries(z.toJSONSchema(recordSchema, { io: 'input' }).properties ?? {})
   .filter(([field]) => field !== 'event')
@@ -45,7 +45,7 @@ const COLUMNS = Object.entries(z.toJSONSchema(recordSchema, { io: 'input' }).pro
     type: columnType(schema),
   }));
 
-/** @throws if a field has a type that no column has yet */
+/** @throws Error if no column type is known for a field's type */
 function columnType(field: z.core.JSONSchema._JSONSchema): string {
   const { type, properties } = typeof field === 'boolean' ? {} : field;
   if (properties !== undefined) {
@@ -60,7 +60,7 @@ function columnType(field: z.core.JSONSchema._JSONSchema): string {
 /** The table's name in queries. */
 const TABLE = 'records';
 
-/** Frequent questions. A file of the same name has each one in Athena's SQL over the table `records`. */
+/** Frequent questions. For each one, a file of the same name has Athena's SQL over the table `records`. */
 export const archiveQueries = {
   'sent-by-shop': 'What did a shop send last week?',
   stale: 'How many events were stale, by event and day?',
@@ -71,7 +71,6 @@ export const archiveQueries = {
 
 export type ArchiveQuery = keyof typeof archiveQueries;
 
-/** The SQL of a question. */
 export function archiveQuery(name: ArchiveQuery): string {
   return readFileSync(new URL(`archive-queries/${name}.sql`, import.meta.url), 'utf8');
 }
@@ -157,7 +156,7 @@ export class ArchiveQueries extends Construct {
 }
 
 /**
- * How a line becomes a row. A damaged line becomes a row of nulls and does not end the query. Source: Athena user
+ * Converts a line to a row. A damaged line becomes a row of nulls and does not stop the query. Source: Athena user
  * guide, "OpenX JSON SerDe".
  */
 const SERIALISATION = {
@@ -169,8 +168,8 @@ const SERIALISATION = {
 };
 
 /**
- * The partitions, for Athena to compute: all hours of the days that S3 keeps. S3 rounds a record's expiry up to
- * midnight. Source: Athena user guide, "Set up partition projection".
+ * Partition projection: Athena computes a partition for each hour of the days that S3 keeps. S3 rounds a record's
+ * expiry up to midnight. Source: Athena user guide, "Set up partition projection".
  */
 function projection(records: string, days: number): Record<string, string> {
   return {

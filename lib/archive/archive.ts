@@ -23,7 +23,7 @@ export interface ArchiveProps {
 /** Prefix of all records. Each event has its own below it. */
 export const RECORDS_PREFIX = 'event=';
 
-/** A line about an object that was not written. Source: Firehose developer guide, "Monitor using CloudWatch Logs". */
+/** In lines about an object that was not written. Source: Firehose developer guide, "Monitor using CloudWatch Logs". */
 const FAILED = '"errorCode"';
 
 /** Megabytes of uncompressed records after which an object is written early, so that objects are quick to read. */
@@ -76,7 +76,7 @@ export class Archive extends Construct {
     for (const statement of permissions) writer.addToPolicy(statement);
     encryption.grant(writer, permissions);
     if (encryption.key) {
-      // AWS documents it for the role that creates the stream. Others needed it for the delivery role, too:
+      // AWS documents this for the role that creates the stream. Others needed it for the delivery role, too:
       // https://github.com/ministryofjustice/modernisation-platform-environments/pull/19058.
       writer.addToPolicy(
         new PolicyStatement({
@@ -93,7 +93,7 @@ export class Archive extends Construct {
       'Firehose ends the keys of its objects in an id of its own.',
     );
 
-    // For all streams, because their log has nothing else.
+    // One metric for all streams: their shared log has nothing but failures.
     countLines(log, { Failures: { metric: 'ArchiveFailures', pattern: FAILED } });
     alarms.add(this, 'Archive/Failing', { metricsOf: logMetrics(this), links: [logLink(log, FAILED)] });
 

@@ -9,7 +9,7 @@ import type { EventPipeline } from '../pipeline/event-pipeline.ts';
 import type { Receiver } from '../pipeline/receiver.ts';
 import { prices } from '../prices.ts';
 
-/** What is paid by use. */
+/** Resources that are paid by use. */
 export interface CostSources {
   readonly api: WebhookApi;
   readonly receiver: Receiver;
@@ -23,13 +23,13 @@ const DEFAULT_MEMORY_MEGABYTES = 128;
 
 const REQUEST_PRICE = { http: 'httpApiRequest', rest: 'restApiRequest' } as const;
 
-/** Each begun chunk of a record is paid for as one. Source: as the price's. */
+/** Firehose rounds each record up to this many bytes. Source: that of the price. */
 const FIREHOSE_CHUNK = 5 * 1024;
 
-/** As the prices count them. */
+/** The same unit as in the prices. */
 const BYTES_OF_A_GIGABYTE = 2 ** 30;
 
-/** What does it cost? Dollars by service, from what the services count, an hour and a day at a time. */
+/** What does it cost? Dollars by service per hour and per day, computed from the services' own metrics. */
 export function cost(sources: CostSources): IWidget[][] {
   const graph = (title: string, period: Duration, start: string) =>
     new GraphWidget({
@@ -90,7 +90,7 @@ function charges({ api, receiver, pipelines, archive, effects }: CostSources, pe
     charge(
       'sqs',
       'SQS requests (upper limit)',
-      // Messages of a batch share a request, and no metric says so: each is counted as one of its own.
+      // Messages of a batch share a request, but no metric shows it. So each message counts as one request.
       pipelines.flatMap(({ queue }) => [
         queue.metricNumberOfMessagesSent(total),
         queue.metricNumberOfMessagesReceived(total),
@@ -128,7 +128,7 @@ function charges({ api, receiver, pipelines, archive, effects }: CostSources, pe
   ];
 }
 
-/** Functions by their memory in megabytes, as it stands in the template. */
+/** Functions by their memory in the template, in megabytes. */
 function byMemory(functions: readonly LambdaFunction[]): Map<number, LambdaFunction[]> {
   return Map.groupBy(functions, ({ node }) => {
     const template = node.defaultChild;
@@ -149,10 +149,10 @@ interface Sum {
 /** Decimal places that keep a price for one byte or millisecond exact enough. */
 const PLACES = 15;
 
-/** The sum of metrics, times a factor. A metric without a value in a period counts nothing. */
+/** The sum of metrics, multiplied by a factor. A metric without a value in a period counts as 0. */
 export function sum({ id, label, metrics, period, factor = 1 }: Sum): MathExpression {
   const ids = metrics.map((_, index) => `${id}${index}`);
-  // Written out: the syntax of metric math has no exponents.
+  // Metric math has no notation with exponents.
   const times = factor === 1 ? '' : ` * ${factor.toFixed(PLACES).replace(/0+$/, '')}`;
   return new MathExpression({
     expression: `SUM([${ids.join(',')}])${times}`,

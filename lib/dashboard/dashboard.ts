@@ -12,18 +12,18 @@ import { PRICES_DATE } from '../prices.ts';
 import { cost } from './cost-graphs.ts';
 import { accepting, type DashboardSources, heading, keepingUp, stuck } from './delivery-graphs.ts';
 
-/** What the dashboard shows when it is opened. */
+/** Time range when the dashboard is opened. */
 const RANGE = Duration.hours(3);
 
 /** Source: CloudWatch API reference, "Dashboard body structure and syntax", properties of an alarm widget. */
 const MAX_ALARMS_OF_A_WIDGET = 100;
 
-/** Rows of the grid that some alarms take: six stand in one, and from eight rows on the widget scrolls. */
+/** Grid rows for a number of alarms. A row shows six, and a widget of eight rows scrolls. */
 const alarmsHeight = (alarms: number) => Math.min(Math.max(Math.ceil(alarms / 6), 2), 8);
 
 /**
- * One CloudWatch dashboard, named after the stack, that answers from top to bottom: are we accepting, are we keeping up,
- * what is stuck, what does it cost. Above stands the state of every alarm that the stack has by now.
+ * One CloudWatch dashboard, named after the stack. It answers from top to bottom: are we accepting, are we keeping up,
+ * what is stuck, what does it cost. The first row shows the state of every alarm that exists when this is called.
  */
 export function addDashboard(scope: Construct, sources: DashboardSources): void {
   const { stackName } = Stack.of(scope);
@@ -65,12 +65,13 @@ export function addDashboard(scope: Construct, sources: DashboardSources): void 
     ),
     ...cost(sources),
   ];
-  // At another path it would be another resource, and CloudFormation would delete this one last, by the name that both have.
+  // With another path the dashboard would be another resource. CloudFormation would delete the old one last, by the
+  // name that both have.
   const place = new Construct(new Construct(scope, 'Dashboard'), 'Dashboards');
   new Dashboard(place, 'Dashboard', {
     dashboardName: stackName,
     defaultInterval: RANGE,
-    // Alarm lines are for the periods of the graphs.
+    // Alarm lines fit only the periods of the graphs.
     periodOverride: PeriodOverride.INHERIT,
     widgets: rows,
   });

@@ -9,7 +9,7 @@ import type { EventPipeline } from '../pipeline/event-pipeline.ts';
 import type { ProtectedQueue } from '../pipeline/protected-storage.ts';
 import { type CostSources, sum } from './cost-graphs.ts';
 
-/** What the dashboard shows. */
+/** Resources that the dashboard shows. */
 export interface DashboardSources extends CostSources {
   readonly quarantine: ProtectedQueue;
   readonly unrouted: ProtectedQueue;
@@ -21,16 +21,16 @@ const sumOfAMinute = { period, statistic: 'Sum' };
 const maximum = { period, statistic: 'Maximum' };
 
 interface Graph {
-  /** In plain words: what the reader sees in it. */
+  /** In plain words. */
   readonly title: string;
-  /** Columns of the 24 that the dashboard has. @default an equal share of the row */
+  /** Width in columns; the dashboard has 24. @default an equal share of the row */
   readonly width?: number;
   readonly left: readonly IMetric[];
-  /** Of the left axis. */
+  /** Unit of the left axis. */
   readonly unit: string;
-  /** Lines where alarms on the metrics of the left axis ring. An alarm on the sum of another period is none. */
+  /** Thresholds of alarms on the metrics of the left axis. Alarms on sums of another period must not be drawn. */
   readonly alarmsAt?: readonly number[];
-  /** Whether the values of the left axis add up. @default false */
+  /** Whether the values of the left axis are stacked. @default false */
   readonly stacked?: boolean;
   /** @default no right axis */
   readonly right?: {
@@ -40,14 +40,13 @@ interface Graph {
   };
 }
 
-/** Rows of the dashboard's grid that a graph takes: room for a title, a curve and a legend of two lines. */
+/** Grid rows of a graph: a title, a curve, and a legend of two lines. */
 const GRAPH_HEIGHT = 6;
 
 const axis = (label: string) => ({ min: 0, label, showUnits: false });
 const alarmLines = (thresholds: readonly number[] = []) =>
   thresholds.map((value) => ({ value, label: 'Alarm', color: Color.RED }));
 
-/** A row of graphs. */
 function row(...graphs: readonly Graph[]): IWidget[] {
   return graphs.map(
     ({ title, width = 24 / graphs.length, left, unit, alarmsAt, stacked = false, right }) =>
@@ -68,14 +67,17 @@ function row(...graphs: readonly Graph[]): IWidget[] {
   );
 }
 
-/** A row with a heading, and a line below it. @param text in Markdown */
+/**
+ * A row with a heading and an optional line below it.
+ * @param text in Markdown
+ */
 export function heading(text: string, hint?: string): IWidget[] {
   return hint === undefined
     ? [new TextWidget({ markdown: text, width: 24, height: 1 })]
     : [new TextWidget({ markdown: `${text}\n\n${hint}`, width: 24, height: 2 })];
 }
 
-/** Are we accepting? From the partner's requests to what the receiver made of them. */
+/** Are we accepting? From the partner's requests to the receiver's outcomes. */
 export function accepting({ api, receiver, pipelines, alarms }: DashboardSources): IWidget[][] {
   const { metrics } = api.gateway;
   const { function: own } = receiver;
@@ -170,7 +172,7 @@ export function accepting({ api, receiver, pipelines, alarms }: DashboardSources
   ];
 }
 
-/** Are we keeping up? How soon events are processed, then one row for each event, from its queue on. */
+/** Are we keeping up? Processing times, then a row for each event, beginning with its queue. */
 export function keepingUp({ api, pipelines, alarms }: DashboardSources): IWidget[][] {
   return [
     row({
@@ -187,7 +189,7 @@ export function keepingUp({ api, pipelines, alarms }: DashboardSources): IWidget
   ];
 }
 
-/** What an event's consumer reports. */
+/** Failures and outcomes that an event's consumer reports. */
 const reported = ({ event, consumer }: EventPipeline) =>
   logMetrics(consumer, { service: consumer.service, event });
 
@@ -235,7 +237,7 @@ function eventRow(pipeline: EventPipeline, alarmsAt: number[]): IWidget[] {
   );
 }
 
-/** What is stuck? The queues that only a person empties, and what keeps messages from moving. */
+/** What is stuck? The queues that only a person empties, and the reasons why messages do not move. */
 export function stuck(sources: DashboardSources): IWidget[][] {
   const { pipelines, archive, effects, quarantine, unrouted, alarms } = sources;
   const ofConsumers = (id: string, name: MetricName, label: string) => {
@@ -311,7 +313,7 @@ export function stuck(sources: DashboardSources): IWidget[][] {
   ];
 }
 
-/** A table and its indexes throttle by themselves. */
+/** Throttle metrics of a table and its indexes, which are throttled separately. */
 function throttles({ table, indexes = [] }: Effects['tables'][number]): IMetric[] {
   const throttled = [
     { label: table.node.id, dimensionsMap: { TableName: table.tableName } },

@@ -10,20 +10,20 @@ export interface SavedQueriesProps {
 }
 
 interface SavedQuery extends QueryStringProps {
-  /** What it finds: its name in the console. */
+  /** Its name in the console: the question that it answers. */
   readonly name: string;
   readonly in: readonly ILogGroup[];
 }
 
-/** Lambda's line about an invocation that failed, timed out or died. */
+/** Lambda's line about an invocation that failed, timed out or crashed. */
 const INVOCATION_FAILED = '(type = "platform.report" and record.status != "success")';
 
-/** Rows of a result: a screen or two. */
+/** Maximum rows of a result: one or two screens. */
 const LIMIT = 200;
 
 /**
- * CloudWatch Logs Insights queries for an engineer at night, in a folder named after the stack. A value in
- * capitals is to be replaced. Source: CloudWatch Logs user guide, "Logs Insights language query syntax".
+ * CloudWatch Logs Insights queries for an engineer at night, in a folder named after the stack. Replace values in
+ * capitals. Source: CloudWatch Logs user guide, "Logs Insights language query syntax".
  */
 export class SavedQueries extends Construct {
   constructor(scope: Construct, id: string, { receiver, consumers, access }: SavedQueriesProps) {

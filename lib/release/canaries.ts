@@ -17,8 +17,8 @@ export interface CanariesProps {
 }
 
 /**
- * Shifts each function in two steps: 10 % of the traffic for five minutes, then the rest. The rollback alarms watch the
- * new version only: failures of the current version must not block its repair.
+ * Shifts each function in two steps: 10 % of the traffic for five minutes, then the rest. The rollback alarms watch
+ * only the new version, because failures of the current version must not block its fix.
  */
 export class Canaries extends Construct {
   constructor(scope: Construct, id: string, { receiver, consumers, alarms }: CanariesProps) {
@@ -55,9 +55,10 @@ export class Canaries extends Construct {
         text: { service },
         links: [logLink(logGroup, pattern)],
       });
-      // Another name for each version makes another alarm for each. After a rollback the alarm still rings, an alarm that is
-      // only changed keeps its state, and CodeDeploy starts no deployment while one rings: not even that of the repair.
-      // Sources: CloudWatch API reference, `PutMetricAlarm`; CodeDeploy user guide, "Monitoring deployments with alarms".
+      // A new name for each version makes a new alarm. An alarm that is only changed keeps its state, so after a
+      // rollback it would still fire. CodeDeploy starts no deployment while an alarm fires, not even that of the fix.
+      // Sources: CloudWatch API reference, `PutMetricAlarm`; CodeDeploy user guide, "Monitoring deployments with
+      // alarms".
       (alarm.node.defaultChild as CfnAlarm).alarmName = `${Stack.of(this).stackName}-${id}-${newVersion}`;
       return alarm;
     };

@@ -24,7 +24,7 @@ export const functionEntries: Readonly<Record<string, string>> = {
   ),
 };
 
-/** How the functions are bundled. */
+/** Options of esbuild. */
 export const BUNDLE_OPTIONS: BuildOptions = {
   bundle: true,
   minify: true,
@@ -142,7 +142,7 @@ interface BundledFile {
   readonly builtIn: string;
 }
 
-/** A file, its map, and the names of its imports on demand. */
+/** A built file, its source map, and the names of the files that it imports on demand. */
 interface BuiltFile {
   readonly files: readonly BundledFile[];
   readonly imports: readonly string[];

@@ -17,7 +17,7 @@ export interface Principal {
   /** The role's logical id. */
   name: string;
   accessKeyId: string;
-  /** ARN by which services that act for the role know it. @default they do not know it */
+  /** ARN by which services that act for the role know it. @default unknown to services */
   arn?: string;
   /** Its identity-based policies. */
   statements: PolicyStatement[];
@@ -30,9 +30,9 @@ export interface Authorization {
   isRole(accessKeyId: string): boolean;
   isAllowed(accessKeyId: string, permission: Permission): boolean;
   callerArn(accessKeyId: string): string;
-  /** @throws AwsError the service's own, if the caller's policies do not allow the request */
+  /** @throws AwsError of the service, if the caller's policies do not allow the request */
   authorize(request: AwsRequest): void;
-  /** Decides for a service that acts for a role. @throws Error if the role may not, or is not known */
+  /** Checks a permission of a role for a service that acts for it. @throws Error if the role may not, or is unknown */
   authorizeRole(roleArn: string, service: Service, permission: Permission): void;
 }
 
@@ -94,18 +94,18 @@ export function createAuthorization(stack: Stack): Authorization {
 
 type Decision = 'allowed' | 'explicitly denied' | 'not allowed';
 
-/** Decides on one action and one resource, which is `*` if the action has none. */
+/** Decides about one action and one resource. The resource is `*` if the action has none. */
 type Policy = (action: string, resource: string) => Decision;
 
 type Matcher = (value: string) => boolean;
 
-/** Condition keys with the value that they have in every request here. A condition on any other key fails. */
+/** Condition keys, with their values for every request to this endpoint. A condition on any other key fails. */
 const CONTEXT: Record<string, string> = {
   'aws:securetransport': 'true',
   'kms:calleraccount': '000000000000',
 };
 
-/** IAM's matching of one value of a policy with one of the request. */
+/** How IAM matches one value of a policy with one of the request. */
 const CONDITION_OPERATORS: Record<string, (pattern: string) => Matcher> = {
   Bool: (pattern) => (value) => value === pattern.toLowerCase(),
   StringEquals: (pattern) => (value) => value === pattern,
@@ -116,7 +116,8 @@ const CONDITION_OPERATORS: Record<string, (pattern: string) => Matcher> = {
 };
 
 /**
- * Prepares the identity-based policies of one role: an explicit deny wins, and what no statement allows is refused.
+ * Prepares the identity-based policies of one role. An explicit deny wins, and anything that no statement allows is
+ * denied.
  * @throws Error naming a condition operator that is not supported
  */
 export function compilePolicy(statements: PolicyStatement[]): Policy {
@@ -152,7 +153,7 @@ function matchOf(
   return (value) => matchers.some((matches) => matches(value)) !== inverted;
 }
 
-/** The context is the same for every request, so a condition is settled when the policy is read. */
+/** The context is the same for every request, so conditions are evaluated when the policy is read. */
 function conditionHolds(condition: NonNullable<PolicyStatement['Condition']>): boolean {
   return Object.entries(condition).every(([operator, keys]) => {
     const compile = CONDITION_OPERATORS[operator];

@@ -34,15 +34,15 @@ export interface AwsEndpointOptions {
   port: number;
   /** @default the loopback addresses of IPv4 and, if the machine has it, IPv6 */
   host?: string;
-  /** Region of all resources, whichever region a client is configured for. */
+  /** Region of all resources, for clients of any region. */
   region: string;
   /** Faults to inject, for tests. @default none */
   faults?: Faults;
-  /** State of the last run, to which this one adds. @default state is in memory alone */
+  /** Stored state, which this run continues. @default state is in memory only */
   kept?: KeptState | undefined;
-  /** Called with problems that no caller's answer reports. @default none */
+  /** Called with problems that no caller gets as an error. @default none */
   onProblem?: (message: string) => void;
-  /** Called with what roles, but not operators, write and publish. @default none */
+  /** Called with items and notifications that roles, but not operators, write and publish. @default none */
   observer?: Pick<StackObserver, 'onItemChange' | 'onNotification'>;
   /** Where a browser that opens the port is redirected. @default nowhere */
   consoleUrl?: ConsoleUrl;
@@ -52,23 +52,22 @@ export interface AwsEndpoint {
   /** `http://localhost:<port>` */
   readonly url: string;
   /**
-   * Makes roles known. A caller whose access key belongs to no role is an operator, who may do everything.
+   * Registers roles. A caller whose access key belongs to no role is an operator, who may do everything.
    * @throws Error for a policy condition that is not supported
    */
   addPrincipals(principals: Principal[]): void;
   /** Creates a log group of CloudWatch Logs. */
   createLogGroup(name: string): void;
-  /** Adds a line to a log group. @param at when it was written, epoch milliseconds. @default now */
+  /** Adds a line to a log group. @param at time of writing, epoch milliseconds. @default now */
   writeLog(group: string, message: string, at?: number): void;
   /** Creates an alarm of CloudWatch. */
   putAlarm(definition: AlarmDefinition): void;
   removeAlarm(name: string): void;
-  /** Makes an event source known to Lambda's API, which turns it off and on. @returns a function that removes it */
-  addEventSourceMapping(source: EventSourceMapping): () => void;
   /**
-   * Looks at the messages of a queue without receiving them, oldest first.
-   * @throws Error if there is no such queue
+   * Registers an event source with Lambda's API, which can disable and enable it. @returns a function that removes it
    */
+  addEventSourceMapping(source: EventSourceMapping): () => void;
+  /** Returns the messages of a queue without receiving them, oldest first. @throws Error if the queue does not exist */
   inspectQueue(queueUrl: string): Promise<InspectedMessage[]>;
   /** Ends long polls and connections and frees the port. */
   close(): Promise<void>;
@@ -76,16 +75,16 @@ export interface AwsEndpoint {
 
 const PLAIN_TEXT = { 'content-type': 'text/plain' };
 const FOREIGN_HOST =
-  'The AWS endpoint answers to localhost, what is below it, addresses and host.docker.internal, and to no other Host\n';
+  'The AWS endpoint only answers the hosts localhost, *.localhost, host.docker.internal and IP addresses\n';
 
-/** Time for answers to leave on close, before their connections are cut. */
+/** On close, time for answers to be sent before their connections are cut. */
 const CLOSE_GRACE_MS = 500;
 
 /**
- * Starts the one AWS endpoint of the local stack: SQS, SNS, S3, DynamoDB, Secrets Manager, Firehose, CloudWatch Logs,
- * the alarms of CloudWatch, the event source mappings of Lambda and STS on one port, for any client, with any secret
- * key and for any region.
- * @throws Error EADDRINUSE as Node.js gives it
+ * Starts the AWS endpoint of the local stack: SQS, SNS, S3, DynamoDB, Secrets Manager, Firehose, CloudWatch Logs,
+ * CloudWatch's alarms, Lambda's event source mappings and STS on one port. It serves any client, with any secret key
+ * and for any region.
+ * @throws Error EADDRINUSE of Node.js
  */
 export async function startAwsEndpoint({
   port,
@@ -206,13 +205,13 @@ export async function startAwsEndpoint({
     const body = await bodyOf(incoming);
     const http = { method, url, headers, body: body ?? Buffer.alloc(0) };
     const response = body === undefined ? tooLarge(http) : (otherThanAws(incoming) ?? (await answer(http)));
-    // Otherwise the connection, idle again, would delay close(); or the rest of a large body would.
+    // Otherwise an idle connection, or the rest of a large body, would delay close().
     if (closing.signal.aborted || body === undefined) outgoing.setHeader('connection', 'close');
     const isDynamodb = credentialOf(http)?.service === 'dynamodb';
     write(outgoing, isDynamodb ? withChecksum(response) : response);
   }
 
-  /** The answer to requests that no client of AWS sends. */
+  /** The answer to requests that do not come from an AWS client. */
   function otherThanAws(incoming: IncomingMessage): AwsResponse | undefined {
     const { url, headers } = incoming;
     if (!isOwnHost(headers.host)) return { status: 421, headers: PLAIN_TEXT, body: FOREIGN_HOST };

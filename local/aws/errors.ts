@@ -3,11 +3,11 @@ import type { JsonObject } from './json.ts';
 interface AwsErrorOptions {
   /** HTTP status. @default 400 */
   status?: number;
-  /** Further fields of the error in the JSON protocols. */
+  /** Additional fields of the error in the JSON protocols. */
   details?: JsonObject;
 }
 
-/** An error that the client is to see as one of the service's own. */
+/** An error that the client gets as one of the service's own. */
 export class AwsError extends Error {
   override name = 'AwsError';
   readonly code: string;
@@ -24,7 +24,9 @@ export class AwsError extends Error {
 
 const SQS_PREFIX = 'AWS.SimpleQueueService.';
 
-/** Errors of SQS whose code in the query protocol has the prefix; the other codes are as in the JSON protocol. */
+/**
+ * Errors of SQS whose code has the prefix in the query protocol. All others have the same code as in the JSON protocol.
+ */
 const PREFIXED = new Set([
   'BatchEntryIdsNotDistinct',
   'BatchRequestTooLong',
@@ -44,8 +46,8 @@ const RENAMED: Record<string, string> = {
 };
 
 /**
- * The code of an SQS error in SQS' old query protocol. SDKs still name errors by it: they read it from the header
- * `x-amzn-query-error` of the JSON protocol.
+ * The code of an SQS error in the old query protocol. SDKs still use it as the error's name: they read it from the
+ * header `x-amzn-query-error` of the JSON protocol.
  */
 export function sqsQueryCode(code: string): string {
   return RENAMED[code] ?? (PREFIXED.has(code) ? SQS_PREFIX + code : code);

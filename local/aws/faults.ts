@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, objectsOf, parseJsonObject } from './jso
 import { type AwsResponse, documentResponse } from './response.ts';
 import type { AwsRequest, Service } from './services.ts';
 
-/** A failure of the AWS endpoint that lasts until it is ended. */
+/** A failure of the AWS endpoint. It lasts until it is ended. */
 export interface Fault {
   readonly service: Exclude<Service, 'logs' | 'monitoring' | 'lambda' | 'sts'>;
   /** Such as `SendMessage`. @default every operation */
@@ -17,18 +17,18 @@ export interface Fault {
   readonly kind: 'down' | 'throttled' | 'slow' | 'response-lost' | 'records-refused';
   /** How long `slow` waits. Required for it. */
   readonly milliseconds?: number;
-  /** Share of the calls that are hit, from 0 to 1. @default 1 */
+  /** Share of the calls that are affected, from 0 to 1. @default 1 */
   readonly share?: number;
-  /** Instead of a share: 3 hits each third call. */
+  /** Instead of a share: 3 affects every third call. */
   readonly every?: number;
-  /** `roles` are the functions and the event sources, and spare operators. @default 'roles' */
+  /** `roles` affects functions and event sources, but not operators. @default 'roles' */
   readonly callers?: 'roles' | 'everyone';
 }
 
 /** A fault that has not been ended. */
 export interface ActiveFault extends Fault {
   readonly id: string;
-  /** Calls that it has hit so far. */
+  /** Calls that it has affected so far. */
   readonly hits: number;
 }
 
@@ -37,14 +37,14 @@ export class ConnectionLostError extends Error {
   override readonly name = 'ConnectionLostError';
 }
 
-/** Where a request comes from, and when to stop waiting. */
+/** The caller of a request, and when to stop waiting. */
 interface Circumstances {
   readonly byRole: boolean;
   /** Aborted when the endpoint closes. */
   readonly closing: AbortSignal;
 }
 
-/** The operation whose records may fail one by one. */
+/** The operation whose records can fail individually. */
 const BATCH = 'PutRecordBatch';
 
 /** Errors that the SDK knows as throttling. */
@@ -58,17 +58,13 @@ const THROTTLING: Record<Fault['service'], { code: string; status: number }> = {
 };
 
 /**
- * Faults to inject at the AWS endpoint, for tests. By default they spare operators, so that a test can look and repair
- * while everything fails.
- *
- * A fault hits calls that arrive while it lasts. Calls under way are finished: an event source that is already waiting
- * for messages still receives the next ones.
- *
- * @example
- * const end = stack.faults.inject({ service: 'dynamodb', kind: 'throttled', share: 0.1 });
+ * Injects faults at the AWS endpoint, for tests. By default operators are not affected, so that a test can look and
+ * repair while everything fails. A fault affects calls that arrive while it lasts. Running calls are finished: an event
+ * source that is already waiting for messages still receives the next ones.
+ * @example const end = stack.faults.inject({ service: 'dynamodb', kind: 'throttled', share: 0.1 });
  */
 export class Faults {
-  /** Calls that each kind of fault has hit. */
+  /** Number of affected calls by kind of fault. */
   readonly counts: Record<Fault['kind'], number> = {
     down: 0,
     throttled: 0,
@@ -83,7 +79,7 @@ export class Faults {
   readonly #seed: number;
   #injected = 0;
 
-  /** @param seed the same seed makes the same faults hit the same calls, each counted from the fault's injection */
+  /** @param seed with the same seed, the same faults affect the same calls, counted from each fault's injection */
   constructor(seed = 0) {
     this.#seed = seed;
   }
@@ -94,9 +90,9 @@ export class Faults {
   }
 
   /**
-   * If several faults hit a call, the one that was injected first is applied.
+   * If several faults apply to a call, the one that was injected first is used.
    * @returns a function that ends the fault
-   * @throws RangeError if the fault contradicts itself or could never hit
+   * @throws RangeError if the fault contradicts itself or could never apply
    */
   inject(fault: Fault): () => void {
     assertValid(fault);
@@ -107,20 +103,17 @@ export class Faults {
     return () => this.end(id);
   }
 
-  /** @returns whether there was such a fault */
+  /** @returns whether the fault existed */
   end(id: string): boolean {
     return this.#active.delete(id);
   }
 
-  /** Ends all faults. The counts stay. */
+  /** Ends all faults. The counts are kept. */
   clear(): void {
     this.#active.clear();
   }
 
-  /**
-   * Carries out a request under the faults that hit it.
-   * @throws ConnectionLostError if no answer may be sent
-   */
+  /** Carries out a request with the faults that apply to it. @throws ConnectionLostError if no answer may be sent */
   async disturb(
     request: AwsRequest,
     carryOut: (request: AwsRequest) => AwsResponse | Promise<AwsResponse>,
@@ -134,7 +127,7 @@ export class Faults {
         throw new ConnectionLostError();
       case 'throttled': {
         const { code, status } = THROTTLING[fault.service];
-        throw new AwsError(code, 'Rate exceeded: a fault that was injected', { status });
+        throw new AwsError(code, 'Rate exceeded: injected fault', { status });
       }
       case 'slow':
         await sleep(fault.milliseconds, undefined, { signal: closing }).catch(() => {
@@ -145,7 +138,7 @@ export class Faults {
         try {
           await carryOut(request);
         } catch {
-          // An error is a response too.
+          // An error is an answer too.
         }
         throw new ConnectionLostError();
       case 'records-refused':
@@ -153,14 +146,14 @@ export class Faults {
     }
   }
 
-  /** @returns the fault to apply, and for each draw whether it hit: one per record, or one for the call */
+  /** @returns the fault to use, and one random decision for each record, or a single one for the call */
   #draw(request: AwsRequest, byRole: boolean): { fault: Fault | undefined; hits: readonly boolean[] } {
     let first: { active: { fault: Fault; hits: number }; hits: readonly boolean[] } | undefined;
     for (const active of this.#active.values()) {
       const { fault, isHit } = active;
       if (!concerns(fault, request)) continue;
       if (!byRole && fault.callers !== 'everyone') continue;
-      // Every fault draws for every call, so that none changes which calls another one hits.
+      // Every fault decides about every call, so that no fault changes which calls another one affects.
       const hits = Array.from({ length: drawsIn(fault, request) }, isHit);
       if (hits.includes(true)) first ??= { active, hits };
     }
@@ -172,13 +165,10 @@ export class Faults {
   }
 }
 
-/** Firehose's answer for a record that it was too busy to take. */
+/** Firehose's answer for a record that it was too busy to accept. */
 const REFUSAL: JsonObject = { ErrorCode: 'ServiceUnavailableException', ErrorMessage: 'Slow down.' };
 
-/**
- * Carries out a `PutRecordBatch` without some of its records.
- * @param isRefused by the record's index in the call
- */
+/** Carries out a `PutRecordBatch` without the refused records. @param isRefused by the record's index in the call */
 async function putOthers(
   request: AwsRequest,
   isRefused: readonly boolean[],
@@ -211,9 +201,9 @@ function drawsIn({ kind }: Fault, { parameters }: AwsRequest): number {
 function assertValid({ service, operation, kind, milliseconds, share, every }: Fault): void {
   if (kind === 'slow' && milliseconds === undefined) throw new RangeError("'slow' needs its milliseconds");
   if (kind === 'records-refused' && !(service === 'firehose' && (operation ?? BATCH) === BATCH)) {
-    throw new RangeError(`'records-refused' is of Firehose's ${BATCH}`);
+    throw new RangeError(`'records-refused' is only for Firehose's ${BATCH}`);
   }
-  if (share !== undefined && every !== undefined) throw new RangeError('share and every exclude each other');
+  if (share !== undefined && every !== undefined) throw new RangeError('share and every cannot be combined');
   if (share !== undefined && !(share >= 0 && share <= 1)) {
     throw new RangeError(`share must be from 0 to 1, not ${share}`);
   }
@@ -222,7 +212,7 @@ function assertValid({ service, operation, kind, milliseconds, share, every }: F
   }
 }
 
-/** @returns a function that decides, call by call, whether a fault hits */
+/** @returns a function that decides for each call whether a fault applies */
 function drawerOf({ share = 1, every }: Fault, seed: number): () => boolean {
   const random = mulberry32(seed);
   let calls = 0;

@@ -3,20 +3,20 @@ import type { DatabaseSync } from 'node:sqlite';
 import { type BuildAppOptions, buildApp, type FauxqsServer } from 'fauxqs';
 import type { AwsResponse } from './response.ts';
 
-// fauxqs offers two interfaces: an app in memory, and a server with a folder for its state. The server listens on all
-// of the machine's addresses and its persistence has the faults that `repair` names, so its parts are imported here.
+// fauxqs offers two interfaces: an app in memory, and a server that stores its state in a folder. The server listens on
+// all addresses of the machine, and its persistence has the bugs that `repair` fixes. So its parts are imported here.
 const internal = (file: string) => import(new URL(file, import.meta.resolve('fauxqs')).href);
 
-/** All that SQS lets into a message is in XML 1.0. Source: SQS API reference, `SendMessage`. */
+/** SQS allows only the characters of XML 1.0 in a message. Source: SQS API reference, `SendMessage`. */
 export const FORBIDDEN_CHARACTER = /[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
 /** A queue as fauxqs shows it. */
 export type InspectedQueue = NonNullable<ReturnType<FauxqsServer['inspectQueue']>>;
 
-/** fauxqs, which has SQS, SNS and S3, inside this process and without a port of its own. */
+/** fauxqs (SQS, SNS and S3) in this process, without a port of its own. */
 export interface Fauxqs {
   send(request: FauxqsRequest): Promise<AwsResponse>;
-  /** @returns undefined if there is no such queue */
+  /** @returns undefined if the queue does not exist */
   inspectQueue(name: string): Promise<InspectedQueue | undefined>;
   /** Ends long polls. */
   close(): Promise<void>;
@@ -31,14 +31,14 @@ interface FauxqsRequest {
 
 interface FauxqsOptions {
   readonly region: string;
-  /** Host and port under which clients reach the endpoint, known once it listens. */
+  /** Host and port of the endpoint for clients, known when it listens. */
   readonly publicHost: () => string;
   readonly maxBodyBytes: number;
-  /** @default new ones, which are empty */
+  /** @default new, empty stores */
   readonly stores?: Stores | undefined;
 }
 
-/** Headers of one connection rather than of the request or the answer. */
+/** Headers that belong to one connection, not to the request or answer. */
 const CONNECTION_HEADERS = ['connection', 'keep-alive', 'transfer-encoding', 'expect', 'date'];
 
 export async function createFauxqs({
@@ -49,7 +49,7 @@ export async function createFauxqs({
 }: FauxqsOptions): Promise<Fauxqs> {
   await admitAstralCharacters();
   const app = buildApp({ logger: false, defaultRegion: region, ...(stores && { stores }) });
-  // fauxqs takes 11 MiB; S3's bodies are those of its catch-all parser.
+  // fauxqs accepts 11 MiB. Its catch-all parser reads the bodies of S3.
   app.removeContentTypeParser('*');
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: maxBodyBytes }, (_request, body, done) =>
     done(null, body),
@@ -58,7 +58,7 @@ export async function createFauxqs({
 
   return {
     async send({ method, url, headers, body }) {
-      // fauxqs separates the resources of regions by the region in this header. Without it, all are in the stack's own.
+      // fauxqs separates resources by the region in this header. Without it, all are in the region of the stack.
       const { authorization: _authorization, ...others } = headers;
       const answer = await app.inject({
         method,
@@ -90,21 +90,21 @@ function withoutConnection(headers: OutgoingHttpHeaders): AwsResponse['headers']
 }
 
 /**
- * fauxqs refuses messages by an expression without the `u` flag, which takes both halves of an astral character, such as
- * an emoji, for forbidden ones.
+ * fauxqs checks messages with an expression that lacks the `u` flag, so it rejects both halves of an astral character,
+ * such as an emoji.
  */
 async function admitAstralCharacters(): Promise<void> {
   const types: { INVALID_MESSAGE_BODY_CHAR: RegExp } = await internal('sqs/sqsTypes.js');
   types.INVALID_MESSAGE_BODY_CHAR.test = (text) => FORBIDDEN_CHARACTER.test(text);
 }
 
-/** Where fauxqs has its state. */
+/** The state of fauxqs. */
 export type Stores = NonNullable<BuildAppOptions['stores']>;
 
-/** The name that fauxqs gives its database. */
+/** File name of fauxqs' database. */
 export const DATABASE_FILE = 'fauxqs.db';
 
-/** The part of fauxqs' persistence that is used or repaired here. */
+/** The part of fauxqs' persistence that is used or fixed here. */
 interface Persistence {
   readonly db: DatabaseSync;
   load(sqsStore: object, snsStore: object, s3Store: object): void;
@@ -113,7 +113,7 @@ interface Persistence {
   transaction(work: () => void): void;
 }
 
-/** Opens fauxqs' database, and its stores with what is in there. Each later change of them is a write to the database. */
+/** Opens fauxqs' database, and stores with its content. Later changes of the stores are written to the database. */
 export async function openStores(folder: string): Promise<{ stores: Stores; database: DatabaseSync }> {
   const [{ PersistenceManager }, { SqsStore }, { SnsStore }, { S3Store }] = await Promise.all([
     internal('persistence.js'),
@@ -125,28 +125,28 @@ export async function openStores(folder: string): Promise<{ stores: Stores; data
   repair(persistence);
   const sqsStore = new SqsStore();
   const stores: Stores = { sqsStore, snsStore: new SnsStore(), s3Store: new S3Store() };
-  // Before the stores know the persistence: they would write what is loaded.
+  // Before the stores get the persistence: otherwise they would write the loaded content again.
   persistence.load(sqsStore, stores.snsStore, stores.s3Store);
   for (const store of [...Object.values(stores), ...sqsStore.allQueues()]) store.persistence = persistence;
   return { stores, database: persistence.db };
 }
 
-/** Repairs what fauxqs 2.4.1 does wrong. */
+/** Fixes bugs of fauxqs 2.4.1. */
 function repair(persistence: Persistence): void {
   const { db, insertQueue } = persistence;
-  // It replaces a queue that is tagged, and the messages go with the row that they refer to.
+  // It replaces the row of a queue that is tagged, and so deletes the messages that refer to it.
   const setTags = db.prepare('UPDATE sqs_queues SET tags = ? WHERE name = ?');
   persistence.insertQueue = (queue) => {
     const { changes } = setTags.run(JSON.stringify(Object.fromEntries(queue.tags)), queue.name);
     if (changes === 0) insertQueue.call(persistence, queue);
   };
-  // It sets the receive count of a message whose visibility timeout is set to 0 to NULL, which the table refuses.
+  // If a visibility timeout is set to 0, it sets the message's receive count to NULL, which the table rejects.
   const makeVisible = db.prepare(
     'UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadline = NULL WHERE message_id = ?',
   );
   persistence.updateMessageReady = (messageId) => {
     makeVisible.run(messageId);
   };
-  // Its transactions would be inside ours.
+  // Its transactions would be nested in ours.
   persistence.transaction = (work) => work();
 }

@@ -6,7 +6,10 @@ import type { AwsResponse } from './response.ts';
 /** DynamoDB's limit in bytes. Only S3 takes more in one request. */
 export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
-/** Longer than clients keep an idle connection: none must find that the server has just closed it. */
+/**
+ * In milliseconds. Longer than clients keep an idle connection, so that no client uses a connection that was just
+ * closed.
+ */
 export const KEEP_ALIVE_MS = 120_000;
 
 /** @returns undefined if the body exceeds {@link MAX_BODY_BYTES} */
@@ -25,14 +28,14 @@ export function write(outgoing: ServerResponse, { status, headers, body }: AwsRe
   outgoing.statusCode = status;
   for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
   if (!outgoing.hasHeader('x-amzn-RequestId')) outgoing.setHeader('x-amzn-RequestId', randomUUID());
-  // The answer to HEAD has no body, but the length of the object that it would have had.
+  // The answer to HEAD has no body, but it has the length of the object.
   if (!(outgoing.req.method === 'HEAD' && outgoing.hasHeader('content-length'))) {
     outgoing.setHeader('content-length', Buffer.byteLength(body));
   }
   outgoing.end(body);
 }
 
-/** The path of a request's address, still encoded. */
+/** The path of a request's URL, still encoded. */
 export function pathOf(url: string): string {
   return url.split('?', 1)[0] ?? '/';
 }
@@ -41,15 +44,14 @@ export function queryOf(url: string): URLSearchParams {
   return new URLSearchParams(url.slice(pathOf(url).length));
 }
 
-/** How Docker lets a container reach the machine that it runs on. Source: Docker documentation, "Networking". */
+/** The name by which a Docker container reaches its host. Source: Docker documentation, "Networking". */
 const HOST_OF_CONTAINERS = 'host.docker.internal';
 
 /**
- * Whether a `Host` is a name that only this machine or one of its containers uses.
- *
- * A web page may point its own name at 127.0.0.1 (DNS rebinding), and could then read the answers, and the secret in
- * them, as those of its own origin. It cannot do that with an IP address, nor with names that no DNS resolves:
- * `localhost` and its subdomains (RFC 6761), which S3 uses for buckets, and `.internal` (reserved by ICANN).
+ * Whether a `Host` is a name that only this machine or its containers use. A web page may point its own name at
+ * 127.0.0.1 (DNS rebinding). It could then read answers, and the secret in them, as its own origin. It cannot do that
+ * with an IP address, nor with names that no DNS resolves: `localhost` and its subdomains (RFC 6761), which S3 uses for
+ * buckets, and `.internal` (reserved by ICANN).
  */
 export function isOwnHost(host: string | undefined): boolean {
   const name = (host ?? '').toLowerCase().replace(/:\d+$/, '');

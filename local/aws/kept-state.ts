@@ -5,15 +5,15 @@ import type { ZodMiniType } from 'zod/mini';
 import { DATABASE_FILE, openStores, type Stores } from './fauxqs.ts';
 
 /**
- * Version of all that is stored: SQLite's tables, fauxqs' and our own, and their content. Raise it with any change that
- * an older or newer version would not understand.
+ * Version of everything that is stored: SQLite's tables, fauxqs' and our own, and their content. Raise it with every
+ * change that an older or newer version would not understand.
  */
 export const FORMAT = 2;
 
-/** Milliseconds between commits: the most that a crash loses. */
+/** Milliseconds between commits. A crash loses at most this much. */
 export const COMMIT_INTERVAL = 1_000;
 
-/** The process that has the folder open holds a lock on this file. The system releases it however the process ends. */
+/** The process that uses the folder holds a lock on this file. The system releases it however the process ends. */
 const LOCK_FILE = 'lock';
 
 /** Not WITHOUT ROWID: SQLite would read values of megabytes to compare their keys. */
@@ -85,7 +85,7 @@ export async function openKeptState(
       } catch (error) {
         stop();
         onProblem(
-          `The state cannot be written to ${folder}, so the stack refuses all writes from now on: ${(error as Error).message}. Restart it when the folder can be written. The last second is lost`,
+          `The state cannot be written to ${folder}, so the stack now refuses all writes: ${(error as Error).message}. Restart it when the folder is writable. The last second is lost`,
         );
       }
     }
@@ -143,7 +143,7 @@ function checkDatabase(folder: string): void {
       database.exec(`PRAGMA user_version = ${FORMAT}`);
     } else if (format !== FORMAT) {
       throw new UnusableStateError(
-        `${folder} has format ${format}, and this version of the project reads ${FORMAT}: delete the folder to begin empty, or start without --keep`,
+        `${folder} has format ${format}, and this version of the project reads ${FORMAT}: delete the folder to start empty, or start without --keep`,
       );
     }
     const { quick_check: finding } = { ...database.prepare('PRAGMA quick_check(1)').get() };
@@ -183,7 +183,7 @@ function unusable(folder: string, error: unknown): UnusableStateError {
   const { code, errcode, message } = error as NodeJS.ErrnoException & { errcode?: number };
   if (errcode === SQLITE_BUSY) {
     return new UnusableStateError(
-      `Another stack goes on with ${folder}: stop it first, or start this one without --keep`,
+      `Another stack uses ${folder}: stop it first, or start this one without --keep`,
     );
   }
   const isOfSqlite = code === 'ERR_SQLITE_ERROR';
@@ -193,6 +193,6 @@ function unusable(folder: string, error: unknown): UnusableStateError {
   }
   const reason = isOfSqlite || (error instanceof Error && error.constructor === Error) ? `: ${message}` : '';
   return new UnusableStateError(
-    `What is kept in ${folder} is damaged${reason}. Delete the folder to begin empty, or start without --keep`,
+    `The stored state in ${folder} is damaged${reason}. Delete the folder to start empty, or start without --keep`,
   );
 }

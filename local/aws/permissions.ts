@@ -3,10 +3,10 @@ import { s3Permissions } from './s3/s3-request.ts';
 import { type AwsRequest, arnOf, type Permission, type Service } from './services.ts';
 import { sourceOfTaskHandle } from './sqs/message-moves.ts';
 
-/** The part of an ARN that only the stack and its stores know. */
+/** The part of ARNs that only the stack and its stores know. */
 export interface Stack {
   region: string;
-  /** The full ARN of a secret that exists, found by name, ARN or ARN without its suffix. */
+  /** The full ARN of an existing secret, found by name, ARN, or ARN without its suffix. */
   secretArn(secretId: string): string | undefined;
 }
 
@@ -39,7 +39,7 @@ export function permissionsOf(request: AwsRequest, stack: Stack): Permission[] {
   return (resources.length === 0 ? ['*'] : resources).map((resource) => ({ action, resource }));
 }
 
-/** IAM has no batch actions of SQS and SNS: each entry needs the action of the single one. */
+/** IAM has no batch actions for SQS and SNS. Each entry needs the action of a single call. */
 function iamAction(service: Service, operation: string): string {
   const isBatch = (service === 'sqs' || service === 'sns') && operation.endsWith('Batch');
   return isBatch ? operation.slice(0, -'Batch'.length) : operation;

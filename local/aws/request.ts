@@ -12,12 +12,12 @@ import {
   serviceForm,
 } from './services.ts';
 
-/** How a client expects an answer to be written, whether or not anything else about its request can be understood. */
+/** The protocol of the answer, which is known even if the rest of the request cannot be parsed. */
 export function protocolOf({ url, headers, body }: HttpRequest, service: string | undefined): Protocol {
   if (headers['x-amz-target'] !== undefined) return 'json';
   const known = serviceForm(service);
   if (known !== undefined) return known.protocol;
-  // Services that this endpoint lacks: those that speak XML say so by a form, but for two.
+  // For services that this endpoint lacks: a form means XML, with two exceptions.
   const isForm =
     headers['content-type']?.startsWith('application/x-www-form-urlencoded') ||
     body.toString('latin1', 0, 'Action='.length) === 'Action=' ||
@@ -32,8 +32,8 @@ interface Credential {
 }
 
 /**
- * Reads the SigV4 credential scope from the Authorization header, or from the query string of a presigned address. The
- * signature is not checked, so any secret key will do; nor is the region, as every region reaches the one stack.
+ * Reads the SigV4 credential scope from the Authorization header, or from the query string of a presigned URL. The
+ * signature and the region are not checked: any secret key is accepted, and every region is the same stack.
  */
 export function credentialOf({ url, headers }: HttpRequest): Credential | undefined {
   const query = url.includes('?') ? queryOf(url) : undefined;
@@ -42,15 +42,14 @@ export function credentialOf({ url, headers }: HttpRequest): Credential | undefi
     query?.get('X-Amz-Credential');
   const [accessKeyId, , region, service, terminator] = scope?.split('/') ?? [];
   if (accessKeyId && region && service && terminator === 'aws4_request') return { accessKeyId, service };
-  // `aws s3 presign` still signs with the version before.
+  // `aws s3 presign` still uses the previous signature version.
   const presigningKey = query?.get('AWSAccessKeyId');
   return presigningKey ? { accessKeyId: presigningKey, service: 's3' } : undefined;
 }
 
 /**
- * Reads what a request asks for.
- * @throws AwsError for a request without SigV4 authorization, for another service, and for a body that
- *   its protocol does not allow
+ * Parses a request to an AWS service.
+ * @throws AwsError for a request without SigV4 authorization, for another service, and for an invalid body
  */
 export function parseRequest(http: HttpRequest): AwsRequest {
   const credential = credentialOf(http);
@@ -121,8 +120,8 @@ function readForm(service: Service, { url, body }: HttpRequest) {
 }
 
 /**
- * Translates a form of CloudWatch, for which version 2 of the AWS CLI spoke the query protocol until 2025, to the fields
- * of its JSON protocol: `AlarmNames.member.1` becomes the first of `AlarmNames`.
+ * Converts a form of CloudWatch to the fields of its JSON protocol: `AlarmNames.member.1` becomes the first of
+ * `AlarmNames`. Version 2 of the AWS CLI used the query protocol of CloudWatch until 2025.
  */
 function withLists(form: Readonly<Record<string, string>>): JsonObject {
   const parameters: JsonObject = {};

@@ -5,7 +5,6 @@ import { isJsonObject, type JsonObject } from './json.ts';
 import { type AwsRequest, type Protocol, serviceForm } from './services.ts';
 import { element } from './xml.ts';
 
-/** What goes back to the client. */
 export interface AwsResponse {
   status: number;
   headers: Record<string, string | string[]>;
@@ -15,7 +14,7 @@ export interface AwsResponse {
 /** Statuses other than 200. Source: Lambda API reference, "UpdateEventSourceMapping". */
 const STATUSES: Readonly<Record<string, number>> = { UpdateEventSourceMapping: 202 };
 
-/** Writes the result of an operation in the form in which the service's own clients read it. */
+/** Writes the result of an operation in the format of the service's own clients. */
 export function documentResponse(
   { service, protocol, operation }: AwsRequest,
   document: JsonObject,
@@ -47,12 +46,12 @@ function xmlOf(name: string, value: JsonObject[string]): string {
     const fields = Object.entries(value).map(([field, content]) => xmlOf(field, content));
     return `<${name}>${fields.join('')}</${name}>`;
   }
-  // In JSON a time is a number of seconds.
+  // In JSON, a time is a number of seconds.
   if (name.endsWith('Timestamp')) return element(name, new Date(Number(value) * 1000).toISOString());
   return element(name, String(value));
 }
 
-/** Writes an error in the form in which the service's own clients read it. */
+/** Writes an error in the format of the service's own clients. */
 export function errorResponse(protocol: Protocol, service: string | undefined, error: AwsError): AwsResponse {
   switch (protocol) {
     case 'json':
@@ -92,14 +91,14 @@ function jsonError(service: string | undefined, error: AwsError): AwsResponse {
     message: error.message,
     ...error.details,
   };
-  // DynamoDB and Secrets Manager write some errors with a capital letter; clients read either one.
+  // DynamoDB and Secrets Manager write some errors with a capital letter. Clients read both.
   if (service !== 'sqs') document.Message = error.message;
   const headers: Record<string, string> = { 'content-type': contentType };
   if (service === 'sqs') headers['x-amzn-query-error'] = `${sqsQueryCode(error.code)};${faultOf(error)}`;
   return { status: error.status, headers, body: JSON.stringify(document) };
 }
 
-/** DynamoDB's checksum of a whole answer, without which some SDKs warn. */
+/** DynamoDB's checksum of the answer. Without it, some SDKs warn. */
 export function withChecksum(response: AwsResponse): AwsResponse {
   return { ...response, headers: { ...response.headers, 'x-amz-crc32': String(crc32(response.body)) } };
 }

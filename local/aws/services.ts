@@ -1,28 +1,28 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonObject } from './json.ts';
 
-/** The account of fauxqs, and so of everything here. */
+/** The account of fauxqs, and therefore of everything here. */
 export const ACCOUNT_ID = '000000000000';
 
 export function arnOf(service: string, region: string, resource: string): string {
   return `arn:aws:${service}:${region}:${ACCOUNT_ID}:${resource}`;
 }
 
-/** How a client expects an answer to be written. */
+/** Format of the answers that a client expects. */
 export type Protocol = 'json' | 'query' | 'rest-json' | 'rest-xml';
 
 interface ServiceForm {
-  /** As people call it. */
+  /** Common name. */
   readonly title: string;
-  /** That of a request without `X-Amz-Target`. */
+  /** Protocol of a request without `X-Amz-Target`. */
   readonly protocol: Protocol;
-  /** Prefix of `X-Amz-Target`, of services that speak JSON. */
+  /** Prefix of `X-Amz-Target`, for services with a JSON protocol. */
   readonly target?: string;
   /** Content type of its JSON. */
   readonly contentType?: string;
   /** Namespace of its XML in the query protocol. */
   readonly namespace?: string;
-  /** Namespace of its error types, which older SDKs strip and logs show. */
+  /** Namespace of its error types. Older SDKs remove it, and logs show it. */
   readonly errorTypePrefix?: string;
   /** Its error for a caller whose policies do not allow the call. */
   readonly accessDenied: { readonly code: string; readonly status: number };
@@ -31,7 +31,7 @@ interface ServiceForm {
 const JSON_1_0 = 'application/x-amz-json-1.0';
 const JSON_1_1 = 'application/x-amz-json-1.1';
 
-/** The services of this endpoint, named as in a signature's credential scope: `monitoring` is CloudWatch. */
+/** The services of this endpoint, by their names in a signature's credential scope: `monitoring` is CloudWatch. */
 export const SERVICES = {
   sqs: {
     title: 'SQS',
@@ -120,10 +120,10 @@ export interface AwsRequest {
   service: Service;
   protocol: Protocol;
   operation: string;
-  /** The fields of the JSON document or of the form. For S3: bucket and key. */
+  /** Fields of the JSON document or form. For S3: bucket and key. */
   parameters: JsonObject;
   accessKeyId: string;
-  /** The request as it came, but for S3, whose bucket is always in the path. */
+  /** The request as received, except that the bucket of S3 is always in the path. */
   http: HttpRequest;
 }
 
@@ -132,7 +132,7 @@ export type Operations = Readonly<
   Record<string, (parameters: JsonObject, accessKeyId: string) => JsonObject | Promise<JsonObject>>
 >;
 
-/** What IAM asks of the caller's policies: an action on a resource, `*` if the action has none. */
+/** What the caller's policies must allow: an action on a resource. The resource is `*` if the action has none. */
 export interface Permission {
   action: string;
   resource: string;

@@ -4,11 +4,11 @@ const ENTITIES: Record<string, string> = {
   '>': '&gt;',
   '"': '&quot;',
   "'": '&apos;',
-  // A parser turns a bare carriage return into a line feed.
+  // A parser would turn a bare carriage return into a line feed.
   '\r': '&#xD;',
 };
 
-/** Text as content or as the value of an attribute. */
+/** For use as content or as an attribute's value. */
 export function escapeXml(text: string): string {
   return text.replace(/[&<>"'\r]/g, (character) => ENTITIES[character] ?? character);
 }

@@ -5,7 +5,7 @@ import type { CrashedMessage, FunctionError } from './invocation.ts';
 const text = z.object({ stringValue: z.string() });
 const count = z.pipe(z.string(), z.transform(Number));
 
-/** Messages of the receiver, as a consumer gets them. */
+/** Messages of the receiver, in a consumer's event. */
 const deliveries = z.object({
   Records: z.array(
     z.object({
@@ -27,8 +27,9 @@ interface CrashedInvocation {
 }
 
 /**
- * A line about an error that ended an invocation or an execution environment, in the JSON format of Lambda's runtime. Lambda
- * names neither function nor delivery. Source: aws-lambda-nodejs-runtime-interface-client, `LogPatch.js`.
+ * A line about an error that ended an invocation or an execution environment, in the JSON format of Lambda's runtime.
+ * As in Lambda, it names neither the function nor a delivery. Source: aws-lambda-nodejs-runtime-interface-client,
+ * `LogPatch.js`.
  */
 export function crashLine(
   { errorType, errorMessage, trace = [] }: FunctionError,
@@ -45,7 +46,7 @@ export function crashLine(
   });
 }
 
-/** The messages that a function was invoked with. None if it was not invoked by a queue of deliveries. */
+/** The messages in an invocation's event. Empty unless a queue of deliveries invoked the function. */
 export function crashedMessages(payload: string): CrashedMessage[] {
   const { data } = deliveries.safeParse(JSON.parse(payload));
   return (data?.Records ?? []).map(({ messageId, attributes, messageAttributes }) => ({

@@ -1,6 +1,6 @@
 /**
- * The inside of one execution environment: loads a function's code in this worker thread and answers invocations, one at a
- * time. It is started from its text (`start-worker.ts`), so it imports only Node's own modules and types.
+ * The inside of an execution environment: loads a function's code in this worker thread and answers invocations one at
+ * a time. `start-worker.ts` starts it from its text, so it imports only Node's own modules and types.
  */
 import { existsSync } from 'node:fs';
 import { open, url } from 'node:inspector';
@@ -27,13 +27,13 @@ export interface EnvironmentSettings {
 /** Parent to worker: one invocation. The next one is sent after its result. */
 export interface InvocationMessage {
   requestId: string;
-  /** JSON, as in Lambda: neither side can reach the other's objects. */
+  /** JSON, as in Lambda, so that neither side can reach the other's objects. */
   payload: string;
   /** Epoch milliseconds at which the function times out. */
   deadline: number;
 }
 
-/** Worker to parent, all over one port, so in the order in which they were sent. */
+/** Worker to parent. All messages use one port, so they arrive in the order of sending. */
 export type EnvironmentMessage =
   /** Port of its inspector. Sent before the code is loaded. */
   | { type: 'inspected'; port: number }
@@ -71,15 +71,15 @@ async function describe(reason: unknown): Promise<FunctionError> {
   };
 }
 
-/** The module is loaded on demand: with Node's type stripper, it costs some 40 ms. */
+/** The module is loaded on demand, because Node's type stripper costs about 40 ms. */
 async function traceOf(stack: string): Promise<string[]> {
   const { sourceTrace }: typeof import('./source-trace.ts') = await import(SOURCE_TRACE);
   return sourceTrace(stack, settings.codeDirectory);
 }
 
 /**
- * Sends what is written to a stream over the port of the results. A worker's own stdout takes another way, on which lines may
- * arrive long after the result of their invocation.
+ * Sends a stream's output over the port of the results. A worker's own stdout is slower: its lines may arrive long
+ * after the result of their invocation.
  */
 function captureOutput(stream: 'stdout' | 'stderr'): void {
   const decoder = new TextDecoder();
@@ -96,7 +96,7 @@ function captureOutput(stream: 'stdout' | 'stderr'): void {
   };
 }
 
-/** Finds the module file in the order in which Lambda looks for it. */
+/** Finds the module file, in Lambda's search order. */
 function moduleFile(moduleName: string): string {
   for (const extension of ['js', 'mjs', 'cjs']) {
     const file = join(settings.codeDirectory, `${moduleName}.${extension}`);

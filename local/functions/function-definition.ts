@@ -7,13 +7,13 @@ export interface FunctionDefinition {
   codeDirectory: string;
   environment: Record<string, string>;
   timeoutSeconds: number;
-  /** Limits the JavaScript heap and the buffers of an execution environment. Its other memory is not known. */
+  /** Limits the JavaScript heap and buffers of an execution environment. Other memory cannot be measured. */
   memoryMegabytes: number;
-  /** Maximum of invocations at a time. Lambda throttles further ones. @default no limit */
+  /** Maximum concurrent invocations. Lambda throttles further ones. @default no limit */
   reservedConcurrency?: number | undefined;
-  /** Maximum of execution environments on this machine. Further invocations wait. */
+  /** Maximum execution environments on this machine. Further invocations wait. */
   maximumConcurrency: number;
-  /** The access key by which the AWS endpoint knows the function's role. */
+  /** The access key that identifies the function's role at the AWS endpoint. */
   credentials: { accessKeyId: string; secretAccessKey: string };
   region: string;
   awsEndpointUrl: string;

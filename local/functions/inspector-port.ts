@@ -1,23 +1,23 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Only this machine may debug: a debugger can run code. */
+/** Only this machine may debug, because a debugger can run code. */
 const HOST = '127.0.0.1';
 
 /**
- * The port at which debuggers find a function. Each execution environment has an inspector with a port of its own, and this
- * one forwards to the newest. So it stays the same when an environment is replaced. An environment at a breakpoint can be
- * ended, too: Node.js would wait for its debugger to disconnect.
+ * The port at which debuggers find a function. Each execution environment has an inspector with its own port, and this
+ * one forwards to the newest. So the port stays the same when an environment is replaced. It also allows ending an
+ * environment at a breakpoint: otherwise Node.js would wait for the debugger to disconnect.
  */
 export class InspectorPort {
   readonly #server: Server;
-  /** By the port of their environment's inspector. */
+  /** By the port of the environment's inspector. */
   readonly #connections = new Map<Socket, number>();
   #target: number | undefined;
 
   /**
    * @param port 0 for any free one
-   * @throws Error EADDRINUSE as Node.js gives it
+   * @throws Error EADDRINUSE of Node.js
    */
   static async open(port: number): Promise<InspectorPort> {
     const opened = new InspectorPort();
@@ -33,12 +33,12 @@ export class InspectorPort {
     return `${HOST}:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Forwards to an environment from now on. @param target port of its inspector */
+  /** Forwards new connections to an environment. @param target port of its inspector */
   forwardTo(target: number): void {
     this.#target = target;
   }
 
-  /** Disconnects the debuggers of an environment, which continues. */
+  /** Disconnects the debuggers of an environment. The environment continues. */
   disconnect(target: number): void {
     if (this.#target === target) this.#target = undefined;
     for (const [connection, its] of this.#connections) if (its === target) connection.destroy();
@@ -51,7 +51,7 @@ export class InspectorPort {
   }
 
   #connect(client: Socket): void {
-    // A debugger that disconnects abruptly is no problem of the stack.
+    // An abrupt disconnection of a debugger is not a problem.
     client.on('error', () => {});
     if (this.#target === undefined) {
       client.destroy();

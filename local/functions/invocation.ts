@@ -1,14 +1,14 @@
-/** An error in the shape in which Lambda reports it to the caller of the function. */
+/** An error in the form in which Lambda reports it to the caller. */
 export interface FunctionError {
   errorType: string;
   errorMessage: string;
   trace?: string[];
 }
 
-/** How an invocation ended: with what the handler returned, or as a function error. */
+/** The result of an invocation: the handler's return value, or a function error. */
 export type InvocationResult = { ok: true; payload: unknown } | ({ ok: false } & FunctionError);
 
-/** Lambda refuses an invocation: the function's reserved concurrency is used up. */
+/** The invocation is rejected, because the function's reserved concurrency is used up. */
 export class TooManyRequestsError extends Error {
   override readonly name = 'TooManyRequestsException';
 
@@ -25,14 +25,14 @@ export interface LogLine {
   requestId?: string;
   stream: 'stdout' | 'stderr';
   text: string;
-  /** Of the line about an invocation that ended without a result. */
+  /** Only for the line about an invocation that ended without a result. */
   crash?: Crash;
 }
 
 export interface Crash {
   readonly invocationId: string;
   readonly error: string;
-  /** Messages of a queue that it had. Lambda does not log them. */
+  /** Messages of a queue that the invocation had. Lambda does not log them. */
   readonly messages: readonly CrashedMessage[];
 }
 
@@ -42,6 +42,6 @@ export interface CrashedMessage {
   readonly attempt: number;
   readonly event: string;
   readonly eventId: string;
-  /** API Gateway's id of the request with the event. Absent for a message that was sent by hand. */
+  /** API Gateway's id of the request with the event. Undefined for a message that was sent by hand. */
   readonly requestId?: string | undefined;
 }

@@ -12,18 +12,21 @@ import {
 import { Sandbox } from './sandbox.ts';
 
 /**
- * How long an idle execution environment waits for the next invocation, unless it is the function's last one. Lambda's are
- * kept for some minutes, which is not documented.
+ * How long an idle execution environment waits for the next invocation, unless it is the function's last one. Lambda
+ * keeps environments for some minutes, which is not documented.
  */
 const IDLE_LIMIT_MILLISECONDS = 30_000;
 
-/** From here on a wait for an environment counts as long, in milliseconds: an invocation of the receiver takes some 5. */
+/**
+ * A wait for an environment of at least this many milliseconds means overload. An invocation of the receiver takes
+ * about 5.
+ */
 const LONG_WAIT_MILLISECONDS = 15;
 
-/** How long a function counts as overloaded after such a wait, in milliseconds: not every invocation waits. */
+/** How long a function counts as overloaded after such a wait, in milliseconds, because not every invocation waits. */
 const OVERLOAD_MILLISECONDS = 200;
 
-/** How many execution environments several functions may have together, beyond the first one of each. */
+/** Limits the execution environments that several functions may have together, beyond the first of each. */
 export class SharedEnvironments {
   #left: number;
 
@@ -31,7 +34,7 @@ export class SharedEnvironments {
     this.#left = limit;
   }
 
-  /** @returns whether one was left, which then is the caller's */
+  /** @returns whether one was free. It then belongs to the caller */
   take(): boolean {
     if (this.#left === 0) return false;
     this.#left -= 1;
@@ -48,7 +51,7 @@ type CompletedInvocation = InvocationResult & { requestId: string; durationMilli
 interface Waiting {
   requestId: string;
   payload: string;
-  /** By `performance.now()`. */
+  /** Time of `performance.now()`. */
   since: number;
   complete(result: InvocationResult, durationMilliseconds: number): void;
 }
@@ -58,38 +61,37 @@ export interface LocalFunctionOptions {
   readonly shared?: SharedEnvironments;
   /** @default 30000 */
   readonly idleLimitMilliseconds?: number;
-  /** Where debuggers find its environment. There is then one at most. @default none can */
+  /** Debuggers find the environment here. The function then has at most one. @default no debugger */
   readonly inspector?: InspectorPort | undefined;
 }
 
 /**
- * Runs a function's bundled code as Lambda does: in execution environments (worker threads) with their own variables, which
- * take one invocation at a time. If all are busy, another one starts. Beyond `maximumConcurrency`, invocations wait in
- * order; beyond the reserved concurrency they are refused. An environment that is idle for a while ends.
- *
- * Unlike in Lambda, an environment is not frozen between invocations and shares the process's working directory and time
- * zone. The last one stays, so that no delivery waits for the code to load.
+ * Runs a function's bundled code as Lambda does: in execution environments (worker threads) with their own variables,
+ * which process one invocation at a time. If all are busy, another one starts. Beyond `maximumConcurrency`, invocations
+ * wait in order. Beyond the reserved concurrency, they are rejected. An idle environment ends after a while, but the
+ * last one stays, so that no delivery waits for the code to load. Unlike in Lambda, an environment is not frozen
+ * between invocations, and it shares working directory and time zone with the process.
  */
 export class LocalFunction {
   #definition: FunctionDefinition;
   readonly #log: (line: LogLine) => void;
   readonly #sandboxes = new Set<Sandbox>();
-  /** Those that still run an invocation with an earlier definition. */
+  /** Environments that still run an invocation with an earlier definition. */
   readonly #outdated = new Set<Sandbox>();
   readonly #shared: SharedEnvironments | undefined;
   readonly #idleLimitMilliseconds: number;
   readonly #inspector: InspectorPort | undefined;
-  /** In the order of their last use, each with the timer that ends it. */
+  /** In the order of last use, each with the timer that ends it. */
   readonly #idle = new Map<Sandbox, NodeJS.Timeout>();
   readonly #running = new Set<Sandbox>();
   readonly #line: Waiting[] = [];
   readonly #kills: { milliseconds: number; done(killed: boolean): void }[] = [];
   #starting = 0;
-  /** When the last invocation began that had waited for long. */
+  /** When the last invocation that had waited long began. */
   #waitedAt = Number.NEGATIVE_INFINITY;
   #closed = false;
 
-  /** @param log is called with every line that the code writes, and one for each function error */
+  /** @param log is called with every line that the code writes, and with a line for each function error */
   constructor(
     definition: FunctionDefinition,
     log: (line: LogLine) => void,
@@ -117,7 +119,7 @@ export class LocalFunction {
     return now - waitedSince >= LONG_WAIT_MILLISECONDS || now - this.#waitedAt < OVERLOAD_MILLISECONDS;
   }
 
-  /** Folders of code that runs or may be read, also those of environments that finish their last invocation. */
+  /** Folders of code that runs or may be read, including environments that finish their last invocation. */
   get codeDirectories(): Set<string> {
     return new Set(
       [this.#definition, ...this.#sandboxes, ...this.#outdated].map((item) => item.codeDirectory),
@@ -125,10 +127,10 @@ export class LocalFunction {
   }
 
   /**
-   * Runs every later invocation with another definition, as a deployment does. A running one is finished with its own. The
-   * old code serves until the new code is loaded. If that cannot be loaded, nothing changes. Not to be called before an
-   * earlier call has ended.
-   * @returns why it cannot be loaded
+   * Uses another definition for all later invocations, as a deployment does. Running invocations keep theirs. The old
+   * code is used until the new code is loaded. If that fails, nothing changes. Must not be called before an earlier
+   * call has ended.
+   * @returns why the code cannot be loaded
    */
   async redefine(definition: FunctionDefinition): Promise<FunctionError | undefined> {
     const sandbox = new Sandbox(definition, this.#log, this.#inspector);
@@ -147,17 +149,16 @@ export class LocalFunction {
   }
 
   /**
-   * Starts an execution environment unless there is one, so that the first invocation need not wait.
-   * Never rejects: code that cannot be loaded is logged, and tried again by the next invocation.
+   * Starts an execution environment if there is none, so that the first invocation need not wait. Never rejects: if the
+   * code cannot be loaded, this is logged, and the next invocation tries again.
    */
   async warmUp(): Promise<void> {
     if (this.#sandboxes.size === 0 && !this.#closed) await this.#startSandbox();
   }
 
   /**
-   * Invokes the handler with `payload`, which goes through JSON as in Lambda.
-   * Whatever goes wrong in it is a function error.
-   * @returns the result; `durationMilliseconds` counts neither loading the code nor waiting in line
+   * Invokes the handler with `payload`, converted to JSON and back as in Lambda. Any failure is a function error.
+   * @returns the result; `durationMilliseconds` includes neither loading the code nor waiting
    * @throws TooManyRequestsError if the function's reserved concurrency is used up
    */
   async invoke(payload: unknown): Promise<CompletedInvocation> {
@@ -179,23 +180,23 @@ export class LocalFunction {
   }
 
   /**
-   * Terminates every execution environment at once, as a crash of the machine would. Running
-   * invocations end as function errors; those in line are served by fresh environments.
+   * Terminates every execution environment at once, like a crash of the machine. Running invocations end as function
+   * errors. Waiting ones get new environments.
    */
   async kill(): Promise<void> {
     await Promise.all([...this.#sandboxes, ...this.#outdated].map((sandbox) => sandbox.end()));
   }
 
   /**
-   * Kills the environment of the invocation that starts next, at this moment of it; called repeatedly, of
-   * as many invocations. It starts when an environment takes it, not when it begins to wait for one.
-   * @returns once that invocation has ended, or the function is closed: whether the kill came before its end
+   * Kills the environment of the next invocation that starts, this many milliseconds after its start. A second call
+   * applies to the second next invocation, and so on. Waiting for an environment is not a start.
+   * @returns when that invocation has ended, or the function is closed: whether the kill came before its end
    */
   killDuringNext(milliseconds: number): Promise<boolean> {
     return new Promise((done) => this.#kills.push({ milliseconds, done }));
   }
 
-  /** Takes it out of use. Running invocations are finished; waiting and later ones end as function errors. */
+  /** Takes it out of use. Running invocations are finished. Waiting and later ones end as function errors. */
   retire(): void {
     this.#closed = true;
     for (const { done } of this.#kills.splice(0)) done(false);
@@ -230,18 +231,18 @@ export class LocalFunction {
     }
   }
 
-  /** The one that was used last, so that the others become idle. */
+  /** Takes the environment that was used last, so that the others become idle. */
   #takeIdle(): Sandbox | undefined {
     for (const [sandbox, timer] of [...this.#idle].reverse()) {
       clearTimeout(timer);
       this.#idle.delete(sandbox);
-      // One that is being ended is gone in a moment.
+      // An environment that is being ended will be gone in a moment.
       if (sandbox.alive) return sandbox;
     }
     return undefined;
   }
 
-  /** Takes a shared environment if it returns true for another one than the first. */
+  /** If it returns true for any but the first environment, it has taken a shared one. */
   #mayStart(): boolean {
     const maximum = this.#inspector === undefined ? this.#definition.maximumConcurrency : 1;
     if (this.#sandboxes.size >= maximum) return false;
@@ -255,7 +256,7 @@ export class LocalFunction {
     this.#starting += 1;
     const failure = await sandbox.started;
     this.#starting -= 1;
-    // An invocation whose environment was killed waits for the next one. Nobody waits for replaced code.
+    // An invocation whose environment was killed waits for the next one. Replaced code is not waited for.
     if (failure === undefined || sandbox.killed || definition !== this.#definition) {
       this.#release(sandbox);
     } else if (this.#line.length > 0) {
@@ -330,7 +331,7 @@ export class LocalFunction {
     this.#line.shift()?.complete(result, 0);
   }
 
-  /** If a function fails behind an API or a queue, this line is all that a developer sees of it. */
+  /** For a function behind an API or a queue, this line is all that a developer sees of the failure. */
   #logError(error: FunctionError, invocation: Partial<Pick<Waiting, 'requestId' | 'payload'>> = {}): void {
     const { requestId } = invocation;
     const text = crashLine(error, { service: serviceOf(this.#definition), ...invocation });

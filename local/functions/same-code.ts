@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Whether two folders, without folders in them, have the same files. */
+/** Whether two folders, which have no subfolders, have the same files. */
 export async function isSameCode(one: string, other: string): Promise<boolean> {
   if (one === other) return true;
   const [names, otherNames] = await Promise.all([sortedFiles(one), sortedFiles(other)]);

@@ -8,29 +8,30 @@ import type { FunctionError, InvocationResult, LogLine } from './invocation.ts';
 import { sourceTrace } from './source-trace.ts';
 import { startWorker } from './start-worker.ts';
 
-/** How long code may take to load. Lambda allows 10 s, but a developer's machine starts all functions at the same time. */
+/**
+ * Time limit for loading the code. Lambda allows 10 s, but a developer's machine starts all functions at the same time.
+ */
 const START_LIMIT_MILLISECONDS = 30_000;
 
-/** Lambda's limit on the response of a synchronous invocation: 6 MiB and 100 bytes. */
+/** Lambda's limit for the response of a synchronous invocation: 6 MiB and 100 bytes. */
 const RESPONSE_LIMIT_BYTES = 6_291_556;
 
-/** How often the memory of a running invocation is checked. */
+/** Interval of the memory checks during an invocation. */
 const MEMORY_CHECK_MILLISECONDS = 250;
 
 type Failure = { ok: false } & FunctionError;
 type Outcome = { ok: true; payload: string } | Failure;
 
 /**
- * The outside of one execution environment: starts its worker thread and enforces its limits.
- *
- * Every line that the code writes is logged before the promise of its start or invocation resolves, also after a timeout or
- * the worker's death. It does not capture what bypasses `process.stdout` and `process.stderr`, such as
- * `fs.writeSync(1, …)` and Node's own warnings.
+ * The outside of an execution environment: starts its worker thread and enforces its limits. Every line that the code
+ * writes is logged before the promise of its start or invocation resolves, also after a timeout or a crash of the
+ * worker. Output that bypasses `process.stdout` and `process.stderr` is not captured, such as `fs.writeSync(1, …)` and
+ * Node's own warnings.
  */
 export class Sandbox {
-  /** Resolves once the code is loaded, or with the reason why it is not and never will be. */
+  /** Resolves when the code is loaded, or with the reason why it cannot be. */
   readonly started: Promise<Failure | undefined>;
-  /** Resolves once the worker is gone. The sandbox cannot be used any more. */
+  /** Resolves when the worker has ended. The sandbox can then no longer be used. */
   readonly exited: Promise<void>;
   readonly codeDirectory: string;
 
@@ -49,9 +50,7 @@ export class Sandbox {
   readonly #inspector: InspectorPort | undefined;
   #inspectedAt: number | undefined;
 
-  /**
-   * @param inspector where debuggers find it. Loading and memory then have no limit. @default none can
-   */
+  /** @param inspector where debuggers find it. Loading time and memory are then not limited. @default no debugger */
   constructor(definition: FunctionDefinition, log: (line: LogLine) => void, inspector?: InspectorPort) {
     this.#inspector = inspector;
     this.codeDirectory = definition.codeDirectory;
@@ -85,12 +84,12 @@ export class Sandbox {
     return this.#alive;
   }
 
-  /** Whether it was ended from outside, so not because of its code. */
+  /** Whether it was ended from outside, not because of its code. */
   get killed(): boolean {
     return this.#killed;
   }
 
-  /** Runs the handler once. To be called only when started and when no other invocation is running. */
+  /** Runs the handler once. Must be called only when it has started and no other invocation is running. */
   async invoke(requestId: string, payload: string): Promise<InvocationResult> {
     this.#requestId = requestId;
     this.#payload = payload;
@@ -109,7 +108,7 @@ export class Sandbox {
     return { ok: true, payload: JSON.parse(outcome.payload) };
   }
 
-  /** Terminates the worker at once, whatever it is doing. What is running ends with an error. */
+  /** Terminates the worker at once. A running invocation ends with an error. */
   async end(): Promise<void> {
     this.#killed = true;
     await this.#end({
@@ -137,7 +136,7 @@ export class Sandbox {
     const settle = this.#settle;
     if (settle === undefined || !this.#alive) return;
     const memory = await this.#worker.getHeapStatistics().catch(() => undefined);
-    // Another invocation must not end for this one's memory.
+    // Another invocation must not be ended for this one's memory.
     if (memory === undefined || !this.#alive || this.#settle !== settle) return;
     const used = memory.used_heap_size + memory.external_memory;
     if (used > this.#memoryMegabytes * 1024 * 1024) await this.#end(this.#outOfMemory());
@@ -147,7 +146,7 @@ export class Sandbox {
     this.#alive = false;
     this.#endedBy ??= reason;
     const ended = this.#worker.terminate();
-    // At a breakpoint, it ends only once its debuggers are disconnected.
+    // At a breakpoint, the worker ends only when its debuggers are disconnected.
     if (this.#inspectedAt !== undefined) this.#inspector?.disconnect(this.#inspectedAt);
     await ended;
     await this.exited;
@@ -194,7 +193,7 @@ export class Sandbox {
   }
 
   #reportCrash(error: unknown): void {
-    // The line about its end says so.
+    // The line about its end then has this reason.
     if (isOutOfMemory(error)) this.#endedBy ??= this.#outOfMemory();
     else this.#writeLines('stderr', [this.#crashLine(error)], this.#requestId);
   }
@@ -215,7 +214,7 @@ export class Sandbox {
   }
 }
 
-/** Errors of a worker lose their type on the way: they are not native errors any more. */
+/** Errors from a worker lose their type: they are no longer native errors. */
 const isThrownError = (error: unknown): error is Error =>
   typeof error === 'object' && error !== null && 'stack' in error && 'message' in error;
 
@@ -236,7 +235,7 @@ function requestPrefix(requestId: string | undefined): string {
   return requestId === undefined ? '' : `RequestId: ${requestId} `;
 }
 
-/** Cuts a stream's text, which comes in arbitrary pieces, into lines. */
+/** Splits a stream's text, which arrives in arbitrary pieces, into lines. */
 export class LineSplitter {
   #rest = '';
 
@@ -247,7 +246,7 @@ export class LineSplitter {
     return lines;
   }
 
-  /** @returns what has come since the last line end, if anything; it counts as a line from now on */
+  /** @returns the text since the last line end as a line, if there is any */
   flush(): string[] {
     const rest = this.#rest;
     this.#rest = '';

@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { SourceMaps } from '../../lambda/source-stack.ts';
 
-/** The lines of a stack, with source positions if the bundle has source maps, which Lambda itself does not do. */
+/** The lines of a stack, with source positions if the bundle has source maps. Lambda itself does not do this. */
 export function sourceTrace(stack: string, codeDirectory: string): string[] {
   const folder = existsSync(codeDirectory) ? realpathSync(codeDirectory) : codeDirectory;
   const maps = new SourceMaps(`${pathToFileURL(folder).href}/`);

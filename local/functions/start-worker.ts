@@ -6,12 +6,13 @@ import type { EnvironmentSettings } from './execution-environment.ts';
 import type { FunctionDefinition } from './function-definition.ts';
 
 /**
- * The young generation of an environment's heap: new objects, in three parts. V8 would let it grow to 48 MB of garbage.
- * `npm start` limits its own process alike: `--max-semi-space-size` is one of the three parts.
+ * Size of the young generation of an environment's heap: new objects, in three parts. V8's default would let it grow to
+ * 48 MB of garbage. `npm start` sets the same limit for its own process: `--max-semi-space-size` is one of the three
+ * parts.
  */
 const YOUNG_GENERATION_MEGABYTES = 12;
 
-/** Starts the worker thread of an execution environment. @param inspected whether a debugger may look into it */
+/** Starts the worker thread of an execution environment. @param inspected whether a debugger may connect */
 export function startWorker(definition: FunctionDefinition, inspected: boolean): Worker {
   const log = {
     groupName: `/aws/lambda/${definition.name}`,
@@ -30,8 +31,8 @@ export function startWorker(definition: FunctionDefinition, inspected: boolean):
   return new Worker(executionEnvironmentEntryPoint(), {
     workerData: settings,
     env: environmentVariables(definition, log),
-    // Without the parent's own flags, such as a loader. Node.js would print the inspector's own port, but debuggers should
-    // connect to InspectorPort's, which stays.
+    // Without the parent's own flags, such as a loader. Node.js does not print the inspector's port, because debuggers
+    // should connect to the one of InspectorPort, which stays the same.
     execArgv: inspected ? ['--inspect-publish-uid=http'] : [],
     stdout: true,
     stderr: true,
@@ -45,8 +46,8 @@ export function startWorker(definition: FunctionDefinition, inspected: boolean):
 let entryPoint: URL | undefined;
 
 /**
- * The entry point of a worker: `execution-environment.ts` as JavaScript, in a `data:` URL. With the TypeScript file, each
- * worker would load Node's type stripper, which costs 11 MB and 40 ms (Node.js 24.21).
+ * The entry point of a worker: `execution-environment.ts` as JavaScript, in a `data:` URL. If workers used the
+ * TypeScript file, each one would load Node's type stripper, which costs 11 MB and 40 ms (Node.js 24.21).
  */
 function executionEnvironmentEntryPoint(): URL {
   entryPoint ??= new URL(`data:text/javascript,${encodeURIComponent(environmentSource())}`);
@@ -73,11 +74,9 @@ function withoutWarnings<T>(run: () => T): T {
 }
 
 /**
- * A function's `process.env`: Lambda's own variables and the template's.
- *
- * The template cannot set those that Lambda reserves
- * (https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html), nor the address of
- * AWS: a function that runs here must not reach the real one.
+ * A function's `process.env`: Lambda's own variables and those of the template. The template cannot set variables that
+ * Lambda reserves (https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html), nor the address of AWS,
+ * because a function that runs here must not reach the real one.
  */
 export function environmentVariables(
   definition: FunctionDefinition,
@@ -87,7 +86,7 @@ export function environmentVariables(
     LANG: 'en_US.UTF-8',
     PATH: '/var/lang/bin:/usr/local/bin:/usr/bin/:/bin:/opt/bin',
     TZ: ':UTC',
-    // The SDK looks for .aws/config here. The developer's own must not reach the function.
+    // The SDK looks for .aws/config here. The function must not read the developer's own.
     HOME: definition.codeDirectory,
     ...definition.environment,
     _HANDLER: definition.handler,
@@ -96,7 +95,7 @@ export function environmentVariables(
     AWS_DEFAULT_REGION: definition.region,
     AWS_REGION: definition.region,
     AWS_ENDPOINT_URL: definition.awsEndpointUrl,
-    // An address: before a name, the SDK would put the bucket's, and not every machine resolves that.
+    // An IP address. The SDK would prefix a host name with the bucket's name, and not every machine resolves that.
     AWS_ENDPOINT_URL_S3: definition.awsEndpointUrl.replace('localhost', '127.0.0.1'),
     AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(definition.memoryMegabytes),

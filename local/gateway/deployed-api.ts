@@ -10,7 +10,7 @@ import { restApi } from './rest-api.ts';
 import type { Api } from './server.ts';
 import type { ThrottleSettings } from './throttle.ts';
 
-/** A template's API, and what people call its kind. */
+/** A template's API, and the common name of its kind. */
 export interface DeployedApi {
   readonly kind: 'HTTP API' | 'REST API';
   readonly api: Api;
@@ -20,14 +20,14 @@ const OWNER = { accountId: ACCOUNT_ID, region: REGION };
 
 type Invoke = (event: unknown) => Promise<InvocationResult>;
 
-/** @returns a function that invokes the function of this name or ARN, or undefined if it does not exist */
+/** @returns a function that invokes the function with this name or ARN; undefined if it does not exist */
 type FindFunction = (name: string) => Invoke | undefined;
 
 type LogWriter = Pick<AwsEndpoint, 'createLogGroup' | 'writeLog'>;
 
 /**
  * The API of a template, of either kind.
- * @param aws gets its access log
+ * @param aws receives its access log
  * @throws Error if it cannot be run here
  */
 export function deployedApi(resources: Resources, find: FindFunction, aws: LogWriter): DeployedApi {
@@ -53,7 +53,7 @@ function logged(
   return withAccessLog(api, settings.Format, (line) => aws.writeLog(group, line));
 }
 
-/** Its name is the first group. */
+/** The first group is the log group's name. */
 const LOG_GROUP_ARN = /:log-group:([^:]+)/;
 
 export function calledByApi(resources: Resources): string[] {
@@ -127,7 +127,10 @@ function deployedRestApi(
   });
 }
 
-/** @returns the path of a resource below the stage, by its id; the root, which is no resource of a template, has `/` */
+/**
+ * @returns a function that gives a resource's path below the stage by its id. The root, which is not a resource of the
+ * template, has the path `/`
+ */
 function resourcePaths(resources: Resources): (resourceId: string) => string {
   const byId = new Map(
     resources.ofType('AWS::ApiGateway::Resource').map(({ ref, properties }) => [ref, properties]),
@@ -156,9 +159,8 @@ const VARIABLE = /\$context\.(\w+(?:\.\w+)*)/g;
 const NO_VALUE = '-';
 
 /**
- * The same API, with a log line for each request that it has answered. `integrationErrorMessage` has no value: its texts
- * are not documented.
- * Source: API Gateway developer guide, "Variables for access logging".
+ * The same API with an access log: a line for each answered request. `integrationErrorMessage` has no value, because
+ * its texts are not documented. Source: API Gateway developer guide, "Variables for access logging".
  * @param format of a line, with variables
  */
 export function withAccessLog(api: Api, format: string, write: (line: string) => void): Api {

@@ -10,23 +10,23 @@ export interface GatewayError {
 
 export interface GatewayResponse {
   readonly type: string;
-  /** @default the error's own */
+  /** @default the status of the error */
   readonly status?: number | undefined;
-  /** Values of the response's headers, by `gatewayresponse.header.<name>`: text in single quotes, or a variable. */
+  /** The response's headers, by `gatewayresponse.header.<name>`: text in single quotes, or a variable. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** Template of the body. @default that of AWS */
+  /** Template of the body. @default AWS's own */
   readonly template?: string | undefined;
 }
 
 /**
  * "Customizing the default gateway response for 413 REQUEST_TOO_LARGE isn't currently supported", says "Amazon API
- * Gateway important notes for REST APIs", although it can be configured. The worse of the two is assumed.
+ * Gateway important notes for REST APIs", although it can be configured. The worse case is assumed.
  */
 const NOT_CUSTOMISABLE = new Set(['REQUEST_TOO_LARGE']);
 
 const DEFAULT_TEMPLATE = '{"message":$context.error.messageString}';
 
-/** A variable of a template or, without the dollar sign, of a parameter. */
+/** A variable of a template, or of a parameter (without the dollar sign). */
 const VARIABLE = /\$(\w+(?:\.\w+)*)/g;
 
 const HEADER_PARAMETER = /^gatewayresponse\.header\.([\w-]+)$/;
@@ -46,19 +46,19 @@ const VARIABLES: Readonly<Record<string, (context: Context) => string>> = {
 };
 
 /**
- * The gateway responses of a REST API: its answers if no function answers.
- * Source: https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-gatewayResponse-definition.html
+ * The gateway responses of a REST API: its answers to errors of its own. Source:
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-gatewayResponse-definition.html
  */
 export class GatewayResponses {
   readonly #byType: ReadonlyMap<string, GatewayResponse>;
 
-  /** @throws Error if one does more than write headers and put known variables into a body */
+  /** @throws Error if a response does more than set headers and fill known variables into a body */
   constructor(responses: readonly GatewayResponse[]) {
     for (const response of responses) check(response);
     this.#byType = new Map(responses.map((response) => [response.type, response]));
   }
 
-  /** The answer to an error: by the response of its type, else by that of its class, else AWS' own. */
+  /** The answer to an error: the response for its type, or for its class, or AWS's own. */
   answer(context: Context): HttpResponse {
     const { error } = context;
     const response = this.#responseTo(error);

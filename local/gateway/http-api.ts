@@ -8,7 +8,7 @@ import type { Api } from './server.ts';
 import { Throttle, type ThrottleSettings } from './throttle.ts';
 
 /**
- * The longest that an HTTP API waits for a function
+ * How long an HTTP API waits for a function
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html).
  */
 const INTEGRATION_LIMIT_MILLISECONDS = 30_000;
@@ -26,13 +26,13 @@ export interface HttpApiOptions {
   routes: HttpApiRoute[];
   /** @default none */
   throttle?: ThrottleSettings | undefined;
-  /** @default 30000, API Gateway's own */
+  /** @default 30000, as API Gateway */
   integrationLimitMilliseconds?: number | undefined;
 }
 
 /**
- * The answers of an HTTP API if no function answers. For an event that Lambda refuses, this is not documented: 413 is
- * assumed, as for a REST API.
+ * Answers of the HTTP API itself. For an event that Lambda rejects, the answer is not documented: 413 is assumed, as
+ * for a REST API.
  */
 const FAILURES: Record<IntegrationFailure, HttpResponse> = {
   'event too large': errorResponse(413, 'Request Too Large'),
@@ -42,7 +42,7 @@ const FAILURES: Record<IntegrationFailure, HttpResponse> = {
 };
 
 /**
- * An HTTP API, with payload format 2.0. A request that no route matches exactly, in method and path, is 404.
+ * An HTTP API with payload format 2.0. It answers 404 unless a route matches method and path exactly.
  * @throws Error if a route key is not a method and an exact path
  */
 export function httpApi(options: HttpApiOptions): Api {
@@ -86,7 +86,7 @@ export function httpApi(options: HttpApiOptions): Api {
   };
 }
 
-/** One of the error responses of an HTTP API, which cannot be customised. */
+/** An error response of an HTTP API. It cannot be customised. */
 function errorResponse(status: number, message: string): HttpResponse {
   return {
     status,

@@ -9,7 +9,7 @@ export interface HttpRequest {
   /** As sent, without the question mark. Can be empty. */
   readonly query: string;
   readonly httpVersion: string;
-  /** As received, in order: Node.js has neither merged nor dropped any. */
+  /** As received, in order. Node.js has neither merged nor dropped any. */
   readonly headers: readonly Header[];
   readonly sourceIp: string;
   readonly port: number;
@@ -25,7 +25,7 @@ export interface HttpResponse {
   readonly body: Buffer;
 }
 
-/** @param port of the server, in case that the connection is closed and no longer has its own */
+/** @param port of the server, because a closed connection no longer has it */
 export function requestOf(message: IncomingMessage, port: number): HttpRequest {
   return {
     method: message.method ?? '',
@@ -46,7 +46,7 @@ export function splitTarget(target: string): { path: string; query: string } {
   return { path: originForm.slice(0, mark) || '/', query: originForm.slice(mark + 1) };
 }
 
-/** Node's `rawHeaders`, names and values in turn, as pairs. */
+/** Converts Node's `rawHeaders`, alternating names and values, to pairs. */
 export function pairs(rawHeaders: readonly string[]): Header[] {
   return rawHeaders.flatMap((name, index) =>
     index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] as const] : [],
@@ -57,12 +57,12 @@ export function valuesOf(headers: readonly Header[], name: string): string[] {
   return headers.filter(([key]) => key.toLowerCase() === name).map(([, value]) => value);
 }
 
-/** Without the headers of these names, given in lower case. */
+/** Removes headers. @param names in lower case */
 export function without(headers: readonly Header[], names: ReadonlySet<string>): Header[] {
   return headers.filter(([name]) => !names.has(name.toLowerCase()));
 }
 
-/** Whether a function may set such a header: text, a number or a boolean that HTTP allows. */
+/** Whether a function may set this header: text, a number or a boolean that HTTP allows. */
 export function isHeader(name: string, value: unknown): value is string | number | boolean {
   if (!['string', 'number', 'boolean'].includes(typeof value)) return false;
   try {
@@ -74,7 +74,7 @@ export function isHeader(name: string, value: unknown): value is string | number
   }
 }
 
-/** A status of a final response: after one below 200, Node.js would wait for another. */
+/** Whether it is the status of a final response. After a status below 200, Node.js would wait for another. */
 export function isStatus(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 200 && value <= 599;
 }
@@ -85,7 +85,7 @@ export function traceId(time: Date): string {
   return `Root=1-${seconds}-${randomBytes(12).toString('hex')}`;
 }
 
-/** An id as API Gateway makes them beside UUIDs. */
+/** An id in API Gateway's short form. */
 export function shortId(): string {
   return randomBytes(11).toString('base64');
 }
@@ -96,8 +96,8 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 /**
  * Reads a request's body.
- * @returns undefined as soon as it is known to exceed `limitBytes`. The rest is read and dropped, so that the client, still
- * sending, gets the answer and not a reset connection
+ * @returns undefined as soon as the body must exceed `limitBytes`. The rest is read and dropped, so that the client
+ * gets the answer and not a reset connection
  * @throws Error if the client disconnects
  */
 export function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer | undefined> {

@@ -2,16 +2,16 @@ import { Buffer } from 'node:buffer';
 import { type InvocationResult, TooManyRequestsError } from '../functions/invocation.ts';
 
 /**
- * Lambda's quota on the event of a synchronous invocation, "6 MB", which are 6,291,456 bytes in its API
- * (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). The event carries a body in base64,
- * which is a third longer, or as text in JSON, where each quotation mark and each backslash counts twice.
+ * Lambda's quota for the event of a synchronous invocation, "6 MB": 6,291,456 bytes in its API
+ * (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). The event carries a body in base64, which
+ * is a third longer, or as JSON text, in which each quotation mark and backslash counts twice.
  */
 const EVENT_LIMIT_BYTES = 6 * 1024 * 1024;
 
-/** Why a function was not invoked, or is no longer waited for. */
+/** Why a function was not invoked, or the API stopped waiting for it. */
 export type IntegrationFailure = 'event too large' | 'throttled' | 'rejected' | 'timed out';
 
-/** Invokes a function for an API, which waits for it no longer than its limit. */
+/** Invokes a function for an API, which waits until its limit. */
 export async function integrate<Event>(
   invoke: (event: Event) => Promise<InvocationResult>,
   event: Event,

@@ -1,7 +1,7 @@
 /**
- * The mapping between HTTP and a function in payload format 1.0, as a REST API makes it
- * (https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html).
- * The handling of headers: the table in "Amazon API Gateway important notes for REST APIs"
+ * The mapping between HTTP and a function in payload format 1.0, as in a REST API
+ * (https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html). Headers follow
+ * the table in "Amazon API Gateway important notes for REST APIs"
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html).
  */
 import { Buffer } from 'node:buffer';
@@ -19,15 +19,15 @@ import {
   without,
 } from './http-message.ts';
 
-/** The resource of the request, and what the API adds. */
+/** The request's resource, and values that the API adds. */
 export interface ResourceContext extends ReceivingResource {
   requestId: string;
   traceId: string;
 }
 
 /**
- * Request headers that do not reach a function. The table lets Content-Length through; events as AWS sends them
- * have none. The last four the API writes itself.
+ * Request headers that do not reach a function. The table passes Content-Length on, but events that AWS sends have
+ * none. The API writes the last four itself.
  */
 const DROPPED_REQUEST_HEADERS = new Set([
   'connection',
@@ -48,7 +48,7 @@ const DROPPED_REQUEST_HEADERS = new Set([
   'x-forwarded-proto',
 ]);
 
-/** Headers of a function that do not reach the client; the length is that of the body. */
+/** Response headers of a function that do not reach the client. The length is that of the body. */
 const DROPPED_RESPONSE_HEADERS = new Set([
   'content-length',
   'expect',
@@ -61,7 +61,7 @@ const DROPPED_RESPONSE_HEADERS = new Set([
   'via',
 ]);
 
-/** Headers of a function that reach the client as `x-amzn-remapped-…`. */
+/** Response headers of a function that reach the client as `x-amzn-remapped-…`. */
 const REMAPPED_RESPONSE_HEADERS = new Set([
   'authorization',
   'connection',
@@ -73,13 +73,16 @@ const REMAPPED_RESPONSE_HEADERS = new Set([
   'www-authenticate',
 ]);
 
-/** What a function may return. With another field the response is malformed, such as with `cookies` of format 2.0. */
+/**
+ * Allowed fields of a function's response. With any other one, such as `cookies` of format 2.0, the response is
+ * malformed.
+ */
 const RESPONSE_FIELDS = new Set(['statusCode', 'headers', 'multiValueHeaders', 'body', 'isBase64Encoded']);
 
 /**
- * Makes the event of payload format 1.0 for a request to an API whose binary media types are all: a body is base64,
- * whatever its type. That this holds without a content type, too, is an assumption; a function that decodes by
- * `isBase64Encoded`, as it must, sees the same bytes either way.
+ * Makes the event of payload format 1.0 for a request to an API that treats all media types as binary: every body is
+ * base64. That this includes a body without a content type is an assumption. A function that obeys `isBase64Encoded`
+ * sees the same bytes either way.
  */
 export function toEvent(
   request: HttpRequest,
@@ -106,12 +109,10 @@ export function toEvent(
 }
 
 /**
- * Makes the response that a REST API sends for a handler's result.
- *
- * If AWS's documentation does not say, this refuses (no `statusCode`, or one as text; header values other than text, numbers
- * and booleans): what works here should work there.
- *
- * @returns undefined, which is 502, for a function error and a result that is not what the format asks for
+ * Makes the response of a REST API from a handler's result. Results that AWS's documentation does not cover are
+ * rejected (no `statusCode`, or one as text; header values other than text, numbers and booleans), so that code that
+ * works here also works there.
+ * @returns undefined, which means 502, for a function error or a malformed result
  */
 export function toResponse(result: InvocationResult): HttpResponse | undefined {
   if (!result.ok || !isObject(result.payload)) return undefined;
@@ -129,7 +130,7 @@ export function toResponse(result: InvocationResult): HttpResponse | undefined {
   );
 }
 
-/** Merges both kinds: a pair that is in both is sent once. */
+/** Merges both kinds. A pair that is in both is sent once. */
 function readResponseHeaders(single: unknown, multiple: unknown): Record<string, string[]> | undefined {
   if (!isObject(single) || !isObject(multiple)) return undefined;
   if (!Object.values(multiple).every(Array.isArray)) return undefined;
@@ -145,7 +146,7 @@ function readResponseHeaders(single: unknown, multiple: unknown): Record<string,
   return Object.fromEntries([...values].map(([name, items]) => [name, [...items]]));
 }
 
-/** @returns the name under which a header reaches the client, or undefined if it does not */
+/** @returns the name of a header for the client; undefined if it is not sent */
 function clientHeader(name: string): string | undefined {
   if (DROPPED_RESPONSE_HEADERS.has(name)) return undefined;
   return REMAPPED_RESPONSE_HEADERS.has(name) ? `x-amzn-remapped-${name}` : name;

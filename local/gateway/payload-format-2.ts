@@ -17,13 +17,13 @@ import {
   without,
 } from './http-message.ts';
 
-/** The API that received the request, and what it adds. */
+/** The API that received the request, and values that it adds. */
 export interface ApiContext extends ReceivingApi {
   requestId: string;
   traceId: string;
 }
 
-/** Headers that concern one connection: neither side's reach the other (RFC 9110, section 7.6.1). */
+/** Headers of one connection only. They are not passed on in either direction (RFC 9110, section 7.6.1). */
 const CONNECTION_HEADERS = new Set([
   'connection',
   'expect',
@@ -37,7 +37,7 @@ const CONNECTION_HEADERS = new Set([
   'upgrade',
 ]);
 
-/** Request headers that the API writes itself, or moves elsewhere. */
+/** Request headers that the API writes itself, or passes on elsewhere. */
 const OWN_HEADERS = new Set([
   ...CONNECTION_HEADERS,
   'cookie',
@@ -81,12 +81,10 @@ function eventHeaders({ headers, sourceIp, port }: HttpRequest, body: Buffer, ap
 }
 
 /**
- * Makes the response that API Gateway sends for a handler's result.
- *
- * If AWS's documentation does not say, this refuses (`statusCode` as text, header values other than text, numbers and
- * booleans): what works here should work there.
- *
- * @returns undefined, which is 500, for a function error and a result that is not what the format asks for
+ * Makes API Gateway's response from a handler's result. Results that AWS's documentation does not cover are rejected
+ * (`statusCode` as text; header values other than text, numbers and booleans), so that code that works here also works
+ * there.
+ * @returns undefined, which means 500, for a function error or a malformed result
  */
 export function toResponse(result: InvocationResult): HttpResponse | undefined {
   if (!result.ok) return undefined;
@@ -135,11 +133,9 @@ function isCookieList(cookies: unknown): cookies is string[] {
 }
 
 /**
- * Whether a body of this content type reaches the function in base64: all but text, JSON, JavaScript and XML do, also
- * forms and a body without a content type.
- *
- * AWS documents the text types only. That a missing content type counts as binary is an assumption;
- * a function that decodes by `isBase64Encoded`, as it must, sees the same bytes either way.
+ * Whether a body of this content type reaches the function in base64: all do except text, JSON, JavaScript and XML. AWS
+ * documents only the text types. That a missing content type counts as binary is an assumption. A function that obeys
+ * `isBase64Encoded` sees the same bytes either way.
  */
 function isBinary(contentType: string): boolean {
   const mediaType = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';

@@ -10,7 +10,7 @@ import { type Api, type ApiAnswer, BODY_LIMIT_BYTES } from './server.ts';
 import { Throttle, type ThrottleSettings } from './throttle.ts';
 
 /**
- * The longest that a REST API waits for a function, unless the quota was raised
+ * How long a REST API waits for a function, unless the quota was raised
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html).
  */
 const INTEGRATION_LIMIT_MILLISECONDS = 29_000;
@@ -21,7 +21,7 @@ export interface RestApiMethod {
   /** The resource's path below the stage: `/v1/webhooks/partner`. */
   resourcePath: string;
   invoke(event: APIGatewayProxyEvent): Promise<InvocationResult>;
-  /** @default 29000, API Gateway's own */
+  /** @default 29000, as API Gateway */
   integrationLimitMilliseconds?: number | undefined;
 }
 
@@ -51,7 +51,7 @@ const BODY_TOO_LARGE: GatewayError = {
   message: `HTTP content length exceeded ${BODY_LIMIT_BYTES} bytes.`,
 };
 
-/** The documentation gives the status and the message, but no type. */
+/** The documentation gives status and message, but no type. */
 const BAD_RESPONSE: GatewayError = { type: 'DEFAULT_5XX', status: 502, message: INTERNAL };
 
 /** "If the Lambda API rejects the invocation request, API Gateway returns a 500 error code" (next source). */
@@ -60,7 +60,7 @@ const NOT_INVOKED: GatewayError = { type: 'INTEGRATION_FAILURE', status: 500, me
 /**
  * Sources: https://docs.aws.amazon.com/lambda/latest/dg/services-apigateway-errors.html and
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html. An event above
- * Lambda's quota is such a rejection, too, and would so be 500; 413, the worse answer, is assumed.
+ * Lambda's quota is a rejected invocation, too, which would mean 500. The worse answer, 413, is assumed.
  */
 const FAILURES: Record<IntegrationFailure, GatewayError> = {
   'event too large': { type: 'REQUEST_TOO_LARGE', status: 413, message: 'Request Too Long' },
@@ -69,12 +69,12 @@ const FAILURES: Record<IntegrationFailure, GatewayError> = {
   'timed out': { type: 'INTEGRATION_TIMEOUT', status: 504, message: 'Endpoint request timed out' },
 };
 
-/** Outside of every stage no gateway response applies. */
+/** Outside of a stage, no gateway response applies. */
 const FORBIDDEN: GatewayError = { type: 'ACCESS_DENIED', status: 403, message: 'Forbidden' };
 const NO_RESPONSES = new GatewayResponses([]);
 
 /**
- * A regional REST API with one stage, payload format 1.0 and every media type binary.
+ * A regional REST API with one stage and payload format 1.0, which treats every media type as binary.
  * @throws Error if a gateway response is not supported
  */
 export function restApi(options: RestApiOptions): Api {
@@ -132,9 +132,9 @@ export function restApi(options: RestApiOptions): Api {
 }
 
 /**
- * The path of a resource, below its stage. A slash at the end does not matter: that is not documented, but seen in
- * the events that AWS sends.
- * @returns undefined if the path is not of the stage
+ * A resource's path below its stage. A trailing slash is ignored: this is not documented, but seen in events that AWS
+ * sends.
+ * @returns undefined if the path does not belong to the stage
  */
 function pathBelow(stage: string, path: string): string | undefined {
   const prefix = `/${stage}`;

@@ -9,10 +9,10 @@ import type { Exchange } from '../observation.ts';
 import { originOf } from './admitted-host.ts';
 import { type Header, type HttpRequest, type HttpResponse, readBody, requestOf } from './http-message.ts';
 
-/** API Gateway's quota on a request body, "10 MB" of 2^20 bytes. Source: the quotas of both kinds of API. */
+/** API Gateway's quota for a request body, "10 MB" of 2^20 bytes. Source: the quotas of both kinds of API. */
 export const BODY_LIMIT_BYTES = 10 * 1024 * 1024;
 
-/** How long a client may take to send a request. */
+/** Time limit for a client to send a request. */
 const REQUEST_LIMIT_MILLISECONDS = 60_000;
 
 const CLOSE_LIMIT_MILLISECONDS = 5_000;
@@ -21,8 +21,8 @@ export interface ApiAnswer {
   readonly response: HttpResponse;
   readonly requestId: string;
   /**
-   * Variables of the access log that only the API knows, by their names below `$context`: `routeKey`.
-   * Undefined if API Gateway does not log the request.
+   * Variables of the access log that only the API knows, by their names below `$context`, such as `routeKey`. Undefined
+   * if API Gateway does not log the request.
    */
   readonly context: Readonly<Record<string, string>> | undefined;
 }
@@ -30,8 +30,8 @@ export interface ApiAnswer {
 export interface Api {
   /**
    * Answers one request.
-   * @param readBody gives undefined if the body exceeds {@link BODY_LIMIT_BYTES}
-   * @throws what `readBody` throws if the client disconnects
+   * @param readBody returns undefined if the body exceeds {@link BODY_LIMIT_BYTES}
+   * @throws the error of `readBody` if the client disconnects
    */
   answer(request: HttpRequest, readBody: () => Promise<Buffer | undefined>): Promise<ApiAnswer>;
 }
@@ -47,33 +47,35 @@ export interface GatewayOptions {
   host?: string;
   /** Called after each response of the API, also for requests that no route matches. */
   onExchange?: (exchange: Exchange) => void;
-  /** Where a browser that opens the port's first page is redirected. @default nowhere */
+  /** Where a browser that opens the port's root is redirected. @default nowhere */
   consoleUrl?: ConsoleUrl;
-  /** Names of tunnels to this port, in lower case and without ports. @default none: only this machine is answered */
+  /**
+   * Host names of tunnels to this port, in lower case and without ports. @default none: only this machine gets answers
+   */
   publicHosts?: readonly string[];
-  /** Is called when a request from outside under another name was refused, once a minute at most. @default none */
+  /** Called when a request from outside under another name was rejected, at most once a minute. @default none */
   onForeign?: () => void;
 }
 
-/** In milliseconds. */
+/** Milliseconds between two such calls. */
 const FOREIGN_INTERVAL = 60_000;
 
 /** The answer to a request from outside under another name. */
 const FOREIGN = Buffer.from(
-  'The webhook answers to its own machine. Whoever runs it lets a tunnel in by its name: npm start -- --public-host <name>\n',
+  'The webhook only answers its own machine. To allow a tunnel, start it with: npm start -- --public-host <name>\n',
 );
 
 export interface Gateway {
   url: string;
   port: number;
-  /** Ends idle connections at once and the others with their response, or after 5 s. */
+  /** Ends idle connections at once, and others after their response or 5 s. */
   close(): Promise<void>;
 }
 
 /**
- * Serves an API as API Gateway does, to this machine and to requests through the named tunnels. Those reach the API only,
- * and are not redirected to the console.
- * @throws Error if the port is taken (EADDRINUSE)
+ * Serves an API as API Gateway does, to this machine and to requests through the named tunnels. Tunnels reach only the
+ * API and are not redirected to the console.
+ * @throws Error if the port is in use (EADDRINUSE)
  */
 export async function startGateway(api: Api, options: GatewayOptions): Promise<Gateway> {
   const inFlight = new Set<Promise<unknown>>();

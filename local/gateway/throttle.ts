@@ -1,11 +1,11 @@
-/** What a stage admits: requests a second, and at once. */
+/** Limits of a stage: requests a second, and burst. */
 export interface ThrottleSettings {
   readonly rate: number;
   readonly burst: number;
 }
 
 /**
- * The token bucket by which API Gateway throttles
+ * API Gateway's token bucket
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-request-throttling.html). AWS applies it
  * "on a best-effort basis"; this one is exact.
  */

@@ -36,7 +36,7 @@ export type Template = z.infer<typeof templateSchema>;
 export interface SynthesisedStack {
   readonly name: string;
   readonly template: Template;
-  /** The folder of an asset, by the key that the template's `S3Key` names. */
+  /** The folder of an asset, by the `S3Key` in the template. */
   readonly assetFolder: (objectKey: string) => string;
 }
 

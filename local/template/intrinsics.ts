@@ -1,15 +1,15 @@
-/** What a template's functions refer to. Each throws or returns undefined for a name it does not know. */
+/** The values that a template's functions refer to. Each function throws or returns undefined for an unknown name. */
 export interface References {
   ref(name: string): string | undefined;
   attribute(resource: string, attribute: string): string | undefined;
 }
 
-/** Stands for a property that `AWS::NoValue` removes. */
+/** Marks a property that `AWS::NoValue` removes. */
 const NO_VALUE = Symbol('AWS::NoValue');
 
 /**
- * Evaluates CloudFormation's intrinsic functions in a piece of a template.
- * @throws Error for a function or a reference that is not known
+ * Evaluates CloudFormation's intrinsic functions in a part of a template. @throws Error for an unknown function or
+ * reference
  */
 export function resolveIntrinsics(value: unknown, references: References): unknown {
   const resolved = evaluate(value, references);
@@ -80,6 +80,6 @@ function substitute(argument: unknown, references: References): string {
 
 function known(value: string | undefined, what: string): string {
   if (value === undefined)
-    throw new Error(`The template refers to what the local stack does not have: ${what}`);
+    throw new Error(`The template refers to something that the local stack does not have: ${what}`);
   return value;
 }

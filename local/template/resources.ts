@@ -4,7 +4,7 @@ import type { PolicyStatement } from '../aws/authorization.ts';
 import type { SynthesisedStack } from './cloud-assembly.ts';
 import { type References, resolveIntrinsics } from './intrinsics.ts';
 
-/** The values of the pseudo parameters, and the addresses of services that listen on a port. */
+/** The values of the pseudo parameters, and the addresses of services with a port. */
 export interface StackLocation {
   readonly region: string;
   readonly accountId: string;
@@ -16,7 +16,7 @@ export interface StackLocation {
 
 const strings = z.record(z.string(), z.string());
 
-/** How a REST API calls a function; the function's ARN is the first group. */
+/** How a REST API names its function. The first group is the function's ARN. */
 export const INVOCATION_URI = /:lambda:path\/2015-03-31\/functions\/(arn:[^/]+)\/invocations$/;
 
 const accessLog = z.object({ DestinationArn: z.string(), Format: z.string() });
@@ -240,24 +240,24 @@ function policyDocument() {
   return z.object({ Statement: z.array(statement) });
 }
 
-/** Of host names in the partition `aws`. */
+/** The suffix in the partition `aws`. */
 const URL_SUFFIX = 'amazonaws.com';
 
-/** Characters of SQS' names, the shortest of most services. */
+/** Maximum characters of a queue's name. Most other services allow more. */
 const MAX_NAME_LENGTH = 80;
 
 /** Source: Firehose API reference, `CreateDeliveryStream`. */
 const MAX_STREAM_NAME_LENGTH = 64;
 
-/** Nothing is deployed here twice. */
+/** Only one version of a function exists here. */
 const ONLY_VERSION = '1';
 
 export interface Resource<Type extends ResourceType> {
   readonly logicalId: string;
-  /** The name that the local stack gives it. */
+  /** Its name in the local stack. */
   readonly name: string;
   readonly arn: string;
-  /** What `Ref` gives. */
+  /** The value of `Ref`. */
   readonly ref: string;
   readonly properties: z.infer<Schemas[Type]>;
 }
@@ -266,7 +266,7 @@ export type AnyResource = {
   [Type in keyof Schemas]: Resource<Type> & { readonly type: Type };
 }[keyof Schemas];
 
-/** The resources of a synthesised stack, with the names and addresses that they have on this machine. */
+/** The resources of a synthesised stack, with their local names and addresses. */
 export class Resources {
   readonly #stack: SynthesisedStack;
   readonly #location: StackLocation;
@@ -277,12 +277,12 @@ export class Resources {
     this.#location = location;
   }
 
-  /** Secrets Manager chooses the last characters of a secret's ARN, so it is known once the secret exists. */
+  /** Sets a secret's ARN, whose last characters Secrets Manager chooses when it creates the secret. */
   setSecretArn(logicalId: string, arn: string): void {
     this.#secretArns.set(logicalId, arn);
   }
 
-  /** The resources of a type. @throws Error if the local stack cannot run a property */
+  /** The resources of one type. @throws Error if the local stack cannot run a property */
   ofType<Type extends ResourceType>(type: Type): Resource<Type>[] {
     return Object.entries(this.#stack.template.Resources)
       .filter(([, resource]) => resource.Type === type)
@@ -318,7 +318,7 @@ export class Resources {
     );
   }
 
-  /** A REST API has no attribute for its address: templates join its parts, as in AWS. */
+  /** Replaces the address of a REST API, which has no attribute for it: templates join its parts, as in AWS. */
   #here(text: string): string {
     const { region, apiUrl } = this.#location;
     return this.ofType('AWS::ApiGateway::RestApi').reduce(
@@ -327,7 +327,7 @@ export class Resources {
     );
   }
 
-  /** Types of the template that the local stack neither runs nor knows to have no part in it. */
+  /** Types in the template that the local stack can neither run nor ignore. */
   unknownTypes(): string[] {
     const types = Object.values(this.#stack.template.Resources).map(({ Type }) => Type);
     return [...new Set(types)].filter((type) => !(type in schemas) && !WITHOUT_LOCAL_PART.has(type));
@@ -359,11 +359,14 @@ export class Resources {
     return Object.hasOwn(resources, logicalId) ? resources[logicalId]?.Type : undefined;
   }
 
-  /** As CloudFormation does: stack and logical id; shortened to what the service takes, lower-case for S3. */
+  /**
+   * The name that CloudFormation would give: stack and logical id, shortened to the service's limit, in lower case for
+   * S3.
+   */
   #name(logicalId: string): string {
     const name = `${this.#stack.name}-${logicalId}`;
     const type = this.#type(logicalId);
-    // The template names the access log itself.
+    // The template itself names the access log.
     if (type === 'AWS::Logs::LogGroup') return this.#optionalProperty(logicalId, 'LogGroupName') ?? name;
     if (type === 'AWS::S3::Bucket') return name.toLowerCase();
     const longest =
@@ -409,7 +412,7 @@ export class Resources {
     }
   }
 
-  /** ARN of the function that a version or an alias is of. */
+  /** ARN of the function that a version or an alias belongs to. */
   #functionArn(logicalId: string): string {
     const { region, accountId } = this.#location;
     return `arn:aws:lambda:${region}:${accountId}:function:${this.#property(logicalId, 'FunctionName')}`;
@@ -459,12 +462,12 @@ export class Resources {
   }
 }
 
-/** An id like API Gateway's: ten opaque characters. */
+/** An id in API Gateway's form: ten opaque characters. */
 function apiGatewayId(name: string): string {
   return createHash('sha256').update(name).digest('hex').slice(0, 10);
 }
 
-/** A role, and what its policies in the template allow. */
+/** A role with the statements of its policies in the template. */
 export interface RolePolicy {
   readonly arn: string;
   readonly logicalId: string;

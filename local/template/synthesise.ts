@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { COMPILED_MODULES } from '../compiled-modules.ts';
 
-/** The stack cannot be synthesised. The message is the app's, for who has to fix it. */
+/** The stack cannot be synthesised. The message is the CDK app's, for the person who must fix it. */
 class SynthesisError extends Error {
   override readonly name = 'SynthesisError';
 }
 
 /**
- * Synthesises the CDK app in a process of its own, as the CDK's command line does.
- * @param folder where the cloud assembly goes
- * @param overrides of the context in `cdk.json`, as `-c` gives them
+ * Synthesises the CDK app in a separate process, as the CDK's command line does.
+ * @param folder for the cloud assembly
+ * @param overrides of the context in `cdk.json`, like `-c`
  * @throws SynthesisError if the app fails
  */
 export async function synthesise(folder: string, overrides: Record<string, unknown> = {}): Promise<void> {
@@ -22,9 +22,9 @@ export async function synthesise(folder: string, overrides: Record<string, unkno
 }
 
 /**
- * Runs a program that synthesises, without validating the templates against CloudFormation's rules: that takes most of the
- * processor time, and `cdk synth`, each deployment and the tests do it.
- * @param environment besides this process's
+ * Runs a program that synthesises. Templates are not validated against CloudFormation's rules, because that takes most
+ * of the processor time, and `cdk synth`, each deployment and the tests do it.
+ * @param environment in addition to this process's
  * @throws SynthesisError if it fails
  */
 export async function runSynthesis(
@@ -49,7 +49,7 @@ export async function runSynthesis(
   if (code !== 0) throw new SynthesisError(errors.trim() || `${program} ended with ${code ?? signal}`);
 }
 
-/** Overrides of the context that change fields of the stage that it names. */
+/** Overrides of the context that change fields of the selected stage. */
 export function stageOverrides(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { stage, stages } = readContext();
   return { stages: { ...stages, [stage]: { ...stages[stage], ...fields } } };

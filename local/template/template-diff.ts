@@ -3,16 +3,19 @@ import { type Resources, rolePolicies } from './resources.ts';
 export interface Difference {
   readonly kind: 'new' | 'changed' | 'removed';
   readonly logicalId: string;
-  /** Of the template, such as `AWS::SQS::Queue`. */
+  /** Type in the template, such as `AWS::SQS::Queue`. */
   readonly type: string;
 }
 
-/** Types that are compared as a part of others: a policy is its role's, and every version of a function is a new one. */
+/**
+ * Types that count as parts of others: a policy belongs to its role, and each version of a function is a new resource.
+ */
 const PARTS: ReadonlySet<string> = new Set(['AWS::IAM::Policy', 'AWS::Lambda::Version']);
 
 /**
- * What a template has new, changed or removed, as far as the local stack runs it. A function's code is not compared.
- * @throws Error if a template has what cannot be run here
+ * The resources that a template adds, changes or removes, if the local stack runs them. A function's code is not
+ * compared.
+ * @throws Error if a template has something that cannot be run here
  */
 export function templateDiff(before: Resources, after: Resources): Difference[] {
   const [old, wanted] = [contentsOf(before), contentsOf(after)];
@@ -28,7 +31,7 @@ export function templateDiff(before: Resources, after: Resources): Difference[] 
   return differences;
 }
 
-/** By logical id. The content is JSON. */
+/** By logical id. The content is JSON text. */
 function contentsOf(resources: Resources): Map<string, { readonly type: string; readonly content: string }> {
   const statements = new Map(rolePolicies(resources).map((role) => [role.logicalId, role.statements]));
   return new Map(

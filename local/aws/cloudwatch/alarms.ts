@@ -4,7 +4,7 @@ import { type JsonObject, textOf, textsOf } from '../json.ts';
 import type { KeptState } from '../kept-state.ts';
 import { ACCOUNT_ID, arnOf, type Operations } from '../services.ts';
 
-/** Alarms. Source: CloudWatch API reference, "DescribeAlarms". */
+/** Number of alarms. Source: CloudWatch API reference, "DescribeAlarms". */
 const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 100;
 
@@ -18,26 +18,26 @@ const STATES = ['OK', 'ALARM', 'INSUFFICIENT_DATA'] as const;
 
 type State = (typeof STATES)[number];
 
-/** The field with the topics that are notified of a state. */
+/** The field that lists the topics to notify of a state. */
 const ACTIONS: Record<State, string> = {
   OK: 'OKActions',
   ALARM: 'AlarmActions',
   INSUFFICIENT_DATA: 'InsufficientDataActions',
 };
 
-/** An alarm as PutMetricAlarm takes it. DescribeAlarms returns all of its fields. */
+/** An alarm in the form of PutMetricAlarm. DescribeAlarms returns all its fields. */
 export interface AlarmDefinition extends JsonObject {
   AlarmName: string;
 }
 
-/** What calls change. */
+/** Fields that API calls change. */
 const settings = z.object({
   actionsEnabled: z.boolean(),
-  /** If a call has replaced the template's. */
+  /** Set if a call has replaced the template's threshold. */
   threshold: z.optional(z.number()),
   state: z.enum(STATES),
   reason: z.string(),
-  /** Epoch seconds of the last time that the state or its reason was set. */
+  /** Epoch seconds when the state or its reason was last set. */
   updatedAt: z.number(),
   /** Epoch seconds of the last change of the state. */
   transitionedAt: z.number(),
@@ -48,9 +48,9 @@ interface Alarm extends z.infer<typeof settings> {
   readonly arn: string;
 }
 
-/** The alarms of CloudWatch, in memory. There are no metrics: an alarm has the state that it was last set to. */
+/** The alarms of CloudWatch, in memory. There are no metrics: an alarm keeps the state that was last set. */
 export interface Alarms {
-  /** Creates an alarm, or changes one, which keeps its state. */
+  /** Creates or changes an alarm. A changed alarm keeps its state. */
   put(definition: AlarmDefinition): void;
   remove(name: string): void;
   readonly operations: Operations;
@@ -124,7 +124,7 @@ export function createAlarms(region: string, publish: Publish, kept: KeptState |
       return {};
     },
 
-    /** Nothing measures here. */
+    /** There are no metrics. */
     GetMetricStatistics: () => ({ Datapoints: [] }),
 
     DisableAlarmActions: (parameters) => enableActions(parameters, false),
@@ -132,7 +132,7 @@ export function createAlarms(region: string, publish: Publish, kept: KeptState |
   };
 
   function enableActions(parameters: JsonObject, enabled: boolean): JsonObject {
-    // CloudWatch ignores names that it does not know.
+    // CloudWatch ignores unknown names.
     for (const name of textsOf(parameters, 'AlarmNames') ?? []) {
       const alarm = alarms.get(name);
       if (alarm === undefined) continue;
@@ -142,7 +142,7 @@ export function createAlarms(region: string, publish: Publish, kept: KeptState |
     return {};
   }
 
-  /** Notifies the topics of the new state, with the fields that CloudWatch writes. */
+  /** Notifies the topics of the new state, in CloudWatch's message format. */
   async function notify(
     { definition, arn, state, reason }: Alarm,
     before: State,

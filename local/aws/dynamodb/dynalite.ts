@@ -4,8 +4,8 @@ import { isJsonObject, type JsonObject, objectsOf, textOf } from '../json.ts';
 import { ACCOUNT_ID } from '../services.ts';
 
 /**
- * Runs one operation of DynamoDB.
- * @throws AwsError as DynamoDB would answer; InternalServerError if dynalite itself fails
+ * Runs one operation of DynamoDB. @throws AwsError with DynamoDB's error, or InternalServerError if dynalite itself
+ * fails
  */
 export type Dynalite = (operation: string, parameters: JsonObject) => Promise<JsonObject>;
 
@@ -46,12 +46,12 @@ export const OPERATIONS =
     ' ',
   );
 
-/** After a failure of its own, dynalite never unlocks the item that it was working on. */
+/** In milliseconds. After an internal failure, dynalite never unlocks the item. */
 const TIMEOUT_MS = 10_000;
 
 /**
- * Makes dynalite's database store text instead of buffers. A small buffer is a part of one of Node's pools of 64 KiB, and
- * an item would hold the whole of its pool in memory.
+ * Makes dynalite's database store text instead of buffers. A small buffer is part of a 64 KiB pool of Node.js, and an
+ * item would keep its whole pool in memory.
  */
 function storeText(): void {
   const memoryLevel: { MemoryLevel: new (options: object) => object } = createRequire(
@@ -70,7 +70,7 @@ export function createDynalite(region: string): Dynalite {
   const store = database.create({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
   Object.assign(store.tableDb, { awsRegion: region, awsAccountId: ACCOUNT_ID });
 
-  /** Rejects each operation that is under way. */
+  /** Rejects each unfinished operation. */
   const underWay = new Set<(error: unknown) => void>();
   guardCallbacks(store.db, (error) => {
     for (const reject of underWay) reject(error);
@@ -93,7 +93,7 @@ export function createDynalite(region: string): Dynalite {
   };
 }
 
-/** Answers once the table is ACTIVE, which dynalite sets a moment after its own answer. */
+/** Answers when the table is ACTIVE. dynalite sets that a moment after its own answer. */
 export async function createTable(dynalite: Dynalite, parameters: JsonObject): Promise<JsonObject> {
   const { TableName } = parameters;
   await dynalite('CreateTable', parameters);
@@ -105,9 +105,9 @@ export async function createTable(dynalite: Dynalite, parameters: JsonObject): P
 }
 
 /**
- * The key of an item, its parts in the order of the table's schema.
- * @param item whole, or its key alone
- * @throws AwsError if there is no such table
+ * The key of an item, with its parts in the order of the table's schema.
+ * @param item the whole item, or only its key
+ * @throws AwsError if the table does not exist
  */
 export async function keyOf(
   dynalite: Dynalite,
@@ -150,7 +150,7 @@ function asAwsError(operation: string, error: unknown): AwsError {
   });
 }
 
-/** dynalite goes on after the call itself only in callbacks of its database. */
+/** Catches errors in callbacks of dynalite's database, the only code of dynalite that runs after the call itself. */
 function guardCallbacks(db: LevelDatabase, onError: (error: unknown) => void): void {
   const guarded =
     (callback: Listener): Listener =>

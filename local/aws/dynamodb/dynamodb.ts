@@ -8,8 +8,8 @@ import { ItemChanges } from './item-changes.ts';
 import { keepTables } from './kept-tables.ts';
 
 /**
- * DynamoDB: dynalite inside this process, in memory, and what the project needs of DynamoDB that dynalite lacks.
- * @param onItemChange is called for each item that a single write has changed. Without it, writes are faster
+ * DynamoDB: dynalite in this process and in memory, plus features that the project needs and dynalite lacks.
+ * @param onItemChange is called for each item that a single write changed. Writes are faster without it
  */
 export async function createDynamodb(
   region: string,
@@ -19,7 +19,7 @@ export async function createDynamodb(
   const inMemory = createDynalite(region);
   const dynalite = kept ? await keepTables(inMemory, kept) : inMemory;
   const itemChanges = new ItemChanges(dynalite);
-  /** The attribute with the expiry by table, if TTL is enabled. Nothing expires by it. */
+  /** The expiry attribute of each table with TTL. Items never expire here. */
   const expiryAttributes = new Map<string, string>();
 
   async function nameOfTable(parameters: JsonObject): Promise<string> {

@@ -4,12 +4,12 @@ import { isJsonObject, type JsonObject, textOf } from '../json.ts';
 import { type Dynalite, keyOf } from './dynalite.ts';
 
 /**
- * Finds what writes change, by a look at the item before and after each. Writes to one item wait for one another, so that
- * none takes the change of another for its own.
+ * Finds the changes that writes make, by reading the item before and after each one. Writes to the same item wait for
+ * each other, so that each change is assigned to its own write.
  */
 export class ItemChanges {
   readonly #dynalite: Dynalite;
-  /** The last write to each item that is being written to. */
+  /** The last write to each item with unfinished writes. */
   readonly #last = new Map<string, Promise<unknown>>();
 
   constructor(dynalite: Dynalite) {
@@ -18,9 +18,9 @@ export class ItemChanges {
 
   /**
    * @param parameters of PutItem, UpdateItem or DeleteItem
-   * @param write carries it out
+   * @param write carries out the operation
    * @param report is called before the next write to the same item begins
-   * @throws what `write` throws
+   * @throws the error of `write`
    */
   async observe(
     parameters: JsonObject,
@@ -29,7 +29,7 @@ export class ItemChanges {
   ): Promise<JsonObject> {
     const table = textOf(parameters, 'TableName') ?? '';
     const key = await keyOf(this.#dynalite, table, parameters.Key ?? parameters.Item).catch(() => undefined);
-    // The write itself is about to be refused.
+    // The write itself will fail.
     if (key === undefined) return write();
     return this.#inTurn(JSON.stringify([table, key]), async () => {
       const before = await this.#look(table, key);
@@ -53,7 +53,7 @@ export class ItemChanges {
     }
   }
 
-  /** @returns undefined also for an invalid key: the write itself says what is wrong */
+  /** @returns undefined also for an invalid key: the write itself reports the error */
   async #look(table: string, key: JsonObject): Promise<Item | undefined> {
     const parameters = { TableName: table, Key: key, ConsistentRead: true };
     const { Item: item } = await this.#dynalite('GetItem', parameters).catch((): JsonObject => ({}));

@@ -6,8 +6,8 @@ import { createTable, type Dynalite, keyOf } from './dynalite.ts';
 const request = z.custom<JsonObject>((value) => typeof value === 'object' && value !== null);
 
 /**
- * Makes the stored tables and items again, and stores what is written from now on: a table as the parameters of its
- * CreateTable, an item as those of a PutItem. Tags and UpdateTable are not stored.
+ * Restores the stored tables and items, and stores later writes: a table as the parameters of CreateTable, an item as
+ * those of PutItem. Tags and UpdateTable are not stored.
  */
 export async function keepTables(dynalite: Dynalite, kept: KeptState): Promise<Dynalite> {
   const tables = kept.collection('table', request);
@@ -23,7 +23,7 @@ export async function keepTables(dynalite: Dynalite, kept: KeptState): Promise<D
     else items.put(id, { TableName, Item });
   }
 
-  /** Items are looked at one after another, so that the newest state of one is stored last. */
+  /** Items are read one after another, so that the newest state of an item is stored last. */
   let last = Promise.resolve();
 
   return async (operation, parameters) => {
@@ -44,7 +44,7 @@ export async function keepTables(dynalite: Dynalite, kept: KeptState): Promise<D
 
 interface Written {
   readonly TableName: JsonObject[string];
-  /** Whole, or its key alone. */
+  /** The whole item, or only its key. */
   readonly item: JsonObject[string];
 }
 

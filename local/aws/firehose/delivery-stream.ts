@@ -7,13 +7,15 @@ import type { Collection } from '../kept-state.ts';
 
 const gzip = promisify(gzipWithCallback);
 
-/** Firehose collects records for minutes, as objects cost money. Here nobody must wait. */
+/**
+ * In milliseconds. Firehose collects records for minutes, because each object costs money. Developers should not wait.
+ */
 const BUFFER_MS = 250;
 
-/** Between two attempts to write an object. */
+/** Milliseconds between two attempts to write an object. */
 const RETRY_MS = 1_000;
 
-/** Where a stream's objects go, and how. */
+/** Bucket, prefix and format of a stream's objects. */
 export interface Destination {
   readonly bucket: string;
   readonly prefix: string;
@@ -39,13 +41,13 @@ interface DeliveryStreamOptions {
   readonly version: string;
   readonly destination: Destination;
   readonly write: WriteObject;
-  /** Where records are stored until they are delivered. @default in memory alone */
+  /** Where records are stored until they are delivered. @default in memory only */
   readonly undelivered?: Collection<KeptRecords> | undefined;
   /** Called once with each reason why records are not delivered. */
   readonly onProblem: (message: string) => void;
 }
 
-/** Collects records for a moment and writes them as one object. A write that fails is repeated. */
+/** Collects records for a moment and writes them as one object. Repeats a write that fails. */
 export class DeliveryStream {
   readonly #options: DeliveryStreamOptions;
   readonly #problems = new Set<string>();
@@ -69,7 +71,7 @@ export class DeliveryStream {
     }
   }
 
-  /** Takes records. They are in the bucket a moment later. */
+  /** Accepts records. They are in the bucket a moment later. */
   add(records: readonly Buffer[]): void {
     const { name, undelivered } = this.#options;
     const key = randomUUID();
@@ -91,7 +93,7 @@ export class DeliveryStream {
     this.#keys.push(key);
   }
 
-  /** Writes what is left. A write that fails now is not repeated. */
+  /** Writes the remaining records. A write that fails now is not repeated. */
   async close(): Promise<void> {
     this.#closing.abort();
     clearTimeout(this.#timer);
@@ -143,7 +145,7 @@ export class DeliveryStream {
 /** Expressions of a prefix that are evaluated for each object, such as `!{timestamp:yyyy-MM-dd}`. */
 const EXPRESSION = /!\{(\w+):([^}]*)\}/g;
 
-/** Letters that Java's DateTimeFormatter gives a meaning; and which are supported here. */
+/** The supported letters of Java's DateTimeFormatter. */
 const FIELDS: Readonly<Record<string, (time: string) => string>> = {
   yyyy: (time) => time.slice(0, 4),
   MM: (time) => time.slice(5, 7),
@@ -156,13 +158,13 @@ const FIELDS: Readonly<Record<string, (time: string) => string>> = {
 /** Text in quotes, a run of one letter, or any other character. */
 const TOKEN = /'([^']*)'|([A-Za-z])\2*|[^A-Za-z']/g;
 
-/** What Firehose adds to a prefix without an expression. */
+/** Firehose appends this to a prefix without an expression. */
 const DEFAULT_TIME = 'yyyy/MM/dd/HH/';
 
 /**
- * The prefix of an object whose first record came at that time, in UTC.
- * Source: Firehose developer guide, "Understand custom prefixes for Amazon S3 objects".
- * @throws Error naming the expression that is not supported here
+ * The prefix of an object whose first record arrived at this time, in UTC. Source: Firehose developer guide,
+ * "Understand custom prefixes for Amazon S3 objects".
+ * @throws Error naming an expression that is not supported here
  */
 export function evaluatedPrefix(prefix: string, arrived: Date): string {
   if (prefix.search(EXPRESSION) === -1) return prefix + formatted(DEFAULT_TIME, arrived);
@@ -172,7 +174,7 @@ export function evaluatedPrefix(prefix: string, arrived: Date): string {
   });
 }
 
-/** The last part of a key. */
+/** The last part of an object's key. */
 function objectName(stream: string, version: string, arrived: Date, id: string): string {
   return `${stream}-${version}-${formatted('yyyy-MM-dd-HH-mm-ss', arrived)}-${id}`;
 }

@@ -10,31 +10,31 @@ const MAX_RECORD_BYTES = 1_000 * 1024;
 const MAX_CALL_BYTES = 4 * 1024 * 1024;
 const MAX_CALL_RECORDS = 500;
 
-/** Names. Source: Firehose API reference, `ListDeliveryStreams`. */
+/** Number of names. Source: Firehose API reference, `ListDeliveryStreams`. */
 const DEFAULT_PAGE_SIZE = 10;
 
 /** Source: Firehose API reference, `CreateDeliveryStream`. */
 const STREAM_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 const DEFAULT_BUFFERING_HINTS = { IntervalInSeconds: 300, SizeInMBs: 5 };
 
-/** It counts the changes of a stream's configuration, which cannot be changed here. */
+/** Version of a stream's configuration. It cannot be changed here. */
 const ONLY_VERSION = '1';
 
-/** Firehose, with streams that take records by PutRecord and PutRecordBatch and deliver them to S3. */
+/** Firehose: streams that accept records by PutRecord and PutRecordBatch, and deliver them to S3. */
 export interface Firehose {
   readonly operations: Operations;
-  /** Delivers the records that are not delivered yet. */
+  /** Delivers the remaining records. */
   close(): Promise<void>;
 }
 
 interface FirehoseOptions {
   region: string;
   isAllowed(accessKeyId: string, permission: Permission): boolean;
-  /** Writes an object with the rights of a role. @throws Error if the role may not, or S3 does not take it */
+  /** Writes an object with the permissions of a role. @throws Error if the role may not, or S3 rejects the object */
   writeObject(roleArn: string, ...object: Parameters<WriteObject>): Promise<void>;
   /** Called with the reason why records are not delivered. */
   onProblem(message: string): void;
-  /** @default nothing is kept */
+  /** @default nothing is stored */
   kept?: KeptState | undefined;
 }
 
@@ -42,13 +42,13 @@ interface Stream {
   readonly name: string;
   readonly delivery: DeliveryStream;
   readonly description: JsonObject;
-  /** ARN of the customer's key that encrypts it. */
+  /** ARN of the customer-managed key that encrypts it. */
   readonly keyArn: string | undefined;
 }
 
 /**
- * What a caller needs to put records into a stream that a customer's key encrypts. Source: AWS' notice "Enhanced
- * security controls for Amazon Data Firehose", quoted in
+ * Permissions to put records into a stream with a customer-managed key. Source: AWS's notice "Enhanced security
+ * controls for Amazon Data Firehose", quoted in
  * https://github.com/ministryofjustice/modernisation-platform/issues/12960.
  */
 const KEY_ACTIONS = ['kms:GenerateDataKey', 'kms:Decrypt'];
@@ -73,7 +73,7 @@ export function createFirehose({
     );
   }
 
-  /** The stream that a caller puts records into. @throws AwsError if the caller may not use its key */
+  /** The stream for a caller's records. @throws AwsError if the caller may not use its key */
   function deliveryOf(parameters: JsonObject, accessKeyId: string): DeliveryStream {
     const { name, delivery, keyArn } = streamOf(parameters);
     if (keyArn === undefined) return delivery;
@@ -167,7 +167,7 @@ export function createFirehose({
   };
 }
 
-/** @throws AwsError for a stream with another source than PutRecord, or with a destination that is not supported here */
+/** @throws AwsError for a stream whose source is not PutRecord, or whose destination is not supported here */
 function s3ConfigurationOf(parameters: JsonObject): JsonObject {
   const type = parameters.DeliveryStreamType ?? 'DirectPut';
   const configuration = parameters.ExtendedS3DestinationConfiguration;
@@ -217,7 +217,7 @@ function dataOf(record: JsonObject, path: string): Buffer {
   throw violation(value, `${path}.data`, `have length less than or equal to ${MAX_RECORD_BYTES}`);
 }
 
-/** AWS' answer to a parameter that breaks a rule of its API. */
+/** AWS's error for a parameter that breaks a rule. */
 function violation(value: string, path: string, rule: string): AwsError {
   return new AwsError(
     'ValidationException',

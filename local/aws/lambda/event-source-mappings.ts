@@ -6,18 +6,18 @@ import { type JsonObject, parseJsonObject } from '../json.ts';
 import type { KeptState } from '../kept-state.ts';
 import { type AwsRequest, arnOf, type HttpRequest, type Operations } from '../services.ts';
 
-/** An event source that runs here, and can be turned off and on. */
+/** An event source of this process that can be disabled and enabled. */
 export interface EventSourceMapping {
   readonly eventSourceArn: string;
   readonly functionArn: string;
   /** Its other fields in Lambda's API, such as `BatchSize`. */
   readonly settings: JsonObject;
-  /** Stops it. @returns when its messages in flight are done */
+  /** Stops it. @returns when its messages in flight are processed */
   disable(): Promise<void>;
   enable(): void;
 }
 
-/** What Lambda or a call sets. */
+/** Fields that Lambda or a call sets. */
 const settings = z.object({
   uuid: z.string(),
   state: z.enum(['Enabled', 'Disabling', 'Disabled']),
@@ -29,12 +29,11 @@ interface Mapping extends z.infer<typeof settings> {
   readonly source: EventSourceMapping;
 }
 
-/** Lambda's event source mappings, which is the whole of Lambda's API here. */
+/** Lambda's event source mappings, the only part of Lambda's API that exists here. */
 export interface EventSourceMappings {
   /**
-   * Adds a mapping. It takes over the state of a mapping of the same queue and function that an earlier run had, or that
-   * was removed.
-   * @returns a function that removes it
+   * Adds a mapping. If an earlier run had one of the same queue and function, or one was removed, its state is taken
+   * over. @returns a function that removes it
    */
   add(source: EventSourceMapping): () => void;
   readonly operations: Operations;
@@ -134,7 +133,7 @@ export function createEventSourceMappings(region: string, kept: KeptState | unde
       };
       mappings.set(mapping.uuid, mapping);
       store(mapping);
-      // Its messages in flight ended with the process that had them.
+      // Its messages in flight ended with the process that received them.
       if (mapping.state !== 'Enabled') turn(mapping, false);
       return () => mappings.delete(mapping.uuid);
     },
@@ -143,23 +142,23 @@ export function createEventSourceMappings(region: string, kept: KeptState | unde
   };
 }
 
-/** By which a mapping of the last run is found again. */
+/** Identifies a mapping across runs. */
 function keyOf({ eventSourceArn, functionArn }: EventSourceMapping): string {
   return `${eventSourceArn} ${functionArn}`;
 }
 
-/** Lambda's event source mappings: the list, or one by its id. Source: Lambda API reference. */
+/** The list of event source mappings, or one by its id. Source: Lambda API reference. */
 const PATH = /^\/2015-03-31\/event-source-mappings(?:\/([^/]*))?\/?$/;
 
-/** The operations on one mapping by method. */
+/** Operations on one mapping, by HTTP method. */
 const OF_ONE: Readonly<Record<string, string>> = {
   GET: 'GetEventSourceMapping',
   PUT: 'UpdateEventSourceMapping',
 };
 
 /**
- * Reads what a request asks of Lambda: its operation is in method and path.
- * @throws AwsError for an operation that is not offered, and for a body that is no JSON object
+ * Reads a request to Lambda: method and path give the operation.
+ * @throws AwsError for an operation that is not supported, and for a body that is not a JSON object
  */
 export function parseLambdaRequest({
   method,

@@ -1,6 +1,6 @@
 import { AwsError } from '../errors.ts';
 
-/** Decides on one log line. */
+/** Whether a log line matches. */
 type LogFilter = (message: string) => boolean;
 
 /** `$.message = "Failed*"`, `$.attempt != 1`, `$.lagMs > 3600000`. */
@@ -18,10 +18,10 @@ const NUMBER = /^-?\d+(\.\d+)?$/;
 const TERM = /(\?)?(?:"([^"]+)"|([^\s"]+))/g;
 
 /**
- * Reads a filter pattern of CloudWatch Logs. It has terms, which must all be in the line, or one of them if they begin
- * with `?`. Or it has comparisons of JSON fields: with `=` and `!=`, and `*` at the end for any text; or of numbers, with
- * `<`, `<=`, `>` and `>=`. `&&`, `||` and parentheses join them. Source: CloudWatch Logs user guide, "Filter pattern
- * syntax for metric filters, subscription filters, and filter log events".
+ * Parses a filter pattern of CloudWatch Logs. It consists of terms, all of which must be in the line, or one of them if
+ * they begin with `?`. Or it compares JSON fields: as text with `=` and `!=`, and a trailing `*` for any text; or as
+ * numbers with `<`, `<=`, `>` and `>=`. `&&`, `||` and parentheses combine comparisons. Source: CloudWatch Logs user
+ * guide, "Filter pattern syntax for metric filters, subscription filters, and filter log events".
  * @throws AwsError InvalidParameterException for the rest of that syntax
  */
 export function logFilter(pattern: string): LogFilter {
@@ -53,12 +53,12 @@ function jsonFilter(pattern: string): LogFilter {
   };
 }
 
-/** A parenthesis, `&&` or `||`, or a comparison up to the next of them. */
+/** A parenthesis, `&&`, `||`, or a comparison. */
 const TOKEN = /\(|\)|&&|\|\||(?:"[^"]*"|[^"()&|])+/g;
 
 type Comparison = (line: Record<string, unknown>) => boolean;
 
-/** Each `read…` takes the tokens that it reads off the list. @throws AwsError for tokens that are no expression */
+/** Each `read…` removes the tokens that it reads from the list. @throws AwsError for an invalid expression */
 function readAlternatives(tokens: string[], pattern: string): Comparison {
   const alternatives = [readConjunction(tokens, pattern)];
   while (tokens[0] === '||') {

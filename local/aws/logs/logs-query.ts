@@ -2,10 +2,10 @@ import { AwsError } from '../errors.ts';
 import { type JsonObject, textOf, textsOf } from '../json.ts';
 import type { Operations } from '../services.ts';
 
-/** The oldest queries are forgotten first. */
+/** The oldest queries are removed first. */
 const MAX_QUERIES = 100;
 
-/** The one form of query that is supported: the newest lines that match a regular expression. */
+/** The only supported form of query: the newest lines that match a regular expression. */
 const QUERY =
   /^fields @message \| filter @message like \/((?:\\.|[^/\\])+)\/ \| sort @timestamp desc \| limit ([1-9]\d{0,3})$/;
 
@@ -23,9 +23,9 @@ interface Query {
 }
 
 /**
- * CloudWatch Logs Insights, as far as this project uses it: one form of query. A query is complete only at the second
- * request for its results, so that a caller who does not wait for it notices.
- * @param linesOf throws AwsError if there is no such group
+ * The part of CloudWatch Logs Insights that this project uses: one form of query. A query completes only at the second
+ * request for its results, so that a caller that does not wait for it fails.
+ * @param linesOf throws AwsError if the group does not exist
  */
 export function createQueries(linesOf: (group: string) => readonly Line[]): Operations {
   const queries = new Map<string, Query>();

@@ -6,15 +6,15 @@ import { arnOf, type Operations } from '../services.ts';
 import { logFilter } from './log-filter.ts';
 import { createQueries } from './logs-query.ts';
 
-/** Lines of each group, some 600 bytes each. The oldest are removed first. */
+/** Maximum lines of each group, about 600 bytes each. The oldest are removed first. */
 const MAX_LINES = 5_000;
 
-/** Lines of one answer of FilterLogEvents. Source: CloudWatch Logs API reference. */
+/** Maximum lines in an answer of FilterLogEvents. Source: CloudWatch Logs API reference. */
 const MAX_PAGE_SIZE = 10_000;
 
 /**
- * Bytes of lines that FilterLogEvents reads for one page. AWS answers with 1 MB at most, and may stop earlier:
- * a page may be empty with more to come. Source: CloudWatch Logs API reference, `FilterLogEvents`.
+ * Maximum bytes of lines that FilterLogEvents reads for one page. AWS answers with 1 MB at most and may stop earlier. A
+ * page may be empty although more follow. Source: CloudWatch Logs API reference, `FilterLogEvents`.
  */
 const MAX_PAGE_BYTES = 1024 * 1024;
 
@@ -24,12 +24,12 @@ const LINE_OVERHEAD = 26;
 /** Digits of a line's id. */
 const ID_LENGTH = 56;
 
-/** All lines of a group are in one stream, as instances do not matter here. */
+/** Each group has one stream, because function instances do not matter here. */
 const STREAM = 'local';
 
 const line = z.object({
   group: z.string(),
-  /** Counts up from the first line of all. */
+  /** Counts up across all groups. */
   number: z.number(),
   /** Epoch milliseconds. */
   timestamp: z.number(),
@@ -40,11 +40,11 @@ const line = z.object({
 
 type Line = Readonly<z.infer<typeof line>>;
 
-/** CloudWatch Logs, in memory, with what functions write. */
+/** CloudWatch Logs, in memory, with the log lines of the functions. */
 export interface Logs {
-  /** Creates a group, with the lines of it that were kept. */
+  /** Creates a group, with its stored lines. */
   create(group: string): void;
-  /** Adds a line to a group. @param at when it was written, which CloudWatch may show late. @default now */
+  /** Adds a line to a group. @param at time of writing; CloudWatch may show a line later. @default now */
   write(group: string, message: string, at?: number): void;
   readonly operations: Operations;
 }
@@ -149,10 +149,10 @@ export function createLogs(region: string, kept: KeptState | undefined): Logs {
 const idOf = (timestamp: number, number: number) =>
   `${timestamp}${String(number).padStart(ID_LENGTH - String(timestamp).length, '0')}`;
 
-/** Names the line after which the next page begins. */
+/** Identifies the line after which the next page begins. */
 const tokenOf = ({ timestamp, number }: Line) => `${timestamp}/${number}`;
 
-/** @returns whether a line is on the page of that token or on a later one */
+/** @returns a function that tells whether a line is on the token's page or a later one */
 function afterToken(token: string | undefined): (line: Line) => boolean {
   if (token === undefined) return () => true;
   const [, at, last] = /^(\d+)\/(\d+)$/.exec(token) ?? [];

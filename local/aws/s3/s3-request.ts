@@ -5,7 +5,7 @@ import { unescapeXml } from '../xml.ts';
 
 interface S3Operation {
   readonly method: string;
-  /** Name in the query string, such as `uploads`. @default the bucket or the object itself */
+  /** Name in the query string, such as `uploads`. @default none: the request is for the bucket or object itself */
   readonly subresource?: string;
   readonly name: string;
   /** IAM's action. @default the name */
@@ -51,7 +51,10 @@ const OBJECT_OPERATIONS: readonly S3Operation[] = [
   { method: 'DELETE', subresource: 'uploadId', name: 'AbortMultipartUpload' },
 ];
 
-/** Sub-resources of S3. One that is not named here would pass for the bucket or the object itself. */
+/**
+ * Sub-resources of S3. A request for one that is not listed here would count as a request for the bucket or object
+ * itself.
+ */
 const SUBRESOURCES = new Set([
   ...[...BUCKET_OPERATIONS, ...OBJECT_OPERATIONS].flatMap(({ subresource = [] }) => subresource),
   ...'accelerate acl analytics cors encryption intelligent-tiering inventory legal-hold location logging metrics notification object-lock ownershipControls policy policyStatus publicAccessBlock replication requestPayment restore retention select tagging torrent versioning versions website'.split(
@@ -59,11 +62,11 @@ const SUBRESOURCES = new Set([
   ),
 ]);
 
-/** A bucket in front of a host name that is the endpoint's own, as in `bucket.localhost:4566`. */
+/** A bucket name before the endpoint's own host name: `bucket.localhost:4566`. */
 const VIRTUAL_HOST = /^(?:(.+?)\.)??(?:s3\.)?localhost(?::\d+)?$/;
 
 /**
- * Reads what a request asks of S3 from its method and its address, and puts the bucket into the path.
+ * Reads the S3 operation from method and URL, and moves the bucket into the path.
  * @throws AwsError NotImplemented for an operation that is not supported here
  */
 export function parseS3Request(http: HttpRequest): Pick<AwsRequest, 'operation' | 'parameters' | 'http'> {
@@ -102,7 +105,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   ),
 };
 
-/** The permissions that a request of S3 needs. */
+/** The permissions that a request to S3 needs. */
 export function s3Permissions({ operation, parameters, http }: AwsRequest): Permission[] {
   const { Bucket, Key } = parameters;
   const action = `s3:${ACTIONS[operation]}`;

@@ -3,10 +3,10 @@ import type { Fauxqs } from '../fauxqs.ts';
 import type { AwsResponse } from '../response.ts';
 import type { HttpRequest } from '../services.ts';
 
-/** S3, as fauxqs has it, and with conditional writes. */
+/** S3: fauxqs, plus conditional writes. */
 export interface S3 {
   answer(http: HttpRequest): Promise<AwsResponse>;
-  /** @throws Error if S3 does not take the object */
+  /** @throws Error if S3 rejects the object */
   putObject(bucket: string, key: string, body: Buffer, isGzip: boolean): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ export function createS3(fauxqs: Fauxqs): S3 {
   function answer(http: HttpRequest): Promise<AwsResponse> {
     const { 'if-match': match, 'if-none-match': noneMatch } = http.headers;
     if (http.method !== 'PUT' || (match === undefined && noneMatch === undefined)) return fauxqs.send(http);
-    // One after another, so that only one of two writes on the same condition succeeds.
+    // Conditional writes run one after another, so that only one of two writes with the same condition succeeds.
     const written = lastConditionalWrite.then(async () => {
       await assertCondition(http);
       return fauxqs.send(http);

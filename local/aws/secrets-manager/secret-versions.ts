@@ -9,7 +9,7 @@ const PREVIOUS = 'AWSPREVIOUS';
 export const versionSchema = z.object({
   id: z.string(),
   secretString: z.optional(z.string()),
-  /** Base64, as it travels. */
+  /** Base64, as in requests and answers. */
   secretBinary: z.optional(z.string()),
   stages: z.array(z.string()),
   /** Epoch seconds with a fraction. */
@@ -18,7 +18,7 @@ export const versionSchema = z.object({
 
 type SecretVersion = z.infer<typeof versionSchema>;
 
-/** Adds a version, or finds the one that an earlier call with the same token and value added. */
+/** Adds a version, or finds the version that an earlier call with the same token and value added. */
 export function addVersion(
   versions: SecretVersion[],
   parameters: JsonObject,

@@ -27,7 +27,7 @@ const secretSchema = z.object({
   tags: z.array(z.object({ Key: z.optional(z.string()), Value: z.optional(z.string()) })),
   /** Oldest first. */
   versions: z.array(versionSchema),
-  /** Times are epoch seconds with a fraction, as the API writes them. */
+  /** Times are epoch seconds with a fraction, as in the API. */
   createdDate: z.number(),
   lastChangedDate: z.number(),
   lastAccessedDate: z.optional(z.number()),
@@ -207,7 +207,7 @@ export function createSecretsManager(region: string, kept: KeptState | undefined
     },
   };
 
-  /** Stores the secrets after an operation: even a read changes one. */
+  /** Stores the secrets after an operation. Even a read changes one. */
   const storing = (operation: (parameters: JsonObject) => JsonObject) => (parameters: JsonObject) => {
     const result = operation(parameters);
     for (const secret of secrets) stored?.put(secret.arn, secret);
@@ -245,7 +245,7 @@ function hasValue(parameters: JsonObject): boolean {
 const SUFFIX_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const SUFFIX_LENGTH = '-xxxxxx'.length;
 
-/** Hyphen and six characters: a secret that is deleted and created again is another resource. */
+/** A hyphen and six characters. A secret that is deleted and created again gets another ARN. */
 function arnSuffix(): string {
   const characters = Array.from({ length: SUFFIX_LENGTH - 1 }, () =>
     SUFFIX_CHARACTERS.charAt(randomInt(SUFFIX_CHARACTERS.length)),

@@ -5,12 +5,12 @@ import { type JsonObject, parseJsonObject, textOf } from '../json.ts';
 import type { AwsResponse } from '../response.ts';
 import type { AwsRequest } from '../services.ts';
 
-/** SNS, as fauxqs has it, and with `MessageStructure`. It speaks the query protocol alone, as the real one does. */
+/** SNS: fauxqs, plus `MessageStructure`. It has only the query protocol, as the real service. */
 interface Sns {
   answer(request: Pick<AwsRequest, 'parameters'>): Promise<AwsResponse>;
 }
 
-/** Source: Amazon SNS API reference, `Publish`. The limit is on the message with the texts of all protocols. */
+/** Bytes of a message, with the texts of all protocols. Source: Amazon SNS API reference, `Publish`. */
 const MAX_MESSAGE_BYTES = 262_144;
 
 export function createSns(fauxqs: Fauxqs): Sns {
@@ -27,11 +27,11 @@ export function createSns(fauxqs: Fauxqs): Sns {
 }
 
 /**
- * Carries out `MessageStructure: json` for the subscribers that fauxqs delivers to, which are queues: the message becomes
- * the text under `sqs`, or else that under `default`.
+ * Implements `MessageStructure: json` for queues, the only subscribers that fauxqs delivers to: the message becomes the
+ * text under `sqs`, or else the one under `default`.
  * @param form of Publish or PublishBatch
- * @throws AwsError InvalidParameter if the message is not a JSON object with `default`, or too long. SNS refuses only the
- *   entry of a batch; here it is the whole batch.
+ * @throws AwsError InvalidParameter if the message is not a JSON object with `default`, or too long. SNS rejects only
+ * that entry of a batch; this rejects the whole batch.
  */
 function resolveMessageStructure(form: JsonObject): JsonObject {
   const resolved: JsonObject = {};
@@ -43,7 +43,7 @@ function resolveMessageStructure(form: JsonObject): JsonObject {
   return resolved;
 }
 
-/** @param form of a call of Publish that succeeded */
+/** @param form of a successful call of Publish */
 export function publishedNotification(form: JsonObject): PublishedNotification {
   const message = String(form.Message);
   return {

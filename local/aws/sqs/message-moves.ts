@@ -4,13 +4,13 @@ import { AwsError } from '../errors.ts';
 import { isJsonObject, type JsonObject, objectsOf, parseJsonObject, textOf, textsOf } from '../json.ts';
 import { arnOf, type Operations } from '../services.ts';
 
-/** Calls one operation of SQS with the fields of its JSON protocol. */
+/** Calls an operation of SQS with the fields of its JSON protocol. */
 type SqsCall = (operation: string, parameters: JsonObject) => Promise<JsonObject>;
 
 interface MoveTask {
   id: string;
   sourceArn: string;
-  /** Undefined if messages go back to the queue that they came from. */
+  /** Undefined if messages go back to their source queues. */
   destinationArn: string | undefined;
   maxPerSecond: number | undefined;
   status: 'RUNNING' | 'COMPLETED' | 'CANCELLING' | 'CANCELLED' | 'FAILED';
@@ -21,13 +21,13 @@ interface MoveTask {
   startedAt: number;
 }
 
-/** Messages a second. Source: SQS API reference, `StartMessageMoveTask`. */
+/** Maximum messages a second. Source: SQS API reference, `StartMessageMoveTask`. */
 const MAX_PER_SECOND = 500;
 
-/** Messages of one receive. Source: SQS API reference, `ReceiveMessage`. */
+/** Maximum messages of one receive. Source: SQS API reference, `ReceiveMessage`. */
 const MAX_BATCH = 10;
 
-/** The redrive operations of SQS, which fauxqs lacks, by means of those that it has. */
+/** The redrive operations of SQS, which fauxqs lacks, built from the operations that it has. */
 export function createMessageMoves(
   sqs: SqsCall,
   region: string,
@@ -39,7 +39,7 @@ export function createMessageMoves(
     return isJsonObject(Attributes) ? Attributes : {};
   }
 
-  /** Addresses of the queues whose redrive policy names this dead-letter queue. */
+  /** URLs of the queues whose redrive policy names this dead-letter queue. */
   async function sourcesOf(deadLetterArn: string): Promise<string[]> {
     const urls = textsOf(await sqs('ListQueues', {}), 'QueueUrls') ?? [];
     const sources = await Promise.all(
@@ -103,7 +103,7 @@ export function createMessageMoves(
     return { TaskHandle: taskHandle(task.id, sourceArn) };
   }
 
-  /** Moves as many messages as were there at the start: those that come back meanwhile stay. */
+  /** Moves as many messages as the queue had at the start. Messages that return meanwhile stay. */
   async function run(task: MoveTask, sourceUrl: string, destinationUrl: string): Promise<void> {
     const batch = Math.min(task.maxPerSecond ?? MAX_BATCH, MAX_BATCH);
     try {
@@ -162,7 +162,7 @@ export function createMessageMoves(
       CancelMessageMoveTask: cancel,
       async ListDeadLetterSourceQueues(parameters) {
         const name = textOf(parameters, 'QueueUrl')?.split('/').at(-1);
-        // The real operation spells its result with a small letter.
+        // SQS itself writes this field with a small letter.
         return { queueUrls: await sourcesOf(arnOf('sqs', region, String(name))) };
       },
     },
@@ -194,12 +194,12 @@ function describe(task: MoveTask): JsonObject {
   };
 }
 
-/** SQS' task handles carry the task's id and its source queue, which IAM needs to know. */
+/** Task handles contain the task's id and its source queue, which IAM needs. */
 function taskHandle(taskId: string, sourceArn: string): string {
   return Buffer.from(JSON.stringify([taskId, sourceArn])).toString('base64');
 }
 
-/** @returns the ARN of the task's source queue, or undefined if this is no task handle */
+/** @returns the ARN of the task's source queue; undefined for an invalid task handle */
 export function sourceOfTaskHandle(handle: string): string | undefined {
   const parts = /^\["[^"]*","(arn:[^"]*)"\]$/.exec(Buffer.from(handle, 'base64').toString());
   return parts?.[1];

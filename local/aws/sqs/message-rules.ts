@@ -9,7 +9,7 @@ const MAX_ATTRIBUTES = 10;
 const MAX_DELAY_SECONDS = 900;
 
 /**
- * Finds what SQS refuses in a message and fauxqs accepts. Source of the rules: SQS API reference, `SendMessage`.
+ * Finds faults in a message that SQS rejects and fauxqs accepts. Source of the rules: SQS API reference, `SendMessage`.
  * @param message the parameters of SendMessage, or one entry of SendMessageBatch
  * @returns undefined if SQS accepts the message
  */

@@ -9,22 +9,19 @@ import { errorOfMessage } from './message-rules.ts';
 interface SqsOptions {
   readonly fauxqs: Fauxqs;
   readonly region: string;
-  /** Host and port under which clients reach the endpoint, known once it listens. */
+  /** Host and port of the endpoint for clients, known when it listens. */
   readonly publicHost: () => string;
 }
 
 interface Sqs {
   readonly operations: Operations;
-  /**
-   * Looks at the messages of a queue without receiving them, oldest first.
-   * @throws Error if there is no such queue
-   */
+  /** Returns the messages of a queue without receiving them, oldest first. @throws Error if the queue does not exist */
   inspectQueue(queueUrl: string): Promise<InspectedMessage[]>;
-  /** Ends the message moves that are under way. */
+  /** Stops running message moves. */
   close(): void;
 }
 
-/** Operations that fauxqs carries out as SQS does: all that it has. Any other has to be written, as `message-moves.ts` is. */
+/** Operations that fauxqs implements correctly. Any other must be written, as in `message-moves.ts`. */
 const FORWARDED = [
   'ChangeMessageVisibility',
   'ChangeMessageVisibilityBatch',
@@ -42,16 +39,16 @@ const FORWARDED = [
   'UntagQueue',
 ];
 
-/** Answers of SQS that carry queue addresses. */
+/** Operations whose answers contain queue URLs. */
 const ANSWERS_WITH_QUEUE_URLS = new Set(['CreateQueue', 'GetQueueUrl', 'ListQueues']);
 
-/** An attribute name that no message has: asks fauxqs for no attributes. */
+/** An attribute name that no message has. It makes fauxqs return no attributes. */
 const NO_ATTRIBUTES = ['\0'];
 
 export function createSqs({ fauxqs, region, publicHost }: SqsOptions): Sqs {
   const queueHost = new RegExp(`//sqs\\.${region}\\.localhost(:\\d+)?`, 'g');
 
-  /** @throws AwsError as fauxqs answers */
+  /** @throws AwsError with the error of fauxqs */
   async function forward(operation: string, parameters: JsonObject): Promise<JsonObject> {
     const { status, body } = await fauxqs.send({
       method: 'POST',
@@ -62,7 +59,8 @@ export function createSqs({ fauxqs, region, publicHost }: SqsOptions): Sqs {
       },
       body: JSON.stringify(parameters),
     });
-    // fauxqs names `sqs.<region>.localhost`, which not every machine resolves, with the port that the queue was made at.
+    // fauxqs uses the host `sqs.<region>.localhost`, which not every machine resolves, and the port at which the queue
+    // was created.
     const text = ANSWERS_WITH_QUEUE_URLS.has(operation)
       ? body.toString().replaceAll(queueHost, `//${publicHost()}`)
       : body.toString();
@@ -100,7 +98,7 @@ export function createSqs({ fauxqs, region, publicHost }: SqsOptions): Sqs {
       return { ...answer, Failed: [...objectsOf(answer, 'Failed'), ...failed] };
     },
 
-    /** SQS returns the attributes that were asked for; fauxqs returns all if none was. */
+    /** SQS returns the requested attributes. fauxqs returns all of them if none is requested. */
     ReceiveMessage(parameters) {
       const named = textsOf(parameters, 'MessageAttributeNames')?.length;
       return forward(
@@ -121,7 +119,10 @@ export function createSqs({ fauxqs, region, publicHost }: SqsOptions): Sqs {
   };
 }
 
-/** @param now epoch milliseconds: until the next receive, fauxqs does not notice that a delay or a visibility timeout is over */
+/**
+ * @param now epoch milliseconds. Until the next receive, fauxqs does not notice that a delay or a visibility timeout
+ * has ended
+ */
 function inspectedMessages({ messages }: InspectedQueue, now: number): InspectedMessage[] {
   const { ready, delayed, inflight } = messages;
   const inspected = [

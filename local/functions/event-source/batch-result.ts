@@ -1,18 +1,17 @@
 import type { InvocationResult } from '../invocation.ts';
 
-/** The outcome of a batch. A message that is not deleted comes back after its visibility timeout. */
+/** The outcome of a batch. Messages that are not deleted return after their visibility timeout. */
 export interface BatchOutcome {
   deleted: string[];
-  /** Why the function's response is malformed. It then counts as the failure of all. */
+  /** Why the function's response is malformed. Then all messages have failed. */
   malformed?: string;
 }
 
 /**
- * Decides which messages of a batch are deleted, by Lambda's rules
- * (https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html).
- *
- * Assumptions if they do not say: an object without `batchItemFailures` is a success whatever else
- * it holds; a response that is no object is malformed; an identifier may be repeated.
+ * Decides by Lambda's rules which messages of a batch are deleted
+ * (https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html). Assumptions for cases without a rule:
+ * an object without `batchItemFailures` is a success, a response that is not an object is malformed, and an identifier
+ * may be repeated.
  */
 export function batchOutcome(
   messageIds: string[],

@@ -7,76 +7,76 @@ import { batchOutcome } from './batch-result.ts';
 import { splitBySize, toRecord } from './sqs-event.ts';
 
 /**
- * How long a receive waits for messages. SQS allows 20 s. But a receive that is running when the source is disabled must end
- * by itself, because nobody else would see what it still receives.
+ * How long a receive waits for messages. SQS allows 20 s. But if the source is disabled during a receive, it waits for
+ * the receive to end, so that no received message is lost.
  */
 const LONG_POLL_SECONDS = 2;
 
 /**
- * Pause after a batch that was not full, in milliseconds. Under load, a batch fills meanwhile, and ten messages are
- * received, handled and deleted in about the time of one. A single message waits for nothing.
+ * Pause after a batch that was not full, in milliseconds. Under load, the next batch fills in this time, and receiving,
+ * handling and deleting ten messages takes about as long as one. A single message is not delayed.
  */
 const PAUSE = 50;
 
 /**
- * The longest pause while requests wait for the processors, in milliseconds. A batch of ten takes code that has just
- * started some 100 ms, so six queues take a tenth of a processor, and do not stand still.
+ * Maximum pause while requests need the processors, in milliseconds. With code that has just started, a batch of ten
+ * takes about 100 ms. So six queues use a tenth of a processor, and still make progress.
  */
 const MAX_PAUSE_WHEN_BUSY = 5_000;
 
-/** Messages that SQS receives or deletes in one call, at most. */
+/** Maximum messages that SQS receives or deletes in one call. */
 const MAX_SQS_BATCH = 10;
 
-/** Attempts at a deletion, some 18 s in all; then the messages come back after their visibility timeout. */
+/** Attempts at a deletion, about 18 s in total. Then the messages return after their visibility timeout. */
 const DELETE_ATTEMPTS = 8;
 
 const STOP_LIMIT_MILLISECONDS = 5_000;
 
-/** The same kind of problem is reported at most this often. */
+/** Each kind of problem is reported at most once in this time. */
 const REPORT_INTERVAL_MILLISECONDS = 60_000;
 
-/** The pause after a failure doubles from the first to the longest of these. */
+/** The pause doubles with each failure in a row, up to a maximum. */
 const FIRST_PAUSE_MILLISECONDS = 100;
 const MAX_PAUSE_MILLISECONDS = 5_000;
 
-/** An event source mapping from a standard queue to a function, as the template describes it. */
+/** An event source mapping from a standard queue to a function, as in the template. */
 export interface SqsEventSourceDefinition {
   functionName: string;
   queueUrl: string;
   queueArn: string;
   batchSize: number;
-  /** How long to gather messages for a batch; with 0 a batch is what one receive returns. */
+  /** How long to collect messages for a batch. With 0, a batch has the messages of one receive. */
   maximumBatchingWindowSeconds: number;
   reportBatchItemFailures: boolean;
-  /** Batches that are processed at the same time at most. */
+  /** Maximum number of batches that are processed at the same time. */
   maximumConcurrency: number;
   region: string;
 }
 
 export interface SqsEventSourceOptions {
-  /** With the credentials of the function's role, as Lambda polls with its rights. */
+  /** Has the credentials of the function's role, because Lambda polls with its permissions. */
   client: SQSClient;
   invoke(event: SQSEvent): Promise<InvocationResult>;
-  /** Whether there is more urgent work, for which batches wait. @default never */
+  /** Whether more urgent work exists. Batches then wait. @default never */
   isBusy?: () => boolean;
-  /** How long they wait for it at most, in milliseconds. @default 5000 */
+  /** Maximum milliseconds that batches wait for urgent work. @default 5000 */
   maxPauseMilliseconds?: number;
   /**
-   * Is called with failing receives and deletions and malformed responses: each kind at most once a minute, and never with
-   * the content of a message. Function errors are the function's to log.
+   * Called for failed receives and deletions and malformed responses: at most once a minute for each kind, and never
+   * with a message's content. The function logs its own errors.
    */
   onProblem(message: string): void;
 }
 
 /**
- * Polls a queue and invokes a function with batches of its messages, as Lambda does. It polls once it is enabled.
+ * Polls a queue and invokes a function with batches of its messages, as Lambda does. Polling begins when it is enabled.
  */
 export class SqsEventSource {
   readonly #definition: SqsEventSourceDefinition;
   readonly #options: SqsEventSourceOptions;
   #messagesInHand = 0;
   #enabled = false;
-  /** Ends with the polling. Never rejects. */
+  /** Resolves when polling ends. Never rejects. */
   #polling: Promise<void> = Promise.resolve();
   readonly #running = new Set<Promise<void>>();
   readonly #reportedAt = new Map<string, number>();
@@ -90,28 +90,28 @@ export class SqsEventSource {
   }
 
   /**
-   * Whether no message is in hand. One may be on its way from the queue: who waits for quiet must look at the queue's own
-   * counts, too.
+   * Whether it holds no message. A message may still be on its way from the queue, so look at the queue's own counts,
+   * too.
    */
   get isIdle(): boolean {
     return this.#messagesInHand === 0;
   }
 
-  /** Polls again. Not to be called before a {@link disable} has ended. */
+  /** Polls again. Must not be called before a {@link disable} has ended. */
   enable(): void {
     if (this.#enabled) return;
     this.#enabled = true;
     this.#polling = this.#polling.then(() => this.#poll());
   }
 
-  /** Ends polling. @returns when everything that was received is processed */
+  /** Ends polling. @returns when all received messages are processed */
   async disable(): Promise<void> {
     this.#enabled = false;
     await this.#polling;
     await Promise.all(this.#running);
   }
 
-  /** Stops polling at once and waits for running batches, for 5 s at most. */
+  /** Stops polling at once and waits at most 5 s for running batches. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     const timer = new AbortController();
@@ -138,7 +138,7 @@ export class SqsEventSource {
     }
   }
 
-  /** Pauses until there is no more urgent work, or it has been so for long. */
+  /** Pauses while more urgent work exists, but only for a limited time. */
   async #rest(received: number): Promise<void> {
     const { maxPauseMilliseconds = MAX_PAUSE_WHEN_BUSY } = this.#options;
     const isBusy = () => this.#polls && this.#options.isBusy?.() === true;
@@ -154,7 +154,7 @@ export class SqsEventSource {
     while (this.#running.size >= this.#definition.maximumConcurrency) await Promise.race(this.#running);
   }
 
-  /** Receives the messages of one batch. They count as in hand from now on. */
+  /** Receives the messages of one batch. From then on it holds them. */
   async #gather(): Promise<SQSRecord[]> {
     const { batchSize, maximumBatchingWindowSeconds } = this.#definition;
     const records = await this.#receive(batchSize, LONG_POLL_SECONDS);
@@ -168,7 +168,7 @@ export class SqsEventSource {
     return records;
   }
 
-  /** Retries until it succeeds. @returns nothing if it is disabled or stopped meanwhile */
+  /** Retries until it succeeds. @returns nothing if the source is disabled or stopped meanwhile */
   async #receive(wanted: number, waitSeconds: number): Promise<SQSRecord[]> {
     const command = new ReceiveMessageCommand({
       QueueUrl: this.#definition.queueUrl,
@@ -232,7 +232,7 @@ export class SqsEventSource {
     }
   }
 
-  /** @returns the receipt handles that are worth another attempt */
+  /** @returns the receipt handles for another attempt */
   async #deleteOnce(receiptHandles: string[]): Promise<string[]> {
     const command = new DeleteMessageBatchCommand({
       QueueUrl: this.#definition.queueUrl,
@@ -261,7 +261,7 @@ export class SqsEventSource {
   }
 }
 
-/** Waits after a number of failures in a row, or until the signal is aborted. Never rejects. */
+/** Waits after failures in a row, or until the signal is aborted. Never rejects. */
 async function pause(failures: number, signal: AbortSignal): Promise<void> {
   const milliseconds = Math.min(MAX_PAUSE_MILLISECONDS, FIRST_PAUSE_MILLISECONDS * 2 ** (failures - 1));
   await sleep(milliseconds, undefined, { signal }).catch(() => {});

@@ -2,16 +2,16 @@ import { Buffer } from 'node:buffer';
 import type { Message, MessageAttributeValue } from '@aws-sdk/client-sqs';
 import type { SQSMessageAttribute, SQSRecord, SQSRecordAttributes } from 'aws-lambda';
 
-/** Lambda's limit on the event of a synchronous invocation; a batch that would exceed it is split. */
+/** Lambda's limit for the event of a synchronous invocation. A batch that exceeds it is split. */
 const EVENT_LIMIT_BYTES = 6 * 1024 * 1024;
 
-/** The origin that a queue's records name. */
+/** The queue that records name as their source. */
 export interface RecordSource {
   queueArn: string;
   region: string;
 }
 
-/** The record that a function gets for a message. The message must have been received with all its attributes. */
+/** Converts a message to a function's record. The message must have been received with all its attributes. */
 export function toRecord(message: Message, source: RecordSource): SQSRecord {
   return {
     messageId: message.MessageId ?? '',
