@@ -121,57 +121,64 @@ describe('what API Gateway answers by itself', () => {
 });
 
 describe('500, and nothing of the error is shown,', () => {
-  const deleteQueue = (output: string) => (broken: LocalStack) =>
-    new Queues(broken.operator).client.send(new DeleteQueueCommand({ QueueUrl: broken.outputs[output] }));
+  interface Situation {
+    readonly given: string;
+    readonly body: unknown;
+    readonly breakIt: (stack: LocalStack) => Promise<unknown>;
+  }
+
   const deleteSecret = ({ operator, outputs }: LocalStack) =>
     new SecretsManagerClient(operator).send(
       new DeleteSecretCommand({ SecretId: outputs.WebhookSecretArn, ForceDeleteWithoutRecovery: true }),
     );
-
-  interface Situation {
-    readonly given: string;
-    readonly gateway: GatewayKind;
-    readonly breakIt: (stack: LocalStack) => Promise<unknown>;
-    readonly body: unknown;
-  }
-  const situations: Situation[] = [
-    { given: 'the secret cannot be read', gateway: 'http', breakIt: deleteSecret, body: shopUpdated },
+  const deleteQueue =
+    (output: string) =>
+    ({ operator, outputs }: LocalStack) =>
+      new Queues(operator).client.send(new DeleteQueueCommand({ QueueUrl: outputs[output] }));
+  const http: Situation[] = [
+    { given: 'the secret cannot be read', body: shopUpdated, breakIt: deleteSecret },
+  ];
+  const rest: Situation[] = [
     {
       given: 'the queue of the event does not take it',
-      gateway: 'rest',
-      breakIt: deleteQueue('ShopUpdatedQueueUrl'),
       body: shopUpdated,
+      breakIt: deleteQueue('ShopUpdatedQueueUrl'),
     },
     {
       given: 'the unrouted queue does not take it',
-      gateway: 'http',
-      breakIt: deleteQueue('UnroutedQueueUrl'),
       body: { ...shopUpdated, event: 'example.unknown' },
+      breakIt: deleteQueue('UnroutedQueueUrl'),
     },
     {
       given: 'an unusable event cannot be kept',
-      gateway: 'rest',
-      breakIt: deleteQueue('QuarantineQueueUrl'),
       body: 'unusable',
+      breakIt: deleteQueue('QuarantineQueueUrl'),
     },
   ];
 
-  test.each(situations)('if $given (gateway $gateway)', async ({ gateway, breakIt, body }) => {
-    const options = { assembly: await gatewayAssembly(gateway), onProblem: () => {} };
-    const answer = await withStack(options, async (stack) => {
-      await breakIt(stack);
-      return new Partner(stack.outputs.WebhookUrl).post(body);
+  describe.each<{ gateway: GatewayKind; situations: Situation[] }>([
+    { gateway: 'http', situations: http },
+    { gateway: 'rest', situations: rest },
+  ])('behind gateway $gateway', ({ gateway, situations }) => {
+    let stack: LocalStack;
+    beforeAll(async () => {
+      stack = await startTestStack({ assembly: await gatewayAssembly(gateway), onProblem: () => {} });
     });
-    expect(answer).toEqual({
-      status: 500,
-      contentType: 'application/problem+json',
-      body: {
-        type: 'urn:partner-webhooks:problem:server-error',
-        title: 'Server error',
+    afterAll(() => stack?.close());
+
+    test.each(situations)('if $given', async ({ body, breakIt }) => {
+      await breakIt(stack);
+      expect(await new Partner(stack.outputs.WebhookUrl).post(body)).toEqual({
         status: 500,
-        detail: 'The event was not accepted. Send it again.',
-        requestId: expect.any(String),
-      },
+        contentType: 'application/problem+json',
+        body: {
+          type: 'urn:partner-webhooks:problem:server-error',
+          title: 'Server error',
+          status: 500,
+          detail: 'The event was not accepted. Send it again.',
+          requestId: expect.any(String),
+        },
+      });
     });
   });
 });

@@ -132,7 +132,7 @@ test('a saved consumer is rebuilt alone, takes the next message, and finds the s
 test('code that cannot be loaded is reported with file and line, and the last good code goes on', async () => {
   const text = "throw new Error('no such shop');\n";
   await replace(CONSUMER, 'export const handler', `${text}export const handler`);
-  await saying(/The last good code goes on/);
+  await saying(/The last good code keeps running/);
   expect(said()).toContain(
     'shop.updated cannot be loaded: Error: no such shop\n    at lambda/events/shop-updated/consumer.ts:6',
   );
@@ -143,7 +143,7 @@ test('code that cannot be loaded is reported with file and line, and the last go
 test('a mistake in a file that functions share is reported once, and its fix rebuilds them', async () => {
   const call = "import { gone } from './gone.ts';\ngone();\nexport class Cast";
   await replace(SHARED, 'export class Cast', call);
-  await saying(/The last good code goes on/);
+  await saying(/The last good code keeps running/);
   expect(said().match(/✘ \[ERROR\]/g)).toHaveLength(1);
   expect(said()).toMatch(/lambda\/effects\/cast\.ts:\d+:\d+:/);
   // The missing file is in no bundle yet.
@@ -155,11 +155,11 @@ test('a mistake in a file that functions share is reported once, and its fix reb
   await rm(gone);
 });
 
-// Takes 15 s: three syntheses. The first one fails.
-test('a stack that cannot be synthesised goes on as it was, and its fix and a further event update it', async () => {
+// Takes 10 s: two syntheses. The first one fails.
+test('a stack that cannot be synthesised stays as it was, and its fix updates it and keeps its items', async () => {
   const { shop_id } = await updateShop();
   await replace(PIPELINE, 'const MAX_RECEIVES = 10;', 'const MAX_RECEIVES = ;');
-  await saying(/The stack goes on as it was/);
+  await saying(/The stack keeps running unchanged/);
   expect(said()).toMatch(/lib\/pipeline\/event-pipeline\.ts:\d+:\d+:/);
 
   await replace(PIPELINE, 'const MAX_RECEIVES = ;', 'const MAX_RECEIVES = 9;');
@@ -170,18 +170,6 @@ test('a stack that cannot be synthesised goes on as it was, and its fix and a fu
   expect(Attributes?.MessageRetentionPeriod).toBe('518400');
   expect(functions()['shop-updated']?.environment.MAXIMUM_RECEIVES).toBe('9');
   expect(await updateShop()).toMatchObject({ updated_fields: ['name'] });
-
-  const options = ['--no-generate', '--effect', 'shop-cache', '--id', 'shop_id'];
-  expect(await project.type(['new-event', 'example.added', ...options])).toMatchObject({
-    code: 0,
-    stderr: '',
-  });
-  await saying(/^Synthesised in .*\. New: .*2 queues.*$/m);
-  expect(said()).not.toContain('cannot be loaded');
-  expect(outputs()).toHaveProperty('ExampleAddedQueueUrl');
-  const sent = await post({ event: 'example.added', data: { shop_id: 'shop-1' }, timestamp });
-  expect(sent).toMatchObject({ status: 200, body: { status: 'queued' } });
-  await saying(/example-added +INFO/);
   expect(await tables.get(outputs().ShopCacheTable, { shop_id: String(shop_id) })).toBeDefined();
   originals.clear();
 });
