@@ -205,7 +205,7 @@ test.each([
   await expect(
     start({ Table: { ...table, Properties: { ...table.Properties, ...change } } }),
   ).rejects.toThrow(
-    'Table Stack-Table has other keys or indexes in the template than the existing table. To begin empty, start without --keep, or delete the folder of --keep',
+    'Table Stack-Table has other keys or indexes in the template than the existing table. To start empty, start without --keep, or delete the folder of --keep',
   );
 });
 
@@ -273,7 +273,7 @@ describe('a start that lets strangers in', () => {
       ),
     );
 
-  const REFUSED = /^UnusableStateError: local-webhook-secret, .*delete/;
+  const REFUSED = /^UnusableStateError: local-webhook-secret .*Delete/;
 
   test.each([
     { kept: [LOCAL_SECRET], secret: 'own' },

@@ -16,6 +16,20 @@ Run these in the root folder of the project: \`npm run NAME -- OPTIONS\`. \`npm 
 
 Several commands have these:`;
 
+/** Scripts for people who change this project. The document shows only their descriptions. */
+const INTERNAL: ReadonlySet<string> = new Set([
+  'generate',
+  'api',
+  'check',
+  'test',
+  'test:console',
+  'test:emulator',
+  'fuzz',
+  'mutate',
+  'soak',
+  'bench',
+]);
+
 const FOOTER = 'Generated from the help of the commands: `npm run generate`.';
 
 /** Prints `docs/commands.md`. It is a process of its own, because no other tool may import commands. */
@@ -23,15 +37,25 @@ async function main(): Promise<void> {
   module.enableCompileCache(COMPILED_MODULES);
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: object };
   const commands: CommandUnknownOpts[] = [];
+  const internal: CommandUnknownOpts[] = [];
   for (const script of Object.keys(scripts)) {
-    const file = await import(`./commands/${script.replace(':', '-')}.ts`);
-    commands.push(file.command as CommandUnknownOpts);
+    const { command }: { command: CommandUnknownOpts } = await import(
+      `./commands/${script.replace(':', '-')}.ts`
+    );
+    (INTERNAL.has(script) ? internal : commands).push(command);
   }
   const common = commonItems(commands.flatMap((command) => [command, ...command.commands]));
   const sections = commands.flatMap((command) => sectionOf(command, common));
-  const parts = [INTRODUCTION, [...common].join('\n'), ...sections, FOOTER];
+  const parts = [INTRODUCTION, [...common].join('\n'), ...sections, internalSection(internal), FOOTER];
   process.stdout.write(`${parts.join('\n\n')}\n`);
 }
+
+const internalSection = (commands: readonly CommandUnknownOpts[]) =>
+  [
+    '## For changes of this project',
+    '',
+    ...commands.map((command) => wrapped(`- \`${nameOf(command)}\`: ${marked(command.description())}`)),
+  ].join('\n');
 
 /** Arguments and options that several commands describe in the same words. */
 function commonItems(commands: readonly CommandUnknownOpts[]): Set<string> {

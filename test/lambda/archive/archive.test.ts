@@ -91,7 +91,7 @@ describe('what was not archived is told by its place', () => {
     ]);
     expect(failures).toEqual([
       undefined,
-      new TooLargeToArchiveError('1024001 bytes as a record, of at most 1024000'),
+      new TooLargeToArchiveError('1024001 bytes as a record, more than the maximum of 1024000'),
       undefined,
     ]);
     expect(await archived(2)).toEqual([0, 2]);

@@ -53,11 +53,11 @@ describe('an event', () => {
     { body: 'hello', reason: 'Not a usable event: body must be JSON' },
     {
       body: JSON.stringify({ ...payload, event: 'user.updated', data: { user_id: 'u' } }),
-      reason: 'Not an event of this queue, which holds shop.updated',
+      reason: 'Wrong event for this queue, which is for shop.updated',
     },
     {
       body: JSON.stringify({ ...payload, event: 'example.unknown' }),
-      reason: 'Not an event of this queue, which holds shop.updated',
+      reason: 'Wrong event for this queue, which is for shop.updated',
     },
   ])('is not read from a message that is $reason', async ({ body, reason }) => {
     await expect(readRecord('shop.updated', { ...sample, body })).rejects.toThrow(

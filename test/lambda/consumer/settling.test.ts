@@ -234,7 +234,7 @@ describe('a message of a replay', () => {
     expect(await consume([sent])).toEqual([]);
     expect(await recordOf(sent)).toMatchObject({
       outcome: 'DeadLettered',
-      failureReason: 'UnprocessableMessageError: The attribute `replay` is not one that a replay writes',
+      failureReason: 'UnprocessableMessageError: The message attribute `replay` is malformed',
     });
     expect(await rowOf('odd')).toBeUndefined();
   });
@@ -264,7 +264,7 @@ describe('a failure that cannot pass', () => {
     const sent = message({ ...shop('quoted'), note: '"'.repeat(400_000) });
     expect(await consume([sent])).toEqual([]);
     expect((await deadLetterOf(sent)).MessageAttributes?.failureReason?.StringValue).toMatch(
-      /^TooLargeToArchiveError: \d+ bytes as a record, of at most 1024000$/,
+      /^TooLargeToArchiveError: \d+ bytes as a record, more than the maximum of 1024000$/,
     );
     expect(messagesOf(sent)).toEqual(['Processed', 'DeadLettered']);
   });

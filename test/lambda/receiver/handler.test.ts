@@ -212,7 +212,7 @@ describe('a secret', () => {
     const wrong = { signature: 'f'.repeat(64) };
     for (let request = 0; request < 2; request += 1) expect(await answer(wrong)).toBe(401);
     expect(lines.logged.map(({ message }) => message)).toEqual([
-      'Secret not readable; serving the cached one',
+      'Cannot read the secret; using the cached one',
       'Rejected',
       'Rejected',
     ]);

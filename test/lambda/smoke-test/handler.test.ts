@@ -245,7 +245,7 @@ describe('a deployment fails', () => {
     answers.receiver = Array.from({ length: 9 }, () => answer());
     const began = Date.now();
     expect(await request('Create', { remaining: MARGIN + 500 })).toEqual(
-      failure(`receiver:17 ${reason} when the time was up`),
+      failure(`receiver:17 ${reason} before the time limit`),
     );
     expect(Date.now() - began).toBeLessThan(MARGIN);
   });

@@ -227,7 +227,7 @@ describe('the host of a request', () => {
       const headers = { host: 'evil.example:4566', 'x-amz-target': 'secretsmanager.ListSecrets' };
       const { status, body } = await send(endpoint, { path, headers, body: '{}' });
       expect(status).toBe(421);
-      expect(body.toString()).toMatch(/^The AWS endpoint answers to .+\n$/);
+      expect(body.toString()).toMatch(/^The AWS endpoint only answers the hosts .+\n$/);
     },
   );
 });

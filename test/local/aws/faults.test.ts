@@ -273,8 +273,8 @@ test.each<{ fault: Partial<Fault>; message: string }>([
   { fault: { share: 1.5 }, message: 'share must be from 0 to 1, not 1.5' },
   { fault: { share: Number.NaN }, message: 'share must be from 0 to 1, not NaN' },
   { fault: { every: 0 }, message: 'every must be a whole number from 1, not 0' },
-  { fault: { share: 0.5, every: 2 }, message: 'share and every exclude each other' },
-  { fault: { kind: 'records-refused' }, message: "'records-refused' is of Firehose's PutRecordBatch" },
+  { fault: { share: 0.5, every: 2 }, message: 'share and every cannot be combined' },
+  { fault: { kind: 'records-refused' }, message: "'records-refused' is only for Firehose's PutRecordBatch" },
 ])('a fault that makes no sense is refused: $fault', ({ fault, message }) => {
   expect(() => faults.inject({ service: 'sqs', kind: 'down', ...fault })).toThrow(new RangeError(message));
 });

@@ -175,7 +175,7 @@ describe('through a tunnel', () => {
     expect(await ask('other.trycloudflare.com')).toMatchObject({
       status: 421,
       body: expect.stringMatching(
-        /^The webhook answers to its own machine\..*npm start -- --public-host <name>\n$/,
+        /^The webhook only answers its own machine\..*npm start -- --public-host <name>\n$/,
       ),
     });
     expect({ invocations, exchanges: exchanges.length }).toEqual(before);

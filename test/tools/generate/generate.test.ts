@@ -20,7 +20,7 @@ test('every file that follows from the code is what the code says', async () => 
     .map(({ file }) => file);
   if (outdated.length > 0) {
     throw new Error(
-      `Not what the code says: ${outdated.join(', ')}. Bring them up to date, and look at what changes: npm run generate`,
+      `Out of date: ${outdated.join(', ')}. Bring them up to date, and look at what changes: npm run generate`,
     );
   }
 });

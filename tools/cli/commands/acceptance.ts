@@ -63,7 +63,7 @@ Other traffic does not disturb the run. Its events are real:
     });
     // Jest is interrupted, too, and then does not clean up.
     if (code === INTERRUPTED) {
-      console.error(`Interrupted: what bears the name ${run} has not been removed`);
+      console.error(`Interrupted: items and queues named ${run} were not removed`);
       process.exitCode = INTERRUPTED;
       return;
     }

@@ -11,8 +11,6 @@ export const command = npmScript(
   console.log(
     outdated.length === 0
       ? 'docs/api is up to date'
-      : outdated
-          .map(({ file, text }) => `${text === undefined ? 'Removed' : 'Brought up to date'}: ${file}`)
-          .join('\n'),
+      : outdated.map(({ file, text }) => `${text === undefined ? 'Removed' : 'Updated'}: ${file}`).join('\n'),
   );
 });

@@ -76,7 +76,7 @@ command
       ...user.map((id) => ({ kind: 'user', id }) as const),
       ...girl.map((id) => ({ kind: 'girl', id }) as const),
     ];
-    if (persons.length === 0) throw new CommandError('Say who: --user <id> or --girl <id>');
+    if (persons.length === 0) throw new CommandError('Name the person: --user <id> or --girl <id>');
     // Checked before the archive is searched, which takes a while.
     if (!dryRun && !yes) requireTerminal();
     return runOperation(where, async (operation) => {

@@ -52,7 +52,7 @@ async function benchFigures(subject: string, { json, signal }: BenchOptions) {
   const chosen = subject === 'figures' ? FIGURES : FIGURES.filter(({ name }) => name === subject);
   if (chosen.length === 0) {
     const names = ['figures', 'start', 'console', ...FIGURES.map(({ name }) => name)];
-    throw new CommandError(`Nothing to measure is named '${subject}'. One of: ${names.join(', ')}`);
+    throw new CommandError(`Unknown figure: ${subject}. Known figures: ${names.join(', ')}`);
   }
   const progress = new Progress();
   const rows: FigureRow[] = [];

@@ -53,7 +53,7 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the ser
   )
   .action(async ({ port, host, secret, play, requests, json }) => {
     if (secret === undefined) {
-      usage('Say which secret deliveries are signed with: --secret, or WEBHOOK_SECRET in the environment');
+      usage('Set the secret that signs deliveries: --secret, or the variable WEBHOOK_SECRET');
     }
     const print = console.log;
     const notice = console.error;
@@ -90,11 +90,11 @@ const spaced = (lines: readonly string[]) => (lines.length > 1 ? ['', ...lines] 
 function welcome({ port }: Checker, host = 'localhost', secret: string): string {
   const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}${WEBHOOK_PATH}`;
   return [
-    `Send to ${address}. Ctrl-C ends it. The service itself takes https:// alone.`,
+    `Send to ${address}. Ctrl-C ends it. The real service only accepts https://.`,
     ...(secret === secret.trim()
       ? []
-      : ['The secret begins or ends with white space, and is used with it: was it pasted?']),
-    ...(host === 'localhost' ? [] : ['Whoever reaches this address can send to it; it keeps nothing.']),
+      : ['The secret begins or ends with white space, which is used as part of it. Was it pasted?']),
+    ...(host === 'localhost' ? [] : ['Anyone who reaches this address can send to it. Nothing is stored.']),
   ].join('\n');
 }
 
@@ -104,9 +104,9 @@ function listenProblem(error: unknown, port: number, host: string | undefined): 
   if (code === 'EADDRINUSE')
     return `Port ${port} is in use. Stop what uses it, or choose another with --port`;
   if (code === 'EACCES')
-    return `Port ${port} may not be listened on by you: choose one from 1024 on with --port`;
+    return `Port ${port} needs administrator rights. Choose a port from 1024 on with --port`;
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
-    return `${JSON.stringify(host)} is no address of this machine: try --host 0.0.0.0`;
+    return `${JSON.stringify(host)} is not an address of this machine. Try --host 0.0.0.0`;
   }
   throw error;
 }

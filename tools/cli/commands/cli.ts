@@ -64,7 +64,7 @@ function endWithClosedPipe(): void {
   let isClosed = false;
   const onError = ({ code, message }: NodeJS.ErrnoException) => {
     if (code !== 'EPIPE') {
-      console.error(`The output cannot be written: ${message}`);
+      console.error(`Cannot write the output: ${message}`);
       process.exitCode = 1;
       return;
     }

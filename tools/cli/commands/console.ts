@@ -54,7 +54,7 @@ export const command = npmScript(
 /** @throws CommandError if `npm start` does not run, or runs without a console */
 async function printLocalAddress(): Promise<void> {
   if (!existsSync(CONSOLE_FILE)) {
-    throw new CommandError('Name a stage: --stage … The console of the local stack runs with it: npm start');
+    throw new CommandError('Name a stage: --stage … The local stack has its own console: npm start');
   }
   const { url } = readJson(CONSOLE_FILE) as { url: string };
   // A process that was killed leaves its file behind.
@@ -63,7 +63,7 @@ async function printLocalAddress(): Promise<void> {
   );
   if (answer === undefined) {
     throw new CommandError(
-      `The console at ${url} does not run any more. Start the local stack with: npm start`,
+      `The console at ${url} is no longer running. Start the local stack with: npm start`,
     );
   }
   console.log(`The console of the local stack is at ${url} For a stage in AWS, name it: --stage …`);

@@ -13,9 +13,7 @@ export const command = npmScript(
     const { bringUpToDate, isUpToDate } = await import('../../generate/derived-file.ts');
     const refuse = (names: readonly string[]) => {
       if (check && names.length > 0) {
-        throw new CommandError(
-          `Not what the code says: ${names.join(', ')}. Bring them up to date: npm run generate`,
-        );
+        throw new CommandError(`Out of date: ${names.join(', ')}. Update with: npm run generate`);
       }
     };
     // First, because everything else depends on the events that it lists.
@@ -32,7 +30,7 @@ export const command = npmScript(
       names.length === 0
         ? 'Every derived file is up to date'
         : outdated
-            .map(({ file, text }) => `${text === undefined ? 'Removed' : 'Brought up to date'}: ${file}`)
+            .map(({ file, text }) => `${text === undefined ? 'Removed' : 'Updated'}: ${file}`)
             .join('\n'),
     );
   });

@@ -21,7 +21,7 @@ export const command = npmScript(
     const { mutants, timedOut, folders, survivors } = await mutate(mutable(path), concurrency);
     const width = screenWidth();
     if (survivors.length > 0) {
-      const columns = [{ heading: 'NOT NOTICED' }, { heading: 'ORIGINAL' }, { heading: 'MUTANT' }];
+      const columns = [{ heading: 'NOT DETECTED' }, { heading: 'ORIGINAL' }, { heading: 'MUTANT' }];
       const rows = survivors.map((mutant) => [
         mutant.place,
         oneLine(mutant.original),
@@ -39,7 +39,7 @@ export const command = npmScript(
       ([folder, counts]) => [folder, String(counts.mutants), String(counts.noticed), share(counts)],
     );
     console.log(table(columns, rows, width).join('\n'));
-    if (timedOut > 0) console.log(`\n${timedOut} were noticed because the tests did not end in time.`);
+    if (timedOut > 0) console.log(`\n${timedOut} were detected because the tests did not end in time.`);
   });
 
 /** @throws CommandError if it cannot be mutated */

@@ -42,7 +42,7 @@ export function time(text: string): Date {
   const exists = !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date);
   if (exists && !Number.isNaN(moment.getTime())) return moment;
   throw new InvalidArgumentError(
-    'It must be a time such as 2026-01-31T09:00:00Z, a date such as 2026-01-31, which is its midnight in UTC, or a length back from now such as 90m, 3h or 7d.',
+    'It must be a time such as 2026-01-31T09:00:00Z, a date such as 2026-01-31 (midnight UTC), or an age such as 90m, 3h or 7d.',
   );
 }
 
@@ -61,7 +61,8 @@ export const port = wholeNumber(0, 65_535);
 
 /** @throws InvalidArgumentError if it is empty */
 export function nonEmptySecret(text: string): string {
-  if (text === '') throw new InvalidArgumentError('With an empty secret anybody could sign.');
+  if (text === '')
+    throw new InvalidArgumentError('It must not be empty: anybody could sign with an empty secret.');
   return text;
 }
 

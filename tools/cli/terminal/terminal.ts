@@ -36,7 +36,7 @@ export function interruption(): AbortSignal {
 /** @throws CommandError if there is no terminal for a question */
 export function requireTerminal(): void {
   if (process.stdin.isTTY) return;
-  throw new CommandError('There is no terminal to confirm this in. Check it with --dry-run, then use --yes');
+  throw new CommandError('There is no terminal for the confirmation. Check with --dry-run, then use --yes');
 }
 
 /**

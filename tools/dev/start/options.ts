@@ -27,7 +27,7 @@ export function publicHost(text: string, before: readonly string[] = []): readon
 export function assertOwnSecret(publicHosts: readonly string[], secret: string): void {
   if (publicHosts.length === 0 || !isLocalSecret(secret)) return;
   throw new CommandError(
-    `--public-host lets strangers in: give --secret, as ${LOCAL_SECRET} is known to everybody`,
+    `--public-host makes the webhook public. Set your own --secret: ${LOCAL_SECRET} is known to everybody`,
   );
 }
 

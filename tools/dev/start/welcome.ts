@@ -4,16 +4,16 @@ import type { LocalStack } from '../../../local/local-stack.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import { KEPT_FOLDER, OUTPUTS_FILE } from '../../stage/local-folder.ts';
 
-const RETRIES_ARE_FAST = `Retries are fast: ten attempts take some ten seconds, and a message whose function dies comes back after 5 s.
+const RETRIES_ARE_FAST = `Retries are fast: ten attempts take about ten seconds, and a message whose function crashes returns after 5 s.
 `;
 
 /** Whether the stack begins empty or continues stored state. */
 export function beginning(keep: boolean): string {
   const isThere = existsSync(KEPT_FOLDER);
-  if (keep) return isThere ? `Going on with ${KEPT_FOLDER}` : `Beginning empty, kept in ${KEPT_FOLDER}`;
+  if (keep) return isThere ? `Continuing with ${KEPT_FOLDER}` : `Starting empty, stored in ${KEPT_FOLDER}`;
   return isThere
-    ? `Beginning empty: --keep would go on with ${KEPT_FOLDER}`
-    : `Beginning empty. --keep would store the state in ${KEPT_FOLDER}`;
+    ? `Starting empty. --keep would continue with ${KEPT_FOLDER}`
+    : `Starting empty. --keep would store the state in ${KEPT_FOLDER}`;
 }
 
 interface Welcome {
@@ -35,10 +35,10 @@ export function welcome(
   const { consoleUrl, publicHosts, secret, keep, retryFast, milliseconds } = about;
   const page = consoleUrl === undefined ? '' : `  Console   ${consoleUrl}\n`;
   const tunnels = publicHosts
-    .map((host) => `            also, to whoever has the secret, https://${host}${WEBHOOK_PATH}\n`)
+    .map((host) => `            also, for anyone with the secret, https://${host}${WEBHOOK_PATH}\n`)
     .join('');
   return `
-Ready in ${(milliseconds / 1000).toFixed(1)} s. Ctrl-C stops it${keep ? `. Its state stays in ${KEPT_FOLDER}` : ' and deletes its state'}.
+Ready in ${(milliseconds / 1000).toFixed(1)} s. Ctrl-C stops it${keep ? `. Its state is kept in ${KEPT_FOLDER}` : ' and deletes its state'}.
 
 ${page}  Webhook   ${outputs.WebhookUrl}
 ${tunnels}  Secret    ${secret}
@@ -66,10 +66,10 @@ export async function runBeside(
     const { name, outputs } = await stack
       .runBeside(folder, ({ functionName, text }) => print(`${functionName}: ${text}`))
       .catch((error: Error) => {
-        throw new CommandError(`${folder} cannot be run beside the stack: ${error.message}`);
+        throw new CommandError(`${folder} cannot run next to the stack: ${error.message}`);
       });
     const lines = Object.entries(outputs).map(([output, value]) => `  ${output}: ${value}\n`);
-    texts.push(`Beside it runs ${name}:\n\n${lines.join('')}`);
+    texts.push(`Also running: ${name}:\n\n${lines.join('')}`);
   }
   return texts;
 }

@@ -57,7 +57,7 @@ export const rebuildingText = (services: readonly string[]) => `Rebuilding ${fun
 
 /** `Rebuilt shop.updated in 180 ms` */
 export function rebuiltText(services: readonly string[], milliseconds: number): string {
-  if (services.length === 0) return `Saved: no function changes (${duration(milliseconds)})`;
+  if (services.length === 0) return `Saved; no function changed (${duration(milliseconds)})`;
   return `Rebuilt ${functionNames(services)} in ${duration(milliseconds)}`;
 }
 
@@ -95,9 +95,9 @@ export function synthesisedText(
       items.length > 0 ? `${title}: ${list(items)}` : [],
     ),
     ...(of('removed').some(({ type }) => HOLDERS.has(type))
-      ? ['What they hold stays at the AWS endpoint']
+      ? ['Their contents stay at the AWS endpoint']
       : []),
-    ...(later.length > 0 ? [`Stop and start it again to change ${list(later)}`] : []),
+    ...(later.length > 0 ? [`To change these, restart it: ${list(later)}`] : []),
     ...(resources.length + functions.length === 0 ? ['Nothing changes'] : []),
   ].join('. ');
 }

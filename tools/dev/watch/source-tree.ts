@@ -86,7 +86,7 @@ export class SourceTree {
     if (this.#isWatching) this.#watchFolders(folders, problems);
     const [problem] = problems;
     if (problem !== undefined && problem !== this.#problem) {
-      this.#onProblem(`${problem}. What is saved there may be taken over late, or not at all`);
+      this.#onProblem(`${problem}. Files saved there may be noticed late, or not at all`);
     }
     this.#problem = problem;
     if (this.#away.size > 0) this.#lookSoon();

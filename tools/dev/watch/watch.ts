@@ -42,14 +42,14 @@ export interface WatchOptions {
   onNotice(notice: Notice): void;
 }
 
-const OLD_CODE_RUNS = 'The last good code goes on.';
+const OLD_CODE_RUNS = 'The last good code keeps running.';
 
 /** Milliseconds after which a notice says that a rebuild or a synthesis is running. */
 const SLOW = 2_000;
 
 const AFTER_FAILURE = {
   code: OLD_CODE_RUNS,
-  stack: 'The stack goes on as it was.',
+  stack: 'The stack keeps running unchanged.',
   types: 'Types were not checked.',
 };
 

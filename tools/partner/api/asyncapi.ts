@@ -13,11 +13,11 @@ import {
 /** Version 3.1 adds nothing that is used here, and fewer tools support it. */
 const VERSION = '3.0.0';
 
-const INTRODUCTION = `What subscribers of our topics get.
+const INTRODUCTION = `The notifications that subscribers of our topics get.
 
-A notification may come more than once, and in any order: \`eventId\` is the same for the same event, and of two events the later \`timestamp\` is the newer one.
+A notification may arrive more than once, and in any order. The same event always has the same \`eventId\`. The event with the later \`timestamp\` is the newer one.
 
-The names of the topics are made at deployment: outputs of the stack say them.`;
+The topics get their names at deployment. They are outputs of the stack.`;
 
 /** AsyncAPI 3.0 document of the topics and the messages published to them. */
 export function asyncApiDocument(): JsonSchema {
@@ -39,7 +39,7 @@ export function asyncApiDocument(): JsonSchema {
         host: 'sns.{region}.amazonaws.com',
         protocol: 'sns',
         description: 'Amazon SNS',
-        variables: { region: { default: 'eu-central-1', description: 'Where the stack is deployed.' } },
+        variables: { region: { default: 'eu-central-1', description: 'Region of the stack.' } },
         security,
       },
     },
@@ -60,7 +60,8 @@ export function asyncApiDocument(): JsonSchema {
         aws: {
           type: 'http',
           scheme: 'AWS4-HMAC-SHA256',
-          description: 'AWS Signature Version 4, as every AWS SDK signs, with the rights of a role.',
+          description:
+            'AWS Signature Version 4, with the permissions of a role. Every AWS SDK signs this way.',
         },
       },
       tags: { sns: { name: 'Topics', description: 'Notifications for people and other systems.' } },
@@ -74,9 +75,9 @@ function channel(topic: TopicName, messages: Messages): JsonSchema {
   const { name, output, title, purpose } = topics[topic];
   return {
     address: `{${output}}`,
-    parameters: { [output]: { description: 'The output of the stack by this name.' } },
+    parameters: { [output]: { description: 'The output of the stack with this name.' } },
     title,
-    description: `Tells of ${purpose}. A subscription gets one form of each notification, by its protocol.`,
+    description: `${purpose} A subscription gets the form of each notification that belongs to its protocol.`,
     servers: [{ $ref: '#/servers/sns' }],
     messages: Object.fromEntries(
       Object.keys(messages).map((message) => [message, { $ref: `#/components/messages/${message}` }]),
@@ -102,7 +103,7 @@ type Messages = Readonly<Record<string, JsonSchema>>;
 /** Source: user guide, "Custom notifications using Amazon Q Developer in chat applications". */
 const customNotificationSchema: JsonSchema = {
   title: 'custom notification',
-  description: 'What Amazon Q Developer in chat applications shows in Slack and Teams.',
+  description: 'A message that Amazon Q Developer in chat applications shows in Slack and Teams.',
   type: 'object',
   properties: {
     version: { type: 'string', const: '1.0' },
@@ -111,10 +112,10 @@ const customNotificationSchema: JsonSchema = {
       type: 'object',
       properties: {
         textType: { type: 'string', const: 'client-markdown' },
-        title: { type: 'string', description: 'What has happened, in a few words.' },
+        title: { type: 'string', description: 'The event in a few words.' },
         description: {
           type: 'string',
-          description: 'A line for each thing that is known of it, in Markdown.',
+          description: 'Facts about the event in Markdown, one in each line.',
         },
       },
       required: ['textType', 'title', 'description'],
@@ -128,7 +129,7 @@ function notificationMessages(described: DescribedEvent): Messages {
   const { event, name, schemaName, meaning } = described;
   const forms = notificationForms(described);
   const headers = notificationAttributes(described);
-  const correlationId = { location: '$message.header#/eventId', description: 'The delivery it tells of.' };
+  const correlationId = { location: '$message.header#/eventId', description: 'The id of the event.' };
   const example = (payloadOf: (form: (typeof forms)[number]) => unknown) =>
     forms.map((form) => ({
       name,
@@ -144,9 +145,9 @@ function notificationMessages(described: DescribedEvent): Messages {
     [`${schemaName}Notification`]: {
       name: `${name}-notification`,
       title: `Notification of ${event}, for programs`,
-      summary: `${meaning}: what subscriptions of the protocols lambda and sqs get`,
+      summary: `${meaning}: for subscriptions with the protocols lambda and sqs`,
       description:
-        'The `Message` of what SNS hands over; with raw delivery the whole of it. Subscribe with a filter on the attributes.',
+        'The field `Message` of a notification from SNS, or the whole of it with raw message delivery. Filter policies can use the attributes.',
       contentType: 'application/json',
       correlationId,
       headers,
@@ -156,21 +157,21 @@ function notificationMessages(described: DescribedEvent): Messages {
     [`${schemaName}Text`]: {
       name: `${name}-text`,
       title: `Notification of ${event}, for people`,
-      summary: `${meaning}: what e-mail and every other protocol gets`,
-      description: 'The subject is the title. The lines are for people, and may change.',
+      summary: `${meaning}: for e-mail and all other protocols`,
+      description: 'The subject is the title. The text is for people and may change.',
       contentType: 'text/plain',
       correlationId,
       headers,
       payload: {
         type: 'string',
-        description: 'The title; then, after an empty line, a line for each thing that is known.',
+        description: 'The title, an empty line, and facts about the event, one in each line.',
       },
       examples: example(({ text }) => text),
     },
     [`${schemaName}ChatNotification`]: {
       name: `${name}-chat-notification`,
       title: `Notification of ${event}, for a chat room`,
-      summary: `${meaning}: what subscriptions of the protocol https get`,
+      summary: `${meaning}: for subscriptions with the protocol https`,
       contentType: 'application/json',
       correlationId,
       headers,

@@ -53,7 +53,7 @@ export const eventIdOf = (payload: object) => sha256Hex(Buffer.from(JSON.stringi
 
 export const requestId = {
   type: 'string',
-  description: 'Names the request that brought the event. Give this id to ask what became of it.',
+  description: 'Id of the request. Give it to us if you ask about the event.',
 };
 
 export const REQUEST_ID = 'JZ3dXgkWIAMEPlw=';
@@ -67,11 +67,11 @@ const timestamp = {
   // time zone. `[0-9]` because in some regular expression engines `\d` matches the digits of every script.
   pattern: UTC_DATE_TIME.source.replaceAll('\\d', '[0-9]'),
   description:
-    'When it happened: a date and time of RFC 3339 in UTC, with a capital `T`, seconds, and `Z` or `+00:00`. Send as many digits of a second as you have; we use nine. It must be a moment that exists: 30 February, 24:00 and a leap second (`:60`) are refused. Any age is accepted. Of two events about the same thing the later `timestamp` wins.',
+    'Time of the event: an RFC 3339 date and time in UTC, with a capital `T`, seconds, and `Z` or `+00:00`. Send all the digits of a second that you have; we use nine. The time must exist: 30 February, 24:00 and leap seconds (`:60`) are rejected. Any age is accepted. For the same shop, staff member or user, the later `timestamp` wins.',
 };
 
 const webhookId = {
-  description: 'Yours to use: whatever it is, it is kept with the event, and nothing is decided by it.',
+  description: 'For your own use. We store it with the event and ignore it otherwise.',
 };
 
 export function payloadSchema({ event, meaning, processing, samples }: DescribedEvent): JsonSchema {
@@ -80,8 +80,8 @@ export function payloadSchema({ event, meaning, processing, samples }: Described
     description: `${meaning}. We ${processing}. You may send more fields.`,
     type: 'object',
     properties: {
-      event: { type: 'string', const: event, description: 'What kind of event it is.' },
-      data: { ...dataSchema(event, 'input'), description: 'What the event is about.' },
+      event: { type: 'string', const: event, description: 'The kind of event.' },
+      data: { ...dataSchema(event, 'input'), description: 'Facts about the event.' },
       timestamp,
       webhookId,
     },

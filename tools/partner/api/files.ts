@@ -60,7 +60,7 @@ const archiveRecordDocument = (events: readonly DescribedEvent[]): JsonSchema =>
   $id: schemaId('archive-record'),
   title: 'archive record',
   description:
-    'What became of one message: a line of JSON in the archive. A message that came twice has two. More fields may come.',
+    'The outcome of one message: a line of JSON in the archive. A message that was received twice has two lines. More fields may be added.',
   type: 'object',
   properties: { ...properties, eventId, requestId },
   required,

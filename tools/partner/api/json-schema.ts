@@ -49,7 +49,7 @@ const fieldSchemas: ReadonlyMap<z.ZodMiniType, FieldSchema> = new Map<z.ZodMiniT
             maximum: Number.MAX_SAFE_INTEGER,
             title: 'integer',
             description:
-              'Kept as its decimal digits. Of 2^53 and above a JSON number is not exact: send a string.',
+              'Stored as its decimal digits. JSON numbers from 2^53 on are not exact, so send a string.',
           },
         ],
       },
@@ -59,14 +59,14 @@ const fieldSchemas: ReadonlyMap<z.ZodMiniType, FieldSchema> = new Map<z.ZodMiniT
   [
     text,
     {
-      input: { type: 'string', description: `Used where present. ${REPLACED}` },
+      input: { type: 'string', description: `Optional. ${REPLACED}` },
       output: { type: 'string' },
     },
   ],
   [
     textList,
     {
-      input: { ...listOfStrings, description: `Used where present. ${REPLACED}` },
+      input: { ...listOfStrings, description: `Optional. ${REPLACED}` },
       output: listOfStrings,
     },
   ],
@@ -75,7 +75,7 @@ const fieldSchemas: ReadonlyMap<z.ZodMiniType, FieldSchema> = new Map<z.ZodMiniT
     {
       input: {
         anyOf: [{ type: 'string' }, { type: 'number' }],
-        description: `An empty string counts as absent; so do \`null\` and every other type. ${REPLACED}`,
+        description: `Optional. An empty string, \`null\` and other types are ignored. ${REPLACED}`,
       },
       output: nonEmptyString,
     },
@@ -90,10 +90,10 @@ const TEXTS: Readonly<Record<string, string>> = {
   review_id: 'The review.',
   name: 'The name of the shop or staff member.',
   updated_fields: 'Names of the fields that have changed.',
-  display_name: 'The name of the user, as it is shown to others.',
-  profile_image_url: 'Where the picture of the user is.',
-  rating: 'What the reviewer gives.',
-  comment: 'What the reviewer says.',
+  display_name: 'The public name of the user.',
+  profile_image_url: 'URL of a picture of the user.',
+  rating: 'The rating that the reviewer gave.',
+  comment: 'The text of the review.',
 };
 
 /** `door_id` → `The door id.` */
@@ -158,7 +158,7 @@ const withText = (text: string, { description, ...schema }: JsonSchema): JsonSch
 function leafSchema(leaf: z.core.$ZodType, side: Side, place: string): JsonSchema {
   const refuse = (what: string) => {
     throw new CommandError(
-      `${place} has ${what}, which JSON Schema has no word for: describe the field in tools/partner/api/json-schema.ts`,
+      `${place} has ${what}, which cannot be converted to JSON Schema. Describe the field in tools/partner/api/json-schema.ts`,
     );
   };
   const { $schema: _, ...schema } = z.toJSONSchema(leaf, {

@@ -21,9 +21,14 @@ export const topics = {
     name: 'ChatTopic',
     output: EFFECT_OUTPUTS.chat,
     title: 'Chat topic',
-    purpose: 'what a chat room is to know',
+    purpose: 'Notifications for a chat room.',
   },
-  review: { name: 'ReviewTopic', output: EFFECT_OUTPUTS.review, title: 'Review topic', purpose: 'reviews' },
+  review: {
+    name: 'ReviewTopic',
+    output: EFFECT_OUTPUTS.review,
+    title: 'Review topic',
+    purpose: 'Notifications about reviews.',
+  },
 } as const satisfies Partial<Record<EffectName, object>>;
 
 export type TopicName = keyof typeof topics;
@@ -50,7 +55,7 @@ export function notificationSchema(described: DescribedEvent): JsonSchema {
   const { event, meaning } = described;
   return {
     title: `Notification of ${event}`,
-    description: `${meaning}. More fields may come.`,
+    description: `${meaning}. More fields may be added.`,
     type: 'object',
     properties: {
       event: { type: 'string', const: event, description: 'The kind of event.' },
@@ -59,17 +64,17 @@ export function notificationSchema(described: DescribedEvent): JsonSchema {
         type: 'string',
         format: 'date-time',
         pattern: normalised,
-        description: 'When it happened, in UTC, always with nanoseconds.',
+        description: 'Time of the event in UTC, always with nanoseconds.',
       },
-      title: { type: 'string', minLength: 1, description: 'What has happened, in a few words for a person.' },
+      title: { type: 'string', minLength: 1, description: 'The event in a few words, for people.' },
       data: {
         ...shortened(dataSchema(event, 'output')),
-        description: `The fields of the event that we read, as texts. One of more than ${MAX_VALUE_LENGTH} characters is cut, and ends in “…”.`,
+        description: `The fields of the event that we read, as strings. A string of more than ${MAX_VALUE_LENGTH} characters is cut off and ends in “…”.`,
       },
       replay: {
         ...replay,
         description:
-          'Where a replay is to tell again: its name. What was done for the event is to be done once more then.',
+          'Name of a replay that notifies again. Process the event once more, even if you have processed it before.',
       },
     },
     required: ['event', 'eventId', 'timestamp', 'title', 'data'],
@@ -100,9 +105,9 @@ export const notificationAttributes = ({ event }: DescribedEvent): JsonSchema =>
     eventId,
     shop_id: {
       type: 'string',
-      description: `The shop, where the event names one. One that SNS would not take (control characters other than tab, CR and LF; U+FFFE; U+FFFF), or of more than ${MAX_ATTRIBUTE_LENGTH} UTF-16 units, as \`sha256:\` and its hash in hex; \`data.shop_id\` is cut instead, beyond ${MAX_VALUE_LENGTH} characters.`,
+      description: `The shop, if the event names one. If SNS does not accept the id (control characters other than tab, CR and LF; U+FFFE; U+FFFF), or it has more than ${MAX_ATTRIBUTE_LENGTH} UTF-16 units, this is \`sha256:\` and its hash in hex. \`data.shop_id\` is cut off after ${MAX_VALUE_LENGTH} characters instead.`,
     },
-    replay: { ...replay, description: 'The replay that sent the event. Absent of a delivery.' },
+    replay: { ...replay, description: 'Name of the replay that sent the event. Absent for a delivery.' },
   },
   required: ['event', 'eventId'],
 });
@@ -113,7 +118,7 @@ export const notificationDocument = (events: readonly DescribedEvent[]): JsonSch
   $id: schemaId('notification'),
   title: 'notification',
   description:
-    'What a Lambda function or a queue gets that subscribes to the chat or the review topic: one document for each event.',
+    'Notifications for Lambda functions and queues that subscribe to the chat topic or the review topic: one document for each event.',
   oneOf: events.filter((event) => topicOf(event) !== undefined).map(notificationSchema),
 });
 
@@ -137,7 +142,9 @@ const contentOf = new Map<EventName, ((data: object) => NotificationContent) | u
 export function notificationForms({ event, samples }: DescribedEvent) {
   const content = contentOf.get(event);
   if (content === undefined)
-    throw new CommandError(`${contentFile(event)} exports no \`content\`: what people are told of ${event}`);
+    throw new CommandError(
+      `${contentFile(event)} exports no \`content\`, the text of notifications about ${event}`,
+    );
   return samples.map(({ payload }) => {
     const data: object = catalogue[event].data.parse(payload.data);
     const message = notificationMessage({

@@ -7,15 +7,15 @@ import { type DescribedEvent, describedEvents, payloadSchema } from './event-sch
 import type { JsonSchema } from './json-schema.ts';
 import { responseComponents, responses } from './responses.ts';
 
-const INTRODUCTION = `You post each event to one address. We verify the signature, store the event, answer, and process it afterwards.
+const INTRODUCTION = `You post each event to one address. We verify the signature, store the event, answer, and then process it.
 
-- **Send one event per request**, as JSON in UTF-8. The signature covers the bytes of the body as you send them: sign last, and send what you have signed.
+- **Send one event per request**, as JSON in UTF-8. The signature covers the bytes of the body: sign last, and send exactly the bytes that you signed.
 - **Wait 35 s for an answer.** Our gateway gives up after 30 s.
-- **200 means that we have the event.** After 400 or 413 do not repeat. After 403 or 404 fix the address first. After any other status, or no answer, repeat the same bytes, later each time.
-- **You may send an event twice**: the same bytes are the same event. Events may come in any order: of two about the same thing the later \`timestamp\` wins.
-- **Leave out a field that has no value.** Do not send \`null\`: depending on the field, it is refused with 400 or counts as absent.
-- **You may send fields that are not described.** We ignore them.
-- **Tell us before you send a new kind of event.** Until we support it, the answer is 200 \`parked\`: we keep the event, and it has no effect.`;
+- **200 means that we have stored the event.** Do not repeat after 400 or 413. After 403 or 404, fix the address first. After any other status, or no answer, repeat the same bytes, with growing waits.
+- **You may send an event twice**: the same bytes are the same event. Events may arrive in any order: for the same shop, staff member or user, the later \`timestamp\` wins.
+- **Omit a field that has no value.** Do not send \`null\`: depending on the field, we reject it with 400 or ignore it.
+- **You may send additional fields.** We ignore them.
+- **Tell us before you send a new kind of event.** Until we support it, the answer is 200 \`parked\`: we store the event, but it has no effect.`;
 
 /** OpenAPI 3.1 document of the webhook endpoint, with every answer of both kinds of API Gateway. */
 export function openApiDocument(): JsonSchema {
@@ -32,13 +32,13 @@ export function openApiDocument(): JsonSchema {
         url: 'https://{host}',
         description: 'A deployed stage',
         variables: {
-          host: { default: EXAMPLE_HOST, description: 'We tell you which it is.' },
+          host: { default: EXAMPLE_HOST, description: 'We tell you the host.' },
         },
       },
       {
         url: 'http://127.0.0.1:{port}',
-        description: 'The whole service on your own machine, by `npm ci && npm start`',
-        variables: { port: { default: '3000', description: '`npm start -- --port` sets another.' } },
+        description: 'The whole service on your own machine: `npm ci && npm start`',
+        variables: { port: { default: '3000', description: '`npm start -- --port` changes it.' } },
       },
     ],
     // A signature belongs to one body, so it is a parameter of each request. As a security scheme, a client would be
@@ -51,7 +51,7 @@ export function openApiDocument(): JsonSchema {
       schemas: {
         PartnerEvent: {
           title: 'event',
-          description: 'One event of a kind that we know.',
+          description: 'An event that we support.',
           oneOf: events.map(({ schemaName }) => schemaRef(schemaName)),
           discriminator: {
             propertyName: 'event',
@@ -115,7 +115,7 @@ function signatureParameter([first]: readonly DescribedEvent[]): JsonSchema {
     name: 'X-Webhook-Signature',
     in: 'header',
     required: true,
-    description: `HMAC-SHA256 of the body's bytes, exactly as they are sent, keyed with the UTF-8 bytes of the secret that we share: 64 hex digits of either case, or base64 or base64url of the 32 bytes, with or without padding; any of them may begin with \`${PREFIX}\`. One value, no spaces. This alone proves that the request is yours.`,
+    description: `HMAC-SHA256 of the body's bytes exactly as sent. The key is the UTF-8 bytes of our shared secret. Write it as 64 hex digits of either case, or as base64 or base64url of the 32 bytes, with or without padding. It may begin with \`${PREFIX}\`. Send one value without spaces. Only this signature proves that the request is yours.`,
     schema: { type: 'string', pattern: SIGNATURE_PATTERN },
     examples: {
       hex: {

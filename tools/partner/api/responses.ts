@@ -9,7 +9,7 @@ import type { JsonSchema } from './json-schema.ts';
 
 const accepted = {
   queued: 'We have stored the event and will process it.',
-  parked: 'We keep the event. It has no effect, because we do not support its kind yet.',
+  parked: 'We store the event. It has no effect, because we do not support its kind yet.',
 } as const;
 
 type AcceptedStatus = keyof typeof accepted;
@@ -19,7 +19,7 @@ const acceptedSchema = (status: AcceptedStatus): JsonSchema => ({
   description: accepted[status],
   type: 'object',
   properties: {
-    status: { type: 'string', const: status, description: 'What became of the event.' },
+    status: { type: 'string', const: status, description: 'Outcome for the event.' },
     eventId,
     requestId,
   },
@@ -41,28 +41,30 @@ const fieldProblems: JsonSchema = {
     properties: {
       field: {
         type: 'string',
-        description: 'Path of the field, such as `data.shop_id`; `body` is the whole.',
+        description: 'Path of the field, such as `data.shop_id`. `body` means the whole body.',
       },
-      detail: { type: 'string', description: 'What is wrong with it. It never shows the value.' },
+      detail: { type: 'string', description: 'What is wrong with the field. Never contains its value.' },
     },
     required: ['field', 'detail'],
   },
-  description: `The fields that are wrong, of many the first ${MAX_PROBLEMS}.`,
+  description: `The invalid fields, at most ${MAX_PROBLEMS}.`,
 };
 
 /** The receiver's errors, created by its own code, by the names of their schemas. */
 const problems = {
   UnusableEvent: {
     details: unusableEvent([{ field: 'data.shop_id', detail: 'is missing: expected a non-empty string' }]),
-    meaning: 'The body is signed, but not a usable event. It was kept for a person to look at.',
+    meaning:
+      'The signature is valid, but the body is not a usable event. It is stored for review by a person.',
   },
   InvalidSignature: {
     details: invalidSignature,
-    meaning: 'The signature is missing, malformed or wrong: which of these is not said. Nothing was kept.',
+    meaning:
+      'The signature is missing, malformed or wrong. The answer does not say which. Nothing was stored.',
   },
   ServerError: {
     details: serverError,
-    meaning: 'The event could not be made safe. Nothing was kept.',
+    meaning: 'The event could not be stored.',
   },
 };
 
@@ -77,10 +79,10 @@ function problemSchema(name: ProblemName): JsonSchema {
     description: meaning,
     type: 'object',
     properties: {
-      type: { type: 'string', const: type, description: 'Names the kind of problem. It leads nowhere.' },
+      type: { type: 'string', const: type, description: 'Identifies the kind of problem. It is not a link.' },
       title: { type: 'string', const: title },
       status: { type: 'integer', const: status },
-      detail: { type: 'string', description: 'What is wrong, for a person.' },
+      detail: { type: 'string', description: 'What is wrong, for people.' },
       ...(errors && { errors: fieldProblems }),
       requestId,
     },
@@ -100,7 +102,7 @@ function problemContent(name: ProblemName) {
 
 const gatewayMessageSchema: JsonSchema = {
   title: 'API Gateway’s own answer',
-  description: 'What API Gateway says by itself, before or instead of the receiver.',
+  description: 'An answer that API Gateway gives itself, before or instead of the receiver.',
   type: 'object',
   properties: { message: { type: ['string', 'null'], description: 'What is wrong, in a few words.' } },
   required: ['message'],
@@ -113,54 +115,54 @@ const gatewayContent = (message: string) => ({
   },
 });
 
-const AGAIN = 'Send it again, later each time.';
+const AGAIN = 'Send the event again, with growing waits.';
 
 /** For an answer that API Gateway gives before it calls the receiver. */
-const NOT_KEPT = 'Nothing was kept.';
+const NOT_KEPT = 'Nothing was stored.';
 
 /** For an answer that may follow the receiver's work: Lambda continues when API Gateway no longer waits. */
-const PERHAPS_KEPT = 'The event may have been kept or not: sending it twice does no harm.';
+const PERHAPS_KEPT = 'The event may have been stored. Sending it twice does no harm.';
 
 /** API Gateway's answers with their own status. Source: decision D16 and docs/deploying.md, "Which gateway". */
 const gatewayAnswers: Readonly<Record<string, { readonly description: string; readonly message: string }>> = {
   403: {
-    description: `Behind a REST API: the address is not below \`/api\`. Compare it with the one that we gave you. ${NOT_KEPT}`,
+    description: `With a REST API: the path does not begin with \`/api\`. Compare the address with the one that we gave you. ${NOT_KEPT}`,
     message: 'Forbidden',
   },
   404: {
-    description: `The path or the method is another one. Compare the address with the one that we gave you. ${NOT_KEPT}`,
+    description: `The path or the method is wrong. Compare the address with the one that we gave you. ${NOT_KEPT}`,
     message: 'Not Found',
   },
   413: {
-    description: `The body is too large: above 10 MB, or above the 6 MB that the receiver can take with its envelope: some 6 MB of JSON, 4.5 MB of another content type or behind a REST API. Do not repeat it. A REST API may answer 500 instead. ${NOT_KEPT}`,
+    description: `The body is too large: above about 6 MB of JSON, or 4.5 MB of another content type or with a REST API. Do not repeat it. A REST API may answer 500 instead. ${NOT_KEPT}`,
     message: 'Request Entity Too Large',
   },
   429: {
-    description: `Behind an HTTP API: more requests than are allowed. ${NOT_KEPT} ${AGAIN}`,
+    description: `With an HTTP API: too many requests. ${NOT_KEPT} ${AGAIN}`,
     message: 'Too Many Requests',
   },
   502: {
-    description: `Behind an HTTP API: what the receiver said was no answer. ${PERHAPS_KEPT} ${AGAIN}`,
+    description: `With an HTTP API: the receiver's answer was invalid. ${PERHAPS_KEPT} ${AGAIN}`,
     message: 'Bad Gateway',
   },
   503: {
-    description: `Behind an HTTP API: the receiver was not available, or took too long. ${PERHAPS_KEPT} ${AGAIN}`,
+    description: `With an HTTP API: the receiver was not available, or took too long. ${PERHAPS_KEPT} ${AGAIN}`,
     message: 'Service Unavailable',
   },
   504: {
-    description: `Behind an HTTP API: the receiver took too long. ${PERHAPS_KEPT} ${AGAIN}`,
+    description: `With an HTTP API: the receiver took too long. ${PERHAPS_KEPT} ${AGAIN}`,
     message: 'Gateway Timeout',
   },
 };
 
 /** Requests that a REST API rejects with 500, so that the partner repeats them. */
 const refusalTexts: Readonly<Record<keyof typeof refusals, string>> = {
-  THROTTLED: 'more requests than are allowed',
+  THROTTLED: 'too many requests',
   INTEGRATION_FAILURE: 'the receiver could not be called',
   INTEGRATION_TIMEOUT: 'the receiver took too long',
-  DEFAULT_4XX: 'Lambda turned the request away',
-  DEFAULT_5XX: 'anything else that failed',
-  WAF_FILTERED: 'a firewall took the request for an attack',
+  DEFAULT_4XX: 'Lambda rejected the request',
+  DEFAULT_5XX: 'any other failure',
+  WAF_FILTERED: 'the firewall blocked the request',
   REQUEST_TOO_LARGE: 'the body is too large; do not repeat it',
 };
 
@@ -185,19 +187,19 @@ const byName: Readonly<Record<string, JsonSchema>> = {
   },
   UnusableEvent: {
     description:
-      'The body is signed, but not a usable event: the answer names the fields. It was kept, and a person looks at it. Do not send it again as it is.',
+      'The signature is valid, but the body is not a usable event. The answer names the invalid fields. We store the body, and a person reviews it. Do not send it again unchanged.',
     content: problemContent('UnusableEvent'),
   },
   InvalidSignature: {
     description:
-      'The signature is missing, malformed or wrong. Nothing was kept. Compare how you sign, and send the event again.',
+      'The signature is missing, malformed or wrong. Nothing was stored. Check how you sign, and send the event again.',
     content: problemContent('InvalidSignature'),
   },
   ServerError: {
-    description: `${PERHAPS_KEPT} Send it again, later each time, and not before the seconds of \`Retry-After\` if there are any.\n\nThe receiver answers so if it could not store the event. Behind a REST API, API Gateway answers the same for what it refuses by itself:\n\n${refusalList}\n\nBehind an HTTP API it may answer in its own form.`,
+    description: `${PERHAPS_KEPT} Send it again, with growing waits, and not before the seconds in \`Retry-After\`, if present.\n\nThe receiver gives this answer if it could not store the event. With a REST API, API Gateway gives it for its own errors, too:\n\n${refusalList}\n\nWith an HTTP API, API Gateway may use its own format.`,
     headers: {
       'Retry-After': {
-        description: 'Seconds to wait before it is sent again. Behind a REST API only.',
+        description: 'Seconds to wait before you send it again. Only with a REST API.',
         schema: { type: 'integer', enum: retryAfterSeconds },
       },
     },
@@ -205,7 +207,7 @@ const byName: Readonly<Record<string, JsonSchema>> = {
   },
   GatewayOther: {
     description:
-      'Any other status. API Gateway gives some by itself, for example for headers above 10,240 bytes. Send the event again, later each time, and tell us.',
+      'Any other status. API Gateway itself has some, for example for headers above 10,240 bytes. Send the event again, with growing waits, and tell us.',
     content: gatewayContent('Bad Request'),
   },
   ...Object.fromEntries(
@@ -217,7 +219,7 @@ const byName: Readonly<Record<string, JsonSchema>> = {
 };
 
 const requestIdHeader = (kind: string) => ({
-  description: `Names the request, behind ${kind}: give us this id to ask what became of it. It is the \`requestId\` of our own answers, and the only id in answers of API Gateway.`,
+  description: `Id of the request, with ${kind}. Give it to us if you ask about the request. It equals the \`requestId\` of our own answers, and is the only id in answers of API Gateway.`,
   schema: { type: 'string', examples: [REQUEST_ID] },
 });
 

@@ -7,26 +7,26 @@ const MAX_BYTES_READ = 64 * 1024;
 const END_BYTES = 1024;
 
 export const SEND_JSON_ALONE = 'Send the JSON itself as the body, with Content-Type: application/json.';
-const USE_LIBRARY = 'Let a JSON library write it, and send what it gives.';
+const USE_LIBRARY = 'Create the JSON with a library, and send its output.';
 
 /** Advice for JSON that was serialised twice. */
 export const SEND_JSON_ITSELF =
-  'Give the HTTP client the JSON as the body, not as a value to serialise: in Python requests, data=text and not json=text.';
+  'Pass the JSON to the HTTP client as the body, not as a value to serialise. In Python requests: data=text, not json=text.';
 
 type Format = readonly [pattern: RegExp, kind: string, what: string, remedy: string];
 
 /** Formats of a text that is not JSON. The first match wins. */
 const TEXT_FORMATS: readonly Format[] = [
-  [/^$/, 'body-empty', 'empty', 'See that the client is given the JSON as the body of the request.'],
+  [/^$/, 'body-empty', 'empty', 'Check that the client gets the JSON as the body of the request.'],
   [/^--\S+\r?\n[\s\S]*content-disposition/i, 'multipart', 'a multipart form', SEND_JSON_ALONE],
-  [/^[\w.[\]%-]+=(?:[^{}]*(?:&|$)|%7B)/, 'form-encoded', "a form's fields (name=value)", SEND_JSON_ALONE],
-  [/^[\w.[\]%-]+=\s*[{[]/, 'form-encoded', 'a name, an equals sign and JSON: a form', SEND_JSON_ALONE],
-  [/^%7B/i, 'body-url-escapes', 'JSON with the escapes of a URL', SEND_JSON_ALONE],
+  [/^[\w.[\]%-]+=(?:[^{}]*(?:&|$)|%7B)/, 'form-encoded', 'form fields (name=value)', SEND_JSON_ALONE],
+  [/^[\w.[\]%-]+=\s*[{[]/, 'form-encoded', 'a form: a name, an equals sign and JSON', SEND_JSON_ALONE],
+  [/^%7B/i, 'body-url-escapes', 'URL-encoded JSON', SEND_JSON_ALONE],
   [/^\s*<(?:\?xml|!doctype|[a-z])/i, 'body-xml', 'XML or HTML', SEND_JSON_ALONE],
   [
     /^\s*(?:\[object \w+\]|undefined|None|nil)\s*$/,
     'body-no-value',
-    'the text of something that was not serialised',
+    'the text of an object that was not serialised',
     USE_LIBRARY,
   ],
 ];
@@ -36,39 +36,29 @@ const JSON_LIKE_FORMATS: readonly Format[] = [
   [
     /^\{ '|(?:^| )(?:None|True|False) [,}\]]/,
     'body-python',
-    "Python's own notation of a dictionary, not JSON",
+    "Python's notation of a dictionary, not JSON",
     'Use json.dumps(…), not str(…).',
   ],
-  [
-    / (?:NaN|-?Infinity) [,}\]]/,
-    'body-nan',
-    'almost JSON, with NaN or Infinity in it',
-    'Leave the field out.',
-  ],
+  [/ (?:NaN|-?Infinity) [,}\]]/, 'body-nan', 'almost JSON, but contains NaN or Infinity', 'Omit the field.'],
   [/=>/, 'body-ruby', 'the notation of a Ruby or PHP array, not JSON', USE_LIBRARY],
-  [
-    /^\{ [A-Za-z_]\w* :/,
-    'body-bare-keys',
-    'almost JSON, with keys that have no quotation marks',
-    USE_LIBRARY,
-  ],
+  [/^\{ [A-Za-z_]\w* :/, 'body-bare-keys', 'almost JSON, but keys have no quotation marks', USE_LIBRARY],
   [
     /, [}\]]/,
     'body-trailing-comma',
-    'almost JSON, with a comma before a closing brace or bracket',
+    'almost JSON, but has a comma before a closing brace or bracket',
     USE_LIBRARY,
   ],
   [
     /^\{.*\} \{/,
     'body-several',
-    'not one JSON object but several',
-    'Send each event in a request of its own.',
+    'several JSON objects instead of one',
+    'Send each event in a separate request.',
   ],
   [
     /^\{(?:.*[^}])?$/,
     'body-cut',
-    'an object that ends before its last brace',
-    'See that Content-Length counts bytes, not characters.',
+    'a JSON object without its end',
+    'Check that Content-Length counts bytes, not characters.',
   ],
 ];
 
@@ -83,11 +73,11 @@ export function notJson(detail: string, body: Buffer): Finding {
     wrong({ kind, what: `The body is ${what}.`, remedy });
   if (isUtf16(body)) return finding('body-utf-16', 'UTF-16', 'Send UTF-8.');
   if (isGzip(body)) {
-    const remedy = 'Send it uncompressed: the service decompresses nothing.';
+    const remedy = 'Send the body uncompressed. The service does not decompress.';
     return finding('compressed', 'compressed (gzip)', remedy);
   }
   if (detail === 'must be UTF-8') {
-    const remedy = 'Turn the text into bytes as UTF-8; the header charset changes nothing.';
+    const remedy = 'Encode the text as UTF-8. A charset in the header has no effect.';
     return finding('body-not-utf-8', 'not UTF-8', remedy);
   }
   const text = `${body.subarray(0, MAX_BYTES_READ)}${body.subarray(MAX_BYTES_READ).subarray(-END_BYTES)}`;

@@ -106,19 +106,19 @@ async function outcomeAtAddress(request: SentRequest, secret: string): Promise<S
 
 export const TOO_LARGE: Finding = wrong({
   kind: 'body-too-large',
-  what: 'The body is larger than the service takes: some 6 MB of JSON, 4.5 MB of another content type.',
-  remedy: 'Send what identifies the change, and not what can be fetched.',
+  what: 'The body is too large. The service accepts about 6 MB of JSON, or 4.5 MB of another content type.',
+  remedy: 'Send only what identifies the change, not data that can be fetched.',
 });
 
 const SIGNED_COMPRESSED = wrong({
   kind: 'compressed',
-  what: 'The body is compressed, and the signature is over the compressed bytes.',
-  remedy: 'Sign the JSON, and send it uncompressed: the service decompresses nothing.',
+  what: 'The body is compressed, and the signature covers the compressed bytes.',
+  remedy: 'Sign the JSON and send it uncompressed. The service does not decompress.',
 });
 
 /** An HTTP API passes text bodies on as text (decision D2). */
 const NOT_UTF_8 = wrong({
   kind: 'body-not-utf-8',
-  what: 'The signature is right, and the body is not UTF-8: the gateway replaces what is not, so it no longer fits.',
-  remedy: 'Turn the text into bytes as UTF-8, before it is signed.',
+  what: 'The signature is correct, but the body is not UTF-8. The gateway replaces invalid bytes, so the signature no longer matches.',
+  remedy: 'Encode the text as UTF-8 before you sign it.',
 });

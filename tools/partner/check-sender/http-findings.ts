@@ -13,8 +13,8 @@ import { type SentRequest, targetOf } from './signed-messages.ts';
 const MAX_HEAD_BYTES = 10_240;
 
 const POST = `POST ${WEBHOOK_PATH}`;
-const SEND_CONTENT_TYPE = 'Send Content-Type: application/json, once.';
-const FEWER_HEADERS = 'Send fewer headers: cookies and tracing add up.';
+const SEND_CONTENT_TYPE = 'Send Content-Type: application/json once.';
+const FEWER_HEADERS = 'Send fewer or shorter headers. Cookies and tracing add up.';
 
 interface Sent {
   readonly request: SentRequest;
@@ -31,51 +31,51 @@ export function addressFindings(request: SentRequest): Finding[] {
   if (path === REDIRECT_PATH) return [REDIRECT_FOLLOWED];
   const remedy =
     method === 'GET' && isEvent
-      ? 'Send to the final address: a client that follows a redirect makes a GET without a body of a POST.'
+      ? 'Send to the final address. A client that follows a redirect turns a POST into a GET without a body.'
       : `Send ${POST}.`;
   return [
     ...(method === 'POST'
       ? []
-      : [wrong({ kind: 'method', what: `The method is ${method}, and must be POST.`, remedy })]),
+      : [wrong({ kind: 'method', what: `The method is ${method}. It must be POST.`, remedy })]),
     ...firstFinding(PATHS, request),
   ];
 }
 
 const REDIRECT_FOLLOWED = wrong({
   kind: 'redirect-followed',
-  what: 'The sender followed the redirect that was played. The service never redirects.',
+  what: 'The sender followed the simulated redirect. The service never redirects.',
   remedy:
-    'Turn redirects off in the HTTP client: another host would get the event, or the service a GET without it. Treat 3xx as a failure, and repeat.',
+    'Turn off redirects in the HTTP client. Otherwise another host may get the event, or the service gets a GET without it. Treat 3xx as a failure, and repeat.',
 });
 
 const PATHS: readonly Rule<SentRequest>[] = [
   ...(
     [
       ['The path is missing: the request went to /.', (path) => path === '/'],
-      ['The path has a slash at its end.', (path) => path === `${WEBHOOK_PATH}/`],
+      ['The path ends with a slash.', (path) => path === `${WEBHOOK_PATH}/`],
       ['The path has two slashes in a row.', (path) => path.replaceAll(/\/{2,}/g, '/') === WEBHOOK_PATH],
       ['The path has capital letters.', (path) => path.toLowerCase() === WEBHOOK_PATH],
-      ['The path has the escapes of a URL.', (path) => path.includes('%')],
+      ['The path is URL-encoded.', (path) => path.includes('%')],
       ['The beginning of the path is missing.', (path) => WEBHOOK_PATH.endsWith(path)],
       ['The end of the path is missing.', (path) => WEBHOOK_PATH.startsWith(path)],
-      ['Something stands before the path.', (path) => path.endsWith(WEBHOOK_PATH)],
-      ['Something stands after the path.', (path) => path.startsWith(WEBHOOK_PATH)],
-      ['The path is nearly right.', (path) => nearest(path, [WEBHOOK_PATH]) !== undefined],
-      ['The path is another one.', () => true],
+      ['Something precedes the path.', (path) => path.endsWith(WEBHOOK_PATH)],
+      ['Something follows the path.', (path) => path.startsWith(WEBHOOK_PATH)],
+      ['The path is almost correct.', (path) => nearest(path, [WEBHOOK_PATH]) !== undefined],
+      ['The path is wrong.', () => true],
     ] satisfies [string, (path: string) => boolean][]
   ).map(
     ([what, isIt]): Rule<SentRequest> => ({
       kind: 'path',
       applies: ({ path }) => path !== WEBHOOK_PATH && isIt(path),
       what,
-      remedy: `Send ${POST}, letter by letter.`,
+      remedy: `Send exactly ${POST}.`,
     }),
   ),
   {
     grade: 'fine',
     kind: 'query',
     applies: ({ query }) => query !== '',
-    what: 'The query string is not read.',
+    what: 'The query string is ignored.',
   },
 ];
 
@@ -99,14 +99,14 @@ const CONTENT_TYPES: readonly Rule<Sent>[] = [
     grade: 'risky',
     kind: 'content-type-missing',
     applies: ({ values }) => values('content-type').length === 0,
-    what: 'There is no Content-Type.',
+    what: 'Content-Type is missing.',
     remedy: SEND_CONTENT_TYPE,
   },
   {
     grade: 'risky',
     kind: 'content-type-twice',
     applies: ({ values }) => values('content-type').length > 1,
-    what: 'Content-Type is there twice.',
+    what: 'Content-Type was sent twice.',
     remedy: SEND_CONTENT_TYPE,
   },
   {
@@ -114,28 +114,28 @@ const CONTENT_TYPES: readonly Rule<Sent>[] = [
     kind: 'content-type-form',
     applies: (sent) => mediaType(sent) === 'application/x-www-form-urlencoded',
     what: ({ isAccepted }) =>
-      `Content-Type says that it is a form${isAccepted ? ', and it is JSON. It works up to some 4.5 MB' : ''}.`,
-    remedy: `${SEND_CONTENT_TYPE} curl -d sets this one unless it is told.`,
+      `Content-Type says that the body is a form${isAccepted ? ', but it is JSON. This works up to about 4.5 MB' : ''}.`,
+    remedy: `${SEND_CONTENT_TYPE} curl -d sets this type by default.`,
   },
   {
     grade: riskyIfAccepted,
     kind: 'content-type-multipart',
     applies: (sent) => mediaType(sent).startsWith('multipart/'),
-    what: 'Content-Type says that it is a multipart form.',
+    what: 'Content-Type says that the body is a multipart form.',
     remedy: SEND_CONTENT_TYPE,
   },
   {
     grade: 'risky',
     kind: 'content-type-other',
     applies: (sent) => mediaType(sent) !== 'application/json',
-    what: 'Content-Type is another than application/json. It works up to some 4.5 MB.',
+    what: 'Content-Type is not application/json. This works up to about 4.5 MB.',
     remedy: SEND_CONTENT_TYPE,
   },
   {
     grade: 'risky',
     kind: 'content-type-charset',
     applies: ({ values }) => /;\s*charset=(?!"?utf-?8"?\s*(?:;|$))/i.test(values('content-type')[0] ?? ''),
-    what: 'Content-Type names another charset than UTF-8, which changes nothing: the bytes are read as UTF-8.',
+    what: 'Content-Type names a charset other than UTF-8. It has no effect: the bytes are read as UTF-8.',
     remedy: SEND_CONTENT_TYPE,
   },
 ];
@@ -146,7 +146,7 @@ const headSize = ({ request: { method, headers }, request }: Sent) =>
 /** Places in a request that contain the secret. */
 function secretPlace({ request, secret }: Sent): string | undefined {
   const places: [place: string, text: string][] = [
-    ['the address', targetOf(request)],
+    ['the URL', targetOf(request)],
     ...request.headers.map(([, value]): [string, string] => ['a header', value]),
     ['the body', request.body.toString()],
   ];
@@ -159,8 +159,8 @@ const TRANSPORT: readonly Rule<Sent>[] = [
     grade: riskyIfAccepted,
     kind: 'content-encoding',
     applies: ({ values }) => !/^\s*(?:identity\s*)?$/i.test(values('content-encoding').join()),
-    what: 'Content-Encoding says that the body is compressed: the service decompresses nothing.',
-    remedy: 'Send it uncompressed, and without that header.',
+    what: 'Content-Encoding says that the body is compressed. The service does not decompress.',
+    remedy: 'Send the body uncompressed, without this header.',
   },
   {
     kind: 'secret-sent',
@@ -172,7 +172,7 @@ const TRANSPORT: readonly Rule<Sent>[] = [
     kind: 'head-too-large',
     applies: (sent) => headSize(sent) > MAX_HEAD_BYTES,
     what: (sent) =>
-      `The request line and the headers have ${headSize(sent).toLocaleString('en')} bytes: API Gateway takes 10,240.`,
+      `Request line and headers have ${headSize(sent).toLocaleString('en')} bytes. API Gateway accepts 10,240.`,
     remedy: FEWER_HEADERS,
   },
   {
@@ -180,35 +180,35 @@ const TRANSPORT: readonly Rule<Sent>[] = [
     kind: 'http-version',
     applies: ({ request }) => request.httpVersion !== '1.1',
     what: ({ request: { httpVersion } }) =>
-      `It came by HTTP/${/^\d\.\d$/.test(httpVersion) ? httpVersion : '?'}, which keeps no connection open.`,
-    remedy: 'Use HTTP/1.1 or HTTP/2: AWS documents no other.',
+      `The request used HTTP/${/^\d\.\d$/.test(httpVersion) ? httpVersion : '?'}, which does not keep the connection open.`,
+    remedy: 'Use HTTP/1.1 or HTTP/2. AWS documents no other version.',
   },
   {
     grade: 'risky',
     kind: 'host',
     applies: ({ values }) => values('host').length !== 1,
     what: ({ values }) =>
-      values('host').length === 0 ? 'There is no Host.' : 'Host is there more than once.',
-    remedy: 'Send Host once: AWS finds the API by it.',
+      values('host').length === 0 ? 'Host is missing.' : 'Host was sent more than once.',
+    remedy: 'Send Host once. AWS finds the API by this header.',
   },
   {
     grade: 'fine',
     kind: 'chunked',
     applies: ({ values }) => values('transfer-encoding').length > 0,
-    what: 'The body came in chunks, without Content-Length.',
+    what: 'The body was sent in chunks, without Content-Length.',
   },
   {
     grade: 'risky',
     kind: 'expect-other',
     applies: ({ values }) => values('expect').some((value) => !isContinue(value)),
-    what: 'Expect holds something else than 100-continue, the only value that HTTP has for it.',
-    remedy: 'Leave it out: a server may answer 417.',
+    what: 'Expect has a value other than 100-continue, the only one that HTTP defines.',
+    remedy: 'Remove it. A server may answer 417.',
   },
   {
     grade: 'fine',
     kind: 'expect',
     applies: ({ values }) => values('expect').length > 0 && values('expect').every(isContinue),
-    what: 'It asked before it sent the body (Expect: 100-continue).',
+    what: 'The sender asked before it sent the body (Expect: 100-continue).',
   },
 ];
 
@@ -242,59 +242,59 @@ const CONNECTIONS: readonly Rule<BrokenConnection>[] = [
     kind: 'never-ended',
     applies: (broken) => isTimeout(broken) && broken.bodyBytes === undefined,
     what: ({ limitMilliseconds }) =>
-      `A request was not complete after ${limitMilliseconds / 1000} s: its headers never ended.`,
-    remedy: 'End the headers with an empty line: CR LF, twice in a row.',
+      `A request was not complete after ${limitMilliseconds / 1000} s. Its headers never ended.`,
+    remedy: 'End the headers with an empty line: CR LF twice.',
   },
   {
     kind: 'never-ended',
     applies: isTimeout,
     what: ({ limitMilliseconds, bodyBytes = 0 }) =>
-      `A request was not complete after ${limitMilliseconds / 1000} s: of its body ${bodyBytes.toLocaleString('en')} bytes came.`,
-    remedy: 'See that Content-Length is the number of bytes of the body, and that all of them are sent.',
+      `A request was not complete after ${limitMilliseconds / 1000} s. Only ${bodyBytes.toLocaleString('en')} bytes of its body arrived.`,
+    remedy: 'Check that Content-Length is the number of bytes of the body, and that all of them are sent.',
   },
   {
     kind: 'tls',
     applies: ({ bytes }) => bytes?.[0] === TLS_HANDSHAKE,
-    what: 'TLS was spoken: this checker takes plain HTTP.',
-    remedy: 'Send to http:// here. The service itself takes https:// alone.',
+    what: 'The client used TLS. This checker accepts plain HTTP only.',
+    remedy: 'Use http:// here. The service itself accepts only https://.',
   },
   {
     kind: 'http-2',
     applies: ({ bytes }) => bytes?.subarray(0, 14).toString() === 'PRI * HTTP/2.0',
-    what: 'HTTP/2 was spoken without TLS: this checker takes HTTP/1.1.',
-    remedy: 'Use HTTP/1.1 here. At the service a client chooses HTTP/2 by TLS.',
+    what: 'The client used HTTP/2 without TLS. This checker accepts HTTP/1.1 only.',
+    remedy: 'Use HTTP/1.1 here. With the service, a client can choose HTTP/2 over TLS.',
   },
   {
     kind: 'head-too-large',
     applies: ({ code }) => code === 'HPE_HEADER_OVERFLOW',
-    what: 'The headers have more than 16 KB: API Gateway takes 10,240 bytes.',
+    what: 'The headers have more than 16 KB. API Gateway accepts 10,240 bytes.',
     remedy: FEWER_HEADERS,
   },
   {
     kind: 'framing',
     applies: ({ code = '' }) => FRAMING_ERROR.test(code),
-    what: 'Content-Length or Transfer-Encoding is twice, or no number, or both are there, or a chunk is none.',
-    remedy: 'Let the HTTP client set them; set neither by hand.',
+    what: 'Content-Length or Transfer-Encoding is invalid, was sent twice, or both were sent; or a chunk is invalid.',
+    remedy: 'Let the HTTP client set these headers.',
   },
   {
     kind: 'broken-off',
     applies: ({ code, bodyBytes }) =>
       bodyBytes !== undefined || ['ECONNRESET', 'HPE_INVALID_EOF_STATE', undefined].includes(code),
     what: ({ bodyBytes }) =>
-      `The sender broke the request off ${bodyBytes === undefined ? 'within its headers' : `after ${bodyBytes.toLocaleString('en')} bytes of its body`}.`,
-    remedy: 'See why it did: a time-out that is too short, or a process that ended.',
+      `The sender disconnected ${bodyBytes === undefined ? 'during the headers' : `after ${bodyBytes.toLocaleString('en')} bytes of the body`}.`,
+    remedy: 'Find out why: the timeout may be too short, or the process may have ended.',
   },
   {
     kind: 'malformed-head',
     applies: ({ code = '' }) => HEAD_ERROR.test(code),
-    what: 'The request line or a header has a form that HTTP does not allow, such as a line break in a value.',
-    remedy: 'Take line breaks off the signature before it is set: base64 tools and openssl add some.',
+    what: 'The request line or a header is not valid HTTP, for example because of a line break in a value.',
+    remedy: 'Remove line breaks from the signature before you set it. Base64 tools and openssl add some.',
   },
   {
     kind: 'not-http',
     applies: () => true,
-    what: 'What came is not an HTTP request.',
-    remedy: 'Send to this port by HTTP/1.1, with a client that speaks it.',
+    what: 'The bytes are not an HTTP request.',
+    remedy: 'Use an HTTP/1.1 client for this port.',
   },
 ];
 

@@ -87,9 +87,9 @@ export function nodesIn(node: JsonNode): JsonNode[] {
 export function shapeOf(node: JsonNode): string {
   if (node.kind === 'object') return 'an object';
   if (node.kind === 'array') return 'an array';
-  if (node.kind === 'string') return 'a text';
+  if (node.kind === 'string') return 'a string';
   if (node.text === 'null') return 'null';
-  return node.text === 'true' || node.text === 'false' ? 'true or false' : 'a number';
+  return node.text === 'true' || node.text === 'false' ? 'a boolean' : 'a number';
 }
 
 export interface JsonForm {

@@ -87,13 +87,13 @@ function dataProblems(text: string, event: EventName, known: readonly Problem[])
 
 function kindFindings(kind: string, meant: EventName | undefined): Finding[] {
   if (kind === '' || isEventName(kind)) return [];
-  const parked = 'It is kept, and nobody processes it.';
+  const parked = 'It is stored, but not processed.';
   if (meant !== undefined) {
     return [
       wrong({
         kind: 'event-misspelt',
-        what: `event is no kind that we know; ${meant} may be meant. ${parked}`,
-        remedy: `Send exactly ${meant}, in these letters.`,
+        what: `This event is unknown. Did you mean ${meant}? ${parked}`,
+        remedy: `Send exactly ${meant}.`,
       }),
     ];
   }
@@ -101,8 +101,8 @@ function kindFindings(kind: string, meant: EventName | undefined): Finding[] {
   return [
     risky({
       kind: 'event-unknown',
-      what: `event is no kind that we know${near === undefined ? '' : `; the nearest is ${near}`}. ${parked}`,
-      remedy: `Tell us before you send a new kind. We know ${eventNames.join(', ')}.`,
+      what: `This event is unknown${near === undefined ? '' : `; the most similar is ${near}`}. ${parked}`,
+      remedy: `Tell us before you send a new event. We know ${eventNames.join(', ')}.`,
     }),
   ];
 }
@@ -122,17 +122,17 @@ function problemFinding({ field, detail }: Problem, body: Buffer, tree: JsonNode
     const isJson = parseJson(value.value)?.kind === 'object';
     return wrong({
       kind: 'data-as-text',
-      what: `data is a text${isJson ? ' that holds JSON' : ''}, and must be an object.`,
+      what: `data is a string${isJson ? ' that contains JSON' : ''}. It must be an object.`,
       remedy: isJson
-        ? 'Serialise once: give the object to the serialiser, not its JSON.'
-        : 'Send an object, in braces.',
+        ? 'Serialise once. Pass the object to the serialiser, not its JSON.'
+        : 'Send an object in braces.',
     });
   }
   if (isText && value.value === '') {
     return wrong({
       kind: 'field-empty',
       what: `${field} is empty.`,
-      remedy: 'Send its value; it is needed.',
+      remedy: 'It is required.',
     });
   }
   return wrong({
@@ -149,9 +149,9 @@ function missingFinding(field: string, name: string, parent: JsonNode | undefine
   const isNear = keys.some((key) => nearest(key, [name]) !== undefined);
   const likely =
     synonym !== undefined
-      ? `; ${synonym} is there, and may be meant`
+      ? `; ${synonym} may be meant as this field`
       : isNear
-        ? '; a field with a name much like it is there: see its letters, their case and its underscore'
+        ? '; a field has a similar name: check its spelling, case and underscores'
         : '';
   const [, expected = 'it is needed'] = /expected (.*)$/.exec(detail) ?? [];
   return wrong({
@@ -166,14 +166,14 @@ function bodyFinding(detail: string, body: Buffer, tree: JsonNode | undefined): 
   if (tree.kind === 'array') {
     return wrong({
       kind: 'json-array',
-      what: `The body is an array of ${tree.items.length}, and must be one object.`,
-      remedy: 'Send each event in a request of its own.',
+      what: `The body is an array of ${tree.items.length}. It must be one object.`,
+      remedy: 'Send each event in a separate request.',
     });
   }
   if (tree.kind === 'string' && parseJson(tree.value) !== undefined) {
     return wrong({
       kind: 'json-twice',
-      what: 'The body is JSON inside a JSON text: it was serialised twice.',
+      what: 'The body is JSON inside a JSON string. It was serialised twice.',
       remedy: SEND_JSON_ITSELF,
     });
   }
@@ -217,8 +217,8 @@ function dataFindings(
   return [
     risky({
       kind: 'data-unused',
-      what: `data has none of the fields that are read for ${event}: nothing says what it is about.`,
-      remedy: `Send those of ${fields.join(', ')} that you have.`,
+      what: `data has no field that we read for ${event}, so we cannot tell what the event is about.`,
+      remedy: `Send one or more of ${fields.join(', ')}.`,
     }),
   ];
 }
@@ -230,8 +230,8 @@ const isMeantAs = (key: string, field: string) =>
 const ignored = (field: string, value: JsonNode) =>
   risky({
     kind: 'field-ignored',
-    what: `data.${field} is ${shapeOf(value)}, which is not read: it counts as absent.`,
-    remedy: 'Send a string or a number, or leave it out.',
+    what: `data.${field} is ${shapeOf(value)}. It is ignored, as if it were absent.`,
+    remedy: 'Send a string or a number, or omit the field.',
   });
 
 const misnamed = (field: string, synonym: string | undefined) =>
@@ -239,9 +239,9 @@ const misnamed = (field: string, synonym: string | undefined) =>
     kind: 'field-unread',
     what:
       synonym === undefined
-        ? `A field of data has a name much like ${field}, and is not read.`
-        : `data.${synonym} is not read; ${field} may be meant.`,
-    remedy: `Send it as ${field}, if that is what it holds: see its letters, their case and its underscore.`,
+        ? `A field of data with a name similar to ${field} is ignored.`
+        : `data.${synonym} is ignored. Did you mean ${field}?`,
+    remedy: `If it has this meaning, send it as ${field}. Check its spelling, case and underscores.`,
   });
 
 /** Findings about the payload as a whole. */
@@ -251,28 +251,28 @@ const WHOLE_PAYLOAD: readonly Rule<{ body: Buffer; tree: JsonNode | undefined }>
     kind: 'body-near-limit',
     applies: ({ body }) => body.length > NEAR_LIMIT_BYTES,
     what: ({ body }) =>
-      `The body has ${body.length.toLocaleString('en')} bytes; above some 6 MB it is refused with 413.`,
-    remedy: 'Send what identifies the change, and not what can be fetched.',
+      `The body has ${body.length.toLocaleString('en')} bytes. Above about 6 MB it is rejected with 413.`,
+    remedy: 'Send only what identifies the change, not data that can be fetched.',
   },
   {
     grade: 'risky',
     kind: 'key-twice',
     applies: ({ tree }) => hasNode(tree, (node) => node.kind === 'object' && hasKeyTwice(node.entries)),
-    what: 'An object of the JSON has a key twice: the last one counts, and the others are lost.',
-    remedy: 'Write each key once.',
+    what: 'An object in the JSON has the same key twice. Only the last value is used.',
+    remedy: 'Use each key once.',
   },
   {
     grade: 'risky',
     kind: 'number-too-large',
     applies: ({ tree }) => hasNode(tree, (node) => node.kind === 'literal' && isInexact(node.text)),
-    what: 'The JSON has an integer above 2^53, which most parsers, and ours, round.',
-    remedy: 'Send such a number as text.',
+    what: 'The JSON has an integer above 2^53. Most parsers, including ours, round it.',
+    remedy: 'Send such a number as a string.',
   },
   {
     grade: 'fine',
     kind: 'bom',
     applies: ({ body, tree }) => tree !== undefined && body.subarray(0, 3).equals(Buffer.from('\uFEFF')),
-    what: 'The body begins with a byte order mark, which is dropped.',
+    what: 'The body begins with a byte order mark. It is removed.',
   },
 ];
 
@@ -289,18 +289,18 @@ const CLOCK = String.raw`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?`;
 /** Formats that the service does not accept as a timestamp. The first match is used. */
 const TIMESTAMP_MISTAKES: readonly (readonly [pattern: string | RegExp, kind: string, what: string])[] = [
   [/^$/, 'empty', 'is empty'],
-  [/^\s|\s$/, 'white-space', 'has white space around it'],
+  [/^\s|\s$/, 'white-space', 'has leading or trailing white space'],
   [/^-?\d+(?:\.\d+)?$/, 'number', 'is a number in quotation marks, such as a Unix time'],
-  [`${CLOCK}$`, 'without-zone', 'has no zone: it does not say of which place it is the time'],
-  [`${CLOCK}[+-]\\d{2}(?::?\\d{2})?$`, 'with-offset', 'has an offset, and must be in UTC: Z at its end'],
+  [`${CLOCK}$`, 'without-zone', 'has no time zone'],
+  [`${CLOCK}[+-]\\d{2}(?::?\\d{2})?$`, 'with-offset', 'has an offset. It must be in UTC and end with Z'],
   [/^\d{4}-\d{2}-\d{2}$/, 'date-only', 'is a date without a time'],
-  [/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}/, 'blank', 'has a blank where a T belongs'],
+  [/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}/, 'blank', 'has a space instead of T'],
   [/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?:Z|\+00:00)?$/, 'without-seconds', 'has no seconds'],
-  [/^\d{4}-\d{2}-\d{2}t|z$/, 'small-letters', 'has t or z in small letters'],
-  [/T\d{2}:\d{2}:60/, 'leap-second', 'is of a leap second (:60), which is not taken'],
-  [`${CLOCK}(?:Z|\\+00:00)$`, 'no-moment', 'names a day or a time that does not exist'],
+  [/^\d{4}-\d{2}-\d{2}t|z$/, 'small-letters', 'has t or z in lower case'],
+  [/T\d{2}:\d{2}:60/, 'leap-second', 'is a leap second (:60), which is not accepted'],
+  [`${CLOCK}(?:Z|\\+00:00)$`, 'no-moment', 'is a day or time that does not exist'],
   [/^\d{8}T\d{6}/, 'basic-format', "is in ISO 8601's basic format, without hyphens and colons"],
-  [/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/, 'of-http', 'is a date as HTTP and e-mail write it'],
+  [/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/, 'of-http', 'is a date in the format of HTTP and e-mail'],
 ];
 
 /** @param node the payload's `timestamp`, which the service rejects */
@@ -310,13 +310,13 @@ function timestampFinding(node: JsonNode): Finding {
       kind: `timestamp-${kind}`,
       what: `timestamp ${what}.`,
       remedy:
-        'Send the moment of the change in UTC, as 2026-01-31T09:00:00Z, with a fraction of a second if you have it.',
+        'Send the time of the change in UTC, such as 2026-01-31T09:00:00Z. Include fractions of a second if you have them.',
     });
   if (node.kind === 'literal' && node.text === 'null') return mistake('missing', 'is null');
   if (node.kind === 'literal') return mistake('number', 'is a number, such as a Unix time');
-  if (node.kind !== 'string') return mistake('other', 'is no text');
+  if (node.kind !== 'string') return mistake('other', 'is not a string');
   const found = TIMESTAMP_MISTAKES.find(([pattern]) => new RegExp(pattern).test(node.value));
-  return mistake(found?.[1] ?? 'other', found?.[2] ?? 'is no ISO 8601 date-time in UTC');
+  return mistake(found?.[1] ?? 'other', found?.[2] ?? 'is not an ISO 8601 date-time in UTC');
 }
 
 /** @param seconds from the receipt to the timestamp */
@@ -326,8 +326,7 @@ const SKEW: readonly Rule<number>[] = [
     kind: 'timestamp-future',
     applies: (seconds) => seconds > MAX_SKEW_SECONDS,
     what: (seconds) => `timestamp is ${durationOf(seconds)} in the future.`,
-    remedy:
-      'Set the clock, and take the time in UTC: the newest timestamp wins, so events until then count as old.',
+    remedy: 'Set the clock, and use UTC. The newest timestamp wins, so all events until then count as old.',
   },
   {
     grade: 'risky',
@@ -335,7 +334,7 @@ const SKEW: readonly Rule<number>[] = [
     applies: (seconds) => seconds < -MAX_SKEW_SECONDS,
     what: (seconds) => `timestamp is ${durationOf(-seconds)} in the past.`,
     remedy:
-      'Fine for a sample or a repeat. Otherwise set the clock: what is older than what we have is not written.',
+      'This is fine for a sample or a repeat. Otherwise set the clock: events older than our data are not written.',
   },
 ];
 

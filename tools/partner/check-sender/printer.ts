@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { lines, table } from '../../cli/terminal/layout.ts';
+import { counted } from '../../cli/terminal/text.ts';
 import type { Ending } from './deliveries.ts';
 import type { Diagnosis } from './diagnose.ts';
 import type { Finding, Grade } from './finding.ts';
@@ -48,7 +49,7 @@ function headline(verdict: Verdict): string {
     method === 'POST' ? '' : (method ?? ''),
     `${bytes.toLocaleString('en')} ${bytes === 1 ? 'byte' : 'bytes'}`,
     eventId === undefined ? '' : `event ${eventId.slice(0, SHORT_ID)}`,
-    diagnosis !== undefined && isOther(verdict) ? `by itself ${statusText(diagnosis)}` : '',
+    diagnosis !== undefined && isOther(verdict) ? `the service would answer ${statusText(diagnosis)}` : '',
   ];
   const { style, text } = stateOf(verdict);
   const status =
@@ -64,7 +65,7 @@ function headline(verdict: Verdict): string {
 function stateOf(verdict: Verdict): { style: Style; text: string } {
   const { diagnosis, findings } = verdict;
   if (diagnosis === undefined) return { style: 'red', text: '✗ broken' };
-  if (diagnosis.status !== 200) return { style: 'red', text: '✗ refused' };
+  if (diagnosis.status !== 200) return { style: 'red', text: '✗ rejected' };
   // If another response was simulated, the sender did not learn that the event was accepted.
   const state = isOther(verdict) ? 'right' : 'accepted';
   if (!isRight(verdict)) return { style: 'red', text: isOther(verdict) ? '✗ wrong' : '✗ accepted' };
@@ -79,7 +80,7 @@ const isOther = ({ diagnosis, ending }: Verdict) => diagnosis !== undefined && e
 const statusText = ({ status, word }: Diagnosis) =>
   word === undefined ? String(status) : `${status} ${word}`;
 
-const otherText = (ending: Ending) => (ending === 'gave up' ? 'no answer' : `${ending} played`);
+const otherText = (ending: Ending) => (ending === 'gave up' ? 'no answer' : `${ending} simulated`);
 
 function findingText({ grade, what, remedy, isNext = false }: Finding, width: number): string[] {
   const { word, style } = GRADES[grade];
@@ -89,14 +90,14 @@ function findingText({ grade, what, remedy, isNext = false }: Finding, width: nu
   const label = `  ${styleText(style, word.padEnd(INDENT - 2))}`;
   if (grade === 'fine') return indented(what, label).map((line) => styleText('dim', line));
   return [
-    ...indented(isNext ? `With a right signature: ${what}` : what, label),
+    ...indented(isNext ? `After you fix the signature: ${what}` : what, label),
     ...(remedy === undefined ? [] : indented(`→ ${remedy}`, ' '.repeat(INDENT))),
   ];
 }
 
 export function summaryText(summary: Summary, width: number): string[] {
   const { requests, accepted, mistakes, repeats, unrepeated } = summary;
-  if (requests === 0) return ['No request came.'];
+  if (requests === 0) return ['No request arrived.'];
   const verdict = isRightInAll(summary)
     ? styleText('green', `✓ ${outcomeText(summary)}.`)
     : styleText('red', `✗ ${outcomeText(summary)}.`);
@@ -111,22 +112,22 @@ export function summaryText(summary: Summary, width: number): string[] {
       ? []
       : [
           '',
-          `${unrepeated === 1 ? '1 delivery was' : `${unrepeated.toLocaleString('en')} deliveries were`} to be repeated after the last answer, and had not been by the end${summary.isCut ? ', which --requests set' : ''}.`,
+          `${unrepeated === 1 ? '1 delivery' : `${unrepeated.toLocaleString('en')} deliveries`} should have been repeated after the last answer${summary.isCut ? ', but --requests ended the run before' : ', but never came again'}.`,
         ]),
   ];
 }
 
-/** Text such as `1 of 2 was wrong, and corrected since`. */
+/** Text such as `1 of 2 requests was wrong, and corrected later`. */
 function outcomeText(summary: Summary): string {
   const { requests, right, corrected } = summary;
   const wrong = requests - right;
-  const all = requests === 1 ? 'It was' : `All ${requests.toLocaleString('en')} were`;
-  const some = `${wrong.toLocaleString('en')} of ${requests.toLocaleString('en')} ${wrong === 1 ? 'was' : 'were'}`;
-  const since = corrected === wrong ? 'corrected' : `${corrected.toLocaleString('en')} of them corrected`;
+  const all = requests === 1 ? 'The request was' : `All ${requests.toLocaleString('en')} requests were`;
+  const some = `${wrong.toLocaleString('en')} of ${counted(requests, 'request')} ${wrong === 1 ? 'was' : 'were'}`;
+  const later = corrected === wrong ? 'corrected' : `${corrected.toLocaleString('en')} of them corrected`;
   return [
     wrong === 0 ? `${all} right` : `${some} wrong`,
-    ...(corrected === 0 ? [] : [`${since} since`]),
-    ...(corrected === wrong && !isRightInAll(summary) ? ['not repeated where it had to be'] : []),
+    ...(corrected === 0 ? [] : [`${later} later`]),
+    ...(corrected === wrong && !isRightInAll(summary) ? ['not always repeated when required'] : []),
   ].join(', and ');
 }
 
@@ -151,7 +152,7 @@ function repeatTable(repeats: readonly RepeatReport[], width: number): string[] 
   const shown = repeats.slice(0, MAX_REPEATS);
   const rows = shown.map((report) => [
     String(report.delivery),
-    listed(report.endings.map((ending) => String(ending ?? 'under way'))),
+    listed(report.endings.map((ending) => String(ending ?? 'no answer yet'))),
     `${listed(report.waits.map(seconds))}${report.backOff === undefined ? '' : `: ${report.backOff}`}`,
     report.isSameBytes ? 'same' : styleText('yellow', 'changed'),
     report.isSameSignature ? 'same' : 'changed',

@@ -58,21 +58,21 @@ const REPEATS: readonly Rule<Repeat>[] = [
     kind: 'repeat-after-200',
     grade: 'risky',
     applies: ({ before }) => before.end?.how === 200,
-    what: 'The request before got 200, which is final, and was repeated.',
-    remedy: 'Stop at 200: it is kept. Does the sender read the answer?',
+    what: 'The previous request got 200. This is final, but it was repeated.',
+    remedy: 'Stop after 200: the event is stored. Check whether the sender reads the answer.',
   },
   {
     kind: 'repeat-after-400',
     grade: 'risky',
     applies: ({ before }) => before.end?.how === 400,
-    what: 'The request before got 400, which is final, and was repeated.',
-    remedy: 'Do not repeat what gets 400: it is kept for review, and will be refused again.',
+    what: 'The previous request got 400. This is final, but it was repeated.',
+    remedy: 'Do not repeat after 400. The event is stored for review, and a repeat would be rejected again.',
   },
   {
     kind: 'repeat-while-under-way',
     grade: 'risky',
     applies: ({ before }) => before.end === undefined,
-    what: 'The request before has no answer yet.',
+    what: 'The previous request has no answer yet.',
     remedy: `Wait ${ANSWER_WAIT_SECONDS} s for the answer before you send it again.`,
   },
   {
@@ -91,7 +91,7 @@ const REPEATS: readonly Rule<Repeat>[] = [
     grade: 'wrong',
     applies: (repeat) => trendOf(repeat) === 'shrinking',
     what: ({ wait, longestBefore = 0 }) =>
-      `The wait was ${seconds(wait)}, and an earlier one ${seconds(longestBefore)}: waits must grow.`,
+      `The wait was ${seconds(wait)}, but an earlier one was ${seconds(longestBefore)}. Waits must grow.`,
     remedy: WAIT_LONGER,
   },
   {
@@ -99,7 +99,7 @@ const REPEATS: readonly Rule<Repeat>[] = [
     grade: 'risky',
     applies: (repeat) => trendOf(repeat) === 'steady',
     what: ({ wait, longestBefore = 0 }) =>
-      `The wait was ${seconds(wait)}, and an earlier one ${seconds(longestBefore)}: waits should grow.`,
+      `The wait was ${seconds(wait)}, but an earlier one was ${seconds(longestBefore)}. Waits should grow.`,
     remedy: WAIT_LONGER,
   },
   {
@@ -107,16 +107,16 @@ const REPEATS: readonly Rule<Repeat>[] = [
     grade: 'wrong',
     applies: ({ before, wait }) => wait < retryAfter(before) - CLOCK_ERROR,
     what: ({ before, wait }) =>
-      `The wait was ${seconds(retryAfter(before) - wait)} shorter than the ${seconds(retryAfter(before))} that Retry-After asked for.`,
-    remedy: 'Wait at least as many seconds as Retry-After says.',
+      `The wait was ${seconds(retryAfter(before) - wait)} shorter than the ${seconds(retryAfter(before))} of Retry-After.`,
+    remedy: 'Wait at least as long as Retry-After says.',
   },
   {
     kind: 'repeat-changed',
     grade: 'wrong',
     // Bytes that the service rejects must change.
     applies: ({ before, isSameBytes }) => !isSameBytes && before.status === 200 && hasFailed(before),
-    what: 'It repeats a delivery with other bytes, which count as another event.',
-    remedy: 'Store the body, and repeat the same bytes. The timestamp does not change either.',
+    what: 'This repeats a delivery with other bytes, so it counts as another event.',
+    remedy: 'Store the body, and repeat the same bytes with the same timestamp.',
   },
 ];
 
@@ -167,12 +167,12 @@ const retryAfter = ({ end }: Attempt) => (end?.retryAfterSeconds ?? 0) * 1_000;
 
 /** A finding about a sender that did not wait for the answer. */
 export function patienceFinding(milliseconds: number): Finding {
-  const what = `The sender gave up ${seconds(milliseconds)} after it had begun, before it had an answer.`;
+  const what = `The sender gave up after ${seconds(milliseconds)}, before it got an answer.`;
   if (milliseconds >= GATEWAY_TIMEOUT_MILLISECONDS) return { grade: 'fine', kind: 'gave-up', what };
   return risky({
     kind: 'gave-up-early',
     what,
-    remedy: `Wait ${ANSWER_WAIT_SECONDS} s: the service may have kept the event, and a repeat is then one more of it.`,
+    remedy: `Wait ${ANSWER_WAIT_SECONDS} s. The service may have stored the event, and a repeat would be a duplicate.`,
   });
 }
 
@@ -211,10 +211,10 @@ export function repeatReport(delivery: Delivery): RepeatReport {
 }
 
 function endingText(ending: Ending | undefined): string {
-  if (ending === undefined) return 'The request before has no answer yet.';
-  if (ending === 'cut') return 'The request before was cut.';
-  if (ending === 'gave up') return 'The sender gave up on the request before.';
-  return `The request before got ${ending}.`;
+  if (ending === undefined) return 'The previous request has no answer yet.';
+  if (ending === 'cut') return 'The previous request was cut.';
+  if (ending === 'gave up') return 'The sender gave up on the previous request.';
+  return `The previous request got ${ending}.`;
 }
 
 /** `0.4 s`, `12 s`. */

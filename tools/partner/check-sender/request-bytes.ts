@@ -126,7 +126,7 @@ export const trailingBytesFinding = (hasLength: boolean): Finding =>
   wrong({
     kind: 'content-length-small',
     what: hasLength
-      ? 'Content-Length is smaller than what was sent: the service reads the body up to there, and no further.'
-      : 'Bytes follow the end of the request: without Content-Length it has no body.',
-    remedy: 'Let the HTTP client set Content-Length, or count bytes, not characters: é is two.',
+      ? 'Content-Length is smaller than the body. The service reads only this many bytes.'
+      : 'Bytes follow the end of the request. Without Content-Length it has no body.',
+    remedy: 'Let the HTTP client set Content-Length, or count bytes instead of characters: é has two.',
   });

@@ -106,7 +106,7 @@ export function parseSteps(text: string): readonly Step[] {
     const step = Object.hasOwn(STEPS, word) ? STEPS[word] : timedStep(word);
     if (step !== undefined) return step;
     throw new InvalidArgumentError(
-      `Each step is one of ${Object.keys(STEPS).join(', ')}; slow is slow=35s, retry-after is retry-after=20s; joined by commas.`,
+      `Each step is one of ${Object.keys(STEPS).join(', ')}. Some take a time: slow=35s, retry-after=20s. Join steps with commas.`,
     );
   });
 }

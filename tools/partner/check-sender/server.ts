@@ -181,7 +181,7 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
     } catch (error) {
       response.destroy();
       if (current.isReported || closing.signal.aborted) return;
-      if (message.complete) onNotice(`Request ${base.number} could not be judged: ${nameOf(error)}`);
+      if (message.complete) onNotice(`Request ${base.number} could not be checked: ${nameOf(error)}`);
       else reportBroken(findingsOfBroken(current));
     }
   }
@@ -278,7 +278,7 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
     server.on('drop', () => {
       if (performance.now() < nextDropNotice) return;
       nextDropNotice = performance.now() + DROP_NOTICE_MILLISECONDS;
-      onNotice(`More than ${maxConnections} connections at a time: the others are turned away.`);
+      onNotice(`More than ${maxConnections} connections at the same time: further ones are rejected.`);
     });
     server.on('connection', connectionOf);
     server.on('checkExpectation', (message, response) => void serve(message, response));
@@ -304,14 +304,14 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
 
 const TOO_MANY_BODIES = wrong({
   kind: 'too-many-bodies',
-  what: 'More large bodies came at a time than this checker keeps in memory.',
-  remedy: 'Send fewer at a time here.',
+  what: 'Too many large bodies arrived at the same time for the memory of this checker.',
+  remedy: 'Send fewer at the same time here.',
 });
 
 const TAKEN_FOR_PROXY = wrong({
   kind: 'method',
-  what: 'The method is CONNECT: this is taken for a proxy.',
-  remedy: 'See the proxy settings of the sender.',
+  what: 'The method is CONNECT. The sender uses this checker as a proxy.',
+  remedy: 'Check the proxy settings of the sender.',
 });
 
 /** @returns when the answer is sent, or the client has disconnected */

@@ -37,20 +37,20 @@ const MIN_CUT_BYTES = 8;
 
 const SECRET_AS_SIGNATURE: Mistake = {
   kind: 'secret-sent',
-  what: 'The secret itself was sent in place of a signature.',
+  what: 'The secret itself was sent instead of a signature.',
   remedy: NEVER_SEND_SECRET,
 };
 
 const SIGNED_BEFORE: Mistake = {
   kind: 'signed-event-before',
-  what: 'The signature is over the body of an event that was sent before.',
-  remedy: 'Make a new signature for each request: a variable, a header or an object is used again.',
+  what: 'The signature belongs to an event that was sent before.',
+  remedy: 'Compute a new signature for each request. A variable, header or object is being reused.',
 };
 
 const OTHER_SPELLING: Mistake = {
   kind: 'signature-spelling',
-  what: 'The signature is right, and is spelt as the service does not read it: it may be the padding.',
-  remedy: 'Send the 32 bytes as 64 hex digits, or as base64 with one equals sign at its end.',
+  what: 'The signature is correct, but the service cannot read this form of it. Check the base64 padding.',
+  remedy: 'Send the 32 bytes as 64 hex digits, or as base64 with one equals sign at the end.',
 };
 
 /** Texts that a program writes if it has no signature. */
@@ -79,22 +79,22 @@ function malformed({ body }: SentRequest, secret: string, values: readonly strin
     const times = values.length === 2 ? 'twice' : `${values.length} times`;
     return {
       kind: 'signature-twice',
-      what: `${SHOWN_HEADER} is there ${times}, with ${new Set(values).size === 1 ? 'the same value' : 'different values'}.`,
-      remedy: 'Set the header once: a client that adds to it, and a proxy that repeats it, join the two.',
+      what: `${SHOWN_HEADER} was sent ${times}, with ${new Set(values).size === 1 ? 'the same value' : 'different values'}.`,
+      remedy: 'Send the header once. Check whether the client appends to it, or a proxy repeats it.',
     };
   }
   if (value === '') {
     return {
       kind: 'signature-empty',
-      what: `${SHOWN_HEADER} is there, and empty.`,
-      remedy: 'See that the signature is made before the request is: the variable for it is still empty.',
+      what: `${SHOWN_HEADER} is empty.`,
+      remedy: 'Compute the signature before the request is built. Its variable was still empty.',
     };
   }
   if (NO_VALUE.test(value)) {
     return {
       kind: 'signature-no-value',
-      what: `${SHOWN_HEADER} holds the text of something that is no signature, such as undefined or [object Object].`,
-      remedy: 'Send the text that the digest gives in hex: not the hash object, and not what is empty yet.',
+      what: `${SHOWN_HEADER} contains a text such as undefined or [object Object] instead of a signature.`,
+      remedy: 'Send the hex digest as text, not the hash object and not an unset variable.',
     };
   }
   const text = value.replace(/^sha256=/, '');
@@ -104,7 +104,7 @@ function malformed({ body }: SentRequest, secret: string, values: readonly strin
   if (!right.subarray(0, bytes.length).equals(bytes)) return undefined;
   return {
     kind: 'signature-cut',
-    what: `The signature is right, and cut off after ${bytes.length} of its 32 bytes.`,
+    what: `The signature is correct, but cut off after ${bytes.length} of its 32 bytes.`,
     remedy: 'Send all 32 bytes: 64 hex digits, or 44 characters of base64.',
   };
 }
@@ -113,14 +113,14 @@ function unexplained({ body }: SentRequest, value: string): Mistake {
   if (decodeSignature(value) === undefined) {
     return {
       kind: 'signature-malformed',
-      what: `${SHOWN_HEADER} holds no signature that can be read: ${value.length} characters, where 64 hex digits or 43 to 44 of base64 are expected.`,
+      what: `${SHOWN_HEADER} has ${value.length} characters that are not a signature. Expected: 64 hex digits, or 43 to 44 characters of base64.`,
       remedy: 'Send the 32 bytes of the HMAC-SHA256 as 64 hex digits.',
     };
   }
   return {
     kind: 'signature-other',
-    what: 'The signature is well formed, and over other bytes or with another secret than ours: no known mistake explains it.',
-    remedy: `Compare the secrets first. Then compare the SHA-256 of what you sign with that of the ${body.length} bytes that came, which is the event id above.`,
+    what: 'The signature is well formed, but made from other bytes or with another secret. No known mistake explains it.',
+    remedy: `Compare the secrets first. Then compare the SHA-256 of the bytes that you sign with that of the ${body.length} bytes that arrived: the event id above.`,
   };
 }
 
@@ -144,8 +144,9 @@ function findElsewhere(request: SentRequest, secret: string): Mistake[] {
     return [
       {
         kind: 'signature-missing',
-        what: `There is no ${SHOWN_HEADER}.`,
-        remedy: 'Send the HMAC-SHA256 of the body, keyed with the secret, as 64 hex digits in that header.',
+        what: `${SHOWN_HEADER} is missing.`,
+        remedy:
+          'Send the HMAC-SHA256 of the body, with the secret as the key, as 64 hex digits in that header.',
       },
     ];
   }
@@ -155,9 +156,9 @@ function findElsewhere(request: SentRequest, secret: string): Mistake[] {
   return [
     {
       kind: 'signature-elsewhere',
-      what: `There is no ${SHOWN_HEADER}; ${best.mistakes === undefined ? 'there is something' : content} in ${place}.`,
+      what: `${SHOWN_HEADER} is missing; ${best.mistakes === undefined ? 'something similar is' : content} in ${place}.`,
       remedy: isSecretSent
-        ? `Send the HMAC-SHA256 of the body in ${SHOWN_HEADER}, and the secret nowhere.`
+        ? `Send the HMAC-SHA256 of the body in ${SHOWN_HEADER}. Never send the secret.`
         : `Send it in ${SHOWN_HEADER}.`,
     },
     ...mistakes,

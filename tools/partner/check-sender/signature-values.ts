@@ -36,40 +36,40 @@ const WRAPPINGS: readonly (readonly [kind: string, what: string, unwrap: (value:
   ['encoded-twice', 'is the hex of the base64 text: it was encoded twice', decoding('hex', BASE64)],
   ['encoded-twice', 'is the base64 of the hex text: it was encoded twice', decoding('base64', HEX)],
   ['encoded-twice', 'is the base64 of the base64 text: it was encoded twice', decoding('base64', BASE64)],
-  ['white-space', 'has white space in it', (value) => [value.trim()]],
+  ['white-space', 'contains white space', (value) => [value.trim()]],
   ['prefix', 'has the prefix sha256= twice', group(/^sha256=(.+)$/)],
   ['quoted', 'is in quotation marks', group(/^"(.*)"$/)],
   ['quoted', 'is in quotation marks', group(/^'(.*)'$/)],
-  ['quoted', "is Python's b'…': bytes that were not decoded", group(/^b["'](.*)["']$/)],
+  ['quoted', "is Python's b'…': bytes that were not converted to text", group(/^b["'](.*)["']$/)],
   ['v1', 'has the form v1=… of other services', group(/^.*(?:^|[,;])\s*v1[=,]([^,;]+).*$/)],
-  ['openssl', 'is the whole line that openssl prints', group(/^.*\(stdin\)\s*=\s*(\S+)$/)],
-  ['openssl', 'is the whole line that openssl or sha256sum prints', group(/^(\S+)\s+\*?(?:stdin|-)$/)],
+  ['openssl', 'is the whole output line of openssl', group(/^.*\(stdin\)\s*=\s*(\S+)$/)],
+  ['openssl', 'is the whole output line of openssl or sha256sum', group(/^(\S+)\s+\*?(?:stdin|-)$/)],
   [
     'scheme',
-    'has a word before it',
+    'begins with an extra word',
     group(/^(?:hmac|bearer|signature|token|basic|hmac-sha256|sha256)\s+(\S.*)$/i),
   ],
   [
     'prefix',
-    'has another prefix than sha256=, in small letters and with an equals sign',
+    'has a prefix other than sha256= (lower case, with an equals sign)',
     group(
       /^(?:hmac[-_]?sha-?256|hmac|sha-?(?:1|224|256|384|512)|md5|v0|sig1?|s|signature|digest)\s*[=:]\s*(\S.*)$/i,
     ),
   ],
-  ['scheme', 'stands between colons', group(/^:(\S+):$/)],
-  ['prefix', 'has 0x before it', group(/^0x([0-9a-f]+)$/i)],
+  ['scheme', 'is enclosed in colons', group(/^:(\S+):$/)],
+  ['prefix', 'begins with 0x', group(/^0x([0-9a-f]+)$/i)],
   [
     'several',
-    'holds several, joined by commas',
+    'contains several signatures, joined by commas',
     (value) => (value.includes(',') ? value.split(',').map((part) => part.trim()) : []),
   ],
   [
     'separators',
-    'has a sign between each two hex digits',
+    'has a separator between pairs of hex digits',
     (value) => (/^[0-9a-f]{2}([ :-])[0-9a-f]{2}\1/i.test(value) ? [value.replaceAll(/[ :-]/g, '')] : []),
   ],
-  ['url-escapes', 'has the escapes of a URL', (value) => [percentDecoded(value)]],
-  ['white-space', 'has blanks where base64 has plus signs', (value) => [value.replaceAll(' ', '+')]],
+  ['url-escapes', 'is URL-encoded', (value) => [percentDecoded(value)]],
+  ['white-space', 'has spaces instead of the plus signs of base64', (value) => [value.replaceAll(' ', '+')]],
 ];
 
 /** All ways to read a value, the service's own first. */
@@ -91,8 +91,7 @@ function unwrapped(value: string, outer: Mistake | undefined, depth: number): Re
       const mistake = outer ?? {
         kind: `signature-${kind}`,
         what: `The value of the header ${what}.`,
-        remedy:
-          'Send the 32 bytes as 64 hex digits or as base64, and nothing else but maybe sha256= before them.',
+        remedy: 'Send only the 32 bytes, as 64 hex digits or base64. The prefix sha256= is allowed.',
       };
       return unwrap(value).flatMap((inner) => (inner === value ? [] : unwrapped(inner, mistake, depth + 1)));
     }),
@@ -112,7 +111,7 @@ export const timestampsIn = (value: string) =>
   [...value.matchAll(/(?:^|[,;\s])t=(\d{1,20})/g)].map(([, digits = '']) => digits);
 
 export const NEVER_SEND_SECRET =
-  'Never send it: it is the key of the HMAC. Treat it as known to others now, and agree on another.';
+  'Never send the secret: it is the key of the HMAC. Others may know it now, so agree on a new one.';
 
 /** Minimum length of a secret to search for: a text may contain a shorter one by chance. */
 const MIN_SECRET_LENGTH = 8;

@@ -31,29 +31,27 @@ const MAX_BYTES_FOR_ALL_VARIANTS = 1024 * 1024;
 /** Maximum number of timestamps tried: each costs a dozen HMACs of the body. */
 const MAX_TIMESTAMPS = 10;
 
-const SIGN_WHAT_IS_SENT =
-  'Make the text of the body once; sign exactly these bytes, and send exactly these bytes.';
-const ENCODE_ONCE = 'Turn the text into bytes once, as UTF-8; sign these bytes, and send these bytes.';
+const SIGN_WHAT_IS_SENT = 'Serialise the body once. Sign exactly these bytes, and send exactly these bytes.';
+const ENCODE_ONCE = 'Encode the text as UTF-8 once. Sign these bytes, and send these bytes.';
 
 /** Advice by kind of mistake. By default: convert the text to bytes only once. */
 const REMEDIES: Readonly<Record<string, string>> = {
   'newline-not-signed': SIGN_WHAT_IS_SENT,
   'newline-signed': SIGN_WHAT_IS_SENT,
   trimmed: SIGN_WHAT_IS_SENT,
-  'line-breaks': 'Send the file as bytes, not as text: curl needs --data-binary instead of -d.',
-  'byte-order-mark': 'Write UTF-8 without a byte order mark, both for signing and for sending.',
-  compressed: 'Send it uncompressed: the service verifies what arrives, and decompresses nothing.',
-  'signed-a-digest': 'Give the bytes of the body themselves to the HMAC: it does the hashing.',
-  'signed-nothing':
-    'Sign the body after it was made, or before the stream that holds it was read to its end.',
+  'line-breaks': 'Send the file as bytes, not as text. With curl, use --data-binary instead of -d.',
+  'byte-order-mark': 'Use UTF-8 without a byte order mark, for signing and for sending.',
+  compressed:
+    'Send the body uncompressed. The service verifies the bytes that arrive and does not decompress them.',
+  'signed-a-digest': 'Pass the bytes of the body to the HMAC function. It does the hashing.',
+  'signed-nothing': 'Sign the body after it is complete, and before its stream has been read to the end.',
   'json-twice': SEND_JSON_ITSELF,
   'json-reserialised': SIGN_WHAT_IS_SENT,
-  'signed-python':
-    'Make the body by json.dumps(…) once; sign exactly these bytes, and send exactly these bytes.',
+  'signed-python': 'Call json.dumps(…) once. Sign exactly these bytes, and send exactly these bytes.',
   'signed-data-only': 'Sign all bytes of the body, from the first brace to the last.',
   'form-encoded': SEND_JSON_ALONE,
-  'signed-with-timestamp': 'Sign the body alone. Its age is in the payload, by its own timestamp.',
-  'signed-with-address': 'Sign the body alone: neither method, path nor host belongs to what is signed.',
+  'signed-with-timestamp': 'Sign only the body. It contains its own timestamp.',
+  'signed-with-address': 'Sign only the body, without method, path or host.',
 };
 
 /** Headers with a time that other senders sign together with the body. */
@@ -79,65 +77,61 @@ type Row<Body, Message = Bytes> = readonly [
 
 /** Changes to the bytes, with a character for each byte. */
 const BYTE_CHANGES: readonly Row<string, string>[] = [
-  [
-    'newline-not-signed',
-    'the body without the line break that ends it',
-    (body) => [body.replace(/\r?\n$/, '')],
-  ],
+  ['newline-not-signed', 'the body without its final line break', (body) => [body.replace(/\r?\n$/, '')]],
   [
     'newline-signed',
-    'the body and a line break after it, which was not sent',
+    'the body with a final line break that was not sent',
     (body) => [`${body}\n`, `${body}\r\n`],
   ],
-  ['trimmed', 'the body without the white space around it', (body) => [body.trim()]],
+  ['trimmed', 'the body without its leading and trailing white space', (body) => [body.trim()]],
   [
     'line-breaks',
-    'the body with line breaks LF, and it was sent with CR LF',
+    'the body with LF line breaks, but it was sent with CR LF',
     (body) => [body.replaceAll('\r\n', '\n')],
   ],
   [
     'line-breaks',
-    'the body with line breaks CR LF, and it was sent with LF',
+    'the body with CR LF line breaks, but it was sent with LF',
     (body) => [body.replaceAll(/\r?\n/g, '\r\n')],
   ],
   ['line-breaks', 'the body without its line breaks', (body) => [body.replaceAll(/\r?\n/g, '')]],
   [
     'byte-order-mark',
-    'what follows the byte order mark (EF BB BF) of the body',
+    'the body without its byte order mark (EF BB BF)',
     (body) => [body.replace(/^\xEF\xBB\xBF/, '')],
   ],
   [
     'byte-order-mark',
-    'the body with a byte order mark (EF BB BF) before it, which was not sent',
+    'the body with a byte order mark (EF BB BF) that was not sent',
     (body) => [`${BOM}${body}`],
   ],
   ['cut-at-nul', 'the body up to its first zero byte', (body) => [body.replace(/\0.*/s, '')]],
 ];
 
 const ENCODINGS: readonly Row<string>[] = [
-  ['latin-1', 'the text in Latin-1, and it was sent in UTF-8', (text) => [Buffer.from(text, 'latin1')]],
+  ['latin-1', 'the text in Latin-1, but it was sent in UTF-8', (text) => [Buffer.from(text, 'latin1')]],
   [
     'ascii',
-    'the text in ASCII, each other character replaced by a question mark',
+    'the text in ASCII, with a question mark for every other character',
     (text) => [text.replaceAll(/[\u0080-\uFFFF]/g, '?')],
   ],
   ...UTF_16.map(
     ({ name, encode }): Row<string> => [
       'utf-16',
-      `the text in ${name}, and it was sent in UTF-8`,
+      `the text in ${name}, but it was sent in UTF-8`,
       (text) => [encode(text), encode(`\uFEFF${text}`)],
     ],
   ),
-  ['body-not-utf-8', 'what remains of the body when it is read as UTF-8, which it is not', (text) => [text]],
+  ['body-not-utf-8', 'the body decoded as UTF-8, although it is not UTF-8', (text) => [text]],
   [
     'surrogates',
-    'the text in CESU-8: each emoji is six bytes in it, and four in UTF-8',
+    'the text in CESU-8, in which an emoji has six bytes instead of four',
     (text) => [cesu8(text)],
   ],
   ...(['NFC', 'NFD'] as const).map(
     (form): Row<string> => [
       'normalised',
-      `the text in Unicode form ${form}, and it was sent in another`,
+      `the text in Unicode form ${form}, but it was sent in another form`,
       (text) => [text.normalize(form)],
     ],
   ),
@@ -146,31 +140,31 @@ const ENCODINGS: readonly Row<string>[] = [
 const WHOLE_BODY: readonly Row<Buffer>[] = [
   [
     'latin-1',
-    'the body read as Latin-1 and written as UTF-8 again: each byte beyond ASCII became two',
+    'the body decoded as Latin-1 and encoded as UTF-8: each byte beyond ASCII became two',
     (body) => [body.toString('latin1')],
   ],
   // In UTF-16, the braces of JSON have a zero byte.
   ...UTF_16.map(
     ({ name, decode }): Row<Buffer> => [
       'body-utf-16',
-      `the text in UTF-8, and it was sent in ${name}`,
+      `the text in UTF-8, but it was sent in ${name}`,
       (body) => (body.includes(0) ? [decode(body), decode(body).replace(/^\uFEFF/, '')] : []),
     ],
   ),
-  ['signed-a-digest', 'the SHA-256 of the body, not over the body', (body) => [sha256(body)]],
+  ['signed-a-digest', 'the SHA-256 of the body instead of the body', (body) => [sha256(body)]],
   [
     'signed-a-digest',
-    'the SHA-256 in hex of the body, not over the body',
+    'the SHA-256 of the body in hex instead of the body',
     (body) => [sha256(body).toString('hex')],
   ],
   [
     'signed-a-digest',
-    'the SHA-256 in base64 of the body, not over the body',
+    'the SHA-256 of the body in base64 instead of the body',
     (body) => [sha256(body).toString('base64')],
   ],
-  ['signed-a-digest', 'the base64 of the body, not over the body', (body) => [body.toString('base64')]],
-  ['signed-a-digest', 'the hex digits of the body, not over the body', (body) => [body.toString('hex')]],
-  ['signed-nothing', 'an empty text, not over the body', () => ['']],
+  ['signed-a-digest', 'the base64 of the body instead of the body', (body) => [body.toString('base64')]],
+  ['signed-a-digest', 'the hex digits of the body instead of the body', (body) => [body.toString('hex')]],
+  ['signed-nothing', 'an empty text instead of the body', () => ['']],
 ];
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest();
@@ -215,7 +209,7 @@ function* candidates(request: SentRequest, inSignature: readonly string[]): Gene
   const compression = compressionOf(request);
   yield [
     'compressed',
-    `the body before compression: it was compressed (${compression}) after it was signed`,
+    `the uncompressed body, which was compressed (${compression}) afterwards`,
     inflated(request),
   ];
   if (body.length > MAX_BYTES_FOR_ALL_VARIANTS) return;
@@ -228,10 +222,10 @@ function* candidates(request: SentRequest, inSignature: readonly string[]): Gene
   else yield* otherJson(json, tree);
   yield [
     'signed-with-timestamp',
-    'a timestamp and the body together, as other services ask for',
+    'a timestamp and the body together, as other services require',
     withTimestamp(request, [...inPayload, ...inSignature]),
   ];
-  yield ['signed-with-address', 'the method or the address and the body together', withAddress(request)];
+  yield ['signed-with-address', 'the method or the URL and the body together', withAddress(request)];
 }
 
 /** The body's JSON, or a part of it, as other code writes it. */
@@ -242,30 +236,30 @@ function otherJson(text: string, tree: JsonNode): Messages[] {
   return [
     [
       'json-twice',
-      'the JSON, and the body is that JSON written once more, as a JSON text in quotation marks',
+      'the JSON, but the body is this JSON serialised again, as a string in quotation marks',
       tree.kind === 'string' ? [tree.value] : [],
     ],
     ...['', '\n'].flatMap((end) =>
       written.map(([writer, json]): Messages => {
-        const over = `re-serialised JSON, as ${writer} writes it, not over the bytes that were sent`;
+        const over = `JSON that was serialised again, as ${writer} does, instead of the bytes that were sent`;
         return ['json-reserialised', over, [`${json}${end}`]];
       }),
     ),
     [
       'signed-python',
-      "Python's own notation of a dictionary, as str(…) gives it, not over JSON",
+      "Python's notation of a dictionary, from str(…), instead of JSON",
       [writeJson(tree, pythonForm)],
     ],
     [
       'signed-data-only',
-      'data alone, not over the whole body',
+      'only data instead of the whole body',
       data === undefined ? [] : [dataText, ...writtenForms(dataText, data).map(([, json]) => json)],
     ],
     [
       'json-twice',
-      'the JSON written once more as a JSON text, in quotation marks',
+      'the JSON serialised again, as a string in quotation marks',
       written.slice(0, 2).map(([, json]) => JSON.stringify(json)),
-      'Serialise once: sign and send the text that the first call gives.',
+      'Serialise once. Sign and send the result of the first call.',
     ],
   ];
 }
@@ -280,7 +274,7 @@ const writtenForms = (text: string, tree: JsonNode): [writer: string, written: s
 function formFields(text: string): Messages[] {
   if (!/^[\w.[\]%-]+=/.test(text)) return [];
   const values = [...new URLSearchParams(text).values()];
-  return [['form-encoded', "the value of one of a form's fields, and the body is the form", values]];
+  return [['form-encoded', 'the value of a form field, but the body is the whole form', values]];
 }
 
 function* withTimestamp({ headers, body }: SentRequest, others: readonly string[]): Generator<Bytes> {

@@ -23,16 +23,16 @@ const CUT_AFTER = [16, 32, 50, 64, 72, 100, 128];
 /** Prefix that other services use before a secret in base64. */
 const PREFIX = 'whsec_';
 
-const USE_BYTES = 'Use the bytes of the secret as it was given, as UTF-8; decode nothing.';
+const USE_BYTES = 'Use the UTF-8 bytes of the secret. Do not decode it.';
 
 /** Advice by kind of key. By default: use the bytes of the secret. */
 const KEY_REMEDIES: Readonly<Record<string, string>> = {
-  'key-trimmed': 'Agree on the secret without the white space: one side has it pasted.',
-  'key-white-space': 'Take the white space away where the secret is read from a file or a variable.',
-  'key-quoted': 'Take the quotation marks away: they are not part of the secret.',
-  'key-cut': 'Use the whole secret: HMAC takes a key of any length.',
-  'key-missing': 'See that the setting with the secret is read: it came out empty.',
-  'key-local': 'Sign with the secret that was agreed on, or start this with the one that you sign with.',
+  'key-trimmed': 'Agree on the secret without the white space. One side has pasted it with the secret.',
+  'key-white-space': 'Remove white space when you read the secret from a file or variable.',
+  'key-quoted': 'Remove the quotation marks. They are not part of the secret.',
+  'key-cut': 'Use the whole secret. HMAC accepts a key of any length.',
+  'key-missing': 'Check that the setting with the secret is read. Its value was empty.',
+  'key-local': 'Sign with the agreed secret, or start this checker with the secret that you use.',
 };
 
 /**
@@ -46,31 +46,31 @@ const KEYS: readonly (readonly [
 ])[] = [
   [
     'key-trimmed',
-    'the secret without the white space around it, and ours has it',
+    'the secret without white space around it, but ours has white space',
     (secret) => [secret.trim()],
   ],
   [
     'key-white-space',
-    'the secret and a line break, blank or zero byte after it',
+    'the secret followed by a line break, space or zero byte',
     (secret) => ['\n', '\r\n', ' ', '\0'].map((end) => `${secret}${end}`),
   ],
   ['key-quoted', 'the secret in quotation marks', (secret) => [`"${secret}"`, `'${secret}'`]],
-  ['key-hex-decoded', 'the secret decoded as hex digits', (secret) => decoded(secret, HEX, 'hex')],
-  ['key-base64-decoded', 'the secret decoded as base64', (secret) => decoded(secret, BASE64, 'base64')],
+  ['key-hex-decoded', 'the secret decoded from hex', (secret) => decoded(secret, HEX, 'hex')],
+  ['key-base64-decoded', 'the secret decoded from base64', (secret) => decoded(secret, BASE64, 'base64')],
   [
     'key-base64-decoded',
-    'what follows the prefix, decoded as base64',
+    'the part after the prefix, decoded from base64',
     (secret) => afterPrefix(secret).flatMap((rest) => decoded(rest, BASE64, 'base64')),
   ],
   ['key-without-prefix', 'the secret without its prefix', afterPrefix],
   [
     'key-normalised',
-    'the secret in Unicode form NFC, and ours is in another',
+    'the secret in Unicode form NFC, but ours is in another form',
     (secret) => [secret.normalize('NFC')],
   ],
   [
     'key-normalised',
-    'the secret in Unicode form NFD, and ours is in another',
+    'the secret in Unicode form NFD, but ours is in another form',
     (secret) => [secret.normalize('NFD')],
   ],
   ...CUT_AFTER.map((length): (typeof KEYS)[number] => [
@@ -81,21 +81,17 @@ const KEYS: readonly (readonly [
   ['key-latin-1', 'the secret in Latin-1', (secret) => [Buffer.from(secret, 'latin1')]],
   [
     'key-latin-1',
-    'the secret read as Latin-1 and written as UTF-8 again',
+    'the secret decoded as Latin-1 and encoded as UTF-8',
     (_, bytes) => [bytes.toString('latin1')],
   ],
   ['key-utf-16', 'the secret in UTF-16', (secret) => UTF_16.map(({ encode }) => encode(secret))],
   ['key-encoded', 'the base64 of the secret', (_, bytes) => [bytes.toString('base64')]],
   ['key-encoded', 'the hex digits of the secret', (_, bytes) => [bytes.toString('hex')]],
-  [
-    'key-encoded',
-    'the secret with the escapes of a URL',
-    (secret) => [encodeURIComponent(secret.toWellFormed())],
-  ],
+  ['key-encoded', 'the URL-encoded secret', (secret) => [encodeURIComponent(secret.toWellFormed())]],
   ['key-hashed', 'the SHA-256 of the secret', (_, bytes) => [sha256(bytes)]],
   ['key-hashed', 'the SHA-256 of the secret in hex', (_, bytes) => [sha256(bytes).toString('hex')]],
-  ['key-case', 'the secret in small letters', (secret) => [secret.toLowerCase()]],
-  ['key-case', 'the secret in capital letters', (secret) => [secret.toUpperCase()]],
+  ['key-case', 'the secret in lower case', (secret) => [secret.toLowerCase()]],
+  ['key-case', 'the secret in upper case', (secret) => [secret.toUpperCase()]],
   [
     'key-missing',
     'empty, or the name of a setting instead of its value',
@@ -153,12 +149,12 @@ const ALGORITHMS: readonly (readonly [kind: string, what: string, compute: Algor
   ]),
   [
     'key-and-body-swapped',
-    'The key and the message changed places: the body is the key, and the secret was signed.',
+    'Key and message are swapped: the body was used as the key, and the secret was signed.',
     (key, message) => hmacSha256(message, key),
   ],
   [
     'digest-twice',
-    'The signature is an HMAC of the HMAC: call the function once.',
+    'The signature is an HMAC of the HMAC. Call the function once.',
     (key, message) => hmacSha256(key, hmacSha256(key, message)),
   ],
 ];
@@ -171,7 +167,7 @@ function plainHash(
 ): (typeof ALGORITHMS)[number] {
   return [
     'plain-hash',
-    `The signature is the ${name} of ${parts}, which is a hash and no HMAC.`,
+    `The signature is the ${name} of ${parts}: a plain hash, not an HMAC.`,
     (key, message) => {
       const hash = createHash(name.replace('-', ''));
       for (const part of partsOf(key, message)) hash.update(part);

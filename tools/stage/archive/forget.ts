@@ -126,7 +126,7 @@ async function whatIsLeft(stack: Stage): Promise<string[]> {
   return [
     `Firehose may hold records of the last minutes: repeat the command in ${late}.`,
     'Not changed: tables, queues with their dead letters, quarantined and unrouted events, exported files.',
-    'Nor SQL that names them: Athena keeps the history of queries for 45 days, and saved queries until you delete them.',
+    'SQL that names them is not changed either: Athena keeps the history of queries for 45 days, and saved queries until you delete them.',
   ];
 }
 

@@ -232,7 +232,7 @@ function unknown(
 ): CommandError {
   const notSearched = [
     queues?.refused && `The queues could not be read: ${queues.refused}.`,
-    queues?.complete === false && !queues.refused && 'Some messages on queues were not looked at.',
+    queues?.complete === false && !queues.refused && 'Some messages on queues were not checked.',
     logs.refused && `The logs could not be read: ${logs.refused}.`,
     prefix === undefined &&
       'It was searched as a whole webhookId, which logs do not have. Of another id, give at least 8 characters.',

@@ -221,7 +221,7 @@ function describeSources({ logs, archive, queues, crashes }: Sources, local: boo
     queues?.refused && `The dead-letter queue could not be read: ${queues.refused}.`,
     queues?.complete === false &&
       queues.refused === undefined &&
-      'Some messages on the dead-letter queue could not be looked at.',
+      'Some messages on the dead-letter queue could not be checked.',
     crashes && `Crashes of the consumer could not be read: ${crashes.refused}.`,
   ].filter((line) => typeof line === 'string');
 }

@@ -325,7 +325,7 @@ describe('a folder', () => {
 
   test('that another stack has open is refused, until that one ends', async () => {
     const other = await open();
-    const line = `Another stack goes on with ${folder}: stop it first, or start this one without --keep`;
+    const line = `Another stack uses ${folder}: stop it first, or start this one without --keep`;
     await expect(open()).rejects.toThrow(line);
     expect(() => checkKeptState(folder)).toThrow(line);
     other.close();
@@ -334,7 +334,7 @@ describe('a folder', () => {
 
   test('with a file that is no database is refused, and left as it is', async () => {
     await writeFile(file(), 'x'.repeat(10_000));
-    const line = `What is kept in ${folder} is damaged: file is not a database. Delete the folder to begin empty, or start without --keep`;
+    const line = `The stored state in ${folder} is damaged: file is not a database. Delete the folder to start empty, or start without --keep`;
     await expect(open()).rejects.toThrow(line);
     expect(() => checkKeptState(folder)).toThrow(line);
     expect(await readFile(file(), 'utf8')).toBe('x'.repeat(10_000));
@@ -345,7 +345,7 @@ describe('a folder', () => {
     const bytes = await readFile(file());
     bytes.fill(0x5a, 4_096, bytes.length);
     await writeFile(file(), bytes);
-    await expect(open()).rejects.toThrow(`What is kept in ${folder} is damaged: `);
+    await expect(open()).rejects.toThrow(`The stored state in ${folder} is damaged: `);
   });
 
   test('with a value that is not of its form is refused, without a word of what it is', async () => {
@@ -353,7 +353,7 @@ describe('a folder', () => {
     change(`INSERT INTO kept_values VALUES ('secret', 'a', '{"of": "nobody''s business"}')`);
     const kept = await open();
     const secrets = kept.collection('secret', z.object({ name: z.string() }));
-    const line = `What is kept in ${folder} is damaged. Delete the folder to begin empty, or start without --keep`;
+    const line = `The stored state in ${folder} is damaged. Delete the folder to start empty, or start without --keep`;
     expect(() => secrets.entries()).toThrow(new Error(line));
     kept.close();
   });
@@ -364,7 +364,7 @@ describe('a folder', () => {
       await openAndClose();
       change(`PRAGMA user_version = ${format}`);
       await expect(open()).rejects.toThrow(
-        `${folder} has format ${format}, and this version of the project reads ${FORMAT}: delete the folder to begin empty, or start without --keep`,
+        `${folder} has format ${format}, and this version of the project reads ${FORMAT}: delete the folder to start empty, or start without --keep`,
       );
     },
   );

@@ -220,7 +220,7 @@ test('a full disk is reported once, every write is refused from then on, and the
     return running.errors() || undefined;
   });
   expect(running.errors()).toMatch(
-    /^The state cannot be written to \S+, so the stack refuses all writes from now on: disk I\/O error\. .+\n$/,
+    /^The state cannot be written to \S+, so the stack now refuses all writes: disk I\/O error\. .+\n$/,
   );
   await expect(send('later')).rejects.toMatchObject({ $metadata: { httpStatusCode: 500 } });
   await running.kill();

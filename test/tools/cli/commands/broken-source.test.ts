@@ -35,7 +35,7 @@ test('start prints each mistake in functions once with its place, and exits with
   const ended = await project.run(['start', '--port', '0', '--aws-port', '0']);
   expect({ ...ended, stderr: withoutSpaceAtLineEnds(ended) }).toEqual({
     code: 1,
-    stdout: 'Beginning empty. --keep would store the state in .local/kept\nSynthesising the stack …\n',
+    stdout: 'Starting empty. --keep would store the state in .local/kept\nSynthesising the stack …\n',
     stderr: `✘ [ERROR] Could not resolve "./gone.ts"
 
     lambda/consumer/consume.ts:1:21:

@@ -81,7 +81,7 @@ describe('the console of a stage', () => {
     expect(await project.run(['console'])).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'Name a stage: --stage … The console of the local stack runs with it: npm start\n',
+      stderr: 'Name a stage: --stage … The local stack has its own console: npm start\n',
     });
     const { servers, port } = await listen({}, (_request, response) => response.end(), { port: 0 });
     const url = `http://localhost:${port}/`;
@@ -95,7 +95,7 @@ describe('the console of a stage', () => {
     expect(await project.run(['console'])).toEqual({
       code: 1,
       stdout: '',
-      stderr: `The console at ${url} does not run any more. Start the local stack with: npm start\n`,
+      stderr: `The console at ${url} is no longer running. Start the local stack with: npm start\n`,
     });
   });
 });

@@ -141,12 +141,12 @@ describe('a stack that is started with --keep, stopped, started again and killed
   }
 
   test('says at first that it begins empty', () => {
-    expect(beginning).toMatch(/^Beginning empty, kept in \.local\/kept$/m);
+    expect(beginning).toMatch(/^Starting empty, stored in \.local\/kept$/m);
   });
 
   test('says what it goes on with, and that the secret is another one', () => {
-    expect(continued).toContain('Going on with .local/kept');
-    expect(continued).toContain('The secret is not the one that was kept');
+    expect(continued).toContain('Continuing with .local/kept');
+    expect(continued).toContain('The secret has changed');
   });
 
   test('processes what it had accepted when it was killed', async () => {
@@ -194,14 +194,14 @@ describe('a stack that is started with --keep, stopped, started again and killed
     ]);
     expect(second).toMatchObject({
       code: 1,
-      stderr: 'Another stack goes on with .local/kept: stop it first, or start this one without --keep\n',
+      stderr: 'Another stack uses .local/kept: stop it first, or start this one without --keep\n',
     });
   });
 
   test('is not gone on with by one that is started without --keep, which says so', async () => {
     const other = project.start(['start', '--port', '0', '--aws-port', '0', '--console-port', '0']);
     await eventually(async () => (other.stdout().includes('\n') ? true : undefined));
-    expect(other.stdout()).toContain('Beginning empty: --keep would go on with .local/kept\n');
+    expect(other.stdout()).toContain('Starting empty. --keep would continue with .local/kept\n');
     other.interrupt();
     await other.ended;
   });

@@ -117,7 +117,7 @@ describe('new-event', () => {
     appendFileSync(project.path('docs/configuration.md'), 'By hand.\n');
     commit();
     expect(await project.run(['generate', '--check'])).toEqual(
-      refusal('Not what the code says: docs/configuration.md. Bring them up to date: npm run generate'),
+      refusal('Out of date: docs/configuration.md. Update with: npm run generate'),
     );
   });
 });

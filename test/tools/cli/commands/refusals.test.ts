@@ -28,7 +28,7 @@ const noPort = (name: string, value: string, from = `argument '${value}'`) =>
 const noCount = (value: string) =>
   `Option '--count <n>' argument '${value}' is invalid. It must be a whole number from 1 to 100000.`;
 const emptySecret =
-  "Option '--secret <secret>' argument '' is invalid. With an empty secret anybody could sign.";
+  "Option '--secret <secret>' argument '' is invalid. It must not be empty: anybody could sign with an empty secret.";
 
 const NO_FUNCTION = `It must be a function with an optional port, such as shop.updated:9230. One of: receiver, ${eventNames.join(', ')}`;
 
@@ -118,7 +118,7 @@ describe('a command refuses in one line', () => {
     },
     {
       args: ['load', '--url', 'https://example.com/', '--i-own', 'example.com'],
-      line: 'There is no terminal to confirm this in. Check it with --dry-run, then use --yes',
+      line: 'There is no terminal for the confirmation. Check with --dry-run, then use --yes',
     },
     {
       args: ['load', '--url', 'http://localhost/', '--picture', 'load.png'],
@@ -196,13 +196,13 @@ describe('check-sender refuses in one line, with exit code 2,', () => {
   test.each([
     {
       args: [],
-      line: 'Say which secret deliveries are signed with: --secret, or WEBHOOK_SECRET in the environment',
+      line: 'Set the secret that signs deliveries: --secret, or the variable WEBHOOK_SECRET',
     },
     { args: ['--secret', ''], line: emptySecret },
     { args: ['--secret', 'x', '--port', '-1'], line: noPort('port', '-1') },
     {
       args: ['--secret', 'x', '--play', '418'],
-      line: "Option '--play <steps>' argument '418' is invalid. Each step is one of 401, 429, 500, 502, 503, 504, ok, redirect, cut, cut-late, slow, retry-after; slow is slow=35s, retry-after is retry-after=20s; joined by commas.",
+      line: "Option '--play <steps>' argument '418' is invalid. Each step is one of 401, 429, 500, 502, 503, 504, ok, redirect, cut, cut-late, slow, retry-after. Some take a time: slow=35s, retry-after=20s. Join steps with commas.",
     },
   ])('$args', async ({ args, line }) => {
     expect(await project.run(['check-sender', ...args])).toEqual(refusal(line, 2));

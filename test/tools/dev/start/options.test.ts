@@ -35,7 +35,7 @@ describe('--public-host', () => {
     'is refused with the secret %j',
     (secret) => {
       expect(() => assertOwnSecret(['abc.example'], secret)).toThrow(
-        'give --secret, as local-webhook-secret is known to everybody',
+        'Set your own --secret: local-webhook-secret is known to everybody',
       );
     },
   );
@@ -83,14 +83,14 @@ describe('--beside', () => {
       ['cdk.out'],
       (text) => printed.push(text),
     );
-    expect(texts).toEqual(['Beside it runs Reviews:\n\n  QueueUrl: http://localhost/queue\n']);
+    expect(texts).toEqual(['Also running: Reviews:\n\n  QueueUrl: http://localhost/queue\n']);
     expect(printed).toEqual(['Subscriber: Kept']);
   });
 
   test('what cannot be run beside is one line of error', async () => {
     const stack = { runBeside: () => Promise.reject(new Error('Queue cannot be made')) };
     await expect(runBeside(stack, ['cdk.out'], () => {})).rejects.toThrow(
-      'cdk.out cannot be run beside the stack: Queue cannot be made',
+      'cdk.out cannot run next to the stack: Queue cannot be made',
     );
   });
 });

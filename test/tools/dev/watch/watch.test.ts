@@ -156,9 +156,9 @@ describe('types are checked in the background', () => {
 
   // Takes 8 s: the types are checked after each of five saves.
   test('only code that builds and has correct types is said to be fixed', async () => {
-    await saying('export const = 1;\n', 'The last good code goes on');
+    await saying('export const = 1;\n', 'The last good code keeps running');
     await saying('export const name: string = 1;\n', 'Type errors');
-    await saying('export const = 2;\n', 'The last good code goes on');
+    await saying('export const = 2;\n', 'The last good code keeps running');
     await saying('export const name: string = 1;\n', 'Type errors');
     expect(said.join('\n')).not.toContain('Fixed');
     await saying(

@@ -130,7 +130,7 @@ describe('what a run costs', () => {
     const operation = { stack, signal: new AbortController().signal, printLine: () => {}, width: 80 };
     const url = new URL('http://localhost:8443/');
     const options = { plan: planned(), url, secret: 'a-secret', json: false, dryRun: false, yes: false };
-    await expect(load(operation, options)).rejects.toThrow(/^There is no terminal to confirm this in/);
+    await expect(load(operation, options)).rejects.toThrow(/^There is no terminal for the confirmation/);
     stack.close();
     process.stdin.isTTY = isTTY;
   });

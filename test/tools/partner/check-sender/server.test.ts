@@ -136,9 +136,13 @@ test('what would be next is told as such of the request, and counted as itself',
   const body = BODY.replace(/"timestamp":"([^"]+)Z"/, '"timestamp":"$1"');
   await post(started, body, '0'.repeat(64));
   const text = verdictText(await verdict(started), 200).map(stripVTControlCharacters);
-  expect(text).toContainEqual(expect.stringContaining('With a right signature: timestamp has no zone'));
+  expect(text).toContainEqual(
+    expect.stringContaining('After you fix the signature: timestamp has no time zone'),
+  );
   const { mistakes } = started.tally.summary(started.checker.deliveries());
-  expect(mistakes.map(({ what }) => what)).toContainEqual(expect.stringMatching(/^timestamp has no zone/));
+  expect(mistakes.map(({ what }) => what)).toContainEqual(
+    expect.stringMatching(/^timestamp has no time zone/),
+  );
 });
 
 test('the summary counts each mistake by itself, and names the requests that made it', async () => {
@@ -211,7 +215,11 @@ describe('whatever comes, there is a verdict, and it goes on', () => {
       parts: [`POST ${WEBHOOK_PATH} HTTP/1.1\r\nHost: x\r\n`],
       says: /never ended/,
     },
-    { what: 'a body that never ends', parts: [head('Content-Length: 100'), '12345'], says: /5 bytes came/ },
+    {
+      what: 'a body that never ends',
+      parts: [head('Content-Length: 100'), '12345'],
+      says: /5 bytes of its body arrived/,
+    },
   ])('$what: it says so once the time is over', async ({ parts, says }) => {
     const started = await start([], 500);
     expect(await raw(started, ...parts)).toMatch(/^HTTP\/1.1 408/);
@@ -293,7 +301,7 @@ describe('whatever comes, there is a verdict, and it goes on', () => {
       sockets.push(socket);
     }
     for (const socket of sockets) socket.destroy();
-    expect(started.notices).toEqual(['More than 1 connections at a time: the others are turned away.']);
+    expect(started.notices).toEqual(['More than 1 connections at the same time: further ones are rejected.']);
   });
 
   test('a connection without a request is nothing to speak of', async () => {
@@ -393,7 +401,7 @@ describe('it plays', () => {
     const started = await start(parseSteps('500'));
     await post(started);
     const [headline = ''] = verdictText(await verdict(started), 100).map(stripVTControlCharacters);
-    expect(headline).toMatch(/^✓ right +500 played .*by itself 200 queued$/);
+    expect(headline).toMatch(/^✓ right +500 simulated .*the service would answer 200 queued$/);
     expect(headline).not.toContain('accepted');
   });
 
@@ -404,11 +412,29 @@ describe('it plays', () => {
       bodies: [BODY],
       isCut: false,
       isRight: false,
-      line: '✗ It was right, and not',
+      line: '✗ The request was right, and not',
     },
-    { what: 'ended before a repeat', bodies: [BODY], isCut: true, isRight: true, line: '✓ It was right.' },
-    { what: 'repeated', bodies: [BODY, BODY], isCut: false, isRight: true, line: '✓ All 2 were right.' },
-    { what: 'changed', bodies: [BODY, changed], isCut: false, isRight: false, line: '✗ 1 of 2 was wrong.' },
+    {
+      what: 'ended before a repeat',
+      bodies: [BODY],
+      isCut: true,
+      isRight: true,
+      line: '✓ The request was right.',
+    },
+    {
+      what: 'repeated',
+      bodies: [BODY, BODY],
+      isCut: false,
+      isRight: true,
+      line: '✓ All 2 requests were right.',
+    },
+    {
+      what: 'changed',
+      bodies: [BODY, changed],
+      isCut: false,
+      isRight: false,
+      line: '✗ 1 of 2 requests was wrong.',
+    },
   ])('a failure, $what: right in all is $isRight', async ({ bodies, isCut, isRight, line }) => {
     const started = await start(parseSteps('500,ok'));
     for (const [index, body] of bodies.entries()) {
@@ -557,7 +583,7 @@ describe('a refused request that is corrected', () => {
     expect(summary).toMatchObject({ requests: count, right: 1, corrected: refused.length, repeats: [] });
     expect(isRightInAll(summary)).toBe(true);
     expect(stripVTControlCharacters(summaryText(summary, 100)[0] ?? '')).toMatch(
-      /^✓ \d of \d (was|were) wrong, and corrected since\./,
+      /^✓ \d of \d requests (was|were) wrong, and corrected later\./,
     );
   });
 
@@ -571,7 +597,7 @@ describe('a refused request that is corrected', () => {
     const summary = started.tally.summary(started.checker.deliveries(), true);
     expect(isRightInAll(summary)).toBe(false);
     expect(stripVTControlCharacters(summaryText(summary, 100)[0] ?? '')).toMatch(
-      /^✗ 2 of 3 were wrong, and 1 of them corrected since\./,
+      /^✗ 2 of 3 requests were wrong, and 1 of them corrected later\./,
     );
   });
 

@@ -245,7 +245,7 @@ describe('as it is typed', () => {
     expect(await archive(['forget', '--user', 'user-7'])).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'There is no terminal to confirm this in. Check it with --dry-run, then use --yes\n',
+      stderr: 'There is no terminal for the confirmation. Check with --dry-run, then use --yes\n',
     });
     expect(await archive(['forget', '--user', 'user-7', '--yes'])).toMatchObject({
       code: 0,
@@ -262,7 +262,7 @@ describe('as it is typed', () => {
 
   test('an empty id is no person to forget, and nobody is none either', async () => {
     const stderr = (line: string) => ({ code: 1, stdout: '', stderr: `${line}\n` });
-    expect(await archive(['forget'])).toEqual(stderr('Say who: --user <id> or --girl <id>'));
+    expect(await archive(['forget'])).toEqual(stderr('Name the person: --user <id> or --girl <id>'));
     expect(await archive(['forget', '--user', ''])).toEqual(
       stderr("Option '--user <id>' argument '' is invalid. It must not be empty."),
     );

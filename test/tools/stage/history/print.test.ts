@@ -159,7 +159,7 @@ describe('what was looked through', () => {
       { archive: { ...archive, state: 'refused', reason: 'AccessDenied' } },
       'The archive could not be read: AccessDenied.',
     ],
-    [{ queues: { complete: false } }, 'Some messages on the dead-letter queue could not be looked at.'],
+    [{ queues: { complete: false } }, 'Some messages on the dead-letter queue could not be checked.'],
     [{ queues: { complete: false, refused: 'no' } }, 'The dead-letter queue could not be read: no.'],
     [{ crashes: { refused: 'no' } }, 'Crashes of the consumer could not be read: no.'],
   ])('%j', (sources, expected) => {

@@ -235,7 +235,7 @@ describe('what a replay cannot do is refused in one line, and nothing is sent', 
     },
     {
       asked: { yes: false },
-      line: 'There is no terminal to confirm this in. Check it with --dry-run, then use --yes',
+      line: 'There is no terminal for the confirmation. Check with --dry-run, then use --yes',
     },
   ])('$line', async ({ asked, line }) => {
     await replayer.archive('some', numbered(3));
