@@ -24,7 +24,7 @@ const locked = Object.entries(read('package-lock.json').packages as Record<strin
 const pathsOf = (fits: (item: Locked) => boolean) =>
   locked.filter(([, item]) => fits(item)).map(([path]) => path);
 
-test('every dependency is of one exact version', () => {
+test('every dependency has one exact version', () => {
   const versions = Object.entries({ ...dependencies, ...devDependencies });
   expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(String(version)))).toEqual([]);
 });
@@ -34,7 +34,7 @@ test('every package of the lock file has a SHA-512 that npm checks, and none is 
   expect(pathsOf(({ link }) => link === true)).toEqual([]);
 });
 
-test('of all install scripts that of `node` alone may run, and each of the others is refused by name', () => {
+test('only the install script of `node` may run, and each of the others is refused by name', () => {
   const scripted = pathsOf((item) => item.hasInstallScript === true).map((path) =>
     path.replace(/^.*node_modules\//, ''),
   );
@@ -42,7 +42,7 @@ test('of all install scripts that of `node` alone may run, and each of the other
   expect(Object.keys(allowScripts).filter((name) => allowScripts[name] !== false)).toEqual(['node']);
 });
 
-test('what is deployed has a licence that asks for no more than its notice', () => {
+test('deployed code has a licence that asks only for its notice', () => {
   const free = new Set(['MIT', 'MIT-0', 'Apache-2.0', '0BSD']);
   expect(pathsOf(({ dev, license }) => !dev && !free.has(license ?? ''))).toEqual([]);
 });
@@ -56,7 +56,7 @@ test('no package has a copyleft licence, or none', () => {
   expect(pathsOf(restricted)).toEqual(ofTestsAlone);
 });
 
-describe('what checks the descriptions of our interfaces, which is installed for .ci/check-api alone', () => {
+describe('the tools of .ci/check-api that check our interface descriptions', () => {
   const manifest = JSON.parse(readFileSync('.ci/api/package.json', 'utf8'));
   const lock = readFileSync('.ci/api/package-lock.json', 'utf8');
   const items = Object.entries(JSON.parse(lock).packages as Record<string, Locked>).filter(
@@ -65,7 +65,7 @@ describe('what checks the descriptions of our interfaces, which is installed for
   const of = (fits: (item: Locked) => boolean) =>
     items.filter(([, item]) => fits(item)).map(([path]) => path);
 
-  test('is of exact versions, which npm checks, and of no registry', () => {
+  test('have exact versions, which npm checks, and name no registry', () => {
     const versions: string[] = Object.values(manifest.devDependencies);
     expect(versions.filter((version) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
     expect(manifest.dependencies).toBeUndefined();
@@ -73,7 +73,7 @@ describe('what checks the descriptions of our interfaces, which is installed for
     expect(lock).not.toContain('"resolved"');
   });
 
-  test('has no copyleft licence, or none', () => {
+  test('have no copyleft licence, or none', () => {
     // Their manifests name no licence in a format that npm reads. Their licence files contain the MIT licence.
     const inFilesAlone = ['node_modules/decko', 'node_modules/stickyfill'];
     // For a choice such as `(MPL-2.0 OR Apache-2.0)`, the other one applies.
@@ -83,7 +83,7 @@ describe('what checks the descriptions of our interfaces, which is installed for
   });
 });
 
-test('the lint is on: imports run one way, and no two files import each other, not even types', async () => {
+test('the lint rejects imports in the wrong direction and cycles, also of types', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-imports-'));
   try {
     await copyFile('biome.json', join(folder, 'biome.json'));
@@ -150,11 +150,11 @@ describe('npm', () => {
     });
   }
 
-  test('npm says nothing of packages that want a later Node.js than it runs on', async () => {
+  test('prints no warning about packages that want a later Node.js', async () => {
     expect(await install({ later: 'file:later' })).toBe('');
   });
 
-  test('npm says what fails', async () => {
+  test('prints errors', async () => {
     expect(await install({ none: '1.0.0' })).toContain('npm error');
   });
 });

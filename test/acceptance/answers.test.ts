@@ -25,7 +25,7 @@ const unknownKind = (name: string) => ({
 });
 
 describe('200', () => {
-  test('with the event’s id, where a signed event is queued', async () => {
+  test('with the event’s id, and a signed event is queued', async () => {
     const body = shopUpdated('queued');
     expect(await deployment.post(body)).toEqual({
       status: 200,
@@ -68,7 +68,7 @@ describe('200', () => {
     expect((await deployment.post(body)).body).toMatchObject({ status: 'queued' });
   });
 
-  test('and parked, where the event kind is unknown; the event is on the unrouted queue as it was sent', async () => {
+  test('and parked if the event kind is unknown; the unrouted queue holds the event as it was sent', async () => {
     const body = JSON.stringify(unknownKind('parked'));
     const answer = await deployment.post(body);
     expect(answer).toMatchObject({ status: 200, body: { status: 'parked', eventId: eventIdOf(body) } });
@@ -111,7 +111,7 @@ describe('401', () => {
     });
   });
 
-  test('has no effect, and nothing is kept', async () => {
+  test('has no effect, and nothing is stored', async () => {
     const { ShopCacheTable, QuarantineQueueUrl, UnroutedQueueUrl } = deployment.outputs;
     const never = { ShopUpdated: shopUpdated('never'), Unknown: unknownKind('never'), Unusable: 'never' };
     const refusals = await Promise.all(
@@ -146,7 +146,7 @@ describe('400', () => {
     { what: 'lacks a required id', body: JSON.stringify({ ...usable, data: {} }), fields: ['data.shop_id'] },
     { what: 'lacks everything', body: '{}', fields: ['event', 'data', 'timestamp'] },
   ])(
-    'for a signed payload that $what, naming the fields; it is in quarantine byte for byte',
+    'for a signed payload that $what, naming the fields; quarantine holds it byte for byte',
     async ({ body, fields }) => {
       // Sent as bytes: API Gateway converts a JSON body to text and would lose bytes that are not UTF-8.
       const answer = await deployment.post(body, { headers: { 'content-type': 'application/octet-stream' } });
@@ -184,7 +184,7 @@ describe('404 in API Gateway’s form', () => {
     });
   });
 
-  test('for what has nothing of the path, or 403 from a REST API, whose stage is its first part', async () => {
+  test('for other paths, or 403 from a REST API outside its stage', async () => {
     const { status, body } = await deployment.partner.request('POST', '/');
     expect([
       { status: 404, body: { message: 'Not Found' } },

@@ -67,7 +67,7 @@ describe('girl.created and girl.deleted', () => {
     expect(deleted).not.toHaveProperty('name');
   });
 
-  test('leave a deleted member deleted, where her creation comes late', async () => {
+  test('leave a deleted member deleted if her creation arrives late', async () => {
     const created = (name: string) => ({
       event: 'girl.created',
       data: { girl_id: ofThisRun(name), shop_id: shop },
@@ -100,7 +100,7 @@ describe('user.updated', () => {
     ).toMatchObject(data);
   });
 
-  test('ends in the same record, however often deliveries are repeated and in whatever order they come', async () => {
+  test('ends in the same record for any order and number of deliveries', async () => {
     const user_id = ofThisRun('reordered');
     const newer = {
       event: 'user.updated',

@@ -97,7 +97,7 @@ const OUTSIDE = `(async () => {
 })()`;
 
 describe.each(VIEWS)('$name', ({ enter, leave }) => {
-  test('has nothing that axe finds serious, light or dark, wide or narrow, and nothing off the page', async () => {
+  test('has no serious axe violation and does not overflow, light or dark, wide or narrow', async () => {
     const { page } = open;
     await enter();
     await page.emulateMedia({ colorScheme: 'dark' });
@@ -113,7 +113,7 @@ describe.each(VIEWS)('$name', ({ enter, leave }) => {
   });
 });
 
-describe('with the keyboard alone', () => {
+describe('with the keyboard only', () => {
   const press = async (...keys: string[]) => {
     for (const key of keys) await open.page.keyboard.press(key);
   };
@@ -122,7 +122,7 @@ describe('with the keyboard alone', () => {
       "document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent.trim()",
     );
 
-  test('a delivery is opened, read, edited and left', async () => {
+  test('a delivery can be opened, read, edited and left', async () => {
     const { page, detail } = open;
     await show('#/deliveries', 'shop-seen');
     await press('j', 'Enter');
@@ -139,7 +139,7 @@ describe('with the keyboard alone', () => {
     expect(await focused()).toBe('Deliveries, newest first');
   });
 
-  test('a dialog holds the focus and gives it back', async () => {
+  test('a dialog traps the focus and returns it', async () => {
     const { page } = open;
     const dialog = page.getByRole('dialog');
     await press('2');
@@ -181,7 +181,7 @@ describe('the description of the endpoint', () => {
     for (const refusal of refusals) expect(refusal).toMatch(/content security policy/i);
   }
 
-  test('is linked by the console, and loads nothing from elsewhere', async () => {
+  test('is linked by the console, and loads nothing from other servers', async () => {
     const [page] = await Promise.all([
       open.context.waitForEvent('page'),
       open.page.getByRole('link', { name: 'API', exact: true }).click(),
@@ -191,7 +191,7 @@ describe('the description of the endpoint', () => {
     await page.close();
   });
 
-  test('as a file shows fields and examples without a click, and nothing cut at 390 pixels', async () => {
+  test('as a file shows fields and examples without a click, and cuts nothing off at 390 pixels', async () => {
     const page = await open.context.newPage();
     await page.goto(pathToFileURL(resolve('docs/api/webhook.html')).href);
     await heading(page).waitFor();

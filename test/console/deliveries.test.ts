@@ -32,7 +32,7 @@ const hash = () => open.page.evaluate('location.hash');
 const press = (key: string) => open.page.keyboard.press(key);
 const clearFilters = () => open.page.getByRole('button', { name: 'Clear filters' }).last().click();
 
-test('if nothing has come yet, one button sends the first event and shows its way to the item', async () => {
+test('without any delivery, one button sends the first event and leads to its item', async () => {
   await using empty = await OpenConsole.start();
   const { detail } = empty;
   await empty.button('Send the first event').click();
@@ -43,7 +43,7 @@ test('if nothing has come yet, one button sends the first event and shows its wa
 });
 
 describe('the list', () => {
-  test('is filtered by part of a shop id, by outcome and by time, and its address has the filters', async () => {
+  test('can be filtered by part of a shop id, outcome and time, and its address has the filters', async () => {
     const { page } = open;
     await post('shop-of-Osaka-1', 'shop-of-osaka-2');
     await open.partner.post(shopUpdated('shop-of-osaka-2'), { signature: 'wrong' });
@@ -63,7 +63,7 @@ describe('the list', () => {
     await clearFilters();
   });
 
-  test('that is cleared shows only what comes later, until the filters are cleared', async () => {
+  test('that was cleared shows only newer deliveries, until the filters are cleared', async () => {
     await post('shop-earlier');
     await open.row('shop-earlier').waitFor();
     await open.button('Clear list').click();
@@ -75,7 +75,7 @@ describe('the list', () => {
     await open.row('shop-earlier').waitFor();
   });
 
-  test('has a search of payloads, to which what comes later is added if it fits', async () => {
+  test('can be searched by payload, and adds new deliveries that match', async () => {
     const { page } = open;
     await open.partner.post(shopUpdated('shop-quiet-1', { name: 'Hidden in the payload' }));
     await open.row('shop-quiet-1').waitFor();
@@ -98,7 +98,7 @@ describe('the list', () => {
     await open.row('shop-loud').waitFor();
   });
 
-  test('resends several deliveries that are ticked', async () => {
+  test('resends several selected deliveries', async () => {
     await post('shop-ticked-1', 'shop-ticked-2');
     for (const shop of ['shop-ticked-1', 'shop-ticked-2']) {
       await open.row(shop).getByText('Processed').waitFor();
@@ -110,7 +110,7 @@ describe('the list', () => {
     await open.row('shop-ticked').nth(3).waitFor();
   });
 
-  test('of thousands draws only those in view, also on a narrow page, and the last is a key away', async () => {
+  test('of thousands draws only visible rows, also on a narrow page, and one key reaches the last', async () => {
     const { page, feed } = open;
     const many = 3_000;
     for (let number = 0; number < many; number += 1) feed.onExchange(exchangeOf(number));
@@ -135,7 +135,7 @@ describe('the list', () => {
 });
 
 describe('a selected delivery', () => {
-  test('stops the scrolling: what is new is counted, and one key leads to it', async () => {
+  test('stops scrolling: new deliveries are counted, and one key shows them', async () => {
     await post('shop-selected');
     await open.select('shop-selected');
     const before = await open.rows.first().getAttribute('data-id');
@@ -158,7 +158,7 @@ describe('a selected delivery', () => {
     await detail.getByText('shop-linked').first().waitFor();
   });
 
-  test('gives a curl command that works as it stands', async () => {
+  test('gives a curl command that works unchanged', async () => {
     const { page, partner } = open;
     await partner.post(shopUpdated('shop-curl', { name: 'It\'s "quoted" $HOME `id` \\n é 漢 🙂' }));
     await open.select('shop-curl');
@@ -171,7 +171,7 @@ describe('a selected delivery', () => {
     await open.row('shop-curl').nth(1).waitFor();
   });
 
-  test('changes by j and k from anywhere', async () => {
+  test('changes with j and k from anywhere', async () => {
     const { detail } = open;
     await post('shop-keys-1', 'shop-keys-2');
     await open.show('#/deliveries?shop=shop-keys');
@@ -183,7 +183,7 @@ describe('a selected delivery', () => {
     await detail.getByText('shop-keys-2').first().waitFor();
   });
 
-  test('shares the page with the list at a place that is dragged, set by keys, and remembered', async () => {
+  test('shares the page with the list at a divider that can be dragged or set by keys, and is remembered', async () => {
     const { page } = open;
     await post('shop-split');
     await open.rows.first().waitFor();
@@ -206,7 +206,7 @@ describe('a selected delivery', () => {
   });
 });
 
-test('what fails because of a fault becomes a dead letter, and is processed by a redrive after the fault', async () => {
+test('a delivery that fails because of a fault becomes a dead letter; after the fault a redrive processes it', async () => {
   const { page } = open;
   await open.show('#/faults');
   await page.getByRole('switch', { name: 'DynamoDB down' }).click();
@@ -231,7 +231,7 @@ test('what fails because of a fault becomes a dead letter, and is processed by a
   await open.detail.getByText('item added').waitFor();
 });
 
-test('the message of a paused event waits on its queue, where its body can be read, until it is resumed', async () => {
+test('a message of a paused event waits on its queue, where its body can be read, until the event is resumed', async () => {
   const { page } = open;
   await open.show('#/queues');
   await open.button('Pause shop.updated').click();
@@ -251,7 +251,7 @@ test('the message of a paused event waits on its queue, where its body can be re
   await open.row('shop-paused').getByText('Processed').waitFor();
 });
 
-test('while the console is away the page says so, and afterwards it has every delivery once', async () => {
+test('the page says when the console is gone, and later shows every delivery once', async () => {
   const { page } = open;
   await open.show('#/deliveries?shop=shop-away');
   await post('shop-away-1');
@@ -274,7 +274,7 @@ const hide = (page: Page, hidden: boolean) =>
     document.dispatchEvent(new Event('visibilitychange'));
   `);
 
-test('a hidden tab releases its connection, of which a browser has six, and catches up when it is seen', async () => {
+test('a hidden tab releases its connection, because a browser has six, and catches up when it is visible', async () => {
   const { context, url } = open;
   const other = await context.newPage();
   await other.goto(url);
@@ -327,7 +327,7 @@ describe('a delivery', () => {
     await open.detail.getByRole('link', { name: 'Show the queue' }).waitFor();
   });
 
-  test('is sent again with the same bytes, which are the same event', async () => {
+  test('is sent again with the same bytes, as the same event', async () => {
     await open.showDelivery(shopUpdated('shop-again'));
     await open.detail.getByText(/^Finished at/).waitFor();
     await press('r');
@@ -347,7 +347,7 @@ describe('the editor', () => {
     await press('e');
   }
 
-  test('opens formatted at the top, and asks before it discards changes', async () => {
+  test('opens formatted and at the top, and asks before it discards changes', async () => {
     const { page } = open;
     await edit(shopUpdated('shop-editor', { name: 'x'.repeat(20) }));
     await editor().waitFor();
@@ -374,7 +374,7 @@ describe('the editor', () => {
     await open.button('Discard').click();
   });
 
-  test('says of text that is not JSON where it is wrong, and sends it', async () => {
+  test('marks the error in text that is not JSON, and can send it', async () => {
     await edit(shopUpdated('shop-broken'));
     await editor().fill('{"event": nothing');
     await open.page.getByText('Not JSON. Line 1, column 11: a value is expected.').waitFor();
@@ -382,7 +382,7 @@ describe('the editor', () => {
     await open.detail.getByText('Invalid', { exact: true }).first().waitFor();
   });
 
-  test('is a plain field if CodeMirror does not load', async () => {
+  test('is a plain text field if CodeMirror does not load', async () => {
     const { page, detail } = open;
     await page.route(/code-mirror/, (request) => request.abort());
     await open.goto('');
@@ -402,7 +402,7 @@ describe('a payload', () => {
   const bodyText = (text: string | RegExp) => body().getByText(text).first().waitFor();
   const showRequest = (payload: unknown) => open.showDelivery(payload, '?tab=request');
 
-  test('with markup, and with what turns text around, is shown as text, wherever it stands', async () => {
+  test('with markup or characters that change the text direction is shown as text everywhere', async () => {
     const { page } = open;
     const markup = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>';
     await showRequest(shopUpdated('shop-markup', { name: `${markup}\u202e`, updated_fields: [markup] }));
@@ -413,7 +413,7 @@ describe('a payload', () => {
     expect(await page.evaluate("'hit' in window")).toBe(false);
   });
 
-  test('from right to left leaves the punctuation of JSON where it is', async () => {
+  test('with right-to-left text keeps the punctuation of JSON in place', async () => {
     await showRequest(shopUpdated('shop-right-to-left', { name: 'مطعم, (2)', tags: ['שלום!', 'x'] }));
     for (const part of ['Formatted', 'As sent']) {
       await open.button(part).click();
@@ -436,7 +436,7 @@ describe('a payload', () => {
     }
   });
 
-  test('of 4 MB in one line is shown in part, and can be scrolled to its end', async () => {
+  test('of 4 MB in one line is partly shown, and can be scrolled to its end', async () => {
     const { page } = open;
     await showRequest(shopUpdated('shop-large', { name: 'x'.repeat(4 * 1024 * 1024), end: 'the-end' }));
     await open.button('As sent').click();

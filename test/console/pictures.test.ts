@@ -27,7 +27,7 @@ let open: OpenConsole;
   });
   afterAll(() => open?.[Symbol.asyncDispose]());
 
-  test('of every view with something in it', async () => {
+  test('of every view with data', async () => {
     const { partner, stack, page } = open;
     for (const { payload } of readSamples()) {
       await partner.post({ ...payload, timestamp: new Date().toISOString() });

@@ -42,7 +42,7 @@ beforeAll(async () => {
   stack = await sharedStack();
 });
 
-test('each signature that it shows is accepted of a test vector', () => {
+test('each signature that it shows is accepted for a test vector', () => {
   const [, body = ''] = /^Signatures for the body `(.+)`, without/m.exec(section('Sign')) ?? [];
   const rows = [...section('Sign').matchAll(/^\| `([^`]+)` \| `([^`]+)` \|$/gm)];
   expect(rows).toHaveLength(3);
@@ -55,7 +55,7 @@ test('each signature that it shows is accepted of a test vector', () => {
 });
 
 describe('the answers that it shows', () => {
-  test('to an event of no use is the one that such an event gets', async () => {
+  test('to an unusable event is the answer that such an event gets', async () => {
     const [, shown = ''] = blocks('Answers', 'json');
     const answer = await new Partner(stack.outputs.WebhookUrl).post({
       event: 'shop.updated',
@@ -65,7 +65,7 @@ describe('the answers that it shows', () => {
     expect({ ...JSON.parse(shown), requestId: answer.body.requestId }).toEqual(answer.body);
   });
 
-  test('to an accepted one has the fields of such an answer', async () => {
+  test('to an accepted event has the fields of such an answer', async () => {
     const [shown = ''] = blocks('Answers', 'json');
     const answer = await new Partner(stack.outputs.WebhookUrl).post({
       event: 'shop.updated',
@@ -77,7 +77,7 @@ describe('the answers that it shows', () => {
   });
 });
 
-describe('what it says of fields', () => {
+describe('the fields that it describes', () => {
   const post = (event: string, data: object, more: object = {}) =>
     new Partner(stack.outputs.WebhookUrl).post({ event, data, timestamp: new Date().toISOString(), ...more });
   const row = (output: string, key: Record<string, string>, version: unknown) =>
@@ -94,7 +94,7 @@ describe('what it says of fields', () => {
   test.each<[string, object]>([
     ['leaves out', {}],
     ['empties by ""', { shop_id: '', name: '' }],
-  ])('girl.created replaces the whole record: no field stays that it %s', async (_, second) => {
+  ])('girl.created replaces the whole record: no field remains that it %s', async (_, second) => {
     const key = { girl_id: JSON.stringify(second) };
     const first = await post('girl.created', { ...key, shop_id: 'shop-1', name: 'Yuki' });
     expect(await row('CastTable', key, first.body.eventId)).toMatchObject({ name: 'Yuki' });
@@ -116,7 +116,7 @@ describe('what it says of fields', () => {
     ['2001-01-31T09:00:00Z', 200],
     ['2026-01-31t09:00:00z', 400],
     ['2026-01-31T09:00Z', 400],
-  ])('a timestamp has capitals and seconds, and any age: %s', async (timestamp, status) => {
+  ])('a timestamp needs capitals and seconds, and may have any age: %s', async (timestamp, status) => {
     expect((await post('review.posted', {}, { timestamp })).status).toBe(status);
   });
 });
@@ -195,7 +195,7 @@ describe('the prelude for the local stack', () => {
     expect(await typed(localPrelude, command)).toEqual({ stdout: found(), stderr: '' });
   });
 
-  test('says that an output is missing', async () => {
+  test('reports a missing output', async () => {
     expect(await typed(localPrelude, 'output ShopClosedQueueUrl')).toEqual({
       stdout: 'exit code 1',
       stderr: `No output ShopClosedQueueUrl of ${stack.name}`,
@@ -203,7 +203,7 @@ describe('the prelude for the local stack', () => {
   });
 });
 
-test('the prelude for a stage says that an output is missing', async () => {
+test('the prelude for a stage reports a missing output', async () => {
   // Fakes the AWS CLI: there is no CloudFormation here. For an empty list the real one prints an empty line.
   expect(await typed(`${stagePrelude}aws() { echo; }`, 'output ShopClosedQueueUrl')).toEqual({
     stdout: 'exit code 1',
@@ -250,7 +250,7 @@ function pasted(commands: string, environment: Record<string, string> = {}): str
     .split('\n');
 }
 
-test('the settings for the local stack are gone from the shell that deploys', () => {
+test('the deploying shell unsets the settings for the local stack', () => {
   const local = {
     AWS_ENDPOINT_URL: 'http://localhost:4566',
     AWS_ACCESS_KEY_ID: 'any',
@@ -263,7 +263,7 @@ test('the settings for the local stack are gone from the shell that deploys', ()
   ]);
 });
 
-test('an output that is missing is said to be', () => {
+test('a missing output is reported', () => {
   const folder = mkdtempSync(join(tmpdir(), 'partner-webhooks-deploying-'));
   writeFileSync(
     join(folder, 'outputs.json'),
@@ -293,7 +293,7 @@ describe('the role of the pipeline', () => {
     ]);
   });
 
-  test('can assume roles of the bootstrap, and do nothing else', () => {
+  test('can assume roles of the bootstrap, and nothing else', () => {
     const template = readFileSync('node_modules/aws-cdk/lib/api/bootstrap/bootstrap-template.yaml', 'utf8');
     const roles = [...template.matchAll(/cdk-\$\{Qualifier\}-(?:\w+-)+role/g)].map(
       ([name]) => `${name.replace(/\$\{Qualifier\}/, 'hnb659fds')}-111122223333-eu-central-1`,
@@ -320,7 +320,7 @@ test.each(['docs/security.md', 'docs/reliability.md', 'docs/emulator.md'])(
   },
 );
 
-test('no document says that the partner repeats another answer than 401 and 500', () => {
+test('no document says that the partner repeats answers other than 401 and 500', () => {
   const documents = ['README.md', ...readdirSync('docs').map((file) => join('docs', file))];
   const clauses = documents
     .filter((file) => file.endsWith('.md'))

@@ -6,7 +6,7 @@ import { parsePayload } from '../../lambda/events/envelope.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 
 describe('the samples', () => {
-  test('are one for each event of the catalogue, named after it', () => {
+  test('exist for each event of the catalogue, with its name', () => {
     expect(
       readSamples()
         .map(({ name }) => name)

@@ -109,36 +109,36 @@ function mistaken(mistake: string, { secret, ...vector }: SigningVector): string
 }
 
 describe.each(vectors.map((vector) => [vector.name, vector] as const))('the vector %s', (_, vector) => {
-  test('accepts the HMAC of its body under its secret, in every spelling', () => {
+  test('accepts the HMAC of its body with its secret in every spelling', () => {
     expect(vector.accepted).toEqual(spelled(hmac(utf8(vector.secret), bodyOf(vector))));
   });
 
-  test('refuses what the mistakes make that it names', () => {
+  test('refuses the signatures of its named mistakes', () => {
     const made = Object.keys(vector.refused).map((mistake) => [mistake, mistaken(mistake, vector)]);
     expect(vector.refused).toEqual(Object.fromEntries(made));
   });
 
-  test('is signed as `npm run send` and the samples of events/ are', () => {
+  test('is signed like `npm run send` and the samples of events/', () => {
     const { secret } = vector;
     const signed = (encoding: 'hex' | 'base64') => signatureOf({ body: bodyOf(vector), secret, encoding });
     expect([signed('hex'), signed('base64')]).toEqual([vector.accepted.hex, vector.accepted.base64]);
   });
 });
 
-test('every body that is not UTF-8 is marked, and no other', () => {
+test('only bodies that are not UTF-8 are marked, and all of them', () => {
   const named = (which: (vector: SigningVector) => boolean) => vectors.filter(which).map(({ name }) => name);
   const marked = named(({ utf8: mark }) => mark === false);
   expect(marked.length).toBeGreaterThan(0);
   expect(marked).toEqual(named((vector) => !isUtf8(bodyOf(vector))));
 });
 
-test('no vector that the service reads as an event is said not to be JSON', () => {
+test('no vector that the service reads as an event is marked as not JSON', () => {
   const read = vectors.filter((vector) => parsePayload(bodyOf(vector)).kind === 'event');
   expect(read.map(({ name }) => name)).toContain('byte-order-mark');
   expect(read.filter(({ comment }) => comment.includes('not JSON')).map(({ name }) => name)).toEqual([]);
 });
 
-test('every spelling and mistake of the vectors is explained, and no other', () => {
+test('every spelling and mistake of the vectors is explained, and no others', () => {
   const named = (part: 'accepted' | 'refused') =>
     new Set(vectors.flatMap((vector) => Object.keys(vector[part])));
   expect({ spellings: named('accepted'), mistakes: named('refused') }).toEqual({
@@ -147,7 +147,7 @@ test('every spelling and mistake of the vectors is explained, and no other', () 
   });
 });
 
-test('the vectors of RFC 4231 are what it says (sections 4.2, 4.3 and 4.5)', () => {
+test('the vectors of RFC 4231 equal its sections 4.2, 4.3 and 4.5', () => {
   const published = vectors.filter(({ name }) => name.startsWith('rfc-4231-'));
   expect(published.map(({ name, accepted }) => [name, accepted.hex])).toEqual([
     ['rfc-4231-1', 'b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7'],

@@ -43,11 +43,11 @@ describe('the example’s type', () => {
     expect(Object.keys(schema?.properties.data.properties ?? {}).sort()).toEqual([...DATA_FIELDS].sort());
   });
 
-  test('is what a published example is parsed to', () => {
+  test('describes a parsed published example', () => {
     expect(parseReviewPosted(JSON.stringify(example))).toEqual(example);
   });
 
-  test('passes over fields that it does not know', () => {
+  test('ignores unknown fields', () => {
     const more = { ...example, sentBy: 'x', data: { ...Object(example.data), language: 'de' } };
     expect(parseReviewPosted(JSON.stringify(more))).toEqual(example);
   });
@@ -68,7 +68,7 @@ describe('the example’s type', () => {
   });
 });
 
-describe('the example beside the stack', () => {
+describe('the example next to the stack', () => {
   /** Log lines of the example. */
   const lines: Record<string, unknown>[] = [];
   let folder: string;
@@ -114,7 +114,7 @@ describe('the example beside the stack', () => {
     return Items;
   };
 
-  test('keeps a review of a shop that it wants, and of no other', async () => {
+  test('stores reviews of its shops, and no others', async () => {
     const other = await post({ shop_id: 'shop-9', rating: 1 });
     const eventId = await post({ shop_id: 'shop-1', rating: 5, comment: 'Warm 😀' });
     await logged({ message: 'Kept', eventId });
@@ -131,7 +131,7 @@ describe('the example beside the stack', () => {
     expect(lines.filter((line) => line.eventId === other)).toEqual([]);
   });
 
-  test('is told in the words of the published schema', async () => {
+  test('gets notifications in the words of the published schema', async () => {
     const eventId = await post({ shop_id: 'shop-1', review_id: 'r-1', girl_id: 'g-1', name: 'Sora' });
     const { Body } = await told(eventId);
     const ajv = new Ajv2020({ strict: true });
@@ -142,7 +142,7 @@ describe('the example beside the stack', () => {
     expect(parseReviewPosted(Body ?? '')).toEqual(JSON.parse(Body ?? ''));
   });
 
-  test('keeps a review once that it is told of twice', async () => {
+  test('stores a review once if it is notified twice', async () => {
     const end = stack.faults.inject({ service: 'sns', kind: 'response-lost', every: 2 });
     const other = await post({ shop_id: 'shop-9', review_id: 'r-2' });
     await told(other);
@@ -167,7 +167,7 @@ describe('the example beside the stack', () => {
       }),
     );
 
-  test('has one of a batch fail alone', async () => {
+  test('fails only the failed message of a batch', async () => {
     Object.assign(process.env, {
       AWS_ENDPOINT_URL: stack.awsUrl,
       AWS_REGION: stack.operator.region,
@@ -185,7 +185,7 @@ describe('the example beside the stack', () => {
     expect((await rows()).map(({ event_id }) => event_id?.S)).toContain('c'.repeat(64));
   });
 
-  test('is told of no replay that it does not want', async () => {
+  test('gets no replays if it excludes them', async () => {
     const eventId = (digit: string) => digit.repeat(64);
     await publish(JSON.stringify({ ...example, eventId: eventId('a') }), { replay: 'mend' });
     await publish(JSON.stringify({ ...example, eventId: eventId('b') }));
@@ -193,7 +193,7 @@ describe('the example beside the stack', () => {
     expect(lines.filter((line) => line.eventId === eventId('a'))).toEqual([]);
   });
 
-  test('leaves what is no notification in its dead-letter queue, and says nothing of what it holds', async () => {
+  test('moves a malformed notification to its dead-letter queue, and does not log its content', async () => {
     const { Attributes } = await queues.client.send(
       new GetQueueAttributesCommand({
         QueueUrl: beside.outputs.QueueUrl,

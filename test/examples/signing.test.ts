@@ -225,7 +225,7 @@ describe.each(runnable.map((sample) => [sample.language, sample] as const))(
       });
     });
 
-    test('takes a redirect for an answer, and does not follow it', async () => {
+    test('treats a redirect as an answer, and does not follow it', async () => {
       await using server = await serve((request, response) => {
         response.writeHead(request.url === '/' ? 302 : 200, { location: '/elsewhere' }).end();
       });
@@ -249,7 +249,7 @@ describe.each(runnable.map((sample) => [sample.language, sample] as const))(
       ['nothing answers', 'http://127.0.0.1:1/', secret],
       ['the address is not one of HTTP', 'file:///dev/null', secret],
       ['there is no secret', '', ''],
-    ])('says so in one line where %s', async (_, url, key) => {
+    ])('says so in one line if %s', async (_, url, key) => {
       expect(await post(url, key)).toEqual({
         code: 1,
         out: '',
@@ -259,7 +259,7 @@ describe.each(runnable.map((sample) => [sample.language, sample] as const))(
   },
 );
 
-for (const { language, version } of missing) test.skip(`${language} is not there: ${version}`, () => {});
+for (const { language, version } of missing) test.skip(`${language} is not installed: ${version}`, () => {});
 
 const readme = readFileSync('examples/signing/README.md', 'utf8');
 

@@ -75,7 +75,7 @@ describe('consumers', () => {
   const batch = fc.uniqueArray(record, { maxLength: 10, selector: ({ messageId }) => messageId });
 
   // Takes 6 s: hundreds of batches for each event.
-  test('settle every record of every batch, and never throw out of it', async () => {
+  test('settle every record of every batch, and never throw', async () => {
     let [done, failed] = [0, 0];
     for (const event of eventNames) {
       Object.assign(process.env, functionEnvironment(kebabCase(event), aws));

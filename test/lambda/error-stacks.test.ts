@@ -72,20 +72,17 @@ test.each([
       ),
     ],
   },
-])(
-  'the stack of a failed $event leads from the call that failed to the consumer',
-  async ({ event, places }) => {
-    lines.logged.length = 0;
-    await invoke(kebabCase(event), sample(event));
-    const [failed] = lines.of(kebabCase(event), 'Failed');
-    const write = place('lambda/effects/event-order.ts', 'await write()', 'versionedWrite');
-    expect(ourFrames(failed?.stack).slice(0, 2 + places.length)).toEqual([write, ...places, takesEffect]);
-  },
-);
+])('the stack of a failed $event leads from the failed call to the consumer', async ({ event, places }) => {
+  lines.logged.length = 0;
+  await invoke(kebabCase(event), sample(event));
+  const [failed] = lines.of(kebabCase(event), 'Failed');
+  const write = place('lambda/effects/event-order.ts', 'await write()', 'versionedWrite');
+  expect(ourFrames(failed?.stack).slice(0, 2 + places.length)).toEqual([write, ...places, takesEffect]);
+});
 
 const ourFrames = (stack: unknown) => (stack as string[]).filter((frame) => frame.startsWith('lambda/'));
 
-test('what caused an error has its own stack', async () => {
+test('the cause of an error has its own stack', async () => {
   await invoke('review-posted', sample('review.posted'));
   const [failed] = lines.of('review-posted', 'Failed');
   expect(failed).toMatchObject({
@@ -106,7 +103,7 @@ test.each([
     service: 's3' as const,
     attributes: { payloadKey: { dataType: 'String', stringValue: 'shop.updated/large' } },
   },
-])('a call whose connection ends is named: $call, and no fault of the version', async (given) => {
+])('a call whose connection ends is named: $call, and does not count against the version', async (given) => {
   lines.logged.length = 0;
   lines.metrics.length = 0;
   const heal = stack.faults.inject({ service: given.service, kind: 'down' });
@@ -120,7 +117,7 @@ test.each([
   expect(lines.published('VersionError')).toEqual([]);
 });
 
-test('the stack of a delivery that was not accepted leads to what the receiver did with it', async () => {
+test("the stack of a delivery that was not accepted leads to the receiver's code", async () => {
   const sends = 'await this.#client.send(\n      new SendMessageCommand({\n        QueueUrl: kind';
   const payload = { event: 'shop.updated', data: { shop_id: 's' }, timestamp: '2026-01-31T09:00:00Z' };
   await new Partner(stack.outputs.WebhookUrl).post(payload);
@@ -132,7 +129,7 @@ test('the stack of a delivery that was not accepted leads to what the receiver d
   ]);
 });
 
-test('an error out of a handler is reported with places in our sources, as Lambda itself does not', async () => {
+test('an uncaught error of a handler is reported with places in our sources', async () => {
   expect(await invoke('receiver', 'no request')).toMatchObject({
     ok: false,
     trace: expect.arrayContaining([

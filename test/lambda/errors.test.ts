@@ -33,24 +33,21 @@ test.each([
   { code: 'ECONNREFUSED', expected: 'connection refused' },
   { code: 'ETIMEDOUT', expected: 'no answer in time' },
   { code: 'ENOTFOUND', expected: 'host not found' },
-])(
-  'a call that fails is named, and what happened to its connection: $expected',
-  async ({ code, expected }) => {
-    const client = new DynamoDBClient({
-      ...clientSettings,
-      requestHandler: { handle: () => Promise.reject(Object.assign(new Error('x'), { code })) },
-      region: 'us-east-1',
-      credentials: { accessKeyId: 'any', secretAccessKey: 'any' },
-    });
-    const error = await client.send(new DeleteItemCommand({ TableName: 'cast', Key: {} })).catch((e) => e);
-    const described = await describeError(error);
-    expect(described).toMatchObject({ call: 'DynamoDB DeleteItem', error: expected });
-    expect(described).not.toHaveProperty('errorMessage');
-    expect(errorText(described)).toBe(`DynamoDB DeleteItem: ${expected}`);
-  },
-);
+])('a failed call is named, with the state of its connection: $expected', async ({ code, expected }) => {
+  const client = new DynamoDBClient({
+    ...clientSettings,
+    requestHandler: { handle: () => Promise.reject(Object.assign(new Error('x'), { code })) },
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'any', secretAccessKey: 'any' },
+  });
+  const error = await client.send(new DeleteItemCommand({ TableName: 'cast', Key: {} })).catch((e) => e);
+  const described = await describeError(error);
+  expect(described).toMatchObject({ call: 'DynamoDB DeleteItem', error: expected });
+  expect(described).not.toHaveProperty('errorMessage');
+  expect(errorText(described)).toBe(`DynamoDB DeleteItem: ${expected}`);
+});
 
-test('what caused an error is described, too', async () => {
+test('the cause of an error is described, too', async () => {
   const error = named('IdempotencyPersistenceLayerError', 'Failed to save', {
     cause: named('TimeoutError', 'slow'),
   });
@@ -70,12 +67,12 @@ test.each(['InvalidParameterValue', 'SyntaxError', 'SerializationException'])(
   },
 );
 
-test('what is no error is described by its type', async () => {
+test('a thrown value that is not an error is described by its type', async () => {
   expect(await describeError('Sora')).toEqual({ error: 'string' });
   expect(errorText(await describeError('Sora'))).toBe('string');
 });
 
-test('an error whose stack cannot be read is described all the same', async () => {
+test('an error whose stack cannot be read is described, too', async () => {
   const error = Object.defineProperty(named('Error', 'broken'), 'stack', {
     get: () => {
       throw new Error('no stack');
@@ -129,7 +126,7 @@ function stackOf(message: string, frames: readonly string[], header = `Error: ${
   return sourceStack(Object.assign(new Error(message), { stack }), maps);
 }
 
-describe('a frame is shown', () => {
+describe('a stack frame', () => {
   test.each([
     { frame: 'a.add (FILE:1:8)', expected: PUT },
     { frame: 'async r.#e (FILE:1:8)', expected: PUT },
@@ -140,7 +137,7 @@ describe('a frame is shown', () => {
     { frame: 'a (FILE:1:18)', expected: SMITHY },
     { frame: 'FILE:1:28', expected: 'lambda/effects/cast.ts:3' },
     { frame: 'FILE:1:2', expected: 'index.mjs:1:2 (minified)' },
-  ])('$frame as $expected', ({ frame, expected }) => {
+  ])('$frame is shown as $expected', ({ frame, expected }) => {
     expect(stackOf('no', [frame.replace('FILE', `${url}index.mjs`)])).toEqual([expected]);
   });
 
@@ -156,21 +153,21 @@ test.each([
   'a (FOLDER/hanako/index.mjs:1:8)',
   'async Promise.all (index 0)',
   'eval (eval at a (FOLDER/index.mjs:1:8), <anonymous>:1:1)',
-])('a frame that is not of the bundle is left out: %s', (frame) => {
+])('a frame outside of the bundle is left out: %s', (frame) => {
   expect(stackOf('no', [frame.replace('FOLDER/', url)])).toEqual([]);
 });
 
-test('frames of the bundle are shown without the others between them', () => {
+test('frames of the bundle are shown without others in between', () => {
   const frames = [`a (${url}index.mjs:1:8)`, 'b (node:internal/timers:1:8)', `c (${url}index.mjs:1:18)`];
   expect(stackOf('no', frames)).toEqual([PUT, SMITHY]);
 });
 
-test('frames in a row of one package are one', () => {
+test('consecutive frames of one package are merged', () => {
   const frames = [18, 8, 18, 19, 20, 8].map((column) => `a (${url}index.mjs:1:${column})`);
   expect(stackOf('no', frames)).toEqual([SMITHY, PUT, SMITHY, PUT]);
 });
 
-test('of many frames the innermost are shown', () => {
+test('the innermost of many frames are shown', () => {
   const frames = Array.from({ length: 50 }, (_, index) => `a (${url}index.mjs:1:${index % 2 ? 18 : 28})`);
   const shown = stackOf('no', [`a (${url}index.mjs:1:8)`, ...frames]);
   expect(shown).toHaveLength(MAX_FRAMES);
@@ -186,7 +183,7 @@ test('an error without a stack has no frames', () => {
   expect(sourceStack({ name: 'Error', message: 'no' }, maps)).toEqual([]);
 });
 
-test('whatever a message holds, nothing of it is shown', () => {
+test('text of a message is never shown', () => {
   const part = fc.oneof(
     fc.string(),
     fc.constantFrom('\n', '    at ', ' (', ')', ':', ':1:8', ':1:18)', '\n    at a (', '.mjs', '.mjs:1:8)'),

@@ -35,11 +35,11 @@ describe('a log line', () => {
 
   const facts = { service: expect.any(String), eventId: 'event-1' };
 
-  test('has the service and its own facts, and nothing that the log group knows', async () => {
+  test('has the service and its own facts, and nothing that the log group tells', async () => {
     expect(await lineOf({})).toEqual(facts);
   });
 
-  test('says so in the first invocation of an environment', async () => {
+  test('marks the first invocation of an environment', async () => {
     expect(await lineOf({ invocation: 1 })).toEqual({ ...facts, cold_start: true });
   });
 

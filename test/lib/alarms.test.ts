@@ -54,7 +54,7 @@ function leadsTo({ template: of, properties }: StageResource): string[] {
 const countedMetric = ({ properties }: Resource): string => properties.MetricTransformations[0].MetricName;
 
 describe('every alarm', () => {
-  test('notifies the alarm topic when it begins and when it is over, unless CodeDeploy reads it', () => {
+  test('notifies the alarm topic when it begins and ends, unless CodeDeploy reads it', () => {
     const notifies = ({ path, template: of, properties }: StageResource) =>
       path.startsWith('Canaries/') ||
       [properties.AlarmActions, properties.OKActions].every(
@@ -63,13 +63,13 @@ describe('every alarm', () => {
     expect(breaking(notifies)).toEqual([]);
   });
 
-  test('describes what users lose, what to do first, where to read on, and where to look', () => {
+  test('describes the loss of users, the first step, the card, and links', () => {
     const text =
       /^Impact: \S.*\. First step: \S.*\. See \S+\/operations(\.md)?#[a-z-]+(\n(Queue|Log|Function|Topic|API|Certificate|Dashboard): https:\/\/[a-z0-9-]+\.console\.aws\.amazon\.com\/\S+)+$/;
     expect(breaking((one) => text.test(describedAs(one)))).toEqual([]);
   });
 
-  test('leads to the queue, topic, function or API that it watches, or to its log', () => {
+  test('links to its queue, topic, function or API, or to its log', () => {
     const ownerOf = (path: string) => path.split('/')[0];
     const leads = (one: StageResource) => {
       const watched = one.template.resources.filter(({ logicalId }) =>
@@ -82,7 +82,7 @@ describe('every alarm', () => {
     expect(breaking(leads)).toEqual([]);
   });
 
-  test('leads to the log in which its metric is counted, or to the dashboard if there are several', () => {
+  test('links to the log in which its metric is counted, or to the dashboard if there are several', () => {
     const filters = Map.groupBy(
       ofEveryStage.filter(({ type }) => type === 'AWS::Logs::MetricFilter'),
       (filter) => `${filter.stage} ${countedMetric(filter)}`,
@@ -97,7 +97,7 @@ describe('every alarm', () => {
     expect(breaking(leads)).toEqual([]);
   });
 
-  test('leads to the lines of a log by a pattern that CloudWatch Logs knows', () => {
+  test('links to log lines with a pattern that CloudWatch Logs accepts', () => {
     const links = everyAlarm.flatMap((one) => [
       ...describedAs(one).matchAll(/log-events\$3FfilterPattern\$3D(\S+)\$26start\$3D-\d+$/gm),
     ]);
@@ -108,7 +108,7 @@ describe('every alarm', () => {
     }
   });
 
-  test('rings for what is there, not for what is missing: no traffic is no fault, unless silence is', () => {
+  test('fires on data, not on missing data, unless it is about silence', () => {
     // `Paused` never has a value: its alarm keeps the state that commands set.
     const others: Readonly<Record<string, string>> = {
       Quiet: 'breaching',
@@ -122,7 +122,7 @@ describe('every alarm', () => {
     expect(breaking(treats)).toEqual([]);
   });
 
-  test('rings as the table of alarms says, and each entry of the table is an alarm', () => {
+  test('fires as the table of alarms says, and each entry of the table is an alarm', () => {
     for (const { path, properties } of everyAlarm) {
       const { metric, rings: given } = definitionOf(path) as AlarmDefinition;
       const periods = typeof given.periods === 'string' ? expect.any(Number) : (given.periods ?? 1);
@@ -140,7 +140,7 @@ describe('every alarm', () => {
     );
   });
 
-  test('is on one plain metric that there is', () => {
+  test('uses one existing metric without metric math', () => {
     const counted = ofEveryStage.filter(({ type }) => type === 'AWS::Logs::MetricFilter').map(countedMetric);
     // `Paused` has no values: commands set the state of its alarm.
     const own = [...counted, ...Object.keys(metrics), 'Paused'];
@@ -152,7 +152,7 @@ describe('every alarm', () => {
   });
 });
 
-test('each canary leads to the log of the function that it takes back', () => {
+test('each canary links to the log of the function that it rolls back', () => {
   const canaries = everyAlarm.filter(({ path }) => path.startsWith('Canaries/'));
   expect(canaries).not.toEqual([]);
   for (const canary of canaries) {
@@ -162,7 +162,7 @@ test('each canary leads to the log of the function that it takes back', () => {
   }
 });
 
-test('every queue and every topic has alarms on itself', () => {
+test('every queue and topic has alarms', () => {
   const owners = ['AWS::SQS::Queue', 'AWS::SNS::Topic'].flatMap((type) => template.ofType(type));
   for (const { logicalId, path } of owners) {
     const ofTopic = path.endsWith('/Topic') || path.startsWith('Effects/');
@@ -194,11 +194,11 @@ describe('a description', () => {
     return sharedAssembly(`runbook-of-${runbookLength}`, { stage, stages: { [stage]: { runbook } } });
   };
 
-  test('fits if the name of the stage is the longest and the runbook has 120 characters', async () => {
+  test('fits with the longest stage name and a runbook of 120 characters', async () => {
     await synthesis(120);
   });
 
-  test('that does not fit ends the synthesis, which names the alarm and what to shorten', async () => {
+  test('that is too long ends the synthesis, which names the alarm and what to shorten', async () => {
     await expect(synthesis(250)).rejects.toThrow(
       /at most 1,024 characters .* Shorten runbook, or the name of the stage:\n(.*\n)* {2}GirlScheduleChanged\/Waiting has 1,\d{3}\n/,
     );
@@ -218,7 +218,7 @@ describe('a link to the console', () => {
     { region: 'cn-north-1', host: 'console.amazonaws.cn' },
     { region: 'us-gov-west-1', host: 'console.amazonaws-us-gov.com' },
     { region: 'eusc-de-east-1', host: 'console.amazonaws-eusc.eu' },
-  ])('of $region leads to $host', ({ region, host }) => {
+  ])('for $region points to $host', ({ region, host }) => {
     const arn = `arn:aws:acm:${region}:111122223333:certificate/0a1b-2c`;
     expect(
       certificateLink(new Stack(new App(), 'Test', { env: { account: '111122223333', region } }), arn),
@@ -235,7 +235,7 @@ const counting = (metric: string, line: object) =>
     .map(({ properties }) => template.referred(properties.LogGroupName));
 const consumerLogs = eventNames.map((event) => `${pascalCase(event)}/Consumer/Log`);
 
-describe('an alarm rings', () => {
+describe('an alarm fires', () => {
   test('for one message on a dead-letter queue, also while a look hides it', () => {
     const hidden: PeriodValues[] = Array(MAX_LOOK_SECONDS / 60).fill([0]);
     expect(rings(alarm('Quarantine/NotEmpty'), [[1]])).toBe(true);
@@ -250,13 +250,13 @@ describe('an alarm rings', () => {
     expect(threshold).toBeLessThan(thresholdInPause);
   });
 
-  test('as long as an event is paused: nothing but a command sets it', () => {
+  test('while an event is paused: only a command sets it', () => {
     expect(Object.keys(metrics)).not.toContain('Paused');
     expect(template.ofType('AWS::Logs::MetricFilter').map(countedMetric)).not.toContain('Paused');
   });
 
   // Firehose's format: developer guide, "Monitor using CloudWatch Logs".
-  test('when Firehose could not write an object of the archive', () => {
+  test('if Firehose could not write an object of the archive', () => {
     const message =
       '{"deliveryStreamARN":"arn:aws:firehose:us-east-1:000000000000:deliverystream/s","destination":"arn:aws:s3:::b","deliveryStreamVersionId":1,"message":"Access was denied.","errorCode":"S3.AccessDenied"}';
     expect(counting(alarm('Archive/Failing').MetricName, JSON.parse(message))).toEqual(['Archive/Log']);
@@ -286,14 +286,14 @@ describe('an alarm rings', () => {
     { what: 'times out', line: report('timeout') },
     { what: 'dies', line: report('error') },
     { what: 'ends before its answer', line: report('failure') },
-  ])('when any consumer $what in each of three periods of five minutes', ({ line }) => {
+  ])('if any consumer $what in each of three periods of five minutes', ({ line }) => {
     expect(counting(alarm('Failing').MetricName, line)).toEqual(consumerLogs);
     expect(alarm('Failing').Dimensions).toBeUndefined();
     expect(rings(alarm('Failing'), [[1], [1], [1]])).toBe(true);
     expect(rings(alarm('Failing'), [[1], [], [1]])).toBe(false);
   });
 
-  test('not when consumers do what they should', () => {
+  test('not if consumers work', () => {
     const done = { level: 'INFO', message: 'Processed', latencyMs: 12 };
     expect([done, report('success')].flatMap((line) => counting('Failures', line))).toEqual([]);
   });
@@ -304,13 +304,16 @@ describe('an alarm rings', () => {
     { message: 'Parked', logs: ['Receiver/Log'] },
     { message: 'Accepted', logs: [] },
     { message: 'Processed', logs: [] },
-  ])('again for each event that is put aside, whatever is there already: $message', ({ message, logs }) => {
-    expect(counting(alarm('PutAside').MetricName, { message })).toEqual(logs);
-    expect(alarm('PutAside').Dimensions).toBeUndefined();
-    expect(rings(alarm('PutAside'), [[1]])).toBe(true);
-  });
+  ])(
+    'again for each event that is put aside, even if the queue has others: $message',
+    ({ message, logs }) => {
+      expect(counting(alarm('PutAside').MetricName, { message })).toEqual(logs);
+      expect(alarm('PutAside').Dimensions).toBeUndefined();
+      expect(rings(alarm('PutAside'), [[1]])).toBe(true);
+    },
+  );
 
-  test('for wrong signatures alone for an hour, not among right ones, and not in silence', () => {
+  test('after an hour of only wrong signatures, not among right ones, and not in silence', () => {
     const rung = alarm('Receiver/WrongSecret');
     expect([rung.MetricName, rung.Period]).toEqual(['Verified', 3600]);
     expect(rings(rung, [[1], [0, 0, 0]])).toBe(true);
@@ -319,7 +322,7 @@ describe('an alarm rings', () => {
   });
 });
 
-describe('by a setting, an alarm rings', () => {
+describe('a setting makes an alarm fire', () => {
   const settings = JSON.parse(JSON.stringify(stages['every-setting']));
   const pathsLike = (end: string, of = everySetting) =>
     of
@@ -367,7 +370,7 @@ describe('by a setting, an alarm rings', () => {
     },
   );
 
-  test('only of what the stage asks for; deliveries are late after an hour by default', () => {
+  test('only as configured; deliveries are late after an hour by default', () => {
     expect(pathsLike('Quiet').sort()).toEqual(['Receiver/Quiet', 'ShopUpdated/Quiet']);
     expect(pathsLike('Lag').sort()).toEqual(['Lag', 'ShopUpdated/Lag']);
     expect([pathsLike('Quiet', template), pathsLike('Lag', template)]).toEqual([[], ['Lag']]);
@@ -390,7 +393,7 @@ describe('by a setting, an alarm rings', () => {
   });
 });
 
-describe('of what the receiver logs about a delivery', () => {
+describe("the receiver's log line of a delivery", () => {
   const shop = { event: 'shop.updated', data: { shop_id: 'alarms' }, timestamp: new Date().toISOString() };
   let stack: LocalStack;
   const texts: string[] = [];
@@ -448,23 +451,23 @@ describe('of what the receiver logs about a delivery', () => {
     { kind: 'with a malformed signature', values: [] },
     { kind: 'without a signature', values: [] },
     { kind: 'from the smoke test', values: [] },
-  ])('Verified counts $values if it is $kind', ({ kind, values }) => {
+  ])('makes Verified $values if it is $kind', ({ kind, values }) => {
     expect(lines[kind]).not.toEqual([]);
     expect(counted('Verified', kind)).toEqual(values);
   });
 
-  test('DeliveryLag counts how late it is, only if it is accepted', () => {
+  test('makes DeliveryLag its lateness only if it is accepted', () => {
     const [lag, ...more] = counted('DeliveryLag', ...Object.keys(lines));
     expect(more).toEqual([]);
     expect(lag).toBeGreaterThanOrEqual(0);
     expect(lag).toBeLessThan(60_000);
   });
 
-  test('PutAside counts it once if it is parked or unusable', () => {
+  test('makes PutAside 1 if it is parked or unusable', () => {
     expect(counted('PutAside', ...Object.keys(lines))).toEqual([1, 1]);
   });
 
-  test('one line is about an accepted event: a log is paid by the byte', () => {
+  test('is the only one, because logs are paid by the byte', () => {
     const [line, ...more] = lines.accepted ?? [];
     expect(more).toEqual([]);
     const keys = Object.keys(JSON.parse(line ?? '')).filter((key) => key !== 'cold_start');

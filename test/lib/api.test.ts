@@ -24,7 +24,7 @@ describe('the HTTP API', () => {
     expect(only(http, 'AWS::ApiGatewayV2::Route').RouteKey).toBe('POST /api/v1/webhooks/partner');
   });
 
-  test('hands a delivery to the receiver with payload format 2.0', () => {
+  test('sends a delivery to the receiver with payload format 2.0', () => {
     const { IntegrationUri, PayloadFormatVersion } = only(http, 'AWS::ApiGatewayV2::Integration');
     expect([http.functionBehind(IntegrationUri), PayloadFormatVersion]).toEqual(['Receiver/Function', '2.0']);
   });
@@ -61,7 +61,7 @@ describe('the REST API', () => {
     expect(only(rest, 'AWS::ApiGateway::Stage').StageName).toBe('api');
   });
 
-  test('hands the bytes of any body to the receiver as they were sent', () => {
+  test('sends the bytes of any body to the receiver unchanged', () => {
     const { BinaryMediaTypes, EndpointConfiguration } = only(rest, 'AWS::ApiGateway::RestApi');
     expect(BinaryMediaTypes).toEqual(['*/*']);
     expect(EndpointConfiguration).toEqual({ Types: ['REGIONAL'] });
@@ -107,13 +107,13 @@ describe('the REST API', () => {
     },
   );
 
-  test('has its answers with its deployment: a change of them makes another', () => {
+  test('is deployed again if its answers change', () => {
     const [deployment] = rest.ofType('AWS::ApiGateway::Deployment');
     const responses = rest.ofType('AWS::ApiGateway::GatewayResponse').map(({ logicalId }) => logicalId);
     expect(deployment?.dependsOn).toEqual(expect.arrayContaining(responses));
   });
 
-  test('has every alarm that an HTTP API has, and those of its firewall', () => {
+  test('has every alarm of an HTTP API, and those of its firewall', () => {
     const alarmsOf = (template: SynthesisedTemplate) =>
       template
         .ofType('AWS::CloudWatch::Alarm')
@@ -125,13 +125,13 @@ describe('the REST API', () => {
     }
   });
 
-  test('is watched by its own metrics, of its one stage', () => {
+  test('is watched by metrics of its only stage', () => {
     const { MetricName, Dimensions } = alarm('rest', 'ServerErrors');
     const names = Dimensions.map(({ Name }: { Name: string }) => Name);
     expect([MetricName, ...names]).toEqual(['5XXError', 'ApiName', 'Stage']);
   });
 
-  test('has throttles and blocks among its server errors, and an alarm that names those to look at first', () => {
+  test('counts throttles and blocks as server errors, and the alarm names those to look at first', () => {
     const textOf = (gateway: Gateway) => JSON.stringify(alarm(gateway, 'ServerErrors').AlarmDescription);
     expect(textOf('rest')).toContain('or are throttled or blocked before it');
     expect(textOf('rest')).toContain('First step: if Throttled, Unavailable, TooLarge or Blocked also fires');
@@ -139,13 +139,13 @@ describe('the REST API', () => {
   });
 
   // X-Ray traces deliveries only from the receiver on, as behind an HTTP API.
-  test('is not followed by X-Ray itself', () => {
+  test('is not traced by X-Ray', () => {
     expect(only(rest, 'AWS::ApiGateway::Stage').TracingEnabled).toBeUndefined();
   });
 });
 
 describe('either API', () => {
-  test('API Gateway may invoke the receiver for this API and its one route only', () => {
+  test('API Gateway may invoke the receiver for this API and its only route', () => {
     const { SourceArn, Principal, FunctionName } = only(http, 'AWS::Lambda::Permission');
     expect([Principal, http.functionBehind(FunctionName)]).toEqual([
       'apigateway.amazonaws.com',
@@ -166,7 +166,7 @@ describe('either API', () => {
     );
   });
 
-  test('logs each request in the same fields, neither a body nor a signature', () => {
+  test('logs each request in the same fields, without body and signature', () => {
     const { Format } = only(http, 'AWS::ApiGatewayV2::Stage').AccessLogSettings;
     const ofRest = only(rest, 'AWS::ApiGateway::Stage').AccessLogSetting.Format;
     expect(Format).not.toMatch(/body|signature|header/i);
@@ -268,7 +268,7 @@ describe('AWS WAF', () => {
       ActionToUse: object;
     }[];
 
-  test('stands before the stage, with AWS’ lists and a rate for each address, and keeps no samples', () => {
+  test('protects the stage with AWS’ lists and a rate per address, and keeps no samples', () => {
     const { WebACLArn, ResourceArn } = only(rest, 'AWS::WAFv2::WebACLAssociation');
     expect(rest.referred(WebACLArn)).toBe('Api/Firewall');
     const stage = idOf(rest, 'AWS::ApiGateway::Stage', 'Api/RestApi/DeploymentStage.api');
@@ -289,7 +289,7 @@ describe('AWS WAF', () => {
       expect(VisibilityConfig.SampledRequestsEnabled).toBe(false);
   });
 
-  test('only counts what a list has against a body or its sender, and docs/security.md names each such rule', () => {
+  test('only counts matches in a body or its sender, and docs/security.md names each such rule', () => {
     const overrides: Override[] = lists.flatMap(overridesOf);
     for (const { ActionToUse } of overrides) expect(ActionToUse).toEqual({ Count: {} });
     for (const { OverrideAction } of lists) expect(OverrideAction).toEqual({ None: {} });
@@ -299,7 +299,7 @@ describe('AWS WAF', () => {
     expect(named).toHaveLength(10);
   });
 
-  test('is none unless it is asked for', () => {
+  test('is off by default', () => {
     expect(http.has('AWS::WAFv2::WebACL')).toBe(false);
   });
 
@@ -308,7 +308,7 @@ describe('AWS WAF', () => {
     { name: 'BlockedByAmazonIpReputationList', rule: 'AWSManagedRulesAmazonIpReputationList', atLeast: 1 },
     { name: 'BlockedByKnownBadInputsRuleSet', rule: 'AWSManagedRulesKnownBadInputsRuleSet', atLeast: 1 },
     { name: 'BlockedByCommonRuleSet', rule: 'AWSManagedRulesCommonRuleSet', atLeast: 1 },
-  ])('rings by $name if it blocks $atLeast in five minutes', ({ name, rule, atLeast }) => {
+  ])('fires $name if it blocks $atLeast in five minutes', ({ name, rule, atLeast }) => {
     const rung = alarm('rest', name);
     const { VisibilityConfig } = firewall.Rules.find(({ Name }: { Name: string }) => Name === rule);
     expect([rung.MetricName, rung.Period]).toEqual(['BlockedRequests', 300]);

@@ -38,7 +38,7 @@ describe('the archive', () => {
     expect(puts).toEqual([`${name}/Consumer/Role firehose:PutRecordBatch`]);
   });
 
-  test('is read by the role of the delivery streams alone', () => {
+  test('is read only by the role of the delivery streams', () => {
     const reads = prod.ofType('AWS::IAM::Role').flatMap((role) =>
       prod
         .permissionsOf(role)
@@ -51,7 +51,7 @@ describe('the archive', () => {
     ]);
   });
 
-  test('keeps and collects records as long as configured; the notes of forgettings and replays stay', () => {
+  test('keeps and collects records as long as configured; the notes of forget and replay stay', () => {
     expect([recordsOf(prod), recordsOf(everySetting)].map((rule) => rule.ExpirationInDays)).toEqual([
       30, 365,
     ]);
@@ -66,7 +66,7 @@ describe('the archive', () => {
   test.each([
     { stage: 'prod', template: prod },
     { stage: 'every-setting', template: everySetting },
-  ])('outlives no payload that a record may refer to: $stage', ({ template }) => {
+  ])('is not kept longer than a payload that a record may refer to: $stage', ({ template }) => {
     const [{ ExpirationInDays: payload }] = rulesOf(template, 'Payloads');
     const secondsOnQueues = ['ShopUpdated/Queue', 'ShopUpdated/DeadLetterQueue']
       .map((path) => template.at('AWS::SQS::Queue', path).properties.MessageRetentionPeriod)
@@ -74,7 +74,7 @@ describe('the archive', () => {
     expect(payload).toBeGreaterThanOrEqual(recordsOf(template).ExpirationInDays + secondsOnQueues / 86_400);
   });
 
-  test('of zero days is none, and consumers put nothing', async () => {
+  test('of zero days does not exist, and consumers write no records', async () => {
     const stage = { stages: { dev: { archive: { days: 0 } } } };
     const without = new SynthesisedTemplate(await sharedAssembly('no-archive', stage));
     expect(without.resources.filter(({ path }) => path.startsWith('Archive/'))).toEqual([]);
@@ -108,13 +108,13 @@ describe('the table', () => {
     expect(written.sort()).toEqual(projected.sort());
   });
 
-  test('has a day more than records are kept, as S3 rounds their end up to midnight', () => {
+  test('has one day more than records are kept, because S3 rounds their end up to midnight', () => {
     const rangeOf = (template: SynthesisedTemplate) =>
       only(template, 'AWS::Glue::Table').TableInput.Parameters['projection.date.range'];
     expect([rangeOf(prod), rangeOf(everySetting)]).toEqual(['NOW-31DAYS,NOW', 'NOW-366DAYS,NOW']);
   });
 
-  test('has names of its database and columns that need no quotation marks', () => {
+  test('has a database and columns whose names need no quotation marks', () => {
     const { Columns } = TableInput.StorageDescriptor;
     const columns = Columns.map(({ Name }: { Name: string }) => Name);
     const { ArchiveDatabase } = prod.outputs;
@@ -131,7 +131,7 @@ describe('the workgroup', () => {
   test.each([
     { stage: 'prod', template: prod, gigabytes: 10 },
     { stage: 'every-setting', template: everySetting, gigabytes: 25 },
-  ])('ends a query that reads more than configured, and lets nobody set anything else: $stage', (given) => {
+  ])('ends a query that reads more than configured, and allows no other settings: $stage', (given) => {
     expect(workgroupOf(given.template)).toMatchObject({
       EnforceWorkGroupConfiguration: true,
       BytesScannedCutoffPerQuery: given.gigabytes * 2 ** 30,
@@ -155,7 +155,7 @@ describe('the workgroup', () => {
   });
 });
 
-test('nobody may query by this stack: no policy of it names Athena or Glue', () => {
+test('this stack allows nobody to query: no policy of it names Athena or Glue', () => {
   const policies = prod.ofType('AWS::IAM::Policy').concat(prod.ofType('AWS::IAM::Role'));
   expect(JSON.stringify(policies.map(({ properties }) => properties))).not.toMatch(/"(athena|glue):/);
 });

@@ -31,7 +31,7 @@ function refusals(given: unknown, credentials = {}): string[] {
 }
 
 describe('a stage without fields', () => {
-  test('keeps its data, deploys step by step and has what the code says', () => {
+  test('keeps its data, deploys step by step and has the defaults', () => {
     const { events, ...config } = parseConfig('prod', {});
     expect(config).toEqual({
       removalPolicy: 'retain',
@@ -62,23 +62,23 @@ describe('a stage without fields', () => {
     });
   });
 
-  test('protects no table that its stack should take with it', () => {
+  test('protects no table that is deleted with its stack', () => {
     expect(parseConfig('dev', { removalPolicy: 'destroy' }).deletionProtection).toBe(false);
   });
 });
 
-test('every setting that is documented is set in every-setting.json, or in the stage with a key for everything', () => {
+test('every documented setting is in every-setting.json, or in the stage with its own key', () => {
   const { properties } = z.toJSONSchema(configSchema(), { io: 'input' });
   const set = Object.keys({ ...everySetting, ...stages.encrypted });
   expect(set.sort()).toEqual(Object.keys(properties ?? {}).sort());
 });
 
-test('every setting that is documented is taken', () => {
+test('every documented setting is accepted', () => {
   expect(parseConfig('prod', everySetting, home)).toMatchObject(everySetting);
 });
 
 describe('is refused', () => {
-  test('whatever is wrong, all at once, each with its field', () => {
+  test('with all its errors at once, each with its field', () => {
     expect(
       refusals(
         {
@@ -113,7 +113,7 @@ describe('is refused', () => {
     ]);
   });
 
-  test('a field, an event or a warning that is nearly right, with the one that may be meant', () => {
+  test('with a suggestion for a misspelled field, event or warning', () => {
     expect(
       refusals({
         archive: { day: 3 },
@@ -129,7 +129,7 @@ describe('is refused', () => {
     ]);
   });
 
-  test('any value of a wrong type, in words of ours', () => {
+  test('in our own words for any value of a wrong type', () => {
     const values = ['', 5, null, true, [], [5], { other: 1 }];
     const problems = values.flatMap((value) =>
       withEachField(everySetting, value).flatMap((given) => refusals(given)),
@@ -156,7 +156,7 @@ describe('is refused', () => {
     },
   );
 
-  test('a long value with its beginning', () => {
+  test('with the beginning of a long value', () => {
     expect(refusals({ region: 'x'.repeat(1_000) })).toEqual([
       `region: must be a region like eu-central-1 (it is "${'x'.repeat(79)}…)`,
     ]);
@@ -255,13 +255,13 @@ test.each(['us-gov-west-1', 'cn-north-1', 'eusc-de-east-1'])('the region %s is t
 });
 
 describe('the account of a stage', () => {
-  test('counts before that of the credentials', () => {
+  test('has precedence over that of the credentials', () => {
     expect(refusals({ account: '444455556666', secretArn }, home)).toEqual([
       "secretArn: must be of the stage's account, 444455556666",
     ]);
   });
 
-  test('is not judged where nobody knows it', () => {
+  test('is not checked without credentials', () => {
     expect(parseConfig('prod', { secretArn }).secretArn).toBe(secretArn);
   });
 });
@@ -306,20 +306,20 @@ function warningsOf(fields: object): string[] {
 
 const others = (...ids: string[]) => warningIds.filter((one) => !ids.includes(one)).toSorted();
 
-test('a stage that says nothing is warned of all that it lacks', () => {
+test('a stage without settings gets warnings for everything that is missing', () => {
   expect(warningsOf({})).toEqual(warningIds.toSorted());
 });
 
-test('the warning of lost refusals names both ways out', () => {
+test('the warning about lost refusals names both solutions', () => {
   const text = textsOf({}).find((one) => one.includes('refusals-are-lost'));
   expect(text).toMatch(/Set gateway to rest, .* or set receiver\.reservedConcurrency\./);
 });
 
-test('a stage that is there to be thrown away is warned of nothing', () => {
+test('a disposable stage gets no warnings', () => {
   expect(warningsOf({ removalPolicy: 'destroy' })).toEqual([]);
 });
 
-describe('a stage is not warned', () => {
+describe('a stage gets no warning', () => {
   test.each([
     { id: 'no-alarm-recipient', given: { alarmEmails: ['night@example.com'] } },
     {
@@ -332,11 +332,11 @@ describe('a stage is not warned', () => {
     { id: 'no-quiet-after', given: { quietAfter: 3 } },
     { id: 'no-quiet-after', given: { events: { 'shop.updated': { quietAfter: 3 } } } },
     { id: 'relative-runbook', given: { runbook: 'https://wiki.example.com/operations' } },
-  ])('of $id if it has $given', ({ id, given }) => {
+  ])('about $id if it has $given', ({ id, given }) => {
     expect(warningsOf(given)).toEqual(others(id));
   });
 
-  test('of forged requests or lost refusals if the receiver has concurrency of its own', () => {
+  test('about forged requests or lost refusals if the receiver has reserved concurrency', () => {
     const fields = { receiver: { reservedConcurrency: 200 } };
     expect(warningsOf(fields)).toEqual(others('no-reserved-concurrency', 'refusals-are-lost'));
   });

@@ -115,7 +115,7 @@ describe('the dashboard', () => {
     expect(tops).toEqual(tops.toSorted((one, other) => one - other));
   });
 
-  test('shows the state of every alarm and makes none', () => {
+  test('shows the state of every alarm and creates none', () => {
     const states = body.widgets.flatMap((widget) =>
       widget.type === 'alarm' ? widget.properties.alarms : [],
     );
@@ -124,7 +124,7 @@ describe('the dashboard', () => {
     expect(alarms.filter(({ path }) => path.startsWith('Dashboard/'))).toEqual([]);
   });
 
-  test('has a place in 24 columns for each widget, and no two widgets at one place', () => {
+  test('places each widget in 24 columns, without overlaps', () => {
     const taken = new Map<string, string>();
     for (const { x, y, width, height, type } of body.widgets) {
       expect(x + width).toBeLessThanOrEqual(24);
@@ -137,14 +137,14 @@ describe('the dashboard', () => {
     }
   });
 
-  test('says the unit of every axis and draws no point for less than a minute', () => {
+  test('names the unit of every axis and draws no point for less than a minute', () => {
     for (const { title, properties, metrics } of graphs) {
       expect([title, properties.yAxis.left.label]).toEqual([title, expect.stringMatching(/./)]);
       for (const { options } of metrics) expect([60, 300, 3600, 86400]).toContain(options.period);
     }
   });
 
-  test('defines every id that a formula uses, and writes numbers as metric math takes them', () => {
+  test('defines every id that a formula uses, and writes numbers for metric math', () => {
     for (const { metrics } of graphs) {
       const ids = metrics.flatMap(({ options }) => options.id ?? []);
       expect(new Set(ids).size).toBe(ids.length);
@@ -157,7 +157,7 @@ describe('the dashboard', () => {
 });
 
 describe('what the dashboard shows', () => {
-  test('of AWS are metrics of resources of this stack', () => {
+  test('from AWS is a metric of a resource of this stack', () => {
     for (const { name: metricName, dimensions } of ofAws) {
       const { GlobalSecondaryIndexName, ...resources } = dimensions;
       expect(Object.keys(resources)).toHaveLength(1);
@@ -184,7 +184,7 @@ describe('what the dashboard shows', () => {
     expect(left.map(({ path }) => path)).toEqual([]);
   });
 
-  test('forgets no index of a table', () => {
+  test('includes every index of a table', () => {
     const indexes = template
       .ofType('AWS::DynamoDB::Table')
       .flatMap(({ properties }) => properties.GlobalSecondaryIndexes ?? [])
@@ -193,7 +193,7 @@ describe('what the dashboard shows', () => {
     expect(new Set(seen.filter((index) => index !== undefined))).toEqual(new Set(indexes));
   });
 
-  test('of the functions are all the metrics that they report, by the dimensions that they report', () => {
+  test('of the functions is every metric that they report, by its dimensions', () => {
     // A metric with the version as a dimension is another metric after each deployment.
     const lasting = Object.entries(reportedMetrics).filter(
       ([, { dimensions }]) => !(dimensions as readonly string[]).includes('version'),
@@ -208,7 +208,7 @@ describe('what the dashboard shows', () => {
     }
   });
 
-  test('is counted by filters of the logs, a formula, or one of these', () => {
+  test('is counted by log filters, a formula, or one of these', () => {
     const filters = template
       .ofType('AWS::Logs::MetricFilter')
       .map(({ properties }) => properties.MetricTransformations[0].MetricName);
@@ -219,7 +219,7 @@ describe('what the dashboard shows', () => {
 });
 
 describe('the row of each event', () => {
-  test('is there, in the order of the catalogue', () => {
+  test('exists, in the order of the catalogue', () => {
     expect(headings('###')).toEqual(eventNames.map((event) => `${event}: ${catalogue[event].processing}`));
   });
 
@@ -277,7 +277,7 @@ describe('the cost', () => {
     }
   });
 
-  test('sums what it multiplies', () => {
+  test('sums its products', () => {
     const used = graph('US dollars per hour, last two days').metrics.filter(
       ({ options }) => options.expression === undefined,
     );
@@ -285,22 +285,22 @@ describe('the cost', () => {
   });
 });
 
-describe('a metric that functions report', () => {
+describe('a metric of functions', () => {
   const scope = new Stack(new App(), 'Test');
 
-  test('is refused without a dimension that it is reported with', () => {
+  test('is refused if a dimension is missing', () => {
     const receiver = logMetrics(scope, { service: 'receiver' });
     expect(() => receiver.metric('Rejected')).toThrow('Rejected needs the dimension reason');
   });
 
-  test('has no dimension that it is not reported with', () => {
+  test('has only the dimensions that it is reported with', () => {
     const consumer = logMetrics(scope, { service: 'girl-created', event: 'girl.created' });
     expect(consumer.metric('Failed').dimensions).toEqual({ service: 'girl-created', event: 'girl.created' });
     expect(consumer.metric('BuryFailed').dimensions).toEqual({ service: 'girl-created' });
   });
 });
 
-test('each line in a graph is where an alarm rings, on the axis of the metric that it watches', () => {
+test('each line in a graph is the threshold of an alarm, on the axis of its metric', () => {
   const alarms = template.ofType('AWS::CloudWatch::Alarm').map(({ properties }) => properties);
   const lined = graphs.filter(({ properties }) => properties.annotations !== undefined);
   expect(lined.length).toBeGreaterThan(eventNames.length);

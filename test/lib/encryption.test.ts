@@ -71,7 +71,7 @@ const decryptAndGenerate = (key: string, services?: readonly string[]) => {
 
 const isForAlarms = (statement: unknown) => JSON.stringify(statement).includes('cloudwatch.amazonaws.com');
 
-describe('a stage with a key of its own', () => {
+describe('a stage with its own key', () => {
   let template: SynthesisedTemplate;
   let key: Resource;
   beforeAll(async () => {
@@ -79,7 +79,7 @@ describe('a stage with a key of its own', () => {
     key = template.at('AWS::KMS::Key', 'TopicKey');
   });
 
-  test('has one key for data and one for alarms, which are rotated and kept', () => {
+  test('has one key for data and one for alarms, both rotated and retained', () => {
     const keys = template.ofType('AWS::KMS::Key');
     expect(keys.map(({ path }) => path).sort()).toEqual(['AlarmKey', 'TopicKey']);
     for (const { properties, deletionPolicy } of keys) {
@@ -88,7 +88,7 @@ describe('a stage with a key of its own', () => {
     }
   });
 
-  test('is heard when its key is disabled: the alarm topic is under another one, which its alarms may use', () => {
+  test('reports a disabled key: the alarm topic has another key, which its alarms may use', () => {
     const alarmKey = template.at('AWS::KMS::Key', 'AlarmKey');
     const topic = template.at('AWS::SNS::Topic', 'Alarms/Topic');
     expect(topic.properties.KmsMasterKeyId).toEqual({ 'Fn::GetAtt': [alarmKey.logicalId, 'Arn'] });
@@ -106,19 +106,19 @@ describe('a stage with a key of its own', () => {
     });
   });
 
-  test('keeps under it everything that holds data', () => {
+  test('encrypts everything that holds data', () => {
     for (const type of Object.keys(KEY_OF)) expect(template.has(type)).toBe(true);
     expect(notUnder(template, { 'Fn::GetAtt': [key.logicalId, 'Arn'] })).toEqual(['Alarms/Topic']);
   });
 
-  test('has no resource of which nobody has said whether it holds data', () => {
+  test('has only resources of which it is known whether they hold data', () => {
     const unknown = template.resources
       .map(({ type }) => type)
       .filter((type) => !(type in KEY_OF) && !WITHOUT_DATA.some((known) => known.test(type)));
     expect(new Set(unknown)).toEqual(new Set());
   });
 
-  test('asks KMS for a bucket key, not for each object, and for a data key of a queue every five minutes', () => {
+  test('uses a bucket key instead of a key per object, and a data key of a queue every five minutes', () => {
     for (const { properties } of template.ofType('AWS::S3::Bucket')) {
       expect(properties.BucketEncryption.ServerSideEncryptionConfiguration[0].BucketKeyEnabled).toBe(true);
     }
@@ -127,7 +127,7 @@ describe('a stage with a key of its own', () => {
     }
   });
 
-  test('lets CloudWatch use the key for alarms of its account alone, until the alarm topic has moved', () => {
+  test('lets CloudWatch use the key for alarms of its account only, until the alarm topic has moved', () => {
     const { Statement } = key.properties.KeyPolicy;
     expect(Statement.filter(isForAlarms)).toEqual([
       {
@@ -140,7 +140,7 @@ describe('a stage with a key of its own', () => {
     ]);
   });
 
-  test('has the policy that docs/security.md asks of an existing key', async () => {
+  test('has the policy that docs/security.md shows for an existing key', async () => {
     const document = await readFile('docs/security.md', 'utf8');
     const [, policy = ''] = /```json\n(.*?)```/s.exec(document) ?? [];
     const { Statement } = key.properties.KeyPolicy;
@@ -151,7 +151,7 @@ describe('a stage with a key of its own', () => {
     );
   });
 
-  test('begins the names of alarms with the stack’s, as CloudFormation does where none is given', () => {
+  test('begins alarm names with the stack’s, like CloudFormation without a given name', () => {
     const names = template
       .ofType('AWS::CloudWatch::Alarm')
       .map(({ properties: { AlarmName } }) => AlarmName?.['Fn::Join'][1][0] ?? AlarmName);
@@ -160,7 +160,7 @@ describe('a stage with a key of its own', () => {
     expect(others).toEqual([]);
   });
 
-  test('leaves the names of all logs but the access log to CloudFormation, which begins them with the stack’s', () => {
+  test('lets CloudFormation name all logs but the access log, beginning with the stack’s name', () => {
     const logs = template
       .ofType('AWS::Logs::LogGroup')
       .filter(({ path }) => path !== 'Api/AccessLog')
@@ -183,7 +183,7 @@ describe('a stage with a key of its own', () => {
     },
   );
 
-  test('lets the delivery streams write the archive, and make the grant by which Firehose encrypts them', () => {
+  test('lets the delivery streams write the archive, and Firehose create its grant', () => {
     const [decrypt = '', generate = ''] = decryptAndGenerate('TopicKey', ['s3']);
     expect(keyGrants(template, 'Archive/Writer')).toEqual([
       'kms:CreateGrant TopicKey {"Bool":{"kms:GrantIsForAWSResource":"true"}}',
@@ -202,7 +202,7 @@ describe('a stage with a key of its own', () => {
     expect(others.flatMap((path) => keyGrants(template, path))).toEqual([]);
   });
 
-  test('puts nothing under the key before every role may use it: a deployment refuses no delivery', () => {
+  test('encrypts nothing before every role may use the key, so that a deployment rejects no delivery', () => {
     const grants = template.resources
       .filter(({ type, path }) => type === 'AWS::IAM::Policy' && path.endsWith('/KeyPolicy'))
       .map(({ logicalId }) => logicalId);
@@ -213,7 +213,7 @@ describe('a stage with a key of its own', () => {
     expect(early.map(({ path }) => path)).toEqual([]);
   });
 
-  test('tries new versions of its functions when the key comes', async () => {
+  test('tests new versions of its functions when the key is added', async () => {
     const prod = new SynthesisedTemplate(await stageAssembly('prod'));
     const digests = (of: SynthesisedTemplate): string[] =>
       of
@@ -224,8 +224,8 @@ describe('a stage with a key of its own', () => {
   });
 });
 
-describe('a stage without one', () => {
-  test('has a key for its topics, and nothing else under it', () => {
+describe('a stage without its own key', () => {
+  test('has a key for its topics only', () => {
     const template = new SynthesisedTemplate(testAssembly());
     const topicKey = { 'Fn::GetAtt': [template.at('AWS::KMS::Key', 'TopicKey').logicalId, 'Arn'] };
     const others = template.resources.filter(({ type }) => type in KEY_OF && type !== 'AWS::SNS::Topic');
@@ -235,7 +235,7 @@ describe('a stage without one', () => {
 });
 
 describe('an existing key', () => {
-  test('is the one of everything, beside those of an existing secret and of alarms, and none is made for data', async () => {
+  test('encrypts everything, next to keys of an existing secret and of alarms, and no key is created for data', async () => {
     const stage = { ...stages.encrypted, encryption: { keyArn }, secretArn };
     const template = new SynthesisedTemplate(
       await sharedAssembly('own', { stage: 'own', stages: { own: stage } }),
@@ -248,7 +248,7 @@ describe('an existing key', () => {
   });
 });
 
-test('a stage without an archive has no consumer that uses the key but through the services that it calls', async () => {
+test('a stage without an archive has consumers that use the key only through the services that they call', async () => {
   const stage = { ...stages.encrypted, archive: { days: 0 } };
   const template = new SynthesisedTemplate(
     await sharedAssembly('unarchived', { stage: 'unarchived', stages: { unarchived: stage } }),

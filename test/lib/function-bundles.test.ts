@@ -84,7 +84,7 @@ async function loadedAtStart(service: string): Promise<string[]> {
 }
 
 describe('bundles', () => {
-  test('there is one for the receiver, one for the smoke test and one for each event', () => {
+  test('exist for the receiver, the smoke test and each event', () => {
     expect(services.toSorted()).toEqual(['receiver', 'smoke-test', ...eventNames.map(kebabCase)].sort());
   });
 
@@ -97,7 +97,7 @@ describe('bundles', () => {
     expect(both.filter((source) => !STATELESS.includes(source))).toEqual([]);
   });
 
-  test('the one of the receiver has at most 600 KB, with what it imports on demand', () => {
+  test('of the receiver have at most 600 KB, with imports on demand', () => {
     expect(sizeOf(filesOf('receiver'))).toBeLessThanOrEqual(MAXIMUM_WHOLE_BYTES);
   });
 
@@ -151,12 +151,12 @@ describe('a synthesis into another folder', () => {
   });
   afterAll(() => rm(outdir, { recursive: true }));
 
-  test('does not deploy what an earlier one left', () => {
+  test('does not deploy the output of an earlier one', () => {
     expect(readdirSync(receiver())).toContain('index.mjs');
     expect(readdirSync(receiver())).not.toContain('chunk-OLD.mjs');
   });
 
-  test('makes the same files, so that nothing is deployed anew for it', () => {
+  test('makes the same files, so that nothing is deployed again', () => {
     const texts = (folder: string) =>
       Object.fromEntries(readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), 'utf8')]));
     expect(texts(receiver())).toEqual(texts(bundles.get('receiver') ?? ''));
@@ -188,11 +188,11 @@ test.each([
   { source: 'class A { b() { return { c: () => here() }; } }', expected: 'c' },
   { source: 'here();', expected: undefined },
   { source: 'export const handler = consume("e", () => here());', expected: undefined },
-])('in a reduced source map, the call in `$source` is in $expected', ({ source, expected }) => {
+])('a reduced source map maps the call in `$source` to $expected', ({ source, expected }) => {
   expect(namesIn(source)).toEqual([expected]);
 });
 
-test('a function ends where it ends', () => {
+test('the end of a function is found', () => {
   const source = ['function a() {', '  here();', '}', 'here();', 'const b = () => here(); here();'].join(
     '\n',
   );

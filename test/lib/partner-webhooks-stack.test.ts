@@ -48,7 +48,7 @@ const mappingOf = ({ stage, path }: StageResource) =>
   mappings.find((mapping) => mapping.stage === stage && mapping.queue.path === path);
 
 describe('the pipeline of each event', () => {
-  test('is one for each event of the catalogue, in every stage, from its queue to its consumer', () => {
+  test('exists for each event of the catalogue, in every stage, from queue to consumer', () => {
     const found = mappings.map(({ stage, queue, consumer }) => [stage, queue.path, consumer.path]);
     const names = eventNames.map((event) => pascalCase(event));
     const expected = Object.keys(stages).flatMap((stage) =>
@@ -57,7 +57,7 @@ describe('the pipeline of each event', () => {
     expect(found.sort()).toEqual(expected.sort());
   });
 
-  test('has a dead-letter queue of its own after 10 receives, and a consumer that knows both', () => {
+  test('has its own dead-letter queue after 10 receives, and a consumer that knows both', () => {
     for (const { template, queue, consumer } of mappings) {
       const deadLetterQueue = queue.path.replace('/Queue', '/DeadLetterQueue');
       const { maxReceiveCount, deadLetterTargetArn } = queue.properties.RedrivePolicy;
@@ -70,7 +70,7 @@ describe('the pipeline of each event', () => {
     }
   });
 
-  test('reports the failures of a batch item by item, and leaves concurrency to the receiver', () => {
+  test('reports failures by message, and leaves concurrency to the receiver', () => {
     for (const { properties } of mappings) {
       expect(properties.FunctionResponseTypes).toEqual(['ReportBatchItemFailures']);
       expect(properties.ScalingConfig).toEqual({ MaximumConcurrency: expect.any(Number) });
@@ -111,11 +111,11 @@ describe('every queue, topic and bucket', () => {
     { type: 'AWS::SQS::Queue', action: 'sqs:*' },
     { type: 'AWS::SNS::Topic', action: 'sns:Publish' },
     { type: 'AWS::S3::Bucket', action: 's3:*' },
-  ])('denies everything that does not come over TLS', ({ type, action }) => {
+  ])('rejects everything that is not sent over TLS', ({ type, action }) => {
     expect(breaking(type, demandsTls(action))).toEqual([]);
   });
 
-  test('no queue, topic or bucket lets another account in', () => {
+  test('no queue, topic or bucket allows another account', () => {
     const bound = '{"StringEquals":{"aws:SourceAccount":{"Ref":"AWS::AccountId"}}}';
     const ofOneAccount = ({ properties, stage }: StageResource) =>
       properties.PolicyDocument.Statement.filter(
@@ -130,14 +130,14 @@ describe('every queue, topic and bucket', () => {
     }
   });
 
-  test('can be made public by nobody', () => {
+  test('cannot be made public', () => {
     const blocks = ['BlockPublicAcls', 'BlockPublicPolicy', 'IgnorePublicAcls', 'RestrictPublicBuckets'];
     const isPrivate = ({ properties }: StageResource) =>
       blocks.every((block) => properties.PublicAccessBlockConfiguration?.[block] === true);
     expect(breaking('AWS::S3::Bucket', isPrivate)).toEqual([]);
   });
 
-  test('keeps a message for 14 days, the longest that SQS can, and half of it if a consumer is to take it', () => {
+  test('keeps a message for 14 days, the limit of SQS, or half of it if a consumer reads it', () => {
     const DAY = 24 * 60 * 60;
     const keeps = (queue: StageResource) =>
       queue.properties.MessageRetentionPeriod === (mappingOf(queue) === undefined ? 14 : 7) * DAY;
@@ -157,7 +157,7 @@ describe('every table', () => {
     expect(breaking('AWS::DynamoDB::Table', isRestorable)).toEqual([]);
   });
 
-  test('lets what expires expire: tombstones, and records of what was notified', () => {
+  test('deletes expired items: tombstones, and records of notifications', () => {
     const attributes = ofType('AWS::DynamoDB::Table').flatMap(({ path, properties }) =>
       properties.TimeToLiveSpecification === undefined ? [] : { path, ...properties.TimeToLiveSpecification },
     );
@@ -176,7 +176,7 @@ describe('every function', () => {
     expect(breaking('AWS::Lambda::Function', runs)).toEqual([]);
   });
 
-  test('is not followed by X-Ray, and may write no traces, unless the stage says so', () => {
+  test('is not traced by X-Ray, and may not write traces, unless the stage says so', () => {
     const isFollowed = ({ template, properties: { TracingConfig, Role } }: StageResource) => {
       const role = template.at('AWS::IAM::Role', template.referred(Role));
       const traces = template.permissionsOf(role).some(({ action }) => action === 'xray:PutTraceSegments');
@@ -195,7 +195,7 @@ describe('every function', () => {
     expect(breaking('AWS::Lambda::Function', logs)).toEqual([]);
   });
 
-  test('has a log group and a role of its own', () => {
+  test('has its own log group and role', () => {
     const functions = ofType('AWS::Lambda::Function');
     const own = functions.flatMap(({ stage, properties }) => [
       `${stage} ${JSON.stringify(properties.LoggingConfig.LogGroup)}`,
@@ -204,7 +204,7 @@ describe('every function', () => {
     expect(new Set(own).size).toBe(2 * functions.length);
   });
 
-  test('no function has the secret in its environment, only where it is', () => {
+  test('no function has the secret in its environment, only its ARN', () => {
     const names = ofType('AWS::Lambda::Function')
       .flatMap(({ properties }) => Object.keys(properties.Environment.Variables))
       .filter((name) => /secret|password|token/i.test(name));
@@ -212,14 +212,14 @@ describe('every function', () => {
   });
 });
 
-test('the secret is made by Secrets Manager and stands nowhere in the template', () => {
+test('Secrets Manager generates the secret, and the template does not contain it', () => {
   const isMade = ({ properties: { KmsKeyId, Description, ...others } }: StageResource) =>
     JSON.stringify(others) === '{"GenerateSecretString":{"ExcludePunctuation":true,"PasswordLength":64}}';
   expect(breaking('AWS::SecretsManager::Secret', isMade)).toEqual([]);
 });
 
 describe('every role', () => {
-  test('is taken on by the one service that needs it, and by nobody else', () => {
+  test('can be assumed only by the service that needs it', () => {
     const others: Readonly<Record<string, string>> = {
       'Archive/Writer': 'firehose.amazonaws.com',
       'Canaries/Role': 'codedeploy.amazonaws.com',
@@ -236,7 +236,7 @@ describe('every role', () => {
     expect(breaking('AWS::IAM::Role', isForOne)).toEqual([]);
   });
 
-  test('only what knows no resources is allowed on `*`, and no action has a wildcard', () => {
+  test('only actions without resources are allowed on `*`, and no action has a wildcard', () => {
     const wide = ofType('AWS::IAM::Role')
       .flatMap((role) => role.template.permissionsOf(role))
       .filter(({ action, resource }) => resource === '*' || /[*?]/.test(action))
@@ -248,7 +248,7 @@ describe('every role', () => {
 });
 
 describe('every stage', () => {
-  test('tries all new versions before an alias moves to one', () => {
+  test('tests all new versions before an alias moves', () => {
     for (const { template, logicalId, properties } of ofType('Custom::SmokeTest')) {
       const tried = [properties.Receiver, ...properties.Consumers].map((version) =>
         template.referred(version),
@@ -261,7 +261,7 @@ describe('every stage', () => {
   });
 
   // Source: CDK API reference, `MetricFilterProps.metricValue`.
-  test('counts a field of a line only if its pattern names the field', () => {
+  test('counts a field of a line only if the pattern names the field', () => {
     const fields = ofType('AWS::Logs::MetricFilter').map(({ properties }) => ({
       field: properties.MetricTransformations[0].MetricValue,
       pattern: properties.FilterPattern,
@@ -306,7 +306,7 @@ function findings(assembly: string) {
   return { warnings: warnings.sort(), others: found.filter((finding) => !isWarning(finding)) };
 }
 
-describe('the checks of the template', () => {
+describe('cdk-nag', () => {
   test.each(Object.keys(stages))('find nothing in the stage %s that is not acknowledged', async (stage) => {
     const keepsDataAndSaysNothing = ['prod', 'encrypted'].includes(stage);
     expect(findings(await stageAssembly(stage))).toEqual({
@@ -315,7 +315,7 @@ describe('the checks of the template', () => {
     });
   });
 
-  test('find what is acknowledged if nothing is: the checks run, and no rule is acknowledged idly', async () => {
+  test('finds the acknowledged problems without acknowledgements: it runs, and no acknowledgement is unused', async () => {
     const assemblies = [await stageAssembly('prod', false), await stageAssembly('every-setting', false)];
     const found = assemblies.flatMap((assembly) => findings(assembly).others);
     expect([...new Set(found.map(({ rule }) => rule.replace(/\[.*/, '')))].sort()).toEqual([

@@ -28,7 +28,7 @@ describe.each([
   // would prevent a new deployment of its code, because a version is published once.
   const kept = type === 'AWS::DynamoDB::Table' ? 'Retain' : 'RetainExceptOnCreate';
 
-  test('is retained when the stack of prod is deleted, and goes with that of dev', () => {
+  test('is retained when the stack of prod is deleted, and deleted with that of dev', () => {
     expect(except(prod.ofType(type), ({ deletionPolicy }) => deletionPolicy === kept)).toEqual([]);
     expect(except(dev.ofType(type), ({ deletionPolicy }) => deletionPolicy === 'Delete')).toEqual([]);
   });
@@ -63,7 +63,7 @@ describe('a canary', () => {
     expect(new Set(steps)).toEqual(new Set(['CodeDeployDefault.LambdaCanary10Percent5Minutes']));
   });
 
-  test('takes a function back on what fails of the new versions: its own, and the receiver’s', () => {
+  test('rolls a function back on failures of the new versions: its own, and the receiver’s', () => {
     for (const { path, properties } of prod.ofType('AWS::CodeDeploy::DeploymentGroup')) {
       const { Alarms, Enabled } = properties.AlarmConfiguration;
       const alarms = Alarms.map(({ Name }: { Name: unknown }) => prod.referred(Name));
@@ -77,7 +77,7 @@ describe('a canary', () => {
     }
   });
 
-  test('looks at the new version alone: one that fails already does not keep its repair out', () => {
+  test('looks only at the new version: failures of the old one do not block a fix', () => {
     const watched = canaries.map((alarm) => ({
       path: alarm.path,
       metric: alarm.properties.MetricName,
@@ -98,14 +98,14 @@ describe('a canary', () => {
     ]);
   });
 
-  test('has another alarm for each version, which cannot begin in the state of the one before', () => {
+  test('has another alarm for each version, which does not begin in the old state', () => {
     for (const alarm of canaries) {
       const name = alarm.path.replace('Canaries/', 'PartnerWebhooks-prod-');
       expect(alarm.properties.AlarmName).toEqual({ 'Fn::Join': ['', [`${name}-`, versionOf(alarm)]] });
     }
   });
 
-  test('mails nobody: its metric goes on when the deployment is over', () => {
+  test('sends no mail: its metric continues when the deployment is over', () => {
     const actions = canaries.map(({ properties }) => properties.AlarmActions ?? properties.OKActions);
     expect(new Set(actions)).toEqual(new Set([undefined]));
   });
@@ -121,13 +121,13 @@ describe('a synthesis is refused', () => {
     });
   }
 
-  test('for a stage that there is not', async () => {
+  test('for a missing stage', async () => {
     await expect(synthesise({ stage: 'nope' })).rejects.toMatchObject({
       stderr: expect.stringContaining(`No stage 'nope'. Use -c stage=NAME with one of: dev, prod`),
     });
   });
 
-  test('for a secret of another account than that of the credentials', async () => {
+  test('for a secret of another account than the credentials’', async () => {
     const secretArn = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:partner-AbCdEf';
     const synthesis = synthesise(
       { stages: JSON.stringify({ dev: { secretArn } }) },
@@ -148,11 +148,11 @@ describe('a setting has its effect', () => {
   };
   const functionAt = (path: string) => everySetting.at('AWS::Lambda::Function', path).properties;
 
-  test('account and region: the stack can be deployed to these only', () => {
+  test('account and region: the stack can be deployed only there', () => {
     expect(everySetting.environment).toBe(`aws://${settings.account}/${settings.region}`);
   });
 
-  test('secretArn: an existing secret is read, and none is made', () => {
+  test('secretArn: an existing secret is read, and none is created', () => {
     const { Variables } = functionAt('Receiver/Function').Environment;
     expect(Variables.WEBHOOK_SECRET_ARN).toBe(settings.secretArn);
     expect(Variables.SECRET_GRACE_SECONDS).toBe(String(settings.rotationGraceHours * 60 * 60));
@@ -168,13 +168,13 @@ describe('a setting has its effect', () => {
     expect(secrets.sort()).toEqual([settings.previousSecretArn, settings.secretArn].sort());
   });
 
-  test('kmsKeyArn: an existing key encrypts every topic, and none is made', () => {
+  test('kmsKeyArn: an existing key encrypts every topic, and none is created', () => {
     const keys = everySetting.ofType('AWS::SNS::Topic').map(({ properties }) => properties.KmsMasterKeyId);
     expect(new Set(keys)).toEqual(new Set([settings.kmsKeyArn]));
     expect(everySetting.has('AWS::KMS::Key')).toBe(false);
   });
 
-  test('domain: it serves the API under the certificate, to client certificates of the trust store', () => {
+  test('domain: it serves the API with the certificate, for client certificates of the trust store', () => {
     const { name, certificateArn, ownershipCertificateArn, mutualTls } = settings.domain;
     expect(only('AWS::ApiGatewayV2::DomainName')).toMatchObject({
       DomainName: name,
@@ -252,7 +252,7 @@ describe('a setting has its effect', () => {
     expect(queue.properties.VisibilityTimeout).toBe(6 * timeout);
   });
 
-  test('cloudFront: consumers of shops invalidate the distribution, and no others', () => {
+  test('cloudFront: only consumers of shops invalidate the distribution', () => {
     const { distributionId, paths } = settings.cloudFront;
     for (const event of eventNames) {
       const { Variables } = functionAt(`${pascalCase(event)}/Consumer/Function`).Environment;
@@ -262,7 +262,7 @@ describe('a setting has its effect', () => {
     }
   });
 
-  test('alarmEmails and reviewEmails: these addresses are mailed', () => {
+  test('alarmEmails and reviewEmails: these addresses get mail', () => {
     const mails = everySetting.ofType('AWS::SNS::Subscription').map(({ properties }) => ({
       topic: everySetting.referred(properties.TopicArn),
       protocol: properties.Protocol,
@@ -297,7 +297,7 @@ describe('a setting has its effect', () => {
       }
     });
 
-    test('let nobody in a channel do anything in the account', () => {
+    test('give nobody in a channel any rights in the account', () => {
       for (const { GuardrailPolicies, IamRoleArn } of [slack, teams]) {
         expect(GuardrailPolicies).toEqual([
           { 'Fn::Join': ['', ['arn:', { Ref: 'AWS::Partition' }, ':iam::aws:policy/AWSDenyAll']] },
@@ -308,13 +308,13 @@ describe('a setting has its effect', () => {
     });
   });
 
-  test('runbook: alarms link to where the operations guide is published', () => {
+  test('runbook: alarms link to the published operations guide', () => {
     const links = ({ properties }: Resource) =>
       JSON.stringify(properties.AlarmDescription).includes(`See ${settings.runbook}#`);
     expect(except(everySetting.ofType('AWS::CloudWatch::Alarm'), links)).toEqual([]);
   });
 
-  test('logRetentionDays: every log is kept as long', () => {
+  test('logRetentionDays: every log is kept that long', () => {
     const days = everySetting
       .ofType('AWS::Logs::LogGroup')
       .map(({ properties }) => properties.RetentionInDays);

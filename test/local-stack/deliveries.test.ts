@@ -33,7 +33,7 @@ async function withStack<Result>(
   }
 }
 
-describe('what API Gateway answers by itself', () => {
+describe('what API Gateway answers itself', () => {
   /** Burst that the API's throttle allows. Beyond it, one request a second is allowed. */
   const BURST = 10;
 
@@ -187,7 +187,7 @@ describe('what is signed', () => {
   /** Neither UTF-8 nor JSON, although the content type is JSON. */
   const BYTES = Buffer.from([0x7b, 0xff, 0xfe, 0x7d]);
 
-  test('behind a REST API is every byte of a JSON body, and these are kept', async () => {
+  test('behind a REST API is every byte of a JSON body, and the bytes are stored', async () => {
     await withStack({ assembly: await gatewayAssembly('rest') }, async ({ outputs, operator }) => {
       const { status, body } = await new Partner(outputs.WebhookUrl).post(BYTES);
       const kept = await new Queues(operator).take(
@@ -210,7 +210,7 @@ describe('what is signed', () => {
     });
     afterAll(() => stack?.close());
 
-    test('is no JSON body that is not UTF-8, as it arrives as text', async () => {
+    test('is not a JSON body that is not UTF-8, because it arrives as text', async () => {
       const notUtf8 = vectors.filter(({ utf8 }) => utf8 === false).map(bodyOf);
       expect(notUtf8.length).toBeGreaterThan(0);
       for (const body of [BYTES, ...notUtf8]) {
@@ -239,7 +239,7 @@ describe('what is signed', () => {
   });
 });
 
-test('a rotation under load: no good delivery is answered 401, signed with the old secret or the new', async () => {
+test('a rotation under load: no good delivery gets 401, with the old or the new secret', async () => {
   /** Deliveries before the rotation, and as many after it. */
   const DELIVERIES = 100;
   const SENDERS = 4;
@@ -268,7 +268,7 @@ test('a rotation under load: no good delivery is answered 401, signed with the o
   });
 });
 
-test('a stage with a key for everything runs here, and a delivery has its effect and is archived', async () => {
+test('a stage with its own key for everything runs here, and a delivery has its effect and is archived', async () => {
   const problems: string[] = [];
   const options = {
     assembly: await stageAssembly('encrypted'),

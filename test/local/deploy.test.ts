@@ -104,12 +104,12 @@ const attributesOf = async (name: string) => {
   return Attributes;
 };
 
-test('everything is created once, and a later start finds it', async () => {
+test('everything is created once, and found by a later start', async () => {
   expect(await start(everything)).toEqual([]);
   expect(await start(everything)).toEqual([]);
 });
 
-test('what was created before something could not be is found by the next try', async () => {
+test('a failed creation leaves what was created for the next try', async () => {
   const wrong = { ...table, Properties: { ...table.Properties, AttributeDefinitions: [] } };
   await expect(
     deploy(resourcesOf({ ...everything, Added: wrong }), endpoint.aws, 'secret'),
@@ -119,7 +119,7 @@ test('what was created before something could not be is found by the next try', 
   expect(TableNames).toEqual(['Stack-Added', 'Stack-Table']);
 });
 
-test('without a restart a delivery stream stays as it is, and a rotated secret keeps its value', async () => {
+test('without a restart a delivery stream stays, and a rotated secret keeps its value', async () => {
   await start({ ...everything, Stream: stream('GZIP') });
   const { secrets, firehose } = endpoint.clients;
   await secrets.send(new PutSecretValueCommand({ SecretId: 'Stack-Secret', SecretString: 'rotated' }));
@@ -134,7 +134,7 @@ test('without a restart a delivery stream stays as it is, and a rotated secret k
   ]);
 });
 
-test('a queue gets what the template says now, and its default where that says nothing; messages stay', async () => {
+test('a queue gets its settings from the template, or the defaults; messages stay', async () => {
   const dead = {
     deadLetterTargetArn: 'arn:aws:sqs:eu-central-1:000000000000:Stack-Dead',
     maxReceiveCount: 3,
@@ -152,7 +152,7 @@ test('a queue gets what the template says now, and its default where that says n
   expect(attributes).not.toHaveProperty('RedrivePolicy');
 });
 
-test('what is gone from the template stays, and is named; what is new is created beside it', async () => {
+test('resources that left the template stay and are named; new ones are created', async () => {
   await start(everything);
   expect(await start({ Another: queue })).toEqual([
     'queue Stack-Queue',
@@ -180,7 +180,7 @@ test('a bucket gets the lifecycle of the template', async () => {
   ).rejects.toMatchObject({ name: 'NoSuchLifecycleConfiguration' });
 });
 
-test('rows stay where the keys are the same, in whatever order the template has them', async () => {
+test('rows stay if the keys are equal, in any order of the template', async () => {
   await start({ Table: table });
   const row = { id: { S: 'a' } };
   await endpoint.clients.dynamodb.send(new PutItemCommand({ TableName: 'Stack-Table', Item: row }));
@@ -209,7 +209,7 @@ test.each([
   );
 });
 
-test('another secret is the current one, and the one that was kept is the previous one', async () => {
+test('a new secret is the current one, and the stored one is the previous one', async () => {
   await start({ Secret: secret }, 'kept');
   await start({ Secret: secret }, 'another');
   const client = endpoint.clients.secrets;
@@ -218,7 +218,7 @@ test('another secret is the current one, and the one that was kept is the previo
   expect([await at('AWSCURRENT'), await at('AWSPREVIOUS')]).toEqual(['another', 'kept']);
 });
 
-test('a secret that was marked for deletion is made anew', async () => {
+test('a secret that was marked for deletion is created again', async () => {
   await start({ Secret: secret });
   await endpoint.clients.secrets.send(new DeleteSecretCommand({ SecretId: 'Stack-Secret' }));
   await start({ Secret: secret }, 'new');
@@ -228,7 +228,7 @@ test('a secret that was marked for deletion is made anew', async () => {
   expect(SecretString).toBe('new');
 });
 
-describe('a start that lets strangers in', () => {
+describe('a start with a public host', () => {
   const GRACE_MILLISECONDS = 24 * 60 * 60 * 1000;
 
   interface Given {
@@ -300,7 +300,7 @@ describe('a start that lets strangers in', () => {
     },
   );
 
-  test('succeeds once the grace period of the known secret has ended, and not before', async () => {
+  test('succeeds only after the grace period of the known secret', async () => {
     const kept = [LOCAL_SECRET, 'own'];
     expect(await startedAfter(kept, 'own', GRACE_MILLISECONDS - 60_000)).toMatch(REFUSED);
     expect(await startedAfter(kept, 'own', GRACE_MILLISECONDS + 1_000)).toBe('let in');
@@ -314,7 +314,7 @@ describe('a start that lets strangers in', () => {
     await expect(asserted).resolves.toBeUndefined();
   });
 
-  test('that is refused changes nothing of what was kept: the next one is refused, too', async () => {
+  test('that is refused does not change the stored state: the next one is refused, too', async () => {
     const keep = await mkdtemp(join(tmpdir(), 'partner-webhooks-kept-'));
     try {
       const kept = await openKeptState(keep, console.error);

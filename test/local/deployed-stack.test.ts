@@ -103,7 +103,7 @@ describe('a changed template', () => {
     await deliver();
   });
 
-  test('changes the variables of a function alone', async () => {
+  test('changes the variables of only one function', async () => {
     const changes = await update((all) => {
       const [, { Properties }] = named(all, 'AWS::Lambda::Function', 'ShopUpdated');
       const { Environment } = Properties as { Environment: { Variables: Record<string, string> } };
@@ -114,7 +114,7 @@ describe('a changed template', () => {
     await deliver();
   });
 
-  test('lets no delivery wait for long, fail or get lost', async () => {
+  test('delays or loses no delivery', async () => {
     let isUpdating = true;
     const deliveries: Promise<void>[] = [];
     const posting = (async () => {
@@ -137,7 +137,7 @@ describe('a changed template', () => {
     await Promise.all(deliveries);
   });
 
-  test('restarts an event source that it changes, which stays paused', async () => {
+  test('restarts a changed event source, which stays paused', async () => {
     const lambda = new LambdaClient(stack.operator);
     const mapping = async () => {
       const { EventSourceMappings = [] } = await lambda.send(new ListEventSourceMappingsCommand({}));
@@ -194,13 +194,13 @@ describe('a changed template', () => {
   });
 });
 
-describe('a template that cannot be run leaves the stack as it was:', () => {
+describe('a template that cannot be run does not change the stack:', () => {
   const unchanged = async () => {
     expect(await visibilityTimeout()).not.toBe('77');
     await deliver();
   };
 
-  test('one that is not understood', async () => {
+  test('with an unknown intrinsic function', async () => {
     await expect(
       update((all) => {
         Object.assign(queue(all, 'ShopUpdatedQueue')[1].Properties, { VisibilityTimeout: 'x' });
@@ -209,7 +209,7 @@ describe('a template that cannot be run leaves the stack as it was:', () => {
     await unchanged();
   });
 
-  test('a table with other keys', async () => {
+  test('with other keys of a table', async () => {
     await expect(
       update((all) => {
         Object.assign(queue(all, 'ShopUpdatedQueue')[1].Properties, { VisibilityTimeout: 77 });
@@ -223,7 +223,7 @@ describe('a template that cannot be run leaves the stack as it was:', () => {
     await unchanged();
   });
 
-  test('what fails when all but the API is updated', async () => {
+  test('whose API fails after everything else was updated', async () => {
     const before = stack.functions.get('receiver')?.definition;
     await expect(
       update((all) => {

@@ -137,7 +137,7 @@ describe('a function', () => {
     { service: 'girl-created', to: 'receive from girl.deleted', act: receive('GirlDeletedQueueUrl') },
     { service: 'review-posted', to: 'publish to the chat topic', act: publish('ChatTopicArn') },
     ...receiverRefusals.map((refusal) => ({ ...refusal, service: 'receiver' })),
-  ])('$service is refused what its role does not allow: $to', async ({ service, act }) => {
+  ])('$service may not do what its role does not allow: $to', async ({ service, act }) => {
     await expect(act(clientsOf(service))).rejects.toMatchObject({
       name: expect.stringMatching(/^(AccessDenied(Exception)?|AuthorizationErrorException)$/),
     });
@@ -153,7 +153,7 @@ describe('a function', () => {
     await expect(act(clientsOf())).resolves.toMatchObject({ $metadata: { httpStatusCode: 200 } });
   });
 
-  test('has its name on the command line, and an access key and an environment of its own', () => {
+  test('has its name on the command line, and its own access key and environment', () => {
     const functions = [...stack.functions.values()];
     expect([...stack.functions.keys()].sort()).toEqual(
       ['receiver', 'smoke-test', ...eventNames.map(kebabCase)].sort(),
@@ -174,13 +174,13 @@ describe('a receiver that is killed', () => {
   const post = () => new Partner(stack.outputs.WebhookUrl).post(review);
   const receiver = () => stack.functions.get('receiver')?.function;
 
-  test('while it is idle answers the next delivery as ever', async () => {
+  test('while it is idle answers the next delivery as usual', async () => {
     await receiver()?.kill();
     expect(receiver()?.environments).toBe(0);
     expect((await post()).status).toBe(200);
   });
 
-  test('in the middle of a delivery answers it with 500, and the next one as ever', async () => {
+  test('in the middle of a delivery answers it with 500, and the next one as usual', async () => {
     stack.faults.inject({ service: 'sqs', operation: 'SendMessage', kind: 'slow', milliseconds: 1_000 });
     const killed = receiver()?.killDuringNext(200);
     expect((await post()).status).toBe(500);
@@ -191,7 +191,7 @@ describe('a receiver that is killed', () => {
 });
 
 describe('an observer', () => {
-  test('gets a delivery and the item that it has changed, and no item that an operator changed', async () => {
+  test('gets a delivery and the item that it changed, but no changes by an operator', async () => {
     const shop = { shop_id: 'shop-observed' };
     await putGirl(clientsOf(), 'girl-of-an-operator');
     const delivery = { event: 'shop.updated', data: shop, timestamp: '2026-01-31T09:00:00Z' };
@@ -235,12 +235,12 @@ test.each(['webhook', 'AWS'])(
   },
 );
 
-describe('what a stack takes', () => {
+describe('the resources that a stack uses', () => {
   /** Number of execution environments, busy or not. */
   const environments = () =>
     [...stack.functions.values()].reduce((sum, item) => sum + item.function.environments, 0);
 
-  test('is bounded: a burst starts few environments beyond the first of each function', async () => {
+  test('are bounded: a burst starts few environments after the first of each function', async () => {
     const before = environments();
     const partner = new Partner(stack.outputs.WebhookUrl);
     const delivery = (index: number) => ({
@@ -255,7 +255,7 @@ describe('what a stack takes', () => {
     expect(environments() - before).toBeLessThanOrEqual(1);
   });
 
-  test('is told: requests served, and the most memory held', async () => {
+  test('are reported: requests served, and the maximum memory', async () => {
     const { requests } = stack.usage();
     await new Partner(stack.outputs.WebhookUrl).post({});
     const usage = stack.usage();
@@ -264,7 +264,7 @@ describe('what a stack takes', () => {
   });
 });
 
-test('a poison message in a batch ends in the dead-letter queue, and keeps no other from its effect', async () => {
+test('a poison message in a batch ends in the dead-letter queue, and the others have their effect', async () => {
   const { sqs } = clientsOf();
   const QueueUrl = stack.outputs.ShopUpdatedQueueUrl;
   const { Attributes } = await sqs.send(
@@ -302,7 +302,7 @@ describe('ports', () => {
     );
   }
 
-  test('are free again once the stack is closed: another one starts on the same ports', async () => {
+  test('are free after the stack is closed: another one starts on the same ports', async () => {
     const first = await startTestStack();
     const ports = { port: portOf(first.outputs.WebhookUrl), awsPort: portOf(first.awsUrl) };
     await first.close();
@@ -312,7 +312,7 @@ describe('ports', () => {
     await second.close();
   });
 
-  describe('that are taken', () => {
+  describe('in use', () => {
     const taken = createServer();
     let port: number;
 

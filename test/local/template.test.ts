@@ -35,7 +35,7 @@ describe('a cloud assembly', () => {
     }
   }
 
-  test('gives the name and the resources of its stack', () => {
+  test('has the name and the resources of its stack', () => {
     const Delayed = { Type: 'AWS::SQS::Queue', Properties: { DelaySeconds: 1 } };
     const Plain = { Type: 'AWS::SQS::Queue' };
     writeAssembly(
@@ -47,7 +47,7 @@ describe('a cloud assembly', () => {
     expect(template).toEqual({ Resources: { Delayed, Plain: { ...Plain, Properties: {} } }, Outputs: {} });
   });
 
-  test('gives the folder of an asset by the key in the template, and refuses one that it does not have', () => {
+  test('has the folder of an asset by the key in the template, and refuses unknown ones', () => {
     writeAssembly({ Hooks: stackArtifact });
     const { assetFolder } = readCloudAssembly(folder);
     expect(assetFolder('f00d.zip')).toBe(join(folder, 'asset.f00d'));
@@ -62,7 +62,7 @@ describe('a cloud assembly', () => {
     expect(() => readCloudAssembly(folder)).toThrow(`Expected one stack in ${folder}, found ${found}`);
   });
 
-  test('that does not exist is refused with the file that is missing', () => {
+  test('that does not exist is refused with the missing file', () => {
     expect(() => readCloudAssembly(folder)).toThrow(join(folder, 'manifest.json'));
   });
 });
@@ -167,7 +167,7 @@ describe('the name of a resource', () => {
     expect(resources.outputs().Arn?.split(/[:/]/).at(-1)).toMatch(expected);
   });
 
-  test('stays apart from another one that begins with the same 80 characters', () => {
+  test('differs from that of another one with the same first 80 characters', () => {
     const names = resourcesOf({ [`${'R'.repeat(99)}1`]: queue, [`${'R'.repeat(99)}2`]: queue })
       .ofType('AWS::SQS::Queue')
       .map(({ name }) => name);
@@ -209,20 +209,20 @@ describe('a reference to a resource', () => {
     expect(evaluate({ It: { Type: `AWS::${type}` } }, value)).toBe(expected);
   });
 
-  test('to a pseudo parameter is known', () => {
+  test('to a pseudo parameter is resolved', () => {
     const names = ['AccountId', 'Partition', 'Region', 'StackName', 'URLSuffix'];
     const refs = names.map((name) => ({ Ref: `AWS::${name}` }));
     expect(evaluate({}, { 'Fn::Join': [' ', refs] })).toBe('000000000000 aws eu-west-1 Hooks amazonaws.com');
   });
 
-  test('that makes the address of a REST API gives the local one', () => {
+  test('that makes the address of a REST API gives the local address', () => {
     const host = ['https://', { Ref: 'Api' }, '.execute-api.', { Ref: 'AWS::Region' }, '.'];
     const address = [...host, { Ref: 'AWS::URLSuffix' }, '/', { Ref: 'Stage' }, '/v1/hook'];
     const declared = { Api: restApi, Stage: restStage };
     expect(evaluate(declared, { 'Fn::Join': ['', address] })).toBe('http://localhost:3000/api/v1/hook');
   });
 
-  test('to a resource of a REST API, or to its root, gives an id of its own', () => {
+  test('to a resource of a REST API, or to its root, gives its own id', () => {
     const child = { Type: 'AWS::ApiGateway::Resource' };
     const ids = [{ 'Fn::GetAtt': ['Api', 'RootResourceId'] }, { Ref: 'Api' }, { Ref: 'V1' }, { Ref: 'Hook' }];
     const declared = { Api: restApi, V1: child, Hook: child };
@@ -353,7 +353,7 @@ describe('the resources of a type', () => {
     expect(read).toThrow(`The local stack cannot run ${Type} Culprit: ${property}: `);
   });
 
-  test('that the local stack does not know are listed once, without those that need nothing to run', () => {
+  test('that the local stack does not know are listed once, except those that need nothing to run', () => {
     const resources = resourcesOf({
       Bus: { Type: 'AWS::Events::EventBus' },
       Other: { Type: 'AWS::Events::EventBus' },
@@ -366,7 +366,7 @@ describe('the resources of a type', () => {
     expect(resources.unknownTypes()).toEqual(['AWS::Events::EventBus']);
   });
 
-  test('of the stack that is deployed are all known', () => {
+  test('of the deployed stack are all known', () => {
     const stack = readCloudAssembly(testAssembly());
     const place = { region: 'r', accountId: 'a', awsUrl: 'http://aws', apiUrl: 'http://api' };
     expect(new Resources(stack, place).unknownTypes()).toEqual([]);

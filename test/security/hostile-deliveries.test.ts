@@ -29,7 +29,7 @@ test('an event that is nested 400,000 deep has its effect', async () => {
   });
 });
 
-test('a list that is wrong from end to end is unusable, however long it is', async () => {
+test('a list with only wrong entries is unusable, however long it is', async () => {
   const list = `[${'1,'.repeat(1_000_000)}1]`;
   const answer = await partner.post(
     `{"event":"shop.updated","data":{"shop_id":"s","updated_fields":${list}},"timestamp":"${timestamp}"}`,

@@ -251,20 +251,20 @@ const leaksIn = (texts: readonly string[]) =>
   );
 
 describe('deliveries of every kind with personal data', () => {
-  test('leave a line of each outcome', () => {
+  test('write a line for each outcome', () => {
     const outcomes = ['Accepted', 'Parked', 'Unusable', 'Rejected', 'ServerError'];
     const ofConsumers = ['Processed', 'Stale', 'Duplicate', 'Failed', 'DeadLettered'];
     expect([...outcomes, ...ofConsumers].filter((outcome) => linesOf(outcome).length === 0)).toEqual([]);
   });
 
-  test('can be followed: what was accepted stands in a line with its event id and its request id', () => {
+  test('can be followed: each accepted one has a line with its event id and request id', () => {
     const untraceable = accepted.filter(
       ({ eventId, requestId }) => !lines.some((line) => line.includes(eventId) && line.includes(requestId)),
     );
     expect(untraceable).toEqual([]);
   });
 
-  test('say in each line of the receiver which request and which event it is about', () => {
+  test('name request and event in each line of the receiver', () => {
     const ofReceiver = parsed.of('receiver');
     expect(ofReceiver.length).toBeGreaterThan(30);
     const ids = { requestId: expect.any(String), eventId: expect.stringMatching(/^[0-9a-f]{64}$/) };
@@ -286,7 +286,7 @@ describe('deliveries of every kind with personal data', () => {
     expect(strange).toEqual([]);
   });
 
-  test('are counted by metrics that are known by name, each with its dimensions', () => {
+  test('are counted by known metrics, each with its dimensions', () => {
     const unknown = parsed.metrics.filter(({ name: metric, unit, dimensions }) => {
       const definition = new Map(Object.entries(metrics)).get(metric);
       const expected = ['service', ...(definition?.dimensions ?? [])];
@@ -307,7 +307,7 @@ describe('deliveries of every kind with personal data', () => {
     expect(leaksIn(lines)).toEqual([]);
   });
 
-  test('leave stacks of errors that are places in our sources and names of packages, and no other text', () => {
+  test('leave stacks of errors with only places in our sources and package names', () => {
     const place = /^(lambda\/[a-z/-]+\.ts:\d+( in (new )?[\w.#]+)?|node_modules\/[@\w/.-]+)$/;
     const failures = parsed.logged.filter(({ level, error }) => level === 'ERROR' || error !== undefined);
     expect(failures.length).toBeGreaterThanOrEqual(10);
@@ -321,11 +321,11 @@ describe('deliveries of every kind with personal data', () => {
     );
   });
 
-  test('get none of it back in an answer', () => {
+  test('do not appear in answers', () => {
     expect(leaksIn(answers)).toEqual([]);
   });
 
-  test('have none of it in the reasons of dead letters', async () => {
+  test('do not appear in the reasons of dead letters', async () => {
     const urls = [stack.outputs.UserUpdatedDeadLetterQueueUrl, stack.outputs.ShopUpdatedDeadLetterQueueUrl];
     const messages = (await Promise.all(urls.map((queueUrl) => queues.receive(queueUrl)))).flat();
     const reasons = messages.map(

@@ -12,7 +12,7 @@ test('250 deliveries under faults end in the state of the oracle', async () => {
   expect(report.answers['500'] ?? 0).toBeGreaterThan(0);
 });
 
-test('a consumer that is killed in the middle of its batches loses nothing', async () => {
+test('a consumer that is killed during its batches loses nothing', async () => {
   const report = await surviveKills({
     assembly: testAssembly(),
     kills: 4,
@@ -23,7 +23,7 @@ test('a consumer that is killed in the middle of its batches loses nothing', asy
   expect(report.interrupted).toBeGreaterThan(0);
 });
 
-test('DynamoDB may be down for longer than a visibility timeout: everything is processed after it returns', async () => {
+test('DynamoDB is down for longer than a visibility timeout: everything is processed after it returns', async () => {
   const report = await surviveOutage({
     assembly: testAssembly(),
     seconds: 3,

@@ -68,14 +68,14 @@ test('a call holds 3 MiB of records', async () => {
   expect(await callsFor([...full, last + 1])).toBe(2);
 });
 
-test('a batch that is too large for one call is several', async () => {
+test('a batch that is too large for one call is split', async () => {
   const records = Array.from({ length: 5 }, (_, index) => record(index, MAX_RECORD_BYTES));
   expect(await archive.put(records)).toEqual(Array(5).fill(undefined));
   expect(await archived(5)).toEqual([0, 1, 2, 3, 4]);
 });
 
-describe('what was not archived is told by its place', () => {
-  test('where Firehose refuses single records', async () => {
+describe('records that were not archived are reported by index', () => {
+  test('if Firehose rejects single records', async () => {
     faults.inject({ service: 'firehose', kind: 'records-refused', every: 2, callers: 'everyone' });
     const failures = await archive.put([0, 1, 2, 3, 4].map((index) => record(index)));
     const refused = new NotArchivedError('ServiceUnavailableException');
@@ -83,7 +83,7 @@ describe('what was not archived is told by its place', () => {
     expect(await archived(3)).toEqual([0, 2, 4]);
   });
 
-  test('where a record is larger than any that Firehose takes', async () => {
+  test('if a record is larger than Firehose accepts', async () => {
     const failures = await archive.put([
       record(0),
       record(1, MAX_RECORD_BYTES + 1),
@@ -97,7 +97,7 @@ describe('what was not archived is told by its place', () => {
     expect(await archived(2)).toEqual([0, 2]);
   });
 
-  test('where one call of several fails', async () => {
+  test('if one of several calls fails', async () => {
     faults.inject({ service: 'firehose', kind: 'throttled', every: 2, callers: 'everyone' });
     const failures = await archive.put([0, 1, 2, 3].map((index) => record(index, MAX_RECORD_BYTES)));
     const names = failures.map((failure) => failure?.name ?? 'archived');
@@ -108,7 +108,7 @@ describe('what was not archived is told by its place', () => {
     ]).toContainEqual(names);
   });
 
-  test('where all fail', async () => {
+  test('if all calls fail', async () => {
     faults.inject({ service: 'firehose', kind: 'down', callers: 'everyone' });
     const failures = await archive.put([record(0), record(1)]);
     expect(failures.map((failure) => failure?.message)).toEqual([
@@ -118,12 +118,12 @@ describe('what was not archived is told by its place', () => {
   });
 });
 
-test('nothing is nothing', async () => {
+test('an empty batch makes no call', async () => {
   faults.inject({ service: 'firehose', kind: 'down', callers: 'everyone' });
   expect(await archive.put([])).toEqual([]);
 });
 
-test('there is no archive where the environment names no stream', () => {
+test('no stream in the environment means no archive', () => {
   delete process.env.ARCHIVE_STREAM;
   expect(Archive.fromEnvironment()).toBeUndefined();
 });

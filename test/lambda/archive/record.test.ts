@@ -40,7 +40,7 @@ const largest: ArchiveRecord = {
   settledAt: '2026-01-31T09:00:00.000Z',
 };
 
-test('a body that travels in its message always fits the archive', () => {
+test('a body that fits into its message always fits into the archive', () => {
   let fitting = 0;
   let stored = 0;
   fc.assert(
@@ -60,7 +60,7 @@ test('a body that travels in its message always fits the archive', () => {
   expect(Math.min(fitting, stored)).toBeGreaterThan(10);
 });
 
-test('a body is not stored beside its message without need', () => {
+test('a body is not stored in S3 without need', () => {
   fc.assert(
     fc.property(body, (text) => {
       if (fitsMessage(text)) return;

@@ -37,13 +37,13 @@ const forHistories = (numRuns: number, check: (deliveries: ReceivedDelivery[]) =
     { numRuns },
   );
 
-test('any order and any number of deliveries end in the state of the newest events', () =>
+test('any order and number of deliveries end in the state of the newest events', () =>
   forHistories(60, async (deliveries) => {
     for (const delivery of deliveries) await consumers.deliver(delivery);
     await consumers.expectState(deliveries);
   }));
 
-test('deliveries that are processed at the same time end in the same state, too', () =>
+test('deliveries processed at the same time end in the same state', () =>
   forHistories(25, async (deliveries) => {
     await Promise.all(deliveries.map((delivery) => consumers.deliver(delivery)));
     await consumers.expectState(deliveries);
@@ -126,7 +126,7 @@ test('two repairs at the same time, among live deliveries, do so, too', async ()
   );
 });
 
-test('a repair that is broken off in the middle of its writes, and run again, does so, too', async () => {
+test('a repair that is interrupted during its writes and run again does so, too', async () => {
   await fc.assert(
     fc.asyncProperty(history, damages, chance, async (past, harm, numbers) => {
       run += 1;
@@ -146,7 +146,7 @@ test('a repair that is broken off in the middle of its writes, and run again, do
   );
 });
 
-test('fields that claim to be of an event that does not carry them are fixed by two repairs', async () => {
+test('two repairs fix fields whose version names an event that does not carry them', async () => {
   await fc.assert(
     fc.asyncProperty(history, chance, chance, async (past, numbers, others) => {
       run += 1;
@@ -162,7 +162,7 @@ test('fields that claim to be of an event that does not carry them are fixed by 
   );
 });
 
-test('a repair of what is right changes nothing but the times of writing', async () => {
+test('a repair of right items changes only the times of writing', async () => {
   await fc.assert(
     fc.asyncProperty(history, chance, async (past, numbers) => {
       run += 1;
@@ -177,7 +177,7 @@ test('a repair of what is right changes nothing but the times of writing', async
   );
 });
 
-test('a fill writes nothing over the same version, whether it is right or wrong', async () => {
+test('a fill does not overwrite an equal version, right or wrong', async () => {
   await fc.assert(
     fc.asyncProperty(history, damages, chance, async (past, harm, numbers) => {
       run += 1;
@@ -192,7 +192,7 @@ test('a fill writes nothing over the same version, whether it is right or wrong'
   );
 });
 
-test('a fill of what is missing is as the deliveries would have been', async () => {
+test('a fill restores missing items like the deliveries would', async () => {
   await fc.assert(
     fc.asyncProperty(history, chance, async (past, numbers) => {
       run += 1;

@@ -16,7 +16,7 @@ const eventId = sha256Hex(JSON.stringify(payload));
 const text = (stringValue: string) => ({ dataType: 'String' as const, stringValue });
 
 describe('an event', () => {
-  test('comes with what the receiver noted of its delivery', async () => {
+  test("has the receiver's facts of its delivery", async () => {
     expect(await readRecord('shop.updated', sample)).toEqual({
       event: 'shop.updated',
       data: { shop_id: 'shop-1' },
@@ -31,7 +31,7 @@ describe('an event', () => {
     });
   });
 
-  test('that was sent by hand, without attributes, has the id of its body and the receipt of its queue', () => {
+  test("that was sent by hand, without attributes, gets the hash of its body as id, and its queue's time of receipt", () => {
     expect(readFacts({ ...sample, messageAttributes: {} })).toEqual({
       eventId,
       requestId: undefined,
@@ -41,7 +41,7 @@ describe('an event', () => {
     });
   });
 
-  test('with a receipt that is no time was received when its queue got it, or now', () => {
+  test('with an invalid time of receipt was received when its queue got it, or now', () => {
     const messageAttributes = { ...sample.messageAttributes, receivedAt: text('yesterday') };
     expect(readFacts({ ...sample, messageAttributes }).receivedAt).toBe('2026-01-31T09:00:00.000Z');
     const attributes = { ...sample.attributes, SentTimestamp: '99999999999999999' };
@@ -104,7 +104,7 @@ describe('a dead letter', () => {
     });
   });
 
-  test('has no trace but its message’s, and no attribute that is bytes: Lambda shows them in another form', async () => {
+  test("has only its message's trace, and no binary attribute, because Lambda shows those in another form", async () => {
     const bytes = { dataType: 'Binary' as const, binaryValue: 'AAEC' };
     const sent = await sentFor({ ...sample, messageAttributes: { eventId: text('e'), bytes } });
     expect(sent).not.toHaveProperty('MessageSystemAttributes');
@@ -118,12 +118,12 @@ describe('a dead letter', () => {
 });
 
 describe('the wait after a failure', () => {
-  test('doubles from 30 s to an hour: ten receives last some three hours', () => {
+  test('doubles from 30 s to an hour: ten receives take about three hours', () => {
     const waits = Array.from({ length: 10 }, (_, index) => backOffSeconds(index + 1, 30, 0.5));
     expect(waits).toEqual([30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600]);
   });
 
-  test('differs by chance, by a quarter at most, and never exceeds an hour', () => {
+  test('varies randomly by up to a quarter, and never exceeds an hour', () => {
     expect([0, 0.5, 1].map((random) => backOffSeconds(3, 100, random))).toEqual([300, 400, 500]);
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 50 }), (attempt) => {
@@ -147,7 +147,7 @@ describe('a failure', () => {
     ),
     ...['InvalidParameter', 'InvalidParameterException'].map((name) => failed(name)),
     ...['InvalidParameterValue', 'InvalidParameterValueException'].map((name) => failed(name)),
-  ])('cannot pass: $name', (error) => {
+  ])('is permanent: $name', (error) => {
     expect(isPermanent(error)).toBe(true);
   });
 
@@ -161,7 +161,7 @@ describe('a failure', () => {
     failed('Error', { code: 'ECONNRESET' }),
     new TypeError('x'),
     { name: 'NoSuchKey' },
-  ])('may pass: $name', (error) => {
+  ])('is transient: $name', (error) => {
     expect(isPermanent(error)).toBe(false);
   });
 });

@@ -134,7 +134,7 @@ const storePayload = (Key: string, Body: string) =>
     new PutObjectCommand({ Bucket: aws.outputs.PayloadBucket, Key, Body }),
   );
 
-describe('the archive has of a settled message all that is known of it:', () => {
+describe("the archive's record of a settled message has all known facts:", () => {
   const facts = ({ body }: SQSRecord) => ({
     eventId: sha256Hex(body),
     event: 'shop.updated',
@@ -164,7 +164,7 @@ describe('the archive has of a settled message all that is known of it:', () => 
     expect(await recordOf(newer, 'Duplicate')).toMatchObject(facts(newer));
   });
 
-  test('DeadLettered, with what made it one', async () => {
+  test('DeadLettered, with the reason', async () => {
     const sent = message(own('not JSON'));
     expect(await consume([sent])).toEqual([]);
     expect(await recordOf(sent)).toEqual({
@@ -174,7 +174,7 @@ describe('the archive has of a settled message all that is known of it:', () => 
     });
   });
 
-  test('DeadLettered, with what could be read of it', async () => {
+  test('DeadLettered, with the readable fields', async () => {
     inject({ service: 'dynamodb', kind: 'throttled' });
     const sent = message(shop('lost'), { attempt: 10 });
     expect(await consume([sent])).toEqual([]);
@@ -186,7 +186,7 @@ describe('the archive has of a settled message all that is known of it:', () => 
     });
   });
 
-  test('of a payload in S3 where that is, and a long shop id as its hash', async () => {
+  test('of a payload in S3, with its key, and a long shop id as its hash', async () => {
     const payloadKey = `shop.updated/${own('large')}`;
     const shopId = 'x'.repeat(2049);
     await storePayload(payloadKey, JSON.stringify({ ...shop(''), data: { shop_id: shopId } }));
@@ -207,7 +207,7 @@ describe('a message of a replay', () => {
   test.each([
     { kind: 'whose payload is in the message', isStored: false },
     { kind: 'whose payload is in S3', isStored: true },
-  ])('$kind is logged and counted as such, and its record has no payload', async ({ isStored }) => {
+  ])('is logged and counted as $kind, and its record has no payload', async ({ isStored }) => {
     const payload = JSON.stringify(shop('replayed'));
     const payloadKey = `shop.updated/${own('replayed')}`;
     if (isStored) await storePayload(payloadKey, payload);
@@ -229,7 +229,7 @@ describe('a message of a replay', () => {
     { kind: 'lacks its mode', replay: JSON.stringify({ name: 'mend-names', notify: false }) },
     { kind: 'has an unknown mode', replay: JSON.stringify({ ...REPLAY, mode: 'wipe' }) },
     { kind: 'has an impossible name', replay: JSON.stringify({ ...REPLAY, name: '../up' }) },
-  ])('whose attribute $kind is a dead letter at once, without effect', async ({ replay }) => {
+  ])('whose attribute $kind becomes a dead letter at once, without effect', async ({ replay }) => {
     const sent = message(shop('odd'), { replay });
     expect(await consume([sent])).toEqual([]);
     expect(await recordOf(sent)).toMatchObject({
@@ -240,8 +240,8 @@ describe('a message of a replay', () => {
   });
 });
 
-describe('a failure that cannot pass', () => {
-  test('goes to the dead-letter queue at once with its reason, and the rest of its batch succeeds', async () => {
+describe('a permanent failure', () => {
+  test('becomes a dead letter at once with its reason, and the rest of its batch succeeds', async () => {
     const poison = message(own('not JSON'));
     expect(await consume([poison, message(shop('good'))])).toEqual([]);
     expect((await deadLetterOf(poison)).MessageAttributes).toMatchObject({
@@ -253,14 +253,14 @@ describe('a failure that cannot pass', () => {
     expect(await rowOf('good')).toHaveProperty('version');
   });
 
-  test('comes back if it cannot be put on the dead-letter queue', async () => {
+  test('is retried if the dead-letter queue does not accept it', async () => {
     inject({ service: 'sqs', operation: 'SendMessage', kind: 'throttled' });
     const poison = message(own('not JSON'));
     expect(await consume([poison])).toEqual([poison]);
     expect(messagesOf(poison)).toEqual(['DeadLettered', 'BuryFailed']);
   });
 
-  test('includes a message that no record of the archive can hold', async () => {
+  test('includes a message that no archive record can hold', async () => {
     const sent = message({ ...shop('quoted'), note: '"'.repeat(400_000) });
     expect(await consume([sent])).toEqual([]);
     expect((await deadLetterOf(sent)).MessageAttributes?.failureReason?.StringValue).toMatch(
@@ -270,8 +270,8 @@ describe('a failure that cannot pass', () => {
   });
 });
 
-describe('a failure that may pass', () => {
-  test('waits on its queue, and is logged with the wait', async () => {
+describe('a transient failure', () => {
+  test('waits on its queue, and the wait is logged', async () => {
     const QueueUrl = aws.outputs.ShopUpdatedQueueUrl;
     const broken = await load({ SHOP_CACHE_TABLE: 'not-there-yet' });
     await queues.client.send(
@@ -296,7 +296,7 @@ describe('a failure that may pass', () => {
     expect(await queues.count(QueueUrl)).toBe(1);
   });
 
-  test('is a dead letter with its reason after the last receive', async () => {
+  test('becomes a dead letter with its reason after the last receive', async () => {
     const broken = await load({ SHOP_CACHE_TABLE: 'never-there' });
     const last = message(shop('last'), { attempt: 10 });
     const lastButOne = message(shop('last but one'), { attempt: 9 });
@@ -307,7 +307,7 @@ describe('a failure that may pass', () => {
   });
 
   // The client aborts a call after 2 s, and tries twice.
-  test('is a dependency that hangs: its call ends after the client’s timeouts', async () => {
+  test('includes a dependency that hangs: its call ends after the client’s timeouts', async () => {
     inject({ service: 'dynamodb', kind: 'slow', milliseconds: 60_000 });
     const hung = message(shop('hung'));
     expect(await consume([hung])).toEqual([hung]);
@@ -319,7 +319,7 @@ describe('a failure that may pass', () => {
     expect(lines.published('VersionError')).toEqual([]);
   });
 
-  test('is a function that runs out of time: what it has done is archived, the rest comes back', async () => {
+  test('includes a function that runs out of time: finished messages are archived, others return', async () => {
     inject({ service: 's3', kind: 'slow', milliseconds: 60_000 });
     const done = message(shop('done'));
     const hangs = message(shop('hangs'), { payloadKey: 'shop.updated/hangs' });
@@ -331,7 +331,7 @@ describe('a failure that may pass', () => {
 });
 
 describe('archiving', () => {
-  test('a batch is one call', async () => {
+  test('takes one call per batch', async () => {
     inject({ service: 'firehose', kind: 'slow', milliseconds: 0 });
     const before = faults.counts.slow;
     const batch = [0, 1, 2].map((index) => message(shop(index)));
@@ -340,7 +340,7 @@ describe('archiving', () => {
     for (const sent of batch) expect(await recordOf(sent)).toMatchObject({ body: sent.body });
   });
 
-  test('a record that Firehose refuses brings back its message alone, and the effects stand', async () => {
+  test('returns only a message whose record Firehose rejects, and the effects stay', async () => {
     inject({ service: 'firehose', kind: 'records-refused', every: 3 });
     const batch = [0, 1, 2, 3].map((index) => message(shop(index)));
     const [, , refused] = batch as [SQSRecord, SQSRecord, SQSRecord];
@@ -357,7 +357,7 @@ describe('archiving', () => {
     expect(await recordOf(refused)).toMatchObject({ outcome: 'Duplicate' });
   });
 
-  test('while Firehose fails, the eighth attempt is the last: only so many messages may be in flight', async () => {
+  test('has eight attempts while Firehose fails, because the number of messages in flight is limited', async () => {
     inject({ service: 'firehose', kind: 'throttled' });
     const seventh = message(shop('seventh'), { attempt: 7 });
     const eighth = message(shop('eighth'), { attempt: 8 });
@@ -367,7 +367,7 @@ describe('archiving', () => {
     );
   });
 
-  test('a queue with fewer receives than eight has its own limit', async () => {
+  test('has a lower limit on a queue with fewer than eight receives', async () => {
     const other = await load({ MAXIMUM_RECEIVES: '2' });
     inject({ service: 'firehose', kind: 'throttled' });
     const sent = message(shop('second'), { attempt: 2 });
@@ -375,7 +375,7 @@ describe('archiving', () => {
     expect(messagesOf(sent)).toEqual(['Processed', 'DeadLettered']);
   });
 
-  test('a dead letter that cannot be archived is on its queue, once, and reported', async () => {
+  test('reports a dead letter that cannot be archived, and it is on its queue once', async () => {
     inject({ service: 'firehose', kind: 'throttled' });
     const sent = message(own('not JSON'));
     const before = await queues.count(aws.outputs.ShopUpdatedDeadLetterQueueUrl);
@@ -390,7 +390,7 @@ describe('archiving', () => {
     expect(await queues.count(aws.outputs.ShopUpdatedDeadLetterQueueUrl)).toBe(before + 1);
   });
 
-  test('is not tried without a settled message, and not in a stage without an archive', async () => {
+  test('is skipped without settled messages, and on a stage without an archive', async () => {
     inject({ service: 'firehose', kind: 'slow', milliseconds: 0 });
     const before = faults.counts.slow;
     expect(await consume([])).toEqual([]);
@@ -401,10 +401,10 @@ describe('archiving', () => {
   });
 });
 
-describe('of a batch whose messages are processed at the same time', () => {
+describe('a batch whose messages are processed in parallel', () => {
   const ago = (milliseconds: number) => new Date(Date.now() - milliseconds).toISOString();
 
-  test('every line has the keys of its own message', async () => {
+  test('has the right keys in every log line', async () => {
     inject({ service: 's3', kind: 'throttled' });
     const batch = [
       message(shop(0), { attempt: 3 }),
@@ -439,7 +439,7 @@ describe('of a batch whose messages are processed at the same time', () => {
     expect(latencies[0]).toBeLessThan(HOUR + 60_000);
   });
 
-  test('metrics count what does not go well, by event, and for alarms by function', async () => {
+  test('metrics count problems by event, and for alarms by function', async () => {
     const sent = message(shop('twice'));
     await consume([sent]);
     expect(lines.metrics).toEqual([]);
@@ -473,7 +473,7 @@ describe('a failure counts against the version of the function', () => {
     expect(lines.published('VersionError')).toEqual(isCounted ? [expect.objectContaining(metric)] : []);
   });
 
-  test('a missing table, and no outage of a dependency', async () => {
+  test('a missing table counts, an outage of a dependency does not', async () => {
     const broken = await load({ SHOP_CACHE_TABLE: 'not-there' });
     await consume([message(shop('no table'))], broken);
     expect(lines.published('VersionError')).toHaveLength(1);

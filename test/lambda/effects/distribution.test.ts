@@ -66,7 +66,7 @@ describe('a distribution', () => {
   const references = () =>
     cloudFront.requests.map(({ body }) => /<CallerReference>(.*)<\/CallerReference>/.exec(body)?.[1]);
 
-  test('forgets the shop, once the cache has', async () => {
+  test('is invalidated after the cache', async () => {
     expect(await invalidate({ shopId: 'shop 1', version: '1' })).toBe('Processed');
     expect(cloudFront.requests).toEqual([
       expect.objectContaining({
@@ -80,7 +80,7 @@ describe('a distribution', () => {
     expect(references()).toEqual(['event-1']);
   });
 
-  test('gets the same invalidation if an event comes again, or after a newer one', async () => {
+  test('gets the same invalidation for a repeated event, or after a newer one', async () => {
     const shopId = 'again';
     const outcomes = [];
     for (const version of ['2', '2', '1']) outcomes.push(await invalidate({ shopId, version }));
@@ -88,7 +88,7 @@ describe('a distribution', () => {
     expect(references()).toEqual(['event-2', 'event-2', 'event-1']);
   });
 
-  test('gets one more invalidation for the name of a repair, and only if that wrote; a fill is a delivery', async () => {
+  test('gets another invalidation for each name of a repair that wrote; a fill counts as a delivery', async () => {
     const shopId = 'repaired';
     const mend: Replay = { name: 'mend', mode: 'repair', notify: false };
     await invalidate({ shopId, version: '2' });
@@ -100,7 +100,7 @@ describe('a distribution', () => {
   test.each([
     { code: 'TooManyInvalidationsInProgress', status: 400 },
     { code: 'NoSuchDistribution', status: 404 },
-  ])('that answers $code is an error, though the cache is invalidated by then', async ({ code, status }) => {
+  ])('that answers $code is an error, after the cache was invalidated', async ({ code, status }) => {
     answers = [refused(status, code)];
     expect(await invalidate({ shopId: code, version: '1' })).toBe(code);
     expect(await invalidate({ shopId: code, version: '1' })).toBe('Duplicate');
@@ -115,7 +115,7 @@ describe('a distribution', () => {
     expect(await invalidate({ shopId: code, version: '1' })).toBe('Processed');
   });
 
-  test('that nobody names is not asked', async () => {
+  test('that is not configured gets no request', async () => {
     Object.assign(process.env, { DISTRIBUTION_ID: '', INVALIDATION_PATHS: '' });
     expect(await invalidate({ shopId: 'unnamed', version: '1' })).toBe('Processed');
     expect(cloudFront.requests).toEqual([]);
@@ -125,7 +125,7 @@ describe('a distribution', () => {
     { id: 'E1', paths: '', expected: 'Missing environment variables: INVALIDATION_PATHS' },
     { id: '', paths: '["/shops"]', expected: 'Missing environment variables: DISTRIBUTION_ID' },
     { id: 'E1', paths: '["shops"]', expected: 'INVALIDATION_PATHS must be' },
-  ])('that is half configured is an error when the function starts: $expected', async (given) => {
+  ])('that is incompletely configured is an error at the start of the function: $expected', async (given) => {
     Object.assign(process.env, { DISTRIBUTION_ID: given.id, INVALIDATION_PATHS: given.paths });
     await expect(shopInvalidator()).rejects.toThrow(given.expected);
   });
@@ -148,7 +148,7 @@ test.each([
   expect(invalidationPaths(patterns, shopId)).toEqual([path]);
 });
 
-test('a path of 4,000 characters is taken as it is, a longer one is covered by a wildcard', () => {
+test('a path of 4,000 characters is kept, a longer one is covered by a wildcard', () => {
   const room = 4000 - '/shops/'.length;
   const [fits] = invalidationPaths(['/shops/{shop_id}'], 'x'.repeat(room));
   expect(fits).toBe(`/shops/${'x'.repeat(room)}`);
@@ -161,7 +161,7 @@ test('a path is not cut within an escape', () => {
   expect(path).toMatch(/^\/shops\/(%[0-9A-F]{2}){1330}\*$/);
 });
 
-test('for every shop CloudFront gets paths that it takes, and that cover the shop', () => {
+test('CloudFront gets valid paths that cover the shop, for every shop', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 2000 }), (shopId) => {
       const own = `/shops/${encodeURIComponent(shopId)}`;
@@ -191,7 +191,7 @@ describe('the configuration', () => {
     ['of a path without its slash behind good ones', '["/a", "/b", "shops/{shop_id}"]'],
     ['of a path that is not percent-encoded', '["/店/{shop_id}"]'],
     ['of a path that is too long', JSON.stringify([`/${'x'.repeat(4000)}`])],
-  ])('that is %s is refused by name, with an example', (_, json) => {
+  ])('that is %s is refused with its name and an example', (_, json) => {
     expect(() => readPathPatterns(json)).toThrow(/^INVALIDATION_PATHS must be .* \["\/shops\/\{shop_id\}"\]/);
   });
 });

@@ -19,7 +19,7 @@ test('of equal timestamps the higher id is the higher version', () => {
   expect(version(timestamp, undefined, 'a') < version(timestamp, undefined, 'b')).toBe(true);
 });
 
-test('a timestamp up to five minutes ahead of the receipt counts as it is', () => {
+test('a timestamp up to five minutes after the receipt is kept', () => {
   expect(version('2026-01-31T09:05:00.250000000Z')).toBe('2026-01-31T09:05:00.250000000Z#e');
 });
 

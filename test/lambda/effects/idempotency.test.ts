@@ -45,7 +45,7 @@ function counted(name: string, remaining = 500) {
 const failNotes = () =>
   faults.inject({ service: 'dynamodb', operation: 'UpdateItem', kind: 'throttled', callers: 'everyone' });
 
-test('an effect happens once for each event id of its name, and is remembered for 90 days', async () => {
+test('an effect happens once per name and event id, and is remembered for 90 days', async () => {
   const { deliver } = counted('once');
   expect([await deliver('a'), await deliver('a'), await deliver('b')]).toEqual([
     'Processed',
@@ -63,13 +63,13 @@ test('an effect happens once for each event id of its name, and is remembered fo
   }
 });
 
-test('an effect that failed is tried again', async () => {
+test('a failed effect is tried again', async () => {
   const failing = idempotent('failing', () => Promise.reject(new Error('SNS is down')));
   await expect(failing({ eventId: 'e', replay: undefined }, endingIn(500))).rejects.toThrow('SNS is down');
   expect(await counted('failing').deliver()).toBe('Processed');
 });
 
-test('an effect that a function died with is tried again once that function must have ended', async () => {
+test("an effect during which the function died is tried again after that function's timeout", async () => {
   const begun = Promise.withResolvers<void>();
   const dying = idempotent('dying', () => {
     begun.resolve();
@@ -83,14 +83,14 @@ test('an effect that a function died with is tried again once that function must
   expect(await deliver()).toBe('Duplicate');
 });
 
-test('the note of an effect is written in five attempts at most, as without it the effect is repeated', async () => {
+test('the note of an effect is written in up to five attempts, because without it the effect is repeated', async () => {
   failNotes();
   const before = faults.counts.throttled;
   await expect(counted('noting').deliver()).rejects.toThrow('Failed to update success record');
   expect(faults.counts.throttled - before).toBe(5);
 });
 
-describe('an effect that a replay is to have again', () => {
+describe('an effect that a replay repeats', () => {
   test('happens once more for each name', async () => {
     const { deliver, replay, times } = counted('again');
     const outcomes = [];
@@ -101,13 +101,13 @@ describe('an effect that a replay is to have again', () => {
     expect(times()).toBe(3);
   });
 
-  test('is the ordinary one if it had never happened', async () => {
+  test('is the ordinary effect if it never happened', async () => {
     const { deliver, replay, times } = counted('never');
     expect([await replay('a'), await deliver()]).toEqual(['Processed', 'Duplicate']);
     expect(times()).toBe(1);
   });
 
-  test('is repeated only if its note could not be written, and then as often', async () => {
+  test('is repeated only if its note could not be written', async () => {
     const { deliver, replay, times } = counted('unnoted');
     await deliver();
     const end = failNotes();

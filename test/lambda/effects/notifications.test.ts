@@ -55,20 +55,20 @@ describe('the message of a notification', () => {
     });
   });
 
-  test('cannot ring a chat room through a mention in a comment', () => {
+  test('cannot mention a chat room through a comment', () => {
     expect(message([['Comment', '<!channel> & <http://x|y> &']]).chat.content.description).toBe(
       '*Comment:* &lt;!channel&gt; &amp; &lt;http://x|y&gt; &amp;',
     );
   });
 
-  test('is its title if nothing else is known', () => {
+  test('is only its title if nothing else is known', () => {
     expect(message([['Shop', undefined]])).toMatchObject({
       text: 'Review posted',
       chat: { content: { description: 'Review posted' } },
     });
   });
 
-  test('shortens a value between characters', () => {
+  test('is shortened between characters', () => {
     const comment = '😀'.repeat(1000);
     expect(message([['Comment', comment]]).text).toBe(`Review posted\n\nComment: ${comment}`);
     expect(message([['Comment', `${comment}x`]]).text).toBe(`Review posted\n\nComment: ${comment}…`);
@@ -80,7 +80,7 @@ describe('a notification for programs', () => {
     JSON.parse(notificationMessage({ ...reviewPosted, ...more }));
   const document = (more: Partial<Notification>) => JSON.parse(parts(more).sqs ?? '');
 
-  test('has the facts of its event, and no field that is absent', () => {
+  test('has the facts of its event, and no absent fields', () => {
     expect(document({ data: { shop_id: 's', rating: '5', comment: undefined } })).toEqual({
       event: 'review.posted',
       eventId: 'a'.repeat(64),
@@ -90,7 +90,7 @@ describe('a notification for programs', () => {
     });
   });
 
-  test('has values of at most 1,000 characters, and no others than a queue takes', () => {
+  test('has values of at most 1,000 characters that a queue accepts', () => {
     const comment = '\uFFFE\uFFFF\u0000\u001F\n😀';
     const data = { comment, name: 'x'.repeat(1001) };
     expect(parts({ data }).sqs).toMatch(/^[\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]+$/u);
@@ -206,18 +206,18 @@ describe.each([
     { data: { name: 'Sora' }, expected: 'Sora' },
     { data: {}, expected: 'g-1' },
     { data: { name: '' }, expected: 'g-1' },
-  ])('names the staff member by name, or by id: $expected', async ({ data, expected }) => {
+  ])('names the staff member by name or id: $expected', async ({ data, expected }) => {
     const shop_id = ownId();
     const { default: text } = await textsOf({ shop_id, girl_id: 'g-1', ...data });
     expect(text).toBe(`${title}\n\nShop: ${shop_id}\nStaff member: ${expected}`);
   });
 
-  test('names all else that we know of it', async () => {
+  test('names all other known facts', async () => {
     const shop_id = ownId();
     expect((await textsOf({ shop_id, ...more })).default).toBe(`${title}\n\nShop: ${shop_id}${otherLines}`);
   });
 
-  test('names to programs what the partner sent, under its names', async () => {
+  test("has the partner's field names for programs", async () => {
     const data = { shop_id: ownId(), girl_id: 'g-1', name: 'Sora', ...more };
     const { lambda, sqs } = await textsOf({ ...data, unknown: 'x' });
     expect(JSON.parse(sqs ?? '')).toEqual({
@@ -230,7 +230,7 @@ describe.each([
     expect(lambda).toBe(sqs);
   });
 
-  test('is what the published examples say', async () => {
+  test('equals the published examples', async () => {
     const { components } = JSON.parse(readFileSync('docs/api/asyncapi.json', 'utf8'));
     const example = (form: string) => components.messages[`${pascalCase(event)}${form}`].examples[0].payload;
     const sample = JSON.parse(readFileSync(`events/${kebabCase(event)}.json`, 'utf8'));
@@ -248,7 +248,7 @@ describe('a published notification', () => {
     { kind: 'a delivery', data: { shop_id: 's' }, replay: undefined, expected: { shop_id: 's' } },
     { kind: 'a delivery without a shop', data: {}, replay: undefined, expected: {} },
     { kind: 'a replay', data: {}, replay: MEND, expected: { replay: 'mend' } },
-  ])('of $kind has the attributes that subscriptions filter by', async ({ data, replay, expected }) => {
+  ])('of $kind has the attributes for subscription filters', async ({ data, replay, expected }) => {
     const payload = { event, data: { ...data, girl_id: ownId() }, timestamp } as const;
     await consume(payload, replay);
     expect(published).toEqual([

@@ -68,13 +68,13 @@ describe('the shop cache', () => {
       }),
     );
 
-  test('forgets a shop, and has when, why and by which version', async () => {
+  test('deletes a shop, and stores when, why and with which version', async () => {
     await store(undefined);
     expect(await invalidate(by('1'), ['name'])).toBe('Processed');
     expect(await read()).toEqual({ shop_id: id, version: '1', invalidated_at: AT, updated_fields: ['name'] });
   });
 
-  test('does not take a shop that was read before the event', async () => {
+  test('rejects a shop that was read before the event', async () => {
     await invalidate(by('2'));
     await expect(store(undefined)).rejects.toThrow(/conditional/);
     await expect(store('1')).rejects.toThrow(/conditional/);
@@ -86,14 +86,14 @@ describe('the shop cache', () => {
     { event: 'an older event', change: by('1'), expected: 'Stale' },
     { event: 'the same event again', change: by('2'), expected: 'Duplicate' },
     { event: 'a repair by an older event', change: by('1', REPAIR), expected: 'Stale' },
-  ])('keeps a shop after $event, which is $expected', async ({ change, expected }) => {
+  ])('keeps a shop after $event: $expected', async ({ change, expected }) => {
     await invalidate(by('2'), ['name']);
     await store('2');
     expect(await invalidate(change, [])).toBe(expected);
     expect(await read()).toMatchObject({ shop: 'as read', version: '2', updated_fields: ['name'] });
   });
 
-  test('is as before the damage after a repair by the same event', async () => {
+  test('is restored by a repair with the same event', async () => {
     await invalidate(by('2'), ['name']);
     const before = await read();
     await store('2');
@@ -101,7 +101,7 @@ describe('the shop cache', () => {
     expect(await read()).toEqual(before);
   });
 
-  test('has a repeat as stale if the endpoint does not return the stored item', async () => {
+  test('counts a repeat as stale if the endpoint does not return the stored item', async () => {
     const older = new DynamoDBClient(aws.operator);
     older.middlewareStack.add(
       (next) => (call) =>
@@ -130,12 +130,12 @@ describe('the shop cache', () => {
     expect(await read()).toEqual({ shop_id: id, version: '2', invalidated_at: AT });
   });
 
-  test('has field names of 64 KiB of JSON', async () => {
+  test('stores field names of 64 KiB of JSON', async () => {
     await invalidate(by('1'), ['é'.repeat(32 * 1024 - 2)]);
     expect(await read()).toHaveProperty('updated_fields');
   });
 
-  test('takes an id that is longer than a key, and one of control characters', async () => {
+  test('accepts an id that is longer than a key, and one of control characters', async () => {
     for (id of ['x'.repeat(10_000), 'shop\u0000\u001f']) expect(await invalidate(by('1'))).toBe('Processed');
     expect(await read(`sha256:${sha256Hex('x'.repeat(10_000))}`)).toBeDefined();
     expect(await read('shop\u0000\u001f')).toBeDefined();
@@ -153,7 +153,7 @@ describe('the cast', () => {
     cast.add({ girlId: id, shopId: 'shop-1', name: 'Hana', sentData: { age: 20 }, ...member }, change);
   const remove = (change: VersionedChange, shopId?: string) => cast.remove({ girlId: id, shopId }, change);
 
-  test('has a member with everything that the partner sent', async () => {
+  test('stores everything that the partner sent about a member', async () => {
     expect(await add(by('1'))).toBe('Processed');
     expect(await read()).toEqual({
       girl_id: id,
@@ -166,7 +166,7 @@ describe('the cast', () => {
     });
   });
 
-  test('removing a member leaves a tombstone without anything personal, for 90 days', async () => {
+  test('leaves a tombstone without personal data for 90 days when a member is removed', async () => {
     await add(by('1'));
     expect(await remove(by('2'), 'shop-1')).toBe('Processed');
     expect(await read()).toEqual({
@@ -179,7 +179,7 @@ describe('the cast', () => {
     });
   });
 
-  test('has a tombstone that outlives all that a replay may send of the time before it', async () => {
+  test('keeps a tombstone longer than any replay of earlier events', async () => {
     const sqs = new SQSClient(aws.operator);
     const retention = async (QueueUrl: string | undefined) => {
       const AttributeNames = ['MessageRetentionPeriod' as const];
@@ -211,7 +211,7 @@ describe('the cast', () => {
     },
   );
 
-  test('has a member again after a newer girl.created, without what was not sent', async () => {
+  test('restores a member after a newer girl.created, without fields that were not sent', async () => {
     await remove(by('1'));
     await add(by('2'), { shopId: undefined, name: undefined });
     expect(await read()).toEqual({
@@ -223,7 +223,7 @@ describe('the cast', () => {
     });
   });
 
-  test('is found by the shop, also by one whose id is longer than a key', async () => {
+  test('can be queried by shop, also by one whose id is longer than a key', async () => {
     const shopId = '店'.repeat(1000);
     expect(await add(by('1'), { shopId })).toBe('Processed');
     const { Items = [] } = await tables.client.send(
@@ -237,7 +237,7 @@ describe('the cast', () => {
     expect(Items.map(({ girl_id }) => girl_id?.S)).toEqual([id]);
   });
 
-  test('ids that are longer than a key, of girl and shop, work', async () => {
+  test('accepts ids of girl and shop that are longer than a key', async () => {
     id = '女'.repeat(1000);
     expect(await add(by('1'))).toBe('Processed');
     expect(await remove(by('2'), id)).toBe('Processed');
@@ -259,7 +259,7 @@ describe('the cast', () => {
     expect('data' in (row ?? {})).toBe(isKept);
   });
 
-  test('throws if data cannot be written for another reason: the row would lose it', async () => {
+  test('throws if data cannot be written for another reason: the item would lose it', async () => {
     const toJSON = () => {
       throw new TypeError('a bug');
     };
@@ -321,13 +321,13 @@ describe('the contact_partner record', () => {
     expect(await read()).toMatchObject({ display_name: 'Umi', shop_id: 's', version: '2' });
   });
 
-  test('gets the fields that no newer event has from an older one that comes late', async () => {
+  test('takes fields that no newer event has from an older event that arrives late', async () => {
     await update('2', { display_name: 'Umi' });
     expect(await update('1', { display_name: 'Sora', shop_id: 's' })).toBe('Processed');
     expect(await read()).toMatchObject({ display_name: 'Umi', shop_id: 's', version: '2' });
   });
 
-  test('has an event as a duplicate while one of its fields is stored, and as stale after that', async () => {
+  test('counts an event as a duplicate while one of its fields is stored, and later as stale', async () => {
     const older = { display_name: 'Sora', shop_id: 's' };
     await update('1', older);
     await update('2', { display_name: 'Umi' });
@@ -345,20 +345,20 @@ describe('the contact_partner record', () => {
     expect(await read()).toMatchObject({ display_name: 'Umi', version: '2' });
   });
 
-  test('with a version that is no text keeps no event out', async () => {
+  test('with a version that is not text accepts every event', async () => {
     await update('3', { display_name: 'Umi', shop_id: 's' });
     await harmContact({ display_name_version: null });
     expect(await update('2', { display_name: 'Sora', shop_id: 'x' })).toBe('Processed');
     expect(await read()).toMatchObject({ display_name: 'Sora', shop_id: 's', version: '3' });
   });
 
-  test('is made by an event without any field, once', async () => {
+  test('is created by an event without any fields, once', async () => {
     expect(await update('1', {})).toBe('Processed');
     expect(await update('1', {})).toBe('Duplicate');
     expect(await read()).toEqual({ user_id: id, version: '1', updated_at: AT });
   });
 
-  test('is what it was before the damage after a repair, to its last column', async () => {
+  test('is fully restored by a repair', async () => {
     const fields = { shop_id: 's', display_name: 'Umi', profile_image_url: 'https://x.example/1' };
     await update('2', fields);
     const before = await read();
@@ -383,7 +383,7 @@ describe('the contact_partner record', () => {
     },
   );
 
-  test('loses in a repair the version of a field that the event does not carry, for its real writer', async () => {
+  test('loses the version of a field that the repaired event does not carry, so that its real writer can write it', async () => {
     await update('1', { shop_id: 's' });
     await update('2', { display_name: 'Umi' });
     await harmContact({ shop_id: '', shop_id_version: '2' });
@@ -399,6 +399,6 @@ test.each([
   { name: '2,048 bytes in characters of two', given: 'é'.repeat(1024), isHashed: false },
   { name: '2,049 bytes', given: 'x'.repeat(2049), isHashed: true },
   { name: '2,050 bytes in characters of two', given: 'é'.repeat(1025), isHashed: true },
-])('an id of $name is hashed to be a key: $isHashed', ({ given, isHashed }) => {
+])('an id of $name is hashed for the key: $isHashed', ({ given, isHashed }) => {
   expect(tableKey(given)).toBe(isHashed ? `sha256:${sha256Hex(given)}` : given);
 });

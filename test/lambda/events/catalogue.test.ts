@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { catalogue, eventNames, isEventName, isNotification } from '../../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase, queueUrlVariable } from '../../../lambda/events/event-names.ts';
 
-test('the catalogue holds the events of the contract with their processing', () => {
+test('the catalogue has the events of the contract with their processing', () => {
   expect(
     Object.fromEntries(Object.entries(catalogue).map(([event, { processing }]) => [event, processing])),
   ).toMatchObject({
@@ -38,7 +38,7 @@ test.each([
   expect(isNotification(event)).toBe(notifies);
 });
 
-test('everything that is named after an event is named by one rule', () => {
+test('all names derived from an event follow one rule', () => {
   expect(kebabCase('girl.schedule_changed')).toBe('girl-schedule-changed');
   expect(pascalCase('girl.schedule_changed')).toBe('GirlScheduleChanged');
   expect(queueUrlVariable('girl.schedule_changed')).toBe('QUEUE_URL_GIRL_SCHEDULE_CHANGED');

@@ -22,7 +22,7 @@ function withBadByte(text: string): Uint8Array {
 }
 
 describe('a usable event', () => {
-  test('has the event, the data and the timestamp; the webhookId stays in the text', () => {
+  test('has event, data and timestamp; the webhookId stays in the text', () => {
     expect(parse({ ...shopUpdated, webhookId: 'w-1' })).toEqual({
       kind: 'event',
       event: {
@@ -43,11 +43,11 @@ describe('a usable event', () => {
       'constructor is a key',
       { ...shopUpdated, constructor: 1, data: { shop_id: 'shop-1', constructor: {} } },
     ],
-  ])('is one where %s', (_, payload) => {
+  ])('may be one where %s', (_, payload) => {
     expect(parse(payload).kind).toBe('event');
   });
 
-  test('is one where __proto__ is a key, and nothing inherits from it', () => {
+  test('may have a key __proto__, and nothing inherits from it', () => {
     const parsed = parsePayloadText(
       `{"event":"shop.updated","data":{"shop_id":"s","__proto__":{"name":"x"}},"timestamp":"${timestamp}","__proto__":{"webhookId":"x"}}`,
     );
@@ -56,7 +56,7 @@ describe('a usable event', () => {
     expect(({} as Record<string, unknown>).name).toBeUndefined();
   });
 
-  test('keeps unknown fields in what was sent', () => {
+  test('keeps unknown fields in its text', () => {
     const parsed = parse({ ...shopUpdated, data: { shop_id: 'shop-1', opened: 1999 } });
     expect(parsed).toMatchObject({ event: { sentData: { shop_id: 'shop-1', opened: 1999 } } });
   });
@@ -66,7 +66,7 @@ describe('a usable event', () => {
     expect(parsePayload(bytes).kind).toBe('event');
   });
 
-  test('has its text exactly as the partner wrote it', () => {
+  test('keeps its text exactly as the partner wrote it', () => {
     const text = `{ "timestamp":"${timestamp}",\n\t"event" : "shop.updated", "data":{"shop_id":"\\u0041😀"} }`;
     expect(parsePayload(Buffer.from(text))).toMatchObject({ text, event: { data: { shop_id: 'A😀' } } });
   });
@@ -110,11 +110,11 @@ describe('an unusable payload', () => {
       }),
       ['data.updated_fields.1', 'data.updated_fields.3'],
     ],
-  ])('that %s names each offending field', (_, bytes, fields) => {
+  ])('that %s names each wrong field', (_, bytes, fields) => {
     expect(unusableFields(bytes)).toEqual(fields);
   });
 
-  test('never has its values in the answer', () => {
+  test('never puts its values into the answer', () => {
     const parsed = parse({
       event: 'user.updated',
       data: { user_id: 12345678, display_name: ['Sora Aoi'] },
@@ -123,7 +123,7 @@ describe('an unusable payload', () => {
     expect(JSON.stringify(parsed)).not.toMatch(/12345678|Sora|soon/);
   });
 
-  test('says of a field whether it is missing or of the wrong type', () => {
+  test('says whether a field is missing or of the wrong type', () => {
     expect(parse({ ...shopUpdated, data: { name: 5 } })).toMatchObject({
       problems: [
         { field: 'data.shop_id', detail: 'is missing: expected a non-empty string' },
@@ -137,12 +137,12 @@ describe('an unusable payload', () => {
     ['is not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'must be UTF-8'],
     ['is not JSON', '{"event":', 'must be JSON'],
     ['is no object', '[]', 'must be a JSON object'],
-  ])('that %s says so of the body', (_, bytes, detail) => {
+  ])('that %s says so about the body', (_, bytes, detail) => {
     const parsed = typeof bytes === 'string' ? parsePayloadText(bytes) : parsePayload(bytes);
     expect(parsed).toEqual({ kind: 'unusable', problems: [{ field: 'body', detail }] });
   });
 
-  test('says of a timestamp how it should be written', () => {
+  test('says how a timestamp should be written', () => {
     expect(parse({ ...shopUpdated, timestamp: '31.1.2026' })).toMatchObject({
       problems: [{ detail: 'must be an ISO 8601 date-time in UTC, such as 2026-01-31T09:00:00Z' }],
     });
@@ -156,14 +156,14 @@ describe('an unusable payload', () => {
     expect(describeProblems(problems)).toBe('event must not be empty; data.shop_id is missing');
   });
 
-  test('names twenty problems at most of one list', () => {
+  test('names at most twenty problems of a list', () => {
     const updated_fields = Array.from({ length: 100_000 }, () => 1);
     expect(
       unusableFields(JSON.stringify({ ...shopUpdated, data: { shop_id: 's', updated_fields } })),
     ).toHaveLength(20);
   });
 
-  test('names twenty problems at most of the envelope and a list together', () => {
+  test('names at most twenty problems of the envelope and a list together', () => {
     const updated_fields = Array.from({ length: 20 }, () => 1);
     const payload = { event: 'shop.updated', data: { shop_id: 's', updated_fields } };
     expect(unusableFields(JSON.stringify(payload))).toEqual([
@@ -195,7 +195,7 @@ describe('the data of each event', () => {
     ['user.updated', 'user_id', { shop_id: 's', display_name: 'x', profile_image_url: 'https://x.example' }],
     ['girl.created', 'girl_id', { shop_id: 's', name: 'x' }],
     ['girl.deleted', 'girl_id', { shop_id: 's' }],
-  ])('%s needs %s, and nothing else', (event, id, others) => {
+  ])('%s needs only %s', (event, id, others) => {
     expect(problems(event, { [id]: 'x' })).toBe('event');
     expect(problems(event, others)).toEqual([`data.${id}`]);
     expect(problems(event, { ...others, [id]: '' })).toEqual([`data.${id}`]);
@@ -214,7 +214,7 @@ describe('the data of each event', () => {
     ['user.updated', 'shop_id', 1],
     ['user.updated', 'display_name', null],
     ['user.updated', 'profile_image_url', {}],
-  ])('%s is unusable where %s, which the contract shows, has another type', (event, field, value) => {
+  ])('%s is unusable if %s, which the contract shows, has another type', (event, field, value) => {
     const ids = { shop_id: 's', user_id: 'u' };
     expect(problems(event, { ...ids, [field]: value })).toEqual([`data.${field}`]);
   });
@@ -226,7 +226,7 @@ describe('the data of each event', () => {
     ['girl.schedule_changed', 'girl_id'],
     ['review.posted', 'rating'],
     ['review.posted', 'comment'],
-  ])('%s goes without %s, which the contract does not show, where it has another type', (event, field) => {
+  ])('%s ignores %s, which the contract does not show, if it has another type', (event, field) => {
     const parsed = parse({ event, data: { girl_id: 'g', [field]: { x: 1 } }, timestamp });
     expect(parsed.kind).toBe('event');
     expect(
@@ -240,7 +240,7 @@ describe('the data of each event', () => {
     ['a string', '07', '07'],
     ['a number', 7, '7'],
     ['the largest exact number', 2 ** 53 - 1, '9007199254740991'],
-  ])('girl_id may be %s and is kept as a string', (_, sent, kept) => {
+  ])('girl_id may be %s and is stored as a string', (_, sent, kept) => {
     expect(parse({ event: 'girl.created', data: { girl_id: sent }, timestamp })).toMatchObject({
       event: { data: { girl_id: kept }, sentData: { girl_id: sent } },
     });
@@ -268,7 +268,7 @@ describe('the data of each event', () => {
       { review_id: 'r', shop_id: 's', girl_id: 7, name: '', rating: 4.5, comment: 'Nice', other: 1 },
       { review_id: 'r', shop_id: 's', girl_id: '7', rating: '4.5', comment: 'Nice' },
     ],
-  ])('%s has every assumed field as text, without those that are empty', (event, sent, data) => {
+  ])('%s has every assumed field as text, without empty ones', (event, sent, data) => {
     const parsed = parse({ event, data: sent, timestamp });
     expect(parsed.kind === 'event' && parsed.event.data).toEqual(data);
   });
@@ -282,7 +282,7 @@ describe('the data of each event', () => {
   });
 });
 
-test('parsing never throws, whatever the bytes', () => {
+test('parsing never throws for any bytes', () => {
   fc.assert(
     fc.property(
       fc.oneof(
@@ -296,7 +296,7 @@ test('parsing never throws, whatever the bytes', () => {
   );
 });
 
-test('parsing never throws, whatever the data of an event', () => {
+test('parsing never throws for any data of an event', () => {
   fc.assert(
     fc.property(fc.constantFrom(...eventNames), fc.jsonValue(), (event, data) => {
       expect(Object.hasOwn(catalogue, event)).toBe(true);

@@ -10,7 +10,7 @@ test.each([
   ['2026-01-31T09:00:00.1234567891Z', '2026-01-31T09:00:00.123456789Z'],
   ['2024-02-29T23:59:59.999+00:00', '2024-02-29T23:59:59.999000000Z'],
   ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59.000000000Z'],
-])('%s is a moment', (text, normalised) => {
+])('%s is valid', (text, normalised) => {
   expect(normaliseTimestamp(text)).toBe(normalised);
 });
 
@@ -30,11 +30,11 @@ test.each([
   ['seconds since the epoch', '1769850000'],
   ['something before it', 'at 2026-01-31T09:00:00Z'],
   ['something behind it', '2026-01-31T09:00:00Z!'],
-])('%s is no moment in UTC', (_, text) => {
+])('%s is not a valid UTC time', (_, text) => {
   expect(normaliseTimestamp(text)).toBeUndefined();
 });
 
-test('the order of the texts is the order in time', () => {
+test('the texts sort in order of time', () => {
   const moment = fc.date({
     min: new Date(0),
     max: new Date('9999-12-31T23:59:59.999Z'),

@@ -11,7 +11,7 @@ import {
 /** Valid message bodies. Source: SQS API reference, `SendMessage`. */
 const ACCEPTED_BY_SQS = /^[\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]*$/u;
 
-test('every JSON text travels in characters that SQS takes, and means the same after it', () => {
+test('every JSON text is sent in characters that SQS accepts, with the same meaning', () => {
   const strings = fc.string({
     unit: fc.oneof(
       fc.constantFrom('\ufffe', '\uffff', '😀', '\u2028', '"', '\\'),
@@ -28,7 +28,7 @@ test('every JSON text travels in characters that SQS takes, and means the same a
   );
 });
 
-test('what SQS takes is not changed', () => {
+test('text that SQS accepts is not changed', () => {
   const text = '{ "a":"\\uFFFE \u{1F600} \u2028 \uFFFD" }\n';
   expect(escapeForSqs(text)).toBe(text);
 });
@@ -60,7 +60,7 @@ test.each([undefined, '', null, {}, true])('without a shop id (%p) there is no m
   expect(messageGroupId(id)).toBeUndefined();
 });
 
-test('an attribute value that SQS would refuse is hashed', () => {
+test('an attribute value that SQS would reject is hashed', () => {
   for (const value of ['shop-1', '\t\ufffd\u{1F600}', 'x'.repeat(2048)]) {
     expect(stringAttribute(value)).toEqual({ DataType: 'String', StringValue: value });
   }
@@ -73,7 +73,7 @@ test.each([
   ['968 KiB', `"${'x'.repeat(968 * 1024 - 6)}"`],
   ['968 KiB in characters of two bytes', `"${'é'.repeat(484 * 1024 - 3)}"`],
   ['484 KiB of what is escaped in a record of the archive', '\n'.repeat(484 * 1024)],
-])('a body of %s travels in its message, and in its record of the archive', (_, body) => {
+])('a body of %s is sent in its message, and in its archive record', (_, body) => {
   expect(fitsMessage(body)).toBe(true);
 });
 
@@ -82,7 +82,7 @@ test.each([
   ['968 KiB and a character of two bytes', `"${'é'.repeat(484 * 1024 - 2)}"`],
   ['484 KiB and a byte of what is escaped in a record of the archive', '\n'.repeat(484 * 1024 + 1)],
   ['1 MiB', 'x'.repeat(1024 * 1024)],
-])('a body of %s has to be stored beside its message', (_, body) => {
+])('a body of %s is stored in S3', (_, body) => {
   expect(fitsMessage(body)).toBe(false);
 });
 
@@ -110,6 +110,6 @@ test.each([
   `${ROOT};Lineage=`,
   `${ROOT};Lineage=${'1'.repeat(201)}`,
   `${ROOT};Parent=53995c3f42cd8ad8;Sampled=1\n`,
-])('a malformed header of a trace is left out: %j', (header) => {
+])('a malformed trace header is left out: %j', (header) => {
   expect(traceAttribute(header)).toEqual({});
 });

@@ -7,7 +7,7 @@ test.each<Replay>([
   replay,
   { name: '0', mode: 'fill', notify: true },
   { name: 'x'.repeat(63), mode: 'fill', notify: false },
-])('the attribute of %j is that replay', (written) => {
+])('the attribute %j is that replay', (written) => {
   expect(parseReplay(JSON.stringify(written))).toEqual(written);
 });
 
@@ -18,7 +18,7 @@ test.each([
   ...['', '-1', 'Repair', 'a_b', 'a\n', 'x'.repeat(64)].map((name) => JSON.stringify({ ...replay, name })),
   JSON.stringify({ ...replay, mode: 'undo' }),
   JSON.stringify({ ...replay, notify: 'yes' }),
-])('%j is no replay', (text) => {
+])('%j is not a replay', (text) => {
   expect(parseReplay(text)).toBeUndefined();
 });
 

@@ -59,7 +59,7 @@ const attributes = (name: string, eventId = 'e-1') => ({
 });
 
 describe('a delivery is sent', () => {
-  test('to the queue of its event, with its text and what is known of it', async () => {
+  test('to the queue of its event, with its text and its facts', async () => {
     expect(await sent(event)).toEqual({
       QueueUrl: process.env.QUEUE_URL_SHOP_UPDATED,
       MessageBody: JSON.stringify(event),
@@ -118,13 +118,13 @@ describe('a delivery that is too large for a message is in the payload bucket, b
   });
 });
 
-test('a payload that is gone is an error by its name', async () => {
+test('a deleted payload is an error with that name', async () => {
   await expect(getPayload('shop.updated/none')).rejects.toThrow(
     expect.objectContaining({ name: 'NoSuchKey' }),
   );
 });
 
-test('a reason of more than 2,048 characters keeps its beginning', async () => {
+test('a reason is cut after 2,048 characters', async () => {
   const queues: SendMessageCommandInput[] = [];
   const client = { send: async ({ input }: { input: SendMessageCommandInput }) => queues.push(input) };
   const problems = [{ field: 'f', detail: 'x'.repeat(3000) }];
@@ -151,7 +151,7 @@ test.each([
   expect((await sent(payload)).MessageSystemAttributes).toEqual({ AWSTraceHeader: text(TRACE) });
 });
 
-test('the environment names a queue for each event, or all that it lacks', () => {
+test('the environment names a queue for each event; otherwise all missing ones are reported', () => {
   const { events, unrouted, quarantine } = queueUrlsFromEnvironment();
   expect(Object.keys(events)).toEqual(eventNames);
   expect(new Set([...Object.values(events), unrouted, quarantine]).size).toBe(eventNames.length + 2);

@@ -66,7 +66,7 @@ async function start(): Promise<(delivery?: Delivery) => Promise<number | undefi
   return async (delivery = {}) => (await handler(request(delivery), {} as Context)).statusCode;
 }
 
-test('an event that is no request is logged without the ids of the request before it', async () => {
+test('an event that is not a request is logged without ids of the previous request', async () => {
   const { handler } = await import('../../../lambda/receiver/handler.ts');
   await handler(request({ requestId: 'request-before' }), {} as Context);
   await handler({ requestContext: { requestId: 'request-2' } } as APIGatewayProxyEventV2, {} as Context);
@@ -109,7 +109,7 @@ describe('a start', () => {
     expect(statuses).toEqual([200, 200, 401]);
   });
 
-  test('reads both side by side: there is no time for one after the other', async () => {
+  test('reads both in parallel: there is no time for one after the other', async () => {
     await rotate('next');
     const end = breakSecrets('slow', 0.55 * WARM_UP_LIMIT);
     const answer = await start();
@@ -118,7 +118,7 @@ describe('a start', () => {
     expect(await answer()).toBe(200);
   });
 
-  test('succeeds while AWS is down: the first request is 500, and the next one tries again', async () => {
+  test('succeeds while AWS is down: the first request gets 500, and the next one tries again', async () => {
     breakSecrets('down');
     faults.inject({ service: 'sqs', kind: 'down', callers: 'everyone' });
     const answer = await start();
@@ -127,7 +127,7 @@ describe('a start', () => {
     expect(await answer()).toBe(200);
   });
 
-  test('is held up for a second by what hangs, and the first request reads by itself', async () => {
+  test('waits at most a second for a call that hangs, and the first request reads by itself', async () => {
     breakSecrets('slow', 5 * WARM_UP_LIMIT);
     const began = performance.now();
     const answer = await start();
@@ -138,7 +138,7 @@ describe('a start', () => {
   });
 });
 
-describe('a delivery leaves a line with its ids, and what does not go well is counted:', () => {
+describe('a delivery is logged with its ids, and problems are counted:', () => {
   const timestamp = new Date(RECEIVED_AT + 60_000).toISOString();
 
   test.each([
@@ -195,7 +195,7 @@ describe('a delivery leaves a line with its ids, and what does not go well is co
   });
 });
 
-test('the smoke test’s wrong signature is logged, and no alarm hears of it, whatever fails', async () => {
+test('the smoke test’s wrong signature is logged, and counted by no alarm', async () => {
   const answer = await start();
   const smokeTest = { signature: 'f'.repeat(64), requestId: `${SMOKE_TEST_PREFIX}1` };
   expect(await answer(smokeTest)).toBe(401);
@@ -206,7 +206,7 @@ test('the smoke test’s wrong signature is logged, and no alarm hears of it, wh
 });
 
 describe('a secret', () => {
-  test('that cannot be read is counted once a read, beside a cached one, too', async () => {
+  test('that cannot be read is counted once per read, also if one is cached', async () => {
     const answer = await start();
     breakSecrets('down');
     const wrong = { signature: 'f'.repeat(64) };
@@ -221,7 +221,7 @@ describe('a secret', () => {
     ]);
   });
 
-  test('with white space around it is warned of, with the ids of the request', async () => {
+  test('with white space around it causes a warning with the ids of the request', async () => {
     await rotate('pasted\n');
     const answer = await start();
     expect(await answer({ secret: 'pasted\n' })).toBe(200);

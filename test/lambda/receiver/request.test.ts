@@ -46,20 +46,20 @@ describe.each([
     );
   });
 
-  test('a body in text is taken as UTF-8, also where it looks like base64', () => {
+  test('a body in text is read as UTF-8, also if it looks like base64', () => {
     expect(read({ body: 'e30=' }).body).toEqual(Buffer.from('e30='));
     expect(read({ body: '{"name":"日本😀"}' }).body).toEqual(Buffer.from('{"name":"日本😀"}'));
   });
 
-  test('no body is no bytes', () => {
+  test('a missing body is empty', () => {
     expect(read({}).body).toEqual(Buffer.alloc(0));
   });
 
-  test('the request id, the time of receipt and the address are API Gateway’s', () => {
+  test('request id, time of receipt and address are API Gateway’s', () => {
     expect(read({})).toMatchObject({ requestId: 'id', receivedAt: RECEIVED_AT, sourceIp: '203.0.113.1' });
   });
 
-  test('no signature is none', () => {
+  test('a missing signature is undefined', () => {
     expect(read({}).signature).toBeUndefined();
   });
 });
@@ -79,11 +79,11 @@ describe('the signature', () => {
   test.each([
     [{ 'X-Webhook-Signature': ['abc', 'def'] }],
     [{ 'X-Webhook-Signature': ['abc'], 'x-webhook-signature': ['def'] }],
-  ])('of format 1.0 is not the last of several: %j', (multiValueHeaders) => {
+  ])('of format 1.0 is not one of several values: %j', (multiValueHeaders) => {
     expect(readRequest(format1({ multiValueHeaders })).signature).toBe('abc,def');
   });
 
-  test('of a request of format 1.0 without any header is none', () => {
+  test('of a request of format 1.0 without headers is undefined', () => {
     const none = JSON.parse('null') as APIGatewayProxyEvent['multiValueHeaders'];
     expect(readRequest(format1({ multiValueHeaders: none })).signature).toBeUndefined();
   });

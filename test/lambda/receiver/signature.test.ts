@@ -35,7 +35,7 @@ const { hex } = vector.accepted;
 const body = bodyOf(vector);
 const signature = Buffer.from(hex, 'hex');
 
-describe('no signature is decoded from', () => {
+describe('nothing is decoded from', () => {
   test.each([
     ['a missing header', undefined],
     ['63 hex digits', hex.slice(1)],
@@ -55,7 +55,7 @@ describe('no signature is decoded from', () => {
 });
 
 describe('a signature is verified', () => {
-  test('against each of the secrets', () => {
+  test('with each of the secrets', () => {
     expect(verify(body, signature, [secret])).toBe(true);
     expect(verify(body, signature, ['another', secret])).toBe(true);
     expect(verify(body, signature, ['another'])).toBe(false);
@@ -67,7 +67,7 @@ describe('a signature is verified', () => {
   });
 });
 
-test('one changed bit of the signature or the body is enough to refuse it', () => {
+test('a signature or body with one changed bit is refused', () => {
   fc.assert(
     fc.property(fc.nat(255), fc.nat(body.length * 8 - 1), (signatureBit, bodyBit) => {
       expect(verify(body, flip(signature, signatureBit), [secret])).toBe(false);

@@ -71,14 +71,14 @@ async function prepare(): Promise<TLSSocket> {
 
 const send = () => client.send(new SendMessageCommand({ QueueUrl: `${url}/0/queue`, MessageBody: 'a' }));
 
-test('the connection that was opened ahead serves the first request, and those after it', async () => {
+test('the prepared connection serves the first request, and later ones', async () => {
   await prepare();
   expect(connections).toBe(1);
   for (let request = 0; request < 3; request += 1) await send();
   expect(connections).toBe(1);
 });
 
-test('a connection that the peer has closed meanwhile is replaced', async () => {
+test('a connection that the peer has closed is replaced', async () => {
   await prepare();
   server.closeAllConnections();
   await send();
@@ -86,7 +86,7 @@ test('a connection that the peer has closed meanwhile is replaced', async () => 
   expect(connections).toBe(2);
 });
 
-test('a request that finds its connection broken, prepared or kept alive, is sent once more', async () => {
+test('a request whose connection is broken, prepared or kept alive, is sent once more', async () => {
   await prepare();
   for (const expected of [2, 3]) {
     breaking = 1;
@@ -95,11 +95,11 @@ test('a request that finds its connection broken, prepared or kept alive, is sen
   }
 });
 
-test('the connection is of HTTP/1.1, which is all that the client speaks', async () => {
+test('the connection uses HTTP/1.1, the only protocol of the client', async () => {
   expect((await prepare()).alpnProtocol).toBe('http/1.1');
 });
 
-test('a peer that resets an idle connection ends nothing else', async () => {
+test('a peer that resets an idle connection has no other effect', async () => {
   await prepare();
   accepted.resetAndDestroy();
   expect((await send()).$metadata.httpStatusCode).toBe(200);
@@ -125,7 +125,7 @@ test.each([
   for (const each of [first, socket]) each?.on('error', () => {}).destroy();
 });
 
-test('a connection that is not open any more is not taken', async () => {
+test('a closed connection is not used', async () => {
   const end = await prepare();
   end.end();
   await once(end, 'close');
@@ -134,7 +134,7 @@ test('a connection that is not open any more is not taken', async () => {
   socket.on('error', () => {}).destroy();
 });
 
-test('what cannot be opened is an error of the preparation, and not of the request', async () => {
+test('a failed connection is an error of the preparation, not of the request', async () => {
   const closed = createTcpServer().listen(0, '127.0.0.1');
   await once(closed, 'listening');
   const { port } = closed.address() as AddressInfo;
@@ -143,7 +143,7 @@ test('what cannot be opened is an error of the preparation, and not of the reque
   expect((await send()).$metadata.attempts).toBe(1);
 });
 
-test('whoever does not answer the handshake is given up when told', async () => {
+test('a handshake without an answer is aborted on request', async () => {
   const silent = createTcpServer((socket) => socket.on('error', () => {}).resume());
   await once(silent.listen(0, '127.0.0.1'), 'listening');
   const { port } = silent.address() as AddressInfo;
@@ -153,7 +153,7 @@ test('whoever does not answer the handshake is given up when told', async () => 
   await once(silent.close(), 'close');
 });
 
-test('nothing is opened where there is no TLS', async () => {
+test('without TLS nothing is opened', async () => {
   await agent.prepare(url.replace('https', 'http'), never);
   expect(connections).toBe(0);
 });

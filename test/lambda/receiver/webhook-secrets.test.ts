@@ -81,7 +81,7 @@ describe('a cached secret', () => {
   test.each([
     { age: GRACE_PERIOD - 1, expected: BOTH },
     { age: GRACE_PERIOD, expected: ['AWSCURRENT'] },
-  ])('that was made $age ms ago takes the calls $expected', async ({ age, expected }) => {
+  ])('that was read $age ms ago causes $expected calls', async ({ age, expected }) => {
     secret.now += age;
     expect(await secrets.accepted()).toEqual(['first']);
     expect(calls()).toEqual(expected);
@@ -96,7 +96,7 @@ describe('a rotation', () => {
     expect(await secrets.afterMismatch()).toEqual(['second', 'first']);
   });
 
-  test('leaves the previous secret valid for the grace period, and no longer', async () => {
+  test('keeps the previous secret valid for the grace period, and no longer', async () => {
     secret.rotate('second');
     secret.now += GRACE_PERIOD - 1;
     expect(await secrets.accepted()).toEqual(['second', 'first']);
@@ -105,7 +105,7 @@ describe('a rotation', () => {
     expect(calls()).toEqual(BOTH);
   });
 
-  test('done once more, by storing the previous value twice, begins the grace period anew', async () => {
+  test('repeated by storing the previous value twice restarts the grace period', async () => {
     secret.rotate('second');
     secret.now += GRACE_PERIOD;
     expect(await secrets.accepted()).toEqual(['second']);
@@ -121,7 +121,7 @@ describe('a rotation', () => {
     expect(await secrets.afterMismatch()).toEqual(['second', 'first']);
   });
 
-  test('whose previous value is unusable leaves the new one alone', async () => {
+  test('whose previous value is unusable keeps the new one', async () => {
     secret.rotate('');
     secret.rotate('third');
     expect(await secrets.accepted()).toEqual(['third']);
@@ -131,14 +131,14 @@ describe('a rotation', () => {
 describe('a signature', () => {
   const fits = (key: string) => secrets.matchesAny((accepted) => accepted.includes(key));
 
-  test('that does not fit has the secret read again, however fresh it is', async () => {
+  test('that does not match causes a new read, however fresh the secret is', async () => {
     expect(await fits('first')).toBe(true);
     secret.rotate('second');
     expect(await fits('second')).toBe(true);
     expect(calls()).toEqual([...BOTH, ...BOTH]);
   });
 
-  test('that has the secret read for the first time does not have it read twice', async () => {
+  test('that causes the first read does not cause a second one', async () => {
     expect(await fits('wrong')).toBe(false);
     expect(calls()).toEqual(BOTH);
     expect(await fits('wrong')).toBe(false);
@@ -148,7 +148,7 @@ describe('a signature', () => {
   });
 });
 
-test('a flood of bad signatures cannot drive calls: one read in 30 s', async () => {
+test('a flood of bad signatures causes at most one read in 30 s', async () => {
   await secrets.accepted();
   expect(await secrets.afterMismatch()).toEqual(['first']);
   calls();
@@ -163,7 +163,7 @@ test('a flood of bad signatures cannot drive calls: one read in 30 s', async () 
 describe('while Secrets Manager fails', () => {
   const down = new Error('down');
 
-  test('a cached secret goes on serving, and the failure is reported once in 30 s', async () => {
+  test('a cached secret still serves, and the failure is reported once in 30 s', async () => {
     await secrets.accepted();
     secret.failing.AWSCURRENT = down;
     secret.now += MAX_AGE;
@@ -175,7 +175,7 @@ describe('while Secrets Manager fails', () => {
     expect(reported).toEqual(['unreadable', down, 'unreadable', down]);
   });
 
-  test('with none cached the error is thrown, and not kept: the next request reads again', async () => {
+  test('with none cached, the error is thrown and not cached: the next request reads again', async () => {
     secret.failing.AWSCURRENT = down;
     await expect(secrets.accepted()).rejects.toBe(down);
     secret.failing = {};
@@ -183,7 +183,7 @@ describe('while Secrets Manager fails', () => {
     expect(reported).toEqual(['unreadable']);
   });
 
-  test('a rotation to an unusable secret leaves the cached one', async () => {
+  test('a rotation to an unusable secret keeps the cached one', async () => {
     await secrets.accepted();
     secret.rotate('{"SECRET":"x"}');
     expect(await secrets.afterMismatch()).toBeUndefined();
@@ -192,10 +192,10 @@ describe('while Secrets Manager fails', () => {
   });
 });
 
-describe('while the previous secret alone cannot be read', () => {
+describe('if only the previous secret cannot be read', () => {
   const down = new Error('down');
 
-  test('nothing is cached of a first read: the error is thrown, and the next request has both', async () => {
+  test('a first read caches nothing: the error is thrown, and the next request reads both', async () => {
     secret.rotate('second');
     secret.failing.AWSPREVIOUS = down;
     await expect(secrets.accepted()).rejects.toBe(down);
@@ -203,7 +203,7 @@ describe('while the previous secret alone cannot be read', () => {
     expect(await secrets.accepted()).toEqual(['second', 'first']);
   });
 
-  test('the cached one goes on serving in the grace period, however old it is', async () => {
+  test('the cached one serves during the grace period, however old it is', async () => {
     secret.rotate('second');
     await secrets.accepted();
     secret.failing.AWSPREVIOUS = down;
@@ -212,7 +212,7 @@ describe('while the previous secret alone cannot be read', () => {
     expect(reported).toEqual(['unreadable', down]);
   });
 
-  test('a rotation is not seen by half: the secret before it stays valid, and the next read sees both', async () => {
+  test('a rotation is not half applied: the secret before it stays valid, and the next read gets both', async () => {
     await secrets.accepted();
     secret.rotate('second');
     secret.failing.AWSPREVIOUS = down;
@@ -227,14 +227,14 @@ describe('while the previous secret alone cannot be read', () => {
 describe('a warm-up', () => {
   const never = new AbortController().signal;
 
-  test('reads both versions side by side, and the first request reads nothing', async () => {
+  test('reads both versions in parallel, and the first request reads nothing', async () => {
     secret.rotate('second');
     await secrets.warmUp(never);
     expect(await secrets.accepted()).toEqual(['second', 'first']);
     expect(calls()).toEqual(BOTH);
   });
 
-  test('that is aborted ends both calls, and reports and keeps nothing', async () => {
+  test('that is aborted ends both calls, and neither reports nor caches anything', async () => {
     await expect(secrets.warmUp(AbortSignal.abort())).rejects.toThrow('aborted');
     expect(secret.aborted).toBe(2);
     expect(reported).toEqual([]);
@@ -253,7 +253,7 @@ describe('white space around the secret', () => {
     expect(reported).toEqual(['white space']);
   });
 
-  test('is not warned of if it is within the secret, or before it serves', async () => {
+  test('causes no warning inside the secret, or before the secret is used', async () => {
     secret.rotate('two words');
     await secrets.accepted();
     secret.rotate('pasted\n');
@@ -270,7 +270,7 @@ describe('a stored value', () => {
     { stored: '{abc', expected: '{abc' },
     { stored: 'abc\n', expected: 'abc\n' },
     { stored: ' {"OTHER":"x","WEBHOOK_SECRET":"{}"} ', expected: '{}' },
-  ])('$stored holds the secret $expected', ({ stored, expected }) => {
+  ])('$stored contains the secret $expected', ({ stored, expected }) => {
     expect(readSecretValue(stored)).toBe(expected);
   });
 

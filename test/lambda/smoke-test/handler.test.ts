@@ -109,7 +109,7 @@ describe('with the functions of the stack', () => {
   afterAll(() => stack.close());
 
   // Starts all functions.
-  test('a deployment succeeds without effect but one rejection, which no metric counts', async () => {
+  test('a deployment succeeds with one rejection, which no metric counts, as the only effect', async () => {
     working = async (service, event) => {
       const result = await stack.functions.get(service)?.function.invoke(event);
       return result?.ok ? returning(result.payload) : failing(result);
@@ -127,7 +127,7 @@ describe('with the functions of the stack', () => {
   });
 });
 
-test('the answer is sent as CloudFormation’s URL is signed for: by PUT, without a content type', async () => {
+test('the answer is sent to CloudFormation’s URL by PUT, without a content type', async () => {
   await request('Create');
   expect(cloudFormation.requests).toEqual([
     expect.objectContaining({ method: 'PUT', path: '/bucket/key?X-Amz-Signature=of-the-url' }),
@@ -135,7 +135,7 @@ test('the answer is sent as CloudFormation’s URL is signed for: by PUT, withou
   expect(cloudFormation.requests[0]?.headers['content-type']).toBe('');
 });
 
-test('an answer that CloudFormation does not take fails the invocation, so that Lambda repeats it', async () => {
+test('an answer that CloudFormation rejects fails the invocation, so that Lambda repeats it', async () => {
   responseStatus = 403;
   await expect(request('Delete')).rejects.toThrow(/^CloudFormation refused the answer with 403$/);
 });
@@ -152,7 +152,7 @@ describe('nothing is invoked', () => {
       lower: 'a consumer',
       before: { ...properties, Consumers: properties.Consumers.with(2, arnOf(services[2] ?? '', 18)) },
     },
-  ])('on an update to a lower version of $lower: it is CloudFormation’s rollback', async ({ before }) => {
+  ])('on an update to a lower version of $lower, which is CloudFormation’s rollback', async ({ before }) => {
     expect(await request('Update', { OldResourceProperties: before })).toEqual(success);
     expect(invoked).toEqual([]);
   });
@@ -177,7 +177,7 @@ test.each([
   { before: 'version 7', OldResourceProperties: properties },
   { before: 'no version', OldResourceProperties: {} },
   { before: 'a removed consumer', OldResourceProperties: { ...properties, Consumers: [arnOf('other', 8)] } },
-])('an update from $before is tried', async ({ OldResourceProperties }) => {
+])('an update from $before is tested', async ({ OldResourceProperties }) => {
   expect(await request('Update', { OldResourceProperties })).toEqual(success);
   expect(invoked.toSorted()).toEqual(['receiver', ...services].toSorted());
 });
@@ -211,7 +211,7 @@ describe('a deployment fails', () => {
     expect(invoked.filter((service) => service === 'receiver')).toHaveLength(1);
   });
 
-  test('if consumers report a failure of nothing, or nothing; each fault is named', async () => {
+  test('if consumers report a failed empty batch or return nothing; each error is named', async () => {
     answers['shop-updated'] = [returning({ batchItemFailures: [{ itemIdentifier: 'm' }] })];
     answers['girl-created'] = [returning({})];
     const expected = 'did not return {"batchItemFailures":[]} for an empty batch';
@@ -220,7 +220,7 @@ describe('a deployment fails', () => {
     );
   });
 
-  test('with a reason of 1,500 characters at most', async () => {
+  test('with a reason of at most 1,500 characters', async () => {
     const long = 'x'.repeat(100);
     for (const service of services) answers[service] = [failing({ errorType: long })];
     const Consumers = Array.from({ length: 20 }, () => arnOf(services[0] ?? ''));
@@ -250,7 +250,7 @@ describe('a deployment fails', () => {
     expect(Date.now() - began).toBeLessThan(MARGIN);
   });
 
-  test('if what may pass has not passed within a minute', async () => {
+  test('if a transient problem lasts longer than a minute', async () => {
     answers.receiver = Array.from({ length: 3 }, () => refusing(403, 'AccessDeniedException'));
     const start = Date.now();
     const clock = jest.spyOn(Date, 'now').mockReturnValueOnce(start).mockReturnValueOnce(start);
@@ -261,7 +261,7 @@ describe('a deployment fails', () => {
   });
 });
 
-describe('what passes while a deployment settles is waited for', () => {
+describe('transient problems of a new deployment are waited for', () => {
   test.each([
     { problem: 'a permission that has not spread', answer: refusing(403, 'AccessDeniedException') },
     { problem: 'a version that is Pending', answer: refusing(409, 'ResourceConflictException') },

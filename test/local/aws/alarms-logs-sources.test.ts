@@ -76,7 +76,7 @@ describe('an alarm', () => {
   const describeAlarms = async (input: DescribeAlarmsCommandInput = { AlarmNames: [ALARM] }) =>
     (await cloudwatch.send(new DescribeAlarmsCommand(input))).MetricAlarms ?? [];
 
-  test('has the state that it was set to, and why, since when', async () => {
+  test('has the state that it was set to, with reason and time', async () => {
     const before = Date.now();
     await set({ StateReason: 'Paused by somebody: why' });
     await set({ StateReason: 'Paused by somebody: another reason' });
@@ -95,7 +95,7 @@ describe('an alarm', () => {
     expect(alarm?.StateUpdatedTimestamp?.getTime()).toBeGreaterThanOrEqual(since);
   });
 
-  test('is found by name, by the beginning of one, by state, and on its page', async () => {
+  test('is found by name, prefix and state, on its page', async () => {
     await set();
     expect(await describeAlarms({ AlarmNames: [ALARM, 'none'] })).toMatchObject([{ AlarmName: ALARM }]);
     expect(await describeAlarms({ AlarmNamePrefix: 'Stack-O' })).toMatchObject([
@@ -110,7 +110,7 @@ describe('an alarm', () => {
     expect(second.NextToken).toBeUndefined();
   });
 
-  test('keeps its state and another threshold when it is put again, and is made by the stack alone', async () => {
+  test('keeps its state if it is put again with another threshold, and is created only by the stack', async () => {
     const put = (AlarmName: string) =>
       cloudwatch.send(
         new PutMetricAlarmCommand({
@@ -135,7 +135,7 @@ describe('an alarm', () => {
     await expect(put('none')).rejects.toThrow('makes none');
   });
 
-  test('notifies its topic of a new state, with its reason', async () => {
+  test('notifies its topic of a new state, with the reason', async () => {
     const url = await queues.subscribe(topicArn, 'notified');
     await set({ StateReason: 'Paused by somebody: why' });
     await set({ StateValue: 'OK' });
@@ -154,7 +154,7 @@ describe('an alarm', () => {
     ]);
   });
 
-  test('does not notify of the same state again, nor while it is muted', async () => {
+  test('does not notify of the same state again, or while it is muted', async () => {
     const url = await queues.subscribe(topicArn, 'notified-once');
     await set({ StateReason: 'first' });
     await set();
@@ -172,11 +172,11 @@ describe('an alarm', () => {
   test.each([
     { what: 'an alarm that does not exist', input: { AlarmName: 'none' }, name: 'ResourceNotFound' },
     { what: 'a long reason', input: { StateReason: 'x'.repeat(1_024) }, name: 'ValidationException' },
-  ])('is not set: $what', async ({ input, name }) => {
+  ])('cannot be set: $what', async ({ input, name }) => {
     await expect(set(input)).rejects.toMatchObject({ name });
   });
 
-  test('is not set to a state that does not exist, nor by an operation that is not offered', async () => {
+  test('cannot be set to an unknown state, or by an unsupported operation', async () => {
     const call = async (operation: string, body: object) => {
       const target = `GraniteServiceVersion20100801.${operation}`;
       const headers = { authorization: signedFor('monitoring'), 'x-amz-target': target };
@@ -187,7 +187,7 @@ describe('an alarm', () => {
     expect(await call('ListMetrics', {})).toContain("does not offer CloudWatch's ListMetrics");
   });
 
-  test('is there for older versions of the AWS CLI in their query protocol', async () => {
+  test('supports older versions of the AWS CLI in their query protocol', async () => {
     const call = async (form: Record<string, string>) => {
       const body = new URLSearchParams({ Version: '2010-08-01', ...form }).toString();
       const answer = await send(endpoint, { headers: { authorization: signedFor('monitoring') }, body });
@@ -204,7 +204,7 @@ describe('an alarm', () => {
     expect(await call({ Action: 'ListMetrics' })).toContain('<Code>UnknownOperationException</Code>');
   });
 
-  test('may be set by a role whose policies name it', async () => {
+  test('can be set by a role whose policies name it', async () => {
     allowed('Pauser', 'cloudwatch:SetAlarmState', ARN);
     const pauser = new CloudWatchClient(settingsOf(endpoint, 'Pauser'));
     await set({}, pauser);
@@ -284,7 +284,7 @@ describe('a log group', () => {
     await expect(page(input)).rejects.toMatchObject({ name: 'InvalidParameterException' });
   });
 
-  test('has its lines in pages, and from a time on', async () => {
+  test('returns its lines in pages, and from a time on', async () => {
     const first = await page({ limit: 3 });
     const second = await page({ limit: 3, nextToken: first.nextToken });
     expect([first.events?.length, second.events?.length]).toEqual([3, 2]);
@@ -293,7 +293,7 @@ describe('a log group', () => {
     expect(await messagesOf({ endTime: Date.now() - 60_000 })).toEqual([]);
   });
 
-  test('has pages of 1 MB at most, which may be empty with more to come', async () => {
+  test('has pages of at most 1 MB, which may be empty with more to come', async () => {
     const text = 'x'.repeat(100_000);
     for (let number = 0; number < 25; number += 1) endpoint.writeLog('long', `${number} ${text}`);
     const last = { logGroupName: 'long', filterPattern: '"24 x"' };
@@ -304,7 +304,7 @@ describe('a log group', () => {
     expect(third.nextToken).toBeUndefined();
   });
 
-  test('has a line that comes late at its time, and goes on with a page behind it', async () => {
+  test('sorts a late line by its time, and continues after its page token', async () => {
     const now = Date.now();
     endpoint.writeLog('late', 'first', now - 3_000);
     endpoint.writeLog('late', 'third', now - 1_000);
@@ -323,14 +323,14 @@ describe('a log group', () => {
     expect([lines.length, lines[0], lines.at(-1)]).toEqual([5_000, '10', '5009']);
   });
 
-  test('is found by the beginning of its name', async () => {
+  test('is found by the prefix of its name', async () => {
     const { logGroups } = await logs.send(new DescribeLogGroupsCommand({ logGroupNamePrefix: 'Stack-C' }));
     expect(logGroups).toMatchObject([{ logGroupName: GROUP }]);
     const none = page({ logGroupName: 'none' });
     await expect(none).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
   });
 
-  test('may be read by a role whose policies name it', async () => {
+  test('can be read by a role whose policies name it', async () => {
     const arn = `arn:aws:logs:${STACK_REGION}:000000000000:log-group:${GROUP}:*`;
     allowed('LogReader', 'logs:FilterLogEvents', arn);
     const reader = new CloudWatchLogsClient(settingsOf(endpoint, 'LogReader'));
@@ -340,7 +340,7 @@ describe('a log group', () => {
   });
 });
 
-describe('a query of logs', () => {
+describe('a Logs Insights query', () => {
   const [RECEIVER, CONSUMER] = ['Query-Receiver', 'Query-Consumer'] as const;
   const ACCEPTED = '{"eventId":"one","message":"Accepted"}';
   const PROCESSED = '{"eventId":"one","message":"Processed"}';
@@ -376,7 +376,7 @@ describe('a query of logs', () => {
     return get(queryId);
   }
 
-  test('is running when it is first asked for, then it has the lines of all its groups', async () => {
+  test('is running at first, then has the lines of all its groups', async () => {
     const { queryId } = await start();
     expect(await get(queryId)).toMatchObject({ status: 'Running', results: [] });
     expect(await get(queryId)).toMatchObject({
@@ -386,7 +386,7 @@ describe('a query of logs', () => {
     });
   });
 
-  test('is held to its groups, its window and its limit, and says how many lines match', async () => {
+  test('respects its groups, window and limit, and says how many lines match', async () => {
     const ofOne = await resultsOf({ logGroupNames: [CONSUMER] });
     expect(ofOne.results).toEqual([[{ field: '@message', value: PROCESSED }]]);
     const limited = await resultsOf({ queryString: queryOf('one', 1) });
@@ -397,7 +397,7 @@ describe('a query of logs', () => {
     expect([before.results, after.results]).toEqual([[], []]);
   });
 
-  test('that is stopped has no lines, and is stopped once', async () => {
+  test('that is stopped has no lines, and can be stopped once', async () => {
     const { queryId } = await start();
     expect(await logs.send(new StopQueryCommand({ queryId }))).toMatchObject({ success: true });
     expect(await get(queryId)).toMatchObject({ status: 'Cancelled', results: [] });
@@ -417,7 +417,7 @@ describe('a query of logs', () => {
     await expect(start(input)).rejects.toMatchObject({ name });
   });
 
-  test('may be started by a role whose policies name all its groups', async () => {
+  test('can be started by a role whose policies name all its groups', async () => {
     allowed('Tracer', 'logs:StartQuery', `arn:aws:logs:${STACK_REGION}:000000000000:log-group:${RECEIVER}:*`);
     const tracer = new CloudWatchLogsClient(settingsOf(endpoint, 'Tracer'));
     const started = await start({ logGroupNames: [RECEIVER] }, tracer);
@@ -460,7 +460,7 @@ describe('an event source mapping', () => {
   const turn = (Enabled: boolean, client = lambda) =>
     client.send(new UpdateEventSourceMappingCommand({ UUID: uuid, Enabled }));
 
-  test('is found by its queue, and by its function', async () => {
+  test('is found by queue and by function', async () => {
     const found = [
       {
         UUID: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -478,7 +478,7 @@ describe('an event source mapping', () => {
     expect(await list({ FunctionName: 'other' })).toEqual([]);
   });
 
-  test('is Disabling until its batch in hand has ended, and takes no other change meanwhile', async () => {
+  test('is Disabling until its current batch has ended, and accepts no other change meanwhile', async () => {
     expect(await turn(false)).toMatchObject({ State: 'Disabling' });
     await expect(turn(true)).rejects.toMatchObject({ name: 'ResourceInUseException' });
     expect(await state()).toBe('Disabling');
@@ -490,7 +490,7 @@ describe('an event source mapping', () => {
     expect(done).toEqual(['disable', 'enable']);
   });
 
-  test('that does not exist is a 404, and nothing of one changes but whether it is on', async () => {
+  test('that does not exist is a 404, and only its state can be changed', async () => {
     await expect(lambda.send(new GetEventSourceMappingCommand({ UUID: 'none' }))).rejects.toMatchObject({
       name: 'ResourceNotFoundException',
       $metadata: { httpStatusCode: 404 },
@@ -502,7 +502,7 @@ describe('an event source mapping', () => {
     });
   });
 
-  test('is all that Lambda has here', async () => {
+  test('is the only part of Lambda here', async () => {
     const other = lambda.send(new GetFunctionCommand({ FunctionName: 'consumer' }));
     await expect(other).rejects.toMatchObject({
       name: 'UnknownOperationException',
@@ -512,7 +512,7 @@ describe('an event source mapping', () => {
     });
   });
 
-  test('is not changed by a body that is no JSON', async () => {
+  test('is not changed by a body that is not JSON', async () => {
     const answer = await send(endpoint, {
       method: 'PUT',
       path: `/2015-03-31/event-source-mappings/${uuid}`,

@@ -147,11 +147,11 @@ describe('an S3 request', () => {
     { host: 's3.localhost:4566', url: '/payloads/a', asked: '/payloads/a' },
     { host: '127.0.0.1:4566', url: '/payloads/a', asked: '/payloads/a' },
     { host: 'host.docker.internal:4566', url: '/payloads/a', asked: '/payloads/a' },
-  ])('to the host $host asks for $asked', ({ host, url, asked }) => {
+  ])('to the host $host needs $asked', ({ host, url, asked }) => {
     expect(s3({ method: 'GET', url, headers: { host } }).http.url).toBe(asked);
   });
 
-  test('that copies needs to read its source too', () => {
+  test('that copies also needs to read its source', () => {
     const headers = { 'x-amz-copy-source': '/a/from%20x' };
     expect(permissionsOf(s3({ method: 'PUT', url: '/b/to', headers }), stack)).toEqual([
       { action: 's3:PutObject', resource: 'arn:aws:s3:::b/to' },
@@ -159,7 +159,7 @@ describe('an S3 request', () => {
     ]);
   });
 
-  test('that deletes several objects needs to delete each one', () => {
+  test('that deletes several objects needs rights to each of them', () => {
     const body = '<Delete><Object><Key>a</Key></Object><Object><Key>b&amp;c</Key></Object></Delete>';
     expect(permissionsOf(s3({ url: '/bucket?delete', body }), stack)).toEqual([
       { action: 's3:DeleteObject', resource: 'arn:aws:s3:::bucket/a' },
@@ -167,7 +167,7 @@ describe('an S3 request', () => {
     ]);
   });
 
-  test('for a sub-resource that is not offered is not taken for another operation', () => {
+  test('for an unsupported sub-resource is not another operation', () => {
     expect(() => s3({ method: 'PUT', url: '/bucket?policy' })).toThrow(/\?policy is not supported/);
   });
 });
@@ -181,7 +181,7 @@ describe('the caller', () => {
     expect(parse({ method: 'GET', url })).toMatchObject({ accessKeyId: 'AKIAX', service: 's3' });
   });
 
-  test('that nothing names is missed', () => {
+  test('that is missing is undefined', () => {
     expect(() => parse({ url: '/b/k' })).toThrow('Request is missing Authentication Token');
   });
 
@@ -267,7 +267,7 @@ describe('a policy', () => {
     expect(under(condition)).toBe(decision);
   });
 
-  test('with a condition operator that is not supported is an error that names it', () => {
+  test('with an unsupported condition operator is an error that names it', () => {
     expect(() => under({ 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': 'x' } })).toThrow(
       'The condition operator ForAllValues:StringEquals is not supported here.',
     );

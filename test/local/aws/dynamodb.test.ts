@@ -78,7 +78,7 @@ const remove = (id: string) => new DeleteItemCommand({ TableName, Key: girl(id) 
 test.each([
   { what: 'an answer', of: TableName, status: 200 },
   { what: 'an error', of: 'none', status: 400 },
-])('$what has the checksum that SDKs hold it against', async ({ of, status }) => {
+])('$what has the checksum that SDKs verify', async ({ of, status }) => {
   const answer = await send(endpoint, {
     headers: { authorization: signedFor('dynamodb'), 'x-amz-target': 'DynamoDB_20120810.DescribeTable' },
     body: JSON.stringify({ TableName: of }),
@@ -117,7 +117,7 @@ describe('a table', () => {
   }
 
   // Takes seconds: the memory is measured after a garbage collection.
-  test('holds no more of an item than the item', async () => {
+  test('limits the size of an item', async () => {
     const items = 300;
     const before = heldBufferBytes();
     for (let index = 0; index < items; index += 1) {
@@ -148,7 +148,7 @@ describe('a failed condition', () => {
           new UpdateItemCommand({ ...all, Key: girl('taken'), UpdateExpression: 'SET a = girl_id' }),
         ),
     },
-  ])('of a $what brings the item that was in the way, if asked', async ({ write }) => {
+  ])('of a $what returns the existing item on request', async ({ write }) => {
     await expect(write()).rejects.toMatchObject({
       name: 'ConditionalCheckFailedException',
       Item: girl('taken', 'Aoi'),
@@ -162,21 +162,21 @@ describe('a failed condition', () => {
       id: 'none',
     },
     { what: 'none was asked for', input: none, id: 'taken' },
-  ])('brings no item if $what', async ({ input, id }) => {
+  ])('returns no item if $what', async ({ input, id }) => {
     const write = operator.dynamodb.send(new PutItemCommand({ ...input, Item: girl(id) }));
     await expect(write).rejects.toMatchObject({ name: 'ConditionalCheckFailedException', Item: undefined });
   });
 });
 
-describe('an error inside dynalite', () => {
-  test('on a malformed request is an answer, not the end of the process', async () => {
+describe('an internal error of dynalite', () => {
+  test('on a malformed request is an answer, and the process goes on', async () => {
     const headers = { authorization: signedFor('dynamodb'), 'x-amz-target': 'DynamoDB_20120810.GetItem' };
     const { status, body } = await send(endpoint, { headers, body: '{"TableName":"cast","Key":{"S":null}}' });
     expect(status).toBe(500);
     expect(body.toString()).toContain('InternalServerError');
   });
 
-  test('in a callback of its database is an answer too', async () => {
+  test('in a callback of its database is an answer, too', async () => {
     const internals: { checkConditional: unknown } = createRequire(import.meta.url)('dynalite/db');
     const { checkConditional } = internals;
     internals.checkConditional = () => {
@@ -219,7 +219,7 @@ describe('a change of an item is reported', () => {
     ]);
   });
 
-  test('not if a write leaves the item as it is, nor for an operator', async () => {
+  test('not if a write does not change the item, nor for an operator', async () => {
     await operator.dynamodb.send(put('g2', 'Aoi'));
     await role.dynamodb.send(put('g2', 'Aoi'));
     await role.dynamodb.send(remove('none'));
@@ -227,7 +227,7 @@ describe('a change of an item is reported', () => {
     expect(changes).toEqual([]);
   });
 
-  test('not if the write is refused, and the writes that wait for it are carried out', async () => {
+  test('not if the write is refused, and waiting writes are carried out', async () => {
     await operator.dynamodb.send(put('g3', 'Aoi'));
     const refused = new PutItemCommand({
       TableName,
@@ -281,7 +281,7 @@ describe('a change of an item is reported', () => {
     fc.constantFrom('Aoi', 'Rin', 'Yui'),
   );
 
-  test('with the item as the previous change left it, however many writes come at once', async () => {
+  test('with the item as the previous change left it, for any number of writes at once', async () => {
     const last = new Map<string, unknown>();
     await fc.assert(
       fc.asyncProperty(fc.array(write, { minLength: 5, maxLength: 40 }), async (together) => {
@@ -304,7 +304,7 @@ describe('a notification is reported', () => {
   const publish = (input: object = {}) => new PublishCommand({ TopicArn, Message: 'A review', ...input });
   const attribute = (StringValue: string) => ({ DataType: 'String', StringValue });
 
-  test('with its subject, its text and its attributes', async () => {
+  test('with subject, text and attributes', async () => {
     const MessageAttributes = {
       eventId: attribute('evt-1'),
       binary: { DataType: 'Binary', BinaryValue: Buffer.of(1) },
@@ -322,7 +322,7 @@ describe('a notification is reported', () => {
     ]);
   });
 
-  test('with what people get by each protocol', async () => {
+  test('with the text for each protocol', async () => {
     const texts = { default: '{"version":1}', email: 'A review 😀\n' };
     const Message = JSON.stringify({ ...texts, other: 1 });
     await role.sns.send(publish({ MessageStructure: 'json', Message }));

@@ -97,13 +97,13 @@ describe('a role', () => {
     expect(body.toString()).toContain('arn:aws:s3:::payloads/key');
   });
 
-  test('is refused what one statement denies, whatever another allows', async () => {
+  test('is refused what one statement denies, even if another allows it', async () => {
     const { sqs } = clientsOf(endpoint, 'AKIADENIED');
     const denied = sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'x' }));
     await expect(denied).rejects.toThrow(/with an explicit deny/);
   });
 
-  test('learns who it is', async () => {
+  test('can ask who it is', async () => {
     const headers = { authorization: signedFor('sts', 'AKIARECEIVER') };
     const { body } = await send(endpoint, { headers, body: 'Action=GetCallerIdentity&Version=2011-06-15' });
     expect(body.toString()).toContain('assumed-role/ReceiverRole/local</Arn>');
@@ -117,7 +117,7 @@ test('an operator may do everything, in the region of the stack from every regio
 });
 
 describe('a request', () => {
-  test('without authorization is refused for its missing token', async () => {
+  test('without authorization is refused because its token is missing', async () => {
     const json = await send(endpoint, { headers: { 'x-amz-target': 'AmazonSQS.ListQueues' }, body: '{}' });
     const form = await send(endpoint, { body: 'Action=ListTopics' });
     expect([json.status, form.status]).toEqual([403, 403]);
@@ -125,7 +125,7 @@ describe('a request', () => {
     expect(form.body.toString()).toContain('<Code>MissingAuthenticationToken</Code>');
   });
 
-  test('as curl --aws-sigv4 sends it, with a form content type, is read as AWS JSON', async () => {
+  test('from curl --aws-sigv4, with a form content type, is read as AWS JSON', async () => {
     // The header lines of curl 7.88 for: curl --user a:b --aws-sigv4 aws:amz:us-west-2:sqs -d '{}' -H 'X-Amz-Target: …'
     const headers = {
       Authorization:
@@ -138,7 +138,7 @@ describe('a request', () => {
     expect(JSON.parse(body.toString())).toEqual({ QueueUrls: [QueueUrl] });
   });
 
-  test('in CBOR is answered to use JSON', async () => {
+  test('in CBOR is told to use JSON', async () => {
     const { status, body } = await send(endpoint, {
       path: '/service/AmazonSQS/operation/ListQueues',
       headers: { authorization: signedFor('sqs'), 'smithy-protocol': 'rpc-v2-cbor' },
@@ -217,7 +217,7 @@ describe('the host of a request', () => {
     'localhost.evil.example',
     'evillocalhost',
     '127.0.0.1.nip.io',
-  ])('%s may be anybody’s', (host) => {
+  ])('%s may be another machine', (host) => {
     expect(isOwnHost(host)).toBe(false);
   });
 
@@ -239,7 +239,7 @@ describe('the port', () => {
     await expect(second).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 
-  test('is free again promptly after close, with a long poll and idle connections open', async () => {
+  test('is free soon after close, with a long poll and idle connections open', async () => {
     const other = await startEndpoint();
     const { sqs } = clientsOf(other);
     const polled = await sqs.send(new CreateQueueCommand({ QueueName: 'polled' }));

@@ -89,7 +89,7 @@ describe('a service that is down', () => {
     expect(await bodiesOn(queue)).toEqual([]);
   });
 
-  test('is there again for the same client once the fault has ended', async () => {
+  test('is available again for the same client after the fault', async () => {
     const end = faults.inject({ service: 'sqs', kind: 'down' });
     expect(await hitsOf(1)).toEqual([true]);
     end();
@@ -105,7 +105,7 @@ describe('a service that is down', () => {
     expect(performance.now() - started).toBeLessThan(15_000);
   });
 
-  test('leaves other services alone, and other operations if it is one operation that is down', async () => {
+  test('does not affect other services, or other operations if only one is down', async () => {
     const queue = await createQueue();
     faults.inject({ service: 'sqs', operation: 'SendMessage', kind: 'down' });
     await expect(role.sqs.send(send(queue))).rejects.toThrow();
@@ -141,7 +141,7 @@ describe('a throttled service', () => {
     await expect(call()).rejects.toMatchObject({ name });
   });
 
-  test('is tried again by the SDK', async () => {
+  test('is retried by the SDK', async () => {
     const { maxAttempts: _once, ...settings } = settingsOf(endpoint, ROLE);
     const sqs = new SQSClient(settings);
     faults.inject({ service: 'sqs', kind: 'throttled', every: 2 });
@@ -152,14 +152,14 @@ describe('a throttled service', () => {
 });
 
 describe('a slow service', () => {
-  test('answers as ever, later', async () => {
+  test('answers as usual, later', async () => {
     faults.inject({ service: 'sqs', kind: 'slow', milliseconds: 200 });
     const started = performance.now();
     expect(await hitsOf(1)).toEqual([false]);
     expect(performance.now() - started).toBeGreaterThanOrEqual(195);
   });
 
-  test('holds up nobody else: neither other calls nor the end of the endpoint', async () => {
+  test('delays neither other calls nor the end of the endpoint', async () => {
     const slow = new Faults();
     slow.inject({ service: 'sqs', kind: 'slow', milliseconds: 60_000 });
     const other = await startFaulty(slow);
@@ -177,7 +177,7 @@ describe('a slow service', () => {
 });
 
 describe('a lost response', () => {
-  test('is that of an operation that was carried out', async () => {
+  test('belongs to an operation that was carried out', async () => {
     const queue = await createQueue();
     faults.inject({ service: 'sqs', kind: 'response-lost' });
     await expect(role.sqs.send(send(queue))).rejects.toThrow(CONNECTION_LOST);
@@ -195,7 +195,7 @@ describe('a lost response', () => {
 });
 
 describe('the calls that a fault hits', () => {
-  test('are one in so many', async () => {
+  test('are one of so many', async () => {
     faults.inject({ service: 'sqs', kind: 'down', every: 3 });
     expect(await hitsOf(7)).toEqual([false, false, true, false, false, true, false]);
   });
@@ -215,7 +215,7 @@ describe('the calls that a fault hits', () => {
     }
   }
 
-  test('are a share of them: the same for the same seed, with any other faults, and others for another', async () => {
+  test('are a random share: equal for equal seeds, with any other faults, and different for other seeds', async () => {
     const hits = await run(7, third);
     expect(hits.filter(Boolean).length).toBeGreaterThan(8);
     expect(hits.filter(Boolean).length).toBeLessThan(35);
@@ -223,7 +223,7 @@ describe('the calls that a fault hits', () => {
     expect(await run(8, third)).not.toEqual(hits);
   });
 
-  test("are none of an operator, who can look and repair meanwhile, unless the fault is everyone's", async () => {
+  test('exclude those of an operator, unless the fault is for everyone', async () => {
     const end = faults.inject({ service: 'sqs', kind: 'down' });
     expect(await hitsOf(1, operator)).toEqual([false]);
     end();
@@ -231,7 +231,7 @@ describe('the calls that a fault hits', () => {
     expect([await hitsOf(1, operator), await hitsOf(1, role)]).toEqual([[true], [true]]);
   });
 
-  test('are not those that the role is refused anyway', async () => {
+  test('exclude those that the role may not make', async () => {
     const queue = await createQueue();
     endpoint.addPrincipals([{ name: 'RoleWithoutRights', accessKeyId: 'AKIANONE', statements: [] }]);
     faults.inject({ service: 'sqs', kind: 'down' });
@@ -253,7 +253,7 @@ describe('the calls that a fault hits', () => {
   });
 });
 
-test('active faults end one by one, or all together', async () => {
+test('active faults are ended one by one, or all together', async () => {
   const down: Fault = { service: 'sqs', kind: 'down' };
   for (let count = 0; count < 3; count += 1) faults.inject(down);
   const [first = '', second, third] = faults.active.map(({ id }) => id);
@@ -275,7 +275,7 @@ test.each<{ fault: Partial<Fault>; message: string }>([
   { fault: { every: 0 }, message: 'every must be a whole number from 1, not 0' },
   { fault: { share: 0.5, every: 2 }, message: 'share and every cannot be combined' },
   { fault: { kind: 'records-refused' }, message: "'records-refused' is only for Firehose's PutRecordBatch" },
-])('a fault that makes no sense is refused: $fault', ({ fault, message }) => {
+])('a meaningless fault is refused: $fault', ({ fault, message }) => {
   expect(() => faults.inject({ service: 'sqs', kind: 'down', ...fault })).toThrow(new RangeError(message));
 });
 

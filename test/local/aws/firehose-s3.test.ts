@@ -145,7 +145,7 @@ describe('records', () => {
     });
   });
 
-  test('are under the prefix and the name that Firehose gives them', async () => {
+  test('have the prefix and name that Firehose gives them', async () => {
     const [hour, otherHour] = [new Date(), new Date(Date.now() + 1_000)].map((time) => time.toISOString());
     await put(['x']);
     const [object] = await delivered();
@@ -158,7 +158,7 @@ describe('records', () => {
     expect([partition(hour), partition(otherHour)]).toContain(object?.key.replace(/[^/]+$/, ''));
   });
 
-  test('that come later are in an object of their own', async () => {
+  test('that arrive later are in another object', async () => {
     await put(['1\n']);
     await delivered();
     await put(['2\n']);
@@ -166,7 +166,7 @@ describe('records', () => {
     expect(found.sort()).toEqual(['1\n', '2\n']);
   });
 
-  test('are left as they are if the stream does not compress', async () => {
+  test('are unchanged if the stream does not compress', async () => {
     await create(`${bucket}-plain`, { CompressionFormat: 'UNCOMPRESSED', FileExtension: undefined });
     await put(['plain'], firehose, `${bucket}-plain`);
     const [Key = ''] = await eventually(async () => ((await keys()).length > 0 ? await keys() : undefined));
@@ -174,7 +174,7 @@ describe('records', () => {
     expect([await Body?.transformToString(), ContentEncoding]).toEqual(['plain', undefined]);
   });
 
-  test('that are on their way are delivered when the endpoint closes', async () => {
+  test('in the buffer are delivered when the endpoint closes', async () => {
     const reported: string[] = [];
     const onProblem = (problem: string) => reported.push(problem);
     const other = await startAwsEndpoint({ port: 0, region: STACK_REGION, onProblem });
@@ -200,7 +200,7 @@ describe('the limits of Firehose', () => {
 
   const mebibytes = [...Array.from({ length: 4 }, () => lineOf(1_000 * KIB)), lineOf(96 * KIB)];
 
-  test('let a record of 1,000 KiB and a call of 4 MiB pass, and one of 500 records', async () => {
+  test('accept a record of 1,000 KiB, a call of 4 MiB, and one of 500 records', async () => {
     expect(await put(mebibytes)).toMatchObject({ FailedPutCount: 0 });
     const { RequestResponses = [] } = await put(Array.from({ length: 500 }, () => 'x'));
     expect(new Set(RequestResponses.map(({ RecordId }) => RecordId)).size).toBe(500);
@@ -231,7 +231,7 @@ describe('the limits of Firehose', () => {
       name: 'ValidationException',
       message: 'length greater than or equal to 1',
     },
-  ])('refuse $what as a whole', async ({ lines, name, message }) => {
+  ])('refuse $what completely', async ({ lines, name, message }) => {
     await expect(put(lines)).rejects.toMatchObject({ name, message: expect.stringContaining(message) });
     await put(['after']);
     expect(await texts()).toEqual(['after']);
@@ -255,7 +255,7 @@ describe('a stream', () => {
     });
   });
 
-  test('says how long it would buffer in AWS', async () => {
+  test('reports how long it would buffer in AWS', async () => {
     const BufferingHints = { IntervalInSeconds: 900, SizeInMBs: 64 };
     await create(`${bucket}-hints`, { BufferingHints });
     const described = await firehose.send(
@@ -269,7 +269,7 @@ describe('a stream', () => {
     });
   });
 
-  test('is listed, a page at a time', async () => {
+  test('is listed in pages', async () => {
     const all: string[] = [];
     for (;;) {
       const { DeliveryStreamNames = [], HasMoreDeliveryStreams } = await firehose.send(
@@ -302,7 +302,7 @@ describe('a stream', () => {
 });
 
 describe('rights', () => {
-  test('are asked of who puts records, by stream', async () => {
+  test('are checked for the sender of records, by stream', async () => {
     await put(['mine'], consumer);
     await create(`other-${bucket}`);
     await expect(put(['not mine'], consumer, `other-${bucket}`)).rejects.toMatchObject({
@@ -315,7 +315,7 @@ describe('rights', () => {
     expect(await texts()).toEqual(['mine']);
   });
 
-  test("are asked of who puts records into a stream under a customer's key: to generate a data key and to decrypt", async () => {
+  test("include generating a data key and decrypting, for a stream with a customer's key", async () => {
     await create(`${bucket}-under-key`, {}, KEY);
     await put(['mine'], consumer, `${bucket}-under-key`);
     await create(`${bucket}-under-other`, {}, OTHER_KEY);
@@ -325,7 +325,7 @@ describe('rights', () => {
     expect(await texts()).toEqual(['mine']);
   });
 
-  test("are asked of the stream's role: without them its records are kept and said to be late", async () => {
+  test("are checked for the stream's role: without them its records are kept and reported as late", async () => {
     await create(`${bucket}-astray`, { Prefix: 'elsewhere/' });
     await put(['late\n'], firehose, `${bucket}-astray`);
     await eventually(async () => (problems.length > 0 ? true : undefined));
@@ -353,7 +353,7 @@ describe('faults', () => {
     expect(await texts()).toEqual(['x']);
   });
 
-  test('refuse some of the records of a call and take the others', async () => {
+  test('refuse some records of a call and accept the others', async () => {
     faults.inject({ service: 'firehose', kind: 'records-refused', every: 3 });
     const taken = { RecordId: expect.any(String) };
     const refused = { ErrorCode: 'ServiceUnavailableException', ErrorMessage: 'Slow down.' };
@@ -370,7 +370,7 @@ describe('faults', () => {
     expect(await put(['1', '2'], consumer)).toMatchObject({ FailedPutCount: 2 });
   });
 
-  test('of single records are of no other call', async () => {
+  test('of single records do not affect other calls', async () => {
     faults.inject({ service: 'firehose', kind: 'records-refused', callers: 'everyone' });
     const Record = { Data: Buffer.from('x') };
     await firehose.send(new PutRecordCommand({ DeliveryStreamName: bucket, Record }));
@@ -389,13 +389,13 @@ describe('an object of S3', () => {
     call({ method: 'PUT', path, body, headers });
   const get = async (path: string) => (await call({ method: 'GET', path })).body.toString('latin1');
 
-  test('comes back byte for byte', async () => {
+  test('returns byte for byte', async () => {
     const body = randomBytes(1_000);
     await put('a%20b', body);
     expect(await get('a%20b')).toBe(body.toString('latin1'));
   });
 
-  test('may be as large as 16 MB, sent after 100-continue, and no larger', async () => {
+  test('may have up to 16 MB, sent after 100-continue', async () => {
     expect(await put('large', Buffer.alloc(16_000_000), { expect: '100-continue' })).toMatchObject({
       status: 200,
     });
@@ -406,7 +406,7 @@ describe('an object of S3', () => {
     expect(body.toString()).toContain('<Code>EntityTooLarge</Code>');
   });
 
-  test('in signed chunks is stored without their framing', async () => {
+  test('in signed chunks is stored without the chunk headers', async () => {
     await put('chunked', '5\r\nhello\r\n0\r\nx-amz-checksum-crc32:NhCmhg==\r\n\r\n', {
       'content-encoding': 'aws-chunked',
       'x-amz-content-sha256': 'STREAMING-UNSIGNED-PAYLOAD-TRAILER',
@@ -427,7 +427,7 @@ describe('an object of S3', () => {
     expect(body.toString()).toContain('<Code>NoSuchKey</Code>');
   });
 
-  test('on the condition that there is none is put once, by one of several at a time', async () => {
+  test('is created once, by one of several at the same time, if the condition is that it does not exist', async () => {
     const bodies = ['one', 'two', 'three'];
     const answers = await Promise.all(bodies.map((body) => put('first', body, { 'if-none-match': '*' })));
     const statuses = answers.map(({ status }) => status);
@@ -435,7 +435,7 @@ describe('an object of S3', () => {
     expect(await get('first')).toBe(bodies[statuses.indexOf(200)]);
   });
 
-  test('on the condition of a tag is replaced if it has that tag, and stays otherwise', async () => {
+  test('is replaced only if it has the tag of the condition', async () => {
     const { headers } = await put('conditional', 'first');
     const otherTag = { 'if-match': '"0123456789abcdef0123456789abcdef"' };
     const refused = await put('conditional', 'second', otherTag);

@@ -35,7 +35,7 @@ const put = (SecretId: string, SecretString: string, rest: object = {}) =>
   secrets.send(new PutSecretValueCommand({ SecretId, SecretString, ...rest }));
 
 describe('a secret', () => {
-  test('has an ARN with a suffix of six characters, and is found by either one and by its name', async () => {
+  test('has an ARN with a suffix of six characters, and is found by ARN, partial ARN and name', async () => {
     const { ARN, Name } = await secretWith();
     expect(ARN).toMatch(
       new RegExp(`^arn:aws:secretsmanager:${STACK_REGION}:000000000000:secret:${Name}-[A-Za-z0-9]{6}$`),
@@ -52,7 +52,7 @@ describe('a secret', () => {
     await expect(secrets.send(again)).rejects.toMatchObject({ name: 'ResourceExistsException' });
   });
 
-  test('without a value has none to give', async () => {
+  test('without a value returns none', async () => {
     count += 1;
     const Name = `empty-${count}`;
     await secrets.send(new CreateSecretCommand({ Name }));
@@ -78,7 +78,7 @@ describe('a secret', () => {
     });
   });
 
-  test('in its recovery window gives no value, and its name stays taken', async () => {
+  test('in its recovery window returns no value, and its name stays taken', async () => {
     const { Name } = await secretWith();
     await secrets.send(new DeleteSecretCommand({ SecretId: Name }));
     await expect(get(Name)).rejects.toMatchObject({ name: 'InvalidRequestException' });
@@ -97,7 +97,7 @@ describe('a secret', () => {
 });
 
 describe('a rotation', () => {
-  test('makes the new value current and the one before it previous', async () => {
+  test('makes the new value current and the old one previous', async () => {
     const { Name, VersionId } = await secretWith();
     const second = await put(Name, 'second');
     expect(second.VersionStages).toEqual(['AWSCURRENT']);
@@ -116,7 +116,7 @@ describe('a rotation', () => {
     expect((await get(Name, { VersionStage: 'AWSPREVIOUS' })).SecretString).toBe('first');
   });
 
-  test('leaves versions without labels, which are listed only if asked for', async () => {
+  test('leaves versions without labels, which are listed only on request', async () => {
     const { Name } = await secretWith();
     await put(Name, 'second');
     await put(Name, 'third');
@@ -145,7 +145,7 @@ describe('a rotation', () => {
     expect(await get(Name, { VersionStage: 'AWSPREVIOUS' })).toMatchObject({ SecretString: 'first' });
   });
 
-  test('with the token of an earlier call does nothing again', async () => {
+  test('with the token of an earlier call does nothing', async () => {
     const { Name } = await secretWith();
     const ClientRequestToken = '0123456789abcdef0123456789abcdef';
     const once = await put(Name, 'second', { ClientRequestToken });

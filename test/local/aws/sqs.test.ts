@@ -48,7 +48,7 @@ async function receive(rest: object = {}): Promise<Message | undefined> {
   return (await clients.sqs.send(new ReceiveMessageCommand({ QueueUrl, ...rest }))).Messages?.[0];
 }
 
-test('a queue has the same address wherever it comes from, reachable as localhost', async () => {
+test('a queue has the same address for every client, reachable as localhost', async () => {
   const got = await clients.sqs.send(new GetQueueUrlCommand({ QueueName: name }));
   const listed = await clients.sqs.send(new ListQueuesCommand({ QueueNamePrefix: name }));
   const address = `${endpoint.url}/000000000000/${name}`;
@@ -65,7 +65,7 @@ describe('a message', () => {
     await expect(sendBody(body)).rejects.toMatchObject({ name: 'InvalidMessageContents' });
   });
 
-  test('brings the attributes that are asked for, and no others', async () => {
+  test('returns the requested attributes, and no others', async () => {
     const MessageAttributes = { event: { DataType: 'String', StringValue: 'shop.updated 😀' } };
     await sendBody('one', { MessageAttributes });
     await sendBody('two', { MessageAttributes });
@@ -97,12 +97,12 @@ describe('a message', () => {
     });
   });
 
-  test('with every character that a group id may have is taken', async () => {
+  test('with every character that a group id may have is accepted', async () => {
     await sendBody('grouped', { MessageGroupId: 'aZ9!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~' });
     expect(await receive()).toMatchObject({ Body: 'grouped' });
   });
 
-  test('that is refused in a batch does not keep the others back', async () => {
+  test('that is refused in a batch does not affect the others', async () => {
     const Entries = [
       { Id: 'good', MessageBody: 'x' },
       { Id: 'bad', MessageBody: 'x', MessageGroupId: 'a b' },
@@ -118,18 +118,18 @@ describe('a message', () => {
     });
   });
 
-  test('ends a long poll, which lets other requests pass', async () => {
+  test('ends a long poll, which does not block other requests', async () => {
     const poll = receive({ WaitTimeSeconds: 20 });
     await sendBody('awaited');
     expect(await poll).toMatchObject({ Body: 'awaited' });
   });
 });
 
-describe('what is refused', () => {
+describe('a refused request', () => {
   test.each([
     { as: 'a form', request: { body: 'Action=TagQueue&Version=2012-11-05' } },
     { as: 'a query string', request: { method: 'GET', path: '/?Action=TagQueue&Version=2012-11-05' } },
-  ])('the old query protocol, as $as, is answered in its own format with what to do', async ({ request }) => {
+  ])('in the old query protocol, as $as, is answered in its format with advice', async ({ request }) => {
     const { status, body } = await send(endpoint, {
       headers: { authorization: signedFor('sqs') },
       ...request,
@@ -140,7 +140,7 @@ describe('what is refused', () => {
     );
   });
 
-  test('an error also has the code that the old query protocol gave it, by which SDKs name it', async () => {
+  test('has the error code of the old query protocol, too, by which SDKs name it', async () => {
     const nothing = clients.sqs.send(new GetQueueUrlCommand({ QueueName: 'nothing' }));
     await expect(nothing).rejects.toMatchObject({
       name: 'QueueDoesNotExist',
@@ -148,7 +148,7 @@ describe('what is refused', () => {
     });
   });
 
-  test('an operation that is not offered is answered with those that are', async () => {
+  test('with an unsupported operation gets a list of the supported ones', async () => {
     const headers = { authorization: signedFor('sqs'), 'x-amz-target': 'AmazonSQS.AddPermission' };
     const { body } = await send(endpoint, { headers, body: '{}' });
     expect(body.toString()).toContain("does not offer SQS's AddPermission, only ChangeMessageVisibility, ");
@@ -179,14 +179,14 @@ describe('a look at a queue', () => {
     expect(messages[0]?.sentAt.getTime()).toBeGreaterThanOrEqual(before);
   });
 
-  test('takes nothing away, counts as no receive and hides no message', async () => {
+  test('removes nothing, counts as no receive and hides no message', async () => {
     await sendBody('order 7');
     await Promise.all([look(), look()]);
     expect(await look()).toMatchObject([{ receives: 0, state: 'waiting' }]);
     expect(await receive()).toMatchObject({ Body: 'order 7' });
   });
 
-  test('leaves a message in flight to its receiver', async () => {
+  test('does not take a message in flight from its receiver', async () => {
     await sendBody('order 7');
     const { ReceiptHandle } = (await receive()) ?? {};
     expect(await look()).toMatchObject([{ body: 'order 7', state: 'in flight', receives: 1 }]);
@@ -194,7 +194,7 @@ describe('a look at a queue', () => {
     expect(await look()).toEqual([]);
   });
 
-  test('shows as waiting what was delayed or invisible, once that is over, with nobody receiving', async () => {
+  test('shows delayed and invisible messages as waiting when that time is over', async () => {
     await sendBody('received');
     await receive({ VisibilityTimeout: 1 });
     await sendBody('delayed', { DelaySeconds: 1 });
@@ -209,7 +209,7 @@ describe('a look at a queue', () => {
     ]);
   });
 
-  test('has first what was sent first, in any state', async () => {
+  test('sorts by time of sending, in any state', async () => {
     const pause = () => new Promise((resolve) => setTimeout(resolve, 5));
     await sendBody('first', { DelaySeconds: 60 });
     await pause();
@@ -224,7 +224,7 @@ describe('a look at a queue', () => {
     ]);
   });
 
-  test('is an error if there is no such queue', async () => {
+  test('is an error if the queue does not exist', async () => {
     const none = `${endpoint.url}/000000000000/none`;
     await expect(endpoint.inspectQueue(none)).rejects.toThrow(`There is no queue ${none}`);
   });
@@ -258,7 +258,7 @@ describe('a message move', () => {
       return task?.Status === 'RUNNING' || task?.Status === 'CANCELLING' ? undefined : task;
     });
 
-  test('returns messages with their attributes to the queue whose dead-letter queue it is', async () => {
+  test('returns messages with their attributes to the queue that the dead-letter queue serves', async () => {
     await fill(12);
     await clients.sqs.send(new StartMessageMoveTaskCommand({ SourceArn }));
     expect(await finished()).toMatchObject({
@@ -282,7 +282,7 @@ describe('a message move', () => {
     expect(await queues.count(other)).toBe(1);
   });
 
-  test('at a rate can be watched, is alone, and can be cancelled', async () => {
+  test('at a rate can be watched and cancelled, and excludes another one', async () => {
     await fill(5);
     const start = new StartMessageMoveTaskCommand({ SourceArn, MaxNumberOfMessagesPerSecond: 1 });
     const { TaskHandle } = await clients.sqs.send(start);
@@ -297,7 +297,7 @@ describe('a message move', () => {
     expect(await queues.count(QueueUrl)).toBeGreaterThan(0);
   });
 
-  test('starts at a dead-letter queue, which knows the queues that it serves', async () => {
+  test('starts at a dead-letter queue, which knows its source queues', async () => {
     const { queueUrls } = await clients.sqs.send(new ListDeadLetterSourceQueuesCommand({ QueueUrl }));
     expect(queueUrls).toEqual([source]);
     const startAt = (from: string) =>
@@ -324,7 +324,7 @@ describe('a message of SNS', () => {
       }),
     );
 
-  test('is delivered as it is, in the region of the stack', async () => {
+  test('is delivered unchanged, in the region of the stack', async () => {
     expect(TopicArn).toBe(`arn:aws:sns:${STACK_REGION}:000000000000:topic-${count}`);
     await clients.sns.send(new PublishCommand({ TopicArn, Message: '{"default":"x"} 😀' }));
     expect(await queues.take(subscribed)).toMatchObject({ Body: '{"default":"x"} 😀' });

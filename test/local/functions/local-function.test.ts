@@ -70,7 +70,7 @@ async function identify(local: LocalFunction, payload: object): Promise<Identifi
   return result.payload as Identified;
 }
 
-describe('what goes in and what comes out', () => {
+describe('input and output', () => {
   test.each([
     { given: { at: new Date(0), gone: undefined }, expected: { at: '1970-01-01T00:00:00.000Z' } },
     { given: '\ud800', expected: '\ud800' },
@@ -80,7 +80,7 @@ describe('what goes in and what comes out', () => {
     expect(await local.invoke(given)).toMatchObject({ ok: true, payload: expected });
   });
 
-  test('the context tells the function about itself and the invocation', async () => {
+  test('the context describes the function and the invocation', async () => {
     const { local } = start({ handler: 'index.context' });
     const { requestId, ...result } = await local.invoke({});
     expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
@@ -111,7 +111,7 @@ describe('what goes in and what comes out', () => {
       error: { errorType: 'Error', errorMessage: 'Unable to stringify response body' },
     },
     { handler: 'index.tooLarge', error: { errorType: 'Function.ResponseSizeTooLarge' } },
-  ])('$handler fails with a function error, and its environment goes on', async ({ handler, error }) => {
+  ])('$handler fails with a function error, and its environment continues', async ({ handler, error }) => {
     const { local, lines } = start({ handler });
     expect(await local.invoke({})).toMatchObject({ ok: false, ...error });
     expect(await local.invoke({})).toMatchObject({ ok: false, ...error });
@@ -121,46 +121,49 @@ describe('what goes in and what comes out', () => {
   test.each([
     { given: 'one message', records: 1, subject: { event: 'shop.updated', eventId: 'event-1' } },
     { given: 'two messages', records: 2, subject: { event: 'shop.updated', messages: 2 } },
-  ])('a function error for $given is logged as Lambda does, and names them', async ({ records, subject }) => {
-    const { local, lines } = start({ handler: 'index.throws' });
-    const Records = Array.from({ length: records }, (_, index) => ({
-      messageId: `message-${index}`,
-      attributes: { ApproximateReceiveCount: '2' },
-      messageAttributes: {
-        event: { stringValue: 'shop.updated' },
-        eventId: { stringValue: `event-${index + 1}` },
-        requestId: { stringValue: `request-${index}` },
-      },
-    }));
-    const { requestId, ...result } = await local.invoke({ Records });
-    const stackTrace = expect.arrayContaining([expect.stringContaining('fixtures/index.mjs')]);
-    expect(result).toMatchObject({ trace: stackTrace });
-    const line = lines.find(({ crash }) => crash !== undefined);
-    expect(line).toMatchObject({ functionName: 'shop-updated', requestId, stream: 'stderr' });
-    expect(JSON.parse(line?.text ?? '')).toEqual({
-      timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
-      level: 'ERROR',
-      service: 'shop-updated',
-      requestId,
-      ...subject,
-      message: { errorType: 'RangeError', errorMessage: 'shop 7 is out of range', stackTrace },
-    });
-    expect(line?.crash).toEqual({
-      invocationId: requestId,
-      error: 'RangeError',
-      messages: Array.from({ length: records }, (_, index) => ({
+  ])(
+    'a function error for $given is logged like in Lambda, which names them',
+    async ({ records, subject }) => {
+      const { local, lines } = start({ handler: 'index.throws' });
+      const Records = Array.from({ length: records }, (_, index) => ({
         messageId: `message-${index}`,
-        attempt: 2,
-        event: 'shop.updated',
-        eventId: `event-${index + 1}`,
-        requestId: `request-${index}`,
-      })),
-    });
-  });
+        attributes: { ApproximateReceiveCount: '2' },
+        messageAttributes: {
+          event: { stringValue: 'shop.updated' },
+          eventId: { stringValue: `event-${index + 1}` },
+          requestId: { stringValue: `request-${index}` },
+        },
+      }));
+      const { requestId, ...result } = await local.invoke({ Records });
+      const stackTrace = expect.arrayContaining([expect.stringContaining('fixtures/index.mjs')]);
+      expect(result).toMatchObject({ trace: stackTrace });
+      const line = lines.find(({ crash }) => crash !== undefined);
+      expect(line).toMatchObject({ functionName: 'shop-updated', requestId, stream: 'stderr' });
+      expect(JSON.parse(line?.text ?? '')).toEqual({
+        timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+        level: 'ERROR',
+        service: 'shop-updated',
+        requestId,
+        ...subject,
+        message: { errorType: 'RangeError', errorMessage: 'shop 7 is out of range', stackTrace },
+      });
+      expect(line?.crash).toEqual({
+        invocationId: requestId,
+        error: 'RangeError',
+        messages: Array.from({ length: records }, (_, index) => ({
+          messageId: `message-${index}`,
+          attempt: 2,
+          event: 'shop.updated',
+          eventId: `event-${index + 1}`,
+          requestId: `request-${index}`,
+        })),
+      });
+    },
+  );
 });
 
 describe('the variables', () => {
-  test('are those of Lambda and the template, never those of the process around it', async () => {
+  test('are those of Lambda and the template, not of the surrounding process', async () => {
     process.env.ONLY_IN_THE_PARENT = 'secret';
     cleanUps.push(async () => {
       delete process.env.ONLY_IN_THE_PARENT;
@@ -200,7 +203,7 @@ describe('the variables', () => {
 });
 
 describe('concurrency', () => {
-  test('one environment takes one invocation at a time, first come, first served', async () => {
+  test('an environment takes one invocation at a time, first come, first served', async () => {
     const { local } = start({ handler: 'index.identify' });
     const runs = await Promise.all(
       [0, 1, 2, 3, 4].map((order) => identify(local, { order, sleepMilliseconds: 20 })),
@@ -213,13 +216,13 @@ describe('concurrency', () => {
     }
   });
 
-  test('other environments are started when all are busy, up to the maximum', async () => {
+  test('other environments start if all are busy, up to the maximum', async () => {
     const { local } = start({ handler: 'index.identify', maximumConcurrency: 2 });
     const runs = await Promise.all([1, 2, 3, 4].map(() => identify(local, { sleepMilliseconds: 300 })));
     expect(new Set(runs.map((run) => run.environmentId)).size).toBe(2);
   });
 
-  test('a function is overloaded while invocations wait for long, and no more a moment later', async () => {
+  test('a function is overloaded while invocations wait for long, and not a moment later', async () => {
     const { local } = start({ handler: 'index.identify', maximumConcurrency: 1 });
     await local.warmUp();
     const alone = identify(local, { sleepMilliseconds: 500 });
@@ -235,7 +238,7 @@ describe('concurrency', () => {
     expect(local.isOverloaded).toBe(false);
   });
 
-  test('beyond what is reserved for the function an invocation is refused, not queued', async () => {
+  test('above the reserved concurrency an invocation is refused, not queued', async () => {
     const { local, lines } = start({
       handler: 'index.identify',
       maximumConcurrency: 1,
@@ -251,7 +254,7 @@ describe('concurrency', () => {
     expect(texts(lines, 'stderr')).toEqual([]);
   });
 
-  test('environments beyond the first are taken from what functions share, until they end', async () => {
+  test('environments after the first come from a shared limit, until they end', async () => {
     const shared = new SharedEnvironments(1);
     const settings = { handler: 'index.identify', maximumConcurrency: 4 };
     const [first, second] = [start(settings, { shared }).local, start(settings, { shared }).local];
@@ -265,7 +268,7 @@ describe('concurrency', () => {
     expect([first.environments, second.environments]).toEqual([0, 2]);
   });
 
-  test('environments that have been idle for a while are ended, but for one', async () => {
+  test('idle environments are ended after a while, except one', async () => {
     const { local } = start(
       { handler: 'index.identify', maximumConcurrency: 3 },
       { idleLimitMilliseconds: 300 },
@@ -297,7 +300,7 @@ describe('an environment that dies', () => {
     { how: 'never settle', errorType: 'Sandbox.Timedout', message: 'Task timed out after 1.00 seconds' },
     { how: 'block', errorType: 'Sandbox.Timedout', message: 'Task timed out after 1.00 seconds' },
   ])(
-    'by $how fails its invocation, and the next one gets a fresh one',
+    'by $how fails its invocation, and the next one gets a new environment',
     async ({ how, errorType, message }) => {
       const { local, lines } = start({
         handler: 'index.dies',
@@ -311,7 +314,7 @@ describe('an environment that dies', () => {
     },
   );
 
-  test('leaves an uncaught exception with its stack in the log, then its own end', async () => {
+  test('logs an uncaught exception with its stack, then its end', async () => {
     const { local, lines } = start({ handler: 'index.dies' });
     const { requestId } = await local.invoke({ how: 'uncaught exception' });
     const [exception, end] = texts(lines, 'stderr').map((text) => JSON.parse(text));
@@ -326,7 +329,7 @@ describe('an environment that dies', () => {
     expect(end).toMatchObject({ requestId, message: { errorType: 'Runtime.ExitError' } });
   });
 
-  test('by kill() fails what is running; what waits is served by a fresh one', async () => {
+  test('by kill() fails the running invocation; a new environment serves waiting ones', async () => {
     const { local } = start({ handler: 'index.identify' });
     await local.warmUp();
     const running = local.invoke({ sleepMilliseconds: 60_000 });
@@ -353,7 +356,7 @@ describe('an environment that dies', () => {
     },
   );
 
-  test('by killDuringNext() comes at its moment of the next invocation, and of no other', async () => {
+  test('by killDuringNext() dies at the given moment of the next invocation, and of no other', async () => {
     const { local } = start({ handler: 'index.identify' });
     await local.warmUp();
     const killed = local.killDuringNext(200);
@@ -369,7 +372,7 @@ describe('an environment that dies', () => {
     expect(await local.invoke({ sleepMilliseconds: 400 })).toMatchObject({ ok: true });
   });
 
-  test('by killDuringNext() does not happen, and says so, where the invocation ends before', async () => {
+  test('by killDuringNext() survives, and reports it, if the invocation ends before', async () => {
     const { local } = start({ handler: 'index.identify' });
     const killed = local.killDuringNext(300);
     expect(await local.invoke({})).toMatchObject({ ok: true });
@@ -380,14 +383,14 @@ describe('an environment that dies', () => {
     });
   });
 
-  test('by killDuringNext() never comes where the function is closed before', async () => {
+  test('by killDuringNext() survives if the function is closed before', async () => {
     const { local } = start({ handler: 'index.identify' });
     const killed = local.killDuringNext(0);
     await local.close();
     expect(await killed).toBe(false);
   });
 
-  test('a closed function fails what runs, what waits and what comes later', async () => {
+  test('a closed function fails running, waiting and later invocations', async () => {
     const { local } = start({ handler: 'index.identify' });
     await local.warmUp();
     const running = local.invoke({ sleepMilliseconds: 60_000 });
@@ -445,7 +448,7 @@ describe('loading the code', () => {
     expect(await local.invoke({})).toMatchObject({ ok: true, payload: 'now' });
   });
 
-  test('CommonJS code is loaded as well', async () => {
+  test('also works for CommonJS', async () => {
     const codeDirectory = await folderWith({
       'index.js': "exports.handler = async () => typeof require('node:fs');",
     });
@@ -455,7 +458,7 @@ describe('loading the code', () => {
 });
 
 describe('the log', () => {
-  test('has every line of an invocation, with its request id, by the time of the result', async () => {
+  test('has every line of an invocation, with its request id, before the result', async () => {
     const { local, lines } = start({ handler: 'index.logs' });
     await local.warmUp();
     lines.length = 0;
@@ -470,7 +473,7 @@ describe('the log', () => {
   });
 });
 
-describe('a function that somebody debugs', () => {
+describe('a function in a debugger', () => {
   async function inspected(handler: string) {
     const inspector = await InspectorPort.open(0);
     cleanUps.push(() => inspector.close());
@@ -485,7 +488,7 @@ describe('a function that somebody debugs', () => {
     return target?.id;
   }
 
-  test('is found at the same port when its environment has died', async () => {
+  test('keeps its port if its environment has died', async () => {
     const { local, inspector } = await inspected('index.echo');
     const first = await targetOf(inspector);
     expect(first).toEqual(expect.any(String));
@@ -506,7 +509,7 @@ describe('a function that somebody debugs', () => {
     expect(local.environments).toBe(1);
   });
 
-  test('ends at once where it stands at a breakpoint', async () => {
+  test('ends at once if it is stopped at a breakpoint', async () => {
     const { local, inspector } = await inspected('index.echo');
     const socket = new WebSocket(`ws://${inspector.address}/${await targetOf(inspector)}`);
     await new Promise((resolve) => socket.addEventListener('open', resolve, { once: true }));
@@ -531,11 +534,11 @@ describe('a function that somebody debugs', () => {
   });
 });
 
-describe('another definition', () => {
+describe('an update of a function', () => {
   const saying = (answer: string) =>
     folderWith({ 'index.mjs': `export const handler = async () => '${answer}';` });
 
-  test('is that of the next invocation, while the one that runs is finished by the old code', async () => {
+  test('applies to the next invocation, while the old code finishes the running one', async () => {
     const { local } = start({ handler: 'index.identify', maximumConcurrency: 1 });
     const before = await identify(local, {});
     const running = local.invoke({ sleepMilliseconds: 500, order: 1 });
@@ -553,7 +556,7 @@ describe('another definition', () => {
     await eventually(async () => local.codeDirectories.size === 1 || undefined);
   });
 
-  test('replaces what is idle, starts nothing else, and has its own variables', async () => {
+  test('replaces idle environments, starts nothing else, and has its own variables', async () => {
     const { local } = start({ handler: 'index.variables', environment: { KEPT: 'yes', TABLE: 'old' } });
     expect(await local.redefine({ ...local.definition, timeoutSeconds: 5 })).toBeUndefined();
     expect(local.environments).toBe(0);
@@ -563,7 +566,7 @@ describe('another definition', () => {
     expect(await local.invoke({})).toMatchObject({ payload: { KEPT: 'yes', TABLE: 'new' } });
   });
 
-  test('that cannot be loaded changes nothing, and says why', async () => {
+  test('that cannot be loaded changes nothing, and reports the reason', async () => {
     const { local, lines } = start({ handler: 'index.identify' });
     const { environmentId } = await identify(local, {});
     const codeDirectory = await folderWith({ 'index.mjs': "throw new TypeError('not so');" });
@@ -575,7 +578,7 @@ describe('another definition', () => {
     expect(texts(lines, 'stderr')).toEqual([]);
   });
 
-  test('gives back the environments that functions share', async () => {
+  test('returns the environments that functions share', async () => {
     const shared = new SharedEnvironments(1);
     const { local } = start({ handler: 'index.identify', maximumConcurrency: 2 }, { shared });
     await Promise.all([

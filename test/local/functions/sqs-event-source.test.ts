@@ -198,8 +198,8 @@ describe('the batch', () => {
   });
 });
 
-describe('what becomes of the messages', () => {
-  test('those that the function names as failed come back after the visibility timeout', async () => {
+describe('the messages of a batch', () => {
+  test('return after the visibility timeout if the function reports them as failed', async () => {
     const queue = createQueue(1);
     await send(queue, 'good', 'bad');
     const seen: string[] = [];
@@ -291,7 +291,7 @@ describe('problems with the queue', () => {
     },
   );
 
-  test('a queue that does not exist is reported and polled on', async () => {
+  test('a missing queue is reported, and polled again', async () => {
     const missing = {
       queueUrl: `http://127.0.0.1:${aws.port}/000000000000/none`,
       queueArn: 'arn:none',
@@ -304,7 +304,7 @@ describe('problems with the queue', () => {
 });
 
 describe('turned off', () => {
-  test('it leaves what comes on the queue, unreceived, until it is turned on again', async () => {
+  test('it does not receive messages until it is turned on again', async () => {
     const queue = createQueue();
     const seen: string[] = [];
     const { source, problems } = startSource(queue, async ({ Records }) => {
@@ -321,7 +321,7 @@ describe('turned off', () => {
     expect(problems).toEqual([]);
   });
 
-  test('it ends what it has in hand first', async () => {
+  test('it ends its current batch first', async () => {
     const queue = createQueue();
     await send(queue, 'one');
     const result = Promise.withResolvers<InvocationResult>();
@@ -352,7 +352,7 @@ describe('stopping', () => {
     expect(problems).toEqual([]);
   });
 
-  test('waits for the batch that is running, and its messages are deleted', async () => {
+  test('waits for the running batch, and deletes its messages', async () => {
     const queue = createQueue();
     await send(queue, 'one');
     const result = Promise.withResolvers<InvocationResult>();
@@ -366,7 +366,7 @@ describe('stopping', () => {
   });
 
   // Takes 10 s, the time that a batch is given to finish.
-  test('does not wait for ever for a batch that hangs', async () => {
+  test('does not wait forever for a batch that hangs', async () => {
     const queue = createQueue();
     await send(queue, 'one');
     const { source } = startSource(queue, () => new Promise(() => {}));
@@ -378,7 +378,7 @@ describe('stopping', () => {
 
 const arn = { queueArn: 'arn:aws:sqs:eu-central-1:000000000000:shop-updated', region: 'eu-central-1' };
 
-test('a record has the shape that Lambda gives it', () => {
+test("a record has the shape of Lambda's", () => {
   const message = {
     MessageId: '059f36b4-87a3-44ab-83d2-661975830a7d',
     ReceiptHandle: 'AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a',
@@ -426,7 +426,7 @@ describe('splitting by size', () => {
       toRecord({ MessageId: String(index), Body: 'é'.repeat(size) }, arn),
     );
 
-  test('keeps what fits together, and the order', () => {
+  test('keeps records that fit together, in order', () => {
     const all = records(10, 500_000);
     const batches = splitBySize(all);
     expect(batches.map((batch) => batch.length)).toEqual([6, 4]);
@@ -436,13 +436,13 @@ describe('splitting by size', () => {
     }
   });
 
-  test('makes a batch of one record that is too large, and none of no records', () => {
+  test('makes a batch of a single record that is too large, and none of no records', () => {
     expect(splitBySize(records(2, 100), 50).map((batch) => batch.length)).toEqual([1, 1]);
     expect(splitBySize([], 50)).toEqual([]);
   });
 });
 
-describe('of a batch', () => {
+describe('a batch result', () => {
   const ids = ['a', 'b', 'c'];
   const failing = (...identifiers: unknown[]) => ({
     batchItemFailures: identifiers.map((itemIdentifier) => ({ itemIdentifier })),
@@ -453,7 +453,7 @@ describe('of a batch', () => {
     expect(batchOutcome(ids, result, report)).toEqual({ deleted: [] });
   });
 
-  test('a success deletes all without ReportBatchItemFailures, whatever it returns', () => {
+  test('without ReportBatchItemFailures deletes all after a success', () => {
     expect(batchOutcome(ids, { ok: true, payload: failing('a') }, false)).toEqual({ deleted: ids });
   });
 

@@ -54,7 +54,7 @@ test.each([
   'cf-ray',
   'tailscale-user-login',
   'tailscale-funnel-request',
-])('a request with %s is not from here, whatever it calls this machine', (name) => {
+])('a request with %s is foreign, whatever host name it uses', (name) => {
   for (const host of ['localhost:3000', '127.0.0.1', '[::1]:3000', 'host.docker.internal']) {
     const headers = { host, [name]: '' };
     expect([originOf(headers, []), originOf(headers, [PUBLIC])]).toEqual(['foreign', 'public']);
@@ -68,7 +68,7 @@ test.each(['x-webhook-signature', 'x-amzn-trace-id', 'x-forwarded', 'ngrok-skip-
   },
 );
 
-test('a request through a proxy to another name is let in by that name alone', () => {
+test('a request through a proxy to another name is accepted for that name only', () => {
   const headers = { host: 'other.trycloudflare.com', 'x-forwarded-for': '192.0.2.1' };
   expect(originOf(headers, [PUBLIC])).toBe('foreign');
 });
@@ -166,11 +166,11 @@ describe('through a tunnel', () => {
     }
   }
 
-  test('of the name that the stack was started with, a delivery is answered', async () => {
+  test('to the name that the stack was started with, a delivery is answered', async () => {
     expect(await ask(PUBLIC)).toMatchObject({ status: 200, body: '"of the function"' });
   });
 
-  test('of another name, nobody is, and is told what lets it in', async () => {
+  test('to another name, everybody is refused, and told which option to use', async () => {
     const before = { invocations, exchanges: exchanges.length };
     expect(await ask('other.trycloudflare.com')).toMatchObject({
       status: 421,
@@ -181,13 +181,13 @@ describe('through a tunnel', () => {
     expect({ invocations, exchanges: exchanges.length }).toEqual(before);
   });
 
-  test('of other names, it is said here once, and not for each request', async () => {
+  test('to other names, a request is reported here once', async () => {
     await ask('one.trycloudflare.com');
     await ask('two.trycloudflare.com');
     expect(saidForeign).toBe(1);
   });
 
-  test('a browser is not told of the console, and finds nothing but the webhook', async () => {
+  test('a browser does not learn of the console, and finds only the webhook', async () => {
     const page = { path: '/', method: 'GET', headers: { accept: 'text/html' } };
     const direct = await fetch(gateway.url, { headers: page.headers, redirect: 'manual' });
     expect(direct.status).toBe(302);
@@ -202,7 +202,7 @@ describe('through a tunnel', () => {
     { by: 'the stranger', host: 'localhost:3000', hostHeader: undefined },
     { by: 'the tunnel', host: 'other.trycloudflare.com', hostHeader: 'localhost:3000' },
   ])(
-    'a stack without a public host does not answer, if $by calls it localhost',
+    'a stack without a public host does not answer if $by calls it localhost',
     async ({ host, hostHeader }) => {
       expect(await ask(host, { hostHeader })).toMatchObject({ status: 200 });
       expect(await ask(host, { hostHeader, to: closedGateway })).toMatchObject({ status: 421 });
@@ -258,7 +258,7 @@ describe('a browser', () => {
       return started.url;
     }
 
-    test('is redirected to the console, unless there is none, and counts as no exchange', async () => {
+    test('is redirected to the console, if there is one, and is not counted as a delivery', async () => {
       let consoleUrl: string | undefined;
       const url = await start(() => consoleUrl);
       expect((await ask(url)).location).toBeNull();

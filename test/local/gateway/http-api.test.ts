@@ -37,7 +37,7 @@ const post = (api: Gateway, body?: string | Buffer<ArrayBuffer>, headers: Record
   fetch(`${api.url}/hook`, { method: 'POST', headers, ...(body !== undefined && { body }) });
 
 describe('routing', () => {
-  test('a request on a route invokes its function with the event and answers what it returns', async () => {
+  test('a request to a route invokes its function with the event and gets its answer', async () => {
     const events: APIGatewayProxyEventV2[] = [];
     const api = await start(async (event) => {
       events.push(event);
@@ -126,7 +126,7 @@ describe('failures and limits', () => {
     expect([response.status, await response.text()]).toEqual([status, JSON.stringify({ message })]);
   });
 
-  test('a request above the throttle is 429, and other routes are none of its business', async () => {
+  test('a request above the throttle gets 429, and does not affect other routes', async () => {
     const api = await start(echo, { throttle: { rate: 0.001, burst: 2 } });
     const statuses = [];
     for (let sent = 0; sent < 3; sent += 1) statuses.push((await post(api, '{}')).status);
@@ -177,14 +177,11 @@ describe('failures and limits', () => {
       step: 3,
       largest: (room: number) => Math.floor(room / 4) * 3,
     },
-  ])(
-    '$given is accepted if the event has 6 MiB, and no more',
-    async ({ contentType, character, step, largest }) => {
-      const bytes = largest(await roomFor(contentType));
-      expect(await answerTo(Buffer.alloc(bytes, character), contentType)).toEqual(TAKEN);
-      expect(await answerTo(Buffer.alloc(bytes + step, character), contentType)).toEqual(EVENT_TOO_LARGE);
-    },
-  );
+  ])('$given is accepted if the event has up to 6 MiB', async ({ contentType, character, step, largest }) => {
+    const bytes = largest(await roomFor(contentType));
+    expect(await answerTo(Buffer.alloc(bytes, character), contentType)).toEqual(TAKEN);
+    expect(await answerTo(Buffer.alloc(bytes + step, character), contentType)).toEqual(EVENT_TOO_LARGE);
+  });
 
   test.each(['application/json', 'image/png'])(
     'a body of %s above 10 MiB is refused for itself, not for its event',
@@ -218,7 +215,7 @@ function toEvent(sent: { target?: string; rawHeaders?: string[]; body?: Buffer }
 }
 
 describe('the event of payload format 2.0', () => {
-  test('has its shape', () => {
+  test('has the right shape', () => {
     const event = toEvent({
       target: '/api/v1/webhooks/partner?a=1',
       rawHeaders: ['Host', 'localhost:3000', 'User-Agent', 'sender/2', 'Content-Type', 'application/json'],
@@ -263,7 +260,7 @@ describe('the event of payload format 2.0', () => {
     });
   });
 
-  test('has no body, cookies or query parameters where the request has none', () => {
+  test('has no body, cookies or query parameters if the request has none', () => {
     const event = toEvent({});
     expect(event).not.toHaveProperty('body');
     expect(event).not.toHaveProperty('cookies');
@@ -285,7 +282,7 @@ describe('the event of payload format 2.0', () => {
     expect(event.headers).not.toHaveProperty('cookie');
   });
 
-  test('leaves out the headers that concern the connection alone', () => {
+  test('leaves out the headers of the connection', () => {
     const { headers } = toEvent({
       rawHeaders: ['Connection', 'keep-alive', 'Transfer-Encoding', 'chunked', 'X-A', '1'],
     });
@@ -391,11 +388,11 @@ describe('the response of payload format 2.0', () => {
     { statusCode: 200, headers: { a: '1\r\nb: 2' } },
     { statusCode: 200, headers: { 'a b': '1' } },
     { statusCode: 200, cookies: 'a=1' },
-  ])('does not exist for %j', (payload) => {
+  ])('is missing for %j', (payload) => {
     expect(text(payload)).toBeUndefined();
   });
 
-  test('does not exist for a function error', () => {
+  test('is missing for a function error', () => {
     expect(toResponse({ ok: false, errorType: 'Error', errorMessage: 'table is gone' })).toBeUndefined();
   });
 });

@@ -64,7 +64,7 @@ const post = (gateway: Gateway, body?: string | Buffer<ArrayBuffer>, headers: Re
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 describe('a request to a method', () => {
-  test('invokes its function with the event and answers what it returns', async () => {
+  test('invokes its function with the event and gets its answer', async () => {
     const events: APIGatewayProxyEvent[] = [];
     const gateway = await start(async (event) => {
       events.push(event);
@@ -93,7 +93,7 @@ describe('a request to a method', () => {
     });
   });
 
-  test('has the names of its headers as the client wrote them', async () => {
+  test('keeps header names as the client wrote them', async () => {
     const gateway = await start();
     const request = httpRequest(`${gateway.url}/api/v1/hook`, {
       method: 'POST',
@@ -105,7 +105,7 @@ describe('a request to a method', () => {
     expect(event.multiValueHeaders).toMatchObject({ 'X-Webhook-SIGNATURE': ['one', 'two'] });
   });
 
-  test('reaches it also with a slash at the end', async () => {
+  test('is also accepted with a slash at the end', async () => {
     const gateway = await start();
     const response = await fetch(`${gateway.url}/api/v1/hook/?q=1`, { method: 'POST' });
     expect(await response.json()).toMatchObject({
@@ -115,7 +115,7 @@ describe('a request to a method', () => {
     });
   });
 
-  test('may choose its request id, but not the extended one, by which it is reported', async () => {
+  test('may choose its request id, but not the extended one, which reports use', async () => {
     const exchanges: Exchange[] = [];
     const gateway = await start(echo, { onExchange: (exchange) => exchanges.push(exchange) });
     const ids = { 'x-amzn-requestid': 'mine', 'x-amz-apigw-id': 'mine' };
@@ -127,7 +127,7 @@ describe('a request to a method', () => {
     expect(exchanges).toMatchObject([{ path: '/api/v1/hook', status: 200, requestId: extendedRequestId }]);
   });
 
-  test('is accepted if its event has 6 MiB, and no more', async () => {
+  test('is accepted if its event has up to 6 MiB', async () => {
     let envelope = 0;
     const gateway = await start(async (event) => {
       envelope = Buffer.byteLength(JSON.stringify({ ...event, body: '' }));
@@ -288,7 +288,7 @@ describe('a gateway response', () => {
     expect(await answerOf(await ask({ gatewayResponses }))).toEqual(defaultAnswer(status, text));
   });
 
-  test('of a type has precedence over that of its class, and may leave the status to the error', async () => {
+  test('of a type has precedence over that of its class, and may keep the status of the error', async () => {
     const parameters = { 'gatewayresponse.header.X-Id': 'context.requestId' };
     const gateway = await start(echo, {
       throttle: { rate: 1, burst: 0 },
@@ -351,7 +351,7 @@ function toEvent(sent: { target?: string; rawHeaders?: string[]; body?: Buffer }
 }
 
 describe('the event of payload format 1.0', () => {
-  test('has its shape', () => {
+  test('has the right shape', () => {
     const event = toEvent({
       target: '/api/v1/webhooks/partner?a=1&a=2',
       rawHeaders: ['Host', 'localhost:3000', 'User-Agent', 'sender/2', 'CONTENT-type', 'application/json'],
@@ -421,7 +421,7 @@ describe('the event of payload format 1.0', () => {
     });
   });
 
-  test('has null for what the request has not', () => {
+  test('has null for missing parts of the request', () => {
     expect(toEvent({})).toMatchObject({
       queryStringParameters: null,
       multiValueQueryStringParameters: null,
@@ -446,7 +446,7 @@ describe('the event of payload format 1.0', () => {
     expect(Object.entries(multiValueHeaders)).toContainEqual([name, values]);
   });
 
-  test('leaves out what a REST API drops', () => {
+  test('leaves out the headers that a REST API drops', () => {
     const dropped = ['Connection', 'Content-MD5', 'Expect', 'Server', 'TE', 'Transfer-Encoding', 'Upgrade'];
     const { headers, multiValueHeaders } = toEvent({ rawHeaders: dropped.flatMap((name) => [name, 'x']) });
     expect(Object.keys(headers)).toEqual([
@@ -475,7 +475,7 @@ describe('the response of payload format 1.0', () => {
     return response && { ...response, body: response.body.toString() };
   };
 
-  test('has the status, the headers and the body that the function says', () => {
+  test('has the status, headers and body of the function', () => {
     const payload = {
       statusCode: 401,
       headers: { 'Content-Type': 'application/problem+json', 'Retry-After': 30 },
@@ -539,11 +539,11 @@ describe('the response of payload format 1.0', () => {
     { statusCode: 200, headers: { a: [{}] } },
     { statusCode: 200, headers: { a: '1\r\nb: 2' } },
     { statusCode: 200, multiValueHeaders: { a: '1' } },
-  ])('does not exist for %j', (payload) => {
+  ])('is missing for %j', (payload) => {
     expect(text(payload)).toBeUndefined();
   });
 
-  test('does not exist for a function error', () => {
+  test('is missing for a function error', () => {
     expect(toResponse({ ok: false, errorType: 'Error', errorMessage: 'table is gone' })).toBeUndefined();
   });
 });

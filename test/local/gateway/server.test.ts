@@ -59,8 +59,8 @@ async function exchangeRaw({ port }: Gateway, lines: string[]): Promise<string[]
 
 const MEBIBYTE = 1024 * 1024;
 
-describe('of the requests', () => {
-  test('each is reported as it was on the wire, with its answer', async () => {
+describe('a request', () => {
+  test('is reported as it was sent, with its answer', async () => {
     const exchanges: Exchange[] = [];
     const payload = { statusCode: 201, headers: { 'X-Of-Function': 'yes' }, body: 'taken' };
     const api = await start(async () => ({ ok: true, payload }), {
@@ -111,7 +111,7 @@ describe('of the requests', () => {
     { given: 'that no route matches', path: '/other', body: '{}', status: 404 },
     { given: 'whose body is too large', path: '/hook', body: 'a'.repeat(10 * MEBIBYTE + 1), status: 413 },
     { given: 'above the throttle', path: '/hook', body: '{}', status: 429 },
-  ])('one $given is reported without a body', async ({ path, body, status }) => {
+  ])('with $given is reported without a body', async ({ path, body, status }) => {
     const exchanges: Exchange[] = [];
     const api = await start(
       echo,
@@ -125,7 +125,7 @@ describe('of the requests', () => {
     expect(exchanges[0]?.responseBody).toEqual(Buffer.from(await response.arrayBuffer()));
   });
 
-  test('one with a body of unknown length is cut off at 10 MiB', async () => {
+  test('with a body of unknown length is cut off at 10 MiB', async () => {
     const api = await start();
     const request = httpRequest(`${api.url}/hook`, { method: 'POST' });
     for (let sent = 0; sent < 11; sent += 1) request.write(Buffer.alloc(MEBIBYTE, 'a'));
@@ -135,7 +135,7 @@ describe('of the requests', () => {
     response.resume();
   });
 
-  test('one whose client breaks off does not disturb the others', async () => {
+  test('whose client disconnects does not affect the others', async () => {
     const api = await start();
     const socket = connect(api.port, '127.0.0.1');
     socket.write('POST /hook HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{');
@@ -160,7 +160,7 @@ describe('listening', () => {
     await expect(start(echo, { port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 
-  test('a host that is given is the only one', async () => {
+  test('uses only the given host', async () => {
     const api = await start(echo, { host: '127.0.0.1' });
     expect(api.url).toBe(`http://127.0.0.1:${api.port}`);
     await expect(fetch(`http://[::1]:${api.port}/hook`)).rejects.toThrow();
@@ -168,7 +168,7 @@ describe('listening', () => {
 });
 
 describe('closing', () => {
-  test('waits for the response that is under way, and for nothing else', async () => {
+  test('waits only for the current response', async () => {
     const invoked = Promise.withResolvers<void>();
     const result = Promise.withResolvers<InvocationResult>();
     const api = await start(() => {
@@ -186,7 +186,7 @@ describe('closing', () => {
     await expect(post(api, '{}')).rejects.toThrow();
   });
 
-  test('does not wait for idle connections that are kept alive', async () => {
+  test('does not wait for idle keep-alive connections', async () => {
     const api = await start();
     await (await post(api, '{}')).text();
     const began = performance.now();
@@ -231,7 +231,7 @@ describe('the access log', () => {
     return { lines, requestId };
   }
 
-  test('a line has what the format names of the request and its answer', async () => {
+  test('a line has the request and answer in the configured format', async () => {
     const format =
       '$context.requestTime $context.identity.sourceIp $context.httpMethod $context.routeKey $context.status $context.responseLength';
     const { lines } = await logged('/api/v1/hook', format, apis.http);
@@ -258,7 +258,7 @@ describe('the access log', () => {
   });
 });
 
-test('the throttle admits the burst at once, then as many a second as its rate, and saves up no more', () => {
+test('the throttle allows the burst at once, then its rate, and saves nothing up', () => {
   let now = 0;
   const throttle = new Throttle({ rate: 2, burst: 5 }, () => now);
   const admitted = (requests: number) =>

@@ -36,7 +36,7 @@ async function deliver(body: unknown, delivery?: Delivery) {
 }
 
 describe('a delivery', () => {
-  test('settles, and shows its request, answer, timeline, effect and log lines', async () => {
+  test('settles, and has its request, answer, timeline, effect and log lines', async () => {
     const payload = shopUpdated({ name: 'Shop', updated_fields: ['name'] });
     const { shop_id } = payload.data;
     const bytes = JSON.stringify(payload).length;
@@ -61,14 +61,14 @@ describe('a delivery', () => {
     expect(JSON.parse(detail.answer.responseBody)).toMatchObject({ status: 'queued', requestId: detail.id });
   });
 
-  test('of bytes that came before shows its own log lines', async () => {
+  test('with repeated bytes has its own log lines', async () => {
     const payload = shopUpdated();
     await deliver(payload);
     const { logs } = await deliver(payload);
     expect(logs).toMatchObject([{ function: 'receiver' }, { function: 'shop.updated' }]);
   });
 
-  test('shows the item before its write, too', async () => {
+  test('has the item before its write, too', async () => {
     const { data } = shopUpdated();
     const first = await deliver(shopUpdated({ ...data, updated_fields: ['name'] }));
     const second = await deliver(shopUpdated(data, { timestamp: '2026-01-31T10:00:00Z' }));
@@ -76,7 +76,7 @@ describe('a delivery', () => {
     expect(second.effects[0].after).not.toHaveProperty('updated_fields');
   });
 
-  test('shows its notification as people get it', async () => {
+  test('has its notification for people', async () => {
     const comment = `Nice ${randomUUID()}`;
     const data = { shop_id: 'shop-1', comment };
     const detail = await deliver({ event: 'review.posted', data, timestamp: '2026-01-31T09:00:00Z' });
@@ -86,7 +86,7 @@ describe('a delivery', () => {
     ]);
   });
 
-  test('that fails shows its attempts and their error once it is a dead letter', async () => {
+  test('that fails has its attempts and their error when it is a dead letter', async () => {
     running.stack.faults.inject({ service: 'dynamodb', kind: 'throttled' });
     const detail = await deliver(shopUpdated());
     expect(detail).toMatchObject({ state: 'dead-letter', settled: true, attempts: 2, effects: [] });
@@ -94,14 +94,14 @@ describe('a delivery', () => {
     expect(detail.history.now).toMatchObject([{ state: 'dead-letter', queueHolds: 1 }]);
   });
 
-  test('with a wrong signature has settled at once', async () => {
+  test('with a wrong signature is settled at once', async () => {
     const detail = await deliver(shopUpdated(), { signature: '00' });
     const rejected = { state: 'rejected', status: 401, error: 'malformed signature' };
     expect(detail).toMatchObject({ ...rejected, settled: true, attempts: 0, effects: [] });
     expect(detail.history.steps).toContainEqual(expect.objectContaining({ kind: 'answered' }));
   });
 
-  test('that API Gateway refuses is shown with its answer', async () => {
+  test('that API Gateway refuses has its answer', async () => {
     const url = (running.stack.outputs.WebhookUrl ?? '').replace('/partner', '/partners');
     const response = await fetch(url, { method: 'POST', body: '{}' });
     const { body } = await running.api.get(`${pathOf(response.headers.get('apigw-requestid'))}/settled`);
@@ -114,7 +114,7 @@ describe('a delivery', () => {
     });
   });
 
-  test('that has not settled in time is shown as it is', async () => {
+  test('that has not settled in time is returned as it is', async () => {
     running.stack.faults.inject({ service: 'dynamodb', kind: 'slow', milliseconds: 1_500 });
     const { body: answer } = await partner.post(shopUpdated());
     const early = await running.api.get(`${pathOf(answer.requestId)}/settled?timeout=0`);
@@ -129,7 +129,7 @@ describe('a body', () => {
     { what: 'of 1 MB', body: JSON.stringify(shopUpdated({ x: 'x'.repeat(1024 * 1024) })) },
     { what: 'that is no text', body: Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0x7d]) },
     { what: 'that is empty', body: '' },
-  ])('$what comes through byte for byte, and a browser does not show it', async ({ body }) => {
+  ])('$what is returned byte for byte, and a browser does not show it', async ({ body }) => {
     const { id, bytes } = await deliver(body);
     const answer = await running.api.get(`${pathOf(id)}/body`);
     expect(answer.bytes.equals(Buffer.from(body))).toBe(true);
@@ -144,7 +144,7 @@ describe('a body', () => {
 });
 
 describe('the list', () => {
-  test('has at most as many as the limit, and their total', async () => {
+  test('has at most as many rows as the limit, and their total', async () => {
     const shop = `shop-${randomUUID()}`;
     await deliver(shopUpdated({ shop_id: shop, count: 1 }));
     const { id } = await deliver(shopUpdated({ shop_id: shop, count: 2 }));
@@ -152,7 +152,7 @@ describe('the list', () => {
     expect(body).toEqual({ deliveries: [expect.objectContaining({ id })], total: 2 });
   });
 
-  test('is narrowed by every filter', async () => {
+  test('can be narrowed by every filter', async () => {
     const shop = `shop-${randomUUID()}`;
     const { receivedAt } = await deliver(shopUpdated({ shop_id: shop, name: 'Ünïque 店' }));
     const later = new Date(Date.parse(receivedAt) + 1).toISOString();
@@ -176,7 +176,7 @@ describe('the list', () => {
   });
 });
 
-describe('a request that cannot be answered', () => {
+describe('a bad request', () => {
   test.each([
     { path: '/api/deliveries?limit=0', status: 400, detail: 'limit: Too small: expected number to be >=1' },
     { path: '/api/deliveries?state=lost', status: 400, detail: 'state must be one of received, refused, ' },
@@ -201,7 +201,7 @@ describe('a request that cannot be answered', () => {
     expect(body).toEqual({ type, title, status, detail: expect.stringContaining(detail) });
   });
 
-  test('gets a problem: another method, and another host', async () => {
+  test('gets a problem: another method or host', async () => {
     const posted = await running.api.post('/api/deliveries', {});
     expect(posted).toMatchObject({ status: 405, body: { status: 405 } });
     const rebound = await running.api.get('/api/deliveries', { host: 'rebound.example' });
@@ -212,7 +212,7 @@ describe('a request that cannot be answered', () => {
 describe('a fault', () => {
   const faults = async () => (await running.api.get('/api/faults')).body;
 
-  test('hits calls until it is ended', async () => {
+  test('affects calls until it is ended', async () => {
     expect(await faults()).toEqual({ active: [], functions: ['receiver', ...eventNames] });
     const { status, body } = await running.api.post('/api/faults', { service: 'sqs', kind: 'throttled' });
     expect(status).toBe(201);
@@ -232,13 +232,13 @@ describe('a fault', () => {
     { given: { service: 'sqs', kind: 'broken' }, detail: 'kind: Invalid option: expected one of' },
     { given: { service: 'sqs', kind: 'down', share: 2 }, detail: 'share: Too big' },
     { given: 'down', detail: 'The body: ' },
-  ])('is not injected with $given', async ({ given, detail }) => {
+  ])('is refused with $given', async ({ given, detail }) => {
     const refused = { status: 400, body: { detail: expect.stringContaining(detail) } };
     expect(await running.api.post('/api/faults', given)).toMatchObject(refused);
     expect((await faults()).active).toEqual([]);
   });
 
-  test('that kills a function at its next invocation leaves that undone', async () => {
+  test('that kills a function at its next invocation can be withdrawn', async () => {
     const kill = (name: string, next: boolean) => running.api.post(`/api/functions/${name}/kill`, { next });
     expect(await kill('receiver', true)).toMatchObject({ status: 204 });
     expect(await partner.post(shopUpdated())).toMatchObject({ status: 500 });

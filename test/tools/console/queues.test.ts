@@ -61,7 +61,7 @@ describe('a look into a queue of the local stack', () => {
     });
   });
 
-  test('shows what the partner sent of what is in quarantine, and cuts off what is long', async () => {
+  test("shows the partner's payload of quarantined messages, and cuts long ones", async () => {
     const bodyBase64 = Buffer.from('é'.repeat(SHOWN_CHARACTERS + 1)).toString('base64');
     const text = JSON.stringify({ problems: [], bodyBase64 });
     await operator.put(operator.outputs.QuarantineQueueUrl, text, { reason: 'timestamp is missing' });
@@ -79,7 +79,7 @@ describe('a look into a queue of the local stack', () => {
   });
 });
 
-test('dead letters are grouped by reason over all queues, with the first and the last failure', async () => {
+test('dead letters are grouped by reason over all queues, with the first and last failure', async () => {
   const girls = operator.outputs.GirlCreatedDeadLetterQueueUrl;
   const [firstAt, lastAt] = ['2026-01-31T10:00:00.000Z', '2026-01-31T12:00:00.000Z'];
   await bury({ failureReason: 'Timeout', failedAt: lastAt });
@@ -98,7 +98,7 @@ test('dead letters are grouped by reason over all queues, with the first and the
 });
 
 describe('the queues of a stage:', () => {
-  test('a look at dead letters gives back what it has received', async () => {
+  test('a look at dead letters returns the received messages', async () => {
     for (let count = 0; count < 12; count += 1) await bury();
     const { body } = await stage.api.get('/api/queues/dead:shop.updated/messages?limit=11');
     expect(body).toMatchObject({ limited: true });
@@ -112,7 +112,7 @@ describe('the queues of a stage:', () => {
     expect(Messages).toHaveLength(10);
   });
 
-  test('looks at the same time see the same', async () => {
+  test('simultaneous looks see the same', async () => {
     await bury();
     const path = '/api/queues/dead:shop.updated/messages';
     const looks = await Promise.all([path, path, path].map((one) => stage.api.get(one)));
@@ -136,7 +136,7 @@ describe('the queues of a stage:', () => {
     expect(body.messages).toMatchObject([{ id, receives: 1 }]);
   });
 
-  test('an event’s own queue is not looked into, as that would be an attempt', async () => {
+  test('an event’s own queue cannot be looked into, because that would count as an attempt', async () => {
     expect(await stage.api.get('/api/queues/shop.updated/messages')).toMatchObject({
       status: 409,
       body: { detail: expect.stringContaining('each receive of shop.updated is one of its ten attempts') },
@@ -155,7 +155,7 @@ describe('the items of a table', () => {
   const put = (output: string, Item: PutItemCommand['input']['Item']) =>
     client.send(new PutItemCommand({ TableName: operator.outputs[output], Item }));
 
-  test('come page by page, each once', async () => {
+  test('are returned in pages, each once', async () => {
     const ids = Array.from({ length: 60 }, (_, index) => `girl-${index}`);
     for (const id of ids) await put('CastTable', { girl_id: { S: id } });
     const { body: first } = await running.api.get('/api/tables/CastTable');
@@ -167,7 +167,7 @@ describe('the items of a table', () => {
     expect(found.sort()).toEqual(ids.sort());
   });
 
-  test('are found by their key, also one that is stored as its hash', async () => {
+  test('are found by their key, also a hashed one', async () => {
     const long = 'x'.repeat(3_000);
     await put('ShopCacheTable', { shop_id: { S: tableKey(long) }, version: { S: '1' } });
     const { body } = await running.api.get(`/api/tables/ShopCacheTable?key=${long}`);
@@ -175,7 +175,7 @@ describe('the items of a table', () => {
     expect((await running.api.get('/api/tables/ShopCacheTable?key=nobody')).body).toEqual({ rows: [] });
   });
 
-  test('are plain JSON: a number that JavaScript cannot hold is a text', async () => {
+  test('are plain JSON: a number that JavaScript cannot hold is text', async () => {
     const large = '12345678901234567890';
     const set = { BS: [Buffer.from('one')] };
     const nested = { M: { list: { L: [{ BOOL: true }, { NULL: true }, { N: '0.5' }] } } };
@@ -191,6 +191,6 @@ test.each([
   { path: '/api/queues/quarantine/messages?limit=501', status: 400 },
   { path: '/api/tables/WebhookUrl', status: 404 },
   { path: '/api/tables/CastTable?key=a&after=b', status: 400 },
-])('$path is answered $status', async ({ path, status }) => {
+])('$path gets $status', async ({ path, status }) => {
   expect(await running.api.get(path)).toMatchObject({ status, body: { status } });
 });

@@ -54,11 +54,11 @@ describe('a request', () => {
     },
   );
 
-  test('is answered without a port if that is HTTP’s own', async () => {
+  test('is accepted without a port if that is HTTP’s default', async () => {
     expect(await outcome({ host: 'localhost' }, { port: 80 })).toBe('answered');
   });
 
-  test('of the page’s own origin is answered', async () => {
+  test('from the page’s own origin is accepted', async () => {
     expect(await outcome({ ...own, origin: 'http://127.0.0.1:3001' }, { method: 'POST' })).toBe('answered');
   });
 
@@ -68,7 +68,7 @@ describe('a request', () => {
     'http://localhost:3001.example.com',
     'null',
     '',
-  ])('of another origin is refused: %j', async (origin) => {
+  ])('from another origin is refused: %j', async (origin) => {
     expect(await outcome({ ...own, origin }, { method: 'POST' })).toBe('403 foreign-origin');
     expect(await outcome({ ...own, origin })).toBe('403 foreign-origin');
   });
@@ -79,7 +79,7 @@ describe('a request', () => {
     { what: 'the page’s own request', path: '/api/stack', site: 'same-origin' },
     { what: 'a typed address', path: '/api-docs/webhook.html', site: 'none', ...link },
     { what: 'a link from elsewhere', path: '/', site: 'cross-site', ...link },
-  ])('is answered if a browser says that it is $what: $path', async ({ path, site, what: _, ...headers }) => {
+  ])('is accepted if a browser marks it as $what: $path', async ({ path, site, what: _, ...headers }) => {
     expect(await outcome({ ...own, 'sec-fetch-site': site, ...headers }, { path })).toBe('answered');
   });
 
@@ -90,7 +90,7 @@ describe('a request', () => {
     { what: 'a script element', path: '/console.js', site: 'cross-site', 'sec-fetch-mode': 'no-cors' },
     { what: 'another port of localhost', path: '/api/stack', site: 'same-site' },
     { what: 'something that no browser sends yet', path: '/api/stack', site: 'new' },
-  ])('is refused if a browser says that it is $what: $path', async ({ path, site, what: _, ...headers }) => {
+  ])('is refused if a browser marks it as $what: $path', async ({ path, site, what: _, ...headers }) => {
     const refused = await outcome({ ...own, 'sec-fetch-site': site, ...headers }, { path });
     expect(refused).toBe('403 foreign-site');
   });
@@ -122,7 +122,7 @@ describe('a request that changes something', () => {
     }
   });
 
-  test('is refused with --read-only, whatever it has', async () => {
+  test('is refused with --read-only, with any credentials', async () => {
     expect(await outcome(own, { method: 'POST', readOnly: true })).toBe('403 read-only');
     expect(await outcome(own, { readOnly: true })).toBe('answered');
   });
@@ -190,7 +190,7 @@ describe('the page', () => {
     expect(bytes.toString()).toContain('<link rel="icon" href="/logo.svg">');
   });
 
-  test('has below 70 KB of script and style, compressed, before what it loads on demand', async () => {
+  test('has below 70 KB of script and style, compressed, without parts loaded on demand', async () => {
     const files = ['console.css', ...(await loaded('console.js'))];
     const answers = await Promise.all(
       files.map((file) => running.api.get(`/${file}`, { 'accept-encoding': 'gzip' })),
@@ -228,7 +228,7 @@ describe('the page', () => {
     expect(bytes.equals(readFileSync(file))).toBe(true);
   });
 
-  test('of the API’s description may run its own scripts alone, connects to nowhere, and leads back', async () => {
+  test('of the API’s description runs only its own scripts, connects to nothing, and links back', async () => {
     const { headers, bytes } = await running.api.get('/api-docs/webhook.html');
     const scripts = [...bytes.toString().matchAll(/<script>([\s\S]*?)<\/script>/g)].map(
       ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,

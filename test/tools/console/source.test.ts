@@ -58,7 +58,7 @@ async function resend(id: string) {
 }
 
 describe('a delivery to a stage', () => {
-  test('is known by the logs, its payload by the archive, and its item as it is now', async () => {
+  test('is read from the logs, its payload from the archive, and its item as it is now', async () => {
     const user = randomUUID();
     const body = renamed(user);
     const { id } = await deliver(body);
@@ -76,7 +76,7 @@ describe('a delivery to a stage', () => {
     expect((await archived(id)).effects).toMatchObject([{ written: 'by a newer event' }]);
   });
 
-  test('is sent again signed by the stage’s own secret', async () => {
+  test('can be sent again with the stage’s own secret', async () => {
     const { id, eventId } = await deliver(renamed(randomUUID()));
     await archived(id);
     const done = await resend(id);
@@ -88,7 +88,7 @@ describe('a delivery to a stage', () => {
     expect(again.eventId).toBe(eventId);
   });
 
-  test('that is rejected has no payload, and says why', async () => {
+  test('that is rejected has no payload, and a reason for that', async () => {
     const { body: answer } = await partner.post('{}', { signature: '0'.repeat(64) });
     const id = String(answer.requestId);
     await eventually(async () => stage.source.store.get(id));
@@ -104,7 +104,7 @@ describe('a delivery to a stage', () => {
     });
   });
 
-  test('is found by its payload in the archive, whatever the case, also before the beginning of the list', async () => {
+  test('is found by its payload in the archive, ignoring case, also before the start of the list', async () => {
     const name = `Näme ${randomUUID()}`;
     const { id } = await deliver(renamed(randomUUID(), name));
     await archived(id);
@@ -122,7 +122,7 @@ describe('a delivery to a stage', () => {
   });
 });
 
-test('the console of a stage says how a command names it, and has neither its secret nor faults', async () => {
+test('the console of a stage tells how commands name the stage, and shows neither its secret nor faults', async () => {
   const { body } = await stage.api.get('/api/stack');
   expect(body).toMatchObject({ local: false, commandSuffix: ` --outputs ${stage.operator.outputsFile}` });
   expect(body).not.toHaveProperty('secret');
@@ -145,7 +145,7 @@ function withRightsOfReceiver(found: Stage): Stage {
   });
 }
 
-test('a permission that is missing is named by each view, and the others work', async () => {
+test('each view names a missing permission, and the others work', async () => {
   await using poor = await startStageConsole(stack, { change: withRightsOfReceiver });
   const { body: queues } = await poor.api.get('/api/queues');
   expect(queues.problems.join('\n')).toMatch(

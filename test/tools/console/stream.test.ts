@@ -52,7 +52,7 @@ const idsOf = ({ data }: EventReader['events'][number]) => data.put.map(({ id }:
 const rowsOf = (store: HistoryStore) => new Map(store.list({}).deliveries.map((row) => [row.id, row]));
 
 describe('the stream', () => {
-  test('begins with all that there is, says that it is ready, and sends what is new and what has changed', async () => {
+  test('begins with all deliveries, marks the end of them, and then sends changes', async () => {
     const ids = [add('shop-a'), add('shop-a')];
     add('shop-b');
     const reader = await read('/api/stream?search=shop-a').ready();
@@ -74,7 +74,7 @@ describe('the stream', () => {
     expect(batches.length).toBeLessThan(10);
   });
 
-  test('that is cut at any moment during many changes ends with what there is', async () => {
+  test('that is interrupted at any moment ends with the same state', async () => {
     let rows = new Map();
     let lastId: string | undefined;
     const ids: string[] = [];
@@ -95,7 +95,7 @@ describe('the stream', () => {
     expect(end.rows(rows)).toEqual(rowsOf(running.feed.store));
   });
 
-  test('resumes where it was cut, without a gap and without repeating', async () => {
+  test('resumes where it was interrupted, without gaps and repetitions', async () => {
     const [changed] = [add('shop-h'), add('shop-h')];
     const first = await read('/api/stream?search=shop-h').ready();
     first.cut();
@@ -118,7 +118,7 @@ describe('the stream', () => {
     expect(reader.rows().has(known)).toBe(true);
   });
 
-  test('sends tasks and notices to open pages, and the newest of each to a page that opens', async () => {
+  test('sends tasks and notices to open pages, and the newest of each to a new page', async () => {
     await using other = await startConsoleAlone();
     const { news, port } = other.console;
     const there = await read(undefined, undefined, port).ready();
@@ -135,7 +135,7 @@ describe('the stream', () => {
     ]);
   });
 
-  test('is opened by a browser as it is, which asks again a second after it lost the connection', async () => {
+  test('can be opened by a browser without changes, which reconnects after a second', async () => {
     const { status, headers } = await running.api.request('/api/stream', { method: 'HEAD' });
     expect({ status, type: headers['content-type'] }).toEqual({ status: 200, type: 'text/event-stream' });
     const { beginning } = await read('/api/stream?search=nothing').ready();
@@ -161,7 +161,7 @@ function failed(index: number, attempt: number, error = 'x'): Fact {
   return { kind: 'line', at, function: 'shop.updated', ...ids, text: JSON.stringify(line) };
 }
 
-test('the oldest deliveries are removed from open pages, also those that resume', async () => {
+test('the oldest deliveries are removed from open pages, also from those that resume', async () => {
   await using full = await startConsoleAlone();
   const { store } = full.feed;
   for (let index = 0; index < MAX_DELIVERIES; index += 1) store.add(failed(index, 1));
@@ -176,7 +176,7 @@ test('the oldest deliveries are removed from open pages, also those that resume'
   expect(resumed.rows(cut.rows()).size).toBe(0);
 });
 
-test('a client that has gone before its stream begins leaves nothing behind', async () => {
+test('a client that disconnects before its stream begins leaves nothing behind', async () => {
   using store = new HistoryStore();
   const news = new News();
   const subscribe = jest.spyOn(news, 'subscribe');
@@ -188,7 +188,7 @@ test('a client that has gone before its stream begins leaves nothing behind', as
 });
 
 // Takes seconds: writes 20 MB of rows.
-test('a client that does not read is cut off, costs little memory, and resumes where it was', async () => {
+test('a client that does not read is disconnected, costs little memory, and can resume', async () => {
   // About 20 MB of rows: more than the buffers of two sockets hold.
   const rows = 6_000;
   const error = 'x'.repeat(3_000);

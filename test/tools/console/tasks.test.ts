@@ -77,7 +77,7 @@ describe('a command that the console does not run', () => {
     expect(answer.body.detail).not.toContain('\n');
   });
 
-  test('is text of one’s own for a stage', async () => {
+  test('with text of the user’s own for a stage', async () => {
     await using stage = await startStageConsole(running.stack);
     const request = { argv: ['send', '--file', '-'], input: '{}' };
     expect(await stage.api.post('/api/tasks', request)).toMatchObject({
@@ -88,7 +88,7 @@ describe('a command that the console does not run', () => {
 });
 
 describe('send', () => {
-  test('of a sample is a delivery that settles, signed by the stack’s secret whatever the environment has', async () => {
+  test('of a sample becomes a settled delivery, signed by the stack’s secret in any environment', async () => {
     process.env.WEBHOOK_SECRET = 'another';
     const task = await run('send shop.updated').finally(() => delete process.env.WEBHOOK_SECRET);
     expect(task).toMatchObject({
@@ -122,7 +122,7 @@ describe('send', () => {
     expect(await settled(task.deliveries[0])).toMatchObject({ state: 'processed' });
   });
 
-  test('--file - signs the input, whatever it is', async () => {
+  test('--file - signs any input', async () => {
     const unusable = await run('send --file -', 'no JSON, ´\u0000´');
     expect(unusable).toMatchObject({ state: 'failed', lines: [expect.stringMatching(/^400 /)] });
     expect(await settled(unusable.deliveries[0])).toMatchObject({ state: 'invalid', status: 400 });
@@ -139,7 +139,7 @@ describe('dlq redrive', () => {
     return requestId;
   }
 
-  test('of one dead letter leaves the others, and a second one fails with the command’s own line', async () => {
+  test('of one dead letter leaves the others, and a second one fails with the command’s own message', async () => {
     const other = await operator.put(dead(), shopUpdated('shop-1'), DEAD);
     const id = await operator.put(dead(), shopUpdated('shop-2'), DEAD);
     expect(await run(`dlq redrive shop.updated --id ${id}`)).toMatchObject({
@@ -154,7 +154,7 @@ describe('dlq redrive', () => {
     });
   });
 
-  test('shows its progress, keeps a second one of the same queue from starting, and can be cancelled', async () => {
+  test('shows its progress, excludes a second one of the same queue, and can be cancelled', async () => {
     for (let count = 0; count < 4; count += 1) await operator.put(dead(), shopUpdated(randomUUID()), DEAD);
     const argv = ['dlq', 'redrive', 'shop.updated', '--rate', '1'];
     const { body: first } = await post({ argv });
@@ -174,7 +174,7 @@ describe('dlq redrive', () => {
     expect(await running.api.delete('/api/tasks/none')).toMatchObject({ status: 404 });
   });
 
-  test('is noted for the delivery whose dead letter it was, until it is tried again', async () => {
+  test('is shown for the delivery of the dead letter, until it is tried again', async () => {
     const requestId = addDelivery();
     const ids = { eventId: DEAD.eventId, event: 'shop.updated', requestId, messageId: 'message-1' };
     const about = { timestamp: new Date().toISOString(), level: 'ERROR', message: 'DeadLettered' };
@@ -186,7 +186,7 @@ describe('dlq redrive', () => {
     expect(running.source.store.get(requestId)).toMatchObject({ state: 'queued' });
   });
 
-  test('of what fails again at once leaves its delivery a dead letter', async () => {
+  test('of a message that fails again at once leaves its delivery a dead letter', async () => {
     const requestId = addDelivery();
     await operator.put(dead(), 'no JSON', { ...DEAD, requestId });
     expect(await run('dlq redrive shop.updated')).toMatchObject({ state: 'done' });
@@ -194,7 +194,7 @@ describe('dlq redrive', () => {
   });
 });
 
-test('an event is not resumed while a pause of it is under way', async () => {
+test('an event is not resumed while its pause is being set', async () => {
   const { body } = await post({ argv: ['pause', 'user.updated', '--reason', 'away'] });
   const second = await post({ argv: ['resume', 'user.updated'] });
   const detail = expect.stringContaining('already changes the event source of user.updated');
@@ -226,7 +226,7 @@ describe('replay', () => {
     expect(replayed).toMatchObject([{ state: 'processed' }]);
   });
 
-  test('keeps another one from starting, whatever it replays', async () => {
+  test('excludes another one of any events', async () => {
     const argv = ['replay', '--since', '1h', '--rate', '1', '--yes'];
     const { body: task } = await post({ argv });
     const detail = expect.stringContaining(`already changes the archive by a replay: ${task.command}`);
@@ -249,7 +249,7 @@ test('pages get each change of a task, and the list has the newest first', async
   expect((await running.api.get('/api/tasks')).body[0]).toMatchObject({ id });
 });
 
-test('nothing starts while a closing console waits for the end of its tasks', async () => {
+test('nothing starts while a closing console waits for its tasks', async () => {
   const ending = Promise.withResolvers<boolean>();
   const command = { argv: [], command: 'npm run send', subject: undefined, run: () => ending.promise };
   const tasks = new Tasks(running.source.stage, () => {});

@@ -11,7 +11,7 @@ import { assembliesIn, derivedFrom } from '../../../tools/generate/stages.ts';
 import { templateDifferences, templateSnapshot } from '../../../tools/generate/template-snapshot.ts';
 import { stageAssembly } from '../../lib/stage-assembly.ts';
 
-test('every file that follows from the code is what the code says', async () => {
+test('every generated file is up to date', async () => {
   const folders = new Map(
     await Promise.all(derivedFrom.map(async (stage) => [stage, await stageAssembly(stage)] as const)),
   );
@@ -25,7 +25,7 @@ test('every file that follows from the code is what the code says', async () => 
   }
 });
 
-test('a document must have a place for what is put into it', () => {
+test('a document must have a place for a generated part', () => {
   expect(() => fillPlace('<!-- cost -->\n<!-- /cost -->', 'scale', '')).toThrow(
     'The document has no <!-- scale -->',
   );
@@ -100,14 +100,14 @@ describe('the index of events', () => {
     { part: 'definition', path: 'lambda/events/girl-schedule-changed/event.ts' },
     { part: 'consumer', path: 'lambda/events/girl-schedule-changed/consumer.ts' },
     { part: 'sample', path: SAMPLE },
-  ])('finds an event without its $part', async ({ part, path }) => {
+  ])('reports an event without its $part', async ({ part, path }) => {
     expect(incompleteEvents()).toEqual([]);
     await rename(path, 'aside');
     expect(incompleteEvents()).toEqual([`girl-schedule-changed has no ${part} (${path})`]);
     await rename('aside', path);
   });
 
-  test('finds a sample without a folder, which is not the sample of another event', async () => {
+  test('reports a sample without a folder, unless it is the sample of another event', async () => {
     await writeFile('events/example-unknown.json', await readFile(SAMPLE));
     expect(incompleteEvents()).toEqual([
       'example-unknown has no definition (lambda/events/example-unknown/event.ts), no consumer (lambda/events/example-unknown/consumer.ts)',
@@ -116,7 +116,7 @@ describe('the index of events', () => {
     await rm('events/example-unknown.json');
   });
 
-  test('lists each folder by the name of its event, in the order of the samples', async () => {
+  test('lists each folder with the name of its event, in the order of the samples', async () => {
     const { file, text } = eventIndex();
     expect({ file, text }).toEqual({ file: EVENT_INDEX, text: await readFile(EVENT_INDEX, 'utf8') });
     const sample = await readFile(SAMPLE, 'utf8');

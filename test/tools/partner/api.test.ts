@@ -79,7 +79,7 @@ describe.each([
   { file: 'openapi.json', description: openApi },
   { file: 'asyncapi.json', description: asyncApi },
 ])('$file', ({ description }) => {
-  test('leads nowhere that is not there', () => {
+  test('has no broken references', () => {
     const references = [...partsOf(description.document)].filter((part) => typeof part.$ref === 'string');
     expect(references.length).toBeGreaterThan(10);
     for (const reference of references) {
@@ -87,7 +87,7 @@ describe.each([
     }
   });
 
-  test('has no schema of which an example of its own is not valid', () => {
+  test('has only valid examples in its schemas', () => {
     let examples = 0;
     for (const schema of Object.values(description.at('components', 'schemas')) as Part[]) {
       for (const example of (schema.examples ?? []) as unknown[]) {
@@ -100,7 +100,7 @@ describe.each([
 });
 
 describe('openapi.json', () => {
-  test('has a body by name, alternatives of one type each, and no format beside a pattern, for generators', () => {
+  test('has named bodies, alternatives of one type each, and no format together with a pattern, for generators', () => {
     const path = ['paths', '/api/v1/webhooks/partner', 'post', 'requestBody', 'content', 'application/json'];
     expect(openApi.at(...path).schema).toEqual({ $ref: '#/components/schemas/PartnerEvent' });
     for (const part of partsOf(openApi.at('components', 'schemas'))) {
@@ -110,7 +110,7 @@ describe('openapi.json', () => {
     }
   });
 
-  test('has no request and no answer of which an example is not valid', () => {
+  test('has only valid examples of requests and answers', () => {
     const media = [...partsOf(openApi.document)].filter((part) => 'examples' in part && 'schema' in part);
     let examples = 0;
     for (const { schema, examples: named } of media) {
@@ -122,7 +122,7 @@ describe('openapi.json', () => {
     expect(examples).toBeGreaterThan(2 * eventNames.length);
   });
 
-  test('has every kind of problem that the receiver’s code has', () => {
+  test('has every kind of problem in the receiver’s code', () => {
     const code = readFileSync('lambda/receiver/answers.ts', 'utf8');
     const types = [...code.matchAll(/type: '(urn:partner-webhooks:problem:[^']+)'/g)].map(([, type]) => type);
     const described = [...partsOf(openApi.at('components', 'schemas'))].map((part) => part.const);
@@ -132,11 +132,11 @@ describe('openapi.json', () => {
 });
 
 describe('asyncapi.json', () => {
-  test('describes the topics alone', () => {
+  test('describes only the topics', () => {
     expect(Object.keys(asyncApi.at('channels'))).toEqual(['ChatTopic', 'ReviewTopic']);
   });
 
-  test('has no message of which an example is not valid', () => {
+  test('has only valid examples of messages', () => {
     const messages = Object.values(asyncApi.at('components', 'messages')) as Part[];
     for (const { name, headers, payload, examples } of messages) {
       expect([name, examples]).toEqual([name, expect.arrayContaining([expect.anything()])]);
@@ -151,10 +151,10 @@ describe('asyncapi.json', () => {
   });
 });
 
-describe('the schemas on their own', () => {
+describe('the separate schemas', () => {
   const files = apiFiles().filter(({ file }) => file.startsWith('docs/api/schemas/'));
 
-  test('are one for each event, for notifications and for the archive, each valid by itself', () => {
+  test('exist for each event, for notifications and for the archive, each valid by itself', () => {
     const names = [...eventNames.map(kebabCase), 'notification', 'archive-record'];
     expect(files.map(({ file }) => file).sort()).toEqual(
       names.map((name) => `docs/api/schemas/${name}.json`).sort(),
@@ -172,7 +172,7 @@ describe('the schemas on their own', () => {
   });
 });
 
-test('the pattern of a signature has exactly the spellings that the receiver takes', () => {
+test('the pattern of a signature matches exactly the accepted spellings', () => {
   const pattern = new RegExp(SIGNATURE_PATTERN, 'u');
   const hex = 'aB'.repeat(32);
   const base64 = `${'A'.repeat(41)}+/`;
@@ -250,13 +250,13 @@ test.each([
   { what: 'a payload that is no event', status: 400, payload: { event: 'shop.updated' } },
   { what: 'too many problems to name', status: 400, payload: wrongFields },
   { what: 'a payload too large for a message', status: 400, payload: large },
-])('the answer of the receiver to $what is what the description says', async ({ status, payload }) => {
+])("the receiver's answer to $what matches its description", async ({ status, payload }) => {
   const answer = await post(JSON.stringify(payload));
   expect(answer.status).toBe(status);
   expect(problemsOf(answer)).toEqual([]);
 });
 
-test('the answers of the receiver to a wrong signature and after a failure are what the description says', async () => {
+test("the receiver's answers to a wrong signature and after a failure match their descriptions", async () => {
   const refused = await post('{}', 'f'.repeat(64));
   const { UnroutedQueueUrl: QueueUrl = '' } = aws.outputs;
   await queues.client.send(new DeleteQueueCommand({ QueueUrl }));
@@ -266,7 +266,7 @@ test('the answers of the receiver to a wrong signature and after a failure are w
   expect([problemsOf(refused), problemsOf(failed)]).toEqual([[], []]);
 });
 
-describe('what an HTTP API answers by itself is what the description says', () => {
+describe('the answers of an HTTP API itself match their descriptions', () => {
   const request = {
     method: 'POST',
     path: WEBHOOK_PATH,
@@ -435,7 +435,7 @@ test.each(eventNames)('the schema of %s is valid exactly where a payload is such
   expect(Math.min(seen.valid, seen.invalid)).toBeGreaterThan(20);
 });
 
-test('every sample is valid, and what is handed on of it is what the other side of the schema says', () => {
+test('every sample is valid, and its processed form matches the schema of the receiving side', () => {
   for (const { event, payload } of readSamples()) {
     const name = event as EventName;
     expect(validators.get(name)?.(payload)).toBe(true);
@@ -447,7 +447,7 @@ test('every sample is valid, and what is handed on of it is what the other side 
 const schemaOf = (field: z.ZodMiniType) =>
   jsonSchema(z.object({ door_id: field }), 'input', 'door.opened: data');
 
-describe('generation ends with the event and the field where the schema of a field is', () => {
+describe('generation names the event and the field if the schema of a field is', () => {
   test.each([
     { what: "a schema of the kind 'transform'", field: z.union([z.string(), z.transform(Number)]) },
     { what: "a schema of the kind 'catch'", field: z.catch(z.string(), '') },
@@ -463,13 +463,13 @@ describe('generation ends with the event and the field where the schema of a fie
     expect(() => schemaOf(z.optional(field))).toThrow(`door.opened: data.door_id has ${what}`);
   });
 
-  test('within a list or an object', () => {
+  test('inside a list or an object', () => {
     expect(() => schemaOf(z.array(z.any()))).toThrow('door.opened: data.door_id[] has');
     expect(() => schemaOf(z.object({ lock: z.any() }))).toThrow('door.opened: data.door_id.lock has');
   });
 });
 
-test('what JSON Schema has words for needs no table', () => {
+test('everything that JSON Schema can express needs no table', () => {
   const schema = jsonSchema(
     z.object({
       open: z.boolean(),
@@ -498,7 +498,7 @@ test('what JSON Schema has words for needs no table', () => {
 const page = (text: string) =>
   `<main></main>\n<script type="application/json" id="document">${text}</script>\n<script>draw()</script>\n`;
 
-test('a page gets another description, which ends no script and stands for nothing in a replacement', () => {
+test("a description cannot end the page's script or act as a replacement pattern", () => {
   const description = { title: "</script><script>alert('$1 $& $`')</script><!-- <script>" };
   const filled = fillDocument(page('{"old":1}'), JSON.stringify(description, null, 2));
   const [, inside = ''] = /id="document">([^<]*)<\/script>/.exec(filled) ?? [];
@@ -506,7 +506,7 @@ test('a page gets another description, which ends no script and stands for nothi
   expect(filled.replace(inside, '')).toBe(page(''));
 });
 
-test('a page without a place for a description is refused', () => {
+test('a page without a place for the description is refused', () => {
   expect(() => fillDocument('<main></main>', '{}')).toThrow(
     'The page has no <script type="application/json" id="document">',
   );

@@ -57,7 +57,7 @@ describe('a deployed stage', () => {
   });
 });
 
-test('a post that nobody answers ends when it is interrupted', async () => {
+test('a post without an answer ends when it is interrupted', async () => {
   const interruption = new AbortController();
   await using server = await serve(() => interruption.abort());
   const post = {
@@ -69,7 +69,7 @@ test('a post that nobody answers ends when it is interrupted', async () => {
   await expect(postSigned(post)).rejects.toMatchObject({ name: 'AbortError' });
 });
 
-test('what came through a tunnel is posted again as the partner sent it, without what the tunnel added', async () => {
+test("a delivery through a tunnel is posted again without the tunnel's headers", async () => {
   let got: readonly (readonly [string, string])[] = [];
   await using server = await serve((request, response) => {
     got = pairs(request.rawHeaders);
@@ -104,7 +104,7 @@ test.each([
   { stored: 'bare', key: 'bare' },
   { stored: '{bare', key: '{bare' },
   { stored: '{"WEBHOOK_SECRET":"of an object"}', key: 'of an object' },
-])('what is posted is signed with the secret of $stored', async ({ stored, key }) => {
+])('a post is signed with the secret of $stored', async ({ stored, key }) => {
   expect(await currentSecret(stageWithSecret(stored))).toBe(key);
 });
 
@@ -138,7 +138,7 @@ describe('the folder of running stacks', () => {
     expect(await readdir('.local')).toEqual([]);
   });
 
-  test('the console is the one of the stack that is found, or none', async () => {
+  test('the console of the found stack is used, if it has one', async () => {
     const console = { url: 'http://localhost:3001/', token: 'token' };
     await otherStack(process.ppid);
     const workspace = await Workspace.open();
@@ -149,7 +149,7 @@ describe('the folder of running stacks', () => {
     expect(existsSync(CONSOLE_FILE)).toBe(false);
   });
 
-  test('what a stack leaves is for its owner alone, also in a folder that was open to all', async () => {
+  test('files of a stack are private, also in a folder that was open to all', async () => {
     await mkdir('.local', { mode: 0o755 });
     await using _workspace = await Workspace.open();
     for (const opened of ['.local', `.local/${process.pid}`]) {
@@ -164,7 +164,7 @@ describe('the folder of running stacks', () => {
     await writeFile(`.local/${pid}/functions.json`, '{}');
   }
 
-  test('the one that was started before is found again when a second one stops', async () => {
+  test('the stack that was started before is found again when the second one stops', async () => {
     await otherStack(process.ppid);
     const workspace = await Workspace.open();
     expect(await workspace.publish(description)).toBe(true);
@@ -173,7 +173,7 @@ describe('the folder of running stacks', () => {
     expect(JSON.parse(await readFile(OUTPUTS_FILE, 'utf8'))).toEqual({ Other: {} });
   });
 
-  test('what a killed one left is taken away', async () => {
+  test('files of a killed stack are removed', async () => {
     const killed = spawn(process.execPath, ['-e', '']);
     await once(killed, 'exit');
     await otherStack(killed.pid ?? 0);

@@ -66,7 +66,7 @@ describe('after a restart', () => {
   });
   afterEach(() => endpoint[Symbol.asyncDispose]());
 
-  test('an alarm has the state and the reason that it was set to, its threshold, and is muted as before', async () => {
+  test('an alarm has the state, reason and threshold that were set, and is muted as before', async () => {
     const names = ['set', 'muted', 'patient'];
     for (const AlarmName of names) endpoint.aws.putAlarm({ AlarmName });
     const client = new CloudWatchClient(endpoint.settings);
@@ -87,7 +87,7 @@ describe('after a restart', () => {
     ]);
   });
 
-  test('an event source that was turned off stays off, under its id, and never polls', async () => {
+  test('an event source that was turned off stays off, with its id, and never polls', async () => {
     const calls: string[] = [];
     const add = (name: string) =>
       endpoint.aws.addEventSourceMapping({
@@ -121,7 +121,7 @@ describe('after a restart', () => {
     expect(await list()).toEqual(before);
   });
 
-  test('log lines are in their order, and no more than in memory', async () => {
+  test('log lines are in order, and not more than in memory', async () => {
     const group = 'of a function';
     for (let index = 0; index < 5_010; index += 1) endpoint.aws.writeLog(group, `line ${index}`);
     await endpoint.restart();
@@ -136,7 +136,7 @@ describe('after a restart', () => {
     expect(new Set(events.map(({ eventId }) => eventId)).size).toBe(events.length);
   });
 
-  test('a secret has its versions, its stages and its ARN, and one that was deleted is gone', async () => {
+  test('a secret has its versions, stages and ARN, and a deleted one is gone', async () => {
     const { secrets } = endpoint.clients;
     const { ARN } = await secrets.send(new CreateSecretCommand({ Name: 'webhook', SecretString: 'first' }));
     await secrets.send(new PutSecretValueCommand({ SecretId: 'webhook', SecretString: 'second' }));
@@ -151,7 +151,7 @@ describe('after a restart', () => {
     await expect(other).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
   });
 
-  test('records that Firehose could not deliver are delivered by a later run, once', async () => {
+  test('records that Firehose could not deliver are delivered once by a later run', async () => {
     const arn = 'arn:aws:iam::000000000000:role/of-a-stream';
     const prepare = async () => {
       const statements = [{ Effect: 'Allow' as const, Action: 's3:PutObject', Resource: '*' }];
@@ -188,7 +188,7 @@ describe('after a restart', () => {
     expect(await list()).toHaveLength(1);
   });
 
-  test('a queue has its address at the port that the endpoint has now', async () => {
+  test('a queue has its address at the new port of the endpoint', async () => {
     await endpoint.clients.sqs.send(new CreateQueueCommand({ QueueName: 'queue' }));
     const before = endpoint.aws.url;
     await endpoint.restart();
@@ -199,7 +199,7 @@ describe('after a restart', () => {
     expect(await sqs.send(new ListQueuesCommand())).toMatchObject({ QueueUrls: [QueueUrl] });
   });
 
-  test('an upload in parts goes on, and is there as a whole', async () => {
+  test('an upload in parts continues, and is complete', async () => {
     const object = { Bucket: 'in-parts', Key: 'large' };
     /** The minimum size that S3 accepts for a part, except the last one. */
     const part = Buffer.alloc(5 * 1024 * 1024, 'a');
@@ -224,7 +224,7 @@ describe('after a restart', () => {
     expect(await Body?.transformToString()).toBe(`${part}the end`);
   });
 
-  test('a topic has its subscriptions, and not those that ended', async () => {
+  test('a topic has its subscriptions, without ended ones', async () => {
     const { sqs, sns } = endpoint.clients;
     const { QueueUrl } = await sqs.send(new CreateQueueCommand({ QueueName: 'subscribed' }));
     const { TopicArn } = await sns.send(new CreateTopicCommand({ Name: 'topic' }));
@@ -245,7 +245,7 @@ describe('after a restart', () => {
     expect(received.Messages).toMatchObject([{ Body: 'a message' }]);
   });
 
-  test('a table that was deleted stays so, and one that is made under its name is empty', async () => {
+  test('a deleted table stays deleted, and a new one with its name is empty', async () => {
     const TableName = 'made-twice';
     const create = () =>
       endpoint.clients.dynamodb.send(
@@ -266,7 +266,7 @@ describe('after a restart', () => {
     expect(await endpoint.clients.dynamodb.send(new ScanCommand({ TableName }))).toMatchObject({ Items: [] });
   });
 
-  test('a message is on its queue or on the dead-letter queue: it is moved in one transaction', async () => {
+  test('a message is on its queue or on the dead-letter queue: one transaction moves it', async () => {
     const { folder, clients } = endpoint;
     const deadLetterTargetArn = 'arn:aws:sqs:eu-central-1:000000000000:dead';
     const RedrivePolicy = JSON.stringify({ deadLetterTargetArn, maxReceiveCount: 1 });
@@ -297,7 +297,7 @@ describe('after a restart', () => {
   });
 });
 
-describe('a folder', () => {
+describe('a state folder', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-kept-'));
@@ -317,13 +317,13 @@ describe('a folder', () => {
     database.close();
   }
 
-  test('is for its owner alone', async () => {
+  test('is private to its owner', async () => {
     await chmod(folder, 0o755);
     await openAndClose();
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
   });
 
-  test('that another stack has open is refused, until that one ends', async () => {
+  test('that another stack uses is refused until that one ends', async () => {
     const other = await open();
     const line = `Another stack uses ${folder}: stop it first, or start this one without --keep`;
     await expect(open()).rejects.toThrow(line);
@@ -332,7 +332,7 @@ describe('a folder', () => {
     await openAndClose();
   });
 
-  test('with a file that is no database is refused, and left as it is', async () => {
+  test('with a file that is not a database is refused, and not changed', async () => {
     await writeFile(file(), 'x'.repeat(10_000));
     const line = `The stored state in ${folder} is damaged: file is not a database. Delete the folder to start empty, or start without --keep`;
     await expect(open()).rejects.toThrow(line);
@@ -340,7 +340,7 @@ describe('a folder', () => {
     expect(await readFile(file(), 'utf8')).toBe('x'.repeat(10_000));
   });
 
-  test('with a database whose pages were overwritten is refused', async () => {
+  test('with a damaged database is refused', async () => {
     await openAndClose();
     const bytes = await readFile(file());
     bytes.fill(0x5a, 4_096, bytes.length);
@@ -348,7 +348,7 @@ describe('a folder', () => {
     await expect(open()).rejects.toThrow(`The stored state in ${folder} is damaged: `);
   });
 
-  test('with a value that is not of its form is refused, without a word of what it is', async () => {
+  test('with an invalid value is refused, without showing the value', async () => {
     await openAndClose();
     change(`INSERT INTO kept_values VALUES ('secret', 'a', '{"of": "nobody''s business"}')`);
     const kept = await open();
@@ -369,13 +369,13 @@ describe('a folder', () => {
     },
   );
 
-  test('where none can be is refused', async () => {
+  test('that cannot be created is refused', async () => {
     await writeFile(file(), '');
     const place = join(file(), 'kept');
     await expect(openKeptState(place, console.error)).rejects.toThrow(`${place} cannot be written: ENOTDIR`);
   });
 
-  test('of a start that was killed before anything was made is gone on with', async () => {
+  test('of a start that was killed before it created anything is used', async () => {
     await writeFile(file(), '');
     await openAndClose();
   });
@@ -383,7 +383,7 @@ describe('a folder', () => {
   /** Hashes of the tables for each value of FORMAT. */
   const TABLES = new Map([[2, '6ba815bf4b90005eb9b74a83132e570714b12338c38431b7b2ba761cacefce00']]);
 
-  test('has another format when a table changes, also one of fauxqs', async () => {
+  test('has another format version if a table changes, also one of fauxqs', async () => {
     await openAndClose();
     const database = new DatabaseSync(file());
     const rows = database.prepare('SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name').all();

@@ -174,7 +174,7 @@ async function secretAt({ clients }: KeptEndpoint, VersionStage: string): Promis
 }
 
 // Takes 8 s: each round starts a process and waits for its first save.
-test('killed at random moments under traffic, the state is that of one moment: no message is lost or in two queues, tables agree with their indexes, and what was committed is there', async () => {
+test('killed at random moments under traffic, the state is that of one moment: no message is lost or in two queues, tables agree with their indexes, and commits stay', async () => {
   await using endpoint = await KeptEndpoint.start();
   await create(endpoint.clients);
   await endpoint.stop();
@@ -205,7 +205,7 @@ test('killed at random moments under traffic, the state is that of one moment: n
   }
 });
 
-test('a full disk is reported once, every write is refused from then on, and the next start has what was committed', async () => {
+test('a full disk is reported once, every later write is refused, and the next start has all commits', async () => {
   await using endpoint = new KeptEndpoint(await mkdtemp(join(tmpdir(), 'partner-webhooks-kept-')));
   await using running = await startProcess(endpoint.folder, '2000');
   const { sqs } = running.clients;

@@ -157,7 +157,7 @@ const tag: Step = async ({ world, name }) => {
   await world.clients.sqs.send(new TagQueueCommand({ QueueUrl: queueUrl(name), Tags: { of: 'a test' } }));
 };
 
-test('whatever was done with messages: after a restart each is where it was, with its receives and attributes', async () => {
+test('after any operations on messages and a restart, each is where it was, with its receives and attributes', async () => {
   await expectSameAfterRestarts(
     async ({ world: { clients }, name }) => {
       await clients.sqs.send(new CreateQueueCommand({ QueueName: `${name}-dead` }));
@@ -225,7 +225,7 @@ const write = fc.oneof(
   ),
 );
 
-test('whatever was written: after a restart a table and its index have what one has that never stopped', async () => {
+test('after any writes and a restart, a table and its index equal those of a stack that never stopped', async () => {
   await expectSameAfterRestarts(
     async ({ world, name: TableName }) => {
       await world.clients.dynamodb.send(
@@ -295,7 +295,7 @@ const store = fc.oneof(
   ),
 );
 
-test('whatever was stored: after a restart a bucket has what one has that never stopped', async () => {
+test('after any writes and a restart, a bucket equals that of a stack that never stopped', async () => {
   await expectSameAfterRestarts(
     ({ world, name: Bucket }) => world.clients.s3.send(new CreateBucketCommand({ Bucket })),
     store,

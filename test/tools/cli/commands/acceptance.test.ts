@@ -107,7 +107,7 @@ describe('the acceptance suite', () => {
     }
   });
 
-  test('does not look for an archive if the stage keeps none', async () => {
+  test('skips the archive if the stage has none', async () => {
     const { ArchiveBucket: _, ShopUpdatedArchiveStream: __, ...outputs } = stack.outputs;
     const { code, output } = await runSuite('archive', { [stack.name]: outputs });
     expect({ code, output }).toEqual({
@@ -116,7 +116,7 @@ describe('the acceptance suite', () => {
     });
   });
 
-  test('fails if an effect fails, and leaves nothing behind then, either', async () => {
+  test('fails if an effect fails, and still leaves nothing behind', async () => {
     // The review topic's subscriber waits at the chat topic, so no review notification ever arrives.
     const outputs = { ...stack.outputs, ReviewTopicArn: stack.outputs.ChatTopicArn };
     const { code, output } = await runSuite('effects', { [stack.name]: outputs }, '-t', '^review.posted');
@@ -163,10 +163,10 @@ describe('npm run acceptance refuses', () => {
     await refuse(['--outputs', await write(content)], line);
   });
 
-  test('a file that is not there', () =>
+  test('a missing file', () =>
     refuse(['--outputs', 'none.json'], expect.stringMatching(/^No file none.json\. Write it with.*\n$/)));
 
-  test('outputs of which some are missing, and names all of them', async () => {
+  test('incomplete outputs, and names all missing ones', async () => {
     const { CastTable: _, PayloadBucket: __, ...outputs } = stack.outputs;
     const file = await write({ [stack.name]: { ...outputs, ChatTopicArn: '' } });
     await refuse(
@@ -175,7 +175,7 @@ describe('npm run acceptance refuses', () => {
     );
   });
 
-  test('to go without a region or credentials', async () => {
+  test('to run without a region or credentials', async () => {
     const file = await write({ [stack.name]: stack.outputs });
     const noRegion = expect.stringMatching(/^No AWS region\. Set AWS_REGION.*\n$/);
     await refuse(['--outputs', file], noRegion, { AWS_REGION: '' });
@@ -190,7 +190,7 @@ describe('npm run acceptance refuses', () => {
     await refuse(['--outputs', file], line);
   });
 
-  test('to run if no local stack runs, or one that was killed', async () => {
+  test('to run if no local stack runs, or one was killed', async () => {
     const notRunning = 'The local stack is not running. Start it with: npm start';
     expect(await project.run(['acceptance'])).toEqual(
       refusal(`${notRunning}. Or name a deployed stack: --outputs FILE`),
@@ -202,7 +202,7 @@ describe('npm run acceptance refuses', () => {
   });
 });
 
-test('the acceptance suite knows nothing of the code that it accepts', () => {
+test('the acceptance suite imports nothing of the code that it tests', () => {
   const seen = new Set<string>();
   const follow = (file: string): void => {
     if (seen.has(file)) return;

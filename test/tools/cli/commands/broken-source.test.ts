@@ -27,7 +27,7 @@ async function prepend(lines: Readonly<Record<string, string>>): Promise<void> {
 
 const withoutSpaceAtLineEnds = ({ stderr }: Ended) => stderr.replaceAll(/ +$/gm, '');
 
-test('start prints each mistake in functions once with its place, and exits with 1', async () => {
+test('start prints each error in functions once with its place, and exits with 1', async () => {
   await prepend({
     [SHARED]: "import { gone } from './gone.ts';\ngone();",
     [CONSUMER]: 'const cast = { girl: };',
@@ -51,7 +51,7 @@ test('start prints each mistake in functions once with its place, and exits with
   });
 });
 
-test('start prints a syntax error in what commands share with the functions in the same form', async () => {
+test('start prints a syntax error in code shared by commands and functions in the same form', async () => {
   await prepend({ [SCHEMA]: 'const cast = { girl: };' });
   const { code, stderr } = await project.run(['start', '--port', '0', '--aws-port', '0']);
   expect(code).toBe(1);

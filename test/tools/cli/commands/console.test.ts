@@ -23,7 +23,7 @@ describe('the console of a stage', () => {
   test.each([
     { options: [], status: 202, said: '' },
     { options: ['--read-only'], status: 403, said: ', read only' },
-  ])('with $options says its address, which opens it, until Ctrl-C', async ({ options, status, said }) => {
+  ])('with $options prints its address, which opens it, until Ctrl-C', async ({ options, status, said }) => {
     const running = project.start(['console', '--outputs', 'outputs.json', '--port', '0', ...options]);
     const address = await eventually(async () => {
       if (running.process.exitCode !== null) throw new Error((await running.ended).stderr);
@@ -67,7 +67,7 @@ describe('the console of a stage', () => {
       'a region (set AWS_REGION, or AWS_PROFILE to a profile that has one) and credentials (Could not load credentials from any providers)',
     ],
     [{ AWS_REGION: 'eu-west-1' }, 'credentials (Could not load credentials from any providers)'],
-  ])('names all that is missing in one line: %j', async (given, missing) => {
+  ])('names everything that is missing in one line: %j', async (given, missing) => {
     const nothing = { AWS_ACCESS_KEY_ID: '', AWS_PROFILE: '', AWS_EC2_METADATA_DISABLED: 'true' };
     const noFiles = { AWS_CONFIG_FILE: 'none', AWS_SHARED_CREDENTIALS_FILE: 'none' };
     expect(await project.run(['console', '--stage', 'prod'], { ...nothing, ...noFiles, ...given })).toEqual({
@@ -77,7 +77,7 @@ describe('the console of a stage', () => {
     });
   });
 
-  test('of the local stack runs with it, and says where it is', async () => {
+  test('of the local stack runs with it; the command prints its address', async () => {
     expect(await project.run(['console'])).toEqual({
       code: 1,
       stdout: '',

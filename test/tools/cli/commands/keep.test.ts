@@ -82,7 +82,7 @@ async function listed(): Promise<string> {
   return (await fetch(new URL('/api/deliveries', url))).text();
 }
 
-describe('a stack that is started with --keep, stopped, started again and killed in the middle of its work', () => {
+describe('a stack with --keep that is stopped, started again, and killed during its work', () => {
   let eventId: string;
   let beginning: string;
   let continued: string;
@@ -140,11 +140,11 @@ describe('a stack that is started with --keep, stopped, started again and killed
     await eventually(async () => (answered >= ANSWERED ? true : undefined), { interval: 1 });
   }
 
-  test('says at first that it begins empty', () => {
+  test('reports at first that it begins empty', () => {
     expect(beginning).toMatch(/^Starting empty, stored in \.local\/kept$/m);
   });
 
-  test('says what it goes on with, and that the secret is another one', () => {
+  test('reports what it continues with, and that the secret has changed', () => {
     expect(continued).toContain('Continuing with .local/kept');
     expect(continued).toContain('The secret has changed');
   });
@@ -181,7 +181,7 @@ describe('a stack that is started with --keep, stopped, started again and killed
     expect(row).toMatchObject(key);
   });
 
-  test('lets no second one go on with the same', async () => {
+  test('refuses a second stack with the same state', async () => {
     const second = await project.run([
       'start',
       '--keep',
@@ -198,7 +198,7 @@ describe('a stack that is started with --keep, stopped, started again and killed
     });
   });
 
-  test('is not gone on with by one that is started without --keep, which says so', async () => {
+  test('is not used by a stack without --keep, which says so', async () => {
     const other = project.start(['start', '--port', '0', '--aws-port', '0', '--console-port', '0']);
     await eventually(async () => (other.stdout().includes('\n') ? true : undefined));
     expect(other.stdout()).toContain('Starting empty. --keep would continue with .local/kept\n');
@@ -206,7 +206,7 @@ describe('a stack that is started with --keep, stopped, started again and killed
     await other.ended;
   });
 
-  test('knows the deliveries of before in trace and console, unless the file of the history is damaged', async () => {
+  test('shows earlier deliveries in trace and console, unless the history file is damaged', async () => {
     const { code, stdout } = await project.run(['trace', eventId, '--json']);
     expect(code).toBe(0);
     const { history } = JSON.parse(stdout);

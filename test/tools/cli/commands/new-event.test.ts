@@ -73,7 +73,7 @@ describe('new-event refuses in one line', () => {
     expect(await newEvent('example.added', ...args)).toEqual(refusal(expect.stringMatching(line)));
   });
 
-  test('to write to files that have changes which are not committed', async () => {
+  test('to write to files with uncommitted changes', async () => {
     appendFileSync(project.path('docs/how-it-works.md'), 'More.\n');
     writeFileSync(project.path('events/api-gateway/more.json'), '{}');
     expect(await newEvent('example.added', '--effect', 'chat')).toEqual(
@@ -88,7 +88,7 @@ describe('new-event refuses in one line', () => {
 
 // Each test synthesises the stack with a new event.
 describe('new-event', () => {
-  test('leaves every file as it was if the synthesis refuses the name of a construct', async () => {
+  test('leaves every file unchanged if the synthesis refuses the name of a construct', async () => {
     const { code, stderr } = await newEvent('saved.queries', '--effect', 'chat');
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -98,7 +98,7 @@ describe('new-event', () => {
     });
   });
 
-  test('leaves every file as it was if it is interrupted', async () => {
+  test('leaves every file unchanged if it is interrupted', async () => {
     const running = project.start(['new-event', 'example.opened', '--effect', 'chat']);
     await eventually(async () => existsSync(project.path('events/example-opened.json')) || undefined);
     running.interrupt();
@@ -106,7 +106,7 @@ describe('new-event', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'Interrupted (SIGINT): every file is as it was\n' });
   });
 
-  test('adds all that follows from an event', async () => {
+  test('adds everything that an event needs', async () => {
     const meaning = "The shop's door has closed";
     const added = await newEvent('example.added', '--effect', 'chat', '--meaning', meaning);
     expect({ code: added.code, stderr: added.stderr }).toEqual({ code: 0, stderr: '' });

@@ -32,7 +32,7 @@ const emptySecret =
 
 const NO_FUNCTION = `It must be a function with an optional port, such as shop.updated:9230. One of: receiver, ${eventNames.join(', ')}`;
 
-test('every script of package.json goes through the one entry', () => {
+test('every script of package.json uses the same entry file', () => {
   const others = Object.entries(scripts).filter(
     ([name, script]) =>
       script.replaceAll(/--[a-z-]+=\d+ /g, '') !== `node tools/cli/commands/entry.js ${name}`,
@@ -58,7 +58,7 @@ describe('--help', () => {
   );
 });
 
-describe('a command that cannot do as it was told exits with 1 and one line', () => {
+describe('a command that fails exits with 1 and one line', () => {
   test.each([
     { args: [], line: `No command ''. One of: ${commands.join(', ')}` },
     { args: ['stop'], line: `No command 'stop'. One of: ${commands.join(', ')}` },
@@ -182,7 +182,7 @@ describe('a command refuses in one line', () => {
     expect(await project.type(['start'], { [variable]: value })).toEqual(refusal(line));
   });
 
-  test('send where nothing listens', async () => {
+  test('send if nothing listens', async () => {
     const url = `http://localhost:${await freePort()}/api/v1/webhooks/partner`;
     expect(await project.run(['send', 'shop.updated', '--url', url])).toEqual(
       refusal(
@@ -241,7 +241,7 @@ describe('start refuses a port that is in use', () => {
     },
   );
 
-  test('by itself: --port and a debugger', async () => {
+  test('of its own: --port and a debugger', async () => {
     const port = String(await freePort());
     expect(await project.type(['start', '--port', port, '--inspect', `receiver:${port}`])).toEqual(
       refusal(`--port and --inspect receiver:<port> must differ, not both be ${port}`),
@@ -249,7 +249,7 @@ describe('start refuses a port that is in use', () => {
   });
 });
 
-describe('on another major version of Node.js than the one that Lambda runs', () => {
+describe("on a major version of Node.js that is not Lambda's", () => {
   const found = `Node.js 99 is needed, this is ${process.versions.node}.`;
   let other: Project;
 
@@ -277,7 +277,7 @@ describe('on another major version of Node.js than the one that Lambda runs', ()
     await bare.remove();
   });
 
-  test('a command that is typed without npm says where Node.js is', async () => {
+  test('a command without npm says where Node.js is', async () => {
     expect(await run(other, ['tools/cli/commands/entry.js', 'start'])).toEqual(
       refusal(
         `${found} It is in node_modules/.bin. npm and npx use it: type "npm run", "npm test" or "npx".`,

@@ -62,13 +62,13 @@ describe('send', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^401 /) });
   });
 
-  test('sends as many events as --count says, each another one', async () => {
+  test('sends as many different events as --count says', async () => {
     const sent = await send('--json', 'girl.created', '--count', '3', '--encoding', 'base64');
     const ids = answersOf(sent).map(({ body }) => body.eventId);
     expect({ code: sent.code, distinct: new Set(ids).size }).toEqual({ code: 0, distinct: 3 });
   });
 
-  test('sends the bytes of a file as they are', async () => {
+  test('sends the bytes of a file unchanged', async () => {
     const file = 'events/user-updated.json';
     const eventId = createHash('sha256').update(readFileSync(file)).digest('hex');
     expect(answersOf(await send('--json', '--file', file))).toEqual([
@@ -85,7 +85,7 @@ describe('send', () => {
     });
   });
 
-  test('ends with Ctrl-C in the middle of many deliveries', async () => {
+  test('stops at Ctrl-C among many deliveries', async () => {
     const sending = project.start(['send', 'shop.updated', '--count', '100000']);
     await eventually(async () => sending.stdout().includes('200 queued') || undefined);
     sending.interrupt();
@@ -106,7 +106,7 @@ describe('send --again --same-headers', () => {
     await other.remove();
   });
 
-  test('posts a delivery as that console has it, with its headers and signature', async () => {
+  test('posts a delivery of that console with its headers and signature', async () => {
     const headers = { 'X-Partner-Trace': 'trace-1' };
     const partner = new Partner(running.stack.outputs.WebhookUrl);
     const { body } = await partner.post('{}', { signature: 'wrong', headers });

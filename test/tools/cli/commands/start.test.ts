@@ -40,12 +40,12 @@ const read = (file: string) => JSON.parse(readFileSync(project.path(file), 'utf8
 const outputs = () => read('.local/outputs.json');
 
 describe('a running stack', () => {
-  test('says where it is', () => {
+  test('prints its addresses', () => {
     expect(stack.stdout()).toContain(`http://localhost:${port}/api/v1/webhooks/partner`);
     expect(stack.stdout()).toContain(`http://localhost:${awsPort}`);
   });
 
-  test('leaves its outputs as `cdk deploy --outputs-file` does', () => {
+  test('writes its outputs like `cdk deploy --outputs-file`', () => {
     const { name, template } = readCloudAssembly(testAssembly());
     const texts = Object.keys(template.Outputs).map((output) => [output, expect.any(String)]);
     expect(outputs()).toEqual({ [name]: Object.fromEntries(texts) });
@@ -59,7 +59,7 @@ describe('a running stack', () => {
     expect(page.headers.get('set-cookie')).toContain(`=${token};`);
   });
 
-  test('leads a browser that opens the port of the webhook or of AWS to its console', async () => {
+  test('redirects a browser at the port of the webhook or of AWS to its console', async () => {
     for (const opened of [port, awsPort]) {
       const page = await fetch(`http://localhost:${opened}/`, {
         headers: { accept: 'text/html,application/xhtml+xml' },
@@ -87,7 +87,7 @@ describe('invoke', () => {
     },
   );
 
-  test('gives a consumer its sample', async () => {
+  test('uses the sample of a consumer by default', async () => {
     const consumer = await project.run(['invoke', 'girl.created']);
     expect({ code: consumer.code, result: JSON.parse(consumer.stdout) }).toEqual({
       code: 0,
@@ -97,7 +97,7 @@ describe('invoke', () => {
     expect(again.stderr).toMatch(/Skipped: /);
   });
 
-  test('shows the failure of a handler, and no more than that', async () => {
+  test('shows the error of a handler, and nothing else', async () => {
     const file = project.path('no-event.json');
     const { Records } = JSON.parse(readFileSync('events/sqs/shop-updated.json', 'utf8'));
     // A payload of another event, which the consumer must not read. The attempt fails and is retried.
@@ -124,7 +124,7 @@ describe('invoke', () => {
 });
 
 // Takes 6 s: starts a stack, and stops at a breakpoint.
-test('a second stack on other ports is what commands find, until Ctrl-C ends it at a breakpoint', async () => {
+test('commands find a second stack on other ports, until Ctrl-C ends it at a breakpoint', async () => {
   const outputsBefore = outputs();
   const filesBefore = readdirSync(project.path('.local'));
   const at = await freePort();
@@ -151,17 +151,17 @@ test('a second stack on other ports is what commands find, until Ctrl-C ends it 
 });
 
 describe('start --inspect', () => {
-  test('says where, and that retries are fast', () => {
+  test('prints the port, and that retries are fast', () => {
     expect(stack.stdout()).toContain(`Debug shop.updated at 127.0.0.1:${inspectPort}:`);
     expect(stack.stdout()).toContain('Retries are fast:');
   });
 
-  test('prints no other port: each execution environment has one of its own', () => {
+  test('prints no other port: each execution environment has its own', () => {
     const printed = `${stack.stdout()}${stack.stderr()}`.matchAll(/127\.0\.0\.1:(\d+)/g);
     expect(new Set([...printed].map(([, digits]) => Number(digits)))).toEqual(new Set([inspectPort]));
   });
 
-  test('changes time-out and code of no other function', () => {
+  test('changes timeout and code of no other function', () => {
     const { receiver, 'user-updated': user, 'shop-updated': shop } = read('.local/functions.json');
     expect(Math.max(receiver.timeoutSeconds, user.timeoutSeconds)).toBeLessThanOrEqual(60);
     expect(shop.timeoutSeconds).toBe(43_200);
@@ -172,7 +172,7 @@ describe('start --inspect', () => {
   });
 
   // Takes 7 s: longer than a message is hidden with --retry-fast, because it must not come a second time.
-  test('stops at a breakpoint in the source, and goes on to the effect', async () => {
+  test('stops at a breakpoint in the source, and continues to the effect', async () => {
     const client = await DebuggerClient.attach(inspectPort);
     await client.breakAt(CALL);
     const sent = project.type(['send', 'shop.updated', '--wait']);
@@ -187,7 +187,7 @@ describe('start --inspect', () => {
   });
 });
 
-test('a pipe that is closed ends a stack without an error', async () => {
+test('a closed pipe ends a stack without an error', async () => {
   const typed = `${process.execPath} tools/cli/commands/entry.js start --port 0 --aws-port 0 | head -1`;
   expect(await project.spawn(['bash', '-c', `set -o pipefail; ${typed}`]).ended).toEqual({
     code: 0,

@@ -129,7 +129,7 @@ test('a saved consumer is rebuilt alone, takes the next message, and finds the s
   await putBack(/^Rebuilt shop\.updated in/m);
 });
 
-test('code that cannot be loaded is reported with file and line, and the last good code goes on', async () => {
+test('code that cannot be loaded is reported with file and line, and the last good code keeps running', async () => {
   const text = "throw new Error('no such shop');\n";
   await replace(CONSUMER, 'export const handler', `${text}export const handler`);
   await saying(/The last good code keeps running/);
@@ -140,7 +140,7 @@ test('code that cannot be loaded is reported with file and line, and the last go
   await putBack(FIXED);
 });
 
-test('a mistake in a file that functions share is reported once, and its fix rebuilds them', async () => {
+test('an error in a file that functions share is reported once, and its fix rebuilds them', async () => {
   const call = "import { gone } from './gone.ts';\ngone();\nexport class Cast";
   await replace(SHARED, 'export class Cast', call);
   await saying(/The last good code keeps running/);

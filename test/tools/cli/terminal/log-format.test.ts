@@ -15,7 +15,7 @@ const structured = {
   service: 'receiver',
 };
 
-describe('a line of a function is shown', () => {
+describe('a line of a function', () => {
   const ended = { timestamp: structured.timestamp, level: 'ERROR', requestId: 'id' };
   test.each([
     {
@@ -96,7 +96,7 @@ describe('a line of a function is shown', () => {
 describe('an id', () => {
   const line = JSON.stringify({ ...structured, eventId: 'e'.repeat(64), attempt: 10 });
 
-  test('is whole in a file or a pipe', () => {
+  test('is complete in a file or a pipe', () => {
     expect(format(line)).toBe(`09:00:00 receiver INFO Accepted ${'e'.repeat(64)} attempt=10`);
   });
 
@@ -105,7 +105,7 @@ describe('an id', () => {
   });
 });
 
-test('on a narrow terminal facts go to the next line, and none is cut', () => {
+test('on a narrow terminal facts move to the next line, and none is cut', () => {
   const width = 60;
   const facts = Object.fromEntries(
     Array.from({ length: 20 }, (_, index) => [`fact${index}`, 'x'.repeat(index)]),
@@ -122,7 +122,7 @@ test('on a narrow terminal facts go to the next line, and none is cut', () => {
   for (const [key, value] of Object.entries(facts)) expect(lines.join('\n')).toContain(`${key}=${value}`);
 });
 
-test('the stack of an error stands below its line, and that of its cause below it', () => {
+test('the stack of an error is printed below its line, and that of its cause below it', () => {
   const line = {
     ...structured,
     level: 'ERROR',
@@ -138,7 +138,7 @@ test('the stack of an error stands below its line, and that of its cause below i
   ]);
 });
 
-test('equal stacks are counted for a minute, and another one is shown', () => {
+test('equal stacks are counted for a minute, and other stacks are printed', () => {
   const lines = new LogFormat(process.stdout, Number.POSITIVE_INFINITY);
   const shown = (stack: string[], attempt: number, at = 0) => {
     const cause = { error: 'Gone', stack: ['c.ts:1'] };
@@ -157,6 +157,6 @@ test('equal stacks are counted for a minute, and another one is shown', () => {
   expect(shown(['a.ts:1'], 1, 60_000)).toBe([first(''), '         at a.ts:1', causedBy, ofCause].join('\n'));
 });
 
-test('a metric is not shown', () => {
+test('a metric is not printed', () => {
   expect(format('{"_aws":{"Timestamp":1},"Accepted":1}')).toBeUndefined();
 });

@@ -19,7 +19,7 @@ describe('a table', () => {
     expect(table(columns, rows, UNLIMITED)).toEqual(['QUEUE      N  WHY', 'a         10  x', 'unrouted   7']);
   });
 
-  test('fits the terminal, and loses no word', () => {
+  test('fits the terminal without losing a word', () => {
     const words = Array.from({ length: 60 }, (_, index) => `word${index}`);
     const rows = [['girl.schedule_changed', words.join(' ')]];
     const shown = table([{ heading: 'QUEUE' }, { heading: 'WHY' }], rows, 60);
@@ -27,12 +27,12 @@ describe('a table', () => {
     expect(words.filter((word) => !shown.join(' ').includes(word))).toEqual([]);
   });
 
-  test('cuts a word that is longer than the terminal', () => {
+  test('splits a word that is longer than the terminal', () => {
     const shown = table([{ heading: 'ID' }], [['f'.repeat(150)]], 60);
     expect(shown.slice(1).map(({ length }) => length)).toEqual([60, 60, 30]);
   });
 
-  test('is laid out by what is seen of colours and wide characters', () => {
+  test('ignores colours and measures wide characters', () => {
     const rows = [
       [styleText('red', '東京', { validateStream: false }), 'x'],
       ['abcd', 'y'],
@@ -43,7 +43,7 @@ describe('a table', () => {
 });
 
 describe('facts', () => {
-  test('have their names in one column, and values that do not fit go on below themselves', () => {
+  test('have their names in a column, and long values continue below', () => {
     const all = [
       ['mode', 'repair: state is written anew by its newest event'],
       ['cost', 'less than a cent'],
@@ -56,12 +56,12 @@ describe('facts', () => {
     expect(facts(all, UNLIMITED)).toHaveLength(2);
   });
 
-  test('have a word that is longer than a line on a line of its own', () => {
+  test('have a word that is longer than a line on its own line', () => {
     const id = 'e'.repeat(64);
     expect(facts([['ids', `${id} x`]], 40)).toEqual([`  ids  ${id}`, '       x']);
   });
 
-  test('without a value are left out, and a value that is not wrapped stays as it is', () => {
+  test('without a value are left out, and a value that is not wrapped stays unchanged', () => {
     const all = [
       ['expired', undefined],
       ['people', false],
@@ -71,7 +71,7 @@ describe('facts', () => {
   });
 });
 
-test('a text that is wrapped keeps its indentation on each line', () => {
+test('wrapped text keeps its indentation on each line', () => {
   expect(lines('  shop.updated is damaged', 14)).toEqual(['  shop.updated', '  is damaged']);
   expect(lines('', 14)).toEqual(['']);
 });
@@ -100,12 +100,12 @@ describe('a time', () => {
   test.each([
     ...['', 'yesterday', '3', '0h', '3 h', '-3h', '3w', '1769850000', '2026-1-31', '2026-02-30'],
     ...['2026-02-30T09:00:00Z', '2026-01-31T25:00Z', '2026-01-31T09:00:00', '2026-01-31 09:00:00Z'],
-  ])('is not %j', (text) => {
+  ])('cannot be %j', (text) => {
     expect(() => time(text)).toThrow(/^It must be a time such as 2026-01-31T09:00:00Z, /);
   });
 });
 
-test('words of a list are collected, and another one is refused with the list', () => {
+test('words of a list are collected, and other words are refused with the list', () => {
   const parse = eachOf(['fill', 'repair']);
   expect(parse('repair', parse('fill'))).toEqual(['fill', 'repair']);
   expect(() => parse('Fill')).toThrow('One of: fill, repair');
@@ -125,7 +125,7 @@ test.each([
     elapsed: 1_000,
     text: 'Posting 50 % · 5 of 10 rounds · about 1 s left · 2 kills',
   },
-])('progress is shown as $text', ({ step, elapsed, text }) => {
+])('progress is printed as $text', ({ step, elapsed, text }) => {
   expect(progressText({ doing: 'Posting', ...step }, elapsed)).toBe(text);
 });
 
@@ -143,12 +143,12 @@ test.each([
   expect(duration(milliseconds)).toBe(text);
 });
 
-test('text from outside cannot command the terminal, and keeps its lines and its script', () => {
+test('outside text cannot control the terminal, and keeps its lines and its script', () => {
   expect(printable('a\u001b[2Jb\u009b1mc\u0007\r')).toBe('a\\u001b[2Jb\\u009b1mc\\u0007\\u000d');
   expect(printable('東京\tTōkyō\n')).toBe('東京\tTōkyō\n');
 });
 
-test('a shell reads any text as the one word that it was', () => {
+test('a shell reads any quoted text as the same single word', () => {
   // Shell words cannot contain NUL or half a surrogate pair.
   const word = fc.string({ unit: 'binary' }).map((any) => any.replaceAll('\0', ''));
   fc.assert(
@@ -161,7 +161,7 @@ test('a shell reads any text as the one word that it was', () => {
   );
 });
 
-describe('lines that are written', () => {
+describe('printed lines', () => {
   const run = async (code: string): Promise<string> => {
     const script = `
       import { LineWriter } from './tools/cli/terminal/terminal.ts';
@@ -177,7 +177,7 @@ describe('lines that are written', () => {
     return stdout;
   };
 
-  test('in one moment are written at once, in their order', async () => {
+  test('of one moment are written at once, in order', async () => {
     const text = await run(`
       for (const line of ['one', 'two', 'three']) lines.write(line);
       setTimeout(() => { lines.write('four'); setTimeout(() => lines.write(String(writes)), 60); }, 60);`);

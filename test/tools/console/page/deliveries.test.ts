@@ -22,7 +22,7 @@ const delivery = (change: Partial<Delivery> = {}): Delivery => ({
 });
 
 describe('deliveries of the stream', () => {
-  test('are what was put and not removed, newest first', () => {
+  test('are those that were put and not removed, newest first', () => {
     const command = fc.oneof(
       fc.record({
         put: fc.array(fc.record({ id: fc.nat(8), second: fc.nat(5), attempts: fc.nat() }), { maxLength: 5 }),
@@ -72,7 +72,7 @@ describe('a filter', () => {
     { since: '15m' },
     { since: '2026-11-21T11:50:00Z' },
     { since: '2026-11-21T11:00:00Z', until: '2026-11-21T11:51:00Z' },
-  ])('admits a delivery: %j', (query) => {
+  ])('matches a delivery: %j', (query) => {
     expect(matches(delivery(), filterOf(query), NOW)).toBe(true);
   });
 
@@ -82,7 +82,7 @@ describe('a filter', () => {
     { shop: '2002' },
     { since: '5m' },
     { until: '2026-11-21T11:50:00Z' },
-  ])('does not admit it: %j', (query) => {
+  ])('does not match it: %j', (query) => {
     expect(matches(delivery(), filterOf(query), NOW)).toBe(false);
   });
 
@@ -99,7 +99,7 @@ describe('a filter', () => {
     expect(readFilter(query)).toMatch(problem);
   });
 
-  test('of states does not narrow the outcomes per minute', () => {
+  test('by states does not narrow the outcomes per minute', () => {
     const rows = [
       delivery({ id: 'c', state: 'dead-letter', receivedAt: '2026-11-21T11:59:30.000Z' }),
       delivery({ id: 'b', state: 'queued', receivedAt: '2026-11-21T11:59:10.000Z' }),
@@ -114,7 +114,7 @@ describe('a filter', () => {
   });
 });
 
-test('what is on a queue for review can be redriven, each event once, if it has a consumer', () => {
+test('events on a queue for review can be redriven, each once, if they have a consumer', () => {
   const rows = [
     delivery({ state: 'dead-letter', eventId: 'e1' }),
     delivery({ state: 'dead-letter', eventId: 'e1' }),
@@ -134,26 +134,26 @@ describe('a held list', () => {
   const rows = (ids: string) => [...ids].map((id) => delivery({ id }));
   const held = holdList(rows('dcb'));
 
-  test('counts what is newer than all of it', () => {
+  test('counts deliveries that are newer than all of it', () => {
     expect(countNew(held, rows('fedcb'))).toBe(2);
   });
 
-  test('goes on with what is older than all of it', () => {
+  test('continues with deliveries that are older than all of it', () => {
     expect(olderThan(held, rows('edcba0'))).toEqual(rows('a0'));
   });
 
-  test('does not move if rows come between its own, or leave it', () => {
+  test('does not move if rows appear between its own, or disappear', () => {
     expect(olderThan(held, rows('dxb'))).toEqual([]);
     expect(countNew(held, rows('dxb'))).toBe(0);
   });
 
-  test('ends if its filter admits none of its rows any more', () => {
+  test('ends if its filter matches none of its rows', () => {
     expect(olderThan(held, rows('zy'))).toEqual([]);
   });
 });
 
 describe('the difference between two items', () => {
-  test('is what came, went, changed and stayed', () => {
+  test('has added, removed, changed and unchanged attributes', () => {
     const before = { shop_id: 's', name: 'old', gone: 1 };
     expect(diffItems(before, { shop_id: 's', name: 'new', more: [1] })).toEqual([
       { name: 'shop_id', kind: 'same', before: '"s"', after: '"s"' },
@@ -163,12 +163,12 @@ describe('the difference between two items', () => {
     ]);
   });
 
-  test('is all of an item that was not there, or is not there any more', () => {
+  test('is the whole item if one of them is missing', () => {
     expect(diffItems(null, { a: 1 })).toEqual([{ name: 'a', kind: 'added', after: '1' }]);
     expect(diffItems({ a: 1 }, null)).toEqual([{ name: 'a', kind: 'removed', before: '1' }]);
   });
 
-  test('is not the order of keys, but a number and its text', () => {
+  test('ignores the order of keys, but distinguishes a number from its text', () => {
     const after = { x: { b: { d: 3, c: 2 }, a: 1 }, y: '1' };
     expect(diffItems({ x: { a: 1, b: { c: 2, d: 3 } }, y: 1 }, after)).toMatchObject([
       { kind: 'same' },
@@ -183,7 +183,7 @@ describe('the difference between two items', () => {
 });
 
 describe('a log line', () => {
-  test('of a function is its level, its message, and its other facts', () => {
+  test('of a function has level, message and other facts', () => {
     const about = '"timestamp":"t","eventId":"e","attempt":1,"cause":{"error":"E"}';
     const line = readLogLine(`{"level":"INFO","message":"Processed",${about}}`);
     expect(line).toMatchObject({ level: 'INFO', message: 'Processed' });

@@ -51,7 +51,7 @@ describe('a delivery as curl', () => {
     { what: 'is not UTF-8', change: { isUtf8: false } },
     { what: 'is not known', change: { body: undefined } },
     { what: 'is long', change: { body: 'x'.repeat(20_000) } },
-  ])('says to save a body first that $what', ({ change }) => {
+  ])('first saves a body that $what', ({ change }) => {
     const command = curlCommand({ ...request, ...change });
     expect(command).toMatch(/^# Save the body/);
     expect(command).toContain('--data-binary @body.bin');
@@ -74,7 +74,7 @@ describe('the timestamp of a text is set to now', () => {
       value: '""',
       after: '}',
     },
-  ])('and nothing else: $what', ({ before, value, after }) => {
+  ])('and nothing else changes: $what', ({ before, value, after }) => {
     expect(withTimestamp(before + value + after, now)).toBe(`${before}"${now.toISOString()}"${after}`);
   });
 

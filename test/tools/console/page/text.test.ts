@@ -59,7 +59,7 @@ const jsonText = fc.letrec((tie) => ({
 })).value as fc.Arbitrary<string>;
 
 describe('formatted JSON', () => {
-  test('is the text itself, but for white space outside of strings', () => {
+  test('differs from the text only in white space outside of strings', () => {
     fc.assert(
       fc.property(fc.tuple(space, jsonText, space), ([before, text, after]) => {
         const whole = `${before}${text}${after}`;
@@ -69,7 +69,7 @@ describe('formatted JSON', () => {
     );
   });
 
-  test('looks as JSON.stringify writes it, where the text is of JSON.stringify', () => {
+  test('equals the output of JSON.stringify for its text', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
         expect(format(JSON.stringify(value))).toBe(JSON.stringify(value, null, 2));
@@ -78,7 +78,7 @@ describe('formatted JSON', () => {
     );
   });
 
-  test('is valid for what JSON.parse takes, and for nothing else', () => {
+  test('is accepted exactly for what JSON.parse accepts', () => {
     const damaged = fc
       .tuple(
         jsonText,
@@ -111,7 +111,7 @@ describe('formatted JSON', () => {
     { text: '[1.]', problem: 'Line 1, column 4: a digit is expected.' },
     { text: '"a\\u12"', problem: 'Line 1, column 4: four hex digits are expected after \\u.' },
     { text: '1 x', problem: 'Line 1, column 3: the end is expected.' },
-  ])('of $text says what is wrong with it', ({ text, problem }) => {
+  ])('of $text names the error', ({ text, problem }) => {
     const formatted = formatJson(text);
     expect(formatted.ok ? 'valid' : faultText(formatted.fault)).toBe(problem);
   });
@@ -136,7 +136,7 @@ describe('a text in pieces', () => {
 
   const anyText = fc.string({ unit: 'binary', maxLength: 300 });
 
-  test('is the text, whatever is in it and however wide the view is', () => {
+  test('equals the text, for any content and width', () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: -5, max: 80 }), (text, columns) => {
         const lines = rawLines(text);
@@ -181,7 +181,7 @@ describe('a text in pieces', () => {
   });
 });
 
-describe('what cannot be seen', () => {
+describe('an invisible character', () => {
   const shown = (text: string) =>
     visibleParts(text)
       .map((part) => (part.isName ? `<${part.text}>` : part.text))
@@ -208,17 +208,17 @@ describe('what cannot be seen', () => {
     '👩🏽‍❤️‍💋‍👩🏻',
     '🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}',
     'tab\tand\nline',
-  ])('is nothing of %j', (text) => {
+  ])('is not found in %j', (text) => {
     expect(visibleParts(text)).toEqual([{ text, isName: false }]);
   });
 
-  test('leaves everything else as it is', () => {
+  test('changes nothing else', () => {
     const ascii = fc.string({ unit: 'grapheme-ascii' });
     fc.assert(fc.property(ascii, (text) => expect(shown(text)).toBe(text)));
   });
 });
 
-describe('the rows that are drawn', () => {
+describe('the drawn rows', () => {
   const viewport = fc.record({
     scrollTop: fc.integer({ min: -50, max: 9_000_000 }),
     height: fc.integer({ min: 0, max: 2_000 }),
@@ -226,7 +226,7 @@ describe('the rows that are drawn', () => {
     count: fc.oneof(fc.nat(60), fc.nat(20_000), fc.nat(5_000_000)),
   });
 
-  test('are few, and cover what is seen', () => {
+  test('are few, and cover the visible part', () => {
     fc.assert(
       fc.property(viewport, (view) => {
         const { first, end, top, height } = windowOf(view);
@@ -239,7 +239,7 @@ describe('the rows that are drawn', () => {
     );
   });
 
-  test('end with the last row where the area ends, however many there are', () => {
+  test('end with the last row at the end of the area, for any number of rows', () => {
     fc.assert(
       fc.property(viewport, (view) => {
         const { height } = windowOf(view);
@@ -250,7 +250,7 @@ describe('the rows that are drawn', () => {
     );
   });
 
-  test('are in an area that a browser can have', () => {
+  test('are in an area that a browser supports', () => {
     expect(windowOf({ scrollTop: 0, height: 800, rowHeight: 18, count: 4_000_000 }).height).toBe(8_000_000);
   });
 });

@@ -25,7 +25,7 @@ describe('an address of the page', () => {
     expect(parseRoute(hash)).toEqual({ view: 'deliveries', path: [], query: {} });
   });
 
-  test('is read as it was written, whatever its ids and texts', () => {
+  test('is read as it was written, for any ids and texts', () => {
     const text = fc.string({ unit: 'grapheme', minLength: 1 });
     const route = fc.record({
       view: fc.constantFrom(...VIEWS),
@@ -55,11 +55,11 @@ describe('a table', () => {
     { key: 'Home', from: 7, to: 0 },
     { key: 'End', from: 7, to: count - 1 },
     { key: 'x', from: 7, to: undefined },
-  ])('has the key $key lead from row $from to row $to', ({ key, from, to }) => {
+  ])('moves from row $from to row $to with the key $key', ({ key, from, to }) => {
     expect(rowAfterKey(key, from, count)).toBe(to);
   });
 
-  test('without rows has no key lead anywhere', () => {
+  test('without rows ignores keys', () => {
     expect(rowAfterKey('j', -1, 0)).toBeUndefined();
   });
 
@@ -93,7 +93,7 @@ describe('a time', () => {
 });
 
 describe('items of a table', () => {
-  test('have columns for the key, then for what tells them apart', () => {
+  test('have columns for the key, then for the attributes that differ', () => {
     const items = [
       { version: '1', girl_id: 'g1', data: '{}', updated_at: 'now' },
       { girl_id: 'g2', expires_at: 1, status: 'deleted', name: 'Aoi' },
@@ -143,7 +143,7 @@ describe('a queue', () => {
     { body: ' no\n\tjson ', preview: 'no json' },
     { body: 'null', preview: 'null' },
     { body: `{"data":${deep}}`, preview: `{"data":${'['.repeat(192)}` },
-  ])('shows the data of a body in a line: $preview', ({ body, preview }) => {
+  ])('shows the data of a body in one line: $preview', ({ body, preview }) => {
     expect(previewText(body)).toBe(preview);
   });
 });
@@ -155,14 +155,14 @@ describe('a redrive', () => {
   const schema = { reason: 'no id', count: 3, ...at, messages: [created, deleted, { ...deleted, id: 'c' }] };
   const other = { reason: 'Gave up', count: 1, ...at, messages: [{ ...created, id: 'd' }] };
 
-  test('of a group is one command for each queue, the most dead letters first, with the ids of its messages', () => {
+  test('of a group is one command per queue, the most dead letters first, with the message ids', () => {
     expect(redriveGroup(schema).map(({ argv }) => argv.join(' '))).toEqual([
       'dlq redrive girl.deleted --id b --id c',
       'dlq redrive girl.created --id a',
     ]);
   });
 
-  test('of everything is one command for each queue, without ids', () => {
+  test('of everything is one command per queue, without ids', () => {
     expect(redriveAll([schema, other]).map(({ argv }) => argv.join(' '))).toEqual([
       'dlq redrive girl.created',
       'dlq redrive girl.deleted',
@@ -171,13 +171,13 @@ describe('a redrive', () => {
 });
 
 describe('the form of a replay', () => {
-  test('leaves what is empty, and what is the default, to the command', () => {
+  test('leaves empty and default values to the command', () => {
     expect(replayArguments(emptyForm, '--dry-run')).toEqual(['replay', '--since', '24h', '--dry-run']);
     const named = replayArguments({ ...emptyForm, since: '', name: 'fill-1' }, '--yes');
     expect(named).toEqual(['replay', '--name', 'fill-1', '--yes']);
   });
 
-  test('hands on all that is filled in, with ids by line, comma or space', () => {
+  test('passes on all other values, with ids separated by line, comma or space', () => {
     const form = {
       events: ['review.posted'],
       since: ' 2026-01-31 ',
@@ -194,7 +194,7 @@ describe('the form of a replay', () => {
     );
   });
 
-  test('has a plan only for exactly what is filled in', () => {
+  test('has a plan only for exactly these values', () => {
     const planned = replayArguments(emptyForm, '--dry-run');
     expect(isPlanOf(planned, { ...emptyForm, shop: ' ' })).toBe(true);
     expect(isPlanOf(planned, { ...emptyForm, shop: 'shop-1' })).toBe(false);
@@ -203,7 +203,7 @@ describe('the form of a replay', () => {
 });
 
 describe('a fault', () => {
-  test('of a service slower than the timeout of a call counts as down', () => {
+  test("of a service slower than a call's timeout counts as down", () => {
     const at = (milliseconds: number) => expectation({ service: 'dynamodb', kind: 'slow', milliseconds });
     expect(at(1_999)).toMatch(/^The call is delayed\. Processing is delayed/);
     expect(at(2_000)).toMatch(/^Calls time out after 2 s, as if the service were down\. No item changes/);

@@ -23,7 +23,7 @@ async function report(text: string, name = 'document.md'): Promise<string[]> {
 
 const words = (count: number) => Array.from({ length: count }, (_, index) => `word${index}`).join(' ');
 
-test('nothing is said of plain sentences', async () => {
+test('plain sentences are accepted', async () => {
   expect(
     await report(
       '# Title\n\nThe receiver verifies the signature. It answers 401 if the signature is wrong.\n',
@@ -57,16 +57,16 @@ test.each([
   ['code in a sentence', 'The option is `whoever`.'],
   ['a question', 'Is it empty?'],
   ['a sentence that begins with code', `W${words(24)}. \`npm start\` ${words(24)}.`],
-])('nothing is said of %s', async (_, text) => {
+])('%s is accepted', async (_, text) => {
   expect(await report(text)).toEqual(['']);
 });
 
-test('sentences have few words on average', async () => {
+test('sentences must be short on average', async () => {
   const lines = await report(`W${words(30)}. W${words(24)}.`);
   expect(lines).toContainEqual('warning 27.0 words per sentence on average: at most 25');
 });
 
-test('a document has few lines, and the README fewer', async () => {
+test('a document must be short, and the README shorter', async () => {
   const text = 'Word.\n'.repeat(limits.lines + 1);
   expect((await report(text)).join('\n')).toContain('301:1 warning 301 lines: at most 300');
   mkdirSync(join(folder, 'root'));
@@ -77,7 +77,7 @@ test('a document has few lines, and the README fewer', async () => {
   expect(said).toContain('111 lines: at most 110');
 });
 
-test('it reads the README, the documents and those of the examples, and nothing that is installed', () => {
+test('it reads the README, the documents and those of the examples, and nothing installed', () => {
   const files = proseFiles();
   expect(files).toEqual(
     expect.arrayContaining(['README.md', 'docs/operations.md', 'examples/signing/README.md']),

@@ -51,7 +51,7 @@ describe('fast retries', () => {
     await stack?.close();
   });
 
-  test('change the first wait and the visibility timeout of each event, and nothing else', async () => {
+  test('change only the first wait and the visibility timeout of each event', async () => {
     const changed = differences(await templateOf(testAssembly()), await templateOf(assembly));
     const kinds = Map.groupBy(changed, (path) => path.split('.').slice(3).join('.'));
     expect(Object.fromEntries([...kinds].map(([kind, paths]) => [kind, paths.length]))).toEqual({
@@ -60,7 +60,7 @@ describe('fast retries', () => {
     });
   });
 
-  test('make ten attempts, each seen, in some ten seconds', async () => {
+  test('make ten visible attempts in about ten seconds', async () => {
     const end = stack.faults.inject({ service: 'dynamodb', kind: 'throttled' });
     const payload = { event: 'girl.created', data: { girl_id: 'girl-1' }, timestamp: '2026-01-31T09:00:00Z' };
     const { body } = await new Partner(stack.outputs.WebhookUrl).post(payload);
@@ -84,7 +84,7 @@ describe('fast retries', () => {
   });
 });
 
-test('of an inspected receiver only its own time-out, code and API change', async () => {
+test('of an inspected receiver only its own timeout, code and API change', async () => {
   const other = join(folder, 'inspected');
   await cp(testAssembly(), other, { recursive: true });
   adjustAssembly(other, { retryFast: false, inspected: new Set(['receiver']) });

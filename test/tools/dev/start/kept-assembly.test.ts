@@ -77,13 +77,13 @@ async function start(name: string, overrides = {}): Promise<string> {
   return readFileSync(join(root, name, 'asset/index.mjs'), 'utf8');
 }
 
-test('synthesises once what has not changed', async () => {
+test('does not synthesise again if nothing has changed', async () => {
   const first = await start('first');
   expect(await start('second')).toBe(first);
   expect(syntheses).toBe(1);
 });
 
-test('synthesises again when a source is saved, and not when that is taken back', async () => {
+test('synthesises again when a source is saved, but not when the change is undone', async () => {
   const first = await start('first');
   save('export const answer = 2;');
   expect(await start('second')).toContain('answer = 2');
@@ -114,7 +114,7 @@ test('synthesises again for another region of the environment', async () => {
   }
 });
 
-test('keeps nothing of sources that were saved while they were synthesised', async () => {
+test('keeps nothing of sources that were saved during the synthesis', async () => {
   whileSynthesising = () => save('export const answer = 2;');
   await start('first');
   save('export const answer = 1;');
@@ -126,7 +126,7 @@ test.each([
   { damaged: 'cut short', damage: (bytes: Buffer) => bytes.subarray(0, -1) },
   { damaged: 'empty', damage: () => Buffer.of() },
   { damaged: 'changed', damage: (bytes: Buffer) => Buffer.concat([bytes.subarray(0, -1), Buffer.from('x')]) },
-])('synthesises again if what was kept is $damaged', async ({ damage }) => {
+])('synthesises again if the stored assembly is $damaged', async ({ damage }) => {
   const first = await start('first');
   const [name = ''] = readdirSync(join(root, 'kept'));
   const file = join(root, 'kept', name);
@@ -136,7 +136,7 @@ test.each([
   expect(syntheses).toBe(2);
 });
 
-test('lets two start at once, and keeps one assembly', async () => {
+test('allows two starts at once, and keeps one assembly', async () => {
   const [first, second] = await Promise.all([start('first'), start('second')]);
   expect(second).toBe(first);
   expect(await start('third')).toBe(first);
@@ -144,12 +144,12 @@ test('lets two start at once, and keeps one assembly', async () => {
   expect(syntheses).toBe(2);
 });
 
-test('starts if nothing can be kept', async () => {
+test('starts if nothing can be stored', async () => {
   writeFileSync(join(root, 'kept'), 'a file, and no folder');
   expect(await start('first')).toContain('answer = 1');
 });
 
-test('removes what was used longest ago', async () => {
+test('removes the least recently used assembly', async () => {
   for (const answer of [1, 2, 3, 4]) {
     save(`export const answer = ${answer};`);
     await start(String(answer));
@@ -171,7 +171,7 @@ describe('the digest of the sources', () => {
     expect(digest()).toBe(before);
   });
 
-  test('ends if a symbolic link leads back to a folder above it', () => {
+  test('ends if a symbolic link leads back to a parent folder', () => {
     symlinkSync(join(root, 'lambda'), join(root, 'lambda/link'));
     expect(digest()).toBe(digest());
   });

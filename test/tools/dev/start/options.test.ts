@@ -5,14 +5,14 @@ import { runBeside, welcome } from '../../../../tools/dev/start/welcome.ts';
 import { testAssembly } from '../../../support/test-stack.ts';
 
 describe('--public-host', () => {
-  test('is repeatable, and in lower case', () => {
+  test('can be repeated, in lower case', () => {
     expect(publicHost('Mac.Tailnet.ts.net', publicHost('abc.trycloudflare.com'))).toEqual([
       'abc.trycloudflare.com',
       'mac.tailnet.ts.net',
     ]);
   });
 
-  test('may be an address, at the far end of ssh -R', () => {
+  test('may be the address of the far end of ssh -R', () => {
     expect(publicHost('203.0.113.5')).toEqual(['203.0.113.5']);
   });
 
@@ -27,7 +27,7 @@ describe('--public-host', () => {
     '',
     'user@abc.example',
     `${'a'.repeat(250)}.example`,
-  ])('is not %j', (text) => {
+  ])('cannot be %j', (text) => {
     expect(() => publicHost(text)).toThrow('It must be the name alone');
   });
 
@@ -40,14 +40,14 @@ describe('--public-host', () => {
     },
   );
 
-  test('is taken with another secret, and the secret without it', () => {
+  test('is accepted with another secret, and the default secret without it', () => {
     expect(() => assertOwnSecret(['abc.example'], 'own')).not.toThrow();
     expect(() => assertOwnSecret(['abc.example'], `own-${LOCAL_SECRET}`)).not.toThrow();
     expect(() => assertOwnSecret(['abc.example'], JSON.stringify({ other: LOCAL_SECRET }))).not.toThrow();
     expect(() => assertOwnSecret([], LOCAL_SECRET)).not.toThrow();
   });
 
-  test('stands in what the stack says when it is ready', () => {
+  test('is printed when the stack is ready', () => {
     const operator = {
       endpoint: '',
       region: 'us-east-1',
@@ -62,7 +62,7 @@ describe('--public-host', () => {
 });
 
 describe('--beside', () => {
-  test('is repeatable', () => {
+  test('can be repeated', () => {
     const folder = testAssembly();
     expect(besideFolder(folder, besideFolder(folder))).toEqual([folder, folder]);
   });
@@ -71,7 +71,7 @@ describe('--beside', () => {
     expect(() => besideFolder(folder)).toThrow('It must be the folder of one synthesised stack');
   });
 
-  test('what runs beside is named with its outputs, and its lines are printed as they are', async () => {
+  test('the stack that runs beside prints its outputs and log lines unchanged', async () => {
     const printed: string[] = [];
     const texts = await runBeside(
       {
@@ -87,7 +87,7 @@ describe('--beside', () => {
     expect(printed).toEqual(['Subscriber: Kept']);
   });
 
-  test('what cannot be run beside is one line of error', async () => {
+  test('a stack that cannot run beside causes one line of error', async () => {
     const stack = { runBeside: () => Promise.reject(new Error('Queue cannot be made')) };
     await expect(runBeside(stack, ['cdk.out'], () => {})).rejects.toThrow(
       'cdk.out cannot run next to the stack: Queue cannot be made',

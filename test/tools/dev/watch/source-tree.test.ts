@@ -56,7 +56,7 @@ test.each([FILE, 'bin/app.ts', 'lib/queries/lag.sql', 'cdk.json', 'package.json'
   },
 );
 
-test('what was saved before anybody listened is reported, too', async () => {
+test('a file that was saved before the first listener is reported, too', async () => {
   await writeFile(FILE, 'saved');
   listen();
   expect(reported).toEqual([[FILE]]);
@@ -71,7 +71,7 @@ test('a file in a new folder is reported', async () => {
   await eventually(async () => reported.length === 2 || undefined);
 });
 
-test('a file that is saved by way of another one is reported once', async () => {
+test('a file that an editor saves through a temporary file is reported once', async () => {
   listen();
   await rename(FILE, `${FILE}~`);
   await writeFile('lambda/consumer/.shop-updated.ts.swp', 'an editor’s own');
@@ -110,13 +110,13 @@ test.each([
 test.each([
   { change: 'missing', act: () => rm(OTHER) },
   { change: 'empty', act: () => truncate(OTHER) },
-])('a file that stays $change is reported in the end', async ({ act }) => {
+])('a file that stays $change is reported after a while', async ({ act }) => {
   listen();
   await act();
   await reporting(OTHER);
 });
 
-test('a link to a folder is no source, and holds up none', async () => {
+test('a link to a folder is not a source, and does not stop the watching', async () => {
   await symlink('consumers', 'lambda/linked');
   tree = newTree();
   listen();
@@ -135,7 +135,7 @@ test('a folder that becomes a file is reported as that file', async () => {
   expect(problems).toEqual([]);
 });
 
-test('what the system refuses is a problem once, and the rest is reported when it is saved', async () => {
+test('an error of the system is reported once, and other files are reported when they are saved', async () => {
   // A link to itself. Nobody can open it, not even root.
   await symlink('loop.ts', 'lambda/loop.ts');
   tree = newTree();

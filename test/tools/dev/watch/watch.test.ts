@@ -108,7 +108,7 @@ async function rebuild(file: string): Promise<void> {
 
 const rebuilds = () => said.filter((text) => text.startsWith('Rebuilt')).length;
 
-test('what is saved during a synthesis leaves it the folder that it writes to', async () => {
+test('a save during a synthesis does not touch its output folder', async () => {
   const release = Promise.withResolvers<void>();
   synthesis = () => release.promise;
   await save(STACK);
@@ -119,7 +119,7 @@ test('what is saved during a synthesis leaves it the folder that it writes to', 
   expect(deployed).toEqual(synthesised);
 });
 
-test('a synthesis that failed is tried again with the next save, whatever it is of', async () => {
+test('a failed synthesis is tried again at the next save of any file', async () => {
   synthesis = async () => {
     synthesis = async () => {};
     throw new Error('no space left');
@@ -130,7 +130,7 @@ test('a synthesis that failed is tried again with the next save, whatever it is 
   await until(() => deployed.length === 1);
 });
 
-test('a function whose entry file is gone does not hold up what removes it from the stack', async () => {
+test('a function whose entry file is gone does not prevent an update of the stack without it', async () => {
   await rm(SECOND);
   await until(() => deployed.length === 1);
   expect(said.join('\n')).not.toContain('ERROR');
@@ -146,7 +146,7 @@ describe('types are checked in the background', () => {
     return found();
   }
 
-  test('a mistake is said with its file and line, after the rebuild', async () => {
+  test('an error is reported with file and line, after the rebuild', async () => {
     const notice = await saying("\nexport const name: string = 1;\nexport const id: number = '';\n", 'Type');
     expect(notice).toBe(`Type errors in the saved code:
   lambda/first.ts:2:14: Type 'number' is not assignable to type 'string'. (TS2322)
@@ -155,7 +155,7 @@ describe('types are checked in the background', () => {
   });
 
   // Takes 8 s: the types are checked after each of five saves.
-  test('only code that builds and has correct types is said to be fixed', async () => {
+  test('only code that builds and has correct types is reported as fixed', async () => {
     await saying('export const = 1;\n', 'The last good code keeps running');
     await saying('export const name: string = 1;\n', 'Type errors');
     await saying('export const = 2;\n', 'The last good code keeps running');
@@ -167,7 +167,7 @@ describe('types are checked in the background', () => {
     );
   });
 
-  test('the newest save alone is judged', async () => {
+  test('only the newest save is checked', async () => {
     await rebuild(FIRST);
     await saying('export const name: string = 1;\n', 'Rebuilt first');
     await saying('export const size: string = 2;\n', 'Type errors');
@@ -175,7 +175,7 @@ describe('types are checked in the background', () => {
     expect(said.filter((text) => text.includes('Type errors'))).toHaveLength(1);
   });
 
-  test('of many mistakes the first ones are said', async () => {
+  test('of many errors the first ones are reported', async () => {
     const lines = Array.from({ length: 7 }, (_, index) => `export const name${index}: string = ${index};\n`);
     const notice = await saying(lines.join(''), 'Type errors');
     expect(notice?.match(/TS2322/g)).toHaveLength(5);
@@ -183,7 +183,7 @@ describe('types are checked in the background', () => {
   });
 });
 
-test('a rebuild or synthesis that takes longer than two seconds says that it is under way', async () => {
+test('a rebuild or synthesis of more than two seconds is reported as running', async () => {
   const rebuilding = Promise.withResolvers<undefined>();
   replacement = () => rebuilding.promise;
   await save(FIRST);

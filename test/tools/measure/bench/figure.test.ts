@@ -19,18 +19,18 @@ const figure: Figure = {
 };
 const of = (median: number): Measured => ({ ...exactly(median), made: 'a ÷ b' });
 
-test('each figure can be asked for by a name of its own', () => {
+test('each figure can be requested by its own name', () => {
   const names = FIGURES.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
   expect(names).not.toEqual(expect.arrayContaining(['figures', 'start', 'console']));
 });
 
-test('a spread has the middle of what was measured, and a half of it on both sides', () => {
+test('a spread has the median of the measurements, and half of them on both sides', () => {
   expect(spread([4, 1, 3, 2, 5])).toEqual({ median: 3, low: 2, high: 4, rounds: 5 });
   expect(() => spread([])).toThrow('Nothing was measured');
 });
 
-test('ratios are those of pairs, so that a slow moment that both met changes nothing', () => {
+test('ratios are those of pairs, so that a slow moment that affects both changes nothing', () => {
   expect(
     ratios([
       { of: 2, to: 1 },
@@ -40,13 +40,13 @@ test('ratios are those of pairs, so that a slow moment that both met changes not
   ).toBe(2);
 });
 
-test('a goal is reached from its own side', () => {
+test('a goal is reached from the right side', () => {
   expect([1, 1.1, 1.2].map((median) => reaches(figure, of(median)))).toEqual([true, true, false]);
   const most = { ...figure, goal: { atLeast: 600 } };
   expect([599, 600].map((median) => reaches(most, of(median)))).toEqual([false, true]);
 });
 
-test('what could not be measured stands beside what was', () => {
+test('a figure that could not be measured is listed with the others', () => {
   const rows = [
     { figure, result: of(1.25) },
     { figure, result: new Error('there is no openssl') },

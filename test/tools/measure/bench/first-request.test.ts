@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { startTimeline } from '../../../../tools/measure/bench/first-request.ts';
 
-test('the steps of a start lead from the process to the answer, with the work ahead between', async () => {
+test('the steps of a start lead from the process to the answer, with the warm-up in between', async () => {
   const steps = await startTimeline({ rounds: 1 });
   const ends = steps.flatMap(({ at }) => at ?? []);
   expect(ends).toEqual(ends.toSorted((one, other) => one - other));

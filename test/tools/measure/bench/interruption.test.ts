@@ -29,7 +29,7 @@ test.each([
   ],
   ['what posts', (signal: AbortSignal) => post('http://127.0.0.1:1', signal)],
 ])(
-  '%s is ended with the measuring, and leaves no process',
+  '%s ends together with the measurement, and leaves no process',
   async (_what, start) => {
     const controller = new AbortController();
     const { children, started } = startedBy(() => start(controller.signal));
@@ -42,13 +42,13 @@ test.each([
   10_000,
 );
 
-test('what posts and ends without a result says so', async () => {
+test('a sender that ends without a result is reported', async () => {
   // Nothing listens there.
   const posted = post('http://127.0.0.1:1', new AbortController().signal);
   await expect(posted).rejects.toThrow('tools/measure/bench/post-bodies.ts ended with 1');
 });
 
-test('a start of a function gets nothing of the environment, and its error says nothing of the delivery', async () => {
+test('a function gets nothing of the environment, and its error tells nothing of the delivery', async () => {
   const script = 'console.log(Object.keys(process.env).join()); process.exit(Number(process.argv[1]))';
   expect(await outputOf(['-e', script, '0'], { env: { ONLY: 'this' } })).toBe('ONLY\n');
   const failed = outputOf(['-e', script, '3', 'a delivery'], { env: {} });

@@ -62,8 +62,8 @@ const quantity = ({ deliveries, standing }: Costs, service: string, item: string
 const limitsOf = (workload: Partial<Workload> = {}, of = deployment) =>
   limits({ ...defaultWorkload, ...workload }, of, ACCOUNT_CONCURRENCY);
 
-describe('the log lines that the model takes', () => {
-  test('are about as long as those that the functions write, and publish as many metrics (npm run cost -- --measure)', async () => {
+describe('the log lines of the model', () => {
+  test('are about as long as those of the functions, with as many metrics (npm run cost -- --measure)', async () => {
     const { receiver, consumer, metrics } = await measureLogBytes(testAssembly());
     expect({ metrics }).toEqual({ metrics: deployment.customMetrics });
     for (const [now, taken] of [
@@ -75,8 +75,8 @@ describe('the log lines that the model takes', () => {
   });
 });
 
-describe('what a delivery is charged for', () => {
-  test('grows with each begun chunk of 64 KiB in SQS and of 512 KB at the API', () => {
+describe('the charges for a delivery', () => {
+  test('grow with each started chunk of 64 KiB in SQS and of 512 KB at the API', () => {
     const chunk = 64 * 1024;
     const sqs = (payloadBytes: number) =>
       quantity(costsOf({ deliveries: 1, payloadBytes }), 'SQS', 'send, receive, delete');
@@ -86,7 +86,7 @@ describe('what a delivery is charged for', () => {
     expect([512 * 1024, 512 * 1024 + 1].map(api)).toEqual([1, 2]);
   });
 
-  test('is one request at a REST API whatever its size, and another at AWS WAF', () => {
+  test('include one request of any size at a REST API, and another one at AWS WAF', () => {
     const rest = { ...deployment, gateway: 'rest' as const, firewallRules: 2 };
     const month = costsOf({ deliveries: 1_000, payloadBytes: 2 ** 20 }, rest);
     expect(quantity(month, 'API Gateway', 'requests')).toBe(1_000);
@@ -99,7 +99,7 @@ describe('what a delivery is charged for', () => {
     expect(quantity(costsOf(), 'AWS WAF', 'requests')).toBeUndefined();
   });
 
-  test('shares a receive, a delete and an invocation with its batch', () => {
+  test('share a receive, a delete and an invocation in a batch', () => {
     const month = costsOf({ deliveries: 1_000, batch: 10 });
     expect(quantity(month, 'SQS', 'send, receive, delete')).toBe(1_000 + 100 + 100);
     expect(quantity(month, 'Lambda', 'consumers: invocations')).toBe(100);
@@ -112,12 +112,12 @@ describe('what a delivery is charged for', () => {
     ['girl.deleted', 2],
     ['review.posted', 2],
     ['user.updated', 1],
-  ])('is, for %s, %i write units', (event, units) => {
+  ])('include %s as %i write units', (event, units) => {
     const mix = parseMix(`${event}=1`);
     expect(quantity(costsOf({ deliveries: 1, mix }), 'DynamoDB', 'write units')).toBe(units);
   });
 
-  test('is, where oversize, a write and a read in S3 and four requests at the API', () => {
+  test('include a write and a read in S3 and four requests at the API if it is oversize', () => {
     const month = costsOf({ deliveries: 100, oversizeShare: 1 });
     expect(quantity(month, 'S3', 'oversize bodies: writes')).toBe(100);
     expect(quantity(month, 'S3', 'oversize bodies: reads')).toBe(100);
@@ -126,13 +126,13 @@ describe('what a delivery is charged for', () => {
     expect(items.filter((item) => item.startsWith('oversize'))).toEqual([]);
   });
 
-  test('is two data keys for each topic in five minutes, and less where there is less to publish', () => {
+  test('include two data keys per topic in five minutes, and fewer if less is published', () => {
     const keys = (deliveries: number) => quantity(costsOf({ deliveries }), 'KMS', 'data keys of the topics');
     expect(keys(eventNames.length)).toBe(2 * eventNames.filter(isNotification).length);
     expect(keys(1e6)).toBe(keys(1e9));
   });
 
-  test('is, under a key of one’s own, three calls for each queue and one for each table in five minutes', () => {
+  test('include, with your own key, three calls per queue and one per table in five minutes', () => {
     const encrypted = { ...deployment, queueDataKeySeconds: 300 };
     const of = (workload: Partial<Workload>, item: string) =>
       quantity(costsOf(workload, encrypted), 'KMS', item);
@@ -148,13 +148,13 @@ describe('what a delivery is charged for', () => {
     );
   });
 
-  test('is no call for a queue, table, bucket or secret where AWS’ own keys encrypt them', () => {
+  test('include no KMS call for a queue, table, bucket or secret with AWS’ own keys', () => {
     const month = costsOf({ oversizeShare: 0.01 });
     const calls = [...month.deliveries, ...month.standing].filter(({ price }) => price === 'kmsRequest');
     expect(calls.map(({ item }) => item)).toEqual(['data keys of the topics']);
   });
 
-  test('is a trace nearly each at low rates and 5 % at high ones where Lambda decides, and none where nothing is traced', () => {
+  test('include nearly all traces at low rates, 5 % at high ones if Lambda decides, and none without tracing', () => {
     const traces = (deliveries: number, tracing = { rate: 0.05, reservoir: 1 }) =>
       quantity(costsOf({ deliveries }, { ...deployment, tracing }), 'X-Ray', 'traces') ?? 0;
     expect(traces(1_000) / 2_000).toBeCloseTo(1, 2);
@@ -165,13 +165,13 @@ describe('what a delivery is charged for', () => {
     expect(quantity(costsOf(), 'X-Ray', 'traces')).toBeUndefined();
   });
 
-  test('is Lambda’s own lines where a stage wants those of what does not fail', () => {
+  test('include Lambda’s own lines if the stage wants those of successful invocations', () => {
     const logs = (platformLogs: boolean) =>
       quantity(costsOf({}, { ...deployment, platformLogs }), 'CloudWatch', 'logs: GB written') ?? 0;
     expect(logs(true) - logs(false)).toBeGreaterThan(0.5);
   });
 
-  test('costs its quantity times the price', () => {
+  test('are quantity times price', () => {
     expect(dollars({ service: 'SNS', item: 'publishes', quantity: 3, price: 'snsPublish' })).toBe(
       3 * prices.snsPublish,
     );
@@ -190,7 +190,7 @@ describe('the archive', () => {
   const quantityOf = (all: ReturnType<typeof of>, name: string) =>
     lines(all).find(({ item }) => item.startsWith(name))?.quantity ?? 0;
 
-  test('costs at most 0.40 dollars a million deliveries, and nothing without any but its alarms', () => {
+  test('costs at most 0.40 dollars a million deliveries, and only its alarms without deliveries', () => {
     const all = lines(of());
     expect(all.reduce((sum, line) => sum + dollars(line), 0)).toBeLessThanOrEqual(0.4);
     expect(lines(of({ deliveries: 0 }))).toEqual([]);
@@ -198,14 +198,14 @@ describe('the archive', () => {
     expect(standing).toEqual(costsOf({}, { ...deployment, archive: undefined }).standing);
   });
 
-  test('is charged for each begun 5 KB of a record', () => {
+  test('is charged for each started 5 KB of a record', () => {
     const gigabytes = (payloadBytes: number) => quantityOf(of({ payloadBytes }), 'records');
     const million = (1e6 * 5 * 1024) / 2 ** 30;
     expect(gigabytes(350)).toBeCloseTo(million);
     expect(gigabytes(5 * 1024)).toBeCloseTo(2 * million);
   });
 
-  test('is an object for each event and interval in which something came', () => {
+  test('has an object for each event and interval with records', () => {
     const objects = (deliveries: number, bufferSeconds = 900) =>
       quantityOf(of({ deliveries }, { bufferSeconds }), 'archive: objects');
     const intervals = (365.25 / 12) * 24 * 4;
@@ -215,13 +215,13 @@ describe('the archive', () => {
     expect(objects(60) / 60).toBeCloseTo(1, 2);
   });
 
-  test('is more objects where one is full before its interval ends', () => {
+  test('has more objects if one is full before its interval ends', () => {
     const objects = (bufferMegabytes: number) =>
       quantityOf(of({ deliveries: 1e10 }, { bufferMegabytes }), 'archive: objects');
     expect(objects(32)).toBeCloseTo(2 * objects(64));
   });
 
-  test('keeps of the records no less than gzip leaves of the samples’, whose texts repeat, and no more than twice that', () => {
+  test('stores at least what gzip leaves of the samples, whose texts repeat, and at most twice that', () => {
     const records = sampleRecords(12);
     const share = gzipSync(records).length / records.length;
     const bytes = quantityOf(of(), 'archive: GB') * 2 ** 30 * (365.25 / 12 / 30);
@@ -230,13 +230,13 @@ describe('the archive', () => {
     expect(taken).toBeLessThan(2 * share);
   });
 
-  test('takes a record for as long as those of the samples are', () => {
+  test('needs the length of a record of the samples', () => {
     const bodies = sampleBodies.reduce((sum, body) => sum + Buffer.byteLength(body), 0) / sampleBodies.length;
     const mean = sampleRecords(1).length / sampleBodies.length;
     expect(Math.abs(mean - recordBytes(bodies)) / mean).toBeLessThan(RECORDS_TOLERANCE);
   });
 
-  test('is asked for what a week has, and 10 MB at least', () => {
+  test('is queried for the size of a week, at least 10 MB', () => {
     const scanned = (deliveries: number) => quantityOf(of({ deliveries, questions: 1 }), 'scanned') * 2 ** 40;
     expect(scanned(1_000)).toBeCloseTo(10 * 2 ** 20);
     expect(scanned(1e8)).toBeGreaterThan(1e8 * 0.2 * 100);
@@ -244,16 +244,16 @@ describe('the archive', () => {
     expect(lines(of()).some(({ service }) => service === 'Athena')).toBe(false);
   });
 
-  test('costs nothing where none is kept', () => {
+  test('costs nothing if it is off', () => {
     expect(archiveCosts(defaultWorkload, { ...deployment, archive: undefined })).toEqual([]);
   });
 });
 
-describe('what is full first', () => {
+describe('the lowest limit', () => {
   const first = (workload: Partial<Workload>, of = deployment) =>
     limitsOf(workload, of).find(({ name }) => !name.startsWith('DynamoDB'));
 
-  test('is the API where its own throttle is low', () => {
+  test('is the API’s own throttle if that is low', () => {
     const apiThrottle = { rate: 50, burst: 10 };
     expect(first({}, { ...deployment, apiThrottle })).toMatchObject({
       name: 'API Gateway: requests a second',
@@ -261,7 +261,7 @@ describe('what is full first', () => {
     });
   });
 
-  test('is the receiver where little concurrency is reserved for it', () => {
+  test('is the receiver if little concurrency is reserved for it', () => {
     const receiver = { ...deployment.receiver, reservedConcurrency: 5 };
     expect(first({ receiverMilliseconds: 1_000 }, { ...deployment, receiver })).toMatchObject({
       name: 'Lambda: concurrent receivers',
@@ -286,7 +286,7 @@ describe('what is full first', () => {
     });
   });
 
-  test('is the delivery stream of the busiest event, by the first of its quotas', () => {
+  test('is the delivery stream of the most frequent event, by the first of its quotas', () => {
     const stream = (workload: Partial<Workload>, of = deployment) =>
       limitsOf(workload, of).find(({ name }) => name.startsWith('Firehose'));
     const mix = parseMix('shop.updated=1');
@@ -302,13 +302,13 @@ describe('what is full first', () => {
     expect(stream({}, { ...deployment, archive: undefined })).toBeUndefined();
   });
 
-  test('is one room together for every event that it is told of', () => {
+  test('is shared by all events that publish to the same channel', () => {
     const [room] = narrowLimits(defaultWorkload);
     expect(room?.deliveries).toBeCloseTo(eventNames.length / eventsWith('chat').length);
     for (const event of eventsWith('chat')) expect(room?.name).toContain(event);
   });
 
-  test('is nothing as long as a rate stays below every limit', () => {
+  test('does not exist while a rate is below every limit', () => {
     const at = (rate: number) => load(rate, defaultWorkload, deployment, ACCOUNT_CONCURRENCY);
     const lowest = at(1).nearest;
     expect(at(lowest.deliveries - 1).full).toEqual([]);
@@ -316,7 +316,7 @@ describe('what is full first', () => {
   });
 });
 
-describe('the settings', () => {
+describe('the settings of the model', () => {
   let folder: string | undefined;
   afterEach(() => {
     if (folder !== undefined) rmSync(folder, { recursive: true });
@@ -351,18 +351,18 @@ describe('the settings', () => {
     }
   });
 
-  test('know how long the queues use a data key, where they have one', async () => {
+  test('include how long the queues use a data key, if they have one', async () => {
     expect(readDeployment(await stageAssembly('encrypted')).queueDataKeySeconds).toBe(DATA_KEY_REUSE_SECONDS);
     expect(deployment.queueDataKeySeconds).toBeUndefined();
   });
 
-  test('know how long the archive keeps records, and what ends an object', async () => {
+  test('include how long the archive keeps records, and what ends an object', async () => {
     expect(deployment.archive).toEqual({ days: 30, bufferSeconds: 900, bufferMegabytes: 64 });
     const { archive } = readDeployment(await stageAssembly('every-setting'));
     expect(archive).toEqual({ days: 365, bufferSeconds: 120, bufferMegabytes: 64 });
   });
 
-  test('know which gateway stands before the receiver, its throttle and its firewall', async () => {
+  test('include the gateway, its throttle and its firewall', async () => {
     const every = readDeployment(await stageAssembly('every-setting'));
     expect(every).toMatchObject({
       gateway: 'rest',
@@ -372,7 +372,7 @@ describe('the settings', () => {
     expect(deployment).toMatchObject({ gateway: 'http', firewallRules: undefined });
   });
 
-  test('count each metric of an alarm', () => {
+  test('include each metric of an alarm', () => {
     const assembly = changed('AWS::CloudWatch::Alarm', (properties) => {
       properties.Metrics = [{ MetricStat: {} }, { MetricStat: {} }, { Expression: 'm1/m2' }];
     });
@@ -387,7 +387,7 @@ describe('the settings', () => {
     expect(readDeployment(assembly).alarmMetrics).toBe(2 * alarms.length);
   });
 
-  test('must have an event source for each event', () => {
+  test('need an event source for each event', () => {
     const assembly = changed('AWS::Lambda::EventSourceMapping', (properties) => {
       properties.EventSourceArn = { 'Fn::GetAtt': ['Another', 'Arn'] };
     });

@@ -44,13 +44,13 @@ describe('the deliveries of a run', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('are events of the contract, and no two have the same bytes', () => {
+  test('are events of the contract with different bytes', () => {
     const bodies = made().map(({ body }) => body);
     expect(bodies.map((body) => parsePayload(body).kind)).toEqual(bodies.map(() => 'event'));
     expect(new Set(bodies.map(String)).size).toBe(bodies.length);
   });
 
-  test('have the mix in any stretch of them', () => {
+  test('have the mix in any part of them', () => {
     const plan = planned({ mix: parseMix('shop.updated=3,review.posted=1') });
     const events = made(plan).map(({ body }) => JSON.parse(String(body)).event);
     for (const begin of [0, 100, 300]) {
@@ -60,7 +60,7 @@ describe('the deliveries of a run', () => {
     }
   });
 
-  test('are about so many shops, and any other id is their own', () => {
+  test('are about the given number of shops, and any other id is unique', () => {
     const data = made(planned({ shops: 3 }))
       .map(({ body }) => JSON.parse(String(body)))
       .filter(({ event }) => event === 'user.updated')
@@ -69,7 +69,7 @@ describe('the deliveries of a run', () => {
     expect(new Set(data.map(({ user_id }) => user_id)).size).toBe(data.length);
   });
 
-  test('say when they are to be sent, in order, so many in each second', () => {
+  test('say when they are to be sent, in order, with the right number in each second', () => {
     const all = made();
     expect(all.map(({ due }) => due)).toEqual(all.map(({ due }) => due).sort((one, other) => one - other));
     expect(all.filter(({ due }) => due < BEGIN + 1_000)).toHaveLength(200);
@@ -77,7 +77,7 @@ describe('the deliveries of a run', () => {
     expect(times).toEqual(all.map(({ due }) => Math.floor(due)));
   });
 
-  test('are told by their run and number from those of others', () => {
+  test('are distinguished from those of others by run and number', () => {
     const bodies = made().map(({ body }) => String(body));
     expect(bodies.map(numberReader('0a1b2c3d'))).toEqual(bodies.map((_, index) => index));
     expect(bodies.map(numberReader('ffffffff'))).toEqual(bodies.map(() => undefined));
@@ -89,7 +89,7 @@ describe('a plan', () => {
     expect(ratesOf({ rate: 50, seconds: 3, ramp: false })).toEqual([50, 50, 50]);
   });
 
-  test('with a ramp rises in ten steps to its rate', () => {
+  test('with a ramp rises to its rate in ten steps', () => {
     const steps = stepsOf({ rate: 500, seconds: 25, ramp: true });
     expect(steps.map(({ rate }) => rate)).toEqual([50, 100, 150, 200, 250, 300, 350, 400, 450, 500]);
     expect(steps.reduce((sum, { seconds }) => sum + seconds, 0)).toBe(25);
@@ -106,11 +106,11 @@ describe('what a run costs', () => {
     { stage: 'dev', taken: 'dev' },
     { stage: 'load', taken: 'prod' },
     { stage: undefined, taken: 'prod' },
-  ])('is taken from stage $taken for stage $stage', ({ stage, taken }) => {
+  ])('is calculated from stage $taken for stage $stage', ({ stage, taken }) => {
     expect(takenStage(stage)).toBe(taken);
   });
 
-  test('says so if it is of another stage than the one that was named', async () => {
+  test('says so if it is that of another stage', async () => {
     const deployment = readDeployment(await stageAssembly('prod'));
     const url = new URL('http://localhost:8443/api/v1/webhooks/partner');
     const forecast = (takenAs?: string) =>
@@ -122,7 +122,7 @@ describe('what a run costs', () => {
     expect(forecast()).toMatch(/ cost +about \$\d+\.\d\d in us-east-1/);
   });
 
-  test('is confirmed before a stage is loaded, though the address is one of this machine', async () => {
+  test('is confirmed before a stage is loaded, even if the address is on this machine', async () => {
     const { isTTY } = process.stdin;
     process.stdin.isTTY = false;
     const QuarantineQueueUrl = 'https://sqs.eu-west-1.amazonaws.com/123456789012/quarantine';
@@ -176,7 +176,7 @@ describe('a host', () => {
     { url: 'http://[::1]:3000/' },
     { url: 'http://shop.localhost/' },
     { url: 'https://EXAMPLE.com:8443/api', owned: 'example.com:8443' },
-  ])('is loaded if it is this machine, or named twice: $url', ({ url, owned }) => {
+  ])('is accepted if it is this machine, or named twice: $url', ({ url, owned }) => {
     expect(loadTarget(url, owned).href).toBe(new URL(url).href);
   });
 
@@ -201,7 +201,7 @@ describe('a host', () => {
   });
 });
 
-describe('while it runs', () => {
+describe('during a run', () => {
   const soFar = (elapsed: number, endings: Readonly<Record<string, number>> = {}, underWay = 0) => {
     const counted = Object.entries(endings).map(
       ([came, count]) => [/^\d/.test(came) ? Number(came) : came, count] as const,
@@ -220,7 +220,7 @@ describe('while it runs', () => {
     soFar(5_000, { 500: 100 }),
     soFar(5_000, { 401: 10, 200: 1 }),
     soFar(5_000, { 429: 100 }),
-  ])('it goes on: $elapsed ms, $endings, $underWay under way', (state) => {
+  ])('it continues: $elapsed ms, $endings, $underWay under way', (state) => {
     expect(abortReason(state)).toBeUndefined();
   });
 
@@ -253,11 +253,11 @@ describe('while it runs', () => {
       state: soFar(5_000, { 429: 3, 401: 100_000, 503: 1, ECONNRESET: 2 }),
       line: /the secret is wrong/,
     },
-  ])('it is aborted as of no use: $line', ({ state, line }) => {
+  ])('it is aborted as useless: $line', ({ state, line }) => {
     expect(abortReason(state)).toMatch(line);
   });
 
-  test('a machine that falls behind is warned of, and what to do', () => {
+  test('a machine that falls behind is reported, with advice', () => {
     expect(senderTooSlow({ lateBy: 100 })).toBeUndefined();
     expect(senderTooSlow({ lateBy: 1_234 })).toMatch(
       /cannot keep the rate: it is 1\.2 s behind\. Lower --rate/,
@@ -266,13 +266,13 @@ describe('while it runs', () => {
 });
 
 describe('a report', () => {
-  test('says that figures are not to be trusted where deliveries were sent late', () => {
+  test('says that its figures cannot be trusted if deliveries were sent late', () => {
     const run = ranAs(planned(), () => ({ sentLate: 150 }));
     expect(told(run)).toMatch(/not to be trusted: 100 % of the deliveries were sent more than 100 ms late/);
     expect(told(ranAs())).not.toContain('trusted');
   });
 
-  test('of a rate that was not kept is no success, though all was answered 200', () => {
+  test('of a rate that was not kept is a failure, even if all answers were 200', () => {
     const succeeded = (given: Partial<Run>) =>
       makeReport(ranAs(planned(), undefined, given), UNREAD).succeeded;
     expect(succeeded({})).toBe(true);
@@ -280,7 +280,7 @@ describe('a report', () => {
     expect(succeeded(ranAs(planned(), () => ({ sentLate: 150 })))).toBe(false);
   });
 
-  test('counts what the sender lost as part of the receipt', () => {
+  test('counts the sender’s delay as part of the receipt', () => {
     const { measurements } = ranAs(planned(), () => ({ sentLate: 500, takes: 20 }));
     expect(measurements.receipt.percentile(50)).toBeGreaterThan(510);
   });
@@ -291,7 +291,7 @@ describe('a report', () => {
     { fate: (second) => (second < 6 ? {} : { came: 503 }), line: /breaks at 70 a second: 100 % not 200/ },
     { fate: (second) => (second < 3 ? {} : { takes: 1_500 }), line: /breaks at 40 a second: p99 above/ },
     { fate: (second) => (second < 8 ? {} : { sentLate: 300 }), line: /breaks at 90 a second: sent late/ },
-  ])('of a ramp says at which step it breaks: $line', ({ fate, line }) => {
+  ])('of a ramp names the step at which it breaks: $line', ({ fate, line }) => {
     expect(told(ranAs(ramp, fate))).toMatch(line);
   });
 
@@ -312,7 +312,7 @@ describe('a report', () => {
     return { ...ranAs(ramp), measurements, lasted: 3_500, ended: 'It was interrupted.' };
   }
 
-  test('of a ramp that was interrupted does not take that for a break', () => {
+  test('of an interrupted ramp does not count that as a break', () => {
     expect(told(cutRamp())).toContain('It holds at 30 a second');
     expect(told(cutRamp())).not.toContain('break');
     const { ended: _, ...whole } = cutRamp();
@@ -325,7 +325,7 @@ describe('a report', () => {
     );
   });
 
-  test('of a ramp that ended as nothing was answered any more says at which step', () => {
+  test('of a ramp that ended because nothing was answered names the step', () => {
     const { measurements } = cutRamp();
     // The third second was sent completely, the fourth was not.
     const open = new Measurements(ramp);
@@ -352,7 +352,7 @@ describe('a report', () => {
     expect(told(run)).toContain('It ended before a step was whole');
   });
 
-  test('without anything sent has a text and a picture', () => {
+  test('without any deliveries has a text and a picture', () => {
     const plan = planned();
     const run = {
       ...ranAs(),
@@ -366,7 +366,7 @@ describe('a report', () => {
     expect(drawReport(report)).not.toMatch(/NaN|Infinity|undefined/);
   });
 
-  test('is drawn with a point for each slice of a long run', () => {
+  test('has a point for each slice of a long run', () => {
     const plan = planned({ rate: 1, seconds: 300 });
     const picture = drawReport(makeReport(ranAs(plan), UNREAD));
     expect(picture).not.toMatch(/NaN|Infinity|undefined/);

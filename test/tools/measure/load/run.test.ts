@@ -90,7 +90,7 @@ describe('a load test', () => {
     expect(describeReport(report, 100).join('\n')).toMatch(/429 +25 +25 % +throttled/);
   });
 
-  test('repeats once, and counts, what a connection was reset of at once', async () => {
+  test('repeats once, and counts, a delivery whose connection is reset at once', async () => {
     const times = new Map<unknown, number>();
     await using receiver = await receive((response, sinceFirst) => {
       const signature = response.req.headers['x-webhook-signature'];
@@ -107,14 +107,14 @@ describe('a load test', () => {
     expect(describeReport(report, 200).join('\n')).toMatch(new RegExp(`sent again +${sentAgain}, once each`));
   });
 
-  test('ends early if more is under way than memory holds', async () => {
+  test('ends early if too many deliveries are under way for the memory', async () => {
     await using receiver = await receive(() => {});
     const run = await ran(planned({ rate: 400, seconds: 60 }), receiver.url, { maxUnderWay: 50 });
     expect(run.ended).toMatch(/^\d+ deliveries wait for an answer of 127\.0\.0\.1:\d+, .* no more than 50/);
     expect(run.lasted).toBeLessThan(8_000);
   });
 
-  test('that is interrupted reports what there is, and what is under way is not unanswered', async () => {
+  test('that is interrupted reports its results, and does not count deliveries under way as unanswered', async () => {
     const interruption = new AbortController();
     await using receiver = await receive((response, _, count) => {
       if (count <= 10) response.end();
@@ -131,7 +131,7 @@ describe('a load test', () => {
     expect(report.receipt.count).toBe(10);
   });
 
-  test('that is interrupted before its first delivery lasted no time', async () => {
+  test('that is interrupted before its first delivery has no duration', async () => {
     const run = await ran(planned(), new URL('http://127.0.0.1:1/'), { signal: AbortSignal.abort() });
     expect(run).toMatchObject({ lasted: 0, over: 0, ended: 'It was interrupted.' });
     expect(describeReport(makeReport(run, UNREAD), 80).join('\n')).toMatch(/sent +0, 0 a second/);
@@ -159,7 +159,7 @@ describe('a load test of a stack', () => {
     return { succeeded, said: operation.said.join('\n') };
   }
 
-  test('has the effects of all deliveries, and how long each took, also as a picture', async () => {
+  test('reports the effects of all deliveries, and how long each took, also as a picture', async () => {
     const picture = operator.path('load.svg');
     const { succeeded, said } = await loaded('11111111', { json: true, picture });
     const report: LoadReport = JSON.parse(said);
@@ -178,7 +178,7 @@ describe('a load test of a stack', () => {
     );
   });
 
-  test('ends early, and is no success, if nobody accepts the deliveries', async () => {
+  test('ends early and fails if nobody accepts the deliveries', async () => {
     const { succeeded, said } = await loaded('22222222', { json: false, seconds: 60, secret: 'another' });
     expect(succeeded).toBe(false);
     expect(said).toMatch(/It ended early: localhost:\d+ answers 401 and never 200: the secret is wrong\./);
@@ -205,13 +205,13 @@ describe('a load test of a stack', () => {
     return { effect, said: describeReport(makeReport(sent, effect), 200).join('\n') };
   }
 
-  test('has as missing what was answered 200 and is not in the archive', async () => {
+  test('counts deliveries as missing that were answered 200 and are not in the archive', async () => {
     const { effect, said } = await readOfOne('33333333', {});
     expect(effect).toMatchObject({ accepted: 1, missing: 1, outcomes: {} });
     expect(said).toContain('1 are missing: npm run dlq -- list');
   });
 
-  test('has not as missing what had not been read when it was interrupted', async () => {
+  test('does not count deliveries as missing that had not been read when it was interrupted', async () => {
     const signal = AbortSignal.timeout(100);
     const { effect, said } = await readOfOne('44444444', { signal, patience: 60_000 });
     expect(effect).toMatchObject({ accepted: 1, missing: 0, unread: { count: 1, why: 'interrupted' } });
@@ -219,7 +219,7 @@ describe('a load test of a stack', () => {
     expect(said).not.toContain('dlq');
   });
 
-  test('has not as missing what may be in a damaged object', async () => {
+  test('does not count deliveries as missing that may be in a damaged object', async () => {
     const key = objectKey('damaged', 'shop.updated', new Date().toISOString().slice(0, 13));
     const meanwhile = (archive: Stage) => putObject(archive, key, Buffer.from('no gzip'));
     const { effect, said } = await readOfOne('66666666', { meanwhile });
@@ -231,7 +231,7 @@ describe('a load test of a stack', () => {
     expect(said).toContain(`1 were not read: ${key}: not gzip`);
   });
 
-  test('has its receipts if the archive cannot be read any more, and says why', async () => {
+  test('reports its receipts if the archive cannot be read any more, and the reason', async () => {
     const meanwhile = async ({ outputs }: Stage) =>
       void Object.assign(outputs, { ArchiveBucket: 'no-such-bucket' });
     const { effect, said } = await readOfOne('55555555', { meanwhile, patience: 60_000 });

@@ -280,7 +280,7 @@ describe('a wrong signature', () => {
     await expectFindings({ sent, kinds, status: 401, says });
   });
 
-  test('leaves room for what else would be wrong, once the signature is right', async () => {
+  test('does not hide other mistakes behind the signature', async () => {
     const body = BODY.replace('shop_id', 'shopId').replace('00Z', '00');
     const { status, findings } = await diagnosisOf({ body, signature: sign(body, 'another one') });
     expect(status).toBe(401);
@@ -473,7 +473,7 @@ const WRONG_PAYLOADS: readonly Case[] = [
   { kinds: ['body-too-large'], body: 'x'.repeat(6.1 * 1024 * 1024), status: 413 },
 ];
 
-describe('a payload that is signed correctly', () => {
+describe('a correctly signed payload', () => {
   test.each(WRONG_PAYLOADS)('$kinds', async ({ kinds, says, status = 400, ...sent }) => {
     await expectFindings({ sent, kinds, status, says });
   });
@@ -486,7 +486,7 @@ describe('a payload that is signed correctly', () => {
   test.each([
     { name: 'Shop.Updated', grade: 'wrong' },
     { name: 'invoice.paid', grade: 'risky' },
-  ])('of the kind $name is parked, and is $grade', async ({ name, grade }) => {
+  ])('of the unknown kind $name is parked: $grade', async ({ name, grade }) => {
     const parked = { word: 'parked', findings: [{ grade }] };
     expect(await diagnosisOf({ body: event({ event: name }) })).toMatchObject(parked);
   });
@@ -627,7 +627,7 @@ describe('the waits of a sender', () => {
     });
   });
 
-  test('are asked for as docs/partner.md asks for them', () => {
+  test('follow the advice of docs/partner.md', () => {
     expect(readFileSync('docs/partner.md', 'utf8')).toContain(
       `After a failure wait ${FIRST_WAIT_SECONDS} s,`,
     );

@@ -105,7 +105,7 @@ const head = (...lines: string[]) =>
 const signed = `X-Webhook-Signature: ${sign(BODY).toString('hex')}`;
 const closing = 'Connection: close';
 
-test('it answers as the service: 200 to a right request, 400, 401 and 404 to wrong ones, with the words of the service', async () => {
+test('it answers in the words of the service: 200 to a right request, 400, 401 and 404 to wrong ones', async () => {
   const started = await start();
   const answers = [
     await post(started),
@@ -131,7 +131,7 @@ test('it answers as the service: 200 to a right request, 400, 401 and 404 to wro
   });
 });
 
-test('what would be next is told as such of the request, and counted as itself', async () => {
+test('a mistake behind another one is announced at the request, and counted', async () => {
   const started = await start();
   const body = BODY.replace(/"timestamp":"([^"]+)Z"/, '"timestamp":"$1"');
   await post(started, body, '0'.repeat(64));
@@ -145,7 +145,7 @@ test('what would be next is told as such of the request, and counted as itself',
   );
 });
 
-test('the summary counts each mistake by itself, and names the requests that made it', async () => {
+test('the summary counts each mistake, and names its requests', async () => {
   const started = await start();
   const withoutShop = BODY.replace('"shop_id":"shop-1"', '');
   for (const body of [withoutShop, BODY.replace('"event"', '"evt"'), `${withoutShop} `, BODY]) {
@@ -161,7 +161,7 @@ test('the summary counts each mistake by itself, and names the requests that mad
   expect(rows).toContain('    2  wrong  #1, #3    data.shop_id is missing.');
 });
 
-test('what went astray is not called queued', async () => {
+test('a request to a wrong path is not called queued', async () => {
   const started = await start();
   const headers = { 'content-type': 'application/json', 'x-webhook-signature': sign(BODY).toString('hex') };
   await fetch(`${urlOf(started)}/`, { method: 'POST', headers, body: BODY });
@@ -171,7 +171,7 @@ test('what went astray is not called queued', async () => {
   expect(JSON.parse(verdictJson(told))).not.toHaveProperty('word');
 });
 
-describe('whatever comes, there is a verdict, and it goes on', () => {
+describe('any input gets a verdict, and the server continues', () => {
   const length = `Content-Length: ${Buffer.byteLength(BODY)}`;
   const chunk = `${Buffer.byteLength(BODY).toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
   const oldHead = head(signed, length).replace('HTTP/1.1\r\nHost: x', 'HTTP/1.0');
@@ -220,7 +220,7 @@ describe('whatever comes, there is a verdict, and it goes on', () => {
       parts: [head('Content-Length: 100'), '12345'],
       says: /5 bytes of its body arrived/,
     },
-  ])('$what: it says so once the time is over', async ({ parts, says }) => {
+  ])('$what: it is reported after the time limit', async ({ parts, says }) => {
     const started = await start([], 500);
     expect(await raw(started, ...parts)).toMatch(/^HTTP\/1.1 408/);
     const { findings } = await verdict(started);
@@ -252,7 +252,7 @@ describe('whatever comes, there is a verdict, and it goes on', () => {
     },
     { what: 'by being absent', parts: [`${head(signed)}${BODY}`], kinds: ['content-length-small'] },
   ])(
-    'a Content-Length that counts characters, $what: the answer of the service, and one verdict',
+    "a Content-Length that counts characters, $what, gets the service's answer and one verdict",
     async ({ parts, kinds }) => {
       const started = await start();
       const answer = await raw(started, ...parts);
@@ -264,13 +264,13 @@ describe('whatever comes, there is a verdict, and it goes on', () => {
     },
   );
 
-  test('bytes behind a right request are told, and it is accepted', async () => {
+  test('bytes after a right request are reported, and it is accepted', async () => {
     const started = await start();
     expect(await raw(started, `${head(signed, length)}${BODY}}}`)).toMatch(/^HTTP\/1.1 200/);
     expect(kindsOf(await verdict(started))).toEqual(['content-length-small']);
   });
 
-  test('requests that are sent before the answer to the one before, and line breaks between them', async () => {
+  test('pipelined requests with line breaks in between are accepted', async () => {
     const started = await start();
     const one = `${head(signed, length)}${BODY}`;
     const other = BODY.replace('shop-1', 'shop-2');
@@ -280,7 +280,7 @@ describe('whatever comes, there is a verdict, and it goes on', () => {
     expect(isRightInAll(started.tally.summary(started.checker.deliveries(), true))).toBe(true);
   });
 
-  test('a body that breaks off', async () => {
+  test('a body that breaks off is reported', async () => {
     const started = await start();
     const socket = await open(started);
     socket.write(`${head('Content-Length: 100')}12345`);
@@ -292,7 +292,7 @@ describe('whatever comes, there is a verdict, and it goes on', () => {
     ]);
   });
 
-  test('more connections than it takes are told of once, not each', async () => {
+  test('too many connections are reported once, not each', async () => {
     const started = await start([], 5_000, 1);
     const sockets = [await open(started)];
     for (let count = 0; count < 5; count += 1) {
@@ -304,7 +304,7 @@ describe('whatever comes, there is a verdict, and it goes on', () => {
     expect(started.notices).toEqual(['More than 1 connections at the same time: further ones are rejected.']);
   });
 
-  test('a connection without a request is nothing to speak of', async () => {
+  test('a connection without a request is not reported', async () => {
     const started = await start();
     const socket = await open(started);
     socket.end();
@@ -313,7 +313,7 @@ describe('whatever comes, there is a verdict, and it goes on', () => {
     await verdict(started);
   });
 
-  test('20 MB: 413, and what is beyond the limit is not held', async () => {
+  test('20 MB: 413, and bytes beyond the limit are not stored', async () => {
     const started = await start();
     const before = process.memoryUsage().arrayBuffers;
     const size = 20 * 1024 * 1024;
@@ -335,7 +335,7 @@ describe('whatever comes, there is a verdict, and it goes on', () => {
     expect(kindsOf(await verdict(started))).toEqual(['body-too-large']);
   });
 
-  test('1,000 connections at a time', async () => {
+  test('1,000 connections at the same time are accepted', async () => {
     const started = await start();
     const count = 1_000;
     const bodies = Array.from({ length: count }, (_, index) => BODY.replace('shop-1', `shop-${index}`));
@@ -353,7 +353,7 @@ async function open({ checker }: Started): Promise<Socket> {
   return socket;
 }
 
-test('a signature of the event before is named, and a right one is none', async () => {
+test('the signature of an earlier event is recognised', async () => {
   const started = await start();
   const other = BODY.replace('shop-1', 'shop-2');
   await post(started);
@@ -363,7 +363,7 @@ test('a signature of the event before is named, and a right one is none', async 
   expect(started.verdicts.map(kindsOf)).toEqual([[], ['signed-event-before'], []]);
 });
 
-test('what the sender does to the bytes is named first, even if the event was sent before', async () => {
+test('a sender that changes the bytes is told so first, even if the event was sent before', async () => {
   const started = await start();
   await post(started);
   await post(started, Buffer.from(gzipSync(BODY)), sign(BODY).toString('hex'));
@@ -371,11 +371,11 @@ test('what the sender does to the bytes is named first, even if the event was se
 });
 
 describe('it plays', () => {
-  test('slow without a time as slow=35s: longer than the gateway waits', () => {
+  test('slow as slow=35s: longer than the gateway waits', () => {
     expect(parseSteps('slow,ok')).toEqual(parseSteps('slow=35s,ok'));
   });
 
-  test('a sequence, for each delivery its own, and reports how each was repeated', async () => {
+  test('a sequence for each delivery, and reports how each was repeated', async () => {
     const started = await start(parseSteps('500,401,429,502,503,504,ok'));
     const other = BODY.replace('shop-1', 'shop-2');
     const statuses = [500, 401, 429, 502, 503, 504, 200];
@@ -397,7 +397,7 @@ describe('it plays', () => {
     expect(unrepeated).toBe(1);
   });
 
-  test('a failure: the headline does not call it accepted', async () => {
+  test('a failure that is not called accepted', async () => {
     const started = await start(parseSteps('500'));
     await post(started);
     const [headline = ''] = verdictText(await verdict(started), 100).map(stripVTControlCharacters);
@@ -435,7 +435,7 @@ describe('it plays', () => {
       isRight: false,
       line: '✗ 1 of 2 requests was wrong.',
     },
-  ])('a failure, $what: right in all is $isRight', async ({ bodies, isCut, isRight, line }) => {
+  ])('a failure, $what: the result is $isRight', async ({ bodies, isCut, isRight, line }) => {
     const started = await start(parseSteps('500,ok'));
     for (const [index, body] of bodies.entries()) {
       await post(started, body);
@@ -458,7 +458,7 @@ describe('it plays', () => {
     });
   });
 
-  test('Retry-After, and says so if the sender repeats sooner', async () => {
+  test('Retry-After, and reports an earlier repeat', async () => {
     const started = await start(parseSteps('retry-after=60s,ok'));
     const { status, headers } = await post(started);
     expect({ status, retryAfter: headers.get('retry-after') }).toEqual({ status: 500, retryAfter: '60' });
@@ -491,7 +491,7 @@ describe('it plays', () => {
     },
   );
 
-  test('slowness, and says when the sender gave up', async () => {
+  test('slowness, and reports when the sender gives up', async () => {
     const started = await start(parseSteps('slow=10s'));
     await expect(post(started, BODY, undefined, { signal: AbortSignal.timeout(300) })).rejects.toThrow();
     const { ending, findings, milliseconds } = await verdict(started);
@@ -502,7 +502,7 @@ describe('it plays', () => {
   });
 });
 
-describe('of a repeat it says', () => {
+describe('it reports of a repeat', () => {
   const later = BODY.replace(/Z"/, '1Z"');
   const indented = JSON.stringify(JSON.parse(BODY), null, 1);
   const sameId = ['shop-1', 'shop-2'].map((id) =>
@@ -536,14 +536,14 @@ describe('of a repeat it says', () => {
   });
 });
 
-test('another event with the same data, while the first is under way, is no repeat', async () => {
+test('another event with the same data is not a repeat while the first is under way', async () => {
   const started = await start(parseSteps('slow=500ms'));
   await Promise.all([post(started), post(started, BODY.replace(/Z"/, '1Z"'))]);
   await verdict(started, 2);
   expect(started.verdicts.map(kindsOf)).toEqual([[], []]);
 });
 
-describe('a refused request that is corrected', () => {
+describe('a corrected request after a refused one', () => {
   const at = (timestamp: string) => BODY.replace(/"timestamp":"[^"]+"/, `"timestamp":"${timestamp}"`);
   const now = new Date().toISOString();
   interface Refused {
@@ -571,7 +571,7 @@ describe('a refused request that is corrected', () => {
       corrected: at(now),
     },
     { what: 'the secret, during a failure', steps: '500,ok', refused: [wrongSecret], corrected: at(now) },
-  ])('is no repeat, and the correction is right: $what', async ({ steps, refused, corrected }) => {
+  ])('is not a repeat, and right: $what', async ({ steps, refused, corrected }) => {
     const started = await start(parseSteps(steps));
     for (const { body, signature } of refused as Refused[]) {
       await post(started, body, signature);
@@ -614,7 +614,7 @@ describe('a refused request that is corrected', () => {
 });
 
 // Takes 6 s: 40 deliveries, one after the other, each searched for mistakes.
-test('what it writes shows neither secret nor signature nor anything of the body, and commands no terminal', async () => {
+test('its output shows no secret, signature or part of the body, and cannot control a terminal', async () => {
   const started = await start(parseSteps('ok,500'));
   const word = fc.string({
     unit: fc.constantFrom(...'abcXYZ \u0001\u0007\u001b\u007f\u009b\u202e'),

@@ -72,7 +72,7 @@ describe('list', () => {
     ]);
   });
 
-  test('has what the filter admits with --json, for programs', async () => {
+  test('prints the matching records with --json, for programs', async () => {
     await putHistory();
     await putRecords(operator.stack, objectKey('c', 'girl.created'), [archived({ event: 'girl.created' })]);
     const { lines } = await listing({ json: true, events: ['shop.updated', 'user.updated'] });
@@ -91,7 +91,7 @@ describe('list', () => {
     });
   });
 
-  test('names a damaged object and counts what Firehose could not deliver; the others are there', async () => {
+  test('names a damaged object, counts records that Firehose could not deliver, and shows the rest', async () => {
     await putHistory();
     const key = objectKey('damaged', 'girl.created');
     await putObject(operator.stack, key, Buffer.from('no gzip'));
@@ -107,7 +107,7 @@ describe('list', () => {
     ]);
   });
 
-  test('that is interrupted says that these are not all', async () => {
+  test('that is interrupted says that it is incomplete', async () => {
     await putHistory();
     const { complete, lines } = await listing({ signal: AbortSignal.abort() });
     expect(complete).toBe(false);
@@ -154,7 +154,7 @@ describe('export', () => {
     return { complete, lines, said: operation.said.join('\n') };
   }
 
-  test('writes the records that the filter admits as they are, by event, then by time', async () => {
+  test('writes the matching records unchanged, by event, then by time', async () => {
     const at = (hour: string, more: Partial<ArchiveRecord> = {}) =>
       archived({ settledAt: `${hour}:30:00.000Z`, ...more });
     const girl = at('2026-02-01T00', { event: 'girl.created' });
@@ -168,7 +168,7 @@ describe('export', () => {
     expect(said).toBe(`Exported 3 records of the stack of ${operator.outputsFile}.`);
   });
 
-  test('with payloads has the bytes behind payloadKey, or says that they are gone', async () => {
+  test('with payloads has the bytes of payloadKey, or says that they are gone', async () => {
     const Bucket = aws.outputs.PayloadBucket;
     const bytes = Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d]);
     await operator.stack.s3.send(new PutObjectCommand({ Bucket, Key: 'shop.updated/a', Body: bytes }));
@@ -186,7 +186,7 @@ describe('export', () => {
     expect(await exporting()).toMatchObject({ complete: true, lines: records.map(archiveLine) });
   });
 
-  test('names and skips a damaged object, and says that it is not whole', async () => {
+  test('names and skips a damaged object, and says that it is incomplete', async () => {
     const damaged = objectKey('damaged', 'girl.created');
     await putObject(operator.stack, damaged, Buffer.from('no gzip'));
     await putRecords(operator.stack, objectKey('a'), [archived()]);
@@ -207,7 +207,7 @@ describe('export', () => {
   });
 });
 
-describe('as it is typed', () => {
+describe('from the command line', () => {
   let project: Project;
   beforeAll(async () => {
     project = await Project.create();
@@ -218,7 +218,7 @@ describe('as it is typed', () => {
   const archive = (args: readonly string[], file = operator.outputsFile) =>
     project.run(['archive', ...args, '--outputs', file]);
 
-  test('an export goes to a file in a folder that is there', async () => {
+  test('an export is written to a file in an existing folder', async () => {
     await putRecords(operator.stack, objectKey('a'), [RECORD]);
     const file = operator.path('shops.jsonl');
     expect(await archive(['export', 'shop.updated', '--output', file])).toEqual({
@@ -233,7 +233,7 @@ describe('as it is typed', () => {
     await expect(nowhere.write('')).rejects.toThrow(`No folder ${folder}/none`);
   });
 
-  test('to forget is refused if nobody can answer, before it searches anything; --yes is the answer', async () => {
+  test('forget is refused before it searches if nobody can confirm; --yes confirms', async () => {
     const body = JSON.stringify({
       event: 'user.updated',
       data: { user_id: 'user-7' },
@@ -253,14 +253,14 @@ describe('as it is typed', () => {
     });
   });
 
-  test('a shortened id has 8 characters at least', () => {
+  test('a shortened id needs at least 8 characters', () => {
     expect(() => idOption().parseArg?.('1234567', undefined)).toThrow(
       'At least 8 characters: a shorter id is ambiguous.',
     );
     expect(idOption().parseArg?.('12345678', ['request-1'])).toEqual(['request-1', '12345678']);
   });
 
-  test('an empty id is no person to forget, and nobody is none either', async () => {
+  test('forget refuses an empty id, or none', async () => {
     const stderr = (line: string) => ({ code: 1, stdout: '', stderr: `${line}\n` });
     expect(await archive(['forget'])).toEqual(stderr('Name the person: --user <id> or --girl <id>'));
     expect(await archive(['forget', '--user', ''])).toEqual(

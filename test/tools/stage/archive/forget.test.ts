@@ -96,7 +96,7 @@ async function notes(): Promise<unknown[]> {
   );
 }
 
-test('what the partner sent of a person is taken out, and every other line stays byte for byte', async () => {
+test('a person’s payloads are removed, and every other line stays byte for byte', async () => {
   // In another format than that of JSON.stringify, and with a field of a later version.
   const other = `{ "later": 1.0, ${archiveLine(recordOf({ user_id: 'user-2' })).slice(1)}`;
   const named = recordOf({ user_id: 'user-1', display_name: 'Aiko' }, { outcome: 'Stale' });
@@ -116,7 +116,7 @@ test('what the partner sent of a person is taken out, and every other line stays
 });
 
 describe('a record names a person', () => {
-  test('by the field for it, of one of several persons, and not by a longer id, another field or a text', async () => {
+  test('in its id field, as one of several persons, but not in a longer id, another field or a text', async () => {
     const data = [
       { user_id: 'user-1' },
       { user_id: 'user-12' },
@@ -133,7 +133,7 @@ describe('a record names a person', () => {
     expect(await forgotten(KEY)).toEqual([true, false, false, false, true]);
   });
 
-  test('by a girl_id that is a number, also one that JavaScript cannot hold, or an escaped text', async () => {
+  test('by a girl_id that is a number, also one that JavaScript cannot hold, or escaped text', async () => {
     const ids = ['17', '170', '"1\\u0037"', '90071992547409931'];
     const body = (id: string) =>
       `{"event":"review.posted","data":{"girl_id":${id}},"timestamp":"2026-01-31T09:00:00Z"}`;
@@ -147,7 +147,7 @@ describe('a record names a person', () => {
     expect(await forgotten(key)).toEqual([true, false, true, true]);
   });
 
-  test('by its text if it is no usable event, or no record at all', async () => {
+  test('in its text if it is not a usable event or not a record', async () => {
     const dead = (body: string) => archived({ event: 'user.updated', outcome: 'DeadLettered', body });
     const lines = [
       archiveLine(dead('{"user": "user-1')),
@@ -162,7 +162,7 @@ describe('a record names a person', () => {
     expect(await textOf(stack, KEY)).not.toMatch(/(?<!x)user-1(?!2)/);
   });
 
-  test('by its payload in the payload bucket, which is deleted', async () => {
+  test('in its payload in the payload bucket, which is deleted', async () => {
     const Bucket = stack.outputs.PayloadBucket;
     const put = (Key: string, Body: string) => stack.s3.send(new PutObjectCommand({ Bucket, Key, Body }));
     await put('user.updated/a', userUpdated({ user_id: 'user-1' }));
@@ -183,7 +183,7 @@ describe('a record names a person', () => {
     expect(await notes()).toMatchObject([{ records: 2, objects: 2, payloads: 1 }]);
   });
 
-  test('also if its event has left the catalogue', async () => {
+  test('even if its event has left the catalogue', async () => {
     const event = 'user.banned' as never;
     const body = (user_id: string) =>
       JSON.stringify({ event, data: { user_id }, timestamp: '2026-01-31T09:00:00Z' });
@@ -201,10 +201,10 @@ describe('a record names a person', () => {
   });
 });
 
-describe('S3 counts the age of a rewritten object from then on, so what has outlived its retention goes', () => {
+describe('S3 counts the age of a rewritten object from then on, so expired payloads are removed', () => {
   const of = (user_id: string, days: number) => recordOf({ user_id }, { settledAt: ago(days) });
 
-  test('from each object that is rewritten', async () => {
+  test('from each rewritten object', async () => {
     await putRecords(stack, KEY, [of('user-1', 29), of('user-2', 29), of('user-3', 31)]);
     const { said } = await forgetting([AIKO]);
     expect(said).toContain('the payloads of 1 record in 1 object\n');
@@ -214,7 +214,7 @@ describe('S3 counts the age of a rewritten object from then on, so what has outl
     expect(await notes()).toMatchObject([{ records: 1, expired: 1, objects: 1 }]);
   });
 
-  test('from each that was rewritten before, whoever is forgotten now', async () => {
+  test('from each object that was rewritten before, for any person', async () => {
     await putRecords(stack, KEY, [of('user-2', 33), of('user-3', 32.5)]);
     expect(await forgetting([AIKO])).toMatchObject({ done: true, asked: [expect.any(String)] });
     expect(await forgotten(KEY)).toEqual([true, true]);
@@ -223,13 +223,13 @@ describe('S3 counts the age of a rewritten object from then on, so what has outl
     expect(await textOf(stack, KEY)).toBe(before);
   });
 
-  test('but not from one that S3 is about to delete by itself', async () => {
+  test('but not from one that S3 is about to delete', async () => {
     await putRecords(stack, KEY, [of('user-2', 31)]);
     expect(await forgetting([AIKO])).toMatchObject({ done: true, asked: [] });
     expect(await forgotten(KEY)).toEqual([false]);
   });
 
-  test('but the key of what the payload bucket keeps stays: by it a later run finds the payload', async () => {
+  test('but the key of a payload in the payload bucket stays, so that a later run finds the payload', async () => {
     const payloadKey = 'user.updated/a';
     const large = recordOf({}, { body: undefined, payloadKey, settledAt: ago(40) });
     await putRecords(stack, KEY, [of('user-1', 1), large]);
@@ -238,7 +238,7 @@ describe('S3 counts the age of a rewritten object from then on, so what has outl
   });
 });
 
-test('an object keeps how it is stored: its type, its encoding and what is noted with it', async () => {
+test('an object keeps its type, encoding and metadata', async () => {
   const stored = {
     ContentType: 'application/octet-stream',
     ContentEncoding: 'gzip',
@@ -266,8 +266,8 @@ test.each([
   expect(await keys(stack.outputs.ArchiveBucket)).toEqual([KEY, 'queries/a.csv']);
 });
 
-describe('that it was done', () => {
-  test('is noted with who, when and how much, and without the id', async () => {
+describe('a note of the removal', () => {
+  test('says who, when and how much, without the id', async () => {
     await putRecords(stack, KEY, [recordOf({ user_id: 'user-1' }), recordOf({ user_id: 'user-1' })]);
     await putObject(stack, 'queries/a.csv', Buffer.of());
     const { said } = await forgetting([AIKO]);
@@ -289,7 +289,7 @@ describe('that it was done', () => {
     expect(await keys(stack.outputs.ArchiveBucket, 'queries/')).toEqual([]);
   });
 
-  test('is noted by each run, also by one that finds nothing and so does not ask', async () => {
+  test('is written by each run, also by one that finds nothing and so does not ask', async () => {
     await putRecords(stack, KEY, [recordOf({ user_id: 'user-1' })]);
     await forgetting([AIKO]);
     const before = await textOf(stack, KEY);
@@ -301,7 +301,7 @@ describe('that it was done', () => {
   });
 });
 
-test('an object that is cut off is named, and stays as it is', async () => {
+test('a truncated object is named, and not changed', async () => {
   const records = Array.from({ length: 500 }, () =>
     recordOf({ user_id: 'user-1', display_name: crypto.randomUUID() }),
   );
@@ -331,7 +331,7 @@ function watchedClient(on: { before?: () => Promise<unknown>; after?: () => void
   return client;
 }
 
-test('interrupted by Ctrl-C it says how far it got, and goes on when it is run again', async () => {
+test('after Ctrl-C it says how far it got, and a second run continues', async () => {
   const objects = ['a', 'b', 'c'].map((name) => objectKey(name, 'user.updated'));
   for (const key of objects) await putRecords(stack, key, [recordOf({ user_id: 'user-1' })]);
   await putObject(stack, 'queries/a.csv', Buffer.of());
@@ -351,12 +351,12 @@ test('interrupted by Ctrl-C it says how far it got, and goes on when it is run a
   expect(await keys(stack.outputs.ArchiveBucket, 'queries/')).toEqual([]);
 });
 
-describe('an object that somebody else rewrites meanwhile', () => {
+describe('an object that is rewritten by somebody else at the same time', () => {
   const named = recordOf({ user_id: 'user-1' });
   const other = recordOf({ user_id: 'user-2' });
   const forgottenOther = { ...other, forgottenAt: '2026-02-01T00:00:00.000Z' };
 
-  test('is read again: neither change is lost', async () => {
+  test('is read again: no change is lost', async () => {
     await putRecords(stack, KEY, [named, other]);
     let count = 0;
     const s3 = watchedClient({
@@ -370,7 +370,7 @@ describe('an object that somebody else rewrites meanwhile', () => {
     expect(await forgotten(KEY)).toEqual([true, true]);
   });
 
-  test('again and again is left', async () => {
+  test('repeatedly is left unchanged', async () => {
     await putRecords(stack, KEY, [named, other]);
     let count = 0;
     const s3 = watchedClient({

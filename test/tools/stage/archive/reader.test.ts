@@ -62,7 +62,7 @@ describe('the objects of a window', () => {
     for (const key of keys) await putObject(operator.stack, key, Buffer.of(1, 2));
   };
 
-  test('without a window are all, by event, then by time; what Firehose could not deliver is counted apart', async () => {
+  test('without a window are all, by event, then by time; those that Firehose could not deliver are counted apart', async () => {
     await put([...keysOf('user.updated'), ...keysOf('shop.updated'), objectKey('a', 'user.banned')]);
     await put(['event=shop.updated/failed=processing-failed/a', 'queries/a.csv']);
     expect(await found({})).toEqual([...keysOf('shop.updated'), ...keysOf('user.updated')]);
@@ -77,7 +77,7 @@ describe('the objects of a window', () => {
     { since: '2026-01-31T00:00:00Z', until: '2026-01-31T00:10:00Z', expected: hours.slice(0, 5) },
     { since: '2026-02-02T01:00:00Z', until: '2026-02-09T00:00:00Z', expected: [] },
   ])(
-    'from $since to $until begin a day before, as Firehose may lag, and end an hour after it',
+    'from $since to $until start a day before, because Firehose may be late, and end an hour after',
     async ({ since, until, expected }) => {
       await put(keysOf('shop.updated'));
       const window = { since: new Date(since), until: new Date(until) };
@@ -87,7 +87,7 @@ describe('the objects of a window', () => {
     },
   );
 
-  test('are listed page by page', async () => {
+  test('are listed in pages', async () => {
     await put(keysOf('girl.created'));
     const s3 = watchedClient((_, input) => Object.assign(input, { MaxKeys: 3 }));
     expect(await found({ events: ['girl.created'] }, operator.stack.with({ s3 }))).toEqual(
@@ -97,7 +97,7 @@ describe('the objects of a window', () => {
   });
 });
 
-describe('a reading', () => {
+describe('reading', () => {
   const HOURS = ['2026-03-01T00', '2026-03-01T01', '2026-03-01T02'] as const;
   const WINDOW = { since: new Date('2026-03-01T12:00:00Z') };
   const users = HOURS.map((hour) => objectKey('a', 'user.updated', hour));
@@ -120,7 +120,7 @@ describe('a reading', () => {
     expect(reading).toMatchObject({ objects: 6, records: 12, bytes, damaged: [], unread: undefined });
   });
 
-  test('asks for the next objects before the first one is read', async () => {
+  test('requests the next objects before the first one is read', async () => {
     let asked = 0;
     const s3 = watchedClient((command) => {
       if (command === 'GetObjectCommand') asked += 1;
@@ -130,13 +130,13 @@ describe('a reading', () => {
     expect(asked).toBe(4);
   });
 
-  test('begins with the newest hour, for all events together, if asked to', async () => {
+  test('begins with the newest hour of all events, on request', async () => {
     const { objects, reading } = await readAll({ ...WINDOW, order: 'newest-first' });
     expect(keysOf(objects)).toEqual([2, 1, 0].flatMap((hour) => [shops[hour], users[hour]]));
     expect(reading.total).toBe(6);
   });
 
-  test('that is to begin with the newest hour lists no more once it is aborted', async () => {
+  test('from the newest hour lists nothing more after it is aborted', async () => {
     const abort = new AbortController();
     const listed: unknown[] = [];
     const s3 = watchedClient((_, { Prefix }) => {
@@ -160,13 +160,13 @@ describe('a reading', () => {
     expect(reading.unread?.key).toContain('/date=2026-03-01/hour=15');
   });
 
-  test('leaves out the objects that are skipped', async () => {
+  test('skips the given objects', async () => {
     const { objects, reading } = await readAll({ ...WINDOW, skip: (key) => !users.includes(key) });
     expect(keysOf(objects)).toEqual(users);
     expect(reading).toMatchObject({ objects: 3, unread: undefined });
   });
 
-  test('up to a limit of objects or of bytes names the first object that is left unread', async () => {
+  test('up to a limit of objects or of bytes names the first unread object', async () => {
     const half = Math.floor((await bytesOfAll()) / 2);
     const noLimits = { objects: 6, bytes: Number.POSITIVE_INFINITY };
     for (const limit of [{ objects: 2 }, { bytes: half - 1 }]) {
@@ -190,7 +190,7 @@ describe('a reading', () => {
     expect(reading).toMatchObject({ objects: 1, records: 2, unread: { key: shops[1] } });
   });
 
-  test('that nobody continues counts what was read', async () => {
+  test('that is abandoned counts what was read', async () => {
     const reading = readArchive(operator.stack, WINDOW);
     for await (const object of reading) {
       await all(object.records());
@@ -199,7 +199,7 @@ describe('a reading', () => {
     expect(reading).toMatchObject({ objects: 1, records: 2 });
   });
 
-  test('shows how far it has come, of how many', async () => {
+  test('reports its progress and the total', async () => {
     const shown: string[] = [];
     const progress = {
       show: ({ doing, done, total, unit }: Step) => shown.push(`${doing} ${done}/${total} ${unit}`),
@@ -209,7 +209,7 @@ describe('a reading', () => {
     expect(shown).toEqual([1, 2, 3].map((done) => `Searching ${done}/3 objects`).concat('end'));
   });
 
-  test('fails as S3 does', async () => {
+  test('fails like S3', async () => {
     const stage = operator.stack.with({ archiveBucket: 'no-such-bucket' });
     await expect(readAll({}, stage)).rejects.toMatchObject({ name: 'NoSuchBucket' });
   });
@@ -218,7 +218,7 @@ describe('a reading', () => {
 describe('an object', () => {
   const KEY = objectKey('a', 'girl.deleted');
 
-  test('of an older version lacks fields, and one of a later version keeps what that added', async () => {
+  test('of an older version lacks fields, and one of a later version keeps additional ones', async () => {
     const { eventId, event, receivedAt, outcome, attempt, settledAt } = archived();
     const older = { eventId, event, receivedAt, outcome, attempt, settledAt };
     const later = { ...archived(), added: [1] };
@@ -226,7 +226,7 @@ describe('an object', () => {
     expect((await readAll()).records).toEqual([older, later]);
   });
 
-  test('of several gzip members, such as joined objects, is read to its end', async () => {
+  test('of several gzip members, such as joined objects, is read completely', async () => {
     const member = gzipSync(archiveLine(archived()));
     await putObject(operator.stack, KEY, Buffer.concat([member, member]));
     const { objects, reading } = await readAll();
@@ -246,7 +246,7 @@ describe('an object', () => {
   });
 });
 
-describe('a damaged object is named with its line, and ends nothing else', () => {
+describe('a damaged object is named with its line, and other objects are read', () => {
   const KEY = objectKey('a', 'girl.deleted');
   const SOUND = objectKey('sound', 'girl.deleted', '2026-01-31T10');
   const lines = [1, 2, 3].map((number) => archiveLine(archived({ eventId: `event-${number}` })));
@@ -271,7 +271,7 @@ describe('a damaged object is named with its line, and ends nothing else', () =>
     { wrong: 'another outcome', text: JSON.stringify({ ...archived(), outcome: 'Lost' }) },
     { wrong: 'another event', text: JSON.stringify({ ...archived(), event: 'example.unknown' }) },
     { wrong: 'no time', text: JSON.stringify({ ...archived(), settledAt: 'yesterday' }) },
-  ])('$wrong: the lines around it are delivered', async ({ text }) => {
+  ])('$wrong: the lines around it are returned', async ({ text }) => {
     const { read, damage } = await readDamaged(
       gzipSync(`${lines[0]}${text}\n${lines[1]}${text}\n${lines[2]}`),
     );
@@ -279,7 +279,7 @@ describe('a damaged object is named with its line, and ends nothing else', () =>
     expect(damage).toMatchObject({ line: 2, message: `${KEY}: line 2 is no record, the first of 2` });
   });
 
-  test('cut off: what stands before is delivered', async () => {
+  test('truncated: the lines before are returned', async () => {
     // Random ids, so that the last compressed bytes belong to the end of the text.
     const many = Array.from({ length: 2_000 }, () => archived({ eventId: crypto.randomUUID() }));
     const bytes = gzipSync(many.map(archiveLine).join(''));
@@ -353,7 +353,7 @@ describe('a large object', () => {
   const records = () =>
     new ArchiveObject(operator.stack.with({ s3 }), 'large', 0, new AbortController().signal).records();
 
-  test('of 25 MB is streamed: no more is fetched than is read', async () => {
+  test('of 25 MB is streamed: only the part that is read is fetched', async () => {
     let furthest = 0;
     let read = 0;
     for await (const { line } of records()) {
@@ -365,13 +365,13 @@ describe('a large object', () => {
     expect(furthest).toBeLessThan(8 * 1024 * 1024);
   });
 
-  test('is not fetched any further if only its first record is read', async () => {
+  test('is not fetched further if only its first record is read', async () => {
     for await (const _ of records()) break;
     await closed;
     expect(compressed).toBeLessThan(8 * 1024 * 1024);
   });
 
-  test('continues behind its last line if the connection is lost', async () => {
+  test('continues after its last line if the connection is lost', async () => {
     losses = [5_000_000, 5_000_000, 12_000_000];
     const read = await all(records());
     const numbers = Array.from({ length: COUNT }, (_, index) => index + 1);
@@ -380,7 +380,7 @@ describe('a large object', () => {
     expect(requests).toBe(4);
   });
 
-  test('that brings nothing any more is given up', async () => {
+  test('that sends nothing any more is given up', async () => {
     losses = [1_000, 1_000, 1_000, 1_000];
     await expect(all(records())).rejects.toMatchObject({ code: 'ECONNRESET' });
     expect(requests).toBe(3);
@@ -401,7 +401,7 @@ describe('a filter', () => {
     { ids: ['none', 'abcdef01'] },
     { ids: ['request-1'] },
     { outcomes: ['Stale', 'Processed'] as const },
-  ])('%j admits the record', (filter) => {
+  ])('%j matches the record', (filter) => {
     expect(matches(filter, record)).toBe(true);
   });
 
@@ -412,11 +412,11 @@ describe('a filter', () => {
     { shop: 'shop' },
     { ids: ['none', 'request'] },
     { outcomes: ['Stale'] as const },
-  ])('%j does not admit the record', (filter) => {
+  ])('%j does not match the record', (filter) => {
     expect(matches(filter, record)).toBe(false);
   });
 
-  test('finds a shop whose id is too long for a key by its id', () => {
+  test('finds a shop whose id is too long for a key', () => {
     const shop = 's'.repeat(2_049);
     const long = archived({ shopId: `sha256:${sha256Hex(shop)}` });
     expect(matches({ shop }, long)).toBe(true);
@@ -431,11 +431,11 @@ describe('a filter', () => {
     outcomes: undefined,
   };
 
-  test('has what was typed, and nothing else', () => {
+  test('has only the given options', () => {
     expect(recordFilter({ ...untyped, events: [], shop: 'shop-1' })).toEqual({ shop: 'shop-1' });
   });
 
-  test('refuses a window that ends when it begins, or before', () => {
+  test('refuses an empty or negative window', () => {
     const window = (until: Date) => ({ ...untyped, events: undefined, since: settledAt, until });
     expect(() => recordFilter(window(settledAt))).toThrow(/^--until must be after --since: /);
     expect(recordFilter(window(later))).toEqual({ since: settledAt, until: later });

@@ -332,12 +332,12 @@ const stories: readonly {
   { name: 'nothing', facts: [], steps: [], states: ['unknown'] },
 ];
 
-describe('the steps of a delivery, and where it is', () => {
+describe('the steps of a delivery, and its place', () => {
   test.each(stories)('$name', ({ facts, steps, states }) => {
     expect(fold(facts)).toMatchObject({ steps, now: states.map((state) => ({ state })) });
   });
 
-  test('are the same for facts in any order, any number of times', () => {
+  test('are equal for facts in any order and number', () => {
     const anyFacts = fc.constantFrom(...stories).chain(({ facts }) =>
       fc.tuple(
         fc.constant(facts),
@@ -355,7 +355,7 @@ test.each(stories)('facts of one moment are in one order, whichever comes first:
   expect(fold([...atOnce].reverse())).toEqual(fold(atOnce));
 });
 
-test('of two deliveries of an event the dead letter comes first, and then what is tried again', () => {
+test('of two deliveries of an event the dead letter is listed first, then the one that is tried again', () => {
   const retrying = failed(61, 1, 30, { requestId: 'request-2', messageId: 'message-2' });
   const { now } = fold([accepted, again, retrying, failed(1, 1, 2), dead]);
   expect(now.map(({ state }) => state)).toEqual(['dead-letter', 'retrying']);
@@ -385,7 +385,7 @@ describe('the time of receipt', () => {
   });
 });
 
-test('a step has what its line says, and the place what to expect', () => {
+test('a step has the words of its log line, and the place has what to expect', () => {
   const cause = { error: 'TimeoutError', errorMessage: 'too slow' };
   const rejection = { reason: 'wrong-signature', sourceIp: '203.0.113.7' };
   const { steps, now } = fold([
@@ -407,7 +407,7 @@ test('a step has what its line says, and the place what to expect', () => {
   ]);
 });
 
-test('the archive says what a replay does', () => {
+test('the archive names a replay', () => {
   const { steps } = fold([accepted, processed, consumed(90, 'Processed', ofReplay), record(90, { replay })]);
   expect(steps.filter(({ origin }) => origin?.kind === 'replay')).toMatchObject([
     { kind: 'processed', origin: { kind: 'replay', ...replay } },
@@ -415,7 +415,7 @@ test('the archive says what a replay does', () => {
   ]);
 });
 
-test('equal failures in a row are one step, and others are not', () => {
+test('equal consecutive failures are one step, others are not', () => {
   const attempts = Array.from({ length: 4 }, (_, index) => failed(30 * index + 1, index + 1, 30));
   const other = failed(121, 5, 30, { error: 'Timeout' });
   const { steps } = fold([accepted, ...attempts, other]);
@@ -427,7 +427,7 @@ test('equal failures in a row are one step, and others are not', () => {
   expect(foldedAttempts(steps)[3]).toMatchObject({ at: at(1), until: at(91), nextAttemptAt: at(121) });
 });
 
-test('a line that is no JSON, or of an older version of the functions, takes nothing from the others', () => {
+test('a line that is not JSON, or of an older version of the functions, does not affect the others', () => {
   const line = (text: string): LineFact => ({
     kind: 'line',
     at: time(5),
@@ -442,12 +442,12 @@ test('a line that is no JSON, or of an older version of the functions, takes not
 
 const rowOf = (facts: Fact[]) => deliveryOf('request-1', facts, fold(facts));
 
-test('a row counts the attempts of its delivery, and none of a replay', () => {
+test('a row counts the attempts of its delivery, without those of a replay', () => {
   expect(rowOf([accepted, failed(1, 1, 2), consumed(3, 'Processed', { attempt: 2 })]).attempts).toBe(2);
   expect(rowOf([accepted, processed, consumed(90, 'Processed', ofReplay)]).attempts).toBe(1);
 });
 
-test('a row keeps the reason why its delivery was skipped after a replay', () => {
+test('a row keeps the reason why its delivery was skipped, after a replay too', () => {
   const stale = [accepted, consumed(1, 'Stale')];
   const replayed = consumed(90, 'Duplicate', ofReplay);
   expect(rowOf([...stale, replayed])).toMatchObject({ state: 'skipped', reason: 'newer-data' });
@@ -458,6 +458,6 @@ test('a row keeps the reason why its delivery was skipped after a replay', () =>
 test.each([
   { fields: ['timestamp', 'data.shop_id'], error: 'Invalid or missing: timestamp, data.shop_id' },
   { fields: ['body'], error: 'The body is not a JSON object' },
-])('a row names what makes a payload unusable: $fields', ({ fields, error }) => {
+])('a row names the problems of a payload: $fields', ({ fields, error }) => {
   expect(rowOf([received(0, 'Unusable', { fields })]).error).toBe(error);
 });

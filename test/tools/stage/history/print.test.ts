@@ -38,7 +38,7 @@ const story = traceOf([
   record(50, { replay }),
 ]);
 
-test('each step stands at its time, with how long after the one before it was', () => {
+test('each step has its time, and the duration since the previous one', () => {
   expect(text(story)).toBe(`shop.updated ${EVENT_ID} in stage prod in eu-west-1
 shop shop-1, the partner’s timestamp 2026-01-31T08:59:58.1Z
 
@@ -70,13 +70,13 @@ test.each([100, 60])('it fits a terminal of %d columns, and loses nothing', (wid
   expect(letters(lines.join(''))).toBe(letters(text(story).replace(EVENT_ID, EVENT_ID.slice(0, 8))));
 });
 
-test('text from outside cannot command the terminal', () => {
+test('outside text cannot control the terminal', () => {
   const trace = traceOf([received(0, 'ServerError', { errorMessage: '\u001b[2J' })]);
   expect(text(trace)).toContain('500: Error: \\u001b[2J');
   expect(text(trace)).not.toContain('\u001b[2J');
 });
 
-test('of many rejected requests with the same bytes some are shown, and the one that was asked about', () => {
+test('of many rejected requests with the same bytes some are printed, always including the requested one', () => {
   const many = Array.from({ length: 40 }, (_, index) => {
     return received(index, 'Rejected', { requestId: `rejected-${index}` });
   });
@@ -85,7 +85,7 @@ test('of many rejected requests with the same bytes some are shown, and the one 
   expect(shown).toContain('… and 34 more requests with these bytes, all answered 401');
 });
 
-describe('where it is', () => {
+describe('the place', () => {
   // Half a minute from the next boundary, in case the computer is slow.
   const soon = new Date(Date.now() + 90_000).toISOString();
   const since = new Date(Date.now() - 90_000).toISOString();
@@ -143,7 +143,7 @@ describe('where it is', () => {
   });
 });
 
-describe('what was looked through', () => {
+describe('the searched sources', () => {
   const archive = { state: 'searched', objects: 1, records: 2, damaged: [] } as const;
   test.each<[Partial<Sources>, string]>([
     [{ logs: { ...logs, truncated: true } }, 'There are more lines: narrow the window'],
@@ -166,7 +166,7 @@ describe('what was looked through', () => {
     expect(text({ ...story, sources: { logs, ...sources } })).toContain(expected);
   });
 
-  test('costs nothing here', () => {
+  test('cost nothing here', () => {
     expect(describeTrace(story, { ...stage, local: true }, 100).join('\n')).not.toContain('dollars');
   });
 });

@@ -49,7 +49,7 @@ const idsOf = (filter: DeliveryFilter, limit?: number) =>
   store.list(filter, limit).deliveries.map(({ id }) => id);
 
 describe('the list of deliveries', () => {
-  test('has the newest first, at most as many as are wanted, and says how many there are', () => {
+  test('has the newest first, up to the limit, and their total', () => {
     store.add(line('request-1', 'Accepted'), line('request-2', 'Accepted', {}, 2), processed('request-1'));
     expect(store.list({}, 1)).toMatchObject({ deliveries: [{ id: 'request-2', state: 'queued' }], total: 2 });
     expect(store.get('request-1')).toMatchObject({ state: 'processed', latencyMs: 1000 });
@@ -71,7 +71,7 @@ test.each([
   { shop: 'HOP', expected: ['request-2', 'request-1'] },
   // In SQL, `_` matches any character.
   { shop: '_1', expected: ['request-1'] },
-])('the list can be filtered by a part of the shop, whatever the case: $shop', ({ shop, expected }) => {
+])('the list can be filtered by a part of the shop, ignoring case: $shop', ({ shop, expected }) => {
   const exchange = {
     kind: 'exchange',
     ...{ status: 200, byReceiver: true, parked: false, method: 'POST', path: '/', headers: [] },
@@ -114,7 +114,7 @@ describe('a search', () => {
 });
 
 describe('changes', () => {
-  test('are told once, and can be asked for by the number of the last one that is known', async () => {
+  test('are reported once, and can be requested by the number of the last known one', async () => {
     const told: string[] = [];
     const end = store.subscribe((id) => told.push(id));
     store.add(line('request-1', 'Accepted'), line('request-2', 'Accepted'));
@@ -129,7 +129,7 @@ describe('changes', () => {
     expect(told).toEqual(['request-1', 'request-2', 'request-2']);
   });
 
-  test('are known without a question, soon', async () => {
+  test('are reported soon without a request', async () => {
     const told = new Promise((resolve) => store.subscribe(resolve));
     store.add(line('request-1', 'Accepted'));
     expect(await told).toBe('request-1');
@@ -140,7 +140,7 @@ describe('changes', () => {
   });
 });
 
-test('the oldest deliveries are removed with all that is known of them', () => {
+test('the oldest deliveries are removed with all their facts', () => {
   store.add(line('request-0', 'Accepted'));
   store.addPayload('request-0', Buffer.from('{"name":"first"}'));
   const { sequence } = store;
@@ -187,7 +187,7 @@ describe('a file', () => {
     expect(Buffer.from(after.payload('request-1') ?? []).toString()).toBe('{}');
   });
 
-  test('that is damaged begins empty', () => {
+  test('that is damaged is replaced by an empty one', () => {
     const file = join(folder, 'history.db');
     writeFileSync(file, 'no database');
     using opened = new HistoryStore(file);
@@ -218,11 +218,11 @@ describe('a request', () => {
       shopId: 'shop-1',
     },
     { what: '5 MB without an event', body: long },
-  ])('with $what shows event and shop as far as they can be seen', ({ body, event, shopId }) => {
+  ])('with $what has event and shop as far as they can be read', ({ body, event, shopId }) => {
     expect(exchangeFact({ ...exchange, body: Buffer.from(body) })).toMatchObject({ event, shopId });
   });
 
-  test('of a browser that opens the address is no delivery', () => {
+  test('of a browser that opens the address is not a delivery', () => {
     expect(exchangeFact({ ...exchange, method: 'GET', path: '/' })).toBeUndefined();
   });
 });
@@ -234,7 +234,7 @@ test.each([
   '{"message":"Ready","requestId":"request-1"}',
   // No request brought its message.
   '{"message":"Processed","eventId":"e","messageId":"m"}',
-])('a line that is about no request makes no row: %s', (text) => {
+])('a line about no request makes no row: %s', (text) => {
   using feed = new LocalFeed();
   feed.onLog({ text });
   expect(feed.store.size).toBe(0);

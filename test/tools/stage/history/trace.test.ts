@@ -133,7 +133,7 @@ async function awaited(answers: readonly Answer[], seconds = 60) {
 const RECEIVED: StepKind[] = ['received', 'queued', 'answered'];
 const ONCE: StepKind[] = [...RECEIVED, 'processed', 'archived'];
 
-describe('an ordinary delivery', () => {
+describe('a processed delivery', () => {
   let answer: Answer;
   let trace: Trace;
   // Its quotation mark is escaped in the payload.
@@ -144,7 +144,7 @@ describe('an ordinary delivery', () => {
     trace = await traced(answer.body.eventId);
   });
 
-  test('was received, queued, answered and processed, and is in the archive', async () => {
+  test('shows its receipt, queue, answer, attempts and archive record', async () => {
     expect(trace.history).toMatchObject({
       event: 'shop.updated',
       timestamp: expect.any(String),
@@ -174,7 +174,7 @@ describe('an ordinary delivery', () => {
     expect(await traced(id())).toMatchObject({ idIs, history: trace.history });
   });
 
-  test('is its history as JSON for programs', async () => {
+  test('is printed as JSON for programs', async () => {
     const { text } = await printed(answer.body.eventId, { json: true });
     expect(JSON.parse(text).history).toEqual(JSON.parse(JSON.stringify(trace.history)));
   });
@@ -185,18 +185,15 @@ describe('an ordinary delivery', () => {
       wrong: { ReceiverLogGroup: 'not-mine' },
       named: 'The logs could not be read, so rejected requests and failed attempts are missing: ',
     },
-  ])(
-    'is known by the rest if something may not be read, which is named: $wrong',
-    async ({ wrong, named }) => {
-      const stage = operator.stack.with({ outputs: { ...operator.stack.outputs, ...wrong } });
-      const { text, isWhole } = await printed(answer.body.eventId, { stage });
-      expect(text).toContain('Processed: ');
-      expect(text).toContain(named);
-      expect(isWhole).toBe(false);
-    },
-  );
+  ])('is shown without a source that may not be read, which is named: $wrong', async ({ wrong, named }) => {
+    const stage = operator.stack.with({ outputs: { ...operator.stack.outputs, ...wrong } });
+    const { text, isWhole } = await printed(answer.body.eventId, { stage });
+    expect(text).toContain('Processed: ');
+    expect(text).toContain(named);
+    expect(isWhole).toBe(false);
+  });
 
-  test('is known by the logs if the stage keeps no archive, but not by its webhookId', async () => {
+  test('is found in the logs if the stage keeps no archive, but not by its webhookId', async () => {
     const { ArchiveBucket: _, ...outputs } = operator.stack.outputs;
     const stage = operator.stack.with({ outputs });
     expect((await printed(answer.body.eventId, { stage })).text).toContain('The stage keeps no archive');
@@ -210,7 +207,7 @@ test('a webhookId of 300 characters finds its event', async () => {
   expect((await traced(webhookId)).history.eventId).toBe(body.eventId);
 });
 
-test('what was processed stays so, though the same bytes come again and are replayed', async () => {
+test('a processed delivery stays processed if the same bytes come again and are replayed', async () => {
   const body = shopUpdated();
   const first = await partner.post(body);
   await traced(first.body.eventId);
@@ -253,7 +250,7 @@ describe('while a table is throttled', () => {
     expect(step(trace, 'processed').attempt).toBe(2);
   });
 
-  test('a dead letter says until when it is kept; redriven, it is processed', async () => {
+  test('a dead letter says until when it is kept; after a redrive it is processed', async () => {
     stack.faults.inject({ service: 'dynamodb', kind: 'throttled' });
     const answer = await partner.post(shopUpdated());
     const { isGood, text, titles } = await awaited([answer]);
@@ -283,7 +280,7 @@ describe('while a table is throttled', () => {
 });
 
 // SQS gives the message up after two visibility timeouts of at least one second each.
-test('a consumer that dies leaves a dead letter, whose history has the crashes, also after its redrive', async () => {
+test('a dead letter of a consumer that crashes shows the crashes, also after its redrive', async () => {
   const restore = await crashConsumer(stack, operator, 'girl.deleted', 2);
   const answer = await partner.post({ event: 'girl.deleted', data: { girl_id: randomUUID() }, timestamp });
   const { isGood, text, titles } = await awaited([answer]);
@@ -306,7 +303,7 @@ test('a consumer that dies leaves a dead letter, whose history has the crashes, 
   expect(step(trace, 'processed').origin).toEqual({ kind: 'redriven' });
 });
 
-test('a request with a wrong signature says what was wrong, and shows nothing of it', async () => {
+test('a request with a wrong signature shows the reason, and nothing of its content', async () => {
   const body = shopUpdated();
   const signature = signBody(body, 'another-secret');
   const rejected = await partner.post(body, { signature });
@@ -363,7 +360,7 @@ test('a parked event that is redriven later belongs to its queue', async () => {
   expect(step(await traced(ids.eventId), 'processed').origin).toEqual({ kind: 'redriven' });
 });
 
-test('a delivery that was not accepted says what failed, and that it is repeated', async () => {
+test('a delivery that was not accepted shows the error, and that it is repeated', async () => {
   stack.faults.inject({ service: 'sqs', operation: 'SendMessage', kind: 'down' });
   const { body, status } = await partner.post(shopUpdated());
   stack.faults.clear();
@@ -384,7 +381,7 @@ test('a message that was sent by hand is distinguished', async () => {
   expect(step(trace, 'processed').origin).toEqual({ kind: 'by hand' });
 });
 
-describe('what the logs no longer have', () => {
+describe('an event that is no longer in the logs', () => {
   const settledAt = new Date(Date.now() - 50 * HOUR).toISOString();
   const webhookId = 'webhook-of-last-week';
   const record = archived({
@@ -420,14 +417,14 @@ describe('what the logs no longer have', () => {
     },
   );
 
-  test('is not found in another window, and the window is named', async () => {
+  test('is not found in another window, which is named', async () => {
     const since = new Date(Date.now() - HOUR);
     await expect(traceDelivery(operator.stack, record.eventId, { since, signal })).rejects.toThrow(
       `in the archive since ${since.toISOString()} (`,
     );
   });
 
-  test('is known as far as a damaged object can be read, which is named', async () => {
+  test('is shown as far as a damaged object can be read, which is named', async () => {
     const key = objectKey('damaged', 'shop.updated', settledAt.slice(0, 13));
     await putObject(operator.stack, key, Buffer.from('not gzip'));
     const { text, isWhole } = await printed(record.eventId);
@@ -437,8 +434,8 @@ describe('what the logs no longer have', () => {
   });
 });
 
-describe('what cannot be traced', () => {
-  test('is an id that several events begin with: they are named', async () => {
+describe('trace cannot find', () => {
+  test('an id with which several events begin: they are named', async () => {
     const ids = ['1', '2'].map((end) => `abcdef99${end.repeat(56)}`);
     for (const eventId of ids) {
       await operator.put(stack.outputs.ShopUpdatedQueueUrl, JSON.stringify(shopUpdated()), { eventId });
@@ -449,7 +446,7 @@ describe('what cannot be traced', () => {
     for (const id of ids) await expect(failure).rejects.toThrow(`${id} (shop.updated, `);
   });
 
-  test('is an id that nothing has: it says how far was looked, and who may know more', async () => {
+  test('an unknown id: it says where it searched, and who may know more', async () => {
     const failure = traceDelivery(operator.stack, 'q'.repeat(16), { signal });
     await expect(failure).rejects.toThrow(
       /^Nothing was found for 'q{16}' in the logs since \S+Z, in the archive since \S+Z \(\d+ records in \d+ objects/,
@@ -457,7 +454,7 @@ describe('what cannot be traced', () => {
     await expect(failure).rejects.toThrow('API Gateway answered it itself: see its access log');
   });
 
-  test('is nothing, or a window that ends before it begins', async () => {
+  test('an empty id, or in a window that ends before it begins', async () => {
     await expect(printed('')).rejects.toThrow(
       'The id is empty: give an event id, a request id, a message id or a webhookId',
     );
@@ -468,7 +465,7 @@ describe('what cannot be traced', () => {
   });
 });
 
-test('an interruption stops the query of the logs, which is paid by what it scans', async () => {
+test('an interruption stops the Logs Insights query, which is paid by what it scans', async () => {
   const interruption = new AbortController();
   const asked: string[] = [];
   const answers: Readonly<Record<string, object>> = {
@@ -490,7 +487,7 @@ test('an interruption stops the query of the logs, which is paid by what it scan
 });
 
 describe('waiting for deliveries', () => {
-  test('gives programs each history, the same bytes again as a delivery of its own', async () => {
+  test('returns each history for programs, with repeated bytes as another delivery', async () => {
     const body = shopUpdated();
     const answers = [await partner.post(body), await partner.post(body)];
     const deliveries = answers.map(({ body: { eventId, requestId } }) => ({
@@ -507,7 +504,7 @@ describe('waiting for deliveries', () => {
     }
   });
 
-  test('says what is still on its way after the limit', async () => {
+  test('names deliveries that are still on their way after the time limit', async () => {
     stack.faults.inject({ service: 'dynamodb', kind: 'slow', milliseconds: 1_500 });
     const { isGood, text, titles } = await awaited([await partner.post(shopUpdated())], 0.5);
     expect({ isGood, titles }).toEqual({ isGood: false, titles: ['received', 'queued', 'answered'] });
@@ -529,7 +526,7 @@ describe('a search', () => {
     readonly stage?: typeof operator.stack;
   }
 
-  test('lists deliveries by payload, shop and id, whatever the case, and says what it left out', async () => {
+  test('lists deliveries by payload, shop and id, ignoring case, and says what it left out', async () => {
     const marker = `Marker-${randomUUID()}`;
     const data = { shop_id: `shop-${marker}`, name: `say "${marker}"` };
     const { body } = await partner.post(shopUpdated({}, data));
@@ -544,7 +541,7 @@ describe('a search', () => {
     }
   });
 
-  test('finds a reason, and an error as it is printed', async () => {
+  test('finds a reason, and an error as printed', async () => {
     stack.faults.inject({ service: 'dynamodb', kind: 'throttled' });
     const failed = await partner.post(shopUpdated());
     await traced(failed.body.eventId, (trace) => kinds(trace).includes('failed'));
@@ -567,7 +564,7 @@ describe('a search', () => {
     expect(text).toMatch(/^Nothing was found for 'shop-1' in what was searched\.\n/);
   });
 
-  test('names what may not be read', async () => {
+  test('names sources that may not be read', async () => {
     const outputs = { ...operator.outputs, ReceiverLogGroup: 'not-mine', ArchiveBucket: 'not-mine' };
     const { isWhole, text } = await search('x', { stage: operator.stack.with({ outputs }) });
     expect(isWhole).toBe(false);
@@ -591,12 +588,12 @@ describe('the commands', () => {
     expect(stdout).toMatch(/\nProcessed: Finished at \S+\.\n$/);
   });
 
-  test('send --wait waits for nothing if the delivery is not accepted', async () => {
+  test('send --wait does not wait if the delivery is not accepted', async () => {
     const { code, stdout } = await run('send', 'shop.updated', '--wait', '--bad-signature');
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^401 .*\n$/) });
   });
 
-  test('send --again sends the bytes of the payload bucket once more', async () => {
+  test('send --again sends the bytes of the payload bucket again', async () => {
     const { body } = await partner.post(shopUpdated({}, { name: 'x'.repeat(1_200_000) }));
     await traced(body.eventId);
     const { code, stdout, stderr } = await run(

@@ -95,7 +95,7 @@ describe('following logs', () => {
   }
 
   describe('lines', () => {
-    test('of all functions come in order of time, from a time on', async () => {
+    test('of all functions are in order of time, from a start time on', async () => {
       write('receiver', 'too old', 61);
       write('shop.updated', 'second', 10);
       write('receiver', 'first', 20);
@@ -109,7 +109,7 @@ describe('following logs', () => {
       ]);
     });
 
-    test('come as they are written, each once, also with the same text and time', async () => {
+    test('are printed once as they are written, also with equal text and time', async () => {
       await using following = follow();
       const texts = Array.from({ length: 20 }, (_, index) => `line ${index}`);
       for (const text of texts) {
@@ -122,7 +122,7 @@ describe('following logs', () => {
       expect(following.texts()).toEqual([...texts, 'twin', 'twin']);
     });
 
-    test('that CloudWatch shows late come all the same, once', async () => {
+    test('that CloudWatch shows late are still printed once', async () => {
       write('receiver', 'on time');
       await using following = follow();
       await following.has('on time');
@@ -133,7 +133,7 @@ describe('following logs', () => {
       expect(following.texts()).toEqual(['on time', 'late']);
     });
 
-    test('of functions that are not asked for stay away', async () => {
+    test('of other functions are left out', async () => {
       write('receiver', 'other');
       write('shop.updated', 'wanted');
       await using following = follow({ functions: ['shop.updated'] });
@@ -141,7 +141,7 @@ describe('following logs', () => {
       expect(following.texts()).toEqual(['wanted']);
     });
 
-    test('that fill several pages come all, and a throttled page is read where it was', async () => {
+    test('on several pages are all printed, and a throttled page is read again', async () => {
       const texts = Array.from({ length: 300 }, (_, index) => `${index} ${'x'.repeat(10_000)}`);
       for (const text of texts) write('receiver', text);
       isThrottled = (request) => request % 2 === 0;
@@ -155,7 +155,7 @@ describe('following logs', () => {
   });
 
   describe('throttling', () => {
-    test('by AWS’ quota for the account costs time, and no line', async () => {
+    test('by AWS’ quota for the account costs time, but no line', async () => {
       isThrottled = (request) => request % 6 === 0;
       await using following = follow();
       const expected = functionNames.flatMap((name) => [0, 1, 2].map((index) => `${name} ${index}`));
@@ -166,7 +166,7 @@ describe('following logs', () => {
       expect(following.problems).toEqual([]);
     });
 
-    test('makes it ask less and less, and at the old pace when it is over', async () => {
+    test('slows the requests down, until it is over', async () => {
       isThrottled = () => true;
       await using following = follow({ functions: ['receiver'] });
       await sleep(600);
@@ -195,7 +195,7 @@ describe('following logs', () => {
         },
       ]);
 
-    test('is reported once, while the others are followed, and is read as soon as it may be', async () => {
+    test('is reported once, while the others are followed, and is read as soon as it is allowed', async () => {
       permit('shop.updated');
       const credentials = { accessKeyId: 'READER', secretAccessKey: 'any' };
       const logs = new CloudWatchLogsClient({ endpoint: endpoint.url, region: REGION, credentials });
@@ -222,7 +222,7 @@ describe('following logs', () => {
     });
   });
 
-  test('ends at once while it waits, and while it is throttled', async () => {
+  test('is stopped at once while it waits or is throttled', async () => {
     write('receiver', 'line');
     const following = follow({ pollMilliseconds: 60 * SECOND });
     await following.has('line');
@@ -261,7 +261,7 @@ describe('lines of deliveries', () => {
     { line: { ...report('timeout'), type: 'platform.runtimeDone' }, passed: false },
     { line: { level: 'ERROR', requestId: '1', message: { errorType: 'Error' } }, passed: true },
     { line: '{"message":', passed: true },
-  ])('are what a function writes of its work, and what ended it: $line', ({ line, passed }) => {
+  ])('show the work and the end of a function: $line', ({ line, passed }) => {
     expect(passes({}, line)).toBe(passed);
   });
 
@@ -286,11 +286,11 @@ describe('lines of deliveries', () => {
     { id: 'message-1', passed: true },
     { id: 'abcdef02', passed: false },
     { id: '0123456789', passed: false },
-  ])('can be filtered by an id or its beginning: $id', ({ id, passed }) => {
+  ])('can be filtered by an id or its prefix: $id', ({ id, passed }) => {
     expect(passes({ id }, { message: 'Processed', ...ids })).toBe(passed);
   });
 
-  test('can be filtered by an id in a line that is no JSON, and by none that no line can have', () => {
+  test('can be filtered by an id in a line that is not JSON', () => {
     expect(passes({ id: 'Request-1=' }, 'RequestId: Request-1= Task timed out')).toBe(true);
     expect(passes({ id: 'Request-1=' }, 'RequestId: Request-2= Task timed out')).toBe(false);
     expect(() => deliveryFilter({ id: 'abc' })).toThrow(/^No log line can have the id 'abc'/);

@@ -67,7 +67,7 @@ async function shown(name: string, options: Partial<Parameters<typeof show>[2]> 
 }
 
 describe('list', () => {
-  test('counts what waits on every queue that nothing consumes, and says what to do next', async () => {
+  test('counts messages on every queue without a consumer, and names the next step', async () => {
     await putMany(2);
     await operator.put(unrouted, '{}', { event: 'example.unknown' });
     expect((await listed()).replaceAll(/ +/g, ' ').split('\n')).toEqual([
@@ -113,7 +113,7 @@ describe('list', () => {
     for (const QueueUrl of queues) await operator.queues.client.send(new PurgeQueueCommand({ QueueUrl }));
   });
 
-  test('shows a dead letter that somebody holds, and how to see why', async () => {
+  test('shows a dead letter in flight, and how to see why', async () => {
     const release = await operator.hold(operator.outputs.GirlCreatedDeadLetterQueueUrl);
     const text = await listed();
     await release();
@@ -150,7 +150,7 @@ describe('list, of a message in flight,', () => {
     return text;
   }
 
-  test('names its failures so far and its next attempt', async () => {
+  test('shows its failures and its next attempt', async () => {
     const text = await listedWith(failure(30));
     expect(text).toMatch(/\nshop\.updated +0 +1 +1 retrying\n/);
     expect(text).toMatch(
@@ -160,7 +160,7 @@ describe('list, of a message in flight,', () => {
     );
   });
 
-  test('shortens its id on a terminal, and fits it', async () => {
+  test('shortens its id on a terminal, to fit the width', async () => {
     const text = await listedWith(failure(30), { width: 60 });
     expect(text).toContain(DEAD.eventId.slice(0, 8));
     expect(text).not.toContain(DEAD.eventId);
@@ -168,7 +168,7 @@ describe('list, of a message in flight,', () => {
     expect(Math.max(...cells.map(({ length }) => length))).toBeLessThanOrEqual(60);
   });
 
-  test('gives programs JSON with whole ids', async () => {
+  test('prints JSON with whole ids for programs', async () => {
     const found = JSON.parse(await listedWith(failure(30), { json: true, width: 60 }));
     expect(found.queues).toContainEqual({ queue: 'shop.updated', messages: 0, inFlight: 0, delayed: 0 });
     expect(found.eventQueues).toContainEqual({
@@ -181,13 +181,13 @@ describe('list, of a message in flight,', () => {
     expect(found.inFlight).toEqual([]);
   });
 
-  test('says that it is being processed if it has not failed, or is tried again', async () => {
+  test('shows it as being processed if it has not failed, or is tried again', async () => {
     const text = await listedWith(failure(1));
     expect(text).toMatch(/\nshop\.updated +0 +1 +1 being processed\n/);
     expect(text).not.toContain('All these queues are empty');
   });
 
-  test('says that it may be hidden after a crash of its consumer', async () => {
+  test('shows that it may be hidden after a crash of its consumer', async () => {
     const record = { requestId: 'invocation-1', status: 'error', errorType: 'Runtime.ExitError' };
     const text = await listedWith({ time: now(-5_000), type: 'platform.report', record });
     expect(text).toMatch(
@@ -209,7 +209,7 @@ describe('list, of a message in flight,', () => {
   });
 });
 
-describe('the queues that a removed event has left', () => {
+describe('the queues of a removed event', () => {
   const [Queue, DeadLetterQueue] = ['ShopClosedQueue0A1B2C3D', 'ShopClosedDeadLetterQueue4E5F6A7B-X9Y8Z7'];
   const left: string[] = [];
   beforeAll(async () => {
@@ -221,7 +221,7 @@ describe('the queues that a removed event has left', () => {
     for (const QueueUrl of left) await operator.queues.client.send(new DeleteQueueCommand({ QueueUrl }));
   });
 
-  test('are listed and shown with what is on them, and none of another stage', async () => {
+  test('are listed and shown with their messages, without those of other stages', async () => {
     await operator.taken(left[0]);
     await operator.taken(left[1]);
     await operator.put(left[0], shopUpdated('shop-1'));
@@ -237,7 +237,7 @@ describe('the queues that a removed event has left', () => {
     expect(text).toContain(`Nothing consumes them. Keep a copy: npm run dlq -- export ${DeadLetterQueue}`);
   });
 
-  test('are unknown if they cannot be listed, and why', async () => {
+  test('are unknown if they cannot be listed, with the reason', async () => {
     // Without the SDK's retries, which take seconds.
     const stack = operator.stack.with({
       sqs: replied(new SQSClient(aws.operator), (name) => {
@@ -261,7 +261,7 @@ describe('the queues that a removed event has left', () => {
 });
 
 describe('show', () => {
-  test('tells why a dead letter is there and how to find its traces, and not what the partner sent', async () => {
+  test('tells why a dead letter is there and how to find its traces, without the payload', async () => {
     const id = await operator.put(dead, shopUpdated('shop-1'), DEAD);
     const text = await shown('shop.updated');
     const { failureReason, failedAt, receivedAt, eventId, requestId } = DEAD;
@@ -277,7 +277,7 @@ describe('show', () => {
     expect(await shown('shop.updated')).toContain(`    2 × ${DEAD.failureReason}\n    1 × rare\n`);
   });
 
-  test('with --json gives programs all of it, and what the partner sent if it is asked for', async () => {
+  test('with --json prints everything for programs, and the payload on request', async () => {
     const messageId = await operator.put(dead, shopUpdated('shop-1'), DEAD);
     const { failureReason: reason, ...noted } = DEAD;
     const [sentAt, receives] = [expect.any(String), expect.any(Number)];
@@ -292,14 +292,14 @@ describe('show', () => {
     expect(JSON.parse(await shown('quarantine', { json: true })).messages).toEqual([]);
   });
 
-  test('shows what quarantine wraps, such that it cannot command the terminal', async () => {
+  test('shows the content of a quarantined message, which cannot control the terminal', async () => {
     await operator.put(quarantine, quarantined(Buffer.from('{"\u001b[2J')), { reason: 'body must be JSON' });
     const text = await shown('quarantine', { payload: true });
     expect(text).toContain('body must be JSON');
     expect(text).toContain('{"\\u001b[2J');
   });
 
-  test('says of an unrouted event whether it has a consumer now', async () => {
+  test('tells whether an unrouted event has a consumer now', async () => {
     await operator.put(unrouted, '{}', { event: 'example.unknown' });
     const text = await shown('unrouted');
     expect(text).toContain("event kind 'example.unknown' had no consumer");
@@ -308,14 +308,14 @@ describe('show', () => {
     expect(await shown('unrouted')).toContain('has a consumer now');
   });
 
-  test('says when there are more', async () => {
+  test('says if there are more', async () => {
     await putMany(3);
     const text = await shown('shop.updated', { limit: 2 });
     expect(text).toContain('2 messages of about 3 on the dead-letter queue of shop.updated');
     expect(text).toContain('There may be more. To see up to 20: --limit 20');
   });
 
-  test('tells an empty queue from one whose messages somebody holds', async () => {
+  test('distinguishes an empty queue from one whose messages are in flight', async () => {
     const empty = 'Nothing to show: the dead-letter queue of shop.updated is empty';
     expect(await shown('shop.updated')).toBe(empty);
     const release = await operator.hold(dead);
@@ -323,7 +323,7 @@ describe('show', () => {
     await release();
   });
 
-  test('of an unknown queue names all', async () => {
+  test('of an unknown queue names all queues', async () => {
     const all = [...eventNames, 'quarantine', 'unrouted'].join(', ');
     await expect(shown('example.unknown')).rejects.toThrow(
       `No queue 'example.unknown' in the stack of ${operator.outputsFile}. One of: ${all}`,
@@ -341,7 +341,7 @@ describe('export', () => {
     return { complete, said: operation.said, lines };
   }
 
-  test('writes each message with its attributes and what the partner sent, and removes nothing', async () => {
+  test('writes each message with its attributes and payload, and removes nothing', async () => {
     const messageId = await operator.put(dead, shopUpdated('shop-1'), DEAD);
     const sentAt = expect.stringMatching(/^\d{4}-.*Z$/);
     const message = { queue: 'shop.updated', messageId, sentAt, attributes: DEAD };
@@ -353,12 +353,12 @@ describe('export', () => {
   test.each([
     { bytes: Buffer.from('{"event":'), expected: { body: '{"event":' } },
     { bytes: Buffer.from([0xff, 0xfe]), expected: { bodyBase64: '//4=' } },
-  ])('writes what quarantine wraps as text, and other bytes as base64: $expected', async (row) => {
+  ])('writes quarantined payloads as text, and other bytes as base64: $expected', async (row) => {
     await operator.put(quarantine, quarantined(row.bytes), { reason: 'x' });
     expect((await exported('quarantine')).lines).toMatchObject([row.expected]);
   });
 
-  test('fetches a payload that was too large for a message, and says which is gone', async () => {
+  test('reads a payload that was too large for a message, and names missing ones', async () => {
     const Key = 'shop.updated/large';
     await operator.stack.s3.send(new PutObjectCommand({ Bucket: PayloadBucket, Key, Body: 'large' }));
     await operator.put(dead, JSON.stringify({ payloadKey: Key }), { ...DEAD, payloadKey: Key });
@@ -371,12 +371,12 @@ describe('export', () => {
     );
   });
 
-  test('says that there is nothing', async () => {
+  test('says that a queue is empty', async () => {
     const said = ['Nothing to export: the quarantine queue is empty'];
     expect(await exported('quarantine')).toEqual({ complete: true, said, lines: [] });
   });
 
-  test('goes to a file that only its owner can read, and never over another', async () => {
+  test('writes a file that only its owner can read, and overwrites none', async () => {
     const file = operator.path('dead.jsonl');
     await using destination = new Destination(file);
     await destination.write('line\n');
@@ -385,7 +385,7 @@ describe('export', () => {
     expect(await readFile(file, 'utf8')).toBe('line\n');
   });
 
-  test('whose reader ends early is no error, and gives the messages back', async () => {
+  test('returns the messages if its reader ends early', async () => {
     await putMany(60);
     const typed = `${process.execPath} tools/cli/commands/entry.js dlq export shop.updated --outputs ${operator.outputsFile}`;
     const shell = project.spawn(['bash', '-c', `set -o pipefail; ${typed} | head -1`]);
@@ -396,11 +396,11 @@ describe('export', () => {
   });
 });
 
-describe('a walk over a queue', () => {
+describe('reading a queue', () => {
   const countVisible = async () =>
     (await walk(operator.stack, dead, { signal: never }, async () => 'kept')).seen;
 
-  test('visits each message once and leaves all of them visible', async () => {
+  test('visits each message once and leaves all visible', async () => {
     await putMany(23);
     const visited = new Set<string>();
     const result = await walk(operator.stack, dead, { signal: never }, async ({ body }) => {
@@ -412,7 +412,7 @@ describe('a walk over a queue', () => {
     expect(await countVisible()).toBe(23);
   });
 
-  test('deletes what was settled, and only that', async () => {
+  test('deletes only settled messages', async () => {
     await putMany(12);
     await walk(operator.stack, dead, { signal: never }, async ({ body }) =>
       body.endsWith('1') ? 'settled' : 'kept',
@@ -427,7 +427,7 @@ describe('a walk over a queue', () => {
     expect(await countVisible()).toBe(15);
   });
 
-  test('gives everything back if a visit fails', async () => {
+  test('returns everything if a visit fails', async () => {
     await putMany(3);
     const failing = walk(operator.stack, dead, { signal: never }, async ({ body }) => {
       if (body === 'message 1') throw new Error('no');
@@ -437,7 +437,7 @@ describe('a walk over a queue', () => {
     expect(await countVisible()).toBe(3);
   });
 
-  test('gives everything back if it is interrupted, with the page that it has begun done', async () => {
+  test('returns everything if it is interrupted, and finishes the current page', async () => {
     await putMany(15);
     const interruption = new AbortController();
     const { seen } = await walk(operator.stack, dead, { signal: interruption.signal }, async () => {
@@ -449,7 +449,7 @@ describe('a walk over a queue', () => {
   });
 });
 
-test('a redriven message that SQS moved afterwards does not show its earlier failure', () => {
+test('a redriven message that SQS moved later does not show its earlier failure', () => {
   const noted = { failureReason: { DataType: 'String', StringValue: 'the table was away' } };
   const reason = (attributes: typeof noted | object, movedBySqs: boolean) =>
     reasonOf({ attributes: { ...attributes }, movedBySqs }, { kind: 'dead-letter' });
@@ -458,11 +458,11 @@ test('a redriven message that SQS moved afterwards does not show its earlier fai
   expect(reason({}, false)).toMatch(/^SQS moved it after too many receives/);
 });
 
-describe('messages that wait for a person', () => {
+describe('messages for review', () => {
   const isDead = ({ eventId }: WaitingMessage) => eventId === DEAD.eventId;
   const found = (fits = isDead, signal = never) => waitingMessages(operator.stack, fits, signal);
 
-  test('are found on every queue with what is known of each, and stay where they are', async () => {
+  test('are found on every queue with their facts, and stay there', async () => {
     const body = shopUpdated('shop-1');
     const messageId = await operator.put(dead, body, DEAD);
     await operator.put(unrouted, body, { ...DEAD, event: 'shop.closed' });
@@ -479,13 +479,13 @@ describe('messages that wait for a person', () => {
     expect(await shown('shop.updated')).toContain('2 messages on');
   });
 
-  test('are known by their bytes if they were sent by hand', async () => {
+  test('are identified by their bytes if they were sent by hand', async () => {
     await operator.put(dead, shopUpdated('shop-1'));
     const { messages } = await found(({ eventId }) => eventId === sha256Hex(shopUpdated('shop-1')));
     expect(messages).toMatchObject([{ requestId: undefined, failureReason: undefined }]);
   });
 
-  test('may be more if somebody holds a message or the search is interrupted', async () => {
+  test('may be incomplete if some are in flight or the search is interrupted', async () => {
     await putMany(1);
     expect((await found(isDead, AbortSignal.abort())).complete).toBe(false);
     const release = await operator.hold(operator.outputs.UserUpdatedDeadLetterQueueUrl);

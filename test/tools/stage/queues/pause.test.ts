@@ -23,7 +23,7 @@ const EVENT = 'shop.updated';
 const DAY = 24 * 60 * 60;
 
 // Takes 6 s: a paused event source finishes its last poll first.
-test('while an event is paused it is accepted and waits, and the others go on; resumed, it has its effect', async () => {
+test('a paused event is accepted and waits, other events continue, and a resume processes it', async () => {
   const stack = await sharedStack();
   const operator = await Operator.create(stack);
   const [partner, tables] = [new Partner(stack.outputs.WebhookUrl), new Tables(stack.operator)];
@@ -47,7 +47,7 @@ test('while an event is paused it is accepted and waits, and the others go on; r
   await operator.close();
 });
 
-describe('with an event source of its own', () => {
+describe('with a separate event source', () => {
   let aws: TestAws;
   let operator: Operator;
   let cloudwatch: CloudWatchClient;
@@ -132,7 +132,7 @@ describe('with an event source of its own', () => {
     waiting: ['OK', threshold],
   };
 
-  test('the alarm’s mail says who paused it and why, and that it is resumed', async () => {
+  test('the alarm’s mail says who paused it and why, and later that it is resumed', async () => {
     const url = await operator.queues.subscribe(aws.outputs.AlarmTopicArn, 'mails');
     const mail = async () => JSON.parse((await operator.queues.take(url)).Body ?? '');
     const AlarmName = aws.outputs.ShopUpdatedPausedAlarm;
@@ -152,7 +152,7 @@ describe('with an event source of its own', () => {
     });
   });
 
-  test('a pause whose event source somebody turned on is reported again by the next one', async () => {
+  test('a pause is reported again by the next one if somebody turned the event source on', async () => {
     await set('ShopUpdatedPausedAlarm', 'ALARM', 'Paused by somebody: long ago');
     const url = await operator.queues.subscribe(aws.outputs.AlarmTopicArn, 'mails-again');
     await act(paused());
@@ -164,7 +164,7 @@ describe('with an event source of its own', () => {
   });
 
   describe('the alarm on age', () => {
-    test('rings in a pause only a day before something is lost, and again for what stays after it', async () => {
+    test('fires in a pause only a day before messages are lost, and again for messages that stay', async () => {
       await act(paused());
       expect((await alarms()).waiting).toEqual(['OK', thresholdInPause]);
       await set('ShopUpdatedWaitingAlarm', 'ALARM', 'A message is old');
@@ -172,7 +172,7 @@ describe('with an event source of its own', () => {
       expect(await alarms()).toEqual(RESUMED);
     });
 
-    test('rings again if it comes on at the moment of the resume', async () => {
+    test('fires again at the resume', async () => {
       await act(paused());
       const client = replied(new CloudWatchClient(aws.operator), async (name) => {
         if (name === 'PutMetricAlarmCommand') await set('ShopUpdatedWaitingAlarm', 'ALARM', 'It is old');
@@ -195,7 +195,7 @@ describe('with an event source of its own', () => {
     });
   });
 
-  describe('how long nothing is lost', () => {
+  describe('the time until messages are lost', () => {
     const pausedAgain = async (of = stack) => {
       await set('ShopUpdatedPausedAlarm', 'OK', 'So that it can be paused once more');
       return act(paused(), of);
@@ -208,7 +208,7 @@ describe('with an event source of its own', () => {
       expect(until - Date.now()).toBeLessThan(7 * DAY * 1000 + 1_000);
     });
 
-    test('is less by the age of what waits, if CloudWatch knows it', async () => {
+    test('is shorter by the age of the oldest message, if CloudWatch knows it', async () => {
       await act(paused());
       await operator.put(aws.outputs.ShopUpdatedQueueUrl, '{}');
       expect(await pausedAgain()).toContain(
@@ -223,7 +223,7 @@ describe('with an event source of its own', () => {
       expect(said).toMatch(/Nothing is lost until \S+Z, for [45] d/);
     });
 
-    test('is four hours less if something backs off, whose age CloudWatch leaves out', async () => {
+    test('is four hours shorter if a message backs off, whose age CloudWatch leaves out', async () => {
       const release = await operator.hold(aws.outputs.ShopUpdatedQueueUrl);
       const said = await act(paused());
       expect(said).toMatch(/Nothing is lost until \S+Z, for 6 d (20|19) h/);
@@ -231,8 +231,8 @@ describe('with an event source of its own', () => {
     });
   });
 
-  describe('a command that cannot do its work says so in one line', () => {
-    test('pause of what is paused: since when, by whom and why', async () => {
+  describe('a command that cannot do its work reports it in one line', () => {
+    test('pause of a paused event: since when, by whom and why', async () => {
       await act(paused());
       await expect(act(paused('Another one'))).rejects.toMatchObject({
         name: 'CommandError',
@@ -242,7 +242,7 @@ describe('with an event source of its own', () => {
       });
     });
 
-    test('resume of what is not paused', async () => {
+    test('resume of an event that is not paused', async () => {
       await expect(act(resume)).rejects.toThrow(
         `shop.updated is not paused in the stack of ${operator.outputsFile}`,
       );
@@ -265,8 +265,8 @@ describe('with an event source of its own', () => {
     );
   });
 
-  describe('a command that ended half-way is completed by repeating it', () => {
-    test('Ctrl-C while batches end: it says so, and the alarm on age does not wait for the pause yet', async () => {
+  describe('a half-finished command is completed by repeating it', () => {
+    test('Ctrl-C while batches end: it is reported, and the age alarm keeps its threshold', async () => {
       const operation = { ...operator.operation(AbortSignal.abort()), stack };
       expect(await pause(operation, EVENT, REASON)).toBe(false);
       expect(operation.said.at(-1)).toMatch(
@@ -285,7 +285,7 @@ describe('with an event source of its own', () => {
       expect(await alarms()).toEqual(PAUSED);
     });
 
-    test('an alarm cannot be set: the one on age rings as before', async () => {
+    test('an alarm cannot be set: the age alarm fires as before', async () => {
       refused.add('SetAlarmStateCommand');
       await expect(act(paused())).rejects.toThrow(
         /^The event source of shop\.updated is off, but its alarms are not set yet: AccessDenied: not authorized\. Repeat the command to complete it$/,
@@ -293,7 +293,7 @@ describe('with an event source of its own', () => {
       expect((await alarms()).waiting).toEqual(['OK', threshold]);
     });
 
-    test('the threshold cannot be set: who paused it first stays', async () => {
+    test('the threshold cannot be set: the first person stays named', async () => {
       refused.add('PutMetricAlarmCommand');
       await expect(act(paused())).rejects.toThrow('but its alarms are not set yet');
       expect(await alarms()).toEqual({ ...PAUSED, waiting: ['OK', threshold] });
@@ -302,14 +302,14 @@ describe('with an event source of its own', () => {
       expect(await alarms()).toEqual(PAUSED);
     });
 
-    test('the event source cannot be turned off: everything is as it was', async () => {
+    test('the event source cannot be turned off: everything is restored', async () => {
       const before = await alarms();
       refused.add('UpdateEventSourceMappingCommand');
       await expect(act(paused())).rejects.toMatchObject({ name: 'AccessDenied', $metadata: {} });
       expect(await alarms()).toEqual(before);
     });
 
-    test('the event source was on again, and the alarms not set back', async () => {
+    test('the event source was on again, but the alarms were not reset', async () => {
       await act(paused());
       refused.add('PutMetricAlarmCommand');
       await expect(act(resume)).rejects.toThrow(
@@ -323,7 +323,7 @@ describe('with an event source of its own', () => {
   });
 
   describe('list', () => {
-    test('shows what is paused, for how long, by whom and why, and how to resume it', async () => {
+    test('shows what is paused, how long, by whom and why, and how to resume it', async () => {
       expect(await listed()).not.toContain('Paused:');
       await act(paused());
       await operator.put(aws.outputs.ShopUpdatedQueueUrl, '{}');
@@ -340,7 +340,7 @@ describe('with an event source of its own', () => {
       ]);
     });
 
-    test('says why it is unknown what is paused', async () => {
+    test('says why pauses are unknown', async () => {
       refused.add('DescribeAlarmsCommand');
       expect(await listed()).toContain('What is paused is unknown: AccessDenied: not authorized');
     });

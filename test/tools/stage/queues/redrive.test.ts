@@ -10,7 +10,7 @@ import { Tables } from '../../../support/tables.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { DEAD, Operator, shopUpdated } from './support.ts';
 
-describe('where nothing consumes', () => {
+describe('without consumers', () => {
   let aws: TestAws;
   let operator: Operator;
   let dead: string | undefined;
@@ -34,7 +34,7 @@ describe('where nothing consumes', () => {
     redriveAll(operation, operator.queue('shop.updated'));
 
   describe('redrive of an event', () => {
-    test('moves every dead letter to the queue of the event, also those that a consumer put there', async () => {
+    test('moves every dead letter to the queue of the event, also those that a consumer wrote', async () => {
       for (let count = 0; count < 12; count += 1) await operator.put(dead, shopUpdated('shop-1'), DEAD);
       const operation = operator.operation();
       expect(await redriveShopUpdated(operation)).toBe(true);
@@ -48,14 +48,14 @@ describe('where nothing consumes', () => {
       );
     });
 
-    test('of messages that somebody holds is refused with the reason', async () => {
+    test('of messages in flight is refused with the reason', async () => {
       await operator.hold(operator.outputs.UserUpdatedDeadLetterQueueUrl);
       await expect(redriveAll(operator.operation(), operator.queue('user.updated'))).rejects.toThrow(
         'Nothing to redrive: the dead-letter queue of user.updated has 1 message in flight',
       );
     });
 
-    test('follows the one that is under way', async () => {
+    test('follows a running one', async () => {
       for (let count = 0; count < 3; count += 1) await operator.put(dead, shopUpdated('shop-1'), DEAD);
       const first = redriveAll(operator.operation(), operator.queue('shop.updated'), 2);
       const second = operator.operation();
@@ -84,7 +84,7 @@ describe('where nothing consumes', () => {
   });
 
   describe('redrive of single messages', () => {
-    test('moves those, with their attributes, and without how they failed', async () => {
+    test('moves them with their attributes, but without their failure', async () => {
       await operator.put(dead, shopUpdated('shop-1'), DEAD);
       const id = await operator.put(dead, shopUpdated('shop-2'), DEAD);
       const operation = operator.operation();
@@ -101,7 +101,7 @@ describe('where nothing consumes', () => {
       }).toEqual({ body: shopUpdated('shop-2'), attributes: carried });
     });
 
-    test('says which one is not there, and moves the others', async () => {
+    test('names a missing one, and moves the others', async () => {
       const id = await operator.put(dead, shopUpdated('shop-1'), DEAD);
       const operation = operator.operation();
       expect(await redriveEach(operation, operator.queue('shop.updated'), [id, 'no-such-id'])).toBe(false);
@@ -111,7 +111,7 @@ describe('where nothing consumes', () => {
       ]);
     });
 
-    test('is refused where none is there', async () => {
+    test('is refused if all are missing', async () => {
       await operator.put(dead, shopUpdated('shop-1'), DEAD);
       await expect(
         redriveEach(operator.operation(), operator.queue('shop.updated'), ['no-such-id']),
@@ -119,7 +119,7 @@ describe('where nothing consumes', () => {
       expect(await operator.queues.count(dead)).toBe(1);
     });
 
-    test('keeps what cannot be sent', async () => {
+    test('keeps messages that cannot be sent', async () => {
       const id = await operator.put(dead, shopUpdated('shop-1'), DEAD);
       const outputs = { ...operator.outputs, ShopUpdatedQueueUrl: `${source}-that-is-gone` };
       const operation = { ...operator.operation(), stack: operator.stack.with({ outputs }) };
@@ -129,7 +129,7 @@ describe('where nothing consumes', () => {
   });
 
   describe('redrive of unrouted', () => {
-    test('moves what has a consumer by now; the rest stays and is counted', async () => {
+    test('moves messages that have a consumer now, and counts the rest', async () => {
       await operator.put(unrouted, shopUpdated('shop-1'), { event: 'shop.updated' });
       await operator.put(unrouted, '{}', { event: 'example.unknown' });
       await operator.put(unrouted, '{}', { event: 'example.unknown' });
@@ -161,7 +161,7 @@ describe('where nothing consumes', () => {
   });
 });
 
-describe('where the stack runs', () => {
+describe('with consumers', () => {
   let stack: SharedStack;
   let operator: Operator;
   let tables: Tables;
@@ -185,7 +185,7 @@ describe('where the stack runs', () => {
   const redriveQuarantine = (operation = operator.operation()) =>
     redriveEach(operation, operator.queue('quarantine'));
 
-  test('a redriven dead letter is processed, whatever its attributes say of its failure', async () => {
+  test('a redriven dead letter is processed, whatever failure its attributes name', async () => {
     const shopId = randomUUID();
     await operator.put(stack.outputs.ShopUpdatedDeadLetterQueueUrl, shopUpdated(shopId), DEAD);
     await redriveAll(operator.operation(), operator.queue('shop.updated'));
@@ -206,7 +206,7 @@ describe('where the stack runs', () => {
   });
 
   describe('redrive of quarantine', () => {
-    test('delivers what has become usable, and removes it', async () => {
+    test('delivers usable messages, and removes them', async () => {
       const shopId = randomUUID();
       await operator.put(stack.outputs.QuarantineQueueUrl, quarantined(shopUpdated(shopId)), { reason: 'x' });
       const operation = operator.operation();
@@ -219,7 +219,7 @@ describe('where the stack runs', () => {
     test.each([
       ['small', {}],
       ['in S3', { filler: 'x'.repeat(1_100_000) }],
-    ])('leaves what is still unusable (%s) there once, byte for byte', async (_name, more) => {
+    ])('quarantines unusable messages (%s) once more, byte for byte', async (_name, more) => {
       const body = JSON.stringify({ event: 'shop.updated', data: { shop_id: '' }, ...more });
       await partner.post(body);
       const operation = operator.operation();

@@ -26,7 +26,7 @@ afterAll(async () => {
 const shops = () => replayer.shops();
 const waiting = () => replayer.operator.queues.count(aws.outputs.ShopUpdatedQueueUrl);
 
-describe('run again under its name', () => {
+describe('a second run under the same name continues', () => {
   test.each([
     { asked: { events: ['user.updated' as const] }, difference: 'its event is shop.updated' },
     { asked: { since: at(minutesAgo(90)) }, difference: `its --since is ${SINCE.text}` },
@@ -35,7 +35,7 @@ describe('run again under its name', () => {
     { asked: { outcomes: ['Stale' as const] }, difference: 'its --outcome is any' },
     { asked: { mode: 'repair' as const }, difference: 'its --mode is fill' },
     { asked: { notify: true }, difference: 'its --notify is off' },
-  ])('with other options it is refused: $difference', async ({ asked, difference }) => {
+  ])('another run with other options is refused: $difference', async ({ asked, difference }) => {
     await replayer.putState(begun('other'));
     await expect(replayer.continue('other', asked)).rejects.toMatchObject({
       name: 'CommandError',
@@ -52,7 +52,7 @@ describe('run again under its name', () => {
     });
   });
 
-  test('a replay that runs is refused; it continues once its process has been silent for a while', async () => {
+  test('a running replay is refused; it can continue after its process has been silent for a while', async () => {
     const running = { by: OPERATOR, id: 'x', at: minutesAgo(0.1).toISOString() };
     await replayer.putState({ ...begun('running'), running });
     await expect(replayer.continue('running')).rejects.toMatchObject({
@@ -68,7 +68,7 @@ describe('run again under its name', () => {
     expect(await replayer.continue('running')).toMatchObject({ done: true });
   });
 
-  test('what is no state of a replay is refused', async () => {
+  test('an invalid state file is refused', async () => {
     await replayer.putState({ name: 'damaged' } as never);
     await expect(replayer.continue('damaged')).rejects.toMatchObject({
       name: 'CommandError',
@@ -78,7 +78,7 @@ describe('run again under its name', () => {
   });
 });
 
-test('Ctrl-C in the middle of an object leaves the rest of it for later', async () => {
+test('Ctrl-C inside an object leaves the rest of it for later', async () => {
   // A group has at most 250 messages, and one is read ahead.
   await replayer.archive('long', numbered(510));
   const controller = new AbortController();
@@ -102,7 +102,7 @@ describe('a checkpoint', () => {
     message: 'Another process has taken over this replay. This one stops',
   };
 
-  test('that another process has taken over never writes its state again', async () => {
+  test('that another process has taken over is never written again', async () => {
     const { file, checkpoint } = await open('stalled');
     await open('stalled');
     const expected = await replayer.state('stalled');
@@ -117,7 +117,7 @@ describe('a checkpoint', () => {
     expect(await replayer.state('stalled')).toEqual(expected);
   });
 
-  test('whose save got no answer was taken over by nobody', async () => {
+  test('whose save got no answer was not taken over', async () => {
     let lost = 0;
     const s3 = new S3Client({ ...aws.operator, forcePathStyle: true });
     s3.middlewareStack.add(
@@ -138,7 +138,7 @@ describe('a checkpoint', () => {
     s3.destroy();
   });
 
-  test('knows finished objects again, also those that the state has no room for', async () => {
+  test('recognises finished objects, also those that do not fit into the state', async () => {
     const { checkpoint } = await open('many');
     const keys = Array.from({ length: DONE_IN_STATE + 2 }, (_, index) => `event=shop.updated/${index}`);
     for (const key of keys.slice(0, -1)) checkpoint.noteEnd(key, undefined);
@@ -151,7 +151,7 @@ describe('a checkpoint', () => {
     expect(again.isDone('event=shop.updated/other')).toBe(false);
   });
 
-  test('has no object as unfinished that was finished when the process was killed', async () => {
+  test('has no unfinished object that was finished when the process was killed', async () => {
     const place = { line: 3, left: [] };
     const file = new StateFile(replayer.operator.stack, 'killed');
     await file.write({ ...begun('killed'), begun: { finished: place, other: place } });
@@ -177,7 +177,7 @@ describe('interrupted at random points', () => {
   const isKill = (run: number) => run % 2 === 1;
 
   // Takes 8 s: four of the runs are separate processes.
-  test('with late objects that sort earlier, it sends each message once, but for the group of a kill', async () => {
+  test('with late objects that sort earlier, it sends each message once, except the group of a kill', async () => {
     const name = 'interrupted';
     /** The runs in which each shop was received. */
     const received = new Map<string, number[]>();

@@ -37,7 +37,7 @@ const plan = async (asked: Partial<ReplayOptions> = {}) =>
   (await replayer.replay({ dryRun: true, ...asked })).said;
 
 describe('a message of a replay', () => {
-  test('is what it was, and says which replay it is of', async () => {
+  test('equals the original, with the name of its replay', async () => {
     const [record = {}] = numbered(1);
     const receivedAt = minutesAgo(70).toISOString();
     await replayer.archive('whole', [{ ...record, receivedAt }]);
@@ -57,7 +57,7 @@ describe('a message of a replay', () => {
     ]);
   });
 
-  test('is of one group, counts all bytes that SQS counts, and is sent in batches that SQS takes', async () => {
+  test('has one group, counts all bytes that SQS counts, and is sent in batches that SQS accepts', async () => {
     const replay = { name: 'n', mode: 'fill' as const, notify: false };
     const sentByHand = archived({ requestId: undefined, body: '{"é":1}' });
     const { entry, bytes } = replayMessage(sentByHand, replay);
@@ -78,7 +78,7 @@ describe('a message of a replay', () => {
     expect(await shops()).toEqual(ids);
   });
 
-  test('refers to a payload in the payload bucket; if that is gone, none is sent', async () => {
+  test('refers to a payload in the payload bucket; without that payload none is sent', async () => {
     const payloadKey = 'shop.updated/large';
     await replayer.operator.stack.s3.send(
       new PutObjectCommand({ Bucket: aws.outputs.PayloadBucket, Key: payloadKey, Body: '{}' }),
@@ -97,10 +97,10 @@ describe('a message of a replay', () => {
   });
 });
 
-describe('which records are sent', () => {
+describe('the records that are sent', () => {
   const replay = (name: string) => ({ name, mode: 'fill' as const, notify: false });
 
-  test('those that all options admit', async () => {
+  test('match all options', async () => {
     const [a = {}, b = {}, c = {}, d = {}, e = {}, f = {}] = numbered(6);
     const stale = { shopId: 'shop-1', outcome: 'Stale' as const };
     await replayer.archive('shops', [
@@ -124,7 +124,7 @@ describe('which records are sent', () => {
     expect(await replayer.taken('UserUpdatedQueueUrl')).toEqual([]);
   });
 
-  test('those of every event, each to its own queue', async () => {
+  test('go to the queue of their event', async () => {
     for (const event of eventNames) await replayer.archive(event, [{ event }]);
     const { said } = await replayer.replay();
     const { operator } = replayer;
@@ -133,7 +133,7 @@ describe('which records are sent', () => {
     expect(said).toContain(`sent ${eventNames.length} messages`);
   });
 
-  test('not what another replay settled, what is forgotten, and what was received too long ago: it is counted', async () => {
+  test('exclude those of another replay, forgotten ones, and those received too long ago: they are counted', async () => {
     const [old = {}, recent = {}] = numbered(2);
     const received = (days: number) => ({ receivedAt: minutesAgo(days * 24 * 60).toISOString() });
     const ofReplay = { body: undefined, replay: replay('before') };
@@ -152,7 +152,7 @@ describe('which records are sent', () => {
     expect(done).toBe(true);
   });
 
-  test('not what the replay itself has led to, such as before an interruption, and it does not count', async () => {
+  test('exclude those of the replay itself, such as before an interruption, without counting', async () => {
     await replayer.archive('own', [{ body: undefined, replay: replay('own') }, ...numbered(1)]);
     const { said } = await replayer.replay({ name: 'own' });
     expect(await shops()).toEqual(['shop-0']);
@@ -161,7 +161,7 @@ describe('which records are sent', () => {
 });
 
 describe('a plan', () => {
-  test('is all that --dry-run does: nothing is sent, and no name is used', async () => {
+  test('is all that --dry-run makes: nothing is sent, and no name is used', async () => {
     await replayer.archive('dry', [...numbered(3), { ...numbered(1, 3)[0], outcome: 'DeadLettered' }]);
     const { done, said } = await replayer.replay({ name: 'dry', mode: 'repair', dryRun: true, rate: 1 });
     expect(done).toBe(true);
@@ -174,14 +174,14 @@ describe('a plan', () => {
     expect(said).toMatch(/EVENT +MESSAGES +PROCESSED +DEAD-LETTERED\nshop\.updated +4 +3 +1$/);
   });
 
-  test('that Ctrl-C ends leaves nothing behind', async () => {
+  test('that is interrupted by Ctrl-C leaves nothing behind', async () => {
     await replayer.archive('some', numbered(1));
     const { done, said } = await replayer.replay({ name: 'planned' }, { signal: AbortSignal.abort() });
     expect({ done, said }).toEqual({ done: false, said: 'Interrupted. Nothing was sent.' });
     await expect(replayer.state('planned')).rejects.toMatchObject({ name: 'NoSuchKey' });
   });
 
-  test('of a repair with a fixed end says that wrong writes may be settled later', async () => {
+  test('of a repair with a fixed end warns that wrong writes may be settled later', async () => {
     await replayer.archive('some', numbered(1));
     const end = 'omit it, or set it 4 hours after the fix: wrong writes may be settled that late';
     expect(await plan({ mode: 'repair' })).toContain(end);
@@ -201,7 +201,7 @@ describe('a plan', () => {
   });
 });
 
-describe('what a replay cannot do is refused in one line, and nothing is sent', () => {
+describe('an impossible replay is refused in one line, and sends nothing', () => {
   const DAY = 24 * 60;
   const [one, two, later] = [at(minutesAgo(1)), at(minutesAgo(2)), at(minutesAgo(-10))];
   const tooOld = at(minutesAgo(REPLAYABLE_DAYS * DAY + 1));
@@ -244,7 +244,7 @@ describe('what a replay cannot do is refused in one line, and nothing is sent', 
     expect(await shops()).toEqual([]);
   });
 
-  test('a window that the archive no longer has; if a part of it is left, the plan says so', async () => {
+  test('for a window older than the archive; if a part of it is left, the plan says so', async () => {
     const rule = { Status: 'Enabled', Filter: { Prefix: 'event=' }, Expiration: { Days: 30 } } as const;
     await replayer.operator.stack.s3.send(
       new PutBucketLifecycleConfigurationCommand({
@@ -263,7 +263,7 @@ describe('what a replay cannot do is refused in one line, and nothing is sent', 
   });
 });
 
-describe('as it is typed', () => {
+describe('on the command line', () => {
   let project: Project;
   beforeAll(async () => {
     project = await Project.create();
@@ -271,7 +271,7 @@ describe('as it is typed', () => {
   afterAll(() => project.remove());
   const typed = (line: string) => [...line.split(' '), '--outputs', replayer.operator.outputsFile];
 
-  test('a name of other characters, or a longer one, is refused', async () => {
+  test('an invalid or long name is refused', async () => {
     expect(await project.run(typed('replay --since 1h --name Upper'))).toEqual({
       code: 1,
       stdout: '',
@@ -282,7 +282,7 @@ describe('as it is typed', () => {
     expect(names.filter((name) => REPLAY_NAME.test(name))).toEqual(names.slice(0, 3));
   });
 
-  test('with --yes it replays, and exits with 0', async () => {
+  test('--yes starts the replay, which exits with 0', async () => {
     await replayer.archive('some', numbered(3));
     const { code, stdout } = await project.run(
       typed(`replay shop.updated --since 3h --until ${minutesAgo(30).toISOString()} --name typed --yes`),
@@ -293,7 +293,7 @@ describe('as it is typed', () => {
     expect(await replayer.state('typed')).toMatchObject({ typed: { since: '3h' } });
   });
 
-  test('Ctrl-C exits with 130, and says how to continue; the same options and another rate are accepted then', async () => {
+  test('Ctrl-C exits with 130, and says how to continue; the same options and another rate are then accepted', async () => {
     await replayer.archive('some', numbered(30));
     const running = project.start(typed('replay shop.updated --since 3h --name broken-off --rate 4 --yes'));
     const count = () => replayer.operator.queues.count(aws.outputs.ShopUpdatedQueueUrl);
@@ -405,7 +405,7 @@ describe('end to end', () => {
       .sort();
   }
 
-  test('a replay repairs what a mistake wrote, and notifies again only if it is to', async () => {
+  test('a replay repairs what a bug wrote, and notifies again only on request', async () => {
     const partner = new Partner(stack.outputs.WebhookUrl);
     for (const body of bodies) expect(await partner.post(body)).toMatchObject({ status: 200 });
     await archived();

@@ -39,7 +39,7 @@ const refusal = (name: string, message: string) =>
   Object.assign(new Error(message), { name, $fault: 'client', $metadata: {} });
 
 describe('a token bucket', () => {
-  test('lets through no more than its rate', async () => {
+  test('never exceeds its rate', async () => {
     const bucket = new TokenBucket(1_000);
     const began = performance.now();
     // At once, like several callers that share it.
@@ -48,7 +48,7 @@ describe('a token bucket', () => {
     expect(seconds).toBeGreaterThanOrEqual((300 - bucket.burst) / 1_000 - 0.005);
   });
 
-  test('does not save up what was not used', async () => {
+  test('does not save up unused tokens', async () => {
     const bucket = new TokenBucket(50);
     await sleep(500);
     const began = performance.now();
@@ -103,7 +103,7 @@ describe('a backlog', () => {
     return asked;
   }
 
-  test('has room for as many as may wait, those included that were sent since SQS counted', async () => {
+  test('has room up to the limit, including messages that were sent since SQS counted', async () => {
     const queue = { visible: 0, inFlight: 0 };
     const backlog = new Backlog(stackWith(queue), 'shop.updated', { waiting: 20 });
     await ask(backlog, 10).room;
@@ -116,7 +116,7 @@ describe('a backlog', () => {
     await room;
   });
 
-  test('has no room while too many are in flight, as attempts fail; half of them must be done', async () => {
+  test('has no room while too many are in flight; half of them must be done', async () => {
     const queue = { visible: 0, inFlight: 21 };
     const backlog = new Backlog(stackWith(queue), 'shop.updated', { inFlight: 20 });
     const asked = ask(backlog, 1);
@@ -140,7 +140,7 @@ describe('a backlog', () => {
     });
   });
 
-  test('holds a replay, which says so; Ctrl-C ends it, and it continues later', async () => {
+  test('pauses a replay, which says so; after Ctrl-C it can continue', async () => {
     await replayer.archive('some', numbered(20));
     const queue = { visible: MAX_WAITING, inFlight: 0 };
     const controller = new AbortController();
@@ -161,8 +161,8 @@ describe('a backlog', () => {
   });
 });
 
-describe('what the archive does not have yet', () => {
-  test('is sent if it comes while a replay runs, wherever its key sorts', async () => {
+describe('a record that Firehose has not written yet', () => {
+  test('is sent if it arrives during a replay, wherever its key sorts', async () => {
     await replayer.archive('b', numbered(20));
     const ended = replayer.replay({ rate: 20, until: undefined });
     await eventually(async () => (await waiting()) > 5 || undefined);
@@ -204,14 +204,14 @@ describe('what the archive does not have yet', () => {
     return replayer.operator.stack.with({ local: false, cloudwatch });
   }
 
-  test('in AWS is late by the buffer, the timeout and some minutes in which Firehose writes', async () => {
+  test('is late in AWS by the buffer, the timeout and some minutes in which Firehose writes', async () => {
     const seconds = (await archiveDelay(inAws(), SHOPS)) / 1000;
     expect(seconds).toBeGreaterThanOrEqual(900 + 5 * 60);
     expect(seconds).toBeLessThanOrEqual(900 + 900 + 5 * 60);
     expect(await archiveDelay(replayer.operator.stack, SHOPS)).toBe(2_000);
   });
 
-  test('since Firehose holds it longer, is named with the time of its oldest record', async () => {
+  test('is named with the time of the oldest one, if Firehose holds it longer', async () => {
     const stack = inAws(({ MetricName, Dimensions }) =>
       MetricName === 'DeliveryToS3.DataFreshness' &&
       Dimensions?.[0]?.Value === aws.outputs.ShopUpdatedArchiveStream
@@ -228,7 +228,7 @@ describe('what the archive does not have yet', () => {
     { why: 'came after the window', datapoints: [freshness(20)] },
     { why: 'was written since', datapoints: [freshness(60, 3), freshness(5)] },
     { why: 'is not measured, as nothing came', datapoints: [] },
-  ])('is nothing if what Firehose holds $why', async ({ datapoints }) => {
+  ])('does not exist if what Firehose holds $why', async ({ datapoints }) => {
     expect(
       await notYetArchived(
         inAws(() => datapoints),
@@ -247,7 +247,7 @@ describe('what the archive does not have yet', () => {
     );
   });
 
-  test('is named by the replay that is finished without it, and that did not send all', async () => {
+  test('is named by the replay that finished without it, and is incomplete', async () => {
     const stack = inAws(() => [freshness(600)]);
     const operation = { ...replayer.operator.operation(), stack };
     const run = {
@@ -264,7 +264,7 @@ describe('what the archive does not have yet', () => {
 });
 
 describe('damaged objects', () => {
-  test('are named, and what else is there is sent; the replay and its dry run end with false', async () => {
+  test('are named, and the others are sent; the replay and its dry run end with false', async () => {
     const time = minutesAgo(60).toISOString();
     const records = numbered(500, 10).map((record) =>
       archived({ ...record, settledAt: time, receivedAt: time }),
@@ -290,7 +290,7 @@ describe('damaged objects', () => {
   });
 });
 
-describe('a message that SQS does not accept', () => {
+describe('a message that SQS rejects', () => {
   type Entries = readonly { readonly Id?: string }[];
 
   /** The stack with a queue that rejects some entries of a batch. */
@@ -313,7 +313,7 @@ describe('a message that SQS does not accept', () => {
     return replayer.operator.stack.with({ sqs });
   }
 
-  test('now is sent again, by itself', async () => {
+  test('temporarily is sent again', async () => {
     await replayer.archive('partly', numbered(20));
     const stack = refusing((entries, call) =>
       call < 2 ? entries.filter((_, index) => index % 2 === 0) : [],
@@ -322,7 +322,7 @@ describe('a message that SQS does not accept', () => {
     expect(await shops()).toEqual(Array.from(numbered(20), ({ shopId }) => shopId).sort());
   });
 
-  test('and never will is named without its text, and the others are sent', async () => {
+  test('permanently is named without its text, and the others are sent', async () => {
     const [bad = {}] = numbered(1, 7);
     await replayer.archive('refused', [{ ...bad, body: 'not \u0000 for SQS' }, ...numbered(2)]);
     const { done, said } = await replayer.replay();
@@ -333,7 +333,7 @@ describe('a message that SQS does not accept', () => {
     expect(said).not.toContain('for SQS');
   });
 
-  test('as it is too large is named, and the others are sent', async () => {
+  test('because it is too large is named, and the others are sent', async () => {
     await replayer.archive('large', numbered(2));
     const why = {
       SenderFault: true,
@@ -349,7 +349,7 @@ describe('a message that SQS does not accept', () => {
     expect(await shops()).toEqual(['shop-1']);
   });
 
-  test('for a fault that can be fixed ends the replay at once, and its name sends the rest later', async () => {
+  test('for a fault that can be fixed ends the replay at once, and the same name sends the rest later', async () => {
     await replayer.archive('disabled', numbered(3));
     const why = { SenderFault: true, Code: 'KmsDisabled', Message: 'The key is disabled' };
     const stack = refusing((entries) => entries.slice(1), why);
@@ -364,7 +364,7 @@ describe('a message that SQS does not accept', () => {
     expect(await shops()).toEqual(['shop-0', 'shop-1', 'shop-2']);
   });
 
-  test('as none may be sent ends the replay in one line, with what to do', async () => {
+  test('because sending is not allowed ends the replay in one line, with advice', async () => {
     await replayer.archive('denied', numbered(2));
     const sqs = replied(new SQSClient(aws.operator), (command) => {
       if (command === 'SendMessageBatchCommand') throw refusal('AccessDenied', 'not authorized');
@@ -382,7 +382,7 @@ describe('a message that SQS does not accept', () => {
   });
 });
 
-test('if what was sent cannot be saved, the replay says how much will be sent again', async () => {
+test('if its progress cannot be saved, the replay says how much will be sent again', async () => {
   await replayer.archive('unsaved', numbered(2));
   let isSent = false;
   const sqs = replied(new SQSClient(aws.operator), (command) => {
