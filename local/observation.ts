@@ -77,7 +77,7 @@ export function guardedObserver(
       try {
         observe(observed);
       } catch (error) {
-        onProblem(`What observes ${what} failed: ${String(error).split('\n')[0]}`);
+        onProblem(`The observer of ${what} failed: ${String(error).split('\n')[0]}`);
       }
     };
   }

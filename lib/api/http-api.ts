@@ -32,7 +32,7 @@ export function httpGateway(scope: Construct, props: GatewayProps): Gateway {
   acknowledge(
     api,
     'AwsSolutions-APIG4',
-    'A delivery proves itself by the HMAC of its body (contract, Authentication), which an authorizer does not see.',
+    'Deliveries are authenticated by the HMAC of the body (contract, Authentication), which an authorizer does not see.',
   );
   const stage = new HttpStage(scope, 'Stage', {
     httpApi: api,

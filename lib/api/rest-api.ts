@@ -124,15 +124,15 @@ function answerWith500(api: RestApi): void {
 function acknowledgeFindings(api: RestApi, hasFirewall: boolean): void {
   const reasons = {
     'AwsSolutions-APIG2':
-      'The receiver validates: what is signed and invalid has to be kept, not refused before.',
+      'The receiver validates: signed but invalid deliveries must be stored, not rejected before it.',
     'AwsSolutions-APIG4':
-      'A delivery proves itself by the HMAC of its body (contract, Authentication), which an authorizer does not see.',
-    'AwsSolutions-APIG6':
-      'The execution log holds headers, and with them signatures; there is an access log.',
-    'AwsSolutions-COG4': 'The partner has no user pool: a delivery proves itself by the HMAC of its body.',
+      'Deliveries are authenticated by the HMAC of the body (contract, Authentication), which an authorizer does not see.',
+    'AwsSolutions-APIG6': 'The execution log contains headers with signatures. The access log is on.',
+    'AwsSolutions-COG4':
+      'The partner has no user pool: deliveries are authenticated by the HMAC of the body.',
     'Serverless-APIGWXrayEnabled': 'The receiver begins the trace, as behind an HTTP API (`tracing`).',
     ...(!hasFirewall && {
-      'AwsSolutions-APIG3': 'AWS WAF is a setting of the stage (`waf`), and is paid for.',
+      'AwsSolutions-APIG3': 'AWS WAF is an optional setting of the stage (`waf`), because it has a price.',
     }),
   };
   for (const [rule, reason] of Object.entries(reasons)) acknowledge(api, rule, reason);

@@ -100,7 +100,7 @@ export class ArchiveQueries extends Construct {
       databaseName,
       tableInput: {
         name: TABLE,
-        description: 'What became of each message; one that came twice is here twice.',
+        description: 'The outcome of each message. A message that was received twice has two rows.',
         tableType: 'EXTERNAL_TABLE',
         partitionKeys: ['event', 'date', 'hour'].map((name) => ({ name, type: 'string' })),
         parameters: {
@@ -124,7 +124,7 @@ export class ArchiveQueries extends Construct {
 
     const workgroup = new CfnWorkGroup(this, 'Workgroup', {
       name: workgroupName,
-      description: `Questions to the archive of ${stackName}.`,
+      description: `Queries of the archive of ${stackName}.`,
       // Saved queries would prevent the deletion of the stack.
       recursiveDeleteOption: true,
       workGroupConfiguration: {

@@ -49,7 +49,7 @@ export class Archive extends Construct {
     acknowledge(
       this.bucket,
       'AwsSolutions-S1',
-      'Delivery streams and operators reach it; a log of them would need a second bucket that nobody reads. CloudTrail data events audit it where that is asked for.',
+      'Delivery streams and operators reach it; an access log would need a second bucket that nobody reads. CloudTrail data events can audit it.',
     );
 
     const log = new ProtectedLog(this, 'Log', { encryption, retention: logRetention, removalPolicy });
@@ -90,7 +90,7 @@ export class Archive extends Construct {
     acknowledge(
       writer,
       `AwsSolutions-IAM5[Resource::<${bucketId}.Arn>/${RECORDS_PREFIX}*]`,
-      'Firehose ends the keys of its objects in an id of its own.',
+      'Firehose appends its own id to the keys of its objects.',
     );
 
     // One metric for all streams: their shared log has nothing but failures.

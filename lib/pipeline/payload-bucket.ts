@@ -31,7 +31,7 @@ export class PayloadBucket extends ProtectedBucket {
     acknowledge(
       this,
       'AwsSolutions-S1',
-      'Only the functions of this stack reach it; a log of them would need a second bucket that nobody reads. CloudTrail data events audit it where that is asked for.',
+      'Only the functions of this stack reach it; an access log would need a second bucket that nobody reads. CloudTrail data events can audit it.',
     );
   }
 

@@ -69,7 +69,7 @@ export function parseRequest(http: HttpRequest): AwsRequest {
   if (http.headers['smithy-protocol'] === 'rpc-v2-cbor') {
     throw new AwsError(
       'UnsupportedProtocol',
-      'The local AWS endpoint does not speak CBOR (smithy-rpc-v2-cbor): configure the client for AWS JSON.',
+      'The local AWS endpoint does not support CBOR (smithy-rpc-v2-cbor): configure the client for AWS JSON.',
     );
   }
   const { accessKeyId } = credential;
@@ -112,7 +112,7 @@ function readForm(service: Service, { url, body }: HttpRequest) {
   if (service === 'sqs') {
     throw new AwsError(
       'UnsupportedProtocol',
-      `The local AWS endpoint does not speak SQS' old query protocol: update the AWS SDK or CLI to a version of May 2024 or later, or send AWS JSON with X-Amz-Target: AmazonSQS.${operation}.`,
+      `The local AWS endpoint does not support SQS' old query protocol: update the AWS SDK or CLI to a version of May 2024 or later, or send AWS JSON with X-Amz-Target: AmazonSQS.${operation}.`,
     );
   }
   const parameters = service === 'monitoring' ? withLists(form) : form;

@@ -230,7 +230,7 @@ export class Source {
     if (bytes !== undefined) this.store.addPayload(delivery.id, bytes);
     if (bytes !== undefined) return bytes;
     return record.forgottenAt === undefined
-      ? 'It was large, and is not kept any more'
+      ? 'It was large, and is no longer stored'
       : `A person's data was removed from the archive at ${record.forgottenAt}`;
   }
 
@@ -278,11 +278,11 @@ const isInArchive = ({ event, state }: Delivery) =>
 
 function whyMissing(exchange: ExchangeFact | undefined): string {
   if (exchange === undefined) {
-    return 'The archive does not have it. It has an event some minutes after its effect, for as many days as it is kept';
+    return 'The archive does not have it. It has an event some minutes after its effect, until its retention ends';
   }
   return exchange.bytes === undefined
     ? 'It was not read: no route accepts it, or it is too large'
-    : `It is not kept any more: the newest ${MAX_PAYLOADS.toLocaleString('en')} are, of ${MAX_PAYLOAD_BYTES / 1024 ** 2} MiB together`;
+    : `It is no longer stored: only the newest ${MAX_PAYLOADS.toLocaleString('en')} are, of ${MAX_PAYLOAD_BYTES / 1024 ** 2} MiB together`;
 }
 
 function archiveNotice(problems: ReadonlyMap<string, string>): Notice {

@@ -58,7 +58,9 @@ export function checkedEvent({ name, effect, id, meaning = sentence(name) }: Eve
   const clash = clashOf(name);
   if (clash !== undefined) throw new CommandError(`${name} cannot be added: ${clash}`);
   if (id === undefined && templates[effect].needsId) {
-    throw new CommandError(`${effect} writes a row: say which field of data is its id, such as --id ${SHOP}`);
+    throw new CommandError(
+      `${effect} writes an item: name the field of data with its id, such as --id ${SHOP}`,
+    );
   }
   if (id !== undefined && !ID.test(id)) {
     throw new CommandError(
@@ -82,14 +84,14 @@ const sentence = (name: string) =>
  * An existing resource with a name that the event would need. The synthesis itself rejects duplicate construct names.
  */
 function clashOf(name: string): string | undefined {
-  if (isEventName(name)) return 'it is an event already';
-  if (UNKNOWN_KINDS.includes(name)) return 'tests take it for a kind that nobody knows';
+  if (isEventName(name)) return 'it already exists';
+  if (UNKNOWN_KINDS.includes(name)) return 'tests use it as an unknown event kind';
   const twin = eventNames.find((other) =>
     [kebabCase, pascalCase, queueUrlVariable].some((form) => form(other) === form(name)),
   );
   if (twin !== undefined) return `its files and queues would be those of ${twin}`;
   const file = Object.values(eventPaths(kebabCase(name))).find((path) => existsSync(path));
-  if (file !== undefined) return `${file} is there already`;
+  if (file !== undefined) return `${file} already exists`;
   const { Outputs, Resources } = JSON.parse(readFileSync(PROD_SNAPSHOT, 'utf8')) as Snapshot;
   // Every event has the same resources: their names after the event's, taken from the first event.
   const first = pascalCase(eventNames[0] ?? '');
@@ -128,10 +130,8 @@ export async function addEvent(event: NewEvent, generate: boolean): Promise<stri
   } catch (error) {
     restore();
     if (steps.signal !== undefined)
-      throw new CommandError(`Interrupted (${steps.signal}): every file is as it was`);
-    throw new CommandError(
-      `${event.name} cannot be added: ${(error as Error).message}. Every file is as it was`,
-    );
+      throw new CommandError(`Interrupted (${steps.signal}): no file was changed`);
+    throw new CommandError(`${event.name} cannot be added: ${(error as Error).message}. No file was changed`);
   } finally {
     steps.end();
   }
@@ -171,7 +171,9 @@ function assertCommitted(places: readonly string[]): void {
     .trimEnd()
     .split('\n')
     .map((line) => line.slice(3));
-  throw new CommandError(`Commit or undo these first, which would be written to: ${changed.join(', ')}`);
+  throw new CommandError(
+    `Commit or undo your changes to these files first, because they would be written: ${changed.join(', ')}`,
+  );
 }
 
 /** Node.js programs, run one after the other. An interruption ends the running one and prevents further ones. */
@@ -216,5 +218,5 @@ const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
 function reasonIn(output: string): string {
   const lines = output.split('\n').filter((line) => line.trim() !== '');
   const [error] = lines.flatMap((line) => /^\w*Error: (.+)$/.exec(line.trim())?.[1] ?? []);
-  return (error ?? lines.at(-1) ?? 'it ended without a word').trim();
+  return (error ?? lines.at(-1) ?? 'it ended without a message').trim();
 }

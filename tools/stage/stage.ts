@@ -113,7 +113,7 @@ export class Stage {
   get archiveBucket(): string {
     if (this.outputs.ArchiveBucket) return this.outputs.ArchiveBucket;
     throw new CommandError(
-      `There is no archive in ${this.title}: its setting archive.days is 0, or it was deployed before there were archives`,
+      `There is no archive in ${this.title}: its setting archive.days is 0, or it was deployed by a version without archives`,
     );
   }
 

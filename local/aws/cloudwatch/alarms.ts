@@ -114,7 +114,7 @@ export function createAlarms(region: string, publish: Publish, kept: KeptState |
     PutMetricAlarm(parameters) {
       const alarm = alarms.get(textOf(parameters, 'AlarmName') ?? '');
       if (alarm === undefined) {
-        throw invalid('The local AWS endpoint changes alarms of its stack, and makes none');
+        throw invalid('The local AWS endpoint changes alarms of its stack, but creates none');
       }
       const threshold = Number(parameters.Threshold);
       if (!Number.isFinite(threshold)) throw invalid('Threshold must be a number');

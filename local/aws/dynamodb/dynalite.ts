@@ -79,7 +79,7 @@ export function createDynalite(region: string): Dynalite {
   return async (operation, parameters) => {
     const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();
     underWay.add(reject);
-    const timer = setTimeout(() => reject(new Error('dynalite gave no answer')), TIMEOUT_MS);
+    const timer = setTimeout(() => reject(new Error('dynalite did not answer')), TIMEOUT_MS);
     try {
       const checked = validate(store, operation, parameters);
       actionOf(operation)(store, checked, (error, result) => (error ? reject(error) : resolve(result ?? {})));

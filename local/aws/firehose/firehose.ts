@@ -172,11 +172,11 @@ function s3ConfigurationOf(parameters: JsonObject): JsonObject {
   const type = parameters.DeliveryStreamType ?? 'DirectPut';
   const configuration = parameters.ExtendedS3DestinationConfiguration;
   if (type !== 'DirectPut' || !isJsonObject(configuration)) {
-    throw invalid('The local AWS endpoint offers DirectPut with ExtendedS3DestinationConfiguration alone.');
+    throw invalid('The local AWS endpoint only offers DirectPut with ExtendedS3DestinationConfiguration.');
   }
   const format = configuration.CompressionFormat ?? 'UNCOMPRESSED';
   if (format !== 'GZIP' && format !== 'UNCOMPRESSED') {
-    throw invalid('The local AWS endpoint writes GZIP and UNCOMPRESSED alone.');
+    throw invalid('The local AWS endpoint only writes GZIP and UNCOMPRESSED.');
   }
   try {
     evaluatedPrefix(textOf(configuration, 'Prefix') ?? '', new Date());

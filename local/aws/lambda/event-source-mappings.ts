@@ -107,7 +107,7 @@ export function createEventSourceMappings(region: string, kept: KeptState | unde
       if (unknown.length > 0) {
         throw new AwsError(
           'InvalidParameterValueException',
-          `The local AWS endpoint changes nothing of an event source mapping but Enabled, not ${unknown.join(', ')}.`,
+          `The local AWS endpoint changes only Enabled of an event source mapping, not ${unknown.join(', ')}.`,
         );
       }
       if (mapping.state === 'Disabling') {

@@ -58,7 +58,7 @@ export function createS3(fauxqs: Fauxqs): S3 {
       });
       if (status === 200) return;
       const [, code = status] = /<Code>([^<]*)/.exec(document.toString()) ?? [];
-      throw new Error(`S3 did not take an object for ${bucket}: ${code}`);
+      throw new Error(`S3 did not accept an object for ${bucket}: ${code}`);
     },
   };
 }

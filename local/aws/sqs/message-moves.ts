@@ -84,7 +84,7 @@ export function createMessageMoves(
     const destinationUrl = destinationArn === undefined ? sources[0] : await urlOf(destinationArn);
     if (destinationUrl === undefined || (destinationArn === undefined && sources.length > 1)) {
       throw unsupported(
-        `${sourceArn} is the dead-letter queue of ${sources.length} queues: name a DestinationArn, for the local AWS endpoint does not know which message came from which.`,
+        `${sourceArn} is the dead-letter queue of ${sources.length} queues: name a DestinationArn, because the local AWS endpoint does not know the source of each message.`,
       );
     }
     const task: MoveTask = {

@@ -132,7 +132,7 @@ describe('an alarm', () => {
         StateReason: 'Paused by somebody: why',
       },
     ]);
-    await expect(put('none')).rejects.toThrow('makes none');
+    await expect(put('none')).rejects.toThrow('creates none');
   });
 
   test('notifies its topic of a new state, with the reason', async () => {

@@ -144,7 +144,7 @@ describe('a request', () => {
       headers: { authorization: signedFor('sqs'), 'smithy-protocol': 'rpc-v2-cbor' },
     });
     expect(status).toBe(400);
-    expect(body.toString()).toContain('does not speak CBOR');
+    expect(body.toString()).toContain('does not support CBOR');
   });
 
   test('whose body is not JSON is refused', async () => {

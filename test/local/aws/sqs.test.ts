@@ -136,7 +136,7 @@ describe('a refused request', () => {
     });
     expect(status).toBe(400);
     expect(body.toString()).toMatch(
-      /^<\?xml version="1.0"\?><ErrorResponse xmlns="http:\/\/queue.amazonaws.com\/doc\/2012-11-05\/"><Error><Type>Sender<\/Type><Code>UnsupportedProtocol<\/Code><Message>The local AWS endpoint does not speak SQS&apos; old query protocol: update the AWS SDK or CLI .*X-Amz-Target: AmazonSQS.TagQueue\.<\/Message><\/Error>/,
+      /^<\?xml version="1.0"\?><ErrorResponse xmlns="http:\/\/queue.amazonaws.com\/doc\/2012-11-05\/"><Error><Type>Sender<\/Type><Code>UnsupportedProtocol<\/Code><Message>The local AWS endpoint does not support SQS&apos; old query protocol: update the AWS SDK or CLI .*X-Amz-Target: AmazonSQS.TagQueue\.<\/Message><\/Error>/,
     );
   });
 

@@ -65,7 +65,10 @@ describe('a command that the console does not run', () => {
       request: line(`dlq redrive unrouted${` --id=${randomUUID()}`.repeat(5_000)}`),
       detail: 'The command is too long: ',
     },
-    { request: { argv: ['pause', 'shop.updated', '--reason', 'a\nb'] }, detail: 'Say why, in one line' },
+    {
+      request: { argv: ['pause', 'shop.updated', '--reason', 'a\nb'] },
+      detail: 'Give a reason, in one line',
+    },
     { request: line('replay --since 1h'), detail: 'A replay needs --dry-run or --yes' },
     {
       request: line('replay --since never --yes'),

@@ -60,7 +60,7 @@ export function dlqCommand(runOperation: RunOperation) {
         const queue = await findQueue(operation.stack, name);
         if (queue.kind === 'removed') {
           throw new CommandError(
-            `Not redriven: nothing consumes ${queue.title}. Keep a copy: ${operation.stack.command(`export ${name}`)}`,
+            `Not redriven: ${queue.title} has no consumer. Keep a copy: ${operation.stack.command(`export ${name}`)}`,
           );
         }
         if (queue.kind === 'dead-letter' && id === undefined) {

@@ -17,16 +17,16 @@ export const command = npmScript(
   .option('--no-generate', 'do not update generated files: run npm run generate yourself')
   .action(async (name, { effect, generate, ...wish }) => {
     if (effect === undefined)
-      throw new CommandError(`Say what its consumer does, by --effect: one of ${effects.join(', ')}`);
+      throw new CommandError(`Choose the effect of its consumer with --effect: one of ${effects.join(', ')}`);
     const { addEvent, checkedEvent } = await import('../../generate/new-event.ts');
     const event = checkedEvent({ name, effect, ...wish });
     console.log(`Adding ${name} …`);
     const files = await addEvent(event, generate);
     const followed = generate
-      ? 'Everything that follows from them is up to date: git status shows it. Next:\n'
-      : 'What follows from them is not up to date yet. Next:\n\n  npm run generate';
+      ? 'All generated files are up to date: git status shows them. Next:\n'
+      : 'The generated files are not up to date yet. Next:\n\n  npm run generate';
     console.log(`
-Written, for you to read: fields and texts are assumptions until the partner shows them.
+Written. Check these files: fields and texts are assumptions until the partner shows them.
 
 ${files.map((file) => `  ${file}`).join('\n')}
 

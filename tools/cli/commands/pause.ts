@@ -15,7 +15,9 @@ export const pauseCommand = (runOperation: RunOperation) =>
       const { isReason, LONGEST_REASON } = await import('../../stage/queues/pause-state.ts');
       const line = reason.trim();
       if (!isReason(line)) {
-        throw new CommandError(`Say why, in one line of 1 to ${LONGEST_REASON} characters: --reason "…"`);
+        throw new CommandError(
+          `Give a reason, in one line of 1 to ${LONGEST_REASON} characters: --reason "…"`,
+        );
       }
       await runOperation(where, async (operation) => {
         const { pause } = await import('../../stage/queues/pause.ts');

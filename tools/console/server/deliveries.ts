@@ -44,7 +44,7 @@ export function deliveryRoutes(console: ConsoleContext) {
     .get('/:id/body', async (c) => {
       readQuery(c, {});
       const body = await source.body(known(c.req.param('id')));
-      if (body === undefined) throw notFound('The body of this delivery is not kept');
+      if (body === undefined) throw notFound('The body of this delivery is not stored');
       // So that a browser never displays the body, whatever it contains.
       const headers = { 'content-type': 'application/octet-stream', 'content-disposition': 'attachment' };
       return c.body(new Uint8Array(body), 200, headers);

@@ -46,7 +46,7 @@ export function pageRoutes() {
     .get('/api-docs/:name', etag({ retainedHeaders }), async (c) => {
       const name = c.req.param('name');
       const type = Object.hasOwn(DOCS_TYPES, name) ? DOCS_TYPES[name] : undefined;
-      if (type === undefined) throw notFound(`Only these are here: ${Object.keys(DOCS_TYPES).join(', ')}`);
+      if (type === undefined) throw notFound(`Only these files exist: ${Object.keys(DOCS_TYPES).join(', ')}`);
       const file = `${DOCS_FOLDER}/${name}`;
       if (!existsSync(file)) throw notFound(`${file} is missing. Restore it: git checkout -- ${file}`);
       const text = await readFile(file, 'utf8');

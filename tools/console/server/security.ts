@@ -44,7 +44,7 @@ export function guard(rules: SecurityRules): MiddlewareHandler {
     if (path === '/' && isRead) {
       const given = c.req.query('token');
       if (given !== undefined && !isToken(given, token)) {
-        throw forbidden('token', `This is not the token of the console that runs now. ${whereToFind(local)}`);
+        throw forbidden('token', `This is not the token of the running console. ${whereToFind(local)}`);
       }
       if (local || given !== undefined) {
         // Servers on other ports get this cookie only for the same path.
@@ -54,7 +54,7 @@ export function guard(rules: SecurityRules): MiddlewareHandler {
     }
     const needsCookie = !isRead || (isApi && !local);
     if (needsCookie && !isToken(getCookie(c, name), token)) {
-      const detail = `The cookie ${name} is missing, or of a console that does not run any more. ${whereToFind(local)}`;
+      const detail = `The cookie ${name} is missing, or belongs to a console that is no longer running. ${whereToFind(local)}`;
       throw forbidden('cookie', detail);
     }
     return next();
@@ -78,12 +78,12 @@ function requireOwnOrigin(
       'foreign-host',
       421,
       'Misdirected request',
-      'The console answers to localhost, 127.0.0.1 and [::1] with its own port',
+      'The console only answers localhost, 127.0.0.1 and [::1] with its own port',
     );
   }
   const { origin, 'sec-fetch-site': site } = headers;
   if (origin !== undefined && !authorities.some((authority) => origin === `http://${authority}`)) {
-    throw forbidden('foreign-origin', 'The console answers to its own page only');
+    throw forbidden('foreign-origin', 'The console only answers its own page');
   }
   // A typed address or a link from another site may open the page: other origins can neither read nor frame it.
   const isLink =
@@ -92,7 +92,7 @@ function requireOwnOrigin(
     headers['sec-fetch-mode'] === 'navigate' &&
     headers['sec-fetch-dest'] === 'document';
   const isOwn = site === undefined || site === 'same-origin' || (site === 'none' && !isApi) || isLink;
-  if (!isOwn) throw forbidden('foreign-site', 'The console answers to its own page only');
+  if (!isOwn) throw forbidden('foreign-site', 'The console only answers its own page');
 }
 
 const isJson = (contentType: string | undefined) =>

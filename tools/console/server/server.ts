@@ -114,7 +114,7 @@ function consoleApp(console: ConsoleContext, tasks: Tasks, rules: SecurityRules)
     if (known !== undefined) return problemResponse(known);
     if (!console.closing.aborted) console.report(error);
     const detail = 'The terminal that runs the console shows the error';
-    return problemResponse(new Problem('fault', 500, 'Fault of the console', detail));
+    return problemResponse(new Problem('fault', 500, 'Error in the console', detail));
   });
   app.notFound(() =>
     problemResponse(notFound('There is no such path. The page is at /, its API is below /api')),

@@ -78,7 +78,7 @@ export class Tasks {
   /** @throws Problem if another task changes the same resource, or the console closes */
   start({ argv, command, subject, run }: RunnableCommand): Task {
     if (this.#isClosing) {
-      throw new Problem('closing', 503, 'Closing', 'The console is closing and starts nothing more');
+      throw new Problem('closing', 503, 'Closing', 'The console is closing and starts no new tasks');
     }
     const other = this.#running().find((one) => subject !== undefined && one.subject === subject);
     if (other !== undefined) {

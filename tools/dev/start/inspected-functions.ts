@@ -93,7 +93,7 @@ export function inspectText({ name }: InspectedFunction, { address }: InspectorP
   return `
 Debug ${name} at ${address}: in Chrome by chrome://inspect (Configure: ${address}), in VS Code by
   ${attach}
-It takes one invocation at a time. At a breakpoint nothing runs out for 12 h: neither its time-out, nor its queue's
-visibility timeout, nor the wait of the API.
+It takes one invocation at a time. At a breakpoint nothing times out for 12 h: not the function, its
+queue's visibility timeout or the API.
 `;
 }

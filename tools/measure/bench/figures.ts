@@ -20,12 +20,12 @@ const NAMED = 4;
 
 const costMillion = figure(
   'cost-million',
-  'dollars a million deliveries, prod as it is by default, archive included',
+  'dollars a million deliveries, prod with default settings and archive',
   6,
   'deliveries',
 );
 
-const costIdle = figure('cost-idle', 'dollars a month without any', 12, 'standing');
+const costIdle = figure('cost-idle', 'dollars a month without deliveries', 12, 'standing');
 
 let synthesised: Promise<Costs> | undefined;
 

@@ -91,7 +91,7 @@ function forecast(
         ]),
     [
       'cost',
-      `about $${total.toFixed(2)} in us-east-1, as npm run cost counts; what it writes stays in tables and archive`,
+      `about $${total.toFixed(2)} in us-east-1, calculated like npm run cost; written items and records stay`,
     ],
     ...near.map(
       ({ name, deliveries: at, consequence }) =>
@@ -107,10 +107,10 @@ function forecast(
         ]),
     [
       'throttle',
-      `${count(rate)} a second and ${count(burst)} at once, as cdk.json says; the account’s quota is shared with its other APIs`,
+      `${count(rate)} a second and ${count(burst)} at once, from cdk.json; all APIs of the account share its quota`,
     ],
     ...people.map(({ name, consequence }) => ['people', `${name}: ${consequence}`] as const),
-    ['subscribers', 'let nobody be subscribed: whoever is, is told of each of these'],
+    ['subscribers', 'unsubscribe everybody first: each of these is sent to all subscribers'],
   ];
 }
 

@@ -59,7 +59,7 @@ async function agreed(operation: LoadOperation, options: LoadOptions): Promise<b
   const isElsewhere = !isThisMachine(url) || stack?.local === false;
   if (!isElsewhere && !dryRun) return true;
   if (isElsewhere && !dryRun && !yes) requireTerminal();
-  if (isElsewhere) console.error('Synthesising the stage, to know what it costs …');
+  if (isElsewhere) console.error('Synthesising the stage to calculate the cost …');
   const taken = takenStage(stage);
   const deployment = isElsewhere ? await deploymentOf(taken) : undefined;
   const takenAs = taken === stage ? undefined : taken;
@@ -86,14 +86,14 @@ async function effectOf(
   stack: Stage | undefined,
 ): Promise<Effect | Unread> {
   if (stack === undefined) {
-    return { why: 'it is read in the archive of the stack, so name that by --stage or --outputs.' };
+    return { why: 'effects are read from the archive of the stack: name it with --stage or --outputs.' };
   }
   if (reader === undefined) {
     return {
       why: `${stack.title} keeps no archive (archive.days is 0); the dashboard shows its EffectLatency.`,
     };
   }
-  if (run.ended !== undefined) return { why: 'it was not waited for.' };
+  if (run.ended !== undefined) return { why: 'the run did not wait for effects.' };
   return reader.read(run);
 }
 

@@ -76,23 +76,23 @@ export function drawReport(report: LoadReport): string {
     const share = sum(slices.map((one) => one.failed)) / Math.max(1, sum(slices.map((one) => one.sent)));
     return {
       heading: 'Deliveries a second',
-      meaning: 'by when they were to be sent',
+      meaning: 'by planned time of sending',
       scale,
       unit: count,
       series: [
         ['accepted', 'answered 200', bars.map(({ accepted }) => accepted).join('')],
         ['failed', share === 0 ? 'not' : `not  ${percent(share)}`, bars.map(({ failed }) => failed).join('')],
         ['wanted', 'wanted', `M${bars.map(({ wanted }) => wanted).join('L')}`],
-        ['came', 'answers as they came', `M${bars.map(({ came }) => came).join('L')}`],
+        ['came', 'answers by arrival', `M${bars.map(({ came }) => came).join('L')}`],
       ],
     };
   };
 
   const panels = [
-    latency('receipt', ['Receipt', 'from when it was to be sent to its answer'], report.receipt),
+    latency('receipt', ['Receipt', 'from the planned sending to the answer'], report.receipt),
     ...('why' in effect
       ? []
-      : [latency('effect', ['Effect', 'from its receipt to its effect'], effect.latency)]),
+      : [latency('effect', ['Effect', 'from the receipt to the effect'], effect.latency)]),
     rates(),
   ];
   const broken = steps.find((step) => step.broken !== undefined && step.sent > 0);
@@ -100,7 +100,7 @@ export function drawReport(report: LoadReport): string {
   const notes = [
     ...(sender.doubts.length === 0
       ? []
-      : ['The machine that sent was too slow or too busy: the figures are not to be trusted.']),
+      : ['The sending machine was too slow or too busy: do not trust the figures.']),
     ...(ended === undefined ? [] : ['The run ended early.']),
   ];
   const height = bottom + 34 + 18 * notes.length;

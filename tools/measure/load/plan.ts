@@ -68,13 +68,13 @@ export function loadTarget(url: string, owned: string | undefined): URL {
     throw new CommandError(`--url must be an address that begins with http:// or https://, not '${url}'`);
   }
   if (target.username !== '' || target.password !== '') {
-    throw new CommandError('--url must name no user: the signature is all that a delivery has');
+    throw new CommandError('--url must not contain a user: a delivery has only its signature');
   }
   const names = [target.host, target.hostname];
   if (isThisMachine(target) || (owned !== undefined && names.includes(owned.toLowerCase()))) return target;
   throw new CommandError(
     owned === undefined
-      ? `${target.host} is not this machine. Where it is yours, name it a second time: --i-own ${target.hostname}`
-      : `--url leads to ${target.host}, and --i-own names ${owned}: it must be the same host`,
+      ? `${target.host} is not this machine. If you own it, confirm its name: --i-own ${target.hostname}`
+      : `--url leads to ${target.host}, and --i-own names ${owned}: both must be the same host`,
   );
 }

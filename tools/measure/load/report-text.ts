@@ -16,16 +16,16 @@ const MEANINGS: Readonly<Record<string, string>> = {
   308: 'leads to another address',
   400: 'not a usable event',
   401: 'wrong secret',
-  403: 'turned away, as by a firewall',
+  403: 'rejected, for example by a firewall',
   404: 'wrong path',
   413: 'too large',
   429: 'throttled: above the stage’s apiThrottle, or the account’s rate',
-  500: 'could not be made safe; of a REST API also throttled',
-  503: 'the receiver is throttled, or took too long',
+  500: 'could not be stored; with a REST API also throttled',
+  503: 'the receiver is throttled or timed out',
   'no answer': `within ${NO_ANSWER_AFTER / 1_000} s`,
   'under way': 'when it ended',
   ECONNREFUSED: 'nothing listens',
-  ECONNRESET: 'the connection was cut',
+  ECONNRESET: 'the connection was closed',
   ENOTFOUND: 'no such name',
   ETIMEDOUT: 'no connection in time',
   ...LOCAL_ERRORS,
@@ -63,9 +63,7 @@ export function describeReport(report: LoadReport, width: number): string[] {
     describeTimes(report, width),
     describeEffect(report, width),
     steps.length === 0 ? [] : describeSteps(report, width),
-    sender.doubts.length === 0
-      ? []
-      : lines(`The figures are not to be trusted: ${sender.doubts.join(' ')}`, width),
+    sender.doubts.length === 0 ? [] : lines(`Do not trust these figures: ${sender.doubts.join(' ')}`, width),
     ended === undefined ? [] : lines(`It ended early: ${ended}`, width),
   ];
   const [first = [], ...below] = sections.filter(({ length }) => length > 0);
@@ -109,26 +107,27 @@ function describeTimes({ receipt, effect }: LoadReport, width: number): string[]
       })),
     ],
     [
-      row('receipt: from when it was to be sent to its answer', receipt),
-      ...('why' in effect ? [] : [row('effect: from its receipt to its effect', effect.latency)]),
+      row('receipt: from the planned sending to the answer', receipt),
+      ...('why' in effect ? [] : [row('effect: from the receipt to the effect', effect.latency)]),
     ],
     width,
   );
 }
 
 function describeEffect({ effect }: LoadReport, width: number): string[] {
-  if ('why' in effect) return lines(`Of the effect nothing is known: ${effect.why}`, width);
+  if ('why' in effect) return lines(`Effects are unknown: ${effect.why}`, width);
   const { accepted, missing, unread, unanswered, outcomes, repeated } = effect;
   const came = Object.entries(outcomes)
     .sort(([, one], [, other]) => other - one)
     .map(([outcome, of]) => `${count(of)} ${outcomeText(outcome as SettledOutcome)}`);
   const more = [
     unread === undefined ? [] : `${count(unread.count)} were not read: ${unread.why.replace(/\.$/, '')}.`,
-    unanswered === 0 ? [] : `${count(unanswered)} that were not answered 200 had theirs, too.`,
-    repeated === 0 ? [] : `${count(repeated)} came a second time.`,
+    unanswered === 0 ? [] : `${count(unanswered)} that were not answered 200 were settled, too.`,
+    repeated === 0 ? [] : `${count(repeated)} arrived a second time.`,
   ].flat();
   const settled = `${count(accepted - missing - (unread?.count ?? 0))} of ${count(accepted)} that were answered 200 are settled`;
-  const open = missing === 0 ? '.' : `, ${count(missing)} are missing: npm run dlq -- list shows what waits.`;
+  const open =
+    missing === 0 ? '.' : `, ${count(missing)} are missing: npm run dlq -- list shows waiting messages.`;
   return lines(
     [`${settled}${came.length === 0 ? '' : ` (${came.join('; ')})`}${open}`, ...more].join(' '),
     width,
@@ -166,9 +165,9 @@ function describeSteps({ steps }: LoadReport, width: number): string[] {
     ...lines(
       first === undefined
         ? last === undefined
-          ? 'It ended before a step was whole: which rate holds is not known.'
+          ? 'It ended during the first step: the rate that holds is unknown.'
           : `It holds at ${count(last.rate)} a second: all 200, and p99 within ${count(MAX_P99)} ms.`
-        : `It breaks at ${count(first.rate)} a second: ${first.broken}. ${last === undefined ? 'No step holds: begin lower.' : `The last step that holds is ${count(last.rate)} a second.`}`,
+        : `It breaks at ${count(first.rate)} a second: ${first.broken}. ${last === undefined ? 'No step holds: start with a lower rate.' : `The last step that holds is ${count(last.rate)} a second.`}`,
       width,
     ),
   ];

@@ -168,11 +168,11 @@ export function abortReason(
   maxUnderWay = MAX_UNDER_WAY,
 ): string | undefined {
   if (underWay >= maxUnderWay) {
-    return `${underWay.toLocaleString('en')} deliveries wait for an answer of ${host}, and this machine is to hold no more than ${maxUnderWay.toLocaleString('en')}: it answers more slowly than they are sent, or has too few --connections for it. Lower --rate, or look whether it still runs.`;
+    return `${underWay.toLocaleString('en')} deliveries wait for an answer of ${host}. The limit for this machine is ${maxUnderWay.toLocaleString('en')}. The host is too slow, or --connections is too low. Lower --rate, or check that the host is running.`;
   }
   if (endings.size === 0) {
     if (elapsed < SILENCE) return undefined;
-    return `${host} has not answered anything for ${SILENCE / 1_000} s. Is it the right address, and does a firewall let this machine through?`;
+    return `${host} has not answered anything for ${SILENCE / 1_000} s. Is it the right address, and does a firewall block this machine?`;
   }
   const kinds = [...endings.keys()];
   if (kinds.every((kind) => typeof kind === 'string')) {
@@ -181,7 +181,7 @@ export function abortReason(
     if ((failed < underWay && elapsed < SILENCE) || !isEnough(endings, kinds, elapsed)) return undefined;
     const own = kinds.map((kind) => LOCAL_ERRORS[kind]).find((meaning) => meaning !== undefined);
     if (own !== undefined) return `No delivery was answered: ${own}.`;
-    return `Nothing answers at ${host}: ${kinds.join(', ')}. Is it the right address, and does it run?`;
+    return `Nothing answers at ${host}: ${kinds.join(', ')}. Is the address right, and is the host running?`;
   }
   const telling = kinds.filter((kind) => typeof kind === 'number' && !OVERLOADED.includes(kind));
   const [only] = telling;
@@ -206,14 +206,14 @@ const countOf = (endings: RunState['endings'], kinds: readonly (number | string)
 /** The meaning of a status that every delivery gets. Undefined for one that may be temporary. */
 function refusal(status: number): string | undefined {
   if (status >= 300 && status < 400) {
-    return 'it leads to another address, and a delivery is not sent on. Give the one that it leads to';
+    return 'it redirects, and deliveries do not follow redirects. Use the address that it redirects to';
   }
-  if (status === 401) return 'the secret is wrong. Give the one that it knows as WEBHOOK_SECRET or --secret';
+  if (status === 401) return 'the secret is wrong. Set the right one with WEBHOOK_SECRET or --secret';
   if (status === 403) {
-    return `something before the receiver turns it away, such as a firewall, or a REST API that has no such path. Its path ends in ${WEBHOOK_PATH}`;
+    return `something before the receiver rejects it, such as a firewall, or a REST API without this path. The path ends in ${WEBHOOK_PATH}`;
   }
   if (status === 404) {
-    return `there is no such path. Is it the whole address? Its path ends in ${WEBHOOK_PATH}`;
+    return `this path does not exist. Is the address complete? The path ends in ${WEBHOOK_PATH}`;
   }
   return undefined;
 }
@@ -221,5 +221,5 @@ function refusal(status: number): string | undefined {
 /** @returns a warning if the sending computer is too slow */
 export function senderTooSlow({ lateBy }: Pick<RunState, 'lateBy'>): string | undefined {
   if (lateBy < TOO_LATE) return undefined;
-  return `This machine cannot keep the rate: it is ${(lateBy / 1_000).toFixed(1)} s behind. Lower --rate, end what else runs here, or send from several machines at a part of the rate each.`;
+  return `This machine cannot keep the rate: it is ${(lateBy / 1_000).toFixed(1)} s behind. Lower --rate, stop other programs, or split the rate among several machines.`;
 }

@@ -72,11 +72,11 @@ export async function forget(
   printLine(`Searched ${counted(total, 'object')} of the archive of ${stack.title}.`);
   printLine(
     records === 0
-      ? 'No record names them.'
+      ? 'No record has the given ids.'
       : `To remove: the payloads of ${counted(records, 'record')} in ${counted(named.length, 'object')}`,
   );
   if (data.asText > 0)
-    printLine(`  ${data.asText} of them are no usable events and have the id in their text`);
+    printLine(`  ${data.asText} of them are not usable events, but have the id in their text`);
   if (data.days === undefined) {
     printLine(
       'How long it keeps payloads is unknown: expired payloads stay in the objects that are rewritten.',
@@ -114,7 +114,8 @@ export async function forget(
     printLine('What was removed stays removed. Repeat the command to continue.');
     return false;
   }
-  if (!isNothing) printLine(`Done: ${counted(done.records + done.expired, 'record')} without a payload now.`);
+  if (!isNothing)
+    printLine(`Done: removed the payload of ${counted(done.records + done.expired, 'record')}.`);
   printLine(`Noted, without the ids: ${note} in the bucket of the archive.`);
   for (const line of await whatIsLeft(stack)) printLine(line);
   return isDone;

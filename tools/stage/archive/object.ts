@@ -88,7 +88,7 @@ export class ArchiveObject {
     this.damage ??= new DamagedObjectError(
       this.key,
       firstDamaged,
-      `line ${firstDamaged} is no record${more}`,
+      `line ${firstDamaged} is not a record${more}`,
     );
   }
 }

@@ -47,9 +47,9 @@ export async function expiredPart(
   const oldest = new Date(Date.now() - (days + LATE_DAYS) * DAY);
   const kept = `${stack.title} keeps records for ${days} days`;
   if (until !== undefined && until <= oldest) {
-    throw new CommandError(`Nothing settled before ${until.toISOString()} is left: ${kept}`);
+    throw new CommandError(`No records settled before ${until.toISOString()} are left: ${kept}`);
   }
-  return since !== undefined && since < oldest ? `What was settled earlier has expired: ${kept}.` : undefined;
+  return since !== undefined && since < oldest ? `Records settled earlier have expired: ${kept}.` : undefined;
 }
 
 /**

@@ -235,7 +235,7 @@ function unknown(
     queues?.complete === false && !queues.refused && 'Some messages on queues were not checked.',
     logs.refused && `The logs could not be read: ${logs.refused}.`,
     prefix === undefined &&
-      'It was searched as a whole webhookId, which logs do not have. Of another id, give at least 8 characters.',
+      'It was searched as a complete webhookId, which logs do not have. For another id, give at least 8 characters.',
     archive?.state === 'refused' && `The archive could not be read: ${archive.reason}.`,
     archive?.state === 'none' && 'The stage keeps no archive, so nothing can be found by a webhookId.',
   ].filter((part) => typeof part === 'string');
@@ -247,7 +247,7 @@ function unknown(
         : `in the logs since ${logs.since}`),
     archive?.state === 'searched' &&
       `in the archive since ${since.toISOString()} (${counted(archive.records, 'record')} in ${counted(archive.objects, 'object')}${archive.damaged.length > 0 ? `, ${archive.damaged.length} of them damaged` : ''})`,
-    queues?.refused === undefined && 'on the queues that wait for a person',
+    queues?.refused === undefined && 'on the queues for review',
   ].filter((part) => typeof part === 'string');
   return new CommandError(
     [

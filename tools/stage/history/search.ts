@@ -119,7 +119,7 @@ function describeFound(text: string, { deliveries, total, notSearched }: Found, 
   );
   return [
     total === 0
-      ? `Nothing was found for '${printable(text)}' in what was searched.`
+      ? `Nothing was found for '${printable(text)}' in the searched sources.`
       : `${counted} '${printable(text)}'.`,
     ...(rows.length === 0 ? [] : ['', ...listed]),
     ...(total > rows.length ? ['', `Only the newest ${rows.length} are listed.`] : []),

@@ -98,7 +98,7 @@ export async function awaitDeliveries(
     await end(one);
   }
   if (settled < awaited.length && problems.length > 0) {
-    throw new CommandError(`Part of what happened is unknown: ${problems.join('; ')}`);
+    throw new CommandError(`Part of the history is unknown: ${problems.join('; ')}`);
   }
   return awaited.every((one) => stateTitle(historyOf(one).now[0].state).tone === 'good');
 

@@ -69,7 +69,7 @@ export async function list(operation: Operation, { json }: { readonly json: bool
       width,
     ),
     ...section(
-      'Left by removed events, consumed by nothing (docs/pause.md, "Remove an event"):',
+      'Left by removed events, without a consumer (docs/pause.md, "Remove an event"):',
       [left('QUEUE'), ...COUNTS, right('OLDEST')],
       removed.found.map(waitingRow),
       width,
@@ -242,5 +242,5 @@ function whatNext(
   ];
   if (hints.length > 0) return hints;
   if (busy.length === 0) return ['All these queues are empty.'];
-  return ['Nothing needs you yet. If a message goes on waiting, see docs/operations.md, "Waiting".'];
+  return ['Nothing to do now. If a message keeps waiting, see docs/operations.md, "Waiting".'];
 }

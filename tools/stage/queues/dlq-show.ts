@@ -47,8 +47,8 @@ export async function show(
   }
   printLine(
     queue.kind === 'removed'
-      ? `Nothing consumes them. Keep a copy: ${stack.command(`export ${queue.name}`)}`
-      : `Once the cause is fixed: ${stack.command(`redrive ${queue.name}`)}   (only some: --id <message>)`,
+      ? `They have no consumer. Keep a copy: ${stack.command(`export ${queue.name}`)}`
+      : `After you fix the cause: ${stack.command(`redrive ${queue.name}`)}   (only some: --id <message>)`,
   );
 }
 

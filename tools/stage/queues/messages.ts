@@ -57,13 +57,13 @@ export function failureNote(message: Noted, name: 'failureReason' | 'failedAt'):
 /** Why the message is on this queue. */
 export function reasonOf(message: Noted, { kind }: Pick<AnyQueue, 'kind'>): string {
   if (kind === 'quarantine') {
-    return noted(message, 'reason') ?? 'no reason noted: not put here by the receiver';
+    return noted(message, 'reason') ?? 'no reason: it was not sent by the receiver';
   }
   if (kind === 'unrouted') return `event kind '${noted(message, 'event')}' had no consumer`;
   const reason = failureNote(message, 'failureReason');
   if (reason !== undefined) return reason;
   if (kind === 'removed' && !message.movedBySqs) return 'it waited when its consumer was removed';
-  return 'SQS moved it after too many receives: the consumer crashed, ran out of time or could not start';
+  return 'SQS moved it after too many receives: the consumer crashed, timed out or could not start';
 }
 
 /** SQS's largest batch. */
@@ -207,7 +207,7 @@ export async function readPayload(
   if (kind !== 'quarantine') return Buffer.from(message.body);
   const bodyBase64 = wrappedBody(message.body);
   if (bodyBase64 === undefined) {
-    throw new UnreadablePayloadError('the message holds no bodyBase64: not put here by the receiver');
+    throw new UnreadablePayloadError('the message has no bodyBase64: it was not sent by the receiver');
   }
   return Buffer.from(bodyBase64, 'base64');
 }

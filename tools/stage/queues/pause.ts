@@ -34,7 +34,7 @@ export async function pause(operation: Operation, name: string, reason: string):
   const before = state.pause;
   const earlier = before?.since !== undefined && !before.running ? described(before) : undefined;
   if (earlier !== undefined && isPatient(state.waiting)) {
-    throw new CommandError(`${event} is paused already, ${earlier}`);
+    throw new CommandError(`${event} is already paused, ${earlier}`);
   }
 
   const undo = stack.command(event, 'resume');
@@ -43,7 +43,7 @@ export async function pause(operation: Operation, name: string, reason: string):
   await turn(stack, state, 'Disabled');
   try {
     if (earlier !== undefined) {
-      printLine(`It is paused already, ${earlier}. Completing that.`);
+      printLine(`It is already paused, ${earlier}. Completing this pause.`);
     } else {
       // An alarm notifies only when its state changes. One left over from an earlier pause would stay silent.
       if (before?.since !== undefined) await set(stack, state.paused, 'OK', 'Its event source was on');
@@ -55,7 +55,7 @@ export async function pause(operation: Operation, name: string, reason: string):
   } catch (error) {
     throw incomplete(error, `The event source of ${event} is off, but its alarms are not set yet`);
   }
-  printLine(`Paused. Nothing processes ${event} in ${stack.title}. What comes waits on its queue.`);
+  printLine(`Paused. Nothing processes ${event} in ${stack.title}. New events wait on its queue.`);
   for (const line of await deadline(stack, state.queue)) printLine(line);
   printLine(`Resume: ${undo}`);
   return true;
@@ -89,7 +89,7 @@ export async function resume(operation: Operation, name: string): Promise<boolea
     if (waiting.StateValue === 'ALARM') await set(stack, waiting, 'OK', `Resumed by ${by}`);
     await set(stack, state.paused, 'OK', `Resumed by ${by}`);
   } catch (error) {
-    throw incomplete(error, `The event source of ${event} is on, but its alarms are not set back yet`);
+    throw incomplete(error, `The event source of ${event} is on, but its alarms are not reset yet`);
   }
   const { visible } = state.queue;
   const waited =
@@ -191,11 +191,11 @@ async function deadline(stack: Stage, queue: QueueState): Promise<string[]> {
   // After three receives, SQS no longer counts a message that backs off in the age.
   const until = Math.min(came ?? now, inFlight > 0 ? now - LONGEST_TRIES : now) + retention * 1000;
   const lines = [
-    `Nothing is lost until ${new Date(until).toISOString()}, for ${duration(until - now)}. SQS deletes an event ${duration(retention * 1000)} after it came. An alarm rings a day before.`,
+    `Nothing is lost until ${new Date(until).toISOString()}, for ${duration(until - now)}. SQS deletes an event ${duration(retention * 1000)} after its arrival. An alarm fires a day before.`,
   ];
   if (came === undefined) {
     lines.push(
-      `But ${messages(waiting)} waited already, and CloudWatch does not know the age of the oldest: subtract it.`,
+      `But ${messages(waiting)} had arrived before, and CloudWatch does not know the age of the oldest: subtract it.`,
     );
   }
   return lines;

@@ -73,7 +73,8 @@ export function emptiness({ title }: AnyQueue, { visible, inFlight, delayed }: Q
     return `${title} has ${messages(inFlight)} in flight, held by another look or a redrive. Try again in a minute`;
   }
   if (delayed > 0) return `SQS delays all messages of ${title} (${delayed}), for 15 minutes at most`;
-  if (visible > 0) return `SQS counts ${messages(visible)} on ${title} but gives none. Try again in a minute`;
+  if (visible > 0)
+    return `SQS counts ${messages(visible)} on ${title} but returns none. Try again in a minute`;
   return `${title} is empty`;
 }
 

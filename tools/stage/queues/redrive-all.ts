@@ -51,7 +51,7 @@ export async function redriveAll(operation: Operation, queue: WaitingQueue, rate
   const task = await follow(operation, progress, state.arn, earlier)
     .catch((error: Error) => {
       throw new CommandError(
-        `Following the redrive failed: ${error.message}. It goes on in SQS, and nothing is lost. Repeat the command to follow it`,
+        `Following the redrive failed: ${error.message}. It continues in SQS, and nothing is lost. Repeat the command to follow it`,
       );
     })
     .finally(() => progress.end());
@@ -59,7 +59,7 @@ export async function redriveAll(operation: Operation, queue: WaitingQueue, rate
   const done = `Moved ${messages(moved)} to the queue of ${queue.name}.`;
   if (task.Status === 'FAILED') {
     throw new CommandError(
-      `${done} Then SQS gave up: ${task.FailureReason}. The others are on ${queue.title}`,
+      `${done} Then SQS stopped: ${task.FailureReason}. The others are on ${queue.title}`,
     );
   }
   if (task.Status === 'CANCELLED') {

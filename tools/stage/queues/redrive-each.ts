@@ -81,7 +81,7 @@ export async function redriveEach(
     );
   }
   if (signal.aborted) {
-    printLine(`Interrupted. What was not redriven is still on ${queue.title}. Nothing is lost.`);
+    printLine(`Interrupted. Messages that were not redriven are still on ${queue.title}. Nothing is lost.`);
     return false;
   }
   const notThere = `Not on ${queue.title}: ${[...missing].join(', ')}. A redriven message gets a new id. If it is in flight, try again in a minute`;

@@ -127,7 +127,7 @@ export function newRequest(stack: Stage, options: ReplayOptions, now: Date): Rep
     throw new CommandError(
       name === undefined
         ? 'Give a start, such as --since 3d'
-        : `There is no replay ${name} in ${stack.title}. To begin one, give --since`,
+        : `There is no replay ${name} in ${stack.title}. To start one, give --since`,
     );
   }
   const end = until?.moment ?? now;

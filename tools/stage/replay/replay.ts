@@ -57,7 +57,7 @@ async function begin(operation: Operation, options: ReplayOptions): Promise<bool
 
   const file = new StateFile(stack, request.name);
   if ((await file.read()) !== undefined) {
-    throw new CommandError(`There is a replay ${request.name} already. Choose another --name`);
+    throw new CommandError(`Replay ${request.name} already exists. Choose another --name`);
   }
   const by = await stack.caller();
   const state: ReplayState = {

@@ -105,8 +105,8 @@ export async function runReplay(
   if (failure !== undefined) {
     const noted =
       checkpoint.unsaved === 0
-        ? 'What was sent is noted'
-        : `The last ${manyMessages(checkpoint.unsaved)} could not be noted and will be sent again`;
+        ? 'Progress is saved'
+        : `The last ${manyMessages(checkpoint.unsaved)} could not be saved as sent, and will be sent again`;
     throw withAdvice(failure, `${noted}. Continue with: ${stack.command(`--name ${name}`, 'replay')}`);
   }
 

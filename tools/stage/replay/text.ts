@@ -17,8 +17,8 @@ import { type ReplayState, sentOf, type Unsent } from './state.ts';
 const LATE_SETTLED_HOURS = 4;
 
 const MODES: Readonly<Record<ReplayMode, string>> = {
-  fill: 'fill: writes missing rows, leaves rows that are up to date',
-  repair: 'repair: rewrites rows from their newest events',
+  fill: 'fill: writes missing items, leaves items that are up to date',
+  repair: 'repair: rewrites items from their newest events',
 };
 
 const NOTIFIED_AGAIN = 'People are notified again, once per replay name.';
@@ -183,7 +183,7 @@ export function describeEnd(
         .map(([event, messages]) => [event, count(messages)]),
     },
     ...(unsent === '' ? [] : [GAP, text(`Skipped: ${unsent}.`)]),
-    ...(refused.count === 0 ? [] : [GAP, text(`SQS refuses ${manyMessages(refused.count)}:`)]),
+    ...(refused.count === 0 ? [] : [GAP, text(`SQS rejects ${manyMessages(refused.count)}:`)]),
     ...refused.first.map(({ event, eventId, why }) => text(`  ${event} ${eventId}: ${printable(why)}`)),
     ...(refused.count > refused.first.length ? [text('  …')] : []),
     ...(damaged.length === 0

@@ -40,14 +40,14 @@ afterEach(() => {
 
 describe('new-event refuses in one line', () => {
   test.each([
-    { name: 'shop.updated', reason: 'it is an event already' },
-    { name: 'signing.vectors', reason: 'events/signing-vectors.json is there already' },
+    { name: 'shop.updated', reason: 'it already exists' },
+    { name: 'signing.vectors', reason: 'events/signing-vectors.json already exists' },
     {
       name: 'shop.updated_dead_letter',
       reason: 'the stack has another output ShopUpdatedDeadLetterQueueUrl',
     },
     { name: 'smoke.test', reason: 'the stack has another function smoke-test' },
-    { name: 'example.unknown', reason: 'tests take it for a kind that nobody knows' },
+    { name: 'example.unknown', reason: 'tests use it as an unknown event kind' },
   ])('$name: $reason', async ({ name, reason }) => {
     expect(await newEvent(name, '--effect', 'shop-cache', '--id', 'shop_id')).toEqual(
       refusal(`${name} cannot be added: ${reason}`),
@@ -65,8 +65,8 @@ describe('new-event refuses in one line', () => {
 
   test.each([
     { args: ['--effect', 'mail'], line: /argument 'mail' is invalid.*\n$/ },
-    { args: [], line: /^Say what its consumer does, by --effect: one of shop-cache, cast.*\n$/ },
-    { args: ['--effect', 'cast'], line: /^cast writes a row: say which field of data is its id.*\n$/ },
+    { args: [], line: /^Choose the effect of its consumer with --effect: one of shop-cache, cast.*\n$/ },
+    { args: ['--effect', 'cast'], line: /^cast writes an item: name the field of data with its id.*\n$/ },
     { args: ['--effect', 'cast', '--id', 'girl-id'], line: /^--id must be a field such as shop_id.*\n$/ },
     { args: ['--effect', 'chat', '--meaning', 'a\nb'], line: /^--meaning must be up to 99.*\n$/ },
   ])('the options $args', async ({ args, line }) => {
@@ -78,7 +78,7 @@ describe('new-event refuses in one line', () => {
     writeFileSync(project.path('events/api-gateway/more.json'), '{}');
     expect(await newEvent('example.added', '--effect', 'chat')).toEqual(
       refusal(
-        'Commit or undo these first, which would be written to: docs/how-it-works.md, events/api-gateway/more.json',
+        'Commit or undo your changes to these files first, because they would be written: docs/how-it-works.md, events/api-gateway/more.json',
       ),
     );
     git('checkout', '--quiet', 'docs/how-it-works.md');
@@ -93,7 +93,7 @@ describe('new-event', () => {
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(
-        /^saved\.queries cannot be added: There is already a Construct with name 'SavedQueries' .*as it was\n$/,
+        /^saved\.queries cannot be added: There is already a Construct with name 'SavedQueries' .*No file was changed\n$/,
       ),
     });
   });
@@ -103,7 +103,7 @@ describe('new-event', () => {
     await eventually(async () => existsSync(project.path('events/example-opened.json')) || undefined);
     running.interrupt();
     const { code, stderr } = await running.ended;
-    expect({ code, stderr }).toEqual({ code: 1, stderr: 'Interrupted (SIGINT): every file is as it was\n' });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'Interrupted (SIGINT): no file was changed\n' });
   });
 
   test('adds everything that an event needs', async () => {

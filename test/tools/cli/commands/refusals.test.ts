@@ -114,7 +114,7 @@ describe('a command refuses in one line', () => {
     },
     {
       args: ['load', '--url', 'https://example.com/'],
-      line: 'example.com is not this machine. Where it is yours, name it a second time: --i-own example.com',
+      line: 'example.com is not this machine. If you own it, confirm its name: --i-own example.com',
     },
     {
       args: ['load', '--url', 'https://example.com/', '--i-own', 'example.com'],
@@ -130,7 +130,7 @@ describe('a command refuses in one line', () => {
     { args: ['pause'], line: "Missing required argument 'event'" },
     ...[undefined, '', ' ', 'two\nlines', 'a bell \u0007', 'x'.repeat(401)].map((reason) => ({
       args: ['pause', 'shop.updated', ...(reason === undefined ? [] : ['--reason', reason])],
-      line: 'Say why, in one line of 1 to 400 characters: --reason "…"',
+      line: 'Give a reason, in one line of 1 to 400 characters: --reason "…"',
     })),
     {
       args: ['pause', 'shop.updated', '--reason', 'x', '--stage', 'prod', '--outputs', 'outputs.json'],

@@ -195,7 +195,7 @@ describe('a host', () => {
     { url: 'https://example.com/', owned: 'com', line: /must be the same host/ },
     { url: 'ftp://localhost/', line: /http:\/\/ or https:\/\// },
     { url: 'localhost:3000', line: /http:\/\/ or https:\/\// },
-    { url: 'http://user:word@localhost/', line: /must name no user/ },
+    { url: 'http://user:word@localhost/', line: /must not contain a user/ },
   ])('is refused: $url with --i-own $owned', ({ url, owned, line }) => {
     expect(() => loadTarget(url, owned)).toThrow(line);
   });
@@ -243,12 +243,12 @@ describe('during a run', () => {
       state: soFar(500, { 401: 10 }),
       line: /^example\.com answers 401 and never 200: the secret is wrong/,
     },
-    { state: soFar(500, { 404: 10 }), line: /404 and never 200: there is no such path/ },
+    { state: soFar(500, { 404: 10 }), line: /404 and never 200: this path does not exist/ },
     {
       state: soFar(500, { 403: 10 }),
-      line: /403 and never 200: something before the receiver turns it away/,
+      line: /403 and never 200: something before the receiver rejects it/,
     },
-    { state: soFar(500, { 308: 10 }), line: /308 and never 200: it leads to another address/ },
+    { state: soFar(500, { 308: 10 }), line: /308 and never 200: it redirects/ },
     {
       state: soFar(5_000, { 429: 3, 401: 100_000, 503: 1, ECONNRESET: 2 }),
       line: /the secret is wrong/,
@@ -268,7 +268,9 @@ describe('during a run', () => {
 describe('a report', () => {
   test('says that its figures cannot be trusted if deliveries were sent late', () => {
     const run = ranAs(planned(), () => ({ sentLate: 150 }));
-    expect(told(run)).toMatch(/not to be trusted: 100 % of the deliveries were sent more than 100 ms late/);
+    expect(told(run)).toMatch(
+      /Do not trust these figures: 100 % of the deliveries were sent more than 100 ms late/,
+    );
     expect(told(ranAs())).not.toContain('trusted');
   });
 
@@ -349,7 +351,7 @@ describe('a report', () => {
     const measurements = new Measurements(ramp);
     measurements.begin(0, 0);
     const run = { ...ranAs(ramp), measurements, lasted: 100, ended: 'It was interrupted.' };
-    expect(told(run)).toContain('It ended before a step was whole');
+    expect(told(run)).toContain('It ended during the first step');
   });
 
   test('without any deliveries has a text and a picture', () => {

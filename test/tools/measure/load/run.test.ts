@@ -110,7 +110,9 @@ describe('a load test', () => {
   test('ends early if too many deliveries are under way for the memory', async () => {
     await using receiver = await receive(() => {});
     const run = await ran(planned({ rate: 400, seconds: 60 }), receiver.url, { maxUnderWay: 50 });
-    expect(run.ended).toMatch(/^\d+ deliveries wait for an answer of 127\.0\.0\.1:\d+, .* no more than 50/);
+    expect(run.ended).toMatch(
+      /^\d+ deliveries wait for an answer of 127\.0\.0\.1:\d+\. The limit for this machine is 50\./,
+    );
     expect(run.lasted).toBeLessThan(8_000);
   });
 
@@ -131,9 +133,11 @@ describe('a load test', () => {
     expect(report.receipt.count).toBe(10);
   });
 
-  test('that is interrupted before its first delivery has no duration', async () => {
+  test('that is interrupted before its first delivery has no negative duration', async () => {
     const run = await ran(planned(), new URL('http://127.0.0.1:1/'), { signal: AbortSignal.abort() });
-    expect(run).toMatchObject({ lasted: 0, over: 0, ended: 'It was interrupted.' });
+    expect(run.ended).toBe('It was interrupted.');
+    // Zero if the machine was ready before the planned start.
+    expect(Math.min(run.lasted, run.over)).toBeGreaterThanOrEqual(0);
     expect(describeReport(makeReport(run, UNREAD), 80).join('\n')).toMatch(/sent +0, 0 a second/);
   });
 });

@@ -117,12 +117,12 @@ describe('list', () => {
   test('of a window older than the archive says how long records are kept', async () => {
     const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 60 * 60 * 1000);
     await expect(listing({ until: daysAgo(32) })).rejects.toThrow(
-      /^Nothing settled before .* is left: .* keeps records for 30 days$/,
+      /^No records settled before .* are left: .* keeps records for 30 days$/,
     );
     const nothing = `The archive of the stack of ${operator.outputsFile} has no such record.`;
     expect(await listing({ since: daysAgo(29) })).toEqual({ complete: true, lines: [nothing] });
     const { lines } = await listing({ since: daysAgo(32) });
-    expect(lines.join('\n')).toMatch(/What was settled earlier has expired: .* keeps records for 30 days\./);
+    expect(lines.join('\n')).toMatch(/Records settled earlier have expired: .* keeps records for 30 days\./);
   });
 });
 
@@ -132,7 +132,7 @@ test('a stage without an archive is refused', async () => {
   const operation = { ...operator.operation(), stack: stack.with({ outputs }) };
   await expect(list(operation, {}, { json: false })).rejects.toMatchObject({
     name: 'CommandError',
-    message: `There is no archive in ${stack.title}: its setting archive.days is 0, or it was deployed before there were archives`,
+    message: `There is no archive in ${stack.title}: its setting archive.days is 0, or it was deployed by a version without archives`,
   });
 });
 
@@ -249,7 +249,7 @@ describe('from the command line', () => {
     });
     expect(await archive(['forget', '--user', 'user-7', '--yes'])).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('Done: 1 record without a payload now.\n'),
+      stdout: expect.stringContaining('Done: removed the payload of 1 record.\n'),
     });
   });
 

@@ -157,7 +157,7 @@ describe('a record names a person', () => {
     ];
     await putObject(stack, KEY, gzipSync(lines.join('')));
     const { said } = await forgetting([AIKO]);
-    expect(said).toContain('3 of them are no usable events and have the id in their text');
+    expect(said).toContain('3 of them are not usable events, but have the id in their text');
     expect(await forgotten(KEY)).toEqual([true, true, false, true]);
     expect(await textOf(stack, KEY)).not.toMatch(/(?<!x)user-1(?!2)/);
   });
@@ -295,7 +295,7 @@ describe('a note of the removal', () => {
     const before = await textOf(stack, KEY);
     const { done, asked, said } = await forgetting([AIKO]);
     expect({ done, asked }).toEqual({ done: true, asked: [] });
-    expect(said).toContain('No record names them.');
+    expect(said).toContain('No record has the given ids.');
     expect(await textOf(stack, KEY)).toBe(before);
     expect(await notes()).toMatchObject([{ records: 1 }, { records: 0, objects: 0 }]);
   });

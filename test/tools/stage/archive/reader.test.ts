@@ -276,7 +276,7 @@ describe('a damaged object is named with its line, and other objects are read', 
       gzipSync(`${lines[0]}${text}\n${lines[1]}${text}\n${lines[2]}`),
     );
     expect(read).toEqual([1, 3, 5]);
-    expect(damage).toMatchObject({ line: 2, message: `${KEY}: line 2 is no record, the first of 2` });
+    expect(damage).toMatchObject({ line: 2, message: `${KEY}: line 2 is not a record, the first of 2` });
   });
 
   test('truncated: the lines before are returned', async () => {

@@ -561,7 +561,7 @@ describe('a search', () => {
   test('finds nothing outside its window', async () => {
     const { isWhole, text } = await search('shop-1', { until: new Date('2026-01-31') });
     expect(isWhole).toBe(true);
-    expect(text).toMatch(/^Nothing was found for 'shop-1' in what was searched\.\n/);
+    expect(text).toMatch(/^Nothing was found for 'shop-1' in the searched sources\.\n/);
   });
 
   test('names sources that may not be read', async () => {

@@ -94,7 +94,7 @@ describe('list', () => {
     const text = await listed();
     expect(text).toMatch(/\nshop\.updated +1 +0 {2}waiting\n/);
     expect(text).not.toContain('empty');
-    expect(text).toMatch(/\nNothing needs you yet\..* see docs\/operations\.md, "Waiting"\.$/);
+    expect(text).toMatch(/\nNothing to do now\..* see docs\/operations\.md, "Waiting"\.$/);
   });
 
   test('counts a delayed message as waiting, on either kind of queue', async () => {
@@ -234,7 +234,7 @@ describe('the queues of a removed event', () => {
     expect(await shown(Queue)).toContain('it waited when its consumer was removed');
     const text = await shown(DeadLetterQueue);
     expect(text).toContain(DEAD.failureReason);
-    expect(text).toContain(`Nothing consumes them. Keep a copy: npm run dlq -- export ${DeadLetterQueue}`);
+    expect(text).toContain(`They have no consumer. Keep a copy: npm run dlq -- export ${DeadLetterQueue}`);
   });
 
   test('are unknown if they cannot be listed, with the reason', async () => {
@@ -255,7 +255,7 @@ describe('the queues of a removed event', () => {
     expect(await project.run(['dlq', 'redrive', Queue, ...where])).toEqual({
       code: 1,
       stdout: '',
-      stderr: `Not redriven: nothing consumes the queue ${Queue}. Keep a copy: npm run dlq -- export ${Queue} ${where.join(' ')}\n`,
+      stderr: `Not redriven: the queue ${Queue} has no consumer. Keep a copy: npm run dlq -- export ${Queue} ${where.join(' ')}\n`,
     });
   });
 });

@@ -212,7 +212,7 @@ describe('with a separate event source', () => {
       await act(paused());
       await operator.put(aws.outputs.ShopUpdatedQueueUrl, '{}');
       expect(await pausedAgain()).toContain(
-        'But 1 message waited already, and CloudWatch does not know the age of the oldest: subtract it.',
+        'But 1 message had arrived before, and CloudWatch does not know the age of the oldest: subtract it.',
       );
       const measured = replied(new CloudWatchClient(aws.operator), (name) =>
         name === 'GetMetricStatisticsCommand'
@@ -237,7 +237,7 @@ describe('with a separate event source', () => {
       await expect(act(paused('Another one'))).rejects.toMatchObject({
         name: 'CommandError',
         message: expect.stringMatching(
-          new RegExp(`^shop\\.updated is paused already, since \\S+Z, by ${OPERATOR}: ${REASON}$`),
+          new RegExp(`^shop\\.updated is already paused, since \\S+Z, by ${OPERATOR}: ${REASON}$`),
         ),
       });
     });
@@ -273,7 +273,7 @@ describe('with a separate event source', () => {
         /^Interrupted before it was complete\. Repeat the command to complete it, or undo it: npm run resume -- shop\.updated/,
       );
       expect(await alarms()).toEqual({ ...PAUSED, waiting: ['OK', threshold] });
-      expect(await act(paused('Another one'))).toContain(`by ${OPERATOR}: ${REASON}. Completing that.`);
+      expect(await act(paused('Another one'))).toContain(`by ${OPERATOR}: ${REASON}. Completing this pause.`);
       expect(await alarms()).toEqual(PAUSED);
     });
 
@@ -313,7 +313,7 @@ describe('with a separate event source', () => {
       await act(paused());
       refused.add('PutMetricAlarmCommand');
       await expect(act(resume)).rejects.toThrow(
-        'The event source of shop.updated is on, but its alarms are not set back yet',
+        'The event source of shop.updated is on, but its alarms are not reset yet',
       );
       expect(await listed()).toContain('(but its event source is on)');
       refused.clear();

@@ -168,7 +168,7 @@ describe('a plan', () => {
     expect(await shops()).toEqual([]);
     await expect(replayer.state('dry')).rejects.toMatchObject({ name: 'NoSuchKey' });
     expect(said).toContain('Replay dry in the stack of');
-    expect(said).toMatch(/ mode +repair: rewrites rows from their newest events\n/);
+    expect(said).toMatch(/ mode +repair: rewrites items from their newest events\n/);
     expect(said).toContain('at least 4 s, at 1 message a second');
     expect(said).toContain('dead letters  1. They also stay on the dead-letter queue unless redriven.');
     expect(said).toMatch(/EVENT +MESSAGES +PROCESSED +DEAD-LETTERED\nshop\.updated +4 +3 +1$/);
@@ -211,7 +211,7 @@ describe('an impossible replay is refused in one line, and sends nothing', () =>
     { asked: { since: undefined, name: undefined }, line: 'Give a start, such as --since 3d' },
     {
       asked: { since: undefined, name: 'unknown' },
-      line: 'There is no replay unknown in STACK. To begin one, give --since',
+      line: 'There is no replay unknown in STACK. To start one, give --since',
     },
     {
       asked: { since: one, until: two },
@@ -257,9 +257,9 @@ describe('an impossible replay is refused in one line, and sends nothing', () =>
     const kept = `${replayer.operator.stack.title} keeps records for 30 days`;
     await expect(replayer.replay({ since, until })).rejects.toMatchObject({
       name: 'CommandError',
-      message: `Nothing settled before ${until.text} is left: ${kept}`,
+      message: `No records settled before ${until.text} are left: ${kept}`,
     });
-    expect(await plan({ since })).toContain(`expired   What was settled earlier has expired: ${kept}.`);
+    expect(await plan({ since })).toContain(`expired   Records settled earlier have expired: ${kept}.`);
   });
 });
 

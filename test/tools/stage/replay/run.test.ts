@@ -328,7 +328,7 @@ describe('a message that SQS rejects', () => {
     const { done, said } = await replayer.replay();
     expect(done).toBe(false);
     expect(await shops()).toEqual(['shop-0', 'shop-1']);
-    expect(said).toContain('SQS refuses 1 message:');
+    expect(said).toContain('SQS rejects 1 message:');
     expect(said).toContain(`  shop.updated ${bad.eventId}: `);
     expect(said).not.toContain('for SQS');
   });
@@ -356,7 +356,7 @@ describe('a message that SQS rejects', () => {
     await expect(replayer.replay({ name: 'disabled' }, { stack })).rejects.toMatchObject({
       name: 'CommandError',
       message: expect.stringMatching(
-        /^SQS does not accept event [0-9a-f]{64} and 1 more: KmsDisabled: The key is disabled\. What was sent is noted\. Continue with: /,
+        /^SQS does not accept event [0-9a-f]{64} and 1 more: KmsDisabled: The key is disabled\. Progress is saved\. Continue with: /,
       ),
     });
     expect((await replayer.state('disabled')).refused.count).toBe(0);
@@ -372,7 +372,7 @@ describe('a message that SQS rejects', () => {
     const stack = replayer.operator.stack.with({ sqs });
     await expect(replayer.replay({ name: 'denied' }, { stack })).rejects.toMatchObject({
       name: 'CommandError',
-      message: `AccessDenied: not authorized. What was sent is noted. Continue with: npm run replay -- --name denied --outputs ${replayer.operator.outputsFile}`,
+      message: `AccessDenied: not authorized. Progress is saved. Continue with: npm run replay -- --name denied --outputs ${replayer.operator.outputsFile}`,
     });
     const state = await replayer.state('denied');
     expect(state.sent).toEqual({});
@@ -396,7 +396,7 @@ test('if its progress cannot be saved, the replay says how much will be sent aga
   await expect(replayer.replay({ name: 'unsaved' }, { stack })).rejects.toMatchObject({
     name: 'CommandError',
     message: expect.stringMatching(
-      /^ExpiredToken: The security token is expired\. The last 2 messages could not be noted and will be sent again\. Continue with: npm run replay -- --name unsaved /,
+      /^ExpiredToken: The security token is expired\. The last 2 messages could not be saved as sent, and will be sent again\. Continue with: npm run replay -- --name unsaved /,
     ),
   });
 });

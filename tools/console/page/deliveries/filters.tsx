@@ -82,7 +82,7 @@ export function Filters({ query, onChange, onLeave }: FiltersProps) {
       )}
       <Button
         kind="quiet"
-        title="Hides what was received until now. “Clear filters” shows it again."
+        title="Hides all deliveries received until now. “Clear filters” shows them again."
         onClick={() => onChange({ since: new Date().toISOString(), until: '' })}
       >
         Clear list

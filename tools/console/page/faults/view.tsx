@@ -40,7 +40,7 @@ export function FaultsView() {
       <div class="stack sections">
         <header class="row">
           <div class="intro">
-            <h2>Break something, and watch it heal</h2>
+            <h2>Break something, and watch it recover</h2>
             <p class="soft">
               A fault affects the calls of functions and event sources until you end it. It does not affect
               this console or commands.

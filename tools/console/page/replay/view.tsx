@@ -68,7 +68,7 @@ export function ReplayView() {
             if (refusal === undefined && !busy && !isRunning) showPlan();
           }}
         >
-          <p class="soft">Sends events of the archive to their queues once more. The plan sends nothing.</p>
+          <p class="soft">Sends archived events to their queues again. The plan sends nothing.</p>
           <Fields />
           <div class="row">
             <Button
