@@ -24,11 +24,13 @@ type Changed = Template['Resources'];
 let folder: string;
 let stack: LocalStack;
 let queues: Queues;
+let tables: Tables;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-update-'));
   stack = await startTestStack();
   queues = new Queues(stack.operator);
+  tables = new Tables(stack.operator);
 });
 
 afterAll(async () => {
@@ -83,7 +85,7 @@ async function deliver(): Promise<void> {
   const delivery = { event: 'shop.updated', data: shop, timestamp: '2026-01-31T09:00:00Z' };
   const { status } = await new Partner(stack.outputs.WebhookUrl).post(delivery);
   expect(status).toBe(200);
-  await eventually(() => new Tables(stack.operator).get(stack.outputs.ShopCacheTable, shop));
+  await eventually(() => tables.get(stack.outputs.ShopCacheTable, shop));
 }
 
 test('the same template changes nothing', async () => {
@@ -120,7 +122,7 @@ describe('a changed template', () => {
     const posting = (async () => {
       while (isUpdating) {
         deliveries.push(deliver());
-        await sleep(20);
+        await sleep(50);
       }
     })();
     const { changed } = await update((all) => {
