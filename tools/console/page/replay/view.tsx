@@ -12,12 +12,12 @@ const MODES = [
   {
     mode: 'fill',
     title: 'Fill',
-    text: 'As if the partner sent the events again. Rows that are up to date stay.',
+    text: 'As if the partner sent the events again. Items that are up to date stay.',
   },
   {
     mode: 'repair',
     title: 'Repair',
-    text: 'Rewrites rows from their newest events. Use it after a bug wrote wrong rows.',
+    text: 'Rewrites items from their newest events. Use it after a bug wrote wrong items.',
   },
 ] as const;
 
