@@ -11,7 +11,7 @@ export interface AlarmDefinition {
     /** Seconds. */
     readonly period: number;
   };
-  readonly rings: {
+  readonly fires: {
     /** @default '>=' */
     readonly comparison?: '>=' | '<' | '<=';
     readonly threshold: number;
@@ -49,7 +49,7 @@ const DAY = 24 * HOUR;
  */
 const notEmpty = {
   metric: { name: 'ApproximateNumberOfMessagesVisible', statistic: 'Maximum', period: MINUTE },
-  rings: { threshold: 1, periods: MAX_LOOK_SECONDS / MINUTE + 1, periodsAtThreshold: 1 },
+  fires: { threshold: 1, periods: MAX_LOOK_SECONDS / MINUTE + 1, periodsAtThreshold: 1 },
 } as const;
 
 /** A missing value counts as silence, so a new stack fires this alarm until its first delivery. */
@@ -61,12 +61,12 @@ const quiet = { comparison: '<', threshold: 1, periods: 'quietAfter', missingDat
  */
 const lag = {
   metric: { name: 'DeliveryLag', statistic: 'p50', period: HOUR },
-  rings: { threshold: 1, timesSetting: 'lagAfter' },
+  fires: { threshold: 1, timesSetting: 'lagAfter' },
 } as const;
 
 const notDelivered = {
   metric: { name: 'NumberOfNotificationsFailed', statistic: 'Sum', period: FIVE_MINUTES },
-  rings: { threshold: 1 },
+  fires: { threshold: 1 },
   firstStep: 'list the subscribers, and ask each of them whether notifications arrive',
   section: 'not-delivered',
 } as const;
@@ -78,7 +78,7 @@ const notDelivered = {
  */
 const certificateExpires = {
   metric: { name: 'DaysToExpiry', statistic: 'Minimum', period: DAY },
-  rings: { comparison: '<=', threshold: 30, unit: 'days', missingData: 'IGNORE' },
+  fires: { comparison: '<=', threshold: 30, unit: 'days', missingData: 'IGNORE' },
   impact: 'when the certificate expires, the partner can no longer reach us, and every delivery fails.',
   firstStep: 'find out why ACM does not renew the certificate, or import a new one',
   section: 'certificate',
@@ -89,7 +89,7 @@ const certificateExpires = {
  * all the traffic.
  */
 const rollsBack = {
-  rings: { threshold: 1 },
+  fires: { threshold: 1 },
   impact:
     'the new version of <service> fails. While traffic shifts to it, CodeDeploy rolls it back automatically.',
   firstStep: 'read the log of <service>, and see whether the deployment was rolled back',
@@ -117,7 +117,7 @@ export const alarmTable = {
     // Source: SQS developer guide, "Available CloudWatch metrics".
     metric: { name: 'ApproximateAgeOfOldestMessage', statistic: 'Maximum', period: MINUTE },
     // During a pause, the alarm fires one day before SQS deletes a message.
-    rings: { threshold: 15 * MINUTE, thresholdInPause: EVENT_RETENTION_SECONDS - DAY, unit: 'seconds' },
+    fires: { threshold: 15 * MINUTE, thresholdInPause: EVENT_RETENTION_SECONDS - DAY, unit: 'seconds' },
     impact: '<impact>',
     firstStep:
       'check its consumer: event source, throttles, log. If the event is paused, resume it within a day, before SQS deletes messages',
@@ -126,7 +126,7 @@ export const alarmTable = {
   '<Event>/Paused': {
     // The metric has no values. The alarm keeps the state that `npm run pause` and `npm run resume` set.
     metric: { name: 'Paused', statistic: 'Maximum', period: MINUTE },
-    rings: { threshold: 1, missingData: 'IGNORE' },
+    fires: { threshold: 1, missingData: 'IGNORE' },
     impact: '<impact>',
     firstStep: 'npm run resume -- <event> --stage <stage>',
     section: 'paused',
@@ -134,7 +134,7 @@ export const alarmTable = {
   Failing: {
     metric: { name: 'Failures', statistic: 'Sum', period: FIVE_MINUTES },
     // Consecutive periods: a single failing message backs off and leaves gaps, unless other messages fill them.
-    rings: { threshold: 1, periods: 3 },
+    fires: { threshold: 1, periods: 3 },
     impact:
       'some events are processed late. An event that fails for about three hours becomes a dead letter.',
     firstStep: 'see which event fails, and why: npm run dlq -- list --stage <stage>',
@@ -142,7 +142,7 @@ export const alarmTable = {
   },
   PutAside: {
     metric: { name: 'PutAside', statistic: 'Sum', period: MINUTE },
-    rings: { threshold: 1 },
+    fires: { threshold: 1 },
     impact:
       'one more event was set aside without being processed: it is a dead letter, unusable, or of an unknown kind.',
     firstStep: 'see which queue it is on: npm run dlq -- list --stage <stage>',
@@ -162,14 +162,14 @@ export const alarmTable = {
   },
   'Receiver/Errors': {
     metric: { name: 'Errors', statistic: 'Sum', period: MINUTE },
-    rings: { threshold: 1, periods: 5, periodsAtThreshold: 2 },
+    fires: { threshold: 1, periods: 5, periodsAtThreshold: 2 },
     impact: 'the receiver crashes or times out. The partner gets 500 and repeats the delivery.',
     firstStep: 'read the end of the receiver’s log. If it began with a deployment, roll that back',
     section: 'receiver-errors',
   },
   'Receiver/Throttles': {
     metric: { name: 'Throttles', statistic: 'Sum', period: MINUTE },
-    rings: { threshold: 1, periods: 5, periodsAtThreshold: 2 },
+    fires: { threshold: 1, periods: 5, periodsAtThreshold: 2 },
     impact: {
       http: 'Lambda has no concurrency left for deliveries. They get 503, which the partner might not repeat: they may be lost.',
       rest: 'Lambda has no concurrency left for deliveries. They get 500, which the partner repeats.',
@@ -179,7 +179,7 @@ export const alarmTable = {
   },
   'Receiver/SecretUnreadable': {
     metric: { name: 'SecretUnreadable', statistic: 'Sum', period: MINUTE },
-    rings: { threshold: 1, periods: 5, periodsAtThreshold: 2 },
+    fires: { threshold: 1, periods: 5, periodsAtThreshold: 2 },
     impact:
       'new instances of the receiver cannot verify signatures and answer 500. Running ones still have the secret cached.',
     firstStep: 'check that the secret exists and that the receiver may read it',
@@ -188,14 +188,14 @@ export const alarmTable = {
   'Receiver/WrongSecret': {
     // The metric is 1 for a correct signature and 0 for a wrong one. Without deliveries it has no value.
     metric: { name: 'Verified', statistic: 'Maximum', period: HOUR },
-    rings: { comparison: '<', threshold: 1 },
+    fires: { comparison: '<', threshold: 1 },
     impact: 'for an hour every signature was wrong. If they are the partner’s, all its deliveries get 401.',
     firstStep: 'find out by source address whether the wrong signatures are the partner’s',
     section: 'wrong-secret',
   },
   'Receiver/Quiet': {
     metric: { name: 'Verified', statistic: 'Sum', period: HOUR },
-    rings: quiet,
+    fires: quiet,
     impact: 'no delivery with a valid signature has arrived. Our data may be out of date.',
     firstStep: 'check whether requests reach the API, and ask the partner whether they send',
     section: 'quiet',
@@ -203,7 +203,7 @@ export const alarmTable = {
   '<Event>/Quiet': {
     // Free, because SQS publishes it. Redriven and replayed messages count too.
     metric: { name: 'NumberOfMessagesSent', statistic: 'Sum', period: HOUR },
-    rings: quiet,
+    fires: quiet,
     impact: '<impact>',
     firstStep: 'check whether other events arrive, and ask the partner whether they send <event>',
     section: 'quiet',
@@ -223,7 +223,7 @@ export const alarmTable = {
   'Api/ServerErrors': {
     metric: { name: '5xx', statistic: 'Sum', period: FIVE_MINUTES },
     // The partner repeats a single failed delivery.
-    rings: { threshold: 5 },
+    fires: { threshold: 5 },
     impact: {
       http: 'deliveries are not accepted. The partner repeats those that got 500.',
       rest: 'deliveries fail in the receiver, or are throttled or blocked before it. The partner repeats them.',
@@ -237,7 +237,7 @@ export const alarmTable = {
   'Api/NearThrottle': {
     metric: { name: 'Count', statistic: 'Sum', period: MINUTE },
     // Fires below the limit, because API Gateway does not log every 429.
-    rings: { threshold: 0.8, timesSetting: 'apiThrottle.rate × 60' },
+    fires: { threshold: 0.8, timesSetting: 'apiThrottle.rate × 60' },
     impact: {
       http: 'requests are near the throttle. Above it they get 429, which the partner might not repeat: they may be lost.',
       rest: 'requests are near the throttle. Above it they get 500, which the partner repeats.',
@@ -247,7 +247,7 @@ export const alarmTable = {
   },
   'Api/Throttled': {
     metric: { name: 'Throttled', statistic: 'Sum', period: MINUTE },
-    rings: { threshold: 1 },
+    fires: { threshold: 1 },
     impact: {
       http: 'deliveries above the throttle get 429, which the partner might not repeat: they may be lost.',
       rest: 'deliveries above the throttle get 500, which the partner repeats.',
@@ -257,7 +257,7 @@ export const alarmTable = {
   },
   'Api/Unavailable': {
     metric: { name: 'Unavailable', statistic: 'Sum', period: MINUTE },
-    rings: { threshold: 1 },
+    fires: { threshold: 1 },
     impact: {
       http: 'the receiver did not answer API Gateway. Deliveries get 502, 503 or 504, which the partner might not repeat: they may be lost.',
       rest: 'the receiver did not answer API Gateway. Deliveries get 500, which the partner repeats.',
@@ -267,7 +267,7 @@ export const alarmTable = {
   },
   'Api/TooLarge': {
     metric: { name: 'TooLarge', statistic: 'Sum', period: MINUTE },
-    rings: { threshold: 1 },
+    fires: { threshold: 1 },
     impact:
       'deliveries are too large for API Gateway or Lambda. They are lost: nothing is stored, and a repeat fails, too.',
     firstStep: 'ask the partner to send the event in a smaller form',
@@ -276,7 +276,7 @@ export const alarmTable = {
   'Api/WrongAddress': {
     metric: { name: 'WrongAddress', statistic: 'Sum', period: HOUR },
     // Above the noise of an occasional scanner.
-    rings: { threshold: 10 },
+    fires: { threshold: 10 },
     impact: 'somebody posts to a wrong address of our API. If it is the partner, these events are lost.',
     firstStep: 'find out by source address who it is, and compare WebhookUrl with the partner’s setting',
     section: 'wrong-address',
@@ -284,7 +284,7 @@ export const alarmTable = {
   'Api/RejectionsJump': {
     metric: { name: 'Unauthorized', statistic: 'Sum', period: FIVE_MINUTES },
     // Above the noise of an occasional scanner.
-    rings: { threshold: 20 },
+    fires: { threshold: 20 },
     impact:
       'many deliveries get 401: the partner signs with a secret that we do not have, or somebody else is posting.',
     firstStep: 'find out by source address who is rejected, and whether the secret was rotated',
@@ -293,7 +293,7 @@ export const alarmTable = {
   'Api/Slow': {
     metric: { name: 'Latency', statistic: 'p99', period: FIVE_MINUTES },
     // The partner's timeout is unknown.
-    rings: { threshold: 3_000, unit: 'milliseconds', periods: 3 },
+    fires: { threshold: 3_000, unit: 'milliseconds', periods: 3 },
     impact: 'our answers are slow (p99). The partner may time out and repeat deliveries.',
     firstStep:
       'see on the dashboard whether the receiver is slow, and in its log whether it has many cold starts',
@@ -302,7 +302,7 @@ export const alarmTable = {
   'Api/Blocked': {
     metric: { name: 'BlockedRequests', statistic: 'Sum', period: FIVE_MINUTES },
     // Above the noise of an occasional scanner.
-    rings: { threshold: 20 },
+    fires: { threshold: 20 },
     impact:
       'AWS WAF blocks an address that sends too many requests. If it is the partner’s, deliveries fail until it sends fewer.',
     firstStep:
@@ -311,7 +311,7 @@ export const alarmTable = {
   },
   'Api/BlockedBy<List>': {
     metric: { name: 'BlockedRequests', statistic: 'Sum', period: FIVE_MINUTES },
-    rings: { threshold: 1 },
+    fires: { threshold: 1 },
     impact:
       '<list> blocks requests. If they are the partner’s, their repeats are blocked, too, and the events are lost.',
     firstStep:
@@ -336,7 +336,7 @@ export const alarmTable = {
     // Firehose drops data that it could not write for 24 hours. Source: Firehose developer guide, "Handle data delivery
     // failures".
     metric: { name: 'ArchiveFailures', statistic: 'Sum', period: FIVE_MINUTES },
-    rings: { threshold: 1 },
+    fires: { threshold: 1 },
     impact:
       'Firehose cannot store records in the archive, and drops them after a day. Events are still processed.',
     firstStep: 'read in the archive’s log why Firehose cannot write to the bucket',

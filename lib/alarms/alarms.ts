@@ -69,11 +69,11 @@ export class Alarms extends Construct {
 
   /** Adds an alarm of the table. Unless the table says otherwise, it notifies when it begins and when it ends. */
   add(scope: Construct, name: AlarmName, props: AlarmProps): Alarm {
-    const { metric, rings, section, notifies = true, ...texts }: AlarmDefinition = alarmTable[name];
+    const { metric, fires, section, notifies = true, ...texts }: AlarmDefinition = alarmTable[name];
     const { setting = 1, id = name.split('/').at(-1) ?? name } = props;
-    const { comparison = '>=' } = rings;
-    const threshold = rings.timesSetting === undefined ? rings.threshold : rings.threshold * setting;
-    const periods = rings.periods === 'quietAfter' ? setting : (rings.periods ?? 1);
+    const { comparison = '>=' } = fires;
+    const threshold = fires.timesSetting === undefined ? fires.threshold : fires.threshold * setting;
+    const periods = fires.periods === 'quietAfter' ? setting : (fires.periods ?? 1);
     const impact = this.#fillIn(texts.impact, props);
     const firstStep = this.#fillIn(texts.firstStep, props);
     const alarm = new Alarm(scope, id, {
@@ -83,9 +83,9 @@ export class Alarms extends Construct {
       }),
       threshold,
       evaluationPeriods: periods,
-      datapointsToAlarm: rings.periodsAtThreshold ?? periods,
+      datapointsToAlarm: fires.periodsAtThreshold ?? periods,
       comparisonOperator: COMPARISONS[comparison],
-      treatMissingData: TreatMissingData[rings.missingData ?? 'NOT_BREACHING'],
+      treatMissingData: TreatMissingData[fires.missingData ?? 'NOT_BREACHING'],
       alarmDescription: [
         `Impact: ${impact} First step: ${firstStep}. See ${this.#props.config.runbook}#${section}`,
         ...props.links,

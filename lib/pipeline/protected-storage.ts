@@ -47,7 +47,7 @@ export class ProtectedQueue extends Queue {
         acknowledge(
           this,
           rule,
-          'A last stop: nothing consumes it, an alarm rings for each message, people redrive.',
+          'The last stop: it has no consumer, an alarm fires for each message, and people redrive it.',
         );
       }
     }

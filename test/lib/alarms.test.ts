@@ -13,7 +13,7 @@ import { logFilter } from '../../local/aws/logs/log-filter.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { stages } from '../../tools/generate/stages.ts';
 import type { Resource } from '../../tools/generate/synthesised-template.ts';
-import { type PeriodValues, rings } from '../support/alarm-evaluation.ts';
+import { fires, type PeriodValues } from '../support/alarm-evaluation.ts';
 import { eventually } from '../support/eventually.ts';
 import { Partner } from '../support/partner.ts';
 import { sharedAssembly, startTestStack } from '../support/test-stack.ts';
@@ -124,7 +124,7 @@ describe('every alarm', () => {
 
   test('fires as the table of alarms says, and each entry of the table is an alarm', () => {
     for (const { path, properties } of everyAlarm) {
-      const { metric, rings: given } = definitionOf(path) as AlarmDefinition;
+      const { metric, fires: given } = definitionOf(path) as AlarmDefinition;
       const periods = typeof given.periods === 'string' ? expect.any(Number) : (given.periods ?? 1);
       expect({ path, ...properties }).toMatchObject({
         path,
@@ -238,14 +238,14 @@ const consumerLogs = eventNames.map((event) => `${pascalCase(event)}/Consumer/Lo
 describe('an alarm fires', () => {
   test('for one message on a dead-letter queue, also while a look hides it', () => {
     const hidden: PeriodValues[] = Array(MAX_LOOK_SECONDS / 60).fill([0]);
-    expect(rings(alarm('Quarantine/NotEmpty'), [[1]])).toBe(true);
-    expect(rings(alarm('Quarantine/NotEmpty'), [[1], ...hidden])).toBe(true);
-    expect(rings(alarm('Quarantine/NotEmpty'), [[1], ...hidden, [0]])).toBe(false);
+    expect(fires(alarm('Quarantine/NotEmpty'), [[1]])).toBe(true);
+    expect(fires(alarm('Quarantine/NotEmpty'), [[1], ...hidden])).toBe(true);
+    expect(fires(alarm('Quarantine/NotEmpty'), [[1], ...hidden, [0]])).toBe(false);
   });
 
   test('in a pause, a day before SQS deletes anything', () => {
     const { MessageRetentionPeriod } = template.at('AWS::SQS::Queue', 'ShopUpdated/Queue').properties;
-    const { threshold, thresholdInPause } = alarmTable['<Event>/Waiting'].rings;
+    const { threshold, thresholdInPause } = alarmTable['<Event>/Waiting'].fires;
     expect(MessageRetentionPeriod - thresholdInPause).toBe(24 * 60 * 60);
     expect(threshold).toBeLessThan(thresholdInPause);
   });
@@ -289,8 +289,8 @@ describe('an alarm fires', () => {
   ])('if any consumer $what in each of three periods of five minutes', ({ line }) => {
     expect(counting(alarm('Failing').MetricName, line)).toEqual(consumerLogs);
     expect(alarm('Failing').Dimensions).toBeUndefined();
-    expect(rings(alarm('Failing'), [[1], [1], [1]])).toBe(true);
-    expect(rings(alarm('Failing'), [[1], [], [1]])).toBe(false);
+    expect(fires(alarm('Failing'), [[1], [1], [1]])).toBe(true);
+    expect(fires(alarm('Failing'), [[1], [], [1]])).toBe(false);
   });
 
   test('not if consumers work', () => {
@@ -309,16 +309,16 @@ describe('an alarm fires', () => {
     ({ message, logs }) => {
       expect(counting(alarm('PutAside').MetricName, { message })).toEqual(logs);
       expect(alarm('PutAside').Dimensions).toBeUndefined();
-      expect(rings(alarm('PutAside'), [[1]])).toBe(true);
+      expect(fires(alarm('PutAside'), [[1]])).toBe(true);
     },
   );
 
   test('after an hour of only wrong signatures, not among right ones, and not in silence', () => {
-    const rung = alarm('Receiver/WrongSecret');
-    expect([rung.MetricName, rung.Period]).toEqual(['Verified', 3600]);
-    expect(rings(rung, [[1], [0, 0, 0]])).toBe(true);
-    expect(rings(rung, [[0, 1, 0]])).toBe(false);
-    expect(rings(rung, [[0], []])).toBe(false);
+    const found = alarm('Receiver/WrongSecret');
+    expect([found.MetricName, found.Period]).toEqual(['Verified', 3600]);
+    expect(fires(found, [[1], [0, 0, 0]])).toBe(true);
+    expect(fires(found, [[0, 1, 0]])).toBe(false);
+    expect(fires(found, [[0], []])).toBe(false);
   });
 });
 
@@ -339,14 +339,14 @@ describe('a setting makes an alarm fire', () => {
       watched: ['ShopUpdated/Queue'],
     },
   ])('$path: after hours of silence, missing data included', ({ path, after, metric, watched }) => {
-    const rung = alarm(path, everySetting);
+    const found = alarm(path, everySetting);
     const silence = (count: number): PeriodValues[] => Array(count).fill([]);
-    expect([rung.MetricName, rung.Period]).toEqual([metric, 3600]);
+    expect([found.MetricName, found.Period]).toEqual([metric, 3600]);
     expect(
-      (rung.Dimensions ?? []).map(({ Value }: { Value: unknown }) => everySetting.referred(Value)),
+      (found.Dimensions ?? []).map(({ Value }: { Value: unknown }) => everySetting.referred(Value)),
     ).toEqual(watched);
-    expect(rings(rung, [[1], ...silence(after)])).toBe(true);
-    expect(rings(rung, [[1], ...silence(after - 1)])).toBe(false);
+    expect(fires(found, [[1], ...silence(after)])).toBe(true);
+    expect(fires(found, [[1], ...silence(after - 1)])).toBe(false);
   });
 
   test.each([
@@ -359,14 +359,14 @@ describe('a setting makes an alarm fire', () => {
   ])(
     '$path: if half of the deliveries in an hour are late, however few they are',
     ({ path, after, Dimensions }) => {
-      const rung = alarm(path, everySetting);
+      const found = alarm(path, everySetting);
       const late = after * 60_000;
-      expect([rung.MetricName, rung.Period, rung.Dimensions]).toEqual(['DeliveryLag', 3600, Dimensions]);
-      expect(rings(rung, [[1, late, late]])).toBe(true);
-      expect(rings(rung, [[late]])).toBe(true);
+      expect([found.MetricName, found.Period, found.Dimensions]).toEqual(['DeliveryLag', 3600, Dimensions]);
+      expect(fires(found, [[1, late, late]])).toBe(true);
+      expect(fires(found, [[late]])).toBe(true);
       // After an outage of ours, repeated deliveries are mixed with punctual ones.
-      expect(rings(rung, [[1, 1, late]])).toBe(false);
-      expect(rings(rung, [[late - 1]])).toBe(false);
+      expect(fires(found, [[1, 1, late]])).toBe(false);
+      expect(fires(found, [[late - 1]])).toBe(false);
     },
   );
 
@@ -381,15 +381,15 @@ describe('a setting makes an alarm fire', () => {
     { path: 'CertificateExpires', arn: settings.domain.certificateArn },
     { path: 'OwnershipCertificateExpires', arn: settings.domain.ownershipCertificateArn },
   ])('$path: thirty days before', ({ path, arn }) => {
-    const rung = alarm(path, everySetting);
-    expect(rung).toMatchObject({
+    const found = alarm(path, everySetting);
+    expect(found).toMatchObject({
       MetricName: 'DaysToExpiry',
       Dimensions: [{ Name: 'CertificateArn', Value: arn }],
       Period: 86_400,
     });
-    expect(rings(rung, [[31], [31, 30]])).toBe(true);
-    expect(rings(rung, [[31, 31]])).toBe(false);
-    expect(rings(rung, [[]])).toBe(false);
+    expect(fires(found, [[31], [31, 30]])).toBe(true);
+    expect(fires(found, [[31, 31]])).toBe(false);
+    expect(fires(found, [[]])).toBe(false);
   });
 });
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { logFilter } from '../../local/aws/logs/log-filter.ts';
 import type { SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
-import { rings } from '../support/alarm-evaluation.ts';
+import { fires } from '../support/alarm-evaluation.ts';
 import { stageTemplate } from './stage-assembly.ts';
 
 const settings = JSON.parse(readFileSync('tools/generate/every-setting.json', 'utf8'));
@@ -241,14 +241,14 @@ describe('answers of API Gateway itself', () => {
 
   test.each<Gateway>(['http', 'rest'])('ring: %s', (gateway) => {
     for (const name of ['Throttled', 'Unavailable', 'TooLarge']) {
-      const rung = alarm(gateway, name);
-      expect([rung.MetricName, rung.Statistic, rung.Period]).toEqual([name, 'Sum', 60]);
-      expect([rings(rung, [[1]]), rings(rung, [[]])]).toEqual([true, false]);
+      const found = alarm(gateway, name);
+      expect([found.MetricName, found.Statistic, found.Period]).toEqual([name, 'Sum', 60]);
+      expect([fires(found, [[1]]), fires(found, [[]])]).toEqual([true, false]);
     }
-    const rung = alarm(gateway, 'WrongAddress');
-    expect([rung.MetricName, rung.Statistic, rung.Period]).toEqual(['WrongAddress', 'Sum', 3_600]);
-    expect(rings(rung, [Array(10).fill(1)])).toBe(true);
-    expect(rings(rung, [Array(9).fill(1)])).toBe(false);
+    const found = alarm(gateway, 'WrongAddress');
+    expect([found.MetricName, found.Statistic, found.Period]).toEqual(['WrongAddress', 'Sum', 3_600]);
+    expect(fires(found, [Array(10).fill(1)])).toBe(true);
+    expect(fires(found, [Array(9).fill(1)])).toBe(false);
   });
 });
 
@@ -309,15 +309,15 @@ describe('AWS WAF', () => {
     { name: 'BlockedByKnownBadInputsRuleSet', rule: 'AWSManagedRulesKnownBadInputsRuleSet', atLeast: 1 },
     { name: 'BlockedByCommonRuleSet', rule: 'AWSManagedRulesCommonRuleSet', atLeast: 1 },
   ])('fires $name if it blocks $atLeast in five minutes', ({ name, rule, atLeast }) => {
-    const rung = alarm('rest', name);
+    const found = alarm('rest', name);
     const { VisibilityConfig } = firewall.Rules.find(({ Name }: { Name: string }) => Name === rule);
-    expect([rung.MetricName, rung.Period]).toEqual(['BlockedRequests', 300]);
-    expect(rung.Dimensions).toEqual([
+    expect([found.MetricName, found.Period]).toEqual(['BlockedRequests', 300]);
+    expect(found.Dimensions).toEqual([
       { Name: 'Region', Value: 'eu-central-1' },
       { Name: 'Rule', Value: VisibilityConfig.MetricName },
       { Name: 'WebACL', Value: 'PartnerWebhooks-every-setting' },
     ]);
-    expect(rings(rung, [Array(atLeast).fill(1)])).toBe(true);
-    expect(rings(rung, [Array(atLeast - 1).fill(1)])).toBe(false);
+    expect(fires(found, [Array(atLeast).fill(1)])).toBe(true);
+    expect(fires(found, [Array(atLeast - 1).fill(1)])).toBe(false);
   });
 });

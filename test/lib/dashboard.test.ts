@@ -305,14 +305,14 @@ test('each line in a graph is the threshold of an alarm, on the axis of its metr
   const lined = graphs.filter(({ properties }) => properties.annotations !== undefined);
   expect(lined.length).toBeGreaterThan(eventNames.length);
   for (const { title, metrics, properties } of lined) {
-    const rings = alarms.flatMap(({ MetricName, Threshold, Statistic, Period }) => {
+    const fires = alarms.flatMap(({ MetricName, Threshold, Statistic, Period }) => {
       const watched = metrics.find((metric) => metric.name === MetricName);
       // The threshold of a sum over another period cannot be drawn as a line.
       if (watched === undefined || (Statistic === 'Sum' && watched.options.period !== Period)) return [];
       return `${Threshold} ${watched.options.yAxis ?? 'left'}`;
     });
     const drawn = properties.annotations?.horizontal.map(({ value, yAxis }) => `${value} ${yAxis}`) ?? [];
-    expect([title, drawn.filter((line) => !rings.includes(line))]).toEqual([title, []]);
+    expect([title, drawn.filter((line) => !fires.includes(line))]).toEqual([title, []]);
   }
 });
 

@@ -33,7 +33,7 @@ const statistics = {
  * CloudWatch alarms treat missing data".
  * @param periods the alarm's earlier periods count as empty
  */
-export function rings(alarm: EvaluatedAlarm, periods: readonly PeriodValues[]): boolean {
+export function fires(alarm: EvaluatedAlarm, periods: readonly PeriodValues[]): boolean {
   const statistic = alarm.Statistic ?? alarm.ExtendedStatistic;
   if (statistic === undefined) throw new Error('The alarm names no statistic');
   const { EvaluationPeriods, DatapointsToAlarm = EvaluationPeriods, TreatMissingData } = alarm;

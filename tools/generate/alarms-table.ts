@@ -8,12 +8,12 @@ import { type AlarmDefinition, alarmTable } from '../../lib/alarms/alarm-table.t
  */
 export function alarmsTable(runbook: string): string {
   const cards = [...runbook.matchAll(/^### (.+)$/gm)].map(([, title = '']) => title);
-  const alarms = Object.entries<AlarmDefinition>(alarmTable).map(([name, { metric, rings, section }]) => {
+  const alarms = Object.entries<AlarmDefinition>(alarmTable).map(([name, { metric, fires, section }]) => {
     const position = cards.findIndex((title) => anchor(title) === section);
     if (position === -1) throw new Error(`The alarm ${name} has no card with the anchor #${section}`);
     const statistic = metric.statistic.replace(/^[MS]/, (letter) => letter.toLowerCase());
     const metricText = `\`${metric.name}\` (${statistic}, ${duration(metric.period)})`;
-    const rest = `${metricText} ${firesAt(rings)} | [${cards[position]}](operations.md#${section}) |`;
+    const rest = `${metricText} ${firesAt(fires)} | [${cards[position]}](operations.md#${section}) |`;
     return { name, position, rest };
   });
   const sorted = alarms.toSorted((one, other) => one.position - other.position);
@@ -29,8 +29,8 @@ const COMPARISONS = { '>=': '≥', '<=': '≤', '<': '<' } as const;
 
 const WITHOUT_VALUE = { BREACHING: ' or has no value', IGNORE: '; keeps its state without a value' };
 
-function firesAt(rings: AlarmDefinition['rings']): string {
-  const { comparison = '>=', threshold, thresholdInPause, timesSetting, unit, missingData } = rings;
+function firesAt(fires: AlarmDefinition['fires']): string {
+  const { comparison = '>=', threshold, thresholdInPause, timesSetting, unit, missingData } = fires;
   const amount = (value: number) => {
     if (timesSetting !== undefined) return `${value === 1 ? '' : `${value} × `}\`${timesSetting}\``;
     return unit === 'seconds' ? duration(value) : `${value.toLocaleString('en')} ${unit ?? ''}`.trim();
@@ -39,11 +39,11 @@ function firesAt(rings: AlarmDefinition['rings']): string {
   return [
     `${COMPARISONS[comparison]} ${amount(threshold)}${inPause}`,
     missingData === undefined ? '' : WITHOUT_VALUE[missingData],
-    times(rings),
+    times(fires),
   ].join('');
 }
 
-function times({ periods = 1, periodsAtThreshold }: AlarmDefinition['rings']): string {
+function times({ periods = 1, periodsAtThreshold }: AlarmDefinition['fires']): string {
   const count = typeof periods === 'string' ? `\`${periods}\`` : periods;
   if (periodsAtThreshold !== undefined) return `, ${periodsAtThreshold} of ${count} times`;
   return periods === 1 ? '' : `, ${count} times in a row`;

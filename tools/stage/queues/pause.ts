@@ -14,7 +14,7 @@ import { LONGEST_TRIES } from './retries.ts';
 type PauseState = Awaited<ReturnType<typeof pauseState>>;
 
 /** Ages in seconds at which the alarm `Waiting` fires. */
-const { threshold, thresholdInPause } = alarmTable['<Event>/Waiting'].rings;
+const { threshold, thresholdInPause } = alarmTable['<Event>/Waiting'].fires;
 
 const UNCHANGED = 'Interrupted. Nothing was changed.';
 const REPEAT = 'Interrupted before it was complete. Repeat the command to complete it, or undo it';

@@ -16,7 +16,7 @@ import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Operator, replied } from './support.ts';
 
 /** Ages in seconds at which the alarm `Waiting` fires. */
-const { threshold, thresholdInPause } = alarmTable['<Event>/Waiting'].rings;
+const { threshold, thresholdInPause } = alarmTable['<Event>/Waiting'].fires;
 const OPERATOR = 'arn:aws:iam::000000000000:user/operator';
 const REASON = 'The shop table is being restored';
 const EVENT = 'shop.updated';
