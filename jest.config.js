@@ -30,7 +30,7 @@ export default {
   // Many tests wait: for queues, for retries, for a process to start.
   maxWorkers: availableParallelism() * 2,
   // Several times longer than a test waits for one thing: `test/support/eventually.ts`.
-  testTimeout: 120_000,
+  testTimeout: 300_000,
   // In milliseconds. On a busy machine a worker takes longer to end than Jest's default of 500 allows.
   workerGracefulExitTimeout: 10_000,
 };

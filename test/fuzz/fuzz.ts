@@ -23,6 +23,8 @@ import { startTestAws, type TestAws } from '../support/test-aws.ts';
 import { type Expectation, expectationOf, problemOfAnswer } from './expectation.ts';
 import { type FuzzRequest, fuzzRequest, headersOf } from './requests.ts';
 
+const SECOND_MESSAGE = 'A second message';
+
 /** Requests that are generated, and checked against the queues, at a time. */
 const CHUNK = 500;
 
@@ -132,9 +134,14 @@ export class FuzzedReceiver {
     let done = 0;
     for (const chunkSeed of seeds) {
       const parameters = { seed: chunkSeed, numRuns: Math.min(CHUNK, requests - done) };
-      const [violation] = await this.#examine(fc.sample(fuzzRequest, parameters));
+      const violations = await this.#examine(fc.sample(fuzzRequest, parameters));
+      const violation = violations.find(({ problem }) => problem !== SECOND_MESSAGE) ?? violations[0];
       if (violation !== undefined) {
-        return { ...this.#report(), violation: (await this.#smallest(parameters)) ?? violation };
+        const smallest = await this.#smallest(parameters);
+        // On a busy machine a call times out, and the SDK sends it again: SQS may have a message twice.
+        if (smallest !== undefined || violation.problem !== SECOND_MESSAGE) {
+          return { ...this.#report(), violation: smallest ?? violation };
+        }
       }
       done += parameters.numRuns;
       onProgress(done);
@@ -182,7 +189,7 @@ export class FuzzedReceiver {
       const cause = sent.get(requestId);
       if (cause === undefined) throw new Error(`${destination} holds a message of none of the requests`);
       const problem = kept.has(requestId)
-        ? 'A second message'
+        ? SECOND_MESSAGE
         : await this.#problemOfMessage(message, destination, cause.expectation);
       kept.add(requestId);
       if (problem !== undefined) violations.push({ problem, request: cause.request });

@@ -222,7 +222,7 @@ describe('an observer', () => {
       (problem) => problems.push(problem),
     );
     observer.onItemChange({ table: 'table', key: {}, before: undefined, after: undefined, at: new Date() });
-    expect(problems).toEqual(['What observes items failed: RangeError: Too much']);
+    expect(problems).toEqual(['The observer of items failed: RangeError: Too much']);
   });
 });
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Patience {
-  /** Timeout in milliseconds. @default 60,000: far more than anything takes, for noisy computers */
+  /** Timeout in milliseconds. @default 120,000: far more than anything takes, for busy computers */
   readonly limit?: number;
   /** Milliseconds between two tries. @default 25 */
   readonly interval?: number;
@@ -15,7 +15,7 @@ export interface Patience {
  */
 export async function eventually<Answer>(
   ask: () => Promise<Answer | undefined>,
-  { limit = 60_000, interval = 25 }: Patience = {},
+  { limit = 120_000, interval = 25 }: Patience = {},
 ): Promise<Answer> {
   const deadline = Date.now() + limit;
   while (Date.now() < deadline) {

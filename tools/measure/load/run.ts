@@ -97,7 +97,7 @@ export async function runLoad({
 
   await ahead.ready();
   const begin = Math.max(planned, Date.now());
-  await sleep(begin - Date.now(), undefined, { signal }).catch(() => {});
+  await sleep(Math.max(0, begin - Date.now()), undefined, { signal }).catch(() => {});
   delay.enable();
   const looking = setInterval(look, LOOK_INTERVAL);
   let lasted: number;

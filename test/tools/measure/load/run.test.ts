@@ -68,9 +68,9 @@ describe('a load test', () => {
       expect(measurements.receipt.percentile(80)).toBeGreaterThan(STALL.milliseconds / 4);
       expect(measurements.receipt.percentile(95)).toBeGreaterThan(STALL.milliseconds / 2);
       if (connections === 2) return;
-      // It sends by the clock, regardless of how long answers take.
+      // It sends 90 by the clock, or fewer on a busy machine. A sender that waits for answers sends none.
       const during = receiver.arrivals.filter((at) => at > STALL.begin && at < STALL.begin + 450);
-      expect(during.length).toBeGreaterThan(60);
+      expect(during.length).toBeGreaterThan(20);
     },
   );
 
