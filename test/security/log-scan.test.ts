@@ -331,7 +331,7 @@ describe('deliveries of every kind with personal data', () => {
     const reasons = messages.map(
       ({ MessageAttributes }) => MessageAttributes?.failureReason?.StringValue ?? '',
     );
-    expect(reasons).toHaveLength(5);
+    expect(new Set(reasons).size).toBe(4);
     expect(leaksIn(reasons)).toEqual([]);
   });
 });

@@ -13,7 +13,6 @@ import { printTrace } from '../../../../tools/stage/history/print.ts';
 import { printSearch } from '../../../../tools/stage/history/search.ts';
 import { type Trace, traceDelivery } from '../../../../tools/stage/history/trace.ts';
 import { awaitDeliveries } from '../../../../tools/stage/history/wait.ts';
-import { list } from '../../../../tools/stage/queues/dlq-list.ts';
 import { redriveAll } from '../../../../tools/stage/queues/redrive-all.ts';
 import { redriveEach } from '../../../../tools/stage/queues/redrive-each.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -234,14 +233,11 @@ test('a processed delivery stays processed if the same bytes come again and are 
 });
 
 describe('while a table is throttled', () => {
-  test('a message is listed as retrying, until it is processed', async () => {
+  test('a message is retrying, until it is processed', async () => {
     stack.faults.inject({ service: 'dynamodb', kind: 'throttled' });
     const { body } = await partner.post(shopUpdated());
     const retrying = await traced(body.eventId, (trace) => state(trace) === 'retrying');
-    const operation = operator.operation();
-    await list(operation, { json: false });
     stack.faults.clear();
-    expect(operation.said.join('\n')).toMatch(/\nRetrying: 1 message failed\. .*\n\nDynamoDB UpdateItem: /);
     const { nextAttemptAt = '', at, error } = step(retrying, 'failed');
     expect(error).toMatch(/^DynamoDB UpdateItem: ProvisionedThroughputExceededException: /);
     expect(Date.parse(nextAttemptAt) - Date.parse(at)).toBe(1_000);
@@ -299,7 +295,9 @@ test('a dead letter of a consumer that crashes shows the crashes, also after its
   await restore();
   await redriveAll(operator.operation(), operator.queue('girl.deleted'));
   const trace = await traced(eventId);
-  expect(kinds(trace)).toEqual([...kinds(dead), 'processed', 'archived']);
+  const redriven: StepKind[] = [...kinds(dead), 'processed', 'archived'];
+  // If processing takes longer than the short visibility timeout, the message arrives again and is skipped.
+  expect(kinds(trace).slice(0, redriven.length)).toEqual(redriven);
   expect(step(trace, 'processed').origin).toEqual({ kind: 'redriven' });
 });
 
