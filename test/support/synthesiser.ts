@@ -62,6 +62,8 @@ export async function synthesiseOnce(request: SynthesisRequest): Promise<void> {
     if (existsSync(join(request.folder, 'manifest.json'))) return;
     throw new Error(`The global set-up has neither started the synthesiser nor made ${request.folder}`);
   }
-  const answer = await fetch(address, { method: 'POST', body: JSON.stringify(request) });
+  // A synthesis blocks the process for seconds. It then closes idle connections, also one that was just used again.
+  const headers = { connection: 'close' };
+  const answer = await fetch(address, { method: 'POST', headers, body: JSON.stringify(request) });
   if (!answer.ok) throw new Error(await answer.text());
 }

@@ -168,7 +168,8 @@ describe('dlq redrive', () => {
     const progress = await eventually(
       async () => (await running.api.get(`/api/tasks/${first.id}`)).body.progress,
     );
-    expect(progress).toMatchObject({ doing: 'Moving', total: 4, unit: 'messages' });
+    expect(progress).toMatchObject({ doing: 'Moving', unit: 'messages' });
+    expect(progress.total).toBeGreaterThanOrEqual(4);
     expect(await running.api.delete(`/api/tasks/${first.id}`)).toMatchObject({ status: 202 });
     expect(await running.api.ended(first.id)).toMatchObject({
       state: 'failed',

@@ -26,6 +26,8 @@ interface Meanwhile {
   readonly signal?: AbortSignal;
   /** The stack with other clients. */
   readonly stack?: Stage;
+  /** Gets the steps of the progress. */
+  readonly shown?: string[];
 }
 
 /** An operator who replays what a test has put into the archive. */
@@ -59,10 +61,9 @@ export class Replayer {
   /** Replays at once and without a question. */
   async replay(
     asked: Partial<ReplayOptions> = {},
-    { signal = new AbortController().signal, stack = this.operator.stack }: Meanwhile = {},
+    { signal = new AbortController().signal, stack = this.operator.stack, shown = [] }: Meanwhile = {},
   ) {
     const operation = this.operator.operation(signal);
-    const shown: string[] = [];
     const show = ({ doing, note = '' }: Step) => shown.push(`${doing} ${note}`);
     const progress = { show, end: () => {} };
     const usual = { name: 'test', events: [], rate: 10_000, dryRun: false, yes: true };
