@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { eventually } from '../support/eventually.ts';
 import { exchangeOf } from './measure.ts';
 import { OpenConsole, shopUpdated } from './open-console.ts';
 
@@ -344,7 +345,15 @@ describe('the editor', () => {
   async function edit(body: unknown): Promise<void> {
     await open.showDelivery(body);
     await button('Resend').waitFor();
-    await press('e');
+    // The page listens to keys a moment after it shows the button.
+    await eventually(async () => {
+      await press('e');
+      const dialog = open.page.getByRole('dialog').waitFor({ timeout: 5_000 });
+      return dialog.then(
+        () => true,
+        () => undefined,
+      );
+    });
   }
 
   test('opens formatted and at the top, and asks before it discards changes', async () => {
