@@ -1,4 +1,4 @@
-"""Starts MiniStack with five patches. Accepts the arguments of `hypercorn`, which serves it.
+"""Starts MiniStack with six patches. Accepts the arguments of `hypercorn`, which serves it.
 
 1. In CloudFormation, `Ref` of an AWS::SecretsManager::Secret is its ARN. In MiniStack 1.5.33 it is its name. A role with
    permission to read `Ref` could then read nothing, and with IAM enforced the receiver would never start.
@@ -6,7 +6,9 @@
    MiniStack 1.5.33 passes on Lambda's own 429.
 3. A function's reserved concurrency applies to all its versions and aliases. In MiniStack 1.5.33 they have none.
 4. A delivery stream compresses as configured. All of ours use gzip. In MiniStack 1.5.33 none compresses.
-5. Athena reads tables and SQL as AWS does: `athena.py`.
+5. If the process of a function fails while it starts, it is started once more. AWS does the same (Lambda developer guide,
+   "Failures during the Init phase"). In MiniStack 1.5.33 the invocation fails.
+6. Athena reads tables and SQL as AWS does: `athena.py`.
 """
 
 import gzip
@@ -14,6 +16,7 @@ import sys
 
 import athena
 from hypercorn.__main__ import main
+from ministack.core import lambda_runtime
 from ministack.services import apigateway_v1, firehose, lambda_svc
 from ministack.services.cloudformation.provisioners import _RESOURCE_HANDLERS
 
@@ -60,6 +63,19 @@ lambda_svc._reserved_concurrency = reserved_for_function
 
 put_object = firehose._put_s3_object
 firehose._put_s3_object = lambda bucket, key, body: put_object(bucket, key, gzip.compress(body))
+
+spawn = lambda_runtime.Worker._spawn
+
+
+def spawn_again_if_it_fails(worker):
+    try:
+        spawn(worker)
+    except RuntimeError as error:
+        lambda_runtime.logger.warning("%s is started again: %s", worker.func_name, error)
+        spawn(worker)
+
+
+lambda_runtime.Worker._spawn = spawn_again_if_it_fails
 
 athena.correct()
 
