@@ -6,6 +6,7 @@ import { facts, lines, table } from '../../../../tools/cli/terminal/layout.ts';
 import { eachOf, time } from '../../../../tools/cli/terminal/options.ts';
 import { describe as progressText } from '../../../../tools/cli/terminal/progress.ts';
 import { duration, printable, shellWord } from '../../../../tools/cli/terminal/text.ts';
+import { anyCharacter } from '../../../support/any-character.ts';
 
 const UNLIMITED = Number.POSITIVE_INFINITY;
 
@@ -150,7 +151,7 @@ test('outside text cannot control the terminal, and keeps its lines and its scri
 
 test('a shell reads any quoted text as the same single word', () => {
   // Shell words cannot contain NUL or half a surrogate pair.
-  const word = fc.string({ unit: 'binary' }).map((any) => any.replaceAll('\0', ''));
+  const word = fc.string({ unit: anyCharacter }).map((any) => any.replaceAll('\0', ''));
   fc.assert(
     fc.property(fc.array(word, { minLength: 60, maxLength: 60 }), (words) => {
       const command = `printf '%s\\0' ${words.map(shellWord).join(' ')}`;

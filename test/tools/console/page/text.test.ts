@@ -4,6 +4,7 @@ import { faultText, formatJson, textOf } from '../../../../tools/console/page/te
 import { cutLines, endOfPiece, type Lines, rawLines } from '../../../../tools/console/page/text/lines.ts';
 import { windowOf } from '../../../../tools/console/page/text/viewer.tsx';
 import { columnsOf, visibleParts } from '../../../../tools/console/page/text/visible.tsx';
+import { anyCharacter } from '../../../support/any-character.ts';
 
 function format(text: string): string {
   const formatted = formatJson(text);
@@ -41,7 +42,7 @@ const jsonText = fc.letrec((tie) => ({
     tie('object'),
   ),
   string: fc.oneof(
-    fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),
+    fc.string({ unit: anyCharacter }).map((text) => JSON.stringify(text)),
     fc.constantFrom('"\\u0041\\/"', '"a  b"', '"\\"{[,:]}\\\\"', '" "'),
   ),
   array: fc
@@ -134,7 +135,7 @@ describe('a text in pieces', () => {
     );
   }
 
-  const anyText = fc.string({ unit: 'binary', maxLength: 300 });
+  const anyText = fc.string({ unit: anyCharacter, maxLength: 300 });
 
   test('equals the text, for any content and width', () => {
     fc.assert(
