@@ -203,6 +203,19 @@ describe('a record that Firehose has not written yet', () => {
     return replayer.operator.stack.with({ local: false, cloudwatch });
   }
 
+  test('is waited for visibly, until the replay is interrupted', async () => {
+    await replayer.archive('early', numbered(1));
+    const controller = new AbortController();
+    const shown: string[] = [];
+    // In AWS the wait takes minutes, so it is shown on a slow machine, too.
+    const meanwhile = { stack: inAws(), signal: controller.signal, shown };
+    const ended = replayer.replay({ until: undefined }, meanwhile);
+    const waits = 'Waiting for records that Firehose has not written yet ';
+    await eventually(async () => shown.includes(waits) || undefined);
+    controller.abort();
+    expect(await ended).toMatchObject({ done: false });
+  });
+
   test('is late in AWS by the buffer, the timeout and some minutes in which Firehose writes', async () => {
     const seconds = (await archiveDelay(inAws(), SHOPS)) / 1000;
     expect(seconds).toBeGreaterThanOrEqual(900 + 5 * 60);
