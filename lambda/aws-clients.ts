@@ -1,3 +1,4 @@
+import { ConnectionHandler, Connections } from './connections.ts';
 import { FAILED_CALL } from './errors.ts';
 
 /**
@@ -12,6 +13,9 @@ interface FailedCall {
   readonly commandName: string;
   readonly error: { [FAILED_CALL]?: string };
 }
+
+/** The connections of all clients of a function. */
+export const connections = new Connections();
 
 /**
  * Settings of every AWS client. A dependency that hangs must fail the call, not the function. A call ends after about 4
@@ -28,9 +32,5 @@ export const clientSettings = {
       error[FAILED_CALL] = `${clientName.replace(/Client$/, '')} ${commandName.replace(/Command$/, '')}`;
     },
   },
-  requestHandler: {
-    connectionTimeout: 1_000,
-    requestTimeout: 2_000,
-    throwOnRequestTimeout: true,
-  },
+  requestHandler: new ConnectionHandler(connections, { connectionTimeout: 1_000, requestTimeout: 2_000 }),
 } as const;

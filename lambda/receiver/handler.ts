@@ -2,7 +2,7 @@ import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import middy from '@middy/core';
-import { clientSettings } from '../aws-clients.ts';
+import { clientSettings, connections } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { describeError } from '../errors.ts';
 import { count, functionVersion, logger } from '../telemetry.ts';
@@ -10,7 +10,7 @@ import type { Answer } from './answers.ts';
 import { EventQueues, queueUrlsFromEnvironment } from './event-queues.ts';
 import { createReceiver, type Outcome } from './receive.ts';
 import { type GatewayEvent, SMOKE_TEST_PREFIX, type WebhookRequest } from './request.ts';
-import { PreparedAgent, warmUp } from './warm-up.ts';
+import { warmUp } from './warm-up.ts';
 import { WebhookSecrets } from './webhook-secrets.ts';
 
 const { WEBHOOK_SECRET_ARN, SECRET_GRACE_SECONDS } = requireEnvironment([
@@ -43,15 +43,8 @@ const secrets = new WebhookSecrets({
     ),
 });
 
-const agent = new PreparedAgent();
 const queueUrls = queueUrlsFromEnvironment();
-const queues = new EventQueues(
-  new SQSClient({
-    ...clientSettings,
-    requestHandler: { ...clientSettings.requestHandler, httpsAgent: agent },
-  }),
-  queueUrls,
-);
+const queues = new EventQueues(new SQSClient(clientSettings), queueUrls);
 
 async function report({ outcome, ...facts }: Outcome, { sourceIp }: WebhookRequest): Promise<void> {
   if (outcome === 'Rejected') logger.warn(outcome, { ...facts, sourceIp });
@@ -73,5 +66,5 @@ export const handler = middy<GatewayEvent, Answer>()
 
 await warmUp(
   (signal) => secrets.warmUp(signal),
-  (signal) => agent.prepare(queueUrls.unrouted, signal),
+  (signal) => connections.prepare(queueUrls.unrouted, signal),
 );

@@ -10,9 +10,7 @@ export const noWarmUp: Plugin = {
   name: 'no-warm-up',
   setup: ({ onLoad }) => {
     onLoad({ filter: /\/lambda\/receiver\/warm-up\.ts$/ }, () => ({
-      contents: `import { Agent } from 'node:https';
-export class PreparedAgent extends Agent { constructor() { super({ keepAlive: true }); } }
-export async function warmUp() {}`,
+      contents: 'export async function warmUp() {}',
     }));
   },
 };

@@ -5,13 +5,14 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import { clientSettings } from '../../../lambda/aws-clients.ts';
-import { PreparedAgent } from '../../../lambda/receiver/warm-up.ts';
-import { type Certificate, makeCertificate } from '../../../tools/measure/bench/aws.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { clientSettings } from '../../lambda/aws-clients.ts';
+import { ConnectionHandler, Connections } from '../../lambda/connections.ts';
+import { type Certificate, makeCertificate } from '../../tools/measure/bench/aws.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'prepared-agent-'));
+const folder = mkdtempSync(join(tmpdir(), 'connections-'));
 const trusted = getCACertificates('default');
 const never = new AbortController().signal;
 
@@ -23,8 +24,12 @@ let connections: number;
 let accepted: Socket;
 /** Number of requests whose connection is broken. */
 let breaking: number;
-let agent: PreparedAgent;
-let client: SQSClient;
+/** All connections so far, and those that get no answer any more, as if a gateway had dropped them. */
+let open: Set<Socket>;
+let dropped: Set<Socket>;
+let pool: Connections;
+let sqs: SQSClient;
+let secrets: SecretsManagerClient;
 beforeAll(async () => {
   certificate = await makeCertificate(folder);
   setDefaultCACertificates([...trusted, certificate.cert]);
@@ -32,7 +37,10 @@ beforeAll(async () => {
 beforeEach(async () => {
   connections = 0;
   breaking = 0;
+  open = new Set();
+  dropped = new Set();
   server = createServer({ cert: certificate.cert, key: certificate.key }, (request, response) => {
+    if (dropped.has(request.socket)) return;
     if (breaking > 0) {
       breaking -= 1;
       request.socket.destroy();
@@ -42,19 +50,23 @@ beforeEach(async () => {
     connections += 1;
     accepted = socket;
   });
+  server.on('secureConnection', (socket: TLSSocket) => open.add(socket));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   url = `https://localhost:${(server.address() as AddressInfo).port}`;
-  agent = new PreparedAgent();
-  client = new SQSClient({
+  pool = new Connections();
+  const settings = {
     ...clientSettings,
     endpoint: url,
     region: 'us-east-1',
     credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
-    requestHandler: { ...clientSettings.requestHandler, httpsAgent: agent },
-  });
+    requestHandler: new ConnectionHandler(pool, { connectionTimeout: 1_000, requestTimeout: 500 }),
+  };
+  sqs = new SQSClient(settings);
+  secrets = new SecretsManagerClient(settings);
 });
 afterEach(async () => {
-  client.destroy();
+  pool.destroy();
+  jest.restoreAllMocks();
   server.closeAllConnections();
   await once(server.close(), 'close');
 });
@@ -65,11 +77,48 @@ afterAll(() => {
 
 /** Opens the connection, and waits until the server has accepted it. */
 async function prepare(): Promise<TLSSocket> {
-  const [[socket]] = await Promise.all([once(server, 'secureConnection'), agent.prepare(url, never)]);
+  const [[socket]] = await Promise.all([once(server, 'secureConnection'), pool.prepare(url, never)]);
   return socket;
 }
 
-const send = () => client.send(new SendMessageCommand({ QueueUrl: `${url}/0/queue`, MessageBody: 'a' }));
+const send = () => sqs.send(new SendMessageCommand({ QueueUrl: `${url}/0/queue`, MessageBody: 'a' }));
+const readSecret = () => secrets.send(new GetSecretValueCommand({ SecretId: 'secret' }));
+
+/** Sends requests of both clients in parallel, each on a connection of its own, which then is idle. */
+const sendBatch = () => Promise.all([readSecret(), ...Array.from({ length: 10 }, send)]);
+
+describe('after a freeze in which the peer dropped all connections', () => {
+  let clock: jest.SpiedFunction<typeof Date.now>;
+  beforeEach(() => {
+    clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now());
+  });
+
+  function freeze(milliseconds: number): void {
+    dropped = new Set(open);
+    clock.mockReturnValue(Date.now() + milliseconds);
+  }
+
+  test('each call of each client succeeds at its first attempt', async () => {
+    await sendBatch();
+    freeze(10_000);
+    for (const { $metadata } of await sendBatch()) expect($metadata.attempts).toBe(1);
+    expect(connections).toBe(22);
+  });
+
+  test('the prepared connection is not used', async () => {
+    await prepare();
+    freeze(10_000);
+    expect((await send()).$metadata.attempts).toBe(1);
+    expect(connections).toBe(2);
+  });
+
+  test('that was too short to be noticed, a call fails once at most, and the others do not', async () => {
+    await sendBatch();
+    freeze(9_999);
+    expect((await send()).$metadata.attempts).toBe(2);
+    for (const { $metadata } of await sendBatch()) expect($metadata.attempts).toBe(1);
+  });
+});
 
 test('the prepared connection serves the first request, and later ones', async () => {
   await prepare();
@@ -107,20 +156,15 @@ test('a peer that resets an idle connection has no other effect', async () => {
 
 test.each([
   { request: 'the first to its host', given: {}, takes: 'open' },
-  { request: 'ten seconds later', given: { later: 10_000 }, takes: 'open' },
-  { request: 'even later', given: { later: 10_001 }, takes: 'opening' },
   { request: 'to another host', given: { host: '127.0.0.1' }, takes: 'opening' },
   { request: 'to another port', given: { port: 1 }, takes: 'opening' },
   { request: 'the second', given: { taken: true }, takes: 'opening' },
 ])('a request $request gets a connection that is $takes', async ({ given, takes }) => {
-  const now = jest.spyOn(Date, 'now').mockReturnValue(Date.now());
   await prepare();
-  const { later = 0, taken = false, ...other } = { ...given } as { later?: number; taken?: boolean };
-  now.mockReturnValue(Date.now() + later);
+  const { taken = false, ...other } = { ...given } as { taken?: boolean };
   const options = { host: 'localhost', port: new URL(url).port, ...other };
-  const first = taken ? agent.createConnection(options) : undefined;
-  const socket = agent.createConnection(options) as Socket;
-  now.mockRestore();
+  const first = taken ? pool.createConnection(options) : undefined;
+  const socket = pool.createConnection(options) as Socket;
   expect(socket.readyState).toBe(takes);
   for (const each of [first, socket]) each?.on('error', () => {}).destroy();
 });
@@ -129,7 +173,7 @@ test('a closed connection is not used', async () => {
   const end = await prepare();
   end.end();
   await once(end, 'close');
-  const socket = agent.createConnection({ host: 'localhost', port: new URL(url).port }) as Socket;
+  const socket = pool.createConnection({ host: 'localhost', port: new URL(url).port }) as Socket;
   expect(socket.readyState).toBe('opening');
   socket.on('error', () => {}).destroy();
 });
@@ -139,7 +183,7 @@ test('a failed connection is an error of the preparation, not of the request', a
   await once(closed, 'listening');
   const { port } = closed.address() as AddressInfo;
   await once(closed.close(), 'close');
-  await expect(agent.prepare(`https://localhost:${port}`, never)).rejects.toThrow('ECONNREFUSED');
+  await expect(pool.prepare(`https://localhost:${port}`, never)).rejects.toThrow('ECONNREFUSED');
   expect((await send()).$metadata.attempts).toBe(1);
 });
 
@@ -147,13 +191,13 @@ test('a handshake without an answer is aborted on request', async () => {
   const silent = createTcpServer((socket) => socket.on('error', () => {}).resume());
   await once(silent.listen(0, '127.0.0.1'), 'listening');
   const { port } = silent.address() as AddressInfo;
-  await expect(agent.prepare(`https://localhost:${port}`, AbortSignal.timeout(50))).rejects.toThrow(
+  await expect(pool.prepare(`https://localhost:${port}`, AbortSignal.timeout(50))).rejects.toThrow(
     expect.objectContaining({ name: 'AbortError' }),
   );
   await once(silent.close(), 'close');
 });
 
 test('without TLS nothing is opened', async () => {
-  await agent.prepare(url.replace('https', 'http'), never);
+  await pool.prepare(url.replace('https', 'http'), never);
   expect(connections).toBe(0);
 });
