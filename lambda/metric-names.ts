@@ -25,8 +25,8 @@ export const metrics = {
   /** Receiver: answered 500, so that the partner sends again. */
   ServerError: { dimensions: [] },
   /**
-   * Rolls a canary back, by the version that failed. Receiver: a 500. Consumer: a failed first attempt, unless a
-   * dependency is down.
+   * Rolls a canary back, by the version that failed, unless a dependency is down. Receiver: a 500. Consumer: a failed
+   * first attempt.
    */
   VersionError: { dimensions: ['version'] },
   /** Receiver: the secret could not be read. Either a cached secret was used, or the answer was 500. */

@@ -8,11 +8,12 @@ import type { EffectOutcome } from '../effects/event-order.ts';
 import { tableKey } from '../effects/table-key.ts';
 import { describeError, errorText } from '../errors.ts';
 import type { EventName } from '../events/catalogue.ts';
+import { isOutage } from '../outage.ts';
 import { MAX_ATTRIBUTE_LENGTH } from '../queue/message.ts';
 import { count, functionVersion, logger } from '../telemetry.ts';
 import { type MessageFacts, payloadOf, type ReceivedEvent, readFacts, readRecord } from './received-event.ts';
 import { recordLog, withRecordKeys } from './record-log.ts';
-import { backOffSeconds, isOutage, isPermanent } from './retry.ts';
+import { backOffSeconds, isPermanent } from './retry.ts';
 import { SourceQueue } from './source-queue.ts';
 
 /**

@@ -5,6 +5,7 @@ import middy from '@middy/core';
 import { clientSettings, connections } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { describeError } from '../errors.ts';
+import { isOutage } from '../outage.ts';
 import { count, functionVersion, logger } from '../telemetry.ts';
 import type { Answer } from './answers.ts';
 import { EventQueues, queueUrlsFromEnvironment } from './event-queues.ts';
@@ -56,7 +57,7 @@ async function report({ outcome, ...facts }: Outcome, { sourceIp }: WebhookReque
 async function reportError(error: unknown): Promise<void> {
   logger.error('ServerError', await describeError(error));
   await countUnlessSmokeTest('ServerError');
-  await countUnlessSmokeTest('VersionError', { version: functionVersion });
+  if (!isOutage(error)) await countUnlessSmokeTest('VersionError', { version: functionVersion });
 }
 
 /** The HTTP side of the service: `POST /api/v1/webhooks/partner`. Powertools' middleware adds the invocation to log lines. */

@@ -11,6 +11,12 @@ export const MAX_AGE = 5 * 60_000;
 /** Minimum milliseconds between two reads that are caused by mismatches or failures (decision D12). */
 export const REFRESH_INTERVAL = 30_000;
 
+/**
+ * Minimum milliseconds between two reads while no secret is cached (decision D12). Otherwise each forged request of a
+ * flood would cause a call. A partner's retry must not wait long for the secret.
+ */
+export const FIRST_READ_INTERVAL = 1_000;
+
 export interface WebhookSecretsOptions {
   readonly client: SecretsManagerClient;
   readonly secretId: string;
@@ -43,6 +49,8 @@ export class WebhookSecrets {
   readonly #now: () => number;
   #cached: CachedSecrets | undefined;
   #refreshedAt = Number.NEGATIVE_INFINITY;
+  /** The last read, if it failed and no secret is cached. */
+  #failed: { readonly error: unknown; readonly at: number } | undefined;
   #warnedOfWhiteSpace = false;
 
   constructor(options: WebhookSecretsOptions) {
@@ -78,10 +86,11 @@ export class WebhookSecrets {
 
   /**
    * The secrets that are accepted: the current one, and after a rotation also the previous one for the grace period.
-   * @throws the client's error, or UnusableSecretError, if no secret is cached and none can be read
+   * @throws the client's error, or UnusableSecretError, if no secret is cached and none can be read. For a second, it
+   * is thrown again without a read
    */
   async accepted(): Promise<readonly string[]> {
-    if (this.#cached === undefined) await this.#read();
+    if (this.#cached === undefined) await this.#readFirst();
     else if (this.#now() - this.#cached.readAt >= MAX_AGE) await this.#refresh('age');
     return this.#secrets();
   }
@@ -117,6 +126,16 @@ export class WebhookSecrets {
     } catch (error) {
       await this.#options.onStale(error);
       return false;
+    }
+  }
+
+  async #readFirst(): Promise<void> {
+    if (this.#failed && this.#now() - this.#failed.at < FIRST_READ_INTERVAL) throw this.#failed.error;
+    try {
+      await this.#read();
+    } catch (error) {
+      this.#failed = { error, at: this.#now() };
+      throw error;
     }
   }
 
@@ -172,13 +191,13 @@ export class UnusableSecretError extends Error {
 /**
  * Reads a Secrets Manager value (decision D12): the plain secret, or a JSON object with the key `WEBHOOK_SECRET`. Only
  * objects are read as JSON: `123` and `"abc"` are plain secrets.
- * @throws UnusableSecretError if it is empty (anybody could sign with it), or an object without that key
+ * @throws UnusableSecretError if it is empty or white space (anybody could sign with it), or an object without that key
  */
 export function readSecretValue(stored: string | undefined): string {
   const secret = stored?.trimStart().startsWith('{') ? fromJson(stored) : stored;
-  if (typeof secret !== 'string' || secret === '') {
+  if (typeof secret !== 'string' || secret.trim() === '') {
     throw new UnusableSecretError(
-      `The stored secret is empty, binary, or a JSON object without a non-empty string under ${SECRET_KEY}`,
+      `The stored secret is empty, only white space, binary, or a JSON object without such a string under ${SECRET_KEY}`,
     );
   }
   return secret;

@@ -2,6 +2,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
 import { signatureOf } from '../../events/signing.ts';
+import { readSecretValue, UnusableSecretError } from '../../lambda/receiver/webhook-secrets.ts';
 import { isOfProxy } from '../../local/gateway/admitted-host.ts';
 import { CommandError } from '../cli/terminal/command-error.ts';
 import { shownId } from '../cli/terminal/terminal.ts';
@@ -127,23 +128,14 @@ export function parsedAnswer(body: string): unknown {
 }
 
 /**
- * The secret that signs deliveries to a stack: a bare string, or a property of a JSON object (docs/decisions.md, D12).
- * @throws CommandError if it is empty or binary
+ * The secret that signs deliveries to a stack, read as the receiver reads it.
+ * @throws CommandError if the receiver would refuse it
  */
 export async function currentSecret({ secrets, webhookSecretArn }: Stage): Promise<string> {
-  const command = new GetSecretValueCommand({ SecretId: webhookSecretArn });
-  const { SecretString = '' } = await secrets.send(command);
-  const secret = keyOf(SecretString) ?? SecretString;
-  if (secret === '') throw new CommandError('The webhook secret in Secrets Manager is empty or binary');
-  return secret;
-}
-
-function keyOf(text: string): string | undefined {
-  if (!text.trimStart().startsWith('{')) return undefined;
+  const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId: webhookSecretArn }));
   try {
-    return String((JSON.parse(text) as Record<string, unknown>).WEBHOOK_SECRET ?? '');
-  } catch {
-    // A bare secret may begin with a brace.
-    return undefined;
+    return readSecretValue(SecretString);
+  } catch (error) {
+    throw error instanceof UnusableSecretError ? new CommandError(error.message) : error;
   }
 }

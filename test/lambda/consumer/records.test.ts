@@ -5,9 +5,10 @@ import fc from 'fast-check';
 import { sqsEvent } from '../../../events/lambda-events.ts';
 import { TooLargeToArchiveError } from '../../../lambda/archive/archive.ts';
 import { readFacts, readRecord, UnprocessableMessageError } from '../../../lambda/consumer/received-event.ts';
-import { backOffSeconds, isOutage, isPermanent } from '../../../lambda/consumer/retry.ts';
+import { backOffSeconds, isPermanent } from '../../../lambda/consumer/retry.ts';
 import { SourceQueue } from '../../../lambda/consumer/source-queue.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
+import { isOutage } from '../../../lambda/outage.ts';
 
 const payload = { event: 'shop.updated', data: { shop_id: 'shop-1' }, timestamp: '2026-01-31T09:00:00Z' };
 const [sample] = sqsEvent({ event: 'shop.updated', name: 'shop-updated', payload }).Records as [SQSRecord];

@@ -3,9 +3,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { httpApiEvent } from '../../../events/gateway-events.ts';
 import { signatureOf } from '../../../events/signing.ts';
+import { queueUrlVariable } from '../../../lambda/events/event-names.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { SMOKE_TEST_PREFIX } from '../../../lambda/receiver/request.ts';
 import { WARM_UP_LIMIT } from '../../../lambda/receiver/warm-up.ts';
+import { FIRST_READ_INTERVAL } from '../../../lambda/receiver/webhook-secrets.ts';
 import { Faults } from '../../../local/aws/faults.ts';
 import { functionEnvironment } from '../../support/function-environment.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
@@ -118,12 +120,14 @@ describe('a start', () => {
     expect(await answer()).toBe(200);
   });
 
-  test('succeeds while AWS is down: the first request gets 500, and the next one tries again', async () => {
+  test('succeeds while AWS is down: the first request gets 500, and one a second later tries again', async () => {
     breakSecrets('down');
     faults.inject({ service: 'sqs', kind: 'down', callers: 'everyone' });
+    const clock = jest.spyOn(Date, 'now');
     const answer = await start();
     expect(await answer()).toBe(500);
     faults.clear();
+    clock.mockReturnValue(Date.now() + FIRST_READ_INTERVAL);
     expect(await answer()).toBe(200);
   });
 
@@ -181,21 +185,31 @@ describe('a delivery is logged with its ids, and problems are counted:', () => {
     expect(published()).toEqual([{ name: 'Rejected', service, reason }]);
   });
 
-  test('that could not be stored', async () => {
+  test('that could not be stored because of an outage, for which no version is rolled back', async () => {
     const answer = await start();
     faults.inject({ service: 'sqs', kind: 'throttled', callers: 'everyone' });
     expect(await answer()).toBe(500);
     expect(lines.logged).toEqual([
       expect.objectContaining({ message: 'ServerError', level: 'ERROR', call: 'SQS SendMessage' }),
     ]);
+    expect(published()).toEqual([{ name: 'ServerError', service }]);
+  });
+
+  test('that could not be stored because of a fault of the version', async () => {
+    const variable = queueUrlVariable('shop.updated');
+    const url = process.env[variable];
+    process.env[variable] = `${url}-that-is-missing`;
+    const answer = await start();
+    process.env[variable] = url;
+    expect(await answer()).toBe(500);
     expect(published()).toEqual([
       { name: 'ServerError', service },
-      { name: 'VersionError', service, version: expect.any(String) },
+      { name: 'VersionError', service, version: '1' },
     ]);
   });
 });
 
-test('the smoke test’s wrong signature is logged, and counted by no alarm', async () => {
+test('the smoke test’s wrong signature is logged and not counted; the next delivery’s is', async () => {
   const answer = await start();
   const smokeTest = { signature: 'f'.repeat(64), requestId: `${SMOKE_TEST_PREFIX}1` };
   expect(await answer(smokeTest)).toBe(401);
@@ -203,6 +217,8 @@ test('the smoke test’s wrong signature is logged, and counted by no alarm', as
   await start().then((answerWithout) => answerWithout(smokeTest));
   expect(lines.logged.map(({ message }) => message)).toEqual(['Rejected', 'ServerError']);
   expect(lines.metrics).toEqual([]);
+  expect(await answer({ signature: smokeTest.signature })).toBe(401);
+  expect(published()).toEqual([{ name: 'Rejected', service, reason: 'wrong-signature' }]);
 });
 
 describe('a secret', () => {

@@ -12,6 +12,7 @@ const HOUR = 60 * MINUTE;
 const GRACE_PERIOD = 24 * HOUR;
 const MAX_AGE = 5 * MINUTE;
 const REFRESH_INTERVAL = 30_000;
+const FIRST_READ_INTERVAL = 1_000;
 
 const notFound = new ResourceNotFoundException({ message: 'No.', $metadata: {} });
 
@@ -175,12 +176,16 @@ describe('while Secrets Manager fails', () => {
     expect(reported).toEqual(['unreadable', down, 'unreadable', down]);
   });
 
-  test('with none cached, the error is thrown and not cached: the next request reads again', async () => {
+  test('with none cached, the error is thrown; a flood of requests causes one read in a second', async () => {
     secret.failing.AWSCURRENT = down;
+    for (let request = 0; request < 1000; request += 1) await expect(secrets.accepted()).rejects.toBe(down);
+    secret.now += FIRST_READ_INTERVAL - 1;
     await expect(secrets.accepted()).rejects.toBe(down);
-    secret.failing = {};
-    expect(await secrets.accepted()).toEqual(['first']);
+    expect(calls()).toEqual(['AWSCURRENT']);
     expect(reported).toEqual(['unreadable']);
+    secret.failing = {};
+    secret.now += 1;
+    expect(await secrets.accepted()).toEqual(['first']);
   });
 
   test('a rotation to an unusable secret keeps the cached one', async () => {
@@ -195,11 +200,12 @@ describe('while Secrets Manager fails', () => {
 describe('if only the previous secret cannot be read', () => {
   const down = new Error('down');
 
-  test('a first read caches nothing: the error is thrown, and the next request reads both', async () => {
+  test('a first read caches nothing: the error is thrown, and the next read gets both', async () => {
     secret.rotate('second');
     secret.failing.AWSPREVIOUS = down;
     await expect(secrets.accepted()).rejects.toBe(down);
     secret.failing = {};
+    secret.now += FIRST_READ_INTERVAL;
     expect(await secrets.accepted()).toEqual(['second', 'first']);
   });
 
@@ -274,7 +280,7 @@ describe('a stored value', () => {
     expect(readSecretValue(stored)).toBe(expected);
   });
 
-  test.each([undefined, '', '{"SECRET":"abc"}', '{"WEBHOOK_SECRET":""}', '{"WEBHOOK_SECRET":123}'])(
+  test.each([undefined, '', ' \t\n', '{"SECRET":"abc"}', '{"WEBHOOK_SECRET":" "}', '{"WEBHOOK_SECRET":123}'])(
     '%j is refused, and not shown',
     (stored) => {
       expect(() => readSecretValue(stored)).toThrow(expect.objectContaining({ name: 'UnusableSecretError' }));
