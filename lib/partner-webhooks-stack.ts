@@ -36,6 +36,9 @@ export interface PartnerWebhooksStackProps extends StackProps {
   readonly bundles: string;
 }
 
+/** The shortest that SQS allows. Source: SQS API reference, `SetQueueAttributes`. */
+const PROBE_RETENTION = Duration.seconds(60);
+
 /** The whole stack, from the partner's POST to the effects. */
 export class PartnerWebhooksStack extends Stack {
   constructor(scope: Construct, id: string, { stage, config, bundles, ...props }: PartnerWebhooksStackProps) {
@@ -95,6 +98,13 @@ export class PartnerWebhooksStack extends Stack {
     const unrouted = new ProtectedQueue(this, 'Unrouted', { encryption, removalPolicy });
     alarms.add(unrouted, 'Unrouted/NotEmpty', { metricsOf: unrouted, links: [queueLink(unrouted)] });
 
+    const smokeTestQueue = new ProtectedQueue(this, 'SmokeTestQueue', {
+      encryption,
+      removalPolicy: RemovalPolicy.DESTROY,
+      retentionPeriod: PROBE_RETENTION,
+      lastStop: 'Probes of the smoke test expire: that the receiver can store them is all that matters.',
+    });
+
     const receiver = new Receiver(this, 'Receiver', {
       defaults,
       settings: config.receiver,
@@ -103,6 +113,7 @@ export class PartnerWebhooksStack extends Stack {
       queues: new Map(pipelines.map(({ event, queue }) => [event, queue])),
       unrouted,
       quarantine,
+      smokeTestQueue,
       payloads,
       quietAfter: config.quietAfter,
       alarms,
@@ -118,7 +129,7 @@ export class PartnerWebhooksStack extends Stack {
     });
     this.#watchCertificates(alarms, config.domain);
 
-    new SmokeTest(this, 'SmokeTest', { defaults, receiver, consumers });
+    new SmokeTest(this, 'SmokeTest', { defaults, secret, receiver, consumers });
     if (config.deployment === 'canary') {
       new Canaries(this, 'Canaries', { receiver, consumers, alarms });
     }

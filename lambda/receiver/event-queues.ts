@@ -14,6 +14,7 @@ import {
   stringAttribute,
   traceAttribute,
 } from '../queue/message.ts';
+import { isSmokeTest } from './request.ts';
 
 /** Facts about a delivery, without its payload. */
 export type Delivery = Omit<EventFacts, 'event'>;
@@ -22,6 +23,8 @@ export interface QueueUrls {
   readonly events: Readonly<Record<EventName, string>>;
   readonly unrouted: string;
   readonly quarantine: string;
+  /** For the smoke test's probes. Nothing receives from it. */
+  readonly smokeTest: string;
 }
 
 export function queueUrlsFromEnvironment(): QueueUrls {
@@ -29,6 +32,7 @@ export function queueUrlsFromEnvironment(): QueueUrls {
     ...eventNames.map(queueUrlVariable),
     'UNROUTED_QUEUE_URL',
     'QUARANTINE_QUEUE_URL',
+    'SMOKE_TEST_QUEUE_URL',
   ]);
   return {
     events: Object.fromEntries(
@@ -36,6 +40,7 @@ export function queueUrlsFromEnvironment(): QueueUrls {
     ) as Record<EventName, string>,
     unrouted: environment.UNROUTED_QUEUE_URL as string,
     quarantine: environment.QUARANTINE_QUEUE_URL as string,
+    smokeTest: environment.SMOKE_TEST_QUEUE_URL as string,
   };
 }
 
@@ -61,7 +66,10 @@ export class EventQueues {
       : await store(`${kind === 'event' ? event.event : 'unrouted'}/${delivery.eventId}`, body);
     await this.#client.send(
       new SendMessageCommand({
-        QueueUrl: kind === 'event' ? this.#urls.events[event.event] : this.#urls.unrouted,
+        QueueUrl: this.#unlessProbe(
+          delivery,
+          kind === 'event' ? this.#urls.events[event.event] : this.#urls.unrouted,
+        ),
         MessageBody: payloadKey === undefined ? escaped : JSON.stringify({ payloadKey }),
         MessageGroupId: messageGroupId(event.sentData.shop_id),
         ...traceAttribute(process.env._X_AMZN_TRACE_ID),
@@ -80,7 +88,7 @@ export class EventQueues {
     const reason = describeProblems(problems).slice(0, MAX_ATTRIBUTE_LENGTH);
     await this.#client.send(
       new SendMessageCommand({
-        QueueUrl: this.#urls.quarantine,
+        QueueUrl: this.#unlessProbe(delivery, this.#urls.quarantine),
         MessageBody: payloadKey === undefined ? whole : JSON.stringify({ problems, payloadKey }),
         ...traceAttribute(process.env._X_AMZN_TRACE_ID),
         MessageAttributes: {
@@ -90,6 +98,10 @@ export class EventQueues {
         },
       }),
     );
+  }
+
+  #unlessProbe({ requestId }: Delivery, url: string): string {
+    return isSmokeTest(requestId) ? this.#urls.smokeTest : url;
   }
 }
 

@@ -10,7 +10,7 @@ import { count, functionVersion, logger } from '../telemetry.ts';
 import type { Answer } from './answers.ts';
 import { EventQueues, queueUrlsFromEnvironment } from './event-queues.ts';
 import { createReceiver, type Outcome } from './receive.ts';
-import { type GatewayEvent, SMOKE_TEST_PREFIX, type WebhookRequest } from './request.ts';
+import { type GatewayEvent, isSmokeTest, type WebhookRequest } from './request.ts';
 import { warmUp } from './warm-up.ts';
 import { WebhookSecrets } from './webhook-secrets.ts';
 
@@ -19,23 +19,24 @@ const { WEBHOOK_SECRET_ARN, SECRET_GRACE_SECONDS } = requireEnvironment([
   'SECRET_GRACE_SECONDS',
 ]);
 
-/** Whether the current request is the smoke test's. It is logged, but must not trigger an alarm. */
-let isSmokeTest = false;
+/** Whether the current request is a probe of the smoke test. */
+let isProbe = false;
 
-const countUnlessSmokeTest: typeof count = async (...outcome) => {
-  if (!isSmokeTest) await count(...outcome);
+const countUnlessProbe: typeof count = async (...outcome) => {
+  if (!isProbe) await count(...outcome);
 };
 
-function identify(ids: { readonly eventId: string; readonly requestId: string }): void {
-  isSmokeTest = ids.requestId.startsWith(SMOKE_TEST_PREFIX);
-  logger.appendKeys(ids);
+function identify({ eventId, requestId }: { readonly eventId: string; readonly requestId: string }): void {
+  isProbe = isSmokeTest(requestId);
+  // A line with an event id is part of the history of a delivery.
+  logger.appendKeys(isProbe ? { requestId } : { eventId, requestId });
 }
 
 const secrets = new WebhookSecrets({
   client: new SecretsManagerClient(clientSettings),
   secretId: WEBHOOK_SECRET_ARN,
   gracePeriod: Number(SECRET_GRACE_SECONDS) * 1000,
-  onUnreadable: () => countUnlessSmokeTest('SecretUnreadable'),
+  onUnreadable: () => countUnlessProbe('SecretUnreadable'),
   onStale: async (error) =>
     logger.warn('Cannot read the secret; using the cached one', await describeError(error)),
   onWhiteSpace: () =>
@@ -48,16 +49,20 @@ const queueUrls = queueUrlsFromEnvironment();
 const queues = new EventQueues(new SQSClient(clientSettings), queueUrls);
 
 async function report({ outcome, ...facts }: Outcome, { sourceIp }: WebhookRequest): Promise<void> {
+  if (isProbe) {
+    // No alarm counts lines with this message.
+    logger.info('SmokeTest', { outcome, ...facts });
+    return;
+  }
   if (outcome === 'Rejected') logger.warn(outcome, { ...facts, sourceIp });
   else logger.info(outcome, facts);
-  if (outcome !== 'Accepted')
-    await countUnlessSmokeTest(outcome, 'reason' in facts ? { reason: facts.reason } : {});
+  if (outcome !== 'Accepted') await count(outcome, 'reason' in facts ? { reason: facts.reason } : {});
 }
 
 async function reportError(error: unknown): Promise<void> {
   logger.error('ServerError', await describeError(error));
-  await countUnlessSmokeTest('ServerError');
-  if (!isOutage(error)) await countUnlessSmokeTest('VersionError', { version: functionVersion });
+  await countUnlessProbe('ServerError');
+  if (!isOutage(error)) await countUnlessProbe('VersionError', { version: functionVersion });
 }
 
 /** The HTTP side of the service: `POST /api/v1/webhooks/partner`. Powertools' middleware adds the invocation to log lines. */

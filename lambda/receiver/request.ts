@@ -3,6 +3,9 @@ import type { APIGatewayProxyEvent, APIGatewayProxyEventV2 } from 'aws-lambda';
 /** Prefix of the smoke test's request ids. API Gateway's own never have it, and a sender cannot choose one. */
 export const SMOKE_TEST_PREFIX = 'smoke-test-';
 
+/** Whether a request is a probe of the smoke test (decision 28). It is no delivery, and must not trigger an alarm. */
+export const isSmokeTest = (requestId: string): boolean => requestId.startsWith(SMOKE_TEST_PREFIX);
+
 /** The event of API Gateway: payload format 2.0 of an HTTP API, or 1.0 of a REST API. */
 export type GatewayEvent = APIGatewayProxyEventV2 | APIGatewayProxyEvent;
 

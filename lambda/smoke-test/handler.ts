@@ -1,6 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { CloudFormationCustomResourceEvent, Context } from 'aws-lambda';
+import { clientSettings } from '../aws-clients.ts';
+import { requireEnvironment } from '../environment.ts';
+import { isOutage } from '../outage.ts';
+import { readSecretValue } from '../receiver/webhook-secrets.ts';
 import { isRollback, type Probe, type Problem, readProbes } from './probes.ts';
 
 /** In milliseconds. A probe takes a few seconds at most, and Lambda allows 10 s for a start. */
@@ -20,8 +25,8 @@ const SETTLING_TIME = 60_000;
 const RETRY_INTERVAL = 1_000;
 
 /**
- * Errors of `Invoke` that are temporary during a deployment: a permission that is not yet effective, a function that is
- * `Pending`, and too many invocations. Source: Lambda API reference, `Invoke`.
+ * Errors that are temporary during a deployment: a permission that is not yet effective, a function that is `Pending`,
+ * and too many invocations. Source: Lambda API reference, `Invoke`.
  */
 const SETTLES = new Set(['AccessDeniedException', 'ResourceConflictException', 'TooManyRequestsException']);
 
@@ -34,6 +39,8 @@ const PHYSICAL_RESOURCE_ID = 'smoke-test';
  */
 const MAX_REASON_LENGTH = 1500;
 
+const secrets = new SecretsManagerClient(clientSettings);
+
 const client = new LambdaClient({
   maxAttempts: 3,
   requestHandler: {
@@ -45,8 +52,8 @@ const client = new LambdaClient({
 
 /**
  * The custom resource on which the functions' aliases depend. It checks for each new version that its code loads and
- * its environment is complete, and that the receiver can read the secret. If a check fails, the deployment is rolled
- * back before the version gets traffic. The probes change nothing.
+ * its environment is complete, and that the receiver rejects a wrong signature and accepts a right one. If a check
+ * fails, the deployment is rolled back before the version gets traffic. No probe reaches a consumer or an alarm.
  */
 export async function handler(event: CloudFormationCustomResourceEvent, context: Context): Promise<void> {
   const limit = Math.max(0, context.getRemainingTimeInMillis() - ANSWER_MARGIN);
@@ -62,7 +69,7 @@ export async function handler(event: CloudFormationCustomResourceEvent, context:
 /** @returns all problems in one line; undefined if there are none */
 async function smokeTest(properties: unknown, outOfTime: AbortSignal): Promise<string | undefined> {
   try {
-    const probes = readProbes(properties);
+    const probes = readProbes(properties, readSecret);
     const found = await Promise.all(probes.map((probe) => check(probe, outOfTime)));
     return found.filter((problem) => problem !== undefined).join('; ') || undefined;
   } catch (error) {
@@ -91,10 +98,13 @@ async function check(probe: Probe, outOfTime: AbortSignal): Promise<string | und
 }
 
 async function attempt(
-  { functionArn, event, judge }: Probe,
+  { functionArn, makeEvent, judge }: Probe,
   abortSignal: AbortSignal,
 ): Promise<Problem | undefined> {
+  let problem = 'could not get a signed request, because the secret cannot be read';
   try {
+    const event = await makeEvent();
+    problem = 'could not be invoked';
     const { FunctionError, Payload } = await client.send(
       new InvokeCommand({ FunctionName: functionArn, Payload: JSON.stringify(event) }),
       { abortSignal },
@@ -104,8 +114,15 @@ async function attempt(
     return { text: `failed with ${errorType(returned)}: see its log`, mayPass: false };
   } catch (error) {
     const name = error instanceof Error ? error.name : typeof error;
-    return { text: `could not be invoked: ${name}`, mayPass: SETTLES.has(name) };
+    return { text: `${problem}: ${name}`, mayPass: SETTLES.has(name) || isOutage(error) };
   }
+}
+
+/** The secret with which the partner signs now. @throws the client's error, or UnusableSecretError */
+async function readSecret(): Promise<string> {
+  const { WEBHOOK_SECRET_ARN: SecretId } = requireEnvironment(['WEBHOOK_SECRET_ARN']);
+  const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId }));
+  return readSecretValue(SecretString);
 }
 
 /** The class of a function error. Its message is left out, because it may contain secrets. */

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
 import { expecting } from '../events/fields.ts';
 import { SMOKE_TEST_PREFIX } from '../receiver/request.ts';
@@ -7,7 +7,8 @@ import { SMOKE_TEST_PREFIX } from '../receiver/request.ts';
 export interface Probe {
   /** Qualified: names the version that will get traffic. */
   readonly functionArn: string;
-  readonly event: unknown;
+  /** @throws Error if the probe must be signed, and the secret cannot be read */
+  readonly makeEvent: () => unknown;
   /** The problem in the function's result; undefined if there is none. */
   readonly judge: (returned: unknown) => Problem | undefined;
 }
@@ -31,9 +32,10 @@ const properties = z.object({
 /**
  * The probes for a stack.
  * @param resourceProperties of the custom resource: `Receiver`, and `Consumers` in an array
+ * @param readSecret with which the partner signs
  * @throws Error that names every wrong property
  */
-export function readProbes(resourceProperties: unknown): Probe[] {
+export function readProbes(resourceProperties: unknown, readSecret: () => Promise<string>): Probe[] {
   const parsed = properties.safeParse(resourceProperties);
   if (!parsed.success) {
     const faults = parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
@@ -41,8 +43,13 @@ export function readProbes(resourceProperties: unknown): Probe[] {
   }
   const { Receiver, Consumers } = parsed.data;
   return [
-    { functionArn: Receiver, event: wronglySignedRequest(), judge: judgeReceiver },
-    ...Consumers.map((functionArn) => ({ functionArn, event: { Records: [] }, judge: judgeConsumer })),
+    { functionArn: Receiver, makeEvent: wronglySignedRequest, judge: judgeRejection },
+    { functionArn: Receiver, makeEvent: () => signedRequest(readSecret), judge: judgeAcceptance },
+    ...Consumers.map((functionArn) => ({
+      functionArn,
+      makeEvent: () => ({ Records: [] }),
+      judge: judgeConsumer,
+    })),
   ];
 }
 
@@ -68,29 +75,54 @@ function versionNumbers(resourceProperties: unknown): Map<string, number> {
 }
 
 /**
- * A request (payload format 2.0) with a well-formed but wrong signature. To reject it, the receiver must read its
- * secret, and a rejection changes nothing. The request id distinguishes its log line from those of other senders.
+ * A request (payload format 2.0). By its id, the receiver recognises it as a probe: whatever it stores goes to a queue of
+ * their own.
  */
-const wronglySignedRequest = () => ({
-  headers: { 'x-webhook-signature': randomBytes(32).toString('hex') },
+const request = (body: string, signature: string) => ({
+  headers: { 'x-webhook-signature': signature },
   requestContext: {
     http: { sourceIp: '127.0.0.1' },
     requestId: `${SMOKE_TEST_PREFIX}${randomUUID()}`,
     timeEpoch: Date.now(),
   },
-  body: '{}',
+  body,
   isBase64Encoded: false,
 });
 
-/**
- * The receiver must answer 401. A 500 may be temporary, because its permission to read the secret may not be effective
- * yet.
- */
-function judgeReceiver(returned: unknown): Problem | undefined {
+/** To reject it, the receiver must read its secret. */
+const wronglySignedRequest = () => request('{}', randomBytes(32).toString('hex'));
+
+/** To accept it, the receiver must verify, parse and store it. Its kind is unknown, so that every stack can store it. */
+async function signedRequest(readSecret: () => Promise<string>) {
+  const body = JSON.stringify({ event: 'smoke-test', data: {}, timestamp: new Date().toISOString() });
+  // Not by the receiver's own code, which is being tested.
+  return request(
+    body,
+    createHmac('sha256', await readSecret())
+      .update(body)
+      .digest('hex'),
+  );
+}
+
+/** A 500 may be temporary: the receiver's permission to read its secret may not be effective yet. */
+const judgeRejection = (returned: unknown) => judgeStatus(returned, 401, 'a wrong signature', [500]);
+
+/** So may a 401: the secret may have been rotated since the receiver read it. */
+const judgeAcceptance = (returned: unknown) => judgeStatus(returned, 200, 'a correct signature', [401, 500]);
+
+function judgeStatus(
+  returned: unknown,
+  expected: number,
+  request: string,
+  temporary: readonly number[],
+): Problem | undefined {
   const status = isObject(returned) ? returned.statusCode : undefined;
-  if (status === 401) return undefined;
+  if (status === expected) return undefined;
   const answer = typeof status === 'number' ? `answered ${status}` : 'returned no HTTP answer';
-  return { text: `${answer} instead of 401 to a wrong signature`, mayPass: status === 500 };
+  return {
+    text: `${answer} instead of ${expected} to ${request}`,
+    mayPass: typeof status === 'number' && temporary.includes(status),
+  };
 }
 
 function judgeConsumer(returned: unknown): Problem | undefined {

@@ -4,7 +4,6 @@ import { FilterPattern, type LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { EventName } from '../../lambda/events/catalogue.ts';
 import { metrics as reportedMetrics } from '../../lambda/metric-names.ts';
-import { SMOKE_TEST_PREFIX } from '../../lambda/receiver/request.ts';
 
 /** Something that has CloudWatch metrics: a queue, a function, an API, a log. */
 export interface MetricSource {
@@ -61,8 +60,8 @@ export const INVOCATION_FAILED = '{ $.type = "platform.report" && $.record.statu
 /** Lines of the receiver about deliveries with a correct signature, whatever their outcome. */
 export const SIGNATURE_RIGHT = messagePattern('Accepted', 'Parked', 'Unusable');
 
-/** Lines of the receiver about well-formed but wrong signatures, except those of the smoke test. */
-export const SIGNATURE_WRONG = `{ $.message = "Rejected" && $.reason = "wrong-signature" && $.requestId != "${SMOKE_TEST_PREFIX}*" }`;
+/** Lines of the receiver about well-formed but wrong signatures. */
+export const SIGNATURE_WRONG = '{ $.message = "Rejected" && $.reason = "wrong-signature" }';
 
 /** Lines of the receiver about accepted deliveries of an event. */
 export const acceptedPattern = (event: EventName): string =>

@@ -22,13 +22,15 @@ export interface ProtectedQueueProps {
   readonly visibilityTimeout?: Duration;
   /** The queue for messages that were received too often. @default none: people look into this queue */
   readonly deadLetterQueue?: DeadLetterQueue;
+  /** Why the queue needs no dead-letter queue. @default people look into it */
+  readonly lastStop?: string;
   /** How long it keeps a message. @default as long as dead letters */
   readonly retentionPeriod?: Duration;
 }
 
 /** A queue that is encrypted, and answers over TLS only. */
 export class ProtectedQueue extends Queue {
-  constructor(scope: Construct, id: string, { encryption, ...props }: ProtectedQueueProps) {
+  constructor(scope: Construct, id: string, { encryption, lastStop, ...props }: ProtectedQueueProps) {
     super(scope, id, {
       retentionPeriod: Duration.seconds(DEAD_LETTER_RETENTION_SECONDS),
       ...props,
@@ -47,7 +49,8 @@ export class ProtectedQueue extends Queue {
         acknowledge(
           this,
           rule,
-          'The last stop: it has no consumer, an alarm fires for each message, and people redrive it.',
+          lastStop ??
+            'The last stop: it has no consumer, an alarm fires for each message, and people redrive it.',
         );
       }
     }

@@ -29,6 +29,8 @@ export interface ReceiverProps {
   readonly queues: ReadonlyMap<EventName, ProtectedQueue>;
   readonly unrouted: ProtectedQueue;
   readonly quarantine: ProtectedQueue;
+  /** For probes of the smoke test. */
+  readonly smokeTestQueue: ProtectedQueue;
   readonly payloads: PayloadBucket;
   /** Hours without deliveries after which the alarm fires. @default never */
   readonly quietAfter: StageConfig['quietAfter'];
@@ -38,10 +40,10 @@ export interface ReceiverProps {
 /** The function behind the webhook: verifies, parses and queues. */
 export class Receiver extends ReleasedFunction {
   constructor(scope: Construct, id: string, props: ReceiverProps) {
-    const { secret, queues, unrouted, quarantine, payloads, alarms } = props;
+    const { secret, queues, unrouted, quarantine, smokeTestQueue, payloads, alarms } = props;
     const send = new PolicyStatement({
       actions: ['sqs:SendMessage'],
-      resources: [...queues.values(), quarantine, unrouted].map(({ queueArn }) => queueArn),
+      resources: [...queues.values(), quarantine, unrouted, smokeTestQueue].map(({ queueArn }) => queueArn),
     });
     super(scope, id, {
       ...props.defaults,
@@ -56,11 +58,12 @@ export class Receiver extends ReleasedFunction {
         PAYLOAD_BUCKET: payloads.bucketName,
         QUARANTINE_QUEUE_URL: quarantine.queueUrl,
         UNROUTED_QUEUE_URL: unrouted.queueUrl,
+        SMOKE_TEST_QUEUE_URL: smokeTestQueue.queueUrl,
         ...Object.fromEntries(
           [...queues].map(([event, { queueUrl }]) => [queueUrlVariable(event), queueUrl]),
         ),
       },
-      permissions: [send, ...secret.readPermissions, payloads.putPermission()],
+      permissions: [send, ...secret.readBothPermissions, payloads.putPermission()],
     });
 
     payloads.acknowledgeWildcard(this, '*');

@@ -26,6 +26,8 @@ export class WebhookSecret extends Construct {
   readonly arn: string;
   /** Permissions to read it. */
   readonly readPermissions: readonly PolicyStatement[];
+  /** Permissions to read it, and the secret that the deployed version reads. */
+  readonly readBothPermissions: readonly PolicyStatement[];
   /** Undefined for an existing secret. */
   readonly #generated: Secret | undefined;
 
@@ -47,15 +49,17 @@ export class WebhookSecret extends Construct {
       'The partner signs with it: a rotation is agreed with them (docs/secret-rotation.md) and cannot run on a schedule.',
     );
     this.arn = secret.secretArn;
-    this.readPermissions = [
-      new PolicyStatement({
-        actions: ['secretsmanager:GetSecretValue'],
-        resources: [secret.secretArn, ...(previousArn === undefined ? [] : [previousArn])],
-      }),
+    const permissionsFor = (...resources: string[]) => [
+      new PolicyStatement({ actions: ['secretsmanager:GetSecretValue'], resources }),
       ...(kmsKeyArn === undefined
         ? []
         : [new PolicyStatement({ actions: ['kms:Decrypt'], resources: [kmsKeyArn] })]),
     ];
+    this.readPermissions = permissionsFor(secret.secretArn);
+    this.readBothPermissions = permissionsFor(
+      secret.secretArn,
+      ...(previousArn === undefined ? [] : [previousArn]),
+    );
   }
 
   /** Encrypts a generated secret under the key for everything, if there is one. */

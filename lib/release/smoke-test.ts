@@ -6,9 +6,11 @@ import {
   type ReleasedFunction,
   WebhookFunction,
 } from '../pipeline/webhook-function.ts';
+import type { WebhookSecret } from '../pipeline/webhook-secret.ts';
 
 export interface SmokeTestProps {
   readonly defaults: FunctionDefaults;
+  readonly secret: WebhookSecret;
   readonly receiver: ReleasedFunction;
   readonly consumers: readonly ReleasedFunction[];
 }
@@ -18,10 +20,11 @@ const MEMORY_MEGABYTES = 256;
 
 /**
  * Tests the new version of each function before any of them gets traffic. If a test fails, CloudFormation rolls the
- * whole deployment back. So a broken bundle, a missing variable or an unreadable secret never affects a delivery.
+ * whole deployment back. So a broken bundle, a missing variable, an unreadable secret or a broken verification never
+ * affects a delivery.
  */
 export class SmokeTest extends Construct {
-  constructor(scope: Construct, id: string, { defaults, receiver, consumers }: SmokeTestProps) {
+  constructor(scope: Construct, id: string, { defaults, secret, receiver, consumers }: SmokeTestProps) {
     super(scope, id);
     const tested = [receiver, ...consumers];
     const tester = new WebhookFunction(this, 'Tester', {
@@ -30,8 +33,10 @@ export class SmokeTest extends Construct {
       description: 'Tries new versions before they get traffic',
       timeout: TIMEOUT,
       memory: MEMORY_MEGABYTES,
-      environment: {},
+      environment: { WEBHOOK_SECRET_ARN: secret.arn },
       permissions: [
+        // To sign a probe as the partner does.
+        ...secret.readPermissions,
         new PolicyStatement({
           actions: ['lambda:InvokeFunction'],
           resources: tested.map(({ newVersionArn }) => newVersionArn),

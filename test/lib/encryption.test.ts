@@ -174,6 +174,12 @@ describe('a stage with its own key', () => {
     );
   });
 
+  test('lets the smoke test read the secret with it', () => {
+    expect(keyGrants(template, 'SmokeTest/Tester/Role')).toEqual(
+      decryptAndGenerate('TopicKey', ['secretsmanager']),
+    );
+  });
+
   test.each(eventNames)(
     'lets the consumer of %s use it, also where Firehose does not say that it calls for the consumer',
     (event) => {
@@ -197,7 +203,9 @@ describe('a stage with its own key', () => {
       .ofType('AWS::IAM::Role')
       .map(({ path }) => path)
       .filter(
-        (path) => !['Receiver/Role', 'Archive/Writer'].includes(path) && !path.endsWith('/Consumer/Role'),
+        (path) =>
+          !['Receiver/Role', 'SmokeTest/Tester/Role', 'Archive/Writer'].includes(path) &&
+          !path.endsWith('/Consumer/Role'),
       );
     expect(others.flatMap((path) => keyGrants(template, path))).toEqual([]);
   });
@@ -206,7 +214,7 @@ describe('a stage with its own key', () => {
     const grants = template.resources
       .filter(({ type, path }) => type === 'AWS::IAM::Policy' && path.endsWith('/KeyPolicy'))
       .map(({ logicalId }) => logicalId);
-    expect(grants).toHaveLength(2 + eventNames.length);
+    expect(grants).toHaveLength(3 + eventNames.length);
     const early = template.resources
       .filter(({ type, path }) => type in KEY_OF && path !== 'Alarms/Topic')
       .filter(({ dependsOn }) => !grants.every((grant) => dependsOn.includes(grant)));

@@ -28,8 +28,10 @@ describe.each([
   // would prevent a new deployment of its code, because a version is published once.
   const kept = type === 'AWS::DynamoDB::Table' ? 'Retain' : 'RetainExceptOnCreate';
 
-  test('is retained when the stack of prod is deleted, and deleted with that of dev', () => {
-    expect(except(prod.ofType(type), ({ deletionPolicy }) => deletionPolicy === kept)).toEqual([]);
+  test('is retained when the stack of prod is deleted, unless it only gets probes, and deleted with that of dev', () => {
+    const isKept = ({ path, deletionPolicy }: Resource) =>
+      deletionPolicy === (path === 'SmokeTestQueue' ? 'Delete' : kept);
+    expect(except(prod.ofType(type), isKept)).toEqual([]);
     expect(except(dev.ofType(type), ({ deletionPolicy }) => deletionPolicy === 'Delete')).toEqual([]);
   });
 });
@@ -160,12 +162,20 @@ describe('a setting has its effect', () => {
     expect(everySetting.has('AWS::SecretsManager::Secret')).toBe(false);
   });
 
-  test('previousSecretArn: the secret of the deployed version may be read, too', () => {
-    const secrets = everySetting
-      .permissionsOf(everySetting.at('AWS::IAM::Role', 'Receiver/Role'))
-      .filter(({ action }) => action === 'secretsmanager:GetSecretValue')
-      .map(({ resource }) => resource);
-    expect(secrets.sort()).toEqual([settings.previousSecretArn, settings.secretArn].sort());
+  test('previousSecretArn: the receiver may also read the secret of the deployed version, and nobody else', () => {
+    const readers = everySetting.ofType('AWS::IAM::Role').flatMap((role) =>
+      everySetting
+        .permissionsOf(role)
+        .filter(({ action }) => action === 'secretsmanager:GetSecretValue')
+        .map(({ resource }) => ({ role: role.path, resource })),
+    );
+    expect(new Set(readers)).toEqual(
+      new Set([
+        { role: 'Receiver/Role', resource: settings.secretArn },
+        { role: 'Receiver/Role', resource: settings.previousSecretArn },
+        { role: 'SmokeTest/Tester/Role', resource: settings.secretArn },
+      ]),
+    );
   });
 
   test('kmsKeyArn: an existing key encrypts every topic, and none is created', () => {

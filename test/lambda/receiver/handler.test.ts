@@ -209,13 +209,14 @@ describe('a delivery is logged with its ids, and problems are counted:', () => {
   });
 });
 
-test('the smoke test’s wrong signature is logged and not counted; the next delivery’s is', async () => {
+test('a probe of the smoke test is logged without an event id and not counted; the next delivery is counted', async () => {
   const answer = await start();
   const smokeTest = { signature: 'f'.repeat(64), requestId: `${SMOKE_TEST_PREFIX}1` };
   expect(await answer(smokeTest)).toBe(401);
   breakSecrets('down');
   await start().then((answerWithout) => answerWithout(smokeTest));
-  expect(lines.logged.map(({ message }) => message)).toEqual(['Rejected', 'ServerError']);
+  expect(lines.logged.map(({ message }) => message)).toEqual(['SmokeTest', 'ServerError']);
+  expect(lines.logged.filter((line) => 'eventId' in line)).toEqual([]);
   expect(lines.metrics).toEqual([]);
   expect(await answer({ signature: smokeTest.signature })).toBe(401);
   expect(published()).toEqual([{ name: 'Rejected', service, reason: 'wrong-signature' }]);

@@ -1,9 +1,12 @@
+import { ListQueuesCommand } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { CloudFormationCustomResourceEvent, Context } from 'aws-lambda';
+import type { APIGatewayProxyEventV2, CloudFormationCustomResourceEvent, Context } from 'aws-lambda';
+import { signatureOf } from '../../../events/signing.ts';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
-import { startTestStack } from '../../support/test-stack.ts';
+import { Queues } from '../../support/queues.ts';
+import { startTestStack, TEST_SECRET } from '../../support/test-stack.ts';
 import { FunctionLines } from '../function-lines.ts';
 import { type HttpRecorder, type RecorderAnswer, startHttpRecorder } from '../http-recorder.ts';
 
@@ -12,46 +15,76 @@ const arnOf = (service: string, version = 17) =>
   `arn:aws:lambda:us-east-1:000000000000:function:${service}:${version}`;
 const properties = { Receiver: arnOf('receiver'), Consumers: services.map((service) => arnOf(service)) };
 
+/** The signed probe of the receiver, among the names of functions. */
+const SIGNED = 'receiver, signed';
+
 /** Milliseconds before its timeout at which the smoke test answers. */
 const MARGIN = 5_000;
 
 /** Lambda's Invoke API. */
 let lambda: HttpRecorder;
-/** Answers of a function to its next invocations. Afterwards it answers like a working one. */
+/** Answers of a function to its next invocations, or to the next signed probes. Afterwards it answers like a working one. */
 let answers: Record<string, (RecorderAnswer | Promise<RecorderAnswer>)[]>;
 let working: (service: string, event: unknown) => Promise<RecorderAnswer> | RecorderAnswer;
 let invoked: string[];
 let cloudFormation: HttpRecorder;
+let secretsManager: HttpRecorder;
+let secretStatus: number;
+let secretString: string;
 let responseStatus: number;
 let smokeTest: (event: CloudFormationCustomResourceEvent, context: Context) => Promise<void>;
 
 beforeAll(async () => {
   lambda = await startHttpRecorder(({ path, body }) => {
     const service = /:function:([^:]+):17\/invocations$/.exec(decodeURIComponent(path))?.[1] ?? '';
-    invoked.push(service);
-    return answers[service]?.shift() ?? working(service, JSON.parse(body));
+    const event = JSON.parse(body);
+    const probe = service === 'receiver' && isSigned(event) ? SIGNED : service;
+    invoked.push(probe);
+    return answers[probe]?.shift() ?? working(service, event);
   });
+  secretsManager = await startHttpRecorder(() =>
+    secretStatus === 200
+      ? { status: 200, body: JSON.stringify({ SecretString: secretString }) }
+      : refusing(secretStatus, 'AccessDeniedException'),
+  );
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_LAMBDA: lambda.url,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.url,
+    WEBHOOK_SECRET_ARN: 'secret-arn',
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'any',
     AWS_SECRET_ACCESS_KEY: 'any',
   });
   ({ handler: smokeTest } = await import('../../../lambda/smoke-test/handler.ts'));
 });
-afterAll(() => lambda.close());
+afterAll(async () => {
+  await lambda.close();
+  await secretsManager.close();
+});
 
 beforeEach(async () => {
   answers = {};
   invoked = [];
   responseStatus = 200;
-  working = (service) => returning(service === 'receiver' ? { statusCode: 401 } : { batchItemFailures: [] });
+  secretStatus = 200;
+  secretString = `{"WEBHOOK_SECRET":"${TEST_SECRET}"}`;
+  working = (service, event) =>
+    returning(
+      service === 'receiver' ? { statusCode: isSigned(event) ? 200 : 401 } : { batchItemFailures: [] },
+    );
   cloudFormation = await startHttpRecorder(() => ({ status: responseStatus }));
 });
 afterEach(async () => {
   jest.restoreAllMocks();
   await cloudFormation.close();
 });
+
+/** Whether the request of a probe has the partner's signature of a body that is an event. */
+function isSigned(event: unknown): boolean {
+  const { headers, body } = event as APIGatewayProxyEventV2;
+  const signature = signatureOf({ body: Buffer.from(body ?? ''), secret: TEST_SECRET });
+  return headers['x-webhook-signature'] === signature && JSON.parse(body ?? '').event !== undefined;
+}
 
 const returning = (payload: unknown): RecorderAnswer => ({ status: 200, body: JSON.stringify(payload) });
 const failing = (error: unknown): RecorderAnswer => ({
@@ -109,20 +142,29 @@ describe('with the functions of the stack', () => {
   afterAll(() => stack.close());
 
   // Starts all functions.
-  test('a deployment succeeds with one rejection, which no metric counts, as the only effect', async () => {
+  test('a deployment succeeds with a rejection and an accepted event, which no alarm and no consumer sees', async () => {
     working = async (service, event) => {
       const result = await stack.functions.get(service)?.function.invoke(event);
       return result?.ok ? returning(result.payload) : failing(result);
     };
     expect(await request('Create')).toEqual(success);
-    expect(invoked.toSorted()).toEqual(['receiver', ...services].toSorted());
+    expect(invoked.toSorted()).toEqual(['receiver', SIGNED, ...services].toSorted());
     expect(lines.metrics).toEqual([]);
-    expect(lines.logged).toEqual([
-      expect.objectContaining({
-        message: 'Rejected',
-        reason: 'wrong-signature',
-        requestId: expect.stringMatching(/^smoke-test-/),
-      }),
+    expect(lines.logged.toSorted((a, b) => (String(a.outcome) < String(b.outcome) ? -1 : 1))).toEqual(
+      ['Parked', 'Rejected'].map((outcome) =>
+        expect.objectContaining({
+          message: 'SmokeTest',
+          outcome,
+          requestId: expect.stringMatching(/^smoke-test-/),
+        }),
+      ),
+    );
+    expect(lines.logged.filter((line) => 'eventId' in line)).toEqual([]);
+    const queues = new Queues(stack.operator);
+    const { QueueUrls = [] } = await queues.client.send(new ListQueuesCommand({}));
+    const stored = await Promise.all(QueueUrls.map((url) => queues.count(url)));
+    expect(QueueUrls.filter((_, index) => stored[index] !== 0)).toEqual([
+      expect.stringContaining('SmokeTestQueue'),
     ]);
   });
 });
@@ -179,11 +221,12 @@ test.each([
   { before: 'a removed consumer', OldResourceProperties: { ...properties, Consumers: [arnOf('other', 8)] } },
 ])('an update from $before is tested', async ({ OldResourceProperties }) => {
   expect(await request('Update', { OldResourceProperties })).toEqual(success);
-  expect(invoked.toSorted()).toEqual(['receiver', ...services].toSorted());
+  expect(invoked.toSorted()).toEqual(['receiver', SIGNED, ...services].toSorted());
 });
 
 describe('a deployment fails', () => {
   const wrong = 'instead of 401 to a wrong signature';
+  const noSecret = 'could not get a signed request, because the secret cannot be read';
 
   test.each([
     { answer: returning({ statusCode: 200 }), reason: `answered 200 ${wrong}` },
@@ -209,6 +252,26 @@ describe('a deployment fails', () => {
     answers.receiver = [answer];
     expect(await request('Create')).toEqual(failure(`receiver:17 ${reason}`));
     expect(invoked.filter((service) => service === 'receiver')).toHaveLength(1);
+  });
+
+  test('if its receiver answers 400 to a correct signature', async () => {
+    answers[SIGNED] = [returning({ statusCode: 400 })];
+    expect(await request('Create')).toEqual(
+      failure('receiver:17 answered 400 instead of 200 to a correct signature'),
+    );
+  });
+
+  test('if its receiver takes a correct signature for a wrong one', async () => {
+    working = (service) =>
+      returning(service === 'receiver' ? { statusCode: 401 } : { batchItemFailures: [] });
+    expect(await request('Create', { remaining: MARGIN + 500 })).toEqual(
+      failure('receiver:17 answered 401 instead of 200 to a correct signature before the time limit'),
+    );
+  });
+
+  test('if the stored secret is unusable', async () => {
+    secretString = '';
+    expect(await request('Create')).toEqual(failure(`receiver:17 ${noSecret}: UnusableSecretError`));
   });
 
   test('if consumers report a failed empty batch or return nothing; each error is named', async () => {
@@ -241,6 +304,14 @@ describe('a deployment fails', () => {
       answer: () => returning({ statusCode: 500 }),
       reason: `answered 500 ${wrong}`,
     },
+    {
+      problem: 'cannot be sent a signed request, for lack of a permission',
+      answer: () => {
+        secretStatus = 400;
+        return returning({ statusCode: 401 });
+      },
+      reason: `${noSecret}: AccessDeniedException`,
+    },
   ])('if its receiver $problem until shortly before the timeout', async ({ answer, reason }) => {
     answers.receiver = Array.from({ length: 9 }, () => answer());
     const began = Date.now();
@@ -266,9 +337,10 @@ describe('transient problems of a new deployment are waited for', () => {
     { problem: 'a permission that has not spread', answer: refusing(403, 'AccessDeniedException') },
     { problem: 'a version that is Pending', answer: refusing(409, 'ResourceConflictException') },
     { problem: 'a secret that cannot be read yet', answer: returning({ statusCode: 500 }) },
-  ])('$problem', async ({ answer }) => {
-    answers.receiver = [answer];
+    { problem: 'a secret that is just being rotated', probe: SIGNED, answer: returning({ statusCode: 401 }) },
+  ])('$problem', async ({ answer, probe = 'receiver' }) => {
+    answers[probe] = [answer];
     expect(await request('Create')).toEqual(success);
-    expect(invoked.filter((service) => service === 'receiver')).toHaveLength(2);
+    expect(invoked.filter((one) => one === probe)).toHaveLength(2);
   });
 });

@@ -23,10 +23,12 @@ export async function bundleReceiver(outdir: string, options: BuildOptions = {})
 /** The receiver's environment, with the names that the stack sets. @param queueUrl URL of all its queues */
 export const receiverEnvironment = (queueUrl: string): Record<string, string> => ({
   ...Object.fromEntries(
-    [...eventNames.map(queueUrlVariable), 'QUARANTINE_QUEUE_URL', 'UNROUTED_QUEUE_URL'].map((name) => [
-      name,
-      queueUrl,
-    ]),
+    [
+      ...eventNames.map(queueUrlVariable),
+      'QUARANTINE_QUEUE_URL',
+      'UNROUTED_QUEUE_URL',
+      'SMOKE_TEST_QUEUE_URL',
+    ].map((name) => [name, queueUrl]),
   ),
   WEBHOOK_SECRET_ARN: 'secret',
   SECRET_GRACE_SECONDS: '86400',

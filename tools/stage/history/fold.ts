@@ -1,4 +1,3 @@
-import { SMOKE_TEST_PREFIX } from '../../../lambda/receiver/request.ts';
 import { type CrashFact, type DeadLetterFact, type Fact, identityOf, ofKind } from './facts.ts';
 import { type Delivery, type History, isSettled, type Place, type State, type Step } from './history.ts';
 import { type LogLine, parseLogLine } from './log-line.ts';
@@ -73,7 +72,6 @@ export function deliveryOf(id: string, facts: readonly Fact[], history: History)
     error,
     latencyMs: done?.latencyMs,
     bytes: exchange?.bytes,
-    smokeTest: id.startsWith(SMOKE_TEST_PREFIX) || undefined,
   };
 }
 
@@ -162,7 +160,6 @@ function stepsOfRequest(request: Request, messages: readonly Message[]): Step[] 
     requestId,
     atTheLatest: receivedAt === undefined || undefined,
     lagMs: end?.lagMs,
-    smokeTest: requestId.startsWith(SMOKE_TEST_PREFIX) || undefined,
   };
   const queued: Step[] = queue === undefined ? [] : [{ kind: 'queued', at, requestId, queue }];
   const answered: Step = {

@@ -68,8 +68,6 @@ export interface Step {
   readonly atTheLatest?: true | undefined;
   /** For `received`: milliseconds since the partner's `timestamp`; 0 if the partner's clock is ahead. */
   readonly lagMs?: number | undefined;
-  /** For `received`: the request is the smoke test of a deployment. */
-  readonly smokeTest?: true | undefined;
   /** For `queued`: an event, `unrouted` or `quarantine`. */
   readonly queue?: string | undefined;
   /** For `answered`: HTTP status. */
@@ -202,7 +200,6 @@ export interface Delivery {
   readonly latencyMs?: number | undefined;
   /** Size of the body. Absent if unknown. */
   readonly bytes?: number | undefined;
-  readonly smokeTest?: true | undefined;
 }
 
 /** Why an attempt with this outcome needed no effect. Undefined if it had one. @param replay name of its replay */

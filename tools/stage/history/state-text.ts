@@ -51,7 +51,6 @@ const STEPS: Readonly<Record<StepKind, (step: Step, history: History, clock: Clo
       isFirstReceipt(step, history) ? `request ${step.requestId}` : `again, as request ${step.requestId}`,
       step.atTheLatest && 'no later than this time',
       step.lagMs !== undefined && `${span(step.lagMs)} after the partner’s timestamp`,
-      step.smokeTest && 'smoke test of a deployment',
     ]),
     tone: 'neutral',
   }),

@@ -389,13 +389,13 @@ test('a step has the words of its log line, and the place has what to expect', (
   const cause = { error: 'TimeoutError', errorMessage: 'too slow' };
   const rejection = { reason: 'wrong-signature', sourceIp: '203.0.113.7' };
   const { steps, now } = fold([
-    received(-5, 'Rejected', { requestId: 'smoke-test-1', ...rejection }),
+    received(-5, 'Rejected', { requestId: 'request-0', ...rejection }),
     received(0, 'Accepted', { lagMs: 2000 }),
     failed(1, 1, 30, { error: 'NotArchivedError', errorMessage: 'ServiceUnavailable', cause }),
   ]);
   const error = 'NotArchivedError: ServiceUnavailable; caused by TimeoutError: too slow';
   expect(steps).toMatchObject([
-    { kind: 'received', smokeTest: true },
+    { kind: 'received', requestId: 'request-0' },
     { kind: 'answered', status: 401, rejection: 'wrong signature', sourceIp: '203.0.113.7' },
     { kind: 'received', at: at(0), requestId: 'request-1', lagMs: 2000 },
     { kind: 'queued' },

@@ -73,13 +73,9 @@ const columnsOf = (timeLength: number): readonly Column<Delivery>[] => [
     name: 'event',
     heading: 'Event',
     width: 'minmax(0, 168px)',
-    cell: ({ event, smokeTest }) => (
+    cell: ({ event }) => (
       <span class="cut" title={event}>
-        {event === undefined ? (
-          <span class="soft">{smokeTest ? 'smoke test' : 'unknown event'}</span>
-        ) : (
-          <Visible text={event} />
-        )}
+        {event === undefined ? <span class="soft">unknown event</span> : <Visible text={event} />}
       </span>
     ),
   },
