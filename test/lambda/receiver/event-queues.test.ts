@@ -33,7 +33,7 @@ afterEach(() => {
 afterAll(() => aws.close());
 
 /** Stores a delivery at the real endpoint. @returns the parameters of the call, which SQS does not return completely */
-async function sent(payload: object, eventId = 'e-1'): Promise<SendMessageCommandInput> {
+async function sent(payload: object, eventId = 'e-1', requestId = 'r-1'): Promise<SendMessageCommandInput> {
   const client = new SQSClient(aws.operator);
   const inputs: SendMessageCommandInput[] = [];
   client.middlewareStack.add((next) => async (args) => {
@@ -43,7 +43,7 @@ async function sent(payload: object, eventId = 'e-1'): Promise<SendMessageComman
   const queues = new EventQueues(client, queueUrlsFromEnvironment());
   const body = Buffer.from(JSON.stringify(payload));
   const parsed = parsePayload(body);
-  const delivery = { eventId, receivedAt: '2026-01-31T09:00:00.000Z', requestId: 'r-1' };
+  const delivery = { eventId, receivedAt: '2026-01-31T09:00:00.000Z', requestId };
   if (parsed.kind === 'unusable') await queues.quarantine(body, parsed.problems, delivery);
   else await queues.enqueue(parsed, body, delivery);
   expect(inputs).toHaveLength(1);
@@ -87,6 +87,15 @@ describe('a delivery is sent', () => {
       MessageAttributes: { ...attributes('unusable'), reason: text(reason) },
     });
   });
+
+  test.each([event, unknown, unusable])(
+    'to a queue that nothing reads if the smoke test sent it: %j',
+    async (payload) => {
+      expect(await sent(payload, 'e-1', 'smoke-test-1')).toMatchObject({
+        QueueUrl: process.env.SMOKE_TEST_QUEUE_URL,
+      });
+    },
+  );
 });
 
 describe('a delivery that is too large for a message is in the payload bucket, byte for byte', () => {
