@@ -31,7 +31,7 @@ export function dlqCommand(runOperation: RunOperation) {
 
   on('show', 'Shows the messages of a queue, and why each was set aside')
     .argument('<queue>', QUEUE)
-    .option('--limit <n>', 'maximum number of messages', wholeNumber(1, 10_000), 20)
+    .option('--limit <n>', 'maximum number of messages; copies count once', wholeNumber(1, 10_000), 20)
     .option('--payload', 'also show payloads, which are personal data')
     .addOption(jsonOption())
     .action((name, { limit, payload = false, json = false, ...where }) =>
@@ -46,7 +46,7 @@ export function dlqCommand(runOperation: RunOperation) {
     .argument('<queue>', QUEUE)
     .option(
       '--id <id>',
-      'only this message: at least 8 characters of its message id or event id; repeatable',
+      'only this message and its copies: at least 8 characters of its message id or event id; repeatable',
       collect,
     )
     .option(

@@ -8,14 +8,15 @@ import { duration, messages, printable } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { refusalOf } from '../operation.ts';
 import type { Stage } from '../stage.ts';
+import { copyKey } from './copies.ts';
 import { walk } from './messages.ts';
 import { type Pause, pausesOf } from './pause-state.ts';
 import { type AnyQueue, type QueueState, queueState, removedQueues, waitingQueues } from './queue.ts';
 import { retriesOf } from './retries.ts';
 
 /**
- * Maximum number of messages inspected for their age. SQS returns them in no order, so with more messages the oldest is
- * a guess.
+ * Maximum number of messages inspected for their age and their copies. SQS returns them in no order, so with more
+ * messages the oldest is a guess.
  */
 const LOOKED_AT = 100;
 
@@ -64,13 +65,13 @@ export async function list(operation: Operation, { json }: { readonly json: bool
     `Messages in ${stack.title}. SQS counts may be a minute old.`,
     ...section(
       'Dead letters, quarantine and unrouted events: they wait until you redrive them.',
-      [left('QUEUE'), ...COUNTS, right('OLDEST')],
+      WAITING_COLUMNS,
       queues.map(waitingRow),
       width,
     ),
     ...section(
       'Left by removed events, without a consumer (docs/pause.md, "Remove an event"):',
-      [left('QUEUE'), ...COUNTS, right('OLDEST')],
+      WAITING_COLUMNS,
       removed.found.map(waitingRow),
       width,
     ),
@@ -106,17 +107,22 @@ function orReason<Found>({ local }: Stage, finding: Promise<readonly Found[]>) {
   );
 }
 
-async function look({ stack, signal }: Operation, { name, url }: AnyQueue) {
+async function look({ stack, signal }: Operation, queue: AnyQueue) {
+  const { name, url } = queue;
   const counts = countsOf(await queueState(stack.sqs, url));
-  if (counts.messages === 0) return { queue: name, ...counts, oldest: undefined };
+  if (counts.messages === 0) return { queue: name, ...counts, events: undefined, oldest: undefined };
   const times: number[] = [];
-  const { limited } = await walk(stack, url, { signal, limit: LOOKED_AT }, async ({ sentAt }) => {
-    times.push(sentAt.getTime());
+  const keys = new Set<string>();
+  const { limited } = await walk(stack, url, { signal, limit: LOOKED_AT }, async (message) => {
+    times.push(message.sentAt.getTime());
+    keys.add(copyKey(queue, message));
     return 'kept';
   });
-  // If there are more messages than were inspected, an older one may exist.
-  const oldest = times.length > 0 ? { sentAt: new Date(Math.min(...times)), atLeast: limited } : undefined;
-  return { queue: name, ...counts, oldest };
+  if (times.length === 0) return { queue: name, ...counts, events: undefined, oldest: undefined };
+  // If there are more messages than were inspected, an older one and other events may exist.
+  const events = { count: keys.size, atLeast: limited };
+  const oldest = { sentAt: new Date(Math.min(...times)), atLeast: limited };
+  return { queue: name, ...counts, events, oldest };
 }
 
 async function lookAtRemoved(operation: Operation): Promise<Waiting[]> {
@@ -165,15 +171,22 @@ const count = (number: number) => (number === 0 ? styleText('gray', '0') : Strin
 
 const COUNTS = [right('WAITING'), right('IN FLIGHT')];
 
+const WAITING_COLUMNS = [left('QUEUE'), ...COUNTS, right('EVENTS'), right('OLDEST')];
+
 /** Delayed messages count as waiting. SQS delays only messages sent with a delay, and nothing here does that. */
 const countsIn = ({ messages, inFlight, delayed }: Counts) => [count(messages + delayed), count(inFlight)];
 
 const since = (time: Date) => duration(Date.now() - time.getTime());
 
-function waitingRow({ queue, oldest, ...counts }: Waiting): string[] {
+function waitingRow({ queue, events, oldest, ...counts }: Waiting): string[] {
   const unseen = isEmpty(counts) ? '–' : 'unknown';
-  const age = oldest ? `${oldest.atLeast ? 'at least ' : ''}${since(oldest.sentAt)}` : unseen;
-  return [queue, ...countsIn(counts), age];
+  const atLeast = oldest?.atLeast ? 'at least ' : '';
+  return [
+    queue,
+    ...countsIn(counts),
+    events ? `${atLeast}${events.count}` : unseen,
+    oldest ? `${atLeast}${since(oldest.sentAt)}` : unseen,
+  ];
 }
 
 function stateOf({ messages, delayed, retries, others }: EventQueue, isPaused: boolean): string {

@@ -2,12 +2,23 @@ import { facts } from '../../cli/terminal/layout.ts';
 import { duration, messages, printable } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
-import { failureNote, noted, payloadFields, type ReceivedMessage, reasonOf, walk } from './messages.ts';
+import { copyKey, countLine, eventCount, eventsAndCopies, foldCopies, type ListedMessage } from './copies.ts';
+import {
+  attributesOf,
+  failureNote,
+  noted,
+  payloadFields,
+  type ReceivedMessage,
+  reasonOf,
+  walk,
+} from './messages.ts';
 import { type AnyQueue, emptiness, queueState, sourceQueueUrl } from './queue.ts';
+import { MAX_SEARCHED } from './waiting-messages.ts';
 
 /**
- * Prints why each message of a queue is there.
- * @param options `limit`: maximum number of messages; `payload`: also print the partner's data, which is personal
+ * Prints why each message of a queue is there, and copies as one.
+ * @param options `limit`: maximum number of messages printed; `payload`: also print the partner's data, which is
+ * personal
  */
 export async function show(
   operation: Operation,
@@ -16,15 +27,36 @@ export async function show(
 ): Promise<void> {
   const { stack, signal, printLine } = operation;
   const state = await queueState(stack.sqs, queue.url);
-  const shown: ShownMessage[] = [];
-  const { seen, limited } = await walk(stack, queue.url, { signal, limit }, async (message) => {
-    const fields = payload ? await payloadFields(stack, queue, message) : {};
-    shown.push({ ...shownMessage(queue, state.retention, message), ...fields });
+  const listed: ListedMessage<ReturnType<typeof shownMessage>>[] = [];
+  const payloads = new Map<string, Awaited<ReturnType<typeof payloadFields>>>();
+  const look = { signal, limit: Math.max(limit, MAX_SEARCHED) };
+  const { seen, limited } = await walk(stack, queue.url, look, async (message) => {
+    const key = copyKey(queue, message);
+    const shown = shownMessage(queue, state.retention, message);
+    listed.push({ key, at: shown.sentAt, shown });
+    if (payload && !payloads.has(key) && payloads.size < limit) {
+      payloads.set(key, {});
+      payloads.set(key, await payloadFields(stack, queue, message));
+    }
     return 'kept';
   });
+  const entries = foldCopies(listed);
+  const shown: ShownMessage[] = entries.slice(0, limit).map(({ shown, key, copies, firstAt }) => ({
+    ...shown,
+    copies,
+    firstSentAt: firstAt,
+    ...payloads.get(key),
+  }));
+  const isCut = entries.length > limit;
   if (json) {
     const { inFlight } = state;
-    const found = { stack: stack.title, queue: queue.name, messages: shown, more: limited, inFlight };
+    const found = {
+      stack: stack.title,
+      queue: queue.name,
+      messages: shown,
+      more: limited || isCut,
+      inFlight,
+    };
     printLine(JSON.stringify(found, undefined, 2));
     return;
   }
@@ -32,16 +64,17 @@ export async function show(
     printLine(`Nothing to show: ${emptiness(queue, state)}`);
     return;
   }
-  const total = limited ? ` of about ${Math.max(seen, state.visible)}` : '';
-  printLine(`${messages(seen)}${total} on ${queue.title} in ${stack.title}`);
+  const total = limited ? ` of about ${messages(Math.max(seen, state.visible))}` : '';
+  printLine(`${eventsAndCopies(entries.length, seen)}${total} on ${queue.title} in ${stack.title}`);
   printLine('');
-  const groups = [...Map.groupBy(shown, ({ reason }) => reason)];
-  for (const [reason, { length }] of groups.sort(([, a], [, b]) => b.length - a.length)) {
-    printLine(`${String(length).padStart(5)} × ${printable(reason)}`);
+  const groups = [...Map.groupBy(listed, ({ shown }) => shown.reason)];
+  for (const [reason, own] of groups.sort(([, a], [, b]) => eventCount(b) - eventCount(a))) {
+    printLine(countLine(own, reason));
   }
   for (const message of shown) for (const line of ['', ...describe(stack, queue, message)]) printLine(line);
   printLine('');
-  if (limited) printLine(`There may be more. To see up to ${limit * 10}: --limit ${limit * 10}`);
+  if (isCut) printLine(`Only ${limit} are shown. To see up to ${limit * 10}: --limit ${limit * 10}`);
+  else if (limited) printLine(`There may be more: only ${messages(seen)} were read.`);
   if (state.inFlight > 0) {
     printLine(`${messages(state.inFlight)} more in flight: somebody else looks at or moves them.`);
   }
@@ -52,7 +85,8 @@ export async function show(
   );
 }
 
-type ShownMessage = ReturnType<typeof shownMessage> & Awaited<ReturnType<typeof payloadFields>>;
+type ShownMessage = ReturnType<typeof shownMessage> &
+  Awaited<ReturnType<typeof payloadFields>> & { readonly copies: number; readonly firstSentAt: string };
 
 /** A message, for programs. Times are in ISO 8601. */
 function shownMessage(queue: AnyQueue, retention: number, message: ReceivedMessage) {
@@ -73,6 +107,7 @@ function shownMessage(queue: AnyQueue, retention: number, message: ReceivedMessa
 function describe(stack: Stage, { kind }: AnyQueue, message: ShownMessage): string[] {
   const { event = '', body, bodyBase64, unreadable } = message;
   const isUnrouted = kind === 'unrouted';
+  const isCopied = message.copies > 1;
   const all: [string, string | false | undefined][] = [
     ['why', message.reason],
     ['event', isUnrouted && event],
@@ -80,6 +115,7 @@ function describe(stack: Stage, { kind }: AnyQueue, message: ShownMessage): stri
     ['failed', moment(message.failedAt)],
     ['delivered', moment(message.receivedAt)],
     ['queued', moment(message.sentAt)],
+    ['copies', isCopied && `${message.copies}, the first queued ${moment(message.firstSentAt)}`],
     ['kept until', `${message.keptUntil}, for ${duration(Date.parse(message.keptUntil) - Date.now())} more`],
     ['event id', message.eventId],
     ['request', message.requestId],
@@ -97,7 +133,7 @@ function moment(text: string | undefined): string | undefined {
 }
 
 /**
- * Writes every message of a queue as a line of JSON, with the partner's data. Removes nothing.
+ * Writes every message of a queue as a line of JSON, each copy too, with the partner's data. Removes nothing.
  * @param write called with one line at a time
  * @returns whether every message was written with its payload
  */
@@ -109,7 +145,9 @@ export async function exportMessages(
   const { stack, signal, printLine } = operation;
   const state = await queueState(stack.sqs, queue.url);
   let unreadable = 0;
+  const events = new Set<string>();
   const { seen, limited } = await walk(stack, queue.url, { signal }, async (message) => {
+    events.add(copyKey(queue, message));
     const payload = await payloadFields(stack, queue, message);
     if (payload.unreadable !== undefined) unreadable += 1;
     const { id: messageId, sentAt } = message;
@@ -127,17 +165,9 @@ export async function exportMessages(
     printLine(`Nothing to export: ${emptiness(queue, state)}`);
     return true;
   }
-  printLine(`Exported ${messages(seen)} of ${queue.title}. Nothing was removed.`);
+  printLine(`Exported ${eventsAndCopies(events.size, seen)} of ${queue.title}. Nothing was removed.`);
   if (unreadable > 0) printLine(`${messages(unreadable)} without payload. The field "unreadable" says why.`);
   if (limited || seen < state.visible)
     printLine(`There may be more: SQS counted ${state.visible} at the start.`);
   return unreadable === 0;
 }
-
-const attributesOf = ({ attributes }: ReceivedMessage) =>
-  Object.fromEntries(
-    Object.entries(attributes).map(([name, { StringValue, BinaryValue }]) => [
-      name,
-      StringValue ?? Buffer.from(BinaryValue ?? []).toString('base64'),
-    ]),
-  );

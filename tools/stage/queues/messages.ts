@@ -54,6 +54,15 @@ export function failureNote(message: Noted, name: 'failureReason' | 'failedAt'):
   return message.movedBySqs ? undefined : noted(message, name);
 }
 
+/** Attributes for programs. Binary ones are in base64. */
+export const attributesOf = ({ attributes }: Pick<Noted, 'attributes'>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(attributes).map(([name, { StringValue, BinaryValue }]) => [
+      name,
+      StringValue ?? Buffer.from(BinaryValue ?? []).toString('base64'),
+    ]),
+  );
+
 /** Why the message is on this queue. */
 export function reasonOf(message: Noted, { kind }: Pick<AnyQueue, 'kind'>): string {
   if (kind === 'quarantine') {
@@ -229,7 +238,8 @@ export async function payloadFields(
   }
 }
 
-function wrappedBody(text: string): string | undefined {
+/** The partner's bytes in base64. Undefined if the message was not sent by the receiver, or its payload is in S3. */
+export function wrappedBody(text: string): string | undefined {
   try {
     const { bodyBase64 } = JSON.parse(text) as { bodyBase64?: unknown };
     return typeof bodyBase64 === 'string' ? bodyBase64 : undefined;

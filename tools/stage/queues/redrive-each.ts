@@ -3,10 +3,11 @@ import { type MessageAttributeValue, SendMessageCommand } from '@aws-sdk/client-
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import { lateProgress } from '../../cli/terminal/progress.ts';
-import { printable } from '../../cli/terminal/text.ts';
+import { messages } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { currentSecret, parsedAnswer, postSigned } from '../signed-post.ts';
 import type { Stage } from '../stage.ts';
+import { copyKey, countLine } from './copies.ts';
 import { noted, type ReceivedMessage, readPayload, UnreadablePayloadError, walk } from './messages.ts';
 import { emptiness, queueState, sourceQueueUrl, type WaitingQueue } from './queue.ts';
 
@@ -21,6 +22,8 @@ interface Outcome {
   readonly what: string;
   /** Other messages would fail in the same way, so the redrive ends. */
   readonly hopeless?: boolean;
+  /** Request that put the bytes on the same queue again. Its message must stay. */
+  readonly requestId?: string | undefined;
 }
 
 /** Redrives one message. @returns undefined if this redrive does not apply to it */
@@ -29,8 +32,8 @@ type RedriveOne = (message: ReceivedMessage) => Promise<Outcome | undefined>;
 /**
  * Redrives messages one by one. Each is sent first, and deleted only when it is safely stored elsewhere. If the process
  * dies in between, a message is in two places, but is still processed only once.
- * @param ids message ids or event ids, or at least {@link SHORTEST_ID} characters of one. Only these messages are
- * redriven
+ * @param ids message ids or event ids, or at least {@link SHORTEST_ID} characters of one. Only these messages and their
+ * copies are redriven
  * @returns whether everything requested was done
  * @throws CommandError if there is nothing to redrive, or an id is too short to name one message
  */
@@ -47,34 +50,29 @@ export async function redriveEach(
     );
   }
   const redriveOne = await redriverOf(stack, queue);
-  const total = ids?.length ?? (await queueState(stack.sqs, queue.url)).visible;
-  const missing = new Set(ids);
-  const outcomes: Outcome[] = [];
+  const named = ids && (await findNamed(operation, queue, ids));
+  const total = named?.count ?? (await queueState(stack.sqs, queue.url)).visible;
+  const outcomes: (Outcome & { readonly key: string })[] = [];
   const enough = new AbortController();
-  const { seen, undeleted } = await walk(
+  const { undeleted } = await walk(
     stack,
     queue.url,
     { signal: AbortSignal.any([signal, enough.signal]) },
     async (message) => {
-      if (ids !== undefined) {
-        const own = [message.id, noted(message, 'eventId')];
-        const named = [...missing].find((id) => own.some((one) => one?.startsWith(id)));
-        if (named === undefined) return 'kept';
-        missing.delete(named);
-      }
+      const key = copyKey(queue, message);
+      if (named && !named.keys.has(key)) return 'kept';
       const outcome = await redriveOne(message).catch(failed);
-      if (outcome?.hopeless || (ids !== undefined && missing.size === 0)) enough.abort();
       if (outcome === undefined) return 'kept';
-      outcomes.push(outcome);
+      outcomes.push({ ...outcome, key });
       const done = outcomes.length;
+      if (outcome.hopeless || done === named?.count) enough.abort();
       progress.show({ doing: 'Redriving', done, total: Math.max(done, total), unit: 'messages' });
       return outcome.fate;
     },
   ).finally(() => progress.end());
 
-  for (const [what, { length }] of Map.groupBy(outcomes, (outcome) => outcome.what)) {
-    printLine(`${String(length).padStart(5)} × ${printable(what)}`);
-  }
+  for (const [what, done] of Map.groupBy(outcomes, (outcome) => outcome.what))
+    printLine(countLine(done, what));
   for (const id of undeleted) {
     printLine(
       `${id} could not be deleted, so it is still on ${queue.title}. Redriving it again does no harm.`,
@@ -84,16 +82,40 @@ export async function redriveEach(
     printLine(`Interrupted. Messages that were not redriven are still on ${queue.title}. Nothing is lost.`);
     return false;
   }
-  const notThere = `Not on ${queue.title}: ${[...missing].join(', ')}. A redriven message gets a new id. If it is in flight, try again in a minute`;
+  const missing = named?.missing ?? [];
+  const notThere = `Not on ${queue.title}: ${missing.join(', ')}. A redriven message gets a new id. If it is in flight, try again in a minute`;
   if (outcomes.length === 0) {
     throw new CommandError(
-      seen > 0 && ids
+      named?.isEmpty === false && missing.length > 0
         ? notThere
         : `Nothing to redrive: ${emptiness(queue, await queueState(stack.sqs, queue.url))}`,
     );
   }
-  if (missing.size > 0) printLine(notThere);
-  return missing.size === 0 && undeleted.length === 0 && outcomes.every(({ redriven }) => redriven);
+  if (missing.length > 0) printLine(notThere);
+  const isHopeless = outcomes.some(({ hopeless }) => hopeless);
+  const unseen = isHopeless || named === undefined ? 0 : named.count - outcomes.length;
+  if (unseen > 0) printLine(`${messages(unseen)} of them in flight. Try again in a minute.`);
+  const isAll = missing.length + undeleted.length + unseen === 0;
+  return isAll && outcomes.every(({ redriven }) => redriven);
+}
+
+/** Finds messages by id, and all their copies, which may be anywhere on the queue. */
+async function findNamed({ stack, signal }: Operation, queue: WaitingQueue, ids: readonly string[]) {
+  const keys: string[] = [];
+  const chosen = new Set<string>();
+  const missing = new Set(ids);
+  const { seen } = await walk(stack, queue.url, { signal }, async (message) => {
+    const key = copyKey(queue, message);
+    keys.push(key);
+    const own = [message.id, noted(message, 'eventId')];
+    for (const id of ids.filter((id) => own.some((one) => one?.startsWith(id)))) {
+      chosen.add(key);
+      missing.delete(id);
+    }
+    return 'kept';
+  });
+  const count = keys.filter((key) => chosen.has(key)).length;
+  return { keys: chosen, count, missing: [...missing], isEmpty: seen === 0 };
 }
 
 function redriverOf(stack: Stage, queue: WaitingQueue): RedriveOne | Promise<RedriveOne> {
@@ -151,23 +173,23 @@ function carriedOver({ attributes }: ReceivedMessage): Record<string, MessageAtt
 
 /**
  * Redrives the quarantine: signs the partner's bytes with the current secret and posts them to the receiver, like a
- * delivery. If they are still unusable, the receiver quarantines them again. The old message is then deleted, so the
- * queue does not grow.
+ * delivery. Copies are posted once. If the bytes are still unusable, the receiver quarantines them again. The old
+ * messages are then deleted, so the queue does not grow.
  */
 async function redelivery(stack: Stage, queue: WaitingQueue): Promise<RedriveOne> {
   const url = stack.webhookUrl;
   const secret = await currentSecret(stack);
-  /** By hash of the bytes: the walk may meet messages that this redrive itself has quarantined again. */
+  /** By hash of the bytes, which is certain even for messages sent by hand. */
   const outcomes = new Map<string, Promise<Outcome>>();
 
   return async (message) => {
     const body = await readPayload(stack, queue, message);
     const hash = sha256Hex(body);
-    const known = outcomes.get(hash);
-    const outcome = known ?? post({ url, body, secret });
+    const outcome = outcomes.get(hash) ?? post({ url, body, secret });
     outcomes.set(hash, outcome);
-    const { fate, redriven } = await outcome;
-    return known && fate === 'settled' && !redriven ? undefined : outcome;
+    const { requestId } = await outcome;
+    const isNew = requestId !== undefined && noted(message, 'requestId') === requestId;
+    return isNew ? undefined : outcome;
   };
 }
 
@@ -183,8 +205,11 @@ async function post(delivery: Parameters<typeof postSigned>[0]): Promise<Outcome
     return { fate: 'settled', redriven: true, what: `accepted by the receiver: ${status}` };
   }
   if (answer.status === 400 && type === 'urn:partner-webhooks:problem:unusable-event') {
-    const what = 'still unusable: the receiver quarantined it again, and the old message is deleted';
-    return { fate: 'settled', redriven: false, what };
+    const { requestId } = answer;
+    // Without it, the new message could not be told from its copies, and none would be left.
+    if (requestId === undefined) return kept('the answer has no request id');
+    const what = 'still unusable: a new message in quarantine replaces it';
+    return { fate: 'settled', redriven: false, what, requestId };
   }
   return { ...kept(`the answer was ${answer.status}`), hopeless: answer.status === 401 };
 }

@@ -4,7 +4,7 @@ import { failureNote, noted, type ReceivedMessage, readPayload, walk } from './m
 import { queueState, type WaitingQueue, waitingQueues } from './queue.ts';
 
 /** Messages that a search inspects on each queue: 100 calls of 10 messages, some seconds in AWS. */
-const MAX_SEARCHED = 1_000;
+export const MAX_SEARCHED = 1_000;
 
 /** A message that waits for a person: a dead letter, quarantined or parked. */
 export type WaitingMessage = Awaited<ReturnType<typeof waitingMessage>>;

@@ -11,6 +11,7 @@ import { exportMessages, show } from '../../../../tools/stage/queues/dlq-show.ts
 import { reasonOf, walk } from '../../../../tools/stage/queues/messages.ts';
 import { findQueue } from '../../../../tools/stage/queues/queue.ts';
 import { type WaitingMessage, waitingMessages } from '../../../../tools/stage/queues/waiting-messages.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Project } from '../../cli/commands/project.ts';
 import { DEAD, Operator, replied, shopUpdated } from './support.ts';
@@ -75,12 +76,12 @@ describe('list', () => {
       '',
       'Dead letters, quarantine and unrouted events: they wait until you redrive them.',
       '',
-      'QUEUE WAITING IN FLIGHT OLDEST',
+      'QUEUE WAITING IN FLIGHT EVENTS OLDEST',
       ...eventNames.map((event) =>
-        event === 'shop.updated' ? expect.stringMatching(/^shop\.updated 2 0 \d+ s$/) : `${event} 0 0 –`,
+        event === 'shop.updated' ? expect.stringMatching(/^shop\.updated 2 0 2 \d+ s$/) : `${event} 0 0 – –`,
       ),
-      'quarantine 0 0 –',
-      expect.stringMatching(/^unrouted 1 0 \d+ s$/),
+      'quarantine 0 0 – –',
+      expect.stringMatching(/^unrouted 1 0 1 \d+ s$/),
       '',
       'Event queues: empty.',
       '',
@@ -105,7 +106,7 @@ describe('list', () => {
       await operator.queues.client.send(command);
     }
     const text = await listed();
-    expect(text).toMatch(/\ngirl\.deleted +1 +0 +unknown\n/);
+    expect(text).toMatch(/\ngirl\.deleted +1 +0 +unknown +unknown\n/);
     expect(text).toMatch(/\ngirl\.deleted +1 +0 +waiting\n/);
     expect(await shown('girl.deleted')).toBe(
       'Nothing to show: SQS delays all messages of the dead-letter queue of girl.deleted (1), for 15 minutes at most',
@@ -117,7 +118,7 @@ describe('list', () => {
     const release = await operator.hold(operator.outputs.GirlCreatedDeadLetterQueueUrl);
     const text = await listed();
     await release();
-    expect(text).toMatch(/\ngirl\.created +0 +1 +unknown\n/);
+    expect(text).toMatch(/\ngirl\.created +0 +1 +unknown +unknown\n/);
     expect(text).toMatch(/\nSee why: npm run dlq -- show girl\./);
   });
 });
@@ -227,8 +228,8 @@ describe('the queues of a removed event', () => {
     await operator.put(left[0], shopUpdated('shop-1'));
     await operator.put(left[1], '{}', DEAD);
     const [, lines = ''] = (await listed()).split('Left by removed events');
-    expect(lines).toMatch(new RegExp(`\n${Queue} +1 +0 +\\d+ s\n`));
-    expect(lines).toMatch(new RegExp(`\n${DeadLetterQueue} +1 +0 +\\d+ s\n`));
+    expect(lines).toMatch(new RegExp(`\n${Queue} +1 +0 +1 +\\d+ s\n`));
+    expect(lines).toMatch(new RegExp(`\n${DeadLetterQueue} +1 +0 +1 +\\d+ s\n`));
     expect(lines).not.toContain('eu-');
     expect(lines).toContain(`See why: npm run dlq -- show `);
     expect(await shown(Queue)).toContain('it waited when its consumer was removed');
@@ -281,7 +282,8 @@ describe('show', () => {
     const messageId = await operator.put(dead, shopUpdated('shop-1'), DEAD);
     const { failureReason: reason, ...noted } = DEAD;
     const [sentAt, receives] = [expect.any(String), expect.any(Number)];
-    const message = { messageId, reason, ...noted, sentAt, keptUntil: expect.any(String), receives };
+    const times = { sentAt, keptUntil: expect.any(String), firstSentAt: expect.any(String) };
+    const message = { messageId, reason, ...noted, ...times, receives, copies: 1 };
     const expected = { stack: operator.stack.title, queue: 'shop.updated', more: false, inFlight: 0 };
     expect(JSON.parse(await shown('shop.updated', { json: true }))).toEqual({
       ...expected,
@@ -311,8 +313,9 @@ describe('show', () => {
   test('says if there are more', async () => {
     await putMany(3);
     const text = await shown('shop.updated', { limit: 2 });
-    expect(text).toContain('2 messages of about 3 on the dead-letter queue of shop.updated');
-    expect(text).toContain('There may be more. To see up to 20: --limit 20');
+    expect(text).toContain('3 messages on the dead-letter queue of shop.updated');
+    expect(text).toContain('Only 2 are shown. To see up to 20: --limit 20');
+    expect(text.match(/^message /gm)).toHaveLength(2);
   });
 
   test('distinguishes an empty queue from one whose messages are in flight', async () => {
@@ -321,6 +324,42 @@ describe('show', () => {
     const release = await operator.hold(dead);
     expect(await shown('shop.updated')).toContain('has 1 message in flight');
     await release();
+  });
+
+  test('shows copies as one: the newest, with their number', async () => {
+    const putCopy = (count: number) => {
+      const facts = {
+        ...DEAD,
+        event: 'unusable',
+        requestId: `request-${count}`,
+        reason: 'body must be JSON',
+      };
+      // Another version of the receiver may name other problems.
+      const body = JSON.stringify({ problems: [count], bodyBase64: '/w==' });
+      return operator.put(quarantine, body, facts);
+    };
+    for (let count = 1; count < 14; count += 1) await putCopy(count);
+    const before = Date.now();
+    await eventually(async () => Date.now() > before || undefined);
+    const newest = await putCopy(14);
+    await operator.put(quarantine, quarantined(Buffer.from('{')), { event: 'unusable', reason: 'other' });
+    const text = await shown('quarantine', { payload: true });
+    expect(text).toContain('2 events, 15 copies on the quarantine queue in ');
+    expect(text).toContain('\n    1 × body must be JSON (14 copies)\n    1 × other\n');
+    expect(text).toMatch(/\n {2}copies +14, the first queued 20/);
+    const { messages, more } = JSON.parse(await shown('quarantine', { payload: true, json: true, limit: 2 }));
+    expect(more).toBe(false);
+    const [one] = messages.filter(({ copies }: { copies: number }) => copies === 14);
+    expect(messages).toHaveLength(2);
+    expect(one).toMatchObject({ messageId: newest, requestId: 'request-14', bodyBase64: '/w==' });
+    expect(await listed()).toMatch(/\nquarantine +15 +0 +2 +\d+ s\n/);
+  });
+
+  test('does not take the dead letter of a replay, or other bytes under the same id, for a copy', async () => {
+    await operator.put(dead, shopUpdated('shop-1'), DEAD);
+    await operator.put(dead, shopUpdated('shop-1'), { ...DEAD, replay: '{"name":"fill-1","mode":"fill"}' });
+    await operator.put(dead, shopUpdated('shop-2'), DEAD);
+    expect(await shown('shop.updated')).toMatch(/^3 messages on /);
   });
 
   test('of an unknown queue names all queues', async () => {
@@ -356,6 +395,17 @@ describe('export', () => {
   ])('writes quarantined payloads as text, and other bytes as base64: $expected', async (row) => {
     await operator.put(quarantine, quarantined(row.bytes), { reason: 'x' });
     expect((await exported('quarantine')).lines).toMatchObject([row.expected]);
+  });
+
+  test('writes each copy, and says how many events there are', async () => {
+    for (const requestId of ['request-1', 'request-2']) {
+      await operator.put(dead, shopUpdated('shop-1'), { ...DEAD, requestId });
+    }
+    const { lines, said } = await exported('shop.updated');
+    expect(lines).toHaveLength(2);
+    expect(said).toEqual([
+      'Exported 1 event, 2 copies of the dead-letter queue of shop.updated. Nothing was removed.',
+    ]);
   });
 
   test('reads a payload that was too large for a message, and names missing ones', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { sha256Hex } from '../../../../lambda/hash.ts';
 import { redriveAll } from '../../../../tools/stage/queues/redrive-all.ts';
 import { redriveEach } from '../../../../tools/stage/queues/redrive-each.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -101,6 +102,24 @@ describe('without consumers', () => {
       }).toEqual({ body: shopUpdated('shop-2'), attributes: carried });
     });
 
+    test('moves all copies of a message, and not the dead letter of a replay', async () => {
+      const replay = JSON.stringify({ name: 'repair-1', mode: 'repair' });
+      const replayed = await operator.put(dead, shopUpdated('shop-1'), { ...DEAD, replay });
+      const copies: string[] = [];
+      for (const requestId of ['request-1', 'request-2']) {
+        const failure = { failureReason: `failure of ${requestId}`, failedAt: new Date().toISOString() };
+        const facts = { ...DEAD, ...failure, requestId };
+        copies.push(await operator.put(dead, shopUpdated('shop-1'), facts));
+      }
+      const operation = operator.operation();
+      expect(await redriveEach(operation, operator.queue('shop.updated'), [copies[0] ?? ''])).toBe(true);
+      expect(operation.said).toEqual(['    1 × moved to the queue of shop.updated (2 copies)']);
+      const moved = await operator.taken(source);
+      const requests = moved.map(({ MessageAttributes }) => MessageAttributes?.requestId?.StringValue);
+      expect(requests.toSorted()).toEqual(['request-1', 'request-2']);
+      expect((await operator.taken(dead)).map(({ MessageId }) => MessageId)).toEqual([replayed]);
+    });
+
     test('names a missing one, and moves the others', async () => {
       const id = await operator.put(dead, shopUpdated('shop-1'), DEAD);
       const operation = operator.operation();
@@ -139,8 +158,8 @@ describe('without consumers', () => {
       expect(await redriveEach(operation, operator.queue('unrouted'))).toBe(false);
       expect(operation.said.toSorted()).toEqual([
         '    1 × moved to the queue of shop.updated',
+        "    1 × stays: event kind 'example.unknown' has no consumer (2 copies)",
         "    1 × stays: event kind 'shop_updated' has no consumer",
-        "    2 × stays: event kind 'example.unknown' has no consumer",
       ]);
       expect([await operator.queues.count(unrouted), await operator.queues.count(source)]).toEqual([3, 1]);
     });
@@ -182,8 +201,9 @@ describe('with consumers', () => {
     eventually(() => tables.get(stack.outputs.ShopCacheTable, { shop_id }));
   const quarantined = (body: string) =>
     JSON.stringify({ problems: [], bodyBase64: Buffer.from(body).toString('base64') });
-  const redriveQuarantine = (operation = operator.operation()) =>
-    redriveEach(operation, operator.queue('quarantine'));
+  const quarantine = () => stack.outputs.QuarantineQueueUrl;
+  const redriveQuarantine = (operation = operator.operation(), ids?: readonly string[]) =>
+    redriveEach(operation, operator.queue('quarantine'), ids);
 
   test('a redriven dead letter is processed, whatever failure its attributes name', async () => {
     const shopId = randomUUID();
@@ -228,6 +248,77 @@ describe('with consumers', () => {
       expect(await operator.queues.count(stack.outputs.QuarantineQueueUrl)).toBe(1);
       expect(await redriveQuarantine()).toBe(false);
       expect(await operator.queues.count(stack.outputs.QuarantineQueueUrl)).toBe(1);
+    });
+
+    describe('with 14 copies of one delivery, and another', () => {
+      const [unusable, other] = ['{"event":"shop.updated","data":{"shop_id":""}}', '{"event":'];
+
+      /** @returns the message id of a copy */
+      async function putCopies(bytes: string): Promise<string> {
+        let id = '';
+        for (let count = 0; count < 14; count += 1) {
+          const eventId = sha256Hex(bytes);
+          const facts = { event: 'unusable', eventId, requestId: randomUUID(), reason: `reason ${count}` };
+          id = await operator.put(quarantine(), quarantined(bytes), facts);
+        }
+        await partner.post(other);
+        return id;
+      }
+
+      const left = async () => {
+        const messages = await operator.taken(quarantine());
+        return messages.map(({ Body = '{}' }) =>
+          Buffer.from(JSON.parse(Body).bodyBase64, 'base64').toString(),
+        );
+      };
+
+      test('delivers the one, and removes its copies', async () => {
+        const shopId = randomUUID();
+        await putCopies(shopUpdated(shopId));
+        const operation = operator.operation();
+        expect(await redriveQuarantine(operation)).toBe(false);
+        expect(operation.said.toSorted()).toEqual([
+          expect.stringContaining('    1 × accepted by the receiver: queued (14 copies)'),
+          expect.stringContaining('    1 × still unusable'),
+        ]);
+        await invalidated(shopId);
+        expect(await left()).toEqual([other]);
+      });
+
+      test('keeps one message of those that are still unusable: the new one', async () => {
+        await putCopies(unusable);
+        const operation = operator.operation();
+        expect(await redriveQuarantine(operation)).toBe(false);
+        expect(operation.said).toEqual([expect.stringMatching(/^ {4}2 × still unusable.* \(15 copies\)$/)]);
+        expect((await left()).toSorted()).toEqual([other, unusable].toSorted());
+      });
+
+      test.each(['message', 'event'])(
+        'redrives all copies by the id of the %s, and nothing else',
+        async (of) => {
+          const messageId = await putCopies(unusable);
+          const id = of === 'message' ? messageId : sha256Hex(unusable);
+          expect(await redriveQuarantine(operator.operation(), [id])).toBe(false);
+          expect((await left()).toSorted()).toEqual([other, unusable].toSorted());
+        },
+      );
+
+      test('removes no copy if the one was not stored', async () => {
+        await putCopies(shopUpdated(randomUUID()));
+        const outputs = { ...operator.outputs, WebhookUrl: 'http://127.0.0.1:1/' };
+        const operation = { ...operator.operation(), stack: operator.stack.with({ outputs }) };
+        expect(await redriveQuarantine(operation)).toBe(false);
+        expect(await left()).toHaveLength(15);
+      });
+    });
+
+    test('does not remove other bytes under the same event id', async () => {
+      const shopIds = [randomUUID(), randomUUID()];
+      for (const shopId of shopIds) {
+        await operator.put(quarantine(), quarantined(shopUpdated(shopId)), { eventId: DEAD.eventId });
+      }
+      expect(await redriveQuarantine()).toBe(true);
+      for (const shopId of shopIds) await invalidated(shopId);
     });
 
     test.each([
