@@ -170,10 +170,11 @@ export interface ReceiverQueue extends QueueDepth {
  */
 export interface QueueMessages {
   readonly messages: readonly QueueMessage[];
-  /** There are more messages than were read. */
+  /** There are more messages than these and their copies. */
   readonly limited: boolean;
 }
 
+/** The newest of its copies, if the sender repeated a delivery. */
 export interface QueueMessage {
   readonly id: string;
   readonly eventId?: string;
@@ -181,6 +182,10 @@ export interface QueueMessage {
   readonly requestId?: string;
   /** ISO 8601. */
   readonly sentAt: string;
+  /** Messages on the queue with the same bytes, this one included. Each redrive covers all of them. */
+  readonly copies: number;
+  /** When the oldest of the copies was sent. ISO 8601. */
+  readonly firstSentAt: string;
   readonly receives: number;
   readonly state: 'waiting' | 'in flight' | 'delayed';
   /** Why it is a dead letter or in quarantine. */
@@ -200,11 +205,17 @@ export interface DeadLetters {
 
 export interface DeadLetterGroup {
   readonly reason: string;
+  /** Dead letters, each copy included. */
   readonly count: number;
   /** Time of the first failure. ISO 8601. */
   readonly firstAt: string;
   readonly lastAt: string;
-  readonly messages: readonly { readonly queue: EventName; readonly id: string; readonly eventId?: string }[];
+  /** Without copies: the newest of each. */
+  readonly messages: readonly DeadLetter[];
+}
+
+export interface DeadLetter extends Pick<QueueMessage, 'id' | 'eventId' | 'copies'> {
+  readonly queue: EventName;
 }
 
 /** `GET /api/tables/<name>`: 50 items. `?key=…` finds one item, `?after=…` gets the next page. */

@@ -55,8 +55,9 @@ describe('a look into a queue of the local stack', () => {
     const { body } = await look('dead:shop.updated');
     const { eventId, event, requestId, failureReason: reason } = DEAD;
     const shown = { id, eventId, event, requestId, reason, body: shopUpdated('shop-1'), truncated: false };
+    const times = { sentAt: expect.any(String), firstSentAt: expect.any(String) };
     expect(body).toEqual({
-      messages: [{ ...shown, sentAt: expect.any(String), receives: 0, state: 'waiting' }],
+      messages: [{ ...shown, ...times, copies: 1, receives: 0, state: 'waiting' }],
       limited: false,
     });
   });
@@ -72,11 +73,33 @@ describe('a look into a queue of the local stack', () => {
   });
 
   test('says whether there are more messages than its limit', async () => {
-    for (const failureReason of ['one', 'two']) await bury({ failureReason });
+    for (const failureReason of ['one', 'two']) await bury({ failureReason, eventId: failureReason });
     const { body } = await look('dead:shop.updated', '?limit=1');
     expect(body).toMatchObject({ messages: [{ reason: 'one' }], limited: true });
     expect((await look('dead:shop.updated', '?limit=2')).body).toMatchObject({ limited: false });
   });
+});
+
+test.each([
+  ['the local stack', () => running.api],
+  ['a stage', () => stage.api],
+])('copies are one message with their number: %s', async (_name, api) => {
+  const bodyBase64 = Buffer.from('{"event":').toString('base64');
+  for (let count = 1; count <= 14; count += 1) {
+    const noted = { event: 'unusable', eventId: DEAD.eventId, requestId: `request-${count}` };
+    const text = JSON.stringify({ problems: [], bodyBase64 });
+    await operator.put(operator.outputs.QuarantineQueueUrl, text, { ...noted, reason: 'body must be JSON' });
+  }
+  await operator.put(operator.outputs.QuarantineQueueUrl, '{}');
+  const { body } = await api().get('/api/queues/quarantine/messages');
+  expect(body.messages.map(({ copies }: { copies: number }) => copies).toSorted()).toEqual([1, 14]);
+  await bury();
+  await bury({ requestId: 'request-2' });
+  await operator.put(dead(), shopUpdated('shop-1'), { ...DEAD, replay: '{"name":"fill-1","mode":"fill"}' });
+  const { body: letters } = await api().get('/api/dead-letters');
+  const [{ count, messages }] = letters.groups;
+  expect(count).toBe(3);
+  expect(messages.map(({ copies }: { copies: number }) => copies).toSorted()).toEqual([1, 2]);
 });
 
 test('dead letters are grouped by reason over all queues, with the first and last failure', async () => {
@@ -90,7 +113,12 @@ test('dead letters are grouped by reason over all queues, with the first and las
   expect(body).toMatchObject({ limited: [], problems: [] });
   const [most, ...others] = body.groups;
   expect(most).toMatchObject({ reason: 'Timeout', count: 2, firstAt, lastAt });
-  expect(most.messages).toContainEqual({ queue: 'girl.created', id: other, eventId: DEAD.eventId });
+  expect(most.messages).toContainEqual({
+    queue: 'girl.created',
+    id: other,
+    eventId: DEAD.eventId,
+    copies: 1,
+  });
   expect(others.map(({ reason }: { reason: string }) => reason).sort()).toEqual([
     'Not usable',
     expect.stringMatching(/^SQS moved it after too many receives/),
@@ -99,7 +127,7 @@ test('dead letters are grouped by reason over all queues, with the first and las
 
 describe('the queues of a stage:', () => {
   test('a look at dead letters returns the received messages', async () => {
-    for (let count = 0; count < 12; count += 1) await bury();
+    for (let count = 0; count < 12; count += 1) await bury({ eventId: `event-${count}` });
     const { body } = await stage.api.get('/api/queues/dead:shop.updated/messages?limit=11');
     expect(body).toMatchObject({ limited: true });
     expect(body.messages).toHaveLength(11);

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { DeadLetterGroup } from '../api.ts';
+import type { DeadLetter, DeadLetterGroup } from '../api.ts';
 import { api } from './api.ts';
 import { deadLetterAddress, eventsOf, redriveAll, redriveCommand, redriveGroup } from './queues/queue.ts';
 import { formatRoute } from './route.ts';
@@ -9,7 +9,7 @@ import { Visible } from './text/visible.tsx';
 import { Button, Disclose } from './ui/button.tsx';
 import { Copy } from './ui/copy.tsx';
 import { localRefresh, useLoad } from './ui/load.ts';
-import { Empty, ErrorNote, Loading, Problems, Quantity } from './ui/notes.tsx';
+import { Copies, Empty, ErrorNote, Loading, Problems, Quantity } from './ui/notes.tsx';
 import { type Column, Table, toggled } from './ui/table.tsx';
 import { Age } from './ui/time.tsx';
 
@@ -101,9 +101,9 @@ function Groups({ groups, act }: { groups: readonly DeadLetterGroup[]; act: Grou
       width: 'minmax(0, 2fr)',
       cell: (group) => (
         <ul>
-          {eventsOf(group).map(({ event, ids }) => (
+          {eventsOf(group).map(({ event, count }) => (
             <li key={event}>
-              {event} <span class="soft">{ids.length.toLocaleString('en')}</span>
+              {event} <span class="soft">{count.toLocaleString('en')}</span>
             </li>
           ))}
         </ul>
@@ -142,19 +142,20 @@ function Groups({ groups, act }: { groups: readonly DeadLetterGroup[]; act: Grou
 /** Messages of a group, each with links to its deliveries and its queue. */
 function Letters({ group, act }: { group: DeadLetterGroup; act: GroupProps }) {
   const { start, ...state } = act;
-  const columns: Column<DeadLetterGroup['messages'][number]>[] = [
+  const columns: Column<DeadLetter>[] = [
     { name: 'event', heading: 'Event', cell: ({ queue }) => <a href={deadLetterAddress(queue)}>{queue}</a> },
     {
       name: 'id',
       heading: 'Id',
       width: 'minmax(0, 1fr)',
-      cell: ({ id, eventId }) => (
+      cell: ({ id, eventId, copies }) => (
         <>
           <code>{eventId ?? id}</code>{' '}
           <Copy
             text={eventId ?? id}
             label={eventId === undefined ? 'Copy the message id' : 'Copy the event id'}
-          />
+          />{' '}
+          <Copies of={copies} />
         </>
       ),
     },
@@ -163,7 +164,7 @@ function Letters({ group, act }: { group: DeadLetterGroup; act: GroupProps }) {
       heading: 'Actions',
       hidesHeading: true,
       end: true,
-      cell: ({ queue, id, eventId }) => (
+      cell: ({ queue, id, eventId, copies }) => (
         <>
           {eventId !== undefined && (
             <a
@@ -178,7 +179,7 @@ function Letters({ group, act }: { group: DeadLetterGroup; act: GroupProps }) {
             {...state}
             kind="quiet"
             label={`Redrive ${eventId ?? id}`}
-            onClick={() => start([redriveCommand(queue, [id])])}
+            onClick={() => start([redriveCommand(queue, [id], copies)])}
           >
             Redrive
           </Button>

@@ -1,6 +1,7 @@
-import { isEventName } from '../../../lambda/events/catalogue.ts';
+import { type EventName, isEventName } from '../../../lambda/events/catalogue.ts';
 import type { InspectedMessage } from '../../../local/observation.ts';
 import { refusalOf } from '../../stage/operation.ts';
+import { copyKey, foldCopies } from '../../stage/queues/copies.ts';
 import {
   failureNote,
   noted,
@@ -19,11 +20,8 @@ import { forbidden, notFound, Problem } from './problem.ts';
 /** Characters of a body in a list of messages. */
 export const SHOWN_CHARACTERS = 16 * 1024;
 
-/**
- * Maximum number of messages read from a dead-letter queue. On a stage they are read 10 per call, and hidden from
- * others meanwhile.
- */
-const MAX_DEAD_LETTERS = 500;
+/** Maximum number of messages read from a queue. On a stage they are read 10 per call, and hidden from others meanwhile. */
+const MAX_READ = 500;
 
 type SeenMessage = Pick<
   ReceivedMessage,
@@ -37,7 +35,8 @@ type Look = Pick<ConsoleContext, 'source' | 'local' | 'queueLocks' | 'readOnly'>
 };
 
 /**
- * The messages of a queue. None is removed.
+ * The messages of a queue, and copies as one. None is removed.
+ * @param limit maximum number of messages in the answer
  * @param name an event, `dead:<event>`, `quarantine` or `unrouted`
  * @throws Problem if there is no such queue, or reading would count as an attempt
  */
@@ -56,7 +55,19 @@ export async function queueMessages(look: Look, name: string, limit: number): Pr
       `SQS shows a message only to a client that receives it, and each receive of ${name} is one of its ten attempts. The deliveries show what is being retried`,
     );
   }
-  return await seenMessages(look, url, limit, (message) => shown(stack, queue, message));
+  const { messages, limited } = await seenMessages(look, url, async (message) => ({
+    // The copies on an event's own queue are processed one by one.
+    key: queue === undefined ? message.id : copyKey(queue, message),
+    at: message.sentAt.toISOString(),
+    shown: await shown(stack, queue, message),
+  }));
+  const entries = foldCopies(messages);
+  return {
+    messages: entries
+      .slice(0, limit)
+      .map(({ shown, copies, firstAt }) => ({ ...shown, copies, firstSentAt: firstAt })),
+    limited: limited || entries.length > limit,
+  };
 }
 
 /**
@@ -72,7 +83,7 @@ export async function deadLetters(look: Look): Promise<DeadLetters> {
   for (const queue of waitingQueues(stage)) {
     const { kind, name, title, url } = queue;
     if (kind !== 'dead-letter' || !isEventName(name)) continue;
-    const letters = seenMessages(look, url, MAX_DEAD_LETTERS, (one) => letterOf(one, queue, name));
+    const letters = seenMessages(look, url, (one) => letterOf(one, queue, name));
     const seen = await problems.unless(title, letters);
     if (seen?.limited) limitedQueues.push(name);
     found.push(...(seen?.messages ?? []));
@@ -102,7 +113,6 @@ function requireLook({ local, readOnly }: Look): void {
 async function seenMessages<Shown>(
   look: Look,
   url: string,
-  limit: number,
   show: (message: SeenMessage) => Shown | Promise<Shown>,
 ): Promise<{ readonly messages: readonly Shown[]; readonly limited: boolean }> {
   requireLook(look);
@@ -110,11 +120,11 @@ async function seenMessages<Shown>(
   const messages: Shown[] = [];
   if (local !== undefined) {
     const all = await local.stack.inspectQueue(url);
-    for (const message of all.slice(0, limit)) messages.push(await show(inspected(message)));
-    return { messages, limited: all.length > limit };
+    for (const message of all.slice(0, MAX_READ)) messages.push(await show(inspected(message)));
+    return { messages, limited: all.length > MAX_READ };
   }
   return await queueLocks.look(url, async () => {
-    const { limited } = await walk(source.stage, url, { signal, limit }, async (message) => {
+    const { limited } = await walk(source.stage, url, { signal, limit: MAX_READ }, async (message) => {
       messages.push(await show({ ...message, state: 'waiting' }));
       return 'kept';
     });
@@ -133,7 +143,7 @@ async function shown(
   stack: Stage,
   queue: WaitingQueue | undefined,
   message: SeenMessage,
-): Promise<QueueMessage> {
+): Promise<Omit<QueueMessage, 'copies' | 'firstSentAt'>> {
   const { id, sentAt, receives, state } = message;
   const body = await textOf(stack, queue, message);
   const facts = {
@@ -164,16 +174,15 @@ async function textOf(stack: Stage, queue: WaitingQueue | undefined, message: Se
   }
 }
 
-type Letter = DeadLetterGroup['messages'][number] & { readonly reason: string; readonly at: string };
+type Letter = ReturnType<typeof letterOf>;
 
-function letterOf(message: SeenMessage, queue: WaitingQueue, name: Letter['queue']): Letter {
+function letterOf(message: SeenMessage, queue: WaitingQueue, name: EventName) {
   const eventId = noted(message, 'eventId');
   return {
-    queue: name,
-    id: message.id,
-    ...(eventId !== undefined && { eventId }),
-    reason: reasonOf(message, queue),
+    key: copyKey(queue, message),
     at: failedAt(message),
+    reason: reasonOf(message, queue),
+    shown: { queue: name, id: message.id, ...(eventId !== undefined && { eventId }) },
   };
 }
 
@@ -190,7 +199,7 @@ function groupOf(reason: string, letters: readonly Letter[]): DeadLetterGroup {
     count: letters.length,
     firstAt: times[0] ?? '',
     lastAt: times.at(-1) ?? '',
-    messages: letters.map(({ reason: _reason, at: _at, ...message }) => message),
+    messages: foldCopies(letters).map(({ shown, copies }) => ({ ...shown, copies })),
   };
 }
 

@@ -150,15 +150,23 @@ describe('a queue', () => {
 
 describe('a redrive', () => {
   const at = { firstAt: '2026-01-01T00:00:00.000Z', lastAt: '2026-01-02T00:00:00.000Z' };
-  const created = { queue: 'girl.created', id: 'a' } as const;
-  const deleted = { queue: 'girl.deleted', id: 'b' } as const;
-  const schema = { reason: 'no id', count: 3, ...at, messages: [created, deleted, { ...deleted, id: 'c' }] };
+  const created = { queue: 'girl.created', id: 'a', copies: 2 } as const;
+  const deleted = { queue: 'girl.deleted', id: 'b', copies: 1 } as const;
+  const copied = { ...deleted, id: 'c', copies: 14 };
+  const schema = { reason: 'no id', count: 17, ...at, messages: [created, deleted, copied] };
   const other = { reason: 'Gave up', count: 1, ...at, messages: [{ ...created, id: 'd' }] };
 
   test('of a group is one command per queue, the most dead letters first, with the message ids', () => {
     expect(redriveGroup(schema).map(({ argv }) => argv.join(' '))).toEqual([
       'dlq redrive girl.deleted --id b --id c',
       'dlq redrive girl.created --id a',
+    ]);
+  });
+
+  test('says how many dead letters it moves, each copy included', () => {
+    expect(redriveGroup(schema).map(({ does }) => does)).toEqual([
+      expect.stringMatching(/^Moves 15 dead letters of girl\.deleted /),
+      expect.stringMatching(/^Moves 2 dead letters of girl\.created /),
     ]);
   });
 

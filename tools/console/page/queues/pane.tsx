@@ -11,7 +11,7 @@ import { Button, Disclose } from '../ui/button.tsx';
 import { Copy } from '../ui/copy.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { localRefresh, useLoad } from '../ui/load.ts';
-import { Badge, Empty, ErrorNote, Loading, Quantity } from '../ui/notes.tsx';
+import { Badge, Copies, Empty, ErrorNote, Loading, Quantity } from '../ui/notes.tsx';
 import { usePane } from '../ui/split.tsx';
 import { type Column, Table, toggled } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
@@ -51,7 +51,9 @@ export function QueuePane({ name, queue, children }: QueuePaneProps) {
   const list = formatRoute({ view: 'queues' });
   const heading = usePane(list, queueAddress(name));
   const messages = value?.messages ?? [];
-  const redrive = (ids?: readonly string[]) => start([redriveCommand(event ?? name, ids)]);
+  const copies = messages.reduce((sum, one) => sum + one.copies, 0);
+  const redrive = (one?: QueueMessage) =>
+    start([redriveCommand(event ?? name, one && [one.id], one?.copies)]);
   return (
     <div class="page">
       <div class="stack">
@@ -100,18 +102,25 @@ export function QueuePane({ name, queue, children }: QueuePaneProps) {
           </Empty>
         )}
         {value !== undefined && !isClosed && messages.length === 0 && <NoMessages name={name} />}
+        {copies > messages.length && (
+          <p class="soft">
+            {messages.length.toLocaleString('en')} {messages.length === 1 ? 'event' : 'events'},{' '}
+            {copies.toLocaleString('en')} copies: the sender repeated the same bytes. A redrive includes the
+            copies.
+          </p>
+        )}
         {messages.length > 0 && (
           <Messages
             messages={messages}
             hasState={!isKept}
-            redrive={(id) =>
+            redrive={(message) =>
               isKept && (
                 <Button
                   kind="quiet"
                   refusal={refusal}
                   busy={busy}
-                  label={`Redrive ${id}`}
-                  onClick={() => redrive([id])}
+                  label={`Redrive ${message.id}`}
+                  onClick={() => redrive(message)}
                 >
                   Redrive
                 </Button>
@@ -157,7 +166,7 @@ interface MessagesProps {
   messages: readonly QueueMessage[];
   /** Dead letters and quarantined messages only wait, so their state is not shown. */
   hasState: boolean;
-  redrive: (id: string) => ComponentChildren;
+  redrive: (message: QueueMessage) => ComponentChildren;
 }
 
 function Messages({ messages, hasState, redrive }: MessagesProps) {
@@ -167,7 +176,7 @@ function Messages({ messages, hasState, redrive }: MessagesProps) {
       name: 'message',
       heading: 'Message',
       width: 'minmax(0, 1fr)',
-      cell: ({ id, eventId }) => {
+      cell: ({ id, eventId, copies, firstSentAt }) => {
         const known = eventId ?? id;
         const short = known.slice(0, SHORT_ID);
         return (
@@ -180,6 +189,12 @@ function Messages({ messages, hasState, redrive }: MessagesProps) {
               <code title={known}>{short}</code>
             </Disclose>
             <Copy text={known} label={eventId === undefined ? 'Copy the message id' : 'Copy the event id'} />
+            <Copies of={copies} />
+            {copies > 1 && (
+              <span class="soft">
+                first <Age at={firstSentAt} />
+              </span>
+            )}
           </div>
         );
       },
@@ -196,14 +211,17 @@ function Messages({ messages, hasState, redrive }: MessagesProps) {
       heading: 'Actions',
       hidesHeading: true,
       end: true,
-      cell: ({ id, requestId }) => (
+      cell: (message) => (
         <>
-          {requestId !== undefined && (
-            <a class="button button-quiet" href={formatRoute({ view: 'deliveries', path: [requestId] })}>
+          {message.requestId !== undefined && (
+            <a
+              class="button button-quiet"
+              href={formatRoute({ view: 'deliveries', path: [message.requestId] })}
+            >
               Delivery
             </a>
           )}
-          {redrive(id)}
+          {redrive(message)}
         </>
       ),
     },

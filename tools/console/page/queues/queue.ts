@@ -38,18 +38,19 @@ function dataText(body: string): string | undefined {
 
 /**
  * @param queue an event (its dead letters), `quarantine` or `unrouted`
- * @param ids of messages; by default all
+ * @param ids of messages or events, with their copies; by default all
+ * @param count of messages, each copy included
  */
-export function redriveCommand(queue: string, ids?: readonly string[]): Command {
+export function redriveCommand(queue: string, ids?: readonly string[], count = ids?.length): Command {
   return {
     argv: ['dlq', 'redrive', queue, ...(ids ?? []).flatMap((id) => ['--id', id])],
-    does: redriveText(queue, ids?.length),
+    does: redriveText(queue, count),
   };
 }
 
 function redriveText(queue: string, count: number | undefined): string {
   if (queue === 'quarantine') {
-    return 'Signs the bytes in quarantine and posts them to the receiver again. Those that are still invalid return to quarantine.';
+    return 'Signs the bytes in quarantine and posts them to the receiver again, copies once. Those that are still invalid return to quarantine.';
   }
   if (queue === 'unrouted') {
     return 'Moves each unrouted event that has a consumer by now to the queue of its event. The others stay.';
@@ -62,12 +63,16 @@ function redriveText(queue: string, count: number | undefined): string {
 /** Messages of a group by event, most dead letters first. */
 export function eventsOf({ messages }: DeadLetterGroup) {
   return [...Map.groupBy(messages, ({ queue }) => queue)]
-    .map(([event, own]) => ({ event, ids: own.map(({ id }) => id) }))
-    .sort((one, other) => other.ids.length - one.ids.length || one.event.localeCompare(other.event));
+    .map(([event, own]) => ({
+      event,
+      ids: own.map(({ id }) => id),
+      count: own.reduce((sum, { copies }) => sum + copies, 0),
+    }))
+    .sort((one, other) => other.count - one.count || one.event.localeCompare(other.event));
 }
 
 export const redriveGroup = (group: DeadLetterGroup): Command[] =>
-  eventsOf(group).map(({ event, ids }) => redriveCommand(event, ids));
+  eventsOf(group).map(({ event, ids, count }) => redriveCommand(event, ids, count));
 
 /** Redrives whole queues with SQS's own move task. */
 export function redriveAll(groups: readonly DeadLetterGroup[]): Command[] {
