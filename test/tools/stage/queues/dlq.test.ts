@@ -355,13 +355,6 @@ describe('show', () => {
     expect(await listed()).toMatch(/\nquarantine +15 +0 +2 +\d+ s\n/);
   });
 
-  test('does not take the dead letter of a replay, or other bytes under the same id, for a copy', async () => {
-    await operator.put(dead, shopUpdated('shop-1'), DEAD);
-    await operator.put(dead, shopUpdated('shop-1'), { ...DEAD, replay: '{"name":"fill-1","mode":"fill"}' });
-    await operator.put(dead, shopUpdated('shop-2'), DEAD);
-    expect(await shown('shop.updated')).toMatch(/^3 messages on /);
-  });
-
   test('of an unknown queue names all queues', async () => {
     const all = [...eventNames, 'quarantine', 'unrouted'].join(', ');
     await expect(shown('example.unknown')).rejects.toThrow(

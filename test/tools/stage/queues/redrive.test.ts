@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sha256Hex } from '../../../../lambda/hash.ts';
@@ -226,6 +229,19 @@ describe('with consumers', () => {
   });
 
   describe('redrive of quarantine', () => {
+    /** Answers like the receiver, but without a request id. */
+    const anonymous = createServer((_request, response) => {
+      response.statusCode = 400;
+      response.end('{"type":"urn:partner-webhooks:problem:unusable-event"}');
+    });
+    const anonymousPort = () => (anonymous.address() as AddressInfo).port;
+    beforeAll(async () => {
+      await once(anonymous.listen(0, '127.0.0.1'), 'listening');
+    });
+    afterAll(() => {
+      anonymous.close();
+    });
+
     test('delivers usable messages, and removes them', async () => {
       const shopId = randomUUID();
       await operator.put(stack.outputs.QuarantineQueueUrl, quarantined(shopUpdated(shopId)), { reason: 'x' });
@@ -324,6 +340,7 @@ describe('with consumers', () => {
     test.each([
       ['nothing answers', () => 'http://127.0.0.1:1/'],
       ['something other than the receiver refuses it', () => stack.awsUrl],
+      ['the answer does not identify the new message', () => `http://127.0.0.1:${anonymousPort()}/`],
     ])('keeps everything if %s', async (_name, url) => {
       await operator.put(stack.outputs.QuarantineQueueUrl, quarantined(shopUpdated('shop-1')));
       const outputs = { ...operator.outputs, WebhookUrl: url() };
