@@ -23,6 +23,7 @@ import { Effects } from './pipeline/effects.ts';
 import { EventPipeline } from './pipeline/event-pipeline.ts';
 import { PayloadBucket } from './pipeline/payload-bucket.ts';
 import { ProtectedQueue } from './pipeline/protected-storage.ts';
+import { PROBE_RETENTION_SECONDS, SMOKE_TEST_QUEUE } from './pipeline/queue-retention.ts';
 import { Receiver } from './pipeline/receiver.ts';
 import { WebhookSecret } from './pipeline/webhook-secret.ts';
 import { Canaries } from './release/canaries.ts';
@@ -35,9 +36,6 @@ export interface PartnerWebhooksStackProps extends StackProps {
   /** Folder with a subfolder per function that has its code. */
   readonly bundles: string;
 }
-
-/** The shortest that SQS allows. Source: SQS API reference, `SetQueueAttributes`. */
-const PROBE_RETENTION = Duration.seconds(60);
 
 /** The whole stack, from the partner's POST to the effects. */
 export class PartnerWebhooksStack extends Stack {
@@ -98,10 +96,10 @@ export class PartnerWebhooksStack extends Stack {
     const unrouted = new ProtectedQueue(this, 'Unrouted', { encryption, removalPolicy });
     alarms.add(unrouted, 'Unrouted/NotEmpty', { metricsOf: unrouted, links: [queueLink(unrouted)] });
 
-    const smokeTestQueue = new ProtectedQueue(this, 'SmokeTestQueue', {
+    const smokeTestQueue = new ProtectedQueue(this, SMOKE_TEST_QUEUE, {
       encryption,
       removalPolicy: RemovalPolicy.DESTROY,
-      retentionPeriod: PROBE_RETENTION,
+      retentionPeriod: Duration.seconds(PROBE_RETENTION_SECONDS),
       lastStop: 'Probes of the smoke test expire: that the receiver can store them is all that matters.',
     });
 

@@ -13,6 +13,12 @@ export const EVENT_RETENTION_SECONDS = 7 * DAY;
  */
 export const DEAD_LETTER_RETENTION_SECONDS = 14 * DAY;
 
+/** Name in the stack of the queue for probes of the smoke test (decision 28). Nothing receives from it. */
+export const SMOKE_TEST_QUEUE = 'SmokeTestQueue';
+
+/** Seconds that it keeps a probe: the minimum of SQS. Source: SQS developer guide, "Message quotas". */
+export const PROBE_RETENTION_SECONDS = 60;
+
 /** Days from the receipt of an event until it is on no queue any more, unless somebody redrives it. */
 export const LAST_DAY_ON_QUEUES = (EVENT_RETENTION_SECONDS + DEAD_LETTER_RETENTION_SECONDS) / DAY;
 

@@ -2,6 +2,7 @@ import { GetMetricStatisticsCommand } from '@aws-sdk/client-cloudwatch';
 import { GetQueueAttributesCommand, paginateListQueues, type SQSClient } from '@aws-sdk/client-sqs';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { didYouMean } from '../../../lib/did-you-mean.ts';
+import { SMOKE_TEST_QUEUE } from '../../../lib/pipeline/queue-retention.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import { messages } from '../../cli/terminal/text.ts';
 import type { Stage } from '../stage.ts';
@@ -186,6 +187,6 @@ export async function removedQueues(stage: Stage): Promise<AnyQueue[]> {
   return urls
     .filter((url) => !known.has(nameOf(url)))
     .map((url) => ({ name: nameOf(url).slice(prefix.length), url }))
-    .filter(({ name }) => NAME_IN_STACK.test(name))
+    .filter(({ name }) => NAME_IN_STACK.test(name) && !name.startsWith(SMOKE_TEST_QUEUE))
     .map(({ name, url }) => ({ name, kind: 'removed', title: `the queue ${name}`, url }));
 }
