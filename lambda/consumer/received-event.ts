@@ -8,6 +8,8 @@ import { parseReplay, type Replay } from '../queue/replay.ts';
 
 /** An event as a consumer gets it: the partner's fields, and the receiver's facts about its delivery. */
 export interface ReceivedEvent<Name extends EventName = EventName> extends PartnerEvent<Name> {
+  /** The partner's JSON text. */
+  readonly text: string;
   readonly eventId: string;
   /** ISO 8601. */
   readonly receivedAt: string;
@@ -52,7 +54,12 @@ export async function readRecord<Name extends EventName>(
   if (facts.replay === undefined && attributeOf(record, attribute.replay) !== undefined) {
     throw new UnprocessableMessageError('The message attribute `replay` is malformed');
   }
-  return { ...event, ...facts, version: versionOf({ timestamp: event.timestamp, ...facts }) };
+  return {
+    ...event,
+    ...facts,
+    text: parsed.text,
+    version: versionOf({ timestamp: event.timestamp, ...facts }),
+  };
 }
 
 export function readFacts(record: SQSRecord): MessageFacts {

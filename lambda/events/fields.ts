@@ -68,12 +68,13 @@ export const textList = z.optional(
 
 /**
  * A field that the contract does not show (decision D10): a string or a number, stored as a string. Its type is our
- * assumption, so a field of another type is ignored, and the event stays usable.
+ * assumption, so a field of another type is ignored, and the event stays usable. So is a number from 2^53 on, because
+ * two ids would become one.
  */
 export const assumedText = z.catch(
   z.optional(
     z.pipe(
-      z.union([z.string().check(nonEmpty), z.number()]),
+      z.union([z.string().check(nonEmpty), z.number().check(z.gt(-(2 ** 53)), z.lt(2 ** 53))]),
       z.transform((value: string | number) => String(value).toWellFormed()),
     ),
   ),

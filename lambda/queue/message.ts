@@ -57,7 +57,7 @@ const GROUP_ID = /^[!-~]{1,128}$/;
 
 /**
  * The message group for SQS fair queues: the shop, so that one busy shop does not delay the others. An id that SQS
- * would reject is hashed.
+ * would reject is hashed. Numeric ids from 2^53 on are rounded: such shops may share a group, which only costs speed.
  * @returns undefined if the event names no shop
  */
 export function messageGroupId(shopId: unknown): string | undefined {

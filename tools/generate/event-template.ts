@@ -67,7 +67,7 @@ const cast = new Cast();
 
 export const handler = consume('${name}', (event) => {
   const { ${id}: girlId, shop_id: shopId, name } = event.data;
-  return cast.add({ girlId, shopId, name, sentData: event.sentData }, event);
+  return cast.add({ girlId, shopId, name, payload: event.text }, event);
 });
 `,
   },

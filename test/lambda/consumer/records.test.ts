@@ -23,6 +23,7 @@ describe('an event', () => {
       data: { shop_id: 'shop-1' },
       sentData: { shop_id: 'shop-1' },
       timestamp: '2026-01-31T09:00:00.000000000Z',
+      text: JSON.stringify(payload),
       eventId,
       requestId: 'JKJaXmPLvHcESHA=',
       receivedAt: '2026-01-31T09:00:00.000Z',

@@ -273,6 +273,15 @@ describe('the data of each event', () => {
     expect(parsed.kind === 'event' && parsed.event.data).toEqual(data);
   });
 
+  test.each(['9007199254740992', '-9007199254740992', '12345678901234567891', '1e300'])(
+    'the assumed field %s is ignored, because another number would have the same text',
+    (shop_id) => {
+      const text = `{"event":"review.posted","data":{"shop_id":${shop_id},"rating":4.5},"timestamp":"${timestamp}"}`;
+      const parsed = parsePayloadText(text);
+      expect(parsed.kind === 'event' && parsed.event.data).toEqual({ rating: '4.5' });
+    },
+  );
+
   test('a lone surrogate in a name becomes the replacement character', () => {
     expect(
       parse({ event: 'user.updated', data: { user_id: 'u', display_name: 'a\ud800' }, timestamp }),

@@ -368,7 +368,9 @@ function withoutIgnored(payload: Payload, event: EventName): Payload {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return payload;
   const fields = dataSchema(event, 'input').properties as Readonly<Record<string, Payload>>;
   const isUsed = ([name, value]: [string, unknown]) =>
-    fields[name]?.anyOf === undefined || ['string', 'number'].includes(typeof value);
+    fields[name]?.anyOf === undefined ||
+    typeof value === 'string' ||
+    (typeof value === 'number' && Math.abs(value) < 2 ** 53);
   return { ...payload, data: Object.fromEntries(Object.entries(data).filter(isUsed)) };
 }
 

@@ -74,8 +74,11 @@ const fieldSchemas: ReadonlyMap<z.ZodMiniType, FieldSchema> = new Map<z.ZodMiniT
     assumedText,
     {
       input: {
-        anyOf: [{ type: 'string' }, { type: 'number' }],
-        description: `Optional. An empty string, \`null\` and other types are ignored. ${REPLACED}`,
+        anyOf: [
+          { type: 'string' },
+          { type: 'number', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
+        ],
+        description: `Optional. An empty string, a number from 2^53 on, \`null\` and other types are ignored. ${REPLACED}`,
       },
       output: nonEmptyString,
     },

@@ -265,7 +265,7 @@ const WHOLE_PAYLOAD: readonly Rule<{ body: Buffer; tree: JsonNode | undefined }>
     grade: 'risky',
     kind: 'number-too-large',
     applies: ({ tree }) => hasNode(tree, (node) => node.kind === 'literal' && isInexact(node.text)),
-    what: 'The JSON has an integer above 2^53. Most parsers, including ours, round it.',
+    what: 'The JSON has an integer above 2^53. Most parsers round it, so we do not use it.',
     remedy: 'Send such a number as a string.',
   },
   {

@@ -119,10 +119,13 @@ export class PersonalData {
  */
 type Mention = 'field' | 'text';
 
+/** Notations in which JSON may hide an id: escaped characters, and numbers such as `1.2345678E7`. */
+const OTHER_NOTATION = /\\|"\s*:\s*-?\d+[.eE]/;
+
 /** @returns undefined if the payload names none of these people */
 function mentionIn(payload: string, persons: readonly Person[]): Mention | undefined {
-  // A fast check, because parsing is slow and most payloads do not match. A backslash may escape an id.
-  const possible = persons.filter(({ id }) => payload.includes(id) || payload.includes('\\'));
+  // A fast check, because parsing is slow and most payloads do not match.
+  const possible = persons.filter(({ id }) => payload.includes(id) || OTHER_NOTATION.test(payload));
   if (possible.length === 0) return undefined;
   const data = dataOf(payload);
   const fields = possible.map(({ kind }) => data[`${kind}_id`]);
@@ -133,11 +136,19 @@ function mentionIn(payload: string, persons: readonly Person[]): Mention | undef
   return mentionInText(payload, possible);
 }
 
+/** A number of JSON that is no part of a longer word or number. */
+const JSON_NUMBER = /(?<![\p{L}\p{N}.])-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\p{L}\p{N}])/gu;
+
 /** Matches whole ids only, not parts of a longer word or number. */
 function mentionInText(text: string, persons: readonly Person[]): Mention | undefined {
-  const found = persons
-    .flatMap(({ id }) => [id, JSON.stringify(id).slice(1, -1)])
-    .some((id) => new RegExp(`(?<![\\p{L}\\p{N}])${RegExp.escape(id)}(?![\\p{L}\\p{N}])`, 'u').test(text));
+  const numbers = new Set(text.match(JSON_NUMBER)?.map((number) => String(Number(number))));
+  const found = persons.some(
+    ({ id }) =>
+      (numbers.has(id) && Number.isSafeInteger(Number(id))) ||
+      [id, JSON.stringify(id).slice(1, -1)].some((form) =>
+        new RegExp(`(?<![\\p{L}\\p{N}])${RegExp.escape(form)}(?![\\p{L}\\p{N}])`, 'u').test(text),
+      ),
+  );
   return found ? 'text' : undefined;
 }
 

@@ -147,6 +147,22 @@ describe('a record names a person', () => {
     expect(await forgotten(key)).toEqual([true, false, true, true]);
   });
 
+  test('by a number in another notation, but not by another number', async () => {
+    const body = (id: string) =>
+      `{"event":"review.posted","data":{"girl_id" : ${id}},"timestamp":"2026-01-31T09:00:00Z"}`;
+    const same = ['1.2345678E7', '12345678.0', '123456780e-1'].map(body);
+    const others = ['1.2345678e8', '1.23456785e7', '1e999', '[1.2345678E7]'].map(body);
+    const unusable = [body('1.2345678E7').slice(1), body('1.2345678E8').slice(1), 'x1.2345678E7'];
+    const key = objectKey('reviews', 'review.posted');
+    const records = [...same, ...others, ...unusable].map((text) =>
+      archived({ event: 'review.posted', body: text }),
+    );
+    await putRecords(stack, key, records);
+    await forgetting([{ kind: 'girl', id: '12345678' }]);
+    const expected = [...same.map(() => true), ...others.map(() => false), true, false, false];
+    expect(await forgotten(key)).toEqual(expected);
+  });
+
   test('in its text if it is not a usable event or not a record', async () => {
     const dead = (body: string) => archived({ event: 'user.updated', outcome: 'DeadLettered', body });
     const lines = [
