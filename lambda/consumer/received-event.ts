@@ -74,13 +74,19 @@ export function readFacts(record: SQSRecord): MessageFacts {
 }
 
 /**
- * The receipt time: from the receiver; for a message sent by hand, when SQS got it; otherwise now. Must never throw,
- * because a batch is archived in one call.
+ * The receipt time: from the receiver; for a message sent by hand without a valid one, when SQS got it; otherwise now.
+ * Must never throw, because a batch is archived in one call.
  */
 function receivedAt(record: SQSRecord): string {
   const times = [attributeOf(record, attribute.receivedAt), Number(record.attributes.SentTimestamp)];
   const dates = times.flatMap((time) => (time === undefined ? [] : new Date(time)));
-  return (dates.find((date) => !Number.isNaN(date.getTime())) ?? new Date()).toISOString();
+  return (dates.find(hasSortableYear) ?? new Date()).toISOString();
+}
+
+/** Versions sort as text, so a year needs four digits. Otherwise nothing could overwrite the event. */
+function hasSortableYear(date: Date): boolean {
+  const year = date.getUTCFullYear();
+  return year >= 0 && year <= 9999;
 }
 
 /** Where the payload is: in the message, or in the payload bucket. */

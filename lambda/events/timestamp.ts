@@ -1,8 +1,21 @@
+/** Every date that exists. The API description has the pattern, too, and JSON Schema can exclude 30 February only so. */
+const DATE = [
+  String.raw`\d{4}-(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])`,
+  String.raw`\d{4}-(?:0[469]|11)-(?:0[1-9]|[12]\d|30)`,
+  String.raw`\d{4}-02-(?:0[1-9]|1\d|2[0-8])`,
+  String.raw`(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29`,
+].join('|');
+
+const MINUTES = String.raw`(?:[01]\d|2[0-3]):[0-5]\d`;
+
 /**
- * RFC 3339's profile of ISO 8601 in UTC (decision D9): `Z` or `+00:00`, fraction optional. Texts that describe it are in
- * `envelope.ts`, `docs/partner.md`, `tools/partner/api/event-schemas.ts` and `tools/partner/check-sender/payload-findings.ts`.
+ * A moment in UTC in the forms of RFC 3339 and ISO 8601 that are unambiguous (decision D9). Texts that describe it are in
+ * `envelope.ts`, `docs/partner.md`, `tools/partner/api/event-schemas.ts` and
+ * `tools/partner/check-sender/payload-findings.ts`.
  */
-export const UTC_DATE_TIME = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d+))?(?:Z|\+00:00)$/;
+export const UTC_DATE_TIME = new RegExp(
+  String.raw`^(${DATE})[Tt](${MINUTES})(?::([0-5]\d)(?:[.,](\d+))?)?(?:[Zz]|[+-]00(?::?00)?)$`,
+);
 
 /** Digits of the fraction of a second that are kept: nanoseconds, so that events within a millisecond differ. */
 const FRACTION_DIGITS = 9;
@@ -15,10 +28,6 @@ const FRACTION_DIGITS = 9;
 export function normaliseTimestamp(text: string): string | undefined {
   const match = UTC_DATE_TIME.exec(text);
   if (match === null) return undefined;
-  const [, seconds = '', fraction = ''] = match;
-  const milliseconds = Date.parse(`${seconds}Z`);
-  // `Date.parse` reads 30 February and 24:00:00 as moments of the next day.
-  if (Number.isNaN(milliseconds) || !new Date(milliseconds).toISOString().startsWith(seconds))
-    return undefined;
-  return `${seconds}.${fraction.slice(0, FRACTION_DIGITS).padEnd(FRACTION_DIGITS, '0')}Z`;
+  const [, date = '', minutes = '', seconds = '00', fraction = ''] = match;
+  return `${date}T${minutes}:${seconds}.${fraction.slice(0, FRACTION_DIGITS).padEnd(FRACTION_DIGITS, '0')}Z`;
 }

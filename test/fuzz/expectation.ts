@@ -96,9 +96,13 @@ function usableEvent(bytes: Buffer): { queue: EventName | 'unrouted'; text: stri
 
 function isUtcDateTime(value: unknown): boolean {
   if (typeof value !== 'string') return false;
-  const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(\.\d+)?(Z|\+00:00)$/.exec(value);
+  const match = /^(\d{4})-(\d\d)-(\d\d)t(\d\d):(\d\d)(?::(\d\d)([.,]\d+)?)?(z|[+-](?:00|0000|00:00))$/i.exec(
+    value,
+  );
   if (match === null || match[0] !== value) return false;
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number);
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
+    .slice(1, 7)
+    .map((digits = '0') => Number(digits));
   const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
   const days = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0;
   return day >= 1 && day <= days && hour <= 23 && minute <= 59 && second <= 59;

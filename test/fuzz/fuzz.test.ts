@@ -41,7 +41,17 @@ test.each(['http', 'rest'] as const)(
 
 describe('consumers', () => {
   const word = fc.oneof(
-    fc.constantFrom('2026-01-31T09:00:00.000Z', 'a', '0', '-1', 'NaN', '__proto__', '../../x', ' '),
+    fc.constantFrom(
+      '2026-01-31T09:00:00.000Z',
+      '+012026-01-31T09:00:00Z',
+      'a',
+      '0',
+      '-1',
+      'NaN',
+      '__proto__',
+      '../../x',
+      ' ',
+    ),
     fc.constantFrom('x'.repeat(3000), '{"name":"fuzz","mode":"repair","notify":true}'),
     fc.string({ unit: anyCharacter, minLength: 1, maxLength: 20 }),
   );

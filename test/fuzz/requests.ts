@@ -59,8 +59,11 @@ const ODD_TIMESTAMPS = [
   '2026-01-31T24:00:00Z',
   '2026-06-30T23:59:60Z',
   '2026-01-31T09:00:00z',
+  '2026-01-31T09:00Z',
+  '2026-01-31T09:00,5Z',
+  '2026-01-31T09Z',
   '2026-01-31T09:00:00+09:00',
-  '2026-01-31T09:00:00-00:00',
+  '2026-01-31T09:00:00-000',
   '2026-01-31 09:00:00Z',
   '0000-01-01T00:00:00Z',
   '9999-12-31T23:59:59.9999999999999Z',
@@ -68,12 +71,12 @@ const ODD_TIMESTAMPS = [
   '',
 ];
 const moment = fc.date({ min: new Date(0), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true });
-const fraction = fc.constantFrom('', '.5', '.123456789', '.1234567891234');
+const fraction = fc.constantFrom('', '.5', ',5', '.123456789', '.1234567891234');
 const timestamp = weighted(
   [
     30,
     fc
-      .tuple(moment, fraction, fc.constantFrom('Z', '+00:00'))
+      .tuple(moment, fraction, fc.constantFrom('Z', '+00:00', '+0000', '+00', '-00:00'))
       .map(([date, digits, zone]) => date.toISOString().slice(0, 19) + digits + zone),
   ],
   [1, fc.constantFrom(...ODD_TIMESTAMPS)],

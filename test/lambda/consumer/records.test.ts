@@ -43,13 +43,28 @@ describe('an event', () => {
     });
   });
 
-  test('with an invalid time of receipt was received when its queue got it, or now', () => {
-    const messageAttributes = { ...sample.messageAttributes, receivedAt: text('yesterday') };
-    expect(readFacts({ ...sample, messageAttributes }).receivedAt).toBe('2026-01-31T09:00:00.000Z');
-    const attributes = { ...sample.attributes, SentTimestamp: '99999999999999999' };
-    const { receivedAt } = readFacts({ ...sample, attributes, messageAttributes });
-    expect(Math.abs(Date.now() - Date.parse(receivedAt))).toBeLessThan(60_000);
-  });
+  test.each(['0000-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z'])(
+    'keeps the time of receipt %s, the first or last that sorts as text',
+    (receivedAt) => {
+      const messageAttributes = { ...sample.messageAttributes, receivedAt: text(receivedAt) };
+      expect(readFacts({ ...sample, messageAttributes }).receivedAt).toBe(receivedAt);
+    },
+  );
+
+  test.each(['yesterday', '+012026-01-31T09:00:00Z', '-000001-01-31T09:00:00Z'])(
+    'with the invalid time of receipt %s was received when its queue got it, or now',
+    async (invalid) => {
+      const messageAttributes = { ...sample.messageAttributes, receivedAt: text(invalid) };
+      expect(readFacts({ ...sample, messageAttributes }).receivedAt).toBe('2026-01-31T09:00:00.000Z');
+      for (const SentTimestamp of ['99999999999999999', String(Date.UTC(12026))]) {
+        const record = { ...sample, attributes: { ...sample.attributes, SentTimestamp }, messageAttributes };
+        const { receivedAt } = readFacts(record);
+        expect(Math.abs(Date.now() - Date.parse(receivedAt))).toBeLessThan(60_000);
+        const { version } = await readRecord('shop.updated', record);
+        expect(version).toBe(`2026-01-31T09:00:00.000000000Z#${eventId}`);
+      }
+    },
+  );
 
   test.each([
     { body: 'hello', reason: 'Not a usable event: body must be JSON' },

@@ -13,7 +13,6 @@ import { catalogue, type EventName, eventNames } from '../../../lambda/events/ca
 import { parsePayloadText } from '../../../lambda/events/envelope.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import { identifier } from '../../../lambda/events/fields.ts';
-import { normaliseTimestamp, UTC_DATE_TIME } from '../../../lambda/events/timestamp.ts';
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 import type { GatewayEvent } from '../../../lambda/receiver/request.ts';
 import { decodeSignature } from '../../../lambda/receiver/signature.ts';
@@ -351,10 +350,6 @@ type Payload = Readonly<Record<string, unknown>>;
 
 /** Rules in descriptions that schemas cannot express: payloads that are valid by schema, but are not events. */
 const beyondTheSchema: Readonly<Record<string, (payload: Payload, event: EventName) => boolean>> = {
-  'a moment that does not exist': ({ timestamp }) =>
-    typeof timestamp === 'string' &&
-    UTC_DATE_TIME.test(timestamp) &&
-    normaliseTimestamp(timestamp) === undefined,
   'an identifier with a lone surrogate': ({ data }, event) =>
     ((dataSchema(event, 'input').required ?? []) as string[]).some((field) => {
       const value = (data as Payload | undefined)?.[field];
@@ -386,6 +381,7 @@ const awkwardValue = fc.oneof(
 const awkwardTime = fc.oneof(
   fc.constantFrom(
     ...['2026-02-30T00:00:00Z', '2026-01-31T24:00:00Z', '2016-12-31T23:59:60Z', '2026-01-31T09:00:00'],
+    ...['0000-00-00T00:00:00Z', '2026-01-31T09:60:00Z', '2026-01-31T09:00:00,5+0000', '2026-01-31T09:00.5Z'],
     ...['2026-01-31T09:00:00.1234567890Z', '2026-01-31T09:00:00+00:00', '2026-01-31T09:00:00-00:00'],
     ...['2026-01-31t09:00:00z', '2026-01-31 09:00:00Z', '2026-01-31T09:00:00.Z', '2026-01-31T09:00Z'],
     ...['٢٠٢٦-01-31T09:00:00Z', '2026-01-31T09:00:00Z\n', '0000-01-01T00:00:00Z', '2026-13-01T00:00:00Z'],
