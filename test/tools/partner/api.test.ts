@@ -109,6 +109,29 @@ describe('openapi.json', () => {
     }
   });
 
+  test('has one schema for each answer and no discriminator, because generated clients misuse others', () => {
+    for (const answer of Object.values(openApi.at('components', 'responses')) as Part[]) {
+      for (const { schema } of Object.values(answer.content as Record<string, { schema: Part }>)) {
+        expect(openApi.follow(schema)).toMatchObject({ type: 'object' });
+      }
+    }
+    const parts = [...partsOf(openApi.document)];
+    expect(parts.filter((part) => 'discriminator' in part)).toEqual([]);
+  });
+
+  const usable = { data: { shop_id: 'shop-1' }, timestamp: '2026-01-31T09:00:00Z' };
+  test.each([
+    { what: 'a known kind', payload: { ...usable, event: 'shop.updated' } },
+    { what: 'a known kind with wrong data', payload: { ...usable, event: 'shop.updated', data: {} } },
+    { what: 'an unknown kind', payload: { ...usable, event: 'example.unknown', data: { more: null } } },
+    { what: 'an unknown kind without data', payload: { ...usable, event: 'example.unknown', data: null } },
+    { what: 'an empty kind', payload: { ...usable, event: '' } },
+  ])('admits a payload exactly if the receiver accepts it: $what', ({ payload }) => {
+    const isAccepted = parsePayloadText(JSON.stringify(payload)).kind !== 'unusable';
+    const schema = { $ref: '#/components/schemas/PartnerEvent' };
+    expect(openApi.problems(schema, payload).length === 0).toBe(isAccepted);
+  });
+
   test('has only valid examples of requests and answers', () => {
     const media = [...partsOf(openApi.document)].filter((part) => 'examples' in part && 'schema' in part);
     let examples = 0;
@@ -133,6 +156,15 @@ describe('openapi.json', () => {
 describe('asyncapi.json', () => {
   test('describes only the topics', () => {
     expect(Object.keys(asyncApi.at('channels'))).toEqual(['ChatTopic', 'ReviewTopic']);
+  });
+
+  test('has a title for each object and each payload, which generators use as its name', () => {
+    const messages = Object.values(asyncApi.at('components', 'messages')) as Part[];
+    const payloads = messages.map(({ payload }) => asyncApi.follow(payload as Part));
+    const objects = [...partsOf(asyncApi.document)].filter(({ type }) => type === 'object');
+    const named = [...objects, ...payloads];
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter(({ title }) => title === undefined)).toEqual([]);
   });
 
   test('has only valid examples of messages', () => {

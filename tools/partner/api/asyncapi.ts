@@ -10,7 +10,7 @@ import {
   topics,
 } from './notifications.ts';
 
-/** Version 3.1 adds nothing that is used here, and fewer tools support it. */
+/** Not 3.1.0: Modelina 5.10.1, the generator of models, makes one model `Root` of such a document. */
 const VERSION = '3.0.0';
 
 const INTRODUCTION = `The notifications that subscribers of our topics get.
@@ -109,6 +109,7 @@ const customNotificationSchema: JsonSchema = {
     version: { type: 'string', const: '1.0' },
     source: { type: 'string', const: 'custom' },
     content: {
+      title: 'custom notification content',
       type: 'object',
       properties: {
         textType: { type: 'string', const: 'client-markdown' },
@@ -163,6 +164,7 @@ function notificationMessages(described: DescribedEvent): Messages {
       correlationId,
       headers,
       payload: {
+        title: `Text of ${event}`,
         type: 'string',
         description: 'The title, an empty line, and facts about the event, one in each line.',
       },

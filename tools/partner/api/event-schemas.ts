@@ -74,6 +74,25 @@ const webhookId = {
   description: 'For your own use. We store it with the event and ignore it otherwise.',
 };
 
+/** An event of a kind that the receiver parks (decision D5). */
+export const otherPayloadSchema = (events: readonly DescribedEvent[]): JsonSchema => ({
+  title: 'another kind of event',
+  description: 'An event of a kind that we do not support yet. We store it, and it has no effect.',
+  type: 'object',
+  properties: {
+    event: {
+      type: 'string',
+      minLength: 1,
+      not: { enum: events.map(({ event }) => event) },
+      description: 'The kind of event.',
+    },
+    data: { type: 'object', description: 'Facts about the event.' },
+    timestamp,
+    webhookId,
+  },
+  required: ['event', 'data', 'timestamp'],
+});
+
 export function payloadSchema({ event, meaning, processing, samples }: DescribedEvent): JsonSchema {
   return {
     title: event,

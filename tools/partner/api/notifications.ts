@@ -68,6 +68,7 @@ export function notificationSchema(described: DescribedEvent): JsonSchema {
       },
       title: { type: 'string', minLength: 1, description: 'The event in a few words, for people.' },
       data: {
+        title: `Data of ${event}`,
         ...shortened(dataSchema(event, 'output')),
         description: `The fields of the event that we read, as strings. A string of more than ${MAX_VALUE_LENGTH} characters is cut off and ends in “…”.`,
       },
@@ -99,6 +100,7 @@ function shortened(schema: JsonSchema): JsonSchema {
 
 /** The message attributes for filter policies, as AsyncAPI's headers. */
 export const notificationAttributes = ({ event }: DescribedEvent): JsonSchema => ({
+  title: `Attributes of ${event}`,
   type: 'object',
   properties: {
     event: { type: 'string', const: event, description: 'The kind of event.' },

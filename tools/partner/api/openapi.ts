@@ -3,19 +3,23 @@ import { LOCAL_SECRET, signatureOf } from '../../../events/signing.ts';
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 import { BASE64, HEX, PREFIX } from '../../../lambda/receiver/signature.ts';
 import { CONTACT, EXAMPLE_HOST, info, LICENCE, schemaRef } from './document-facts.ts';
-import { type DescribedEvent, describedEvents, payloadSchema } from './event-schemas.ts';
+import { type DescribedEvent, describedEvents, otherPayloadSchema, payloadSchema } from './event-schemas.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { responseComponents, responses } from './responses.ts';
 
 const INTRODUCTION = `You post each event to one address. We verify the signature, store the event, answer, and then process it.
 
 - **Send one event per request**, as JSON in UTF-8. The signature covers the bytes of the body: sign last, and send exactly the bytes that you signed.
+- **A generated client** knows the bytes only when it sends. Pass 64 zeros as the signature, and let a hook of the HTTP client (interceptor, middleware) replace them by the signature of the finished body.
 - **Wait 35 s for an answer.** Our gateway gives up after 30 s.
 - **200 means that we have stored the event.** Do not repeat after 400 or 413. After 403 or 404, fix the address first. After any other status, or no answer, repeat the same bytes, with growing waits.
 - **You may send an event twice**: the same bytes are the same event. Events may arrive in any order: for the same shop, staff member or user, the later \`timestamp\` wins.
 - **Omit a field that has no value.** Do not send \`null\`: depending on the field, we reject it with 400 or ignore it.
 - **You may send additional fields.** We ignore them.
 - **Tell us before you send a new kind of event.** Until we support it, the answer is 200 \`parked\`: we store the event, but it has no effect.`;
+
+/** The last alternative: a generator that keeps only one, as that for PHP does, then has the most general one. */
+const OTHER_EVENT = 'OtherEvent';
 
 /** OpenAPI 3.1 document of the webhook endpoint, with every answer of both kinds of API Gateway. */
 export function openApiDocument(): JsonSchema {
@@ -49,18 +53,15 @@ export function openApiDocument(): JsonSchema {
     components: {
       parameters: { Signature: signatureParameter(events) },
       schemas: {
+        // Without a discriminator: it excludes other kinds, and openapi-generator would send `"event":"PartnerEvent"`. Not
+        // `oneOf`: most tools ignore the `not` of the last alternative, so two would match.
         PartnerEvent: {
           title: 'event',
-          description: 'An event that we support.',
-          oneOf: events.map(({ schemaName }) => schemaRef(schemaName)),
-          discriminator: {
-            propertyName: 'event',
-            mapping: Object.fromEntries(
-              events.map(({ event, schemaName }) => [event, schemaRef(schemaName).$ref]),
-            ),
-          },
+          description: 'An event that we support, or of another kind.',
+          anyOf: [...events.map(({ schemaName }) => schemaName), OTHER_EVENT].map(schemaRef),
         },
         ...Object.fromEntries(events.map((event) => [event.schemaName, payloadSchema(event)])),
+        [OTHER_EVENT]: otherPayloadSchema(events),
         ...responseComponents.schemas,
       },
       headers: responseComponents.headers,

@@ -36,7 +36,10 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	event := generated.ShopUpdated{Timestamp: time.Now().UTC().Format(time.RFC3339Nano)}
+	event := generated.ShopUpdated{
+		Event:     generated.ShopUpdatedEventShopUpdated,
+		Timestamp: time.Now().UTC().Format(time.RFC3339Nano),
+	}
 	event.Data.ShopId = "shop-of-a-go-client"
 	var body generated.PartnerEvent
 	if err := body.FromShopUpdated(event); err != nil {
@@ -49,9 +52,5 @@ func main() {
 	if answer.JSON200 == nil {
 		log.Fatalf("%s %s", answer.Status(), answer.Body)
 	}
-	queued, err := answer.JSON200.AsQueued()
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(answer.StatusCode(), queued.Status)
+	fmt.Println(answer.StatusCode(), answer.JSON200.Status)
 }

@@ -11,7 +11,7 @@ from datetime import datetime, timezone
 import httpx
 from generated import Client
 from generated.api.endpoint import receive_event
-from generated.models import Queued, ShopUpdated, ShopUpdatedData
+from generated.models import Accepted, ShopUpdated, ShopUpdatedData
 
 
 def sign(request: httpx.Request) -> None:
@@ -27,6 +27,6 @@ event = ShopUpdated(
 )
 client = Client(base_url=os.environ["ORIGIN"], httpx_args={"event_hooks": {"request": [sign]}})
 answer = receive_event.sync_detailed(client=client, body=event, x_webhook_signature="")
-if not isinstance(answer.parsed, Queued):
+if not isinstance(answer.parsed, Accepted):
     raise SystemExit(f"{answer.status_code} {answer.content!r}")
-print(answer.status_code.value, answer.parsed.status)
+print(answer.status_code.value, answer.parsed.status.value)
