@@ -112,6 +112,22 @@ describe('the fields that it describes', () => {
     expect(merged).toMatchObject({ ...fields, display_name: '' });
   });
 
+  test('null counts as left out in fields of the type string or number, and gets 400 in others', async () => {
+    const row = /^\| `([a-z._]+)` \|.*\| ([^|]+) \|$/gm;
+    const types = [...partnerDocument.matchAll(row)].flatMap(([, event = '', cell = '']) =>
+      cell.split('; ').flatMap((group) => {
+        const [names = '', type] = group.split(': ');
+        return [...names.matchAll(/`([a-z_]+)\??`/g)].map(([, field = '']) => ({ event, field, type }));
+      }),
+    );
+    expect(types.filter(({ type }) => type === 'string or number').length).toBeGreaterThan(10);
+    const ids = { shop_id: 's', user_id: 'u', girl_id: 'g' };
+    for (const { event, field, type } of types.filter(({ type }) => type !== undefined)) {
+      const { status } = await post(event, { ...ids, [field]: null });
+      expect([event, field, status]).toEqual([event, field, type === 'string or number' ? 200 : 400]);
+    }
+  });
+
   test.each([
     ['2001-01-31T09:00:00Z', 200],
     ['2026-01-31T09:00:00+00:00', 200],
