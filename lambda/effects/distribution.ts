@@ -69,16 +69,24 @@ export function readPathPatterns(json: string): readonly string[] {
   );
 }
 
+/** Escapes of `$&+,:;=@`, which a path need not escape, unlike what RFC 1738 calls unsafe. Source: RFC 3986, `pchar`. */
+const OPTIONAL_ESCAPES = /%(?:24|26|2B|2C|3A|3B|3D|40)/g;
+
 /**
- * The paths to invalidate for a shop: the patterns with its percent-encoded id. If CloudFront would reject or misread
- * the rest of a path, a wildcard replaces it, which also covers similar paths. This concerns paths longer than {@link
- * MAX_PATH_LENGTH}, asterisks (wildcards, allowed only as the last character) and tildes (rejected, and when encoded
- * they do not match the request; https://github.com/aws/aws-sdk/issues/525).
+ * The paths to invalidate for a shop: the patterns with its percent-encoded id. CloudFront finds a page only in the form
+ * in which it was requested, and pages with characters such as `:` are requested in two forms, so both are covered
+ * (source: as {@link MAX_PATH_LENGTH}, on characters that are not ASCII or are unsafe).
+ *
+ * If CloudFront would reject or misread the rest of a path, a wildcard replaces it, which also covers similar paths.
+ * This concerns paths longer than {@link MAX_PATH_LENGTH}, asterisks (wildcards, allowed only as the last character)
+ * and tildes (rejected, and when encoded they do not match the request; https://github.com/aws/aws-sdk/issues/525).
  * @param shopId well-formed Unicode
  */
 export function invalidationPaths(patterns: readonly string[], shopId: string): string[] {
-  const paths = patterns.map((pattern) =>
-    covering(pattern.replaceAll(SHOP_ID, () => encodeURIComponent(shopId))),
+  const encoded = encodeURIComponent(shopId);
+  const forms = [encoded, encoded.replace(OPTIONAL_ESCAPES, decodeURIComponent)];
+  const paths = patterns.flatMap((pattern) =>
+    forms.map((form) => covering(pattern.replaceAll(SHOP_ID, () => form))),
   );
   return [...new Set(paths)];
 }

@@ -135,15 +135,31 @@ test.each([
   ['plain', 'shop-1', ['/shops/shop-1', '/shops/shop-1/*']],
   ['with a slash and a space', 'a/b c', ['/shops/a%2Fb%20c', '/shops/a%2Fb%20c/*']],
   ['not ASCII', '店', ['/shops/%E5%BA%97', '/shops/%E5%BA%97/*']],
-  ['with what a replacement would expand', '$&', ['/shops/%24%26', '/shops/%24%26/*']],
   ['with a percent sign', '%2F', ['/shops/%252F', '/shops/%252F/*']],
 ])('a shop id that is %s is percent-encoded', (_, shopId, paths) => {
   expect(invalidationPaths(patterns, shopId)).toEqual(paths);
 });
 
+test('a shop id with characters that a path need not encode is covered in both forms', () => {
+  expect(invalidationPaths(patterns, ':@$&+,;= ')).toEqual([
+    '/shops/%3A%40%24%26%2B%2C%3B%3D%20',
+    '/shops/:@$&+,;=%20',
+    '/shops/%3A%40%24%26%2B%2C%3B%3D%20/*',
+    '/shops/:@$&+,;=%20/*',
+  ]);
+});
+
+// Source: CloudFront developer guide, "What you need to know when invalidating paths", and RFC 1738, section 2.2.
+test('a shop id with characters that a path must encode is covered in one form', () => {
+  const unsafe = ' <>"#%{}|\\^[]`';
+  const encoded = '/shops/%20%3C%3E%22%23%25%7B%7D%7C%5C%5E%5B%5D%60';
+  expect(invalidationPaths(patterns, unsafe)).toEqual([encoded, `${encoded}/*`]);
+});
+
 test.each([
   ['a wildcard of its own', 'a*b', '/shops/a*'],
   ['a tilde, which CloudFront refuses', 'a~b', '/shops/a*'],
+  ['a wildcard before a character with two forms', 'a*:', '/shops/a*'],
 ])('a shop id with %s is covered by one wildcard at the end', (_, shopId, path) => {
   expect(invalidationPaths(patterns, shopId)).toEqual([path]);
 });
@@ -164,15 +180,18 @@ test('a path is not cut within an escape', () => {
 test('CloudFront gets valid paths that cover the shop, for every shop', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 2000 }), (shopId) => {
-      const own = `/shops/${encodeURIComponent(shopId)}`;
+      const encoded = `/shops/${encodeURIComponent(shopId)}`;
+      const plain = encoded.replace(/%(24|26|2B|2C|3A|3B|3D|40)/g, decodeURIComponent);
       const paths = invalidationPaths(patterns, shopId);
       for (const path of paths) {
         expect(path.length).toBeLessThanOrEqual(4000);
         expect(path).toMatch(/^\/(?:[^*~%]|%[0-9A-F]{2})*\*?$/);
       }
-      expect(
-        paths.some((path) => (path.endsWith('*') ? own.startsWith(path.slice(0, -1)) : own === path)),
-      ).toBe(true);
+      for (const own of [encoded, plain]) {
+        expect(
+          paths.some((path) => (path.endsWith('*') ? own.startsWith(path.slice(0, -1)) : own === path)),
+        ).toBe(true);
+      }
     }),
   );
 });
