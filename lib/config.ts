@@ -12,6 +12,7 @@ export const warningIds = [
   'refusals-are-lost',
   'no-quiet-after',
   'relative-runbook',
+  'wildcard-invalidations',
 ] as const;
 
 const wholeNumber = (minimum: number, maximum: number, unit: string) => {
@@ -133,6 +134,12 @@ const waf = z.strictObject({
     ),
 });
 
+/**
+ * Bytes of `cloudFront.paths` as JSON. A function may have 4 KB of environment variables, and the others of this one
+ * take up to 2 KB. Source: Lambda quotas, "Environment variables".
+ */
+export const MAX_PATHS_BYTES = 2_048;
+
 const cloudFront = z.strictObject({
   distributionId: text(/^E[A-Z0-9]{7,}$/, 'the id of a distribution, like E1ABCDEF2GHIJK').describe(
     'Id of the distribution.',
@@ -145,7 +152,13 @@ const cloudFront = z.strictObject({
       ),
     )
     .min(1)
-    .describe('Paths to invalidate when a shop changes. {shop_id} stands for its id.'),
+    // Each character is one byte, because the paths are ASCII.
+    .refine((paths) => JSON.stringify(paths).length <= MAX_PATHS_BYTES, {
+      error: `must have at most ${MAX_PATHS_BYTES.toLocaleString('en')} bytes as JSON, because Lambda limits environment variables to 4 KB`,
+    })
+    .describe(
+      `Paths to invalidate when a shop changes. {shop_id} stands for its id. CloudFront takes only 15 paths with * at a time. At most ${MAX_PATHS_BYTES.toLocaleString('en')} bytes as JSON.`,
+    ),
 });
 
 const archive = z.strictObject({

@@ -44,6 +44,11 @@ const warnings: Readonly<Record<(typeof warningIds)[number], Warning>> = {
     message:
       'Alarm mails cannot link to the runbook. Publish docs/operations.md, and set runbook to its URL.',
   },
+  'wildcard-invalidations': {
+    applies: ({ cloudFront }) => cloudFront?.paths.some((path) => path.includes('*')) ?? false,
+    message:
+      'CloudFront invalidates only 15 paths with * at a time. After a bulk update, pages of shops stay outdated for up to three days, and above 2,000 shops some events become dead letters. In cloudFront.paths, name pages without *.',
+  },
 };
 
 /**

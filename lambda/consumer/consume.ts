@@ -13,7 +13,7 @@ import { MAX_ATTRIBUTE_LENGTH } from '../queue/message.ts';
 import { count, functionVersion, logger } from '../telemetry.ts';
 import { type MessageFacts, payloadOf, type ReceivedEvent, readFacts, readRecord } from './received-event.ts';
 import { recordLog, withRecordKeys } from './record-log.ts';
-import { backOffSeconds, isPermanent } from './retry.ts';
+import { isPermanent, retryDelaySeconds } from './retry.ts';
 import { SourceQueue } from './source-queue.ts';
 
 /**
@@ -156,7 +156,7 @@ export function consume<Name extends EventName>(
       const isMoved = await succeeds('BuryFailed', () => source.sendToDeadLetterQueue(record, failureReason));
       return isMoved ? archiveRecord(message, 'DeadLettered', { ...read, failureReason }) : undefined;
     }
-    const seconds = backOffSeconds(facts.attempt, source.firstRetryDelay);
+    const seconds = retryDelaySeconds(error, facts.attempt, source.firstRetryDelay);
     recordLog.warn('Failed', { ...described, retryInSeconds: seconds });
     await count('Failed', { event: name });
     // If this fails the message comes back after the queue's visibility timeout.

@@ -21,6 +21,50 @@ export function backOffSeconds(attempt: number, firstDelay: number, random = Mat
   return Math.min(MAX_DELAY, Math.round(delay * (1 - JITTER + 2 * JITTER * random)));
 }
 
+/** Name of CloudFront's error for too many paths under invalidation: 3,000, or 15 that end with `*`. */
+const TOO_MANY_INVALIDATIONS = 'TooManyInvalidationsInProgress';
+
+/** First window of {@link quotaBackOffSeconds}, in first delays: 15 minutes with a first delay of 30 s. */
+const FIRST_WINDOW = 30;
+
+/**
+ * Maximum window, in seconds. SQS hides a message for at most 12 hours from its receipt, and a function may take 15
+ * minutes of them. Source: SQS developer guide, "Amazon SQS visibility timeout".
+ */
+const MAX_WINDOW = 11 * 60 * 60;
+
+/** Earliest retry, as a share of the window. */
+const WINDOW_START = 0.25;
+
+/**
+ * Delay before the next retry while a quota is used up, in whole seconds. CloudFront takes up to five minutes for an
+ * invalidation, so 2,000 shops with a `*` path take half a day. Retries are spread evenly over a window, so that they
+ * do not all meet the same few free places. The window quadruples up to 11 hours, and ten receives take up to three
+ * days. Source of the time: CloudFront FAQs, "How long does it take for an invalidation to complete?".
+ * @param random from 0 up to 1
+ */
+function quotaBackOffSeconds(attempt: number, firstDelay: number, random: number): number {
+  const window = Math.min(MAX_WINDOW, FIRST_WINDOW * firstDelay * 4 ** (attempt - 1));
+  return Math.round(window * (WINDOW_START + (1 - WINDOW_START) * random));
+}
+
+/**
+ * Delay before the next retry of a message that failed, in whole seconds.
+ * @param error why it failed
+ * @param attempt 1 for the first receive
+ * @param firstDelay in seconds
+ * @param random from 0 up to 1
+ */
+export function retryDelaySeconds(
+  error: unknown,
+  attempt: number,
+  firstDelay: number,
+  random = Math.random(),
+): number {
+  const isQuota = error instanceof Error && error.name === TOO_MANY_INVALIDATIONS;
+  return (isQuota ? quotaBackOffSeconds : backOffSeconds)(attempt, firstDelay, random);
+}
+
 /**
  * Errors of AWS services that mean that the request can never succeed. All others may be temporary, including a missing
  * permission, table or distribution, which the next deployment may add.

@@ -30,7 +30,7 @@ export interface EventPipelineProps {
 /** Source: Lambda developer guide, "Using Lambda with Amazon SQS": at least six times the function's time-out. */
 const VISIBILITY_TIMEOUTS = 6;
 
-/** Receives before a message goes to the dead-letter queue: about three hours. */
+/** Receives before a message goes to the dead-letter queue: about three hours, or up to three days while CloudFront is busy. */
 const MAX_RECEIVES = 10;
 
 /** Delay before the first retry. It doubles with each retry. */

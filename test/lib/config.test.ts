@@ -77,6 +77,15 @@ test('every documented setting is accepted', () => {
   expect(parseConfig('prod', everySetting, home)).toMatchObject(everySetting);
 });
 
+/** A path of CloudFront that takes so many bytes as JSON. */
+const pathOf = (bytes: number) => ({
+  cloudFront: { distributionId: 'E1ABCDEF2GHIJK', paths: [`/${'x'.repeat(bytes - '["/"]'.length)}`] },
+});
+
+test('paths of CloudFront are accepted up to 2,048 bytes', () => {
+  expect(parseConfig('prod', pathOf(2_048))).toMatchObject(pathOf(2_048));
+});
+
 describe('is refused', () => {
   test('with all its errors at once, each with its field', () => {
     expect(
@@ -230,6 +239,8 @@ describe('is refused', () => {
       field: 'cloudFront.paths.0',
       given: { cloudFront: { distributionId: 'E1ABCDEF2GHIJK', paths: ['/{shop}'] } },
     },
+    // More than the environment of a Lambda function holds.
+    { field: 'cloudFront.paths', given: pathOf(2_049) },
     { field: 'gateway', given: { gateway: 'websocket' } },
     { field: 'waf', given: { gateway: 'http', waf: {} } },
     { field: 'waf.managedLists.0', given: { gateway: 'rest', waf: { managedLists: ['OwnRules'] } } },
@@ -304,10 +315,21 @@ function warningsOf(fields: object): string[] {
     .sort();
 }
 
+/** The ids of all warnings but these. */
 const others = (...ids: string[]) => warningIds.filter((one) => !ids.includes(one)).toSorted();
 
 test('a stage without settings gets warnings for everything that is missing', () => {
-  expect(warningsOf({})).toEqual(warningIds.toSorted());
+  expect(warningsOf({})).toEqual(others('wildcard-invalidations'));
+});
+
+test('a stage gets a warning about paths with * to invalidate, unless it says why', () => {
+  const cloudFront = (path: string) => ({ cloudFront: { distributionId: 'E1ABCDEF2GHIJK', paths: [path] } });
+  const ofWildcards = (given: object) =>
+    warningsOf(given).filter((id) => id === 'wildcard-invalidations').length;
+  const acknowledgedWarnings = { 'wildcard-invalidations': 'a dozen shops' };
+  expect(ofWildcards(cloudFront('/shops/{shop_id}'))).toBe(0);
+  expect(ofWildcards(cloudFront('/shops/{shop_id}/*'))).toBe(1);
+  expect(ofWildcards({ ...cloudFront('/shops/{shop_id}/*'), acknowledgedWarnings })).toBe(0);
 });
 
 test('the warning about lost refusals names both solutions', () => {
@@ -333,16 +355,20 @@ describe('a stage gets no warning', () => {
     { id: 'no-quiet-after', given: { events: { 'shop.updated': { quietAfter: 3 } } } },
     { id: 'relative-runbook', given: { runbook: 'https://wiki.example.com/operations' } },
   ])('about $id if it has $given', ({ id, given }) => {
-    expect(warningsOf(given)).toEqual(others(id));
+    expect(warningsOf(given)).toEqual(others(id, 'wildcard-invalidations'));
   });
 
   test('about forged requests or lost refusals if the receiver has reserved concurrency', () => {
     const fields = { receiver: { reservedConcurrency: 200 } };
-    expect(warningsOf(fields)).toEqual(others('no-reserved-concurrency', 'refusals-are-lost'));
+    expect(warningsOf(fields)).toEqual(
+      others('no-reserved-concurrency', 'refusals-are-lost', 'wildcard-invalidations'),
+    );
   });
 
-  test.each(warningIds)('of %s if it says why', (id) => {
-    expect(warningsOf({ acknowledgedWarnings: { [id]: 'a reason' } })).toEqual(others(id));
+  test.each(others('wildcard-invalidations'))('of %s if it says why', (id) => {
+    expect(warningsOf({ acknowledgedWarnings: { [id]: 'a reason' } })).toEqual(
+      others(id, 'wildcard-invalidations'),
+    );
   });
 });
 

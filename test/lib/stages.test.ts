@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
+import { MAX_PATHS_BYTES } from '../../lib/config.ts';
 import { type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { sharedAssembly } from '../support/test-stack.ts';
 import { stageTemplate } from './stage-assembly.ts';
@@ -270,6 +271,17 @@ describe('a setting has its effect', () => {
       expect(Variables.DISTRIBUTION_ID).toBe(isOfShops ? distributionId : undefined);
       expect(Variables.INVALIDATION_PATHS).toBe(isOfShops ? JSON.stringify(paths) : undefined);
     }
+  });
+
+  // Source: Lambda quotas, "Environment variables". CloudFormation's names are the longest for tables: 255 characters.
+  test('cloudFront.paths: all environment variables have room in 4 KB', () => {
+    const { INVALIDATION_PATHS: _, ...Variables } = functionAt('ShopUpdated/Consumer/Function').Environment
+      .Variables;
+    const bytes = Object.entries(Variables).map(
+      ([name, value]) => name.length + (typeof value === 'string' ? value.length : 255),
+    );
+    const total = bytes.reduce((sum, one) => sum + one, 'INVALIDATION_PATHS'.length + MAX_PATHS_BYTES);
+    expect(total).toBeLessThanOrEqual(4_096);
   });
 
   test('alarmEmails and reviewEmails: these addresses get mail', () => {

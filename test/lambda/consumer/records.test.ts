@@ -5,10 +5,11 @@ import fc from 'fast-check';
 import { sqsEvent } from '../../../events/lambda-events.ts';
 import { TooLargeToArchiveError } from '../../../lambda/archive/archive.ts';
 import { readFacts, readRecord, UnprocessableMessageError } from '../../../lambda/consumer/received-event.ts';
-import { backOffSeconds, isPermanent } from '../../../lambda/consumer/retry.ts';
+import { backOffSeconds, isPermanent, retryDelaySeconds } from '../../../lambda/consumer/retry.ts';
 import { SourceQueue } from '../../../lambda/consumer/source-queue.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { isOutage } from '../../../lambda/outage.ts';
+import { EVENT_RETENTION_SECONDS } from '../../../lib/pipeline/queue-retention.ts';
 
 const payload = { event: 'shop.updated', data: { shop_id: 'shop-1' }, timestamp: '2026-01-31T09:00:00Z' };
 const [sample] = sqsEvent({ event: 'shop.updated', name: 'shop-updated', payload }).Records as [SQSRecord];
@@ -154,6 +155,67 @@ describe('the wait after a failure', () => {
 });
 
 const failed = (name: string, more: object = {}) => Object.assign(new Error('x'), { name, ...more });
+
+describe('the wait while CloudFront has too many invalidations in progress', () => {
+  const error = failed('TooManyInvalidationsInProgress');
+
+  test('is random within a window that grows from 15 minutes to 11 hours', () => {
+    const window = (attempt: number) => [0, 1].map((random) => retryDelaySeconds(error, attempt, 30, random));
+    expect([1, 2, 3, 4, 9].map(window)).toEqual([
+      [225, 900],
+      [900, 3_600],
+      [3_600, 14_400],
+      [9_900, 39_600],
+      [9_900, 39_600],
+    ]);
+  });
+
+  test('is that of other failures for any other error', () => {
+    expect(retryDelaySeconds(failed('ThrottlingException'), 3, 100, 0)).toBe(backOffSeconds(3, 100, 0));
+  });
+
+  /** The longest usual time of an invalidation. Source: CloudFront FAQs: 60 to 300 seconds. */
+  const INVALIDATION_SECONDS = 300;
+  const MAX_RECEIVES = 10;
+  const SHOPS = 2_000;
+
+  /**
+   * Changes all shops at the same moment, in virtual time.
+   * @param places how many shops CloudFront invalidates at a time
+   * @returns how many became dead letters, and seconds until the last shop was invalidated
+   */
+  function changeAllShops(places: number): { dead: number; end: number } {
+    const millionths = fc.noBias(fc.nat({ max: 999_999 }));
+    const randoms = fc.sample(millionths, { numRuns: SHOPS * MAX_RECEIVES, seed: 1 }).values();
+    const receives = Array.from({ length: SHOPS }, () => ({ at: 0, attempt: 1 }));
+    let inProgress: number[] = [];
+    let dead = 0;
+    for (let next = receives.shift(); next !== undefined; next = receives.shift()) {
+      const { at, attempt } = next;
+      inProgress = inProgress.filter((until) => until > at);
+      if (inProgress.length < places) {
+        inProgress.push(at + INVALIDATION_SECONDS);
+      } else if (attempt === MAX_RECEIVES) {
+        dead += 1;
+      } else {
+        const random = Number(randoms.next().value) / 1e6;
+        const retry = { at: at + retryDelaySeconds(error, attempt, 30, random), attempt: attempt + 1 };
+        const index = receives.findIndex((other) => other.at > retry.at);
+        receives.splice(index === -1 ? receives.length : index, 0, retry);
+      }
+    }
+    return { dead, end: Math.max(...inProgress) };
+  }
+
+  test.each([
+    { wildcards: 'one path', places: 15 },
+    { wildcards: 'two paths', places: 7 },
+  ])('leaves no dead letter of 2,000 shops with $wildcards that end with *', ({ places }) => {
+    const { dead, end } = changeAllShops(places);
+    expect(dead).toBe(0);
+    expect(end).toBeLessThan(EVENT_RETENTION_SECONDS);
+  });
+});
 
 describe('a failure', () => {
   test.each([

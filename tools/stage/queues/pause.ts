@@ -9,7 +9,7 @@ import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { type Pause, pauseState, pauseText } from './pause-state.ts';
 import { eventOf, oldestMessage, type QueueState } from './queue.ts';
-import { LONGEST_TRIES } from './retries.ts';
+import { hoursOfTries } from './retries.ts';
 
 type PauseState = Awaited<ReturnType<typeof pauseState>>;
 
@@ -56,7 +56,7 @@ export async function pause(operation: Operation, name: string, reason: string):
     throw incomplete(error, `The event source of ${event} is off, but its alarms are not set yet`);
   }
   printLine(`Paused. Nothing processes ${event} in ${stack.title}. New events wait on its queue.`);
-  for (const line of await deadline(stack, state.queue)) printLine(line);
+  for (const line of await deadline(stack, event, state.queue)) printLine(line);
   printLine(`Resume: ${undo}`);
   return true;
 }
@@ -183,13 +183,14 @@ function incomplete(error: unknown, what: string): CommandError {
 }
 
 /** The time until which no message is lost. */
-async function deadline(stack: Stage, queue: QueueState): Promise<string[]> {
+async function deadline(stack: Stage, event: EventName, queue: QueueState): Promise<string[]> {
   const { arn, visible, inFlight, delayed, retention } = queue;
   const waiting = visible + inFlight + delayed;
   const now = Date.now();
   const came = waiting === 0 ? now : await oldestMessage(stack, arn);
   // After three receives, SQS no longer counts a message that backs off in the age.
-  const until = Math.min(came ?? now, inFlight > 0 ? now - LONGEST_TRIES : now) + retention * 1000;
+  const tried = inFlight > 0 ? hoursOfTries(event) * 60 * 60 * 1000 : 0;
+  const until = Math.min(came ?? now, now - tried) + retention * 1000;
   const lines = [
     `Nothing is lost until ${new Date(until).toISOString()}, for ${duration(until - now)}. SQS deletes an event ${duration(retention * 1000)} after its arrival. An alarm fires a day before.`,
   ];

@@ -1,12 +1,22 @@
 import { paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
-import type { EventName } from '../../../lambda/events/catalogue.ts';
+import { catalogue, type EventName } from '../../../lambda/events/catalogue.ts';
 import { duration } from '../../cli/terminal/text.ts';
 import type { CrashFact } from '../history/facts.ts';
 import { CRASHED, type LogLine, parseCrash, parseLogLine } from '../history/log-line.ts';
 import type { Stage } from '../stage.ts';
 
-/** Maximum time for which a message is tried, in milliseconds: ten attempts take about three hours. */
-export const LONGEST_TRIES = 4 * 60 * 60 * 1000;
+/** Milliseconds of an hour. */
+const HOUR = 60 * 60 * 1000;
+
+/**
+ * Maximum hours for which a message is tried. Ten attempts take about three hours, and up to three days if CloudFront
+ * has too many invalidations in progress (`lambda/consumer/retry.ts`). In one hour more, the archive rejects the record
+ * and the message comes again.
+ */
+export const hoursOfTries = (event: EventName) => (catalogue[event].effect === 'shop-cache' ? 73 : 4);
+
+/** Maximum hours for which SQS hides a message. Source: SQS developer guide, "Amazon SQS visibility timeout". */
+const LONGEST_WAIT_HOURS = 12;
 
 /** Maximum number of log pages read per event. Each holds up to 1 MB. */
 const MAX_PAGES = 10;
@@ -24,7 +34,8 @@ const FAILURES = `{ $.message = "Failed" || $.message = "DeadLettered" || ${CRAS
  */
 export async function retriesOf(stage: Stage, event: EventName, visibility: number) {
   const logGroupName = stage.event(event).logGroup;
-  const query = { logGroupName, filterPattern: FAILURES, startTime: Date.now() - LONGEST_TRIES };
+  const startTime = Date.now() - Math.min(hoursOfTries(event), LONGEST_WAIT_HOURS) * HOUR;
+  const query = { logGroupName, filterPattern: FAILURES, startTime };
   const failures: LogLine[] = [];
   const crashes: CrashFact[] = [];
   let pages = 0;

@@ -6,15 +6,10 @@ import { knownFacts } from '../../cli/terminal/layout.ts';
 import { counted, duration, manyMessages, printable } from '../../cli/terminal/text.ts';
 import { settledOutcomes } from '../archive/filter.ts';
 import { describeDamage } from '../archive/reader.ts';
+import { hoursOfTries } from '../queues/retries.ts';
 import type { Stage } from '../stage.ts';
 import type { Plan, ReplayRequest } from './plan.ts';
 import { type ReplayState, sentOf, type Unsent } from './state.ts';
-
-/**
- * Maximum hours between a wrong write and the time at which it is settled: three hours of attempts, and one in which
- * the archive rejects the record and the message comes again.
- */
-const LATE_SETTLED_HOURS = 4;
 
 const MODES: Readonly<Record<ReplayMode, string>> = {
   fill: 'fill: writes missing items, leaves items that are up to date',
@@ -71,7 +66,7 @@ export function describePlan(
       '--until',
       mode === 'repair' &&
         typed.until !== undefined &&
-        `omit it, or set it ${LATE_SETTLED_HOURS} hours after the fix: wrong writes may be settled that late`,
+        `omit it, or set it ${Math.max(...filter.events.map(hoursOfTries))} hours after the fix: wrong writes may be settled that late`,
     ],
   ];
   return [

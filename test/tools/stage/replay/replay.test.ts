@@ -183,8 +183,10 @@ describe('a plan', () => {
 
   test('of a repair with a fixed end warns that wrong writes may be settled later', async () => {
     await replayer.archive('some', numbered(1));
-    const end = 'omit it, or set it 4 hours after the fix: wrong writes may be settled that late';
+    await replayer.archive('girl', [{ event: 'girl.created' }]);
+    const end = 'omit it, or set it 73 hours after the fix: wrong writes may be settled that late';
     expect(await plan({ mode: 'repair' })).toContain(end);
+    expect(await plan({ mode: 'repair', events: ['girl.created'] })).toContain(end.replace('73', '4'));
     expect(await plan()).not.toContain(end);
     expect(await plan({ mode: 'repair', until: undefined })).not.toContain(end);
   });
