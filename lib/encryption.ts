@@ -178,6 +178,8 @@ function logsStatement(scope: Construct): PolicyStatement {
           arnsOfStack(scope, 'logs', 'log-group'),
           // The access log.
           arnsOfStack(scope, 'logs', 'log-group', '/aws/vendedlogs/'),
+          // The log of AWS WAF.
+          arnsOfStack(scope, 'logs', 'log-group', 'aws-waf-logs-'),
         ],
       },
     },

@@ -22,7 +22,7 @@ export interface WebhookRequest {
 }
 
 /** The request header with the signature, in the lower case of payload format 2.0. */
-const SIGNATURE_HEADER = 'x-webhook-signature';
+export const SIGNATURE_HEADER = 'x-webhook-signature';
 
 /** Reads either payload format. Source: API Gateway developer guide, "Payload format version". */
 export function readRequest(event: GatewayEvent): WebhookRequest {

@@ -38,13 +38,17 @@ export function statusIn(first: number, ...others: number[]) {
  */
 const PREFIX = '/aws/vendedlogs/';
 
+/** A name unlike that of the log of a deleted stack of the same name. The log may still exist. */
+export function logName(scope: Construct, kind: string): string {
+  const { stackName, stackId } = Stack.of(scope);
+  return `${stackName}-${kind}-${Fn.select(2, Fn.split('/', stackId))}`;
+}
+
 export class AccessLog extends ProtectedLog {
   readonly #nameInLinks: string;
 
   constructor(scope: Construct, id: string, props: ProtectedLogProps) {
-    const { stackName, stackId } = Stack.of(scope);
-    // A fixed name could collide with the log of a deleted stack of the same name.
-    const name = `${stackName}-access-${Fn.select(2, Fn.split('/', stackId))}`;
+    const name = logName(scope, 'access');
     super(scope, id, { ...props, logGroupName: `${PREFIX}${name}` });
     this.#nameInLinks = `${inFragment(PREFIX)}${name}`;
   }

@@ -1,11 +1,18 @@
-import { Stack } from 'aws-cdk-lib';
+import { ArnFormat, Aws, Stack } from 'aws-cdk-lib';
 import type { Stage as ApiStage } from 'aws-cdk-lib/aws-apigateway';
-import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { CfnLoggingConfiguration, CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
+import { SIGNATURE_HEADER } from '../../lambda/receiver/request.ts';
 import { type MetricSource, metricsUnder } from '../alarms/log-metrics.ts';
 import type { StageConfig } from '../config.ts';
+import { ProtectedLog, type ProtectedLogProps } from '../pipeline/protected-storage.ts';
+import { logName } from './access-log.ts';
 
-export type FirewallSettings = NonNullable<StageConfig['waf']>;
+export interface FirewallProps extends NonNullable<StageConfig['waf']> {
+  /** Properties of the log of blocked requests. */
+  readonly log: ProtectedLogProps;
+}
 
 /** Seconds over which the rate rule counts. Source: AWS WAF developer guide, "Rate-based rule high-level settings". */
 const RATE_WINDOW = 300;
@@ -18,7 +25,7 @@ export const RATE_RULE = 'RequestsPerAddress';
  * decides about these. AWS WAF ignores a name that is not in the list. docs/security.md says what each rule matches.
  * Source: AWS WAF developer guide, "Baseline rule groups"; AWS WAF API reference, `RuleActionOverride`.
  */
-const COUNTED: Readonly<Record<FirewallSettings['managedLists'][number], readonly string[]>> = {
+const COUNTED: Readonly<Record<FirewallProps['managedLists'][number], readonly string[]>> = {
   AWSManagedRulesAmazonIpReputationList: [],
   AWSManagedRulesKnownBadInputsRuleSet: ['JavaDeserializationRCE_BODY', 'Log4JRCE_BODY', 'ReactJSRCE_BODY'],
   AWSManagedRulesCommonRuleSet: [
@@ -34,9 +41,9 @@ const COUNTED: Readonly<Record<FirewallSettings['managedLists'][number], readonl
 
 const metricOf = (scope: Construct, rule: string) => `${Stack.of(scope).stackName}-${rule}`;
 
-/** AWS WAF in front of a stage of a REST API: AWS's managed lists, and a rate limit per address. */
-export function addFirewall(scope: Construct, stage: ApiStage, settings: FirewallSettings): void {
-  const { requestsPerAddress, managedLists } = settings;
+/** AWS WAF in front of a stage of a REST API: AWS's managed lists, a rate limit per address, and a log of blocks. */
+export function addFirewall(scope: Construct, stage: ApiStage, props: FirewallProps): void {
+  const { requestsPerAddress, managedLists, log } = props;
   const { stackName } = Stack.of(scope);
   const counted = (metricName: string) => ({
     metricName,
@@ -49,6 +56,10 @@ export function addFirewall(scope: Construct, stage: ApiStage, settings: Firewal
     scope: 'REGIONAL',
     defaultAction: { allow: {} },
     visibilityConfig: counted(stackName),
+    // The log shows what a rule matched, which may be part of a payload.
+    dataProtectionConfig: {
+      dataProtections: [{ field: { fieldType: 'BODY' }, action: 'SUBSTITUTION' }],
+    },
     rules: [
       ...managedLists.map((name, priority) => ({
         name,
@@ -85,6 +96,56 @@ export function addFirewall(scope: Construct, stage: ApiStage, settings: Firewal
     resourceArn: stage.stageArn,
     webAclArn: firewall.attrArn,
   });
+  logBlocks(scope, firewall, log);
+}
+
+/** Prefix that AWS WAF requires. Source: AWS WAF API reference, `LoggingConfiguration`. */
+const LOG_PREFIX = 'aws-waf-logs-';
+
+/** Logs blocked requests, without the signature. */
+function logBlocks(scope: Construct, firewall: CfnWebACL, props: ProtectedLogProps): void {
+  const log = new ProtectedLog(scope, 'FirewallLog', {
+    ...props,
+    logGroupName: `${LOG_PREFIX}${logName(scope, 'firewall')}`,
+  });
+  const stack = Stack.of(scope);
+  const arn = (resourceName: string) =>
+    stack.formatArn({
+      service: 'logs',
+      resource: 'log-group',
+      resourceName,
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    });
+  // Without it, AWS WAF adds each log to one policy of the account, which fails above 5,120 characters. Sources:
+  // CloudWatch Logs user guide, "Logs sent to CloudWatch Logs"; https://github.com/hashicorp/terraform-provider-aws/issues/25296.
+  const { policyDependable } = log.addToResourcePolicy(
+    new PolicyStatement({
+      principals: [new ServicePrincipal('delivery.logs.amazonaws.com')],
+      actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+      resources: [log.logGroupArn],
+      conditions: {
+        StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID },
+        ArnLike: { 'aws:SourceArn': stack.formatArn({ service: 'logs', resource: '*' }) },
+      },
+    }),
+  );
+  const logging = new CfnLoggingConfiguration(scope, 'FirewallLogging', {
+    resourceArn: firewall.attrArn,
+    // Without the `:*` with which the log's own ARN ends.
+    logDestinationConfigs: [arn(log.logGroupName)],
+    redactedFields: [{ singleHeader: { Name: SIGNATURE_HEADER } }],
+    loggingFilter: {
+      DefaultBehavior: 'DROP',
+      Filters: [
+        {
+          Behavior: 'KEEP',
+          Requirement: 'MEETS_ANY',
+          Conditions: [{ ActionCondition: { Action: 'BLOCK' } }],
+        },
+      ],
+    },
+  });
+  if (policyDependable) logging.node.addDependency(policyDependable);
 }
 
 /** Metrics of a rule of the firewall. @param rule a managed list, or `RATE_RULE` */

@@ -15,12 +15,12 @@ import { serverError } from '../../lambda/receiver/answers.ts';
 import { acknowledge } from '../acknowledge.ts';
 import { restApiLink } from '../alarms/console-links.ts';
 import { accessLogFormat, statusIn } from './access-log.ts';
-import { addFirewall, type FirewallSettings } from './firewall.ts';
+import { addFirewall, type FirewallProps } from './firewall.ts';
 import type { Gateway, GatewayProps } from './gateway.ts';
 import { NOT_FOUND, refusals } from './refusals.ts';
 
 export interface RestGatewayProps extends GatewayProps {
-  readonly firewall: FirewallSettings | undefined;
+  readonly firewall: FirewallProps | undefined;
 }
 
 /** Metrics that have another name for an HTTP API. */

@@ -39,11 +39,8 @@ export class WebhookApi extends Construct {
     super(scope, id);
     const { config, receiver, encryption, removalPolicy, alarms } = props;
     const { domain, apiThrottle: throttle } = config;
-    this.accessLog = new AccessLog(this, 'AccessLog', {
-      retention: config.logRetentionDays,
-      encryption,
-      removalPolicy,
-    });
+    const log = { retention: config.logRetentionDays, encryption, removalPolicy };
+    this.accessLog = new AccessLog(this, 'AccessLog', log);
     const common = {
       receiver,
       throttle,
@@ -54,7 +51,7 @@ export class WebhookApi extends Construct {
     this.gateway =
       config.gateway === 'http'
         ? httpGateway(this, common)
-        : restGateway(this, { ...common, firewall: config.waf });
+        : restGateway(this, { ...common, firewall: config.waf && { ...config.waf, log } });
     if (domain) this.gateway.serveAt(this.#hostName(domain));
     this.webhookUrl = domain ? `https://${domain.name}${WEBHOOK_PATH}` : this.gateway.webhookUrl;
     this.#watch(alarms, config);

@@ -219,6 +219,7 @@ const WITHOUT_LOCAL_PART = new Set([
   'AWS::Logs::LogStream',
   'AWS::Logs::MetricFilter',
   'AWS::Logs::QueryDefinition',
+  'AWS::Logs::ResourcePolicy',
   'AWS::S3::BucketPolicy',
   'AWS::SNS::TopicPolicy',
   'AWS::SQS::QueuePolicy',

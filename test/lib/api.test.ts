@@ -303,6 +303,37 @@ describe('AWS WAF', () => {
     expect(http.has('AWS::WAFv2::WebACL')).toBe(false);
   });
 
+  test('logs blocked requests, without signature and body, in a log that it may write to', () => {
+    const log = rest.at('AWS::Logs::LogGroup', 'Api/FirewallLog');
+    const { LogDestinationConfigs, ResourceArn, LoggingFilter, RedactedFields } = only(
+      rest,
+      'AWS::WAFv2::LoggingConfiguration',
+    );
+    expect(rest.referred(ResourceArn)).toBe('Api/Firewall');
+    expect(JSON.stringify(LogDestinationConfigs)).toContain(`:log-group:",{"Ref":"${log.logicalId}"}]`);
+    expect(LoggingFilter).toEqual({
+      DefaultBehavior: 'DROP',
+      Filters: [
+        {
+          Behavior: 'KEEP',
+          Requirement: 'MEETS_ANY',
+          Conditions: [{ ActionCondition: { Action: 'BLOCK' } }],
+        },
+      ],
+    });
+    expect(RedactedFields).toEqual([{ SingleHeader: { Name: 'x-webhook-signature' } }]);
+    expect(firewall.DataProtectionConfig).toEqual({
+      DataProtections: [{ Field: { FieldType: 'BODY' }, Action: 'SUBSTITUTION' }],
+    });
+    expect(JSON.stringify(log.properties.LogGroupName)).toMatch(
+      /"aws-waf-logs-PartnerWebhooks-every-setting-firewall-",.*\{"Ref":"AWS::StackId"\}/,
+    );
+    const [logging] = rest.ofType('AWS::WAFv2::LoggingConfiguration');
+    const policy = rest.at('AWS::Logs::ResourcePolicy', 'Api/FirewallLog/Policy/ResourcePolicy');
+    expect(logging?.dependsOn).toContain(policy.logicalId);
+    expect(JSON.stringify(policy.properties.PolicyDocument)).toContain(log.logicalId);
+  });
+
   test.each([
     { name: 'Blocked', rule: 'RequestsPerAddress', atLeast: 20 },
     { name: 'BlockedByAmazonIpReputationList', rule: 'AWSManagedRulesAmazonIpReputationList', atLeast: 1 },
