@@ -244,7 +244,15 @@ export function configSchema(target: Target = {}) {
           key: text(/^[^/\s]\S*$/, 'the key of an object, without a slash before it').describe(
             'Object key of the trust store, a PEM file of certificate authorities.',
           ),
-          version: z.string().min(1).optional().describe('Version of the object. Default: the newest.'),
+          // API Gateway reads the object only if this changes. Source: its API reference, `MutualTlsAuthentication`.
+          version: z
+            .string({
+              error: 'must be the version id of the object, so that a new trust store takes effect',
+            })
+            .min(1)
+            .describe(
+              'Version id of the object. A new trust store takes effect only with its new version (deploying.md).',
+            ),
         })
         .optional()
         .describe('Every caller needs a client certificate.'),

@@ -70,7 +70,7 @@ export class WebhookApi extends Construct {
         mtls: {
           bucket: Bucket.fromBucketName(this, 'TrustStore', mutualTls.bucket),
           key: mutualTls.key,
-          ...(mutualTls.version !== undefined && { version: mutualTls.version }),
+          version: mutualTls.version,
         },
       }),
     });

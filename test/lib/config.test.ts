@@ -198,7 +198,16 @@ describe('is refused', () => {
     },
     {
       field: 'domain.mutualTls.key',
-      given: { domain: { ...everySetting.domain, mutualTls: { bucket: 'store', key: '/partner.pem' } } },
+      given: {
+        domain: {
+          ...everySetting.domain,
+          mutualTls: { ...everySetting.domain.mutualTls, key: '/partner.pem' },
+        },
+      },
+    },
+    {
+      field: 'domain.mutualTls.version',
+      given: { domain: { ...everySetting.domain, mutualTls: { bucket: 'store', key: 'partner.pem' } } },
     },
     // A bypass of the client certificates.
     {
