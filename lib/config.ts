@@ -368,7 +368,9 @@ export function configSchema(target: Target = {}) {
       reviewEmails: emails.describe('Every review is mailed to these addresses.'),
       chat: z
         .strictObject({
-          slack: slack.optional().describe('A Slack channel.'),
+          slack: slack
+            .optional()
+            .describe('A Slack channel that no other stage or stack of the account configures.'),
           teams: teams.optional().describe('A Microsoft Teams channel.'),
         })
         .prefault({})

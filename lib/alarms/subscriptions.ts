@@ -7,7 +7,7 @@ import { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import type { StageConfig } from '../config.ts';
 
-/** Sends a topic's messages by e-mail. Each recipient must confirm once, by the link in the first mail of SNS. */
+/** Sends a topic's messages by e-mail. Each recipient must confirm once (docs/alarms.md). */
 export function subscribeEmails(topic: Topic, addresses: readonly string[]): void {
   for (const address of addresses) {
     acknowledge(
@@ -33,11 +33,13 @@ export class ChatChannels extends Construct {
       guardrailPolicies: [ManagedPolicy.fromAwsManagedPolicyName('AWSDenyAll').managedPolicyArn],
       loggingLevel: 'ERROR',
     };
+    // Names are unique in the account. In another workspace or team, the new configuration is created before the old one
+    // is deleted.
     const { stackName } = Stack.of(this);
     if (slack) {
       new CfnSlackChannelConfiguration(this, 'Slack', {
         ...common,
-        configurationName: `${stackName}-slack`,
+        configurationName: `${stackName}-slack-${slack.workspaceId}`,
         slackWorkspaceId: slack.workspaceId,
         slackChannelId: slack.channelId,
       });
@@ -45,7 +47,7 @@ export class ChatChannels extends Construct {
     if (teams) {
       new CfnMicrosoftTeamsChannelConfiguration(this, 'Teams', {
         ...common,
-        configurationName: `${stackName}-teams`,
+        configurationName: `${stackName}-teams-${teams.teamId}`,
         teamsTenantId: teams.tenantId,
         teamId: teams.teamId,
         // The console shows the id decoded. CloudFormation expects it percent-encoded.

@@ -319,6 +319,19 @@ describe('a setting has its effect', () => {
       }
     });
 
+    // Source of the pattern: Chatbot API reference, `ConfigurationName`.
+    test('have configurations with other names in another workspace or team', () => {
+      expect(slack.ConfigurationName).toBe(
+        `PartnerWebhooks-every-setting-slack-${settings.chat.slack.workspaceId}`,
+      );
+      expect(teams.ConfigurationName).toBe(
+        `PartnerWebhooks-every-setting-teams-${settings.chat.teams.teamId}`,
+      );
+      for (const { ConfigurationName } of [slack, teams]) {
+        expect(ConfigurationName).toMatch(/^[A-Za-z0-9-_]{1,128}$/);
+      }
+    });
+
     test('give nobody in a channel any rights in the account', () => {
       for (const { GuardrailPolicies, IamRoleArn } of [slack, teams]) {
         expect(GuardrailPolicies).toEqual([
