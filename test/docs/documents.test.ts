@@ -291,6 +291,11 @@ test('a missing output is reported', () => {
   rmSync(folder, { recursive: true });
 });
 
+test('a stage is taken down without a writer left when its buckets are emptied', () => {
+  const commands = [...blockWith('s3 rm').matchAll(/^(npx cdk destroy|aws s3 rm)/gm)].map(([name]) => name);
+  expect(commands).toEqual(['npx cdk destroy', 'aws s3 rm', 'aws s3 rm', 'npx cdk destroy']);
+});
+
 describe('the role of the pipeline', () => {
   const [trust = '', policy = ''] = pasted(blockWith('create-open-id-connect-provider'));
 
