@@ -375,9 +375,8 @@ export function configSchema(target: Target = {}) {
         })
         .prefault({})
         .describe('Channels for chat notifications (Amazon Q Developer in chat applications).'),
-      runbook: z
-        .string()
-        .min(1)
+      // Part of the template, which must be ASCII.
+      runbook: text(/^[!-~]+$/, 'a URL of ASCII characters: percent-encode all others')
         .default('docs/operations.md')
         .describe('URL of the published operations.md. Links in alarms begin with it.'),
       quietAfter: quietAfter('no event of any kind was accepted'),

@@ -164,7 +164,7 @@ export const alarmTable = {
     metric: { name: 'Errors', statistic: 'Sum', period: MINUTE },
     fires: { threshold: 1, periods: 5, periodsAtThreshold: 2 },
     impact: 'the receiver crashes or times out. The partner gets 500 and repeats the delivery.',
-    firstStep: 'read the end of the receiver’s log. If it began with a deployment, roll that back',
+    firstStep: "read the end of the receiver's log. If it began with a deployment, roll that back",
     section: 'receiver-errors',
   },
   'Receiver/Throttles': {
@@ -174,7 +174,7 @@ export const alarmTable = {
       http: 'Lambda has no concurrency left for deliveries. They get 503, which the partner might not repeat: they may be lost.',
       rest: 'Lambda has no concurrency left for deliveries. They get 500, which the partner repeats.',
     },
-    firstStep: 'compare the concurrency of all functions with the account’s quota',
+    firstStep: "compare the concurrency of all functions with the account's quota",
     section: 'throttles',
   },
   'Receiver/SecretUnreadable': {
@@ -189,8 +189,8 @@ export const alarmTable = {
     // The metric is 1 for a correct signature and 0 for a wrong one. Without deliveries it has no value.
     metric: { name: 'Verified', statistic: 'Maximum', period: HOUR },
     fires: { comparison: '<', threshold: 1 },
-    impact: 'for an hour every signature was wrong. If they are the partner’s, all its deliveries get 401.',
-    firstStep: 'find out by source address whether the wrong signatures are the partner’s',
+    impact: "for an hour every signature was wrong. If they are the partner's, all its deliveries get 401.",
+    firstStep: "find out by source address whether the wrong signatures are the partner's",
     section: 'wrong-secret',
   },
   'Receiver/Quiet': {
@@ -229,8 +229,8 @@ export const alarmTable = {
       rest: 'deliveries fail in the receiver, or are throttled or blocked before it. The partner repeats them.',
     },
     firstStep: {
-      http: 'read `ServerError` in the receiver’s log: it says what failed',
-      rest: 'if Throttled, Unavailable, TooLarge or Blocked also fires, begin there. Otherwise read `ServerError` in the receiver’s log',
+      http: "read `ServerError` in the receiver's log: it says what failed",
+      rest: "if Throttled, Unavailable, TooLarge or Blocked also fires, begin there. Otherwise read `ServerError` in the receiver's log",
     },
     section: 'server-errors',
   },
@@ -242,7 +242,7 @@ export const alarmTable = {
       http: 'requests are near the throttle. Above it they get 429, which the partner might not repeat: they may be lost.',
       rest: 'requests are near the throttle. Above it they get 500, which the partner repeats.',
     },
-    firstStep: 'raise apiThrottle. If the account’s quota is lower, raise that first',
+    firstStep: "raise apiThrottle. If the account's quota is lower, raise that first",
     section: 'throttled',
   },
   'Api/Throttled': {
@@ -252,7 +252,7 @@ export const alarmTable = {
       http: 'deliveries above the throttle get 429, which the partner might not repeat: they may be lost.',
       rest: 'deliveries above the throttle get 500, which the partner repeats.',
     },
-    firstStep: 'compare the rate of requests with apiThrottle and with the account’s quota',
+    firstStep: "compare the rate of requests with apiThrottle and with the account's quota",
     section: 'throttled',
   },
   'Api/Unavailable': {
@@ -278,7 +278,7 @@ export const alarmTable = {
     // Above the noise of an occasional scanner.
     fires: { threshold: 10 },
     impact: 'somebody posts to a wrong address of our API. If it is the partner, these events are lost.',
-    firstStep: 'find out by source address who it is, and compare WebhookUrl with the partner’s setting',
+    firstStep: "find out by source address who it is, and compare WebhookUrl with the partner's setting",
     section: 'wrong-address',
   },
   'Api/RejectionsJump': {
@@ -304,7 +304,7 @@ export const alarmTable = {
     // Above the noise of an occasional scanner.
     fires: { threshold: 20 },
     impact:
-      'AWS WAF blocks an address that sends too many requests. If it is the partner’s, deliveries fail until it sends fewer.',
+      "AWS WAF blocks an address that sends too many requests. If it is the partner's, deliveries fail until it sends fewer.",
     firstStep:
       'find out by source address who is blocked. If it is the partner, raise waf.requestsPerAddress',
     section: 'blocked',
@@ -313,7 +313,7 @@ export const alarmTable = {
     metric: { name: 'BlockedRequests', statistic: 'Sum', period: FIVE_MINUTES },
     fires: { threshold: 1 },
     impact:
-      '<list> blocks requests. If they are the partner’s, their repeats are blocked, too, and the events are lost.',
+      "<list> blocks requests. If they are the partner's, their repeats are blocked, too, and the events are lost.",
     firstStep:
       'find out by source address who is blocked. If it is the partner, remove the list from waf.managedLists',
     section: 'blocked',
@@ -339,7 +339,7 @@ export const alarmTable = {
     fires: { threshold: 1 },
     impact:
       'Firehose cannot store records in the archive, and drops them after a day. Events are still processed.',
-    firstStep: 'read in the archive’s log why Firehose cannot write to the bucket',
+    firstStep: "read in the archive's log why Firehose cannot write to the bucket",
     section: 'archive-failing',
   },
   'Canaries/ReceiverAnswers500': { ...rollsBack, metric: versionErrors },

@@ -162,7 +162,7 @@ export function accepting({ api, receiver, pipelines, alarms }: DashboardSources
       },
     ),
     row({
-      title: 'Delivery lag: from the partner’s timestamp to the receipt',
+      title: "Delivery lag: from the partner's timestamp to the receipt",
       left: ['p50', 'p99'].map((statistic) =>
         logMetrics(api).metric('DeliveryLag', { period, statistic, label: statistic }),
       ),

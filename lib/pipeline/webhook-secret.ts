@@ -38,6 +38,8 @@ export class WebhookSecret extends Construct {
       arn === undefined
         ? new Secret(this, 'Secret', {
             description: 'Shared with the partner; signs every delivery (WEBHOOK_SECRET).',
+            // Any change makes CloudFormation generate a new secret, and every delivery of the partner gets 401. Source:
+            // CloudFormation template reference, `AWS::SecretsManager::Secret`, `GenerateSecretString`.
             generateSecretString: { passwordLength: LENGTH, excludePunctuation: true },
             removalPolicy,
           })

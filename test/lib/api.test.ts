@@ -135,7 +135,7 @@ describe('the REST API', () => {
     const textOf = (gateway: Gateway) => JSON.stringify(alarm(gateway, 'ServerErrors').AlarmDescription);
     expect(textOf('rest')).toContain('or are throttled or blocked before it');
     expect(textOf('rest')).toContain('First step: if Throttled, Unavailable, TooLarge or Blocked also fires');
-    expect(textOf('http')).toContain('First step: read `ServerError` in the receiver’s log');
+    expect(textOf('http')).toContain("First step: read `ServerError` in the receiver's log");
   });
 
   // X-Ray traces deliveries only from the receiver on, as behind an HTTP API.

@@ -250,6 +250,7 @@ describe('is refused', () => {
     },
     // More than the environment of a Lambda function holds.
     { field: 'cloudFront.paths', given: pathOf(2_049) },
+    { field: 'runbook', given: { runbook: 'https://wiki.example.com/日本語' } },
     { field: 'gateway', given: { gateway: 'websocket' } },
     { field: 'waf', given: { gateway: 'http', waf: {} } },
     { field: 'waf.managedLists.0', given: { gateway: 'rest', waf: { managedLists: ['OwnRules'] } } },

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
-import { warningIds } from '../../lib/config.ts';
+import { stackNameOf, warningIds } from '../../lib/config.ts';
 import { stages } from '../../tools/generate/stages.ts';
 import { listOf } from '../../tools/generate/synthesised-template.ts';
 import { resourcesOfEveryStage, type StageResource, stageAssembly, stageTemplate } from './stage-assembly.ts';
@@ -308,6 +308,13 @@ function findings(assembly: string) {
   const warnings = found.filter(isWarning).map(({ rule }) => rule.split(':').at(-1));
   return { warnings: warnings.sort(), others: found.filter((finding) => !isWarning(finding)) };
 }
+
+// CloudFormation stores a question mark for any other character. So `cdk diff` would report a change for ever.
+test.each(Object.keys(stages))('the template of the stage %s is ASCII', async (stage) => {
+  const folder = await stageAssembly(stage);
+  const text = readFileSync(join(folder, `${stackNameOf(stage)}.template.json`), 'utf8');
+  expect(text.match(/.{0,30}[^\n -~].{0,30}/g)).toBeNull();
+});
 
 describe('cdk-nag', () => {
   test.each(Object.keys(stages))('find nothing in the stage %s that is not acknowledged', async (stage) => {
