@@ -60,16 +60,14 @@ export class EventQueues {
     body: Buffer,
     delivery: Delivery,
   ): Promise<void> {
+    const queueUrl = kind === 'event' ? this.#urls.events[event.event] : this.#urls.unrouted;
     const escaped = escapeForSqs(text);
     const payloadKey = fitsMessage(escaped)
       ? undefined
       : await store(`${kind === 'event' ? event.event : 'unrouted'}/${delivery.eventId}`, body);
     await this.#client.send(
       new SendMessageCommand({
-        QueueUrl: this.#unlessProbe(
-          delivery,
-          kind === 'event' ? this.#urls.events[event.event] : this.#urls.unrouted,
-        ),
+        QueueUrl: this.#unlessProbe(delivery, queueUrl),
         MessageBody: payloadKey === undefined ? escaped : JSON.stringify({ payloadKey }),
         MessageGroupId: messageGroupId(event.sentData.shop_id),
         ...traceAttribute(process.env._X_AMZN_TRACE_ID),

@@ -118,7 +118,8 @@ test.each([
 });
 
 test("the stack of a delivery that was not accepted leads to the receiver's code", async () => {
-  const sends = 'await this.#client.send(\n      new SendMessageCommand({\n        QueueUrl: kind';
+  const call = 'await this.#client.send(\n      new SendMessageCommand({\n';
+  const sends = `${call}        QueueUrl: this.#unlessProbe(delivery, queueUrl)`;
   const payload = { event: 'shop.updated', data: { shop_id: 's' }, timestamp: '2026-01-31T09:00:00Z' };
   await new Partner(stack.outputs.WebhookUrl).post(payload);
   const [failed] = lines.of('receiver', 'ServerError');
