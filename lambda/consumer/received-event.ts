@@ -1,5 +1,5 @@
 import type { SQSRecord } from 'aws-lambda';
-import { versionOf } from '../effects/event-order.ts';
+import { effectiveTimestamp, versionOf } from '../effects/event-order.ts';
 import type { EventName } from '../events/catalogue.ts';
 import { describeProblems, type PartnerEvent, parsePayload, parsePayloadText } from '../events/envelope.ts';
 import { sha256Hex } from '../hash.ts';
@@ -14,6 +14,8 @@ export interface ReceivedEvent<Name extends EventName = EventName> extends Partn
   /** ISO 8601. */
   readonly receivedAt: string;
   readonly requestId: string | undefined;
+  /** The time that counts: `timestamp`, unless the partner's clock is too far ahead (decision D8). */
+  readonly effectiveTimestamp: string;
   /** The version that the event writes to stored state (decision D8). */
   readonly version: string;
   readonly replay: Replay | undefined;
@@ -54,12 +56,8 @@ export async function readRecord<Name extends EventName>(
   if (facts.replay === undefined && attributeOf(record, attribute.replay) !== undefined) {
     throw new UnprocessableMessageError('The message attribute `replay` is malformed');
   }
-  return {
-    ...event,
-    ...facts,
-    text: parsed.text,
-    version: versionOf({ timestamp: event.timestamp, ...facts }),
-  };
+  const received = { ...event, ...facts, text: parsed.text };
+  return { ...received, effectiveTimestamp: effectiveTimestamp(received), version: versionOf(received) };
 }
 
 export function readFacts(record: SQSRecord): MessageFacts {

@@ -12,18 +12,31 @@ export type EffectOutcome = 'Processed' | 'Stale' | 'Duplicate';
 /** How far the partner's clock may be ahead of ours, in milliseconds (decision D8). */
 const CLOCK_TOLERANCE = 5 * 60_000;
 
+/** What the order of an event depends on. */
+interface EventTimes {
+  /** The partner's, in the fixed width of `normaliseTimestamp`. */
+  readonly timestamp: string;
+  /** ISO 8601, UTC. */
+  readonly receivedAt: string;
+}
+
 /**
- * The version that an event writes to stored state: `timestamp`, then `eventId`, as text that sorts like the versions.
- * The higher one wins, in any order of arrival (decision D8). A `timestamp` that is ahead of the receipt by more than
- * {@link CLOCK_TOLERANCE} counts as the receipt time, so that a wrong clock cannot block a record.
- * @param event `timestamp` in the fixed width of `normaliseTimestamp`; `receivedAt` in ISO 8601, UTC
+ * The time of an event that counts, in the width of `timestamp`: `timestamp`, but at most {@link CLOCK_TOLERANCE} after
+ * the receipt, so that a wrong clock cannot block an item (decision D8). It is later whenever both times are later, so
+ * a clock that drifts past the tolerance keeps the order of its events.
  */
-export function versionOf(event: { timestamp: string; receivedAt: string; eventId: string }): string {
-  const received = Date.parse(event.receivedAt);
-  const latest = normaliseTimestamp(new Date(received + CLOCK_TOLERANCE).toISOString()) ?? '';
-  const ahead = event.timestamp > latest;
-  const moment = ahead ? normaliseTimestamp(new Date(received).toISOString()) : event.timestamp;
-  return `${moment}#${event.eventId}`;
+export function effectiveTimestamp({ timestamp, receivedAt }: EventTimes): string {
+  const latest = normaliseTimestamp(new Date(Date.parse(receivedAt) + CLOCK_TOLERANCE).toISOString());
+  // After the year 9999 there is no such text, and no later timestamp.
+  return latest !== undefined && latest < timestamp ? latest : timestamp;
+}
+
+/**
+ * The version that an event writes to stored state: the time that counts, then `eventId`, as text that sorts like the
+ * versions. The higher one wins, in any order of arrival (decision D8).
+ */
+export function versionOf(event: EventTimes & { readonly eventId: string }): string {
+  return `${effectiveTimestamp(event)}#${event.eventId}`;
 }
 
 /** The change that an event makes to stored state. */

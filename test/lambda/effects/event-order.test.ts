@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { versionOf } from '../../../lambda/effects/event-order.ts';
 
 const version = (timestamp: string, receivedAt = '2026-01-31T09:00:00.250Z', eventId = 'e') =>
@@ -24,8 +25,29 @@ test('a timestamp up to five minutes after the receipt is kept', () => {
 });
 
 test.each(['2026-01-31T09:05:00.250000001Z', '9999-12-31T23:59:59.000000000Z'])(
-  'a timestamp further ahead (%s) counts as the receipt',
+  'a timestamp further ahead (%s) counts as five minutes after the receipt',
   (timestamp) => {
-    expect(version(timestamp)).toBe('2026-01-31T09:00:00.250000000Z#e');
+    expect(version(timestamp)).toBe('2026-01-31T09:05:00.250000000Z#e');
   },
 );
+
+test('a receipt at the end of the last year keeps every timestamp', () => {
+  const last = '9999-12-31T23:59:59.999999999Z';
+  expect(version(last, '9999-12-31T23:56:00.000Z')).toBe(`${last}#e`);
+});
+
+const hours = (count: number) => count * 60 * 60_000;
+
+test('an event with a later timestamp and a later receipt has a higher version, whatever the clock', () => {
+  const receipt = Date.parse('2026-01-31T09:00:00.000Z');
+  const at = (milliseconds: number) => new Date(receipt + milliseconds).toISOString();
+  const ahead = fc.integer({ min: -hours(1), max: hours(1) });
+  const later = fc.integer({ min: 1, max: hours(1) });
+  fc.assert(
+    fc.property(ahead, later, later, (timestamp, timestampLater, receiptLater) => {
+      const first = version(at(timestamp).replace('Z', '000000Z'), at(0), 'z');
+      const second = version(at(timestamp + timestampLater).replace('Z', '000000Z'), at(receiptLater), 'a');
+      expect(first < second).toBe(true);
+    }),
+  );
+});
