@@ -6,7 +6,10 @@ export interface ReviewPosted {
   readonly event: 'review.posted';
   /** 64 hex digits. Identical for every delivery of the same event. */
   readonly eventId: string;
-  /** When it happened, in ISO 8601, UTC, with nanoseconds. Alphabetical order is the order in time. */
+  /**
+   * When it happened, in ISO 8601, UTC, with nanoseconds. Alphabetical order is the order in time. A time of the partner
+   * that is too far ahead is replaced, and is in `partnerTimestamp`.
+   */
   readonly timestamp: string;
   /** For people. */
   readonly title: string;

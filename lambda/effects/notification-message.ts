@@ -12,6 +12,8 @@ export interface NotificationFacts {
   readonly eventId: string;
   /** The partner's timestamp in fixed width, so that text order is time order. */
   readonly timestamp: string;
+  /** The time that counts, in the same width. Tables are ordered by it, so subscribers must be able to. */
+  readonly effectiveTimestamp: string;
   /** The fields of `data` in the event's schema, under the partner's names. */
   readonly data: Readonly<Record<string, string | undefined>>;
   /** The replay that sent the event; undefined for a delivery. */
@@ -59,12 +61,14 @@ function textsForPeople({ title, lines }: NotificationContent): { default: strin
  * JSON (docs/api/schemas/notification.json). It names a replay only if the replay notifies again. Programs then process
  * the event once more, and otherwise never.
  */
-function documentForPrograms({ event, eventId, timestamp, title, data, replay }: Notification): string {
+function documentForPrograms(notification: Notification): string {
+  const { event, eventId, timestamp, effectiveTimestamp, title, data, replay } = notification;
   return escapeForSqs(
     JSON.stringify({
       event,
       eventId,
-      timestamp,
+      timestamp: effectiveTimestamp,
+      partnerTimestamp: timestamp === effectiveTimestamp ? undefined : timestamp,
       title,
       data: Object.fromEntries(shortenedValues(Object.entries(data))),
       replay: replay?.notify ? replay.name : undefined,

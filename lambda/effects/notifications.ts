@@ -28,9 +28,9 @@ export function notifier<Data extends NotificationFacts['data']>(
   const topicArn = requireEnvironment([variable])[variable];
   const send = idempotent(event, (notification: Notification) => publish(client, topicArn, notification));
   return (
-    { eventId, timestamp, data, replay }: NotificationFacts & { readonly data: Data },
+    { eventId, timestamp, effectiveTimestamp, data, replay }: NotificationFacts & { readonly data: Data },
     context: Context,
-  ) => send({ event, eventId, timestamp, data, replay, ...content(data) }, context);
+  ) => send({ event, eventId, timestamp, effectiveTimestamp, data, replay, ...content(data) }, context);
 }
 
 /** Its attributes are those that subscriptions' filter policies use. */

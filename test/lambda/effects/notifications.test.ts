@@ -23,6 +23,7 @@ const reviewPosted: Notification = {
   event: 'review.posted',
   eventId: 'a'.repeat(64),
   timestamp: '2026-01-31T09:00:00.000000000Z',
+  effectiveTimestamp: '2026-01-31T09:00:00.000000000Z',
   title: 'Review posted',
   data: {},
   replay: undefined,
@@ -168,12 +169,15 @@ interface Payload {
   readonly timestamp: string;
 }
 
-/** Processes an event. @returns whether it is done */
-async function consume(payload: Payload, replay?: Replay): Promise<boolean> {
+/** Processes an event. @param receivedAt @default the event's timestamp @returns whether it is done */
+async function consume(payload: Payload, replay?: Replay, receivedAt?: string): Promise<boolean> {
   const { event } = payload;
   // Clients read it at their first call.
   process.env.AWS_ACCESS_KEY_ID = accessKeys.get(event);
   const batch = replayedBy(replay, sqsEvent({ event, name: 'consumer', payload: { ...payload } }));
+  for (const { messageAttributes } of batch.Records) {
+    if (receivedAt) messageAttributes.receivedAt = { dataType: 'String', stringValue: receivedAt };
+  }
   const result = await handlers.get(event)?.(batch, consumerContext);
   return result?.batchItemFailures.length === 0;
 }
@@ -257,6 +261,15 @@ describe('a published notification', () => {
         attributes: { event, eventId: sha256Hex(JSON.stringify(payload)), ...expected },
       }),
     ]);
+  });
+
+  test('has the time that counts for programs, and the partner’s if its clock is too far ahead', async () => {
+    const data = { shop_id: ownId() };
+    await consume({ event, data, timestamp: '2030-01-01T00:00:00Z' }, undefined, '2026-01-31T09:00:00.250Z');
+    expect(JSON.parse(published[0]?.texts.sqs ?? '')).toMatchObject({
+      timestamp: '2026-01-31T09:05:00.250000000Z',
+      partnerTimestamp: '2030-01-01T00:00:00.000000000Z',
+    });
   });
 
   test('is reported as possibly repeated if SNS’ answer was lost', async () => {

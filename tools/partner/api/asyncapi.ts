@@ -15,7 +15,7 @@ const VERSION = '3.0.0';
 
 const INTRODUCTION = `The notifications that subscribers of our topics get.
 
-A notification may arrive more than once, and in any order. The same event always has the same \`eventId\`. The event with the later \`timestamp\` is the newer one.
+A notification may arrive more than once, and in any order. The same event always has the same \`eventId\`. The event with the later \`timestamp\` is the newer one; of events with equal times, the one with the greater \`eventId\`.
 
 The topics get their names at deployment. They are outputs of the stack.`;
 

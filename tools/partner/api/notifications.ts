@@ -45,10 +45,15 @@ const MAX_TEXT_LENGTH = MAX_VALUE_LENGTH + 1;
 /** Nanoseconds, so that alphabetical order is the order in time (decision D9). */
 const normalised = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{9}Z$';
 
+const time = { type: 'string', format: 'date-time', pattern: normalised };
+
 const replay = {
   type: 'string',
   pattern: REPLAY_NAME.source,
 };
+
+/** Fields of a published document that the descriptions use. */
+type PublishedDocument = Pick<NotificationFacts, 'eventId' | 'data'>;
 
 /** The message for subscriptions of the protocols `lambda` and `sqs`. */
 export function notificationSchema(described: DescribedEvent): JsonSchema {
@@ -61,10 +66,14 @@ export function notificationSchema(described: DescribedEvent): JsonSchema {
       event: { type: 'string', const: event, description: 'The kind of event.' },
       eventId,
       timestamp: {
-        type: 'string',
-        format: 'date-time',
-        pattern: normalised,
-        description: 'Time of the event in UTC, always with nanoseconds.',
+        ...time,
+        description:
+          'Time of the event in UTC, always with nanoseconds, at most 5 minutes after its receipt. Order events by it, and events with equal times by `eventId`.',
+      },
+      partnerTimestamp: {
+        ...time,
+        description:
+          'The partner’s own time, if its clock was further ahead and `timestamp` differs. Absent otherwise.',
       },
       title: { type: 'string', minLength: 1, description: 'The event in a few words, for people.' },
       data: {
@@ -149,15 +158,17 @@ export function notificationForms({ event, samples }: DescribedEvent) {
     );
   return samples.map(({ payload }) => {
     const data: object = catalogue[event].data.parse(payload.data);
+    const timestamp = normaliseTimestamp(String(payload.timestamp)) ?? '';
     const message = notificationMessage({
       event,
       eventId: eventIdOf(payload),
-      timestamp: normaliseTimestamp(String(payload.timestamp)) ?? '',
+      timestamp,
+      effectiveTimestamp: timestamp,
       data: { ...data },
       replay: undefined,
       ...content(data),
     });
     const { default: text, https, sqs } = JSON.parse(message) as Record<'default' | 'https' | 'sqs', string>;
-    return { text, chat: JSON.parse(https), document: JSON.parse(sqs) as NotificationFacts };
+    return { text, chat: JSON.parse(https), document: JSON.parse(sqs) as PublishedDocument };
   });
 }
