@@ -35,6 +35,8 @@ export const metrics = {
   Stale: { dimensions: ['event'] },
   /** Consumer: the event was processed before: its version is stored, or its notification was sent. */
   Duplicate: { dimensions: ['event'] },
+  /** Consumer: a field of an event is longer than an item holds. The other fields are stored. */
+  FieldLeftOut: { dimensions: [] },
   /** Consumer: an event of a replay is settled, with any outcome. */
   Replayed: { dimensions: ['event'] },
   /** Consumer: a dead letter could not be archived. It is safe on its queue. */

@@ -2,6 +2,7 @@ import { type AttributeValue, DynamoDBClient, PutItemCommand } from '@aws-sdk/cl
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { type EffectOutcome, mayWrite, type VersionedChange, versionedWrite } from './event-order.ts';
+import { MAX_DATA_BYTES, storableText } from './storable-text.ts';
 import { tableKey } from './table-key.ts';
 
 export interface CastMember {
@@ -11,12 +12,6 @@ export interface CastMember {
   /** JSON text of the event. All fields of its `data` are stored. */
   readonly payload: string;
 }
-
-/**
- * Maximum bytes of the partner's data that are stored. An item can hold 400 KB, and the write must not fail because of
- * them.
- */
-const MAX_SENT_DATA_BYTES = 256 * 1024;
 
 /**
  * Lifetime of a tombstone in seconds: 90 days (decision D8). A message can be on a queue for 14 days at most, and a
@@ -38,13 +33,13 @@ export class Cast {
   }
 
   async add(member: CastMember, change: VersionedChange): Promise<EffectOutcome> {
-    const { girlId, shopId, name } = member;
-    const sentData = sentDataText(member.payload);
+    const { girlId, shopId } = member;
+    const name = member.name === undefined ? undefined : await storableText('name', member.name);
+    const data = await storableText('data', sentDataText(member.payload), MAX_DATA_BYTES);
     return await this.#put(girlId, shopId, change, {
       status: { S: 'active' },
       ...(name !== undefined && { name: { S: name } }),
-      ...(sentData !== undefined &&
-        Buffer.byteLength(sentData) <= MAX_SENT_DATA_BYTES && { data: { S: sentData } }),
+      ...(data !== undefined && { data: { S: data } }),
     });
   }
 

@@ -3,6 +3,7 @@ import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { isRepair } from '../queue/replay.ts';
 import { type EffectOutcome, mayWrite, type VersionedChange, versionedWrite } from './event-order.ts';
+import { storableText } from './storable-text.ts';
 import { tableKey } from './table-key.ts';
 
 /** Fields of a contact. Each has an attribute for its value and one for its version. */
@@ -15,7 +16,11 @@ export interface ContactUpdate extends VersionedChange {
   readonly fields: ContactFields;
 }
 
-type Field = readonly [name: string, value: string];
+/**
+ * A field of an event. The value is undefined if no item can hold it: then it is removed under the event's version, so
+ * that no older value comes back.
+ */
+type Field = readonly [name: string, value: string | undefined];
 
 /**
  * The contact_partner records, one item per user. A field that an event does not contain keeps its value. Therefore
@@ -36,7 +41,7 @@ export class ContactPartner {
 
   /** Writes the fields of the event that no newer event has written. */
   async update(update: ContactUpdate): Promise<EffectOutcome> {
-    const fields = fieldsOf(update);
+    const fields = await storableFields(update);
     if (isRepair(update.replay)) return await this.#repair(update, fields);
     // An event newer than the record is newer than each field: usually one write is enough.
     const record = await this.#writeRecord(update, fields, mayWrite(update));
@@ -51,7 +56,7 @@ export class ContactPartner {
    */
   async #repair(update: ContactUpdate, fields: readonly Field[]): Promise<EffectOutcome> {
     const absent = FIELDS.filter((name) => update.fields[name] === undefined);
-    const nothingNewer = ['version', ...fields.map(versionName)].map((version) => mayWrite(update, version));
+    const nothingNewer = versionNames(update).map((version) => mayWrite(update, version));
     const nothingMislabelled = absent.map((name) => `NOT ${name}_version = :version`);
     const condition = [...nothingNewer, ...nothingMislabelled].join(' AND ');
     if ((await this.#writeRecord(update, fields, condition)) === 'Processed') return 'Processed';
@@ -69,14 +74,16 @@ export class ContactPartner {
     fields: readonly Field[],
     condition: string,
   ): Promise<EffectOutcome> {
-    const sets = ['version = :version', 'updated_at = :at', ...fields.flatMap(assignments)];
-    const values = { ':at': update.receivedAt, ...valuesOf(fields) };
-    return await this.#write(update, `SET ${sets.join(', ')}`, condition, values);
+    const expression = writing(fields, ['version = :version', 'updated_at = :at']);
+    return await this.#write(update, expression, condition, {
+      ':at': update.receivedAt,
+      ...valuesOf(fields),
+    });
   }
 
   async #writeField(update: ContactUpdate, field: Field): Promise<EffectOutcome> {
-    const condition = mayWrite(update, versionName(field));
-    return await this.#write(update, `SET ${assignments(field).join(', ')}`, condition, valuesOf([field]));
+    const condition = mayWrite(update, versionName(field[0]));
+    return await this.#write(update, writing([field]), condition, valuesOf([field]));
   }
 
   async #removeVersion(update: ContactUpdate, name: string): Promise<EffectOutcome> {
@@ -104,24 +111,37 @@ export class ContactPartner {
             ExpressionAttributeValues: Object.fromEntries(texts.map(([name, text]) => [name, { S: text }])),
           }),
         ),
-      ['version', ...fieldsOf(update).map(versionName)],
+      versionNames(update),
     );
   }
 }
 
-function fieldsOf({ fields }: ContactUpdate): Field[] {
-  return FIELDS.flatMap((name) => {
-    const value = fields[name];
-    return value === undefined ? [] : [[name, value] as const];
-  });
+const sentFields = ({ fields }: ContactUpdate) => FIELDS.filter((name) => fields[name] !== undefined);
+
+function storableFields(update: ContactUpdate): Promise<Field[]> {
+  return Promise.all(
+    sentFields(update).map(async (name) => [name, await storableText(name, update.fields[name])] as const),
+  );
 }
 
-const versionName = ([name]: Field) => `${name}_version`;
+const versionName = (name: string) => `${name}_version`;
 
-const assignments = (field: Field) => [`${field[0]} = :${field[0]}`, `${versionName(field)} = :version`];
+/** The versions that an event writes: of the record, and of each field that was sent. */
+const versionNames = (update: ContactUpdate) => ['version', ...sentFields(update).map(versionName)];
+
+/** The update expression that writes fields under the event's version, after other assignments. */
+function writing(fields: readonly Field[], others: readonly string[] = []): string {
+  const versions = fields.map(([name]) => `${versionName(name)} = :version`);
+  const values = fields.filter(isKept).map(([name]) => `${name} = :${name}`);
+  const removed = fields.filter((field) => !isKept(field)).map(([name]) => name);
+  const set = `SET ${[...others, ...values, ...versions].join(', ')}`;
+  return removed.length > 0 ? `${set} REMOVE ${removed.join(', ')}` : set;
+}
+
+const isKept = (field: Field): field is readonly [string, string] => field[1] !== undefined;
 
 const valuesOf = (fields: readonly Field[]) =>
-  Object.fromEntries(fields.map(([name, value]) => [`:${name}`, value]));
+  Object.fromEntries(fields.filter(isKept).map(([name, value]) => [`:${name}`, value]));
 
 /** The combined outcome: `Processed` if any write was made, else `Duplicate` if any was a duplicate, else `Stale`. */
 const combined = (outcomes: readonly EffectOutcome[]): EffectOutcome =>

@@ -3,6 +3,7 @@ import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { isRepair } from '../queue/replay.ts';
 import { type EffectOutcome, mayWrite, type VersionedChange, versionedWrite } from './event-order.ts';
+import { storableText } from './storable-text.ts';
 import { tableKey } from './table-key.ts';
 
 export interface ShopUpdate extends VersionedChange {
@@ -10,12 +11,6 @@ export interface ShopUpdate extends VersionedChange {
   /** Names of the fields that changed; absent if the partner did not say. */
   readonly updatedFields?: readonly string[] | undefined;
 }
-
-/**
- * Maximum bytes of field names that are stored. An item can hold 400 KB, and the invalidation must not fail because of
- * them.
- */
-const MAX_UPDATED_FIELDS_BYTES = 64 * 1024;
 
 /**
  * The cached shops, one item per shop. A reader stores a shop under `shop` only if `version` is unchanged since before
@@ -36,7 +31,8 @@ export class ShopCache {
   /** Removes the cached shop and stores the version of the update. */
   async invalidate(update: ShopUpdate): Promise<EffectOutcome> {
     const { shopId, updatedFields, receivedAt, version } = update;
-    const kept = fits(updatedFields) ? updatedFields : undefined;
+    const names = updatedFields && (await storableText('updated_fields', JSON.stringify(updatedFields)));
+    const kept = names === undefined ? undefined : updatedFields;
     return await versionedWrite(version, () =>
       this.#client.send(
         new UpdateItemCommand({
@@ -56,10 +52,6 @@ export class ShopCache {
       ),
     );
   }
-}
-
-function fits(fields: readonly string[] | undefined): fields is readonly string[] {
-  return fields !== undefined && Buffer.byteLength(JSON.stringify(fields)) <= MAX_UPDATED_FIELDS_BYTES;
 }
 
 /**

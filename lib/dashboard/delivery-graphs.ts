@@ -283,12 +283,13 @@ export function stuck(sources: DashboardSources): IWidget[][] {
         stacked: true,
       },
       {
-        title: 'Consumers that could not settle a message',
+        title: 'Consumers that could not complete a message',
         left: [
           ofConsumers('bury', 'BuryFailed', 'Not put on the dead-letter queue'),
           ofConsumers('hide', 'HideFailed', 'Retry not delayed'),
           ofConsumers('unarchived', 'NotArchived', 'Dead letter not archived'),
           ofConsumers('repeated', 'PossiblyRepeated', 'Possibly notified twice'),
+          ofConsumers('left', 'FieldLeftOut', 'Too long field left out'),
         ],
         unit: 'events a minute',
       },

@@ -62,7 +62,7 @@ test.each([
       place('lambda/effects/contact-partner.ts', 'await versionedWrite(', 'ContactPartner.#write'),
       place(
         'lambda/effects/contact-partner.ts',
-        'await this.#write(update, `SET ${sets',
+        'await this.#write(update, expression',
         'ContactPartner.#writeRecord',
       ),
       place(

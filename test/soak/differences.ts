@@ -223,13 +223,18 @@ async function faultsOf(
     ['has no request', record.requestId !== undefined],
     ['is of a replay', record.replay === undefined],
     ['is of another shop', record.shopId === payload.data.shop_id],
-    ['has another timestamp', record.timestamp === payload.timestamp.replace('Z', '000000Z')],
+    [
+      'has another timestamp',
+      record.timestamp === (isDeadLetter ? undefined : normalised(payload.timestamp)),
+    ],
     ['has body and payload, or neither', (record.body === undefined) !== (record.payloadKey === undefined)],
   ];
   const text = record.body ?? (await stored(record.payloadKey ?? ''));
   rules.push(['has another payload than was sent', isDeepStrictEqual(parsed(text), payload)]);
   return rules.filter(([, holds]) => !holds).map(([fault]) => fault);
 }
+
+const normalised = (timestamp: string) => timestamp.replace('Z', '000000Z');
 
 function parsed(text: string): unknown {
   try {

@@ -32,9 +32,6 @@ const BODIES_PER_ID = 15;
 /** Above SQS's 1 MiB. */
 const OVERSIZE_BYTES = 1_100_000;
 
-/** Above DynamoDB's 400 KB for an item: accepted, but impossible to process. */
-const HOPELESS_BYTES = 450_000;
-
 /** The events happened in the hour before this time. */
 const EPOCH = Date.parse('2026-01-31T09:00:00Z');
 
@@ -104,10 +101,8 @@ const BODIES: Readonly<Record<Kind | 'oversize', (draw: Draw) => string>> = {
     const notes = 'x'.repeat(OVERSIZE_BYTES);
     return json('girl.created', { girl_id: `large-${draw.index}`, name: draw.words[0], notes }, draw);
   },
-  hopeless: (draw) => {
-    const display_name = 'x'.repeat(HOPELESS_BYTES);
-    return json('user.updated', { user_id: `hopeless-${draw.index}`, display_name }, draw);
-  },
+  // Impossible to process. The receiver would answer 400, so it is put on the queue by hand.
+  hopeless: (draw) => json('user.updated', { user_id: `hopeless-${draw.index}`, display_name: 5 }, draw),
   unknown: (draw) => json('example.unknown', { shop_id: `shop-${draw.id}` }, draw),
   malformed: ({ variant, index, timestamp }) => {
     const data = { shop_id: `malformed-${index}` };

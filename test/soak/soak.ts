@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
+import { SendMessageCommand, SetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
+import { eventAttributes } from '../../lambda/queue/message.ts';
 import { type Fault, Faults } from '../../local/aws/faults.ts';
 import { type LocalStack, type LocalStackOptions, startLocalStack } from '../../local/local-stack.ts';
 import type { Step } from '../../tools/cli/terminal/block.ts';
-import type { ReceivedDelivery } from '../support/oracle.ts';
+import { FIVE_MINUTES, type ReceivedDelivery } from '../support/oracle.ts';
 import { Queues } from '../support/queues.ts';
 import { Tables } from '../support/tables.ts';
 import {
@@ -195,6 +196,7 @@ class Sender {
   }
 
   async #post({ kind, body }: PlannedBody): Promise<void> {
+    if (kind === 'hopeless') return await this.#sendByHand(body);
     const status = await this.#partner.deliver(body, { forged: kind === 'forged' });
     const right = kind === 'forged' ? 401 : kind === 'malformed' ? 400 : 200;
     // The last retry of a forged body may be answered 500. It must only never be accepted.
@@ -206,9 +208,26 @@ class Sender {
     if (kind === 'clock-ahead') await this.#correct(body);
   }
 
-  /** After an event from a wrong clock, sends one from a right clock: the item must not be frozen. */
+  /** Puts a message for user.updated on its queue, as if the receiver had accepted it. */
+  async #sendByHand(body: string): Promise<void> {
+    this.accepted.push({ kind: 'hopeless', body });
+    await new SQSClient(this.#stack.operator).send(
+      new SendMessageCommand({
+        QueueUrl: this.#stack.outputs.UserUpdatedQueueUrl,
+        MessageBody: body,
+        MessageAttributes: eventAttributes({
+          event: 'user.updated',
+          eventId: idOf(body),
+          receivedAt: new Date().toISOString(),
+          requestId: 'by-hand',
+        }),
+      }),
+    );
+  }
+
+  /** After an event from a wrong clock, sends one that counts as later: the item must not be frozen. */
   async #correct(ahead: string): Promise<void> {
-    const timestamp = new Date(Date.now() + 1_000).toISOString();
+    const timestamp = new Date(Date.now() + FIVE_MINUTES).toISOString();
     const body = JSON.stringify({ ...JSON.parse(ahead), timestamp });
     await this.#partner.deliver(body);
     this.accepted.push({ kind: 'clock-ahead', body });

@@ -20,7 +20,8 @@ interface Payload {
   readonly data: Record<string, string | string[]>;
 }
 
-const FIVE_MINUTES = 5 * 60_000;
+/** How far a `timestamp` may be ahead of its receipt (decision D8). */
+export const FIVE_MINUTES = 5 * 60_000;
 
 /** Fields of a contact, each with its own version. */
 const CONTACT_FIELDS = ['shop_id', 'display_name', 'profile_image_url'];

@@ -1,7 +1,7 @@
 import { DynamoDBClient, PutItemCommand, QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Cast, type CastMember } from '../../../lambda/effects/cast.ts';
 import { type ContactFields, ContactPartner } from '../../../lambda/effects/contact-partner.ts';
 import type { VersionedChange } from '../../../lambda/effects/event-order.ts';
@@ -11,11 +11,14 @@ import { sha256Hex } from '../../../lambda/hash.ts';
 import { REPLAYABLE_DAYS, REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/queue/replay.ts';
 import { type Row, Tables } from '../../support/tables.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
+import { FunctionLines } from '../function-lines.ts';
 
 const AT = '2026-01-31T09:00:00.000Z';
 const DAY = 24 * 60 * 60;
+const KIB = 1024;
 const REPAIR = { name: 'mend', mode: 'repair', notify: false } as const;
 
+const lines = new FunctionLines();
 let aws: TestAws;
 let tables: Tables;
 let client: DynamoDBClient;
@@ -31,7 +34,16 @@ let tests = 0;
 beforeEach(() => {
   tests += 1;
   id = `id-${tests}`;
+  lines.capture();
 });
+afterEach(() => void jest.restoreAllMocks());
+
+/** The fields that were left out since the test began, as logged. Each is also counted. */
+function leftOut() {
+  const logged = lines.logged.filter(({ message }) => message === 'FieldLeftOut');
+  expect(lines.published('FieldLeftOut')).toHaveLength(logged.length);
+  return logged.map(({ field, bytes }) => ({ field, bytes }));
+}
 
 const by = (version: string, replay: VersionedChange['replay'] = undefined) => ({
   receivedAt: AT,
@@ -128,6 +140,7 @@ describe('the shop cache', () => {
     await invalidate(by('1'), ['name']);
     expect(await invalidate(by('2'), fields)).toBe('Processed');
     expect(await read()).toEqual({ shop_id: id, version: '2', invalidated_at: AT });
+    expect(leftOut()).toHaveLength(fields === undefined ? 0 : 1);
   });
 
   test('stores field names of 64 KiB of JSON', async () => {
@@ -264,6 +277,30 @@ describe('the cast', () => {
     const row = await read();
     expect(row).toMatchObject({ name: 'Hana' });
     expect('data' in (row ?? {})).toBe(isKept);
+    expect(leftOut().map(({ field }) => field)).toEqual(isKept ? [] : ['data']);
+  });
+
+  test('has no name that is longer than an item, and keeps the rest', async () => {
+    const name = 'é'.repeat(225 * KIB);
+    expect(await add(by('1'), { name, sentData: { name } })).toBe('Processed');
+    expect(await read()).toEqual({
+      ...{ girl_id: id, shop_id: 'shop-1', status: 'active' },
+      ...{ version: '1', updated_at: AT },
+    });
+    expect(leftOut()).toEqual([
+      { field: 'name', bytes: 450 * KIB },
+      { field: 'data', bytes: 450 * KIB + 11 },
+    ]);
+  });
+
+  test('keeps a member whose fields are all as long as possible', async () => {
+    id = 'x'.repeat(2048);
+    const longest = { name: 'é'.repeat(32 * KIB), sentData: notes(256 * KIB), shopId: id };
+    expect(await add(by('1'), longest)).toBe('Processed');
+    expect(await read()).toMatchObject({ name: longest.name, data: JSON.stringify(longest.sentData) });
+    expect(leftOut()).toEqual([]);
+    await add(by('2'), { ...longest, name: `${longest.name}x` });
+    expect(await read()).not.toHaveProperty('name');
   });
 
   test.each([LONG, `-${LONG}`, `[${LONG},{"id":${LONG}}]`, '12.3456789012345678e18', '"1234567890123456"'])(
@@ -324,7 +361,6 @@ describe('the contact_partner record', () => {
     const send = jest.spyOn(client, 'send');
     await write();
     expect(send).toHaveBeenCalledTimes(1);
-    send.mockRestore();
   });
 
   test('keeps a field that is absent from an event', async () => {
@@ -370,6 +406,54 @@ describe('the contact_partner record', () => {
     expect(await read()).toEqual({ user_id: id, version: '1', updated_at: AT });
   });
 
+  const tooLong = 'é'.repeat(225 * KIB);
+
+  test('keeps the other fields of an event with one that is longer than an item', async () => {
+    const fields = { shop_id: 's', display_name: 'Sora', profile_image_url: tooLong };
+    expect(await update('1', fields)).toBe('Processed');
+    expect(await read()).toEqual({
+      user_id: id,
+      ...{ shop_id: 's', display_name: 'Sora' },
+      ...{ shop_id_version: '1', display_name_version: '1', profile_image_url_version: '1' },
+      version: '1',
+      updated_at: AT,
+    });
+    expect(leftOut()).toEqual([{ field: 'profile_image_url', bytes: 450 * KIB }]);
+    expect(await update('1', fields)).toBe('Duplicate');
+  });
+
+  /** Events of a contact: an old name, one that is too long, and a shop that came between them. */
+  const past = {
+    old: () => update('1', { display_name: 'Sora', shop_id: 'r' }),
+    tooLong: () => update('3', { display_name: tooLong }),
+    shop: () => update('2', { shop_id: 's' }),
+    repair: () => repair('3', { display_name: tooLong }),
+  };
+
+  test.each<(keyof typeof past)[][]>([
+    [['old', 'shop', 'tooLong']],
+    [['tooLong', 'old', 'shop']],
+    [['shop', 'tooLong', 'old']],
+    [['old', 'shop', 'repair', 'old']],
+  ])('has no older value in place of one that is too long, after %j', async (order) => {
+    for (const event of order) await past[event]();
+    const row = await read();
+    expect(row).toMatchObject({ shop_id: 's', display_name_version: '3' });
+    expect(row).not.toHaveProperty('display_name');
+    await update('4', { display_name: 'Umi' });
+    expect(await read()).toMatchObject({ display_name: 'Umi' });
+  });
+
+  test('keeps fields that are all as long as possible', async () => {
+    id = 'x'.repeat(2048);
+    const longest = 'é'.repeat(32 * KIB);
+    const fields = { shop_id: longest, display_name: longest, profile_image_url: longest };
+    await update('1', fields);
+    expect(await read()).toMatchObject(fields);
+    await update('2', { ...fields, shop_id: `${longest}x` });
+    expect(await read()).not.toHaveProperty('shop_id');
+  });
+
   test('is fully restored by a repair', async () => {
     const fields = { shop_id: 's', display_name: 'Umi', profile_image_url: 'https://x.example/1' };
     await update('2', fields);
@@ -392,6 +476,34 @@ describe('the contact_partner record', () => {
         ...{ display_name: 'Umi', display_name_version: '3', shop_id: 's', shop_id_version: '2' },
         version: '2',
       });
+    },
+  );
+
+  test.each([1, 2, 3, 4, 5])(
+    'is repaired even if an older delivery arrives after write %i of the repair',
+    async (write) => {
+      await update('3', { display_name: 'Umi' });
+      await update('2', { shop_id: 's' });
+      await harmContact({ version: '0', shop_id: 'wrong' });
+      let writes = 0;
+      const interrupted = new DynamoDBClient(aws.operator);
+      interrupted.middlewareStack.add(
+        (next) => async (call) => {
+          const answer = await next(call).catch((error) => ({ error }));
+          writes += 1;
+          if (writes === write) await update('1', { shop_id: 'old' });
+          if ('error' in answer) throw answer.error;
+          return answer;
+        },
+        { step: 'initialize' },
+      );
+      await new ContactPartner(interrupted, aws.outputs.ContactPartnerTable ?? '').update({
+        ...by('2', REPAIR),
+        userId: id,
+        fields: { display_name: 'Sora', shop_id: 's' },
+      });
+      expect(writes).toBe(5);
+      expect(await read()).toMatchObject({ shop_id: 's', shop_id_version: '2', version: '2' });
     },
   );
 
