@@ -1,6 +1,11 @@
-import { IdempotencyConfig, makeIdempotent } from '@aws-lambda-powertools/idempotency';
+import {
+  IdempotencyConfig,
+  IdempotencyRecordStatus,
+  makeIdempotent,
+} from '@aws-lambda-powertools/idempotency';
 import { DynamoDBPersistenceLayer } from '@aws-lambda-powertools/idempotency/dynamodb';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { IdempotencyRecord } from '@aws-lambda-powertools/idempotency/persistence';
+import { ConditionalCheckFailedException, DeleteItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Context } from 'aws-lambda';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
@@ -49,21 +54,63 @@ export function idempotent<Input extends EffectIds>(name: string, effect: Effect
 
 /** @param keyOf key of an input. Inputs with the same key run the effect once. */
 function once<Input>(name: string, keyOf: (input: Input) => string, effect: Effect<Input>): Effect<Input> {
-  const config = new IdempotencyConfig({
-    expiresAfterSeconds: EXPIRY_SECONDS,
-    responseHook: () => 'Duplicate' satisfies EffectOutcome,
-  });
-  const run = makeIdempotent((_key: string, input: Input, context: Context) => effect(input, context), {
-    keyPrefix: name,
-    config,
-    persistenceStore: new DynamoDBPersistenceLayer({
-      tableName: requireEnvironment(['IDEMPOTENCY_TABLE']).IDEMPOTENCY_TABLE,
-      awsSdkV3Client: new DynamoDBClient({ ...clientSettings, maxAttempts: RECORD_ATTEMPTS }),
-    }),
-  });
+  const { IDEMPOTENCY_TABLE } = requireEnvironment(['IDEMPOTENCY_TABLE']);
+  const client = new DynamoDBClient({ ...clientSettings, maxAttempts: RECORD_ATTEMPTS });
   return (input, context) => {
-    // A record of an unfinished effect expires when the function that wrote it must have ended.
-    config.registerLambdaContext(context);
-    return run(keyOf(input), input, context);
+    // Not shared with other runs: one of an earlier invocation may thaw in this one.
+    const run = makeIdempotent((_key: string) => effect(input, context), {
+      keyPrefix: name,
+      config: new IdempotencyConfig({
+        expiresAfterSeconds: EXPIRY_SECONDS,
+        responseHook: () => 'Duplicate' satisfies EffectOutcome,
+        // A record of an unfinished effect expires when the function that wrote it must have ended.
+        lambdaContext: context,
+      }),
+      persistenceStore: new RunRecord(client, IDEMPOTENCY_TABLE),
+    });
+    return run(keyOf(input));
   };
+}
+
+/**
+ * The record of one run. Powertools deletes the record of a failed effect whoever wrote it. If a run is frozen until
+ * its record has expired, another run takes over, and its record must stay: without it the effect would be repeated.
+ * A finished effect is recorded unconditionally, because it did happen.
+ */
+class RunRecord extends DynamoDBPersistenceLayer {
+  readonly #client: DynamoDBClient;
+  readonly #table: string;
+  /** When the unfinished effect expires, in milliseconds. Identifies the run: it is later for one that takes over. */
+  #expiry: number | undefined;
+
+  constructor(client: DynamoDBClient, table: string) {
+    super({ tableName: table, awsSdkV3Client: client });
+    this.#client = client;
+    this.#table = table;
+  }
+
+  protected override async _putRecord(record: IdempotencyRecord): Promise<void> {
+    await super._putRecord(record);
+    this.#expiry = record.inProgressExpiryTimestamp;
+  }
+
+  protected override async _deleteRecord({ idempotencyKey }: IdempotencyRecord): Promise<void> {
+    try {
+      await this.#client.send(
+        new DeleteItemCommand({
+          TableName: this.#table,
+          Key: this.getKey(idempotencyKey),
+          // Powertools' default names of attributes.
+          ConditionExpression: '#status = :unfinished AND in_progress_expiration = :expiry',
+          ExpressionAttributeNames: { '#status': 'status' },
+          ExpressionAttributeValues: {
+            ':unfinished': { S: IdempotencyRecordStatus.INPROGRESS },
+            ':expiry': { N: String(this.#expiry ?? 0) },
+          },
+        }),
+      );
+    } catch (error) {
+      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    }
+  }
 }

@@ -83,6 +83,108 @@ test("an effect during which the function died is tried again after that functio
   expect(await deliver()).toBe('Duplicate');
 });
 
+/** An instance that is frozen during its first effect, until that is settled here. Its note expires at once. */
+function frozen(name: string) {
+  const begun = Promise.withResolvers<void>();
+  const thawed = Promise.withResolvers<EffectOutcome>();
+  let times = 0;
+  const send = idempotent(name, async () => {
+    times += 1;
+    if (times > 1) return 'Processed';
+    begun.resolve();
+    return await thawed.promise;
+  });
+  const deliver = (remaining: number) => send({ eventId: 'e', replay: undefined }, endingIn(remaining));
+  const outcome = deliver(1);
+  outcome.catch(() => {});
+  return { begun: begun.promise, thawed, outcome, deliver };
+}
+
+describe('an instance that thaws after another one has taken over its effect', () => {
+  test('and fails, does not make it happen again', async () => {
+    const first = frozen('completed-elsewhere');
+    await first.begun;
+    const { deliver, times } = counted('completed-elsewhere');
+    expect(await eventually(() => deliver().catch(() => undefined))).toBe('Processed');
+    first.thawed.reject(new Error('connection closed'));
+    await expect(first.outcome).rejects.toThrow('connection closed');
+    expect(await deliver()).toBe('Duplicate');
+    expect(times()).toBe(1);
+  });
+
+  test('and fails in a later invocation, does not make it happen again', async () => {
+    const { begun, thawed, outcome, deliver } = frozen('completed-later');
+    await begun;
+    expect(await eventually(() => deliver(60_000).catch(() => undefined))).toBe('Processed');
+    thawed.reject(new Error('connection closed'));
+    await expect(outcome).rejects.toThrow('connection closed');
+    expect(await deliver(60_000)).toBe('Duplicate');
+  });
+
+  test('and fails, lets the other one finish alone', async () => {
+    const first = frozen('in-progress-elsewhere');
+    await first.begun;
+    const second = Promise.withResolvers<EffectOutcome>();
+    const begun = Promise.withResolvers<void>();
+    const send = idempotent('in-progress-elsewhere', () => {
+      begun.resolve();
+      return second.promise;
+    });
+    const outcome = eventually(() =>
+      send({ eventId: 'e', replay: undefined }, endingIn(60_000)).catch(() => undefined),
+    );
+    await begun.promise;
+    first.thawed.reject(new Error('connection closed'));
+    await expect(first.outcome).rejects.toThrow('connection closed');
+    const { deliver, times } = counted('in-progress-elsewhere');
+    await expect(deliver()).rejects.toThrow('already an execution in progress');
+    second.resolve('Processed');
+    expect(await outcome).toBe('Processed');
+    expect(times()).toBe(0);
+  });
+
+  test('and succeeds, keeps it from happening again, though the other one fails', async () => {
+    const first = frozen('done-after-all');
+    await first.begun;
+    const second = idempotent('done-after-all', async () => {
+      first.thawed.resolve('Processed');
+      await first.outcome;
+      throw new Error('SNS is down');
+    });
+    const failure = eventually(() =>
+      second({ eventId: 'e', replay: undefined }, endingIn(60_000)).catch(({ message }: Error) =>
+        message.includes('in progress') ? undefined : message,
+      ),
+    );
+    expect(await failure).toBe('SNS is down');
+    const { deliver, times } = counted('done-after-all');
+    expect(await deliver()).toBe('Duplicate');
+    expect(times()).toBe(0);
+  });
+});
+
+test('a warm function has the whole time of its invocation for an effect', async () => {
+  const begun = Promise.withResolvers<void>();
+  const finish = Promise.withResolvers<EffectOutcome>();
+  let calls = 0;
+  const warm = idempotent('warm', () => {
+    calls += 1;
+    if (calls === 1) return Promise.resolve('Processed');
+    begun.resolve();
+    return finish.promise;
+  });
+  // The time of the first invocation is up.
+  let remaining = 500;
+  const first = { getRemainingTimeInMillis: () => remaining } as Context;
+  await warm({ eventId: 'first', replay: undefined }, first);
+  remaining = -1;
+  const second = warm({ eventId: 'second', replay: undefined }, endingIn(60_000));
+  await begun.promise;
+  await expect(counted('warm').deliver('second')).rejects.toThrow('already an execution in progress');
+  finish.resolve('Processed');
+  expect(await second).toBe('Processed');
+});
+
 test('the note of an effect is written in up to five attempts, because without it the effect is repeated', async () => {
   failNotes();
   const before = faults.counts.throttled;
