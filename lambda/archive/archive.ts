@@ -3,10 +3,14 @@ import { clientSettings } from '../aws-clients.ts';
 import { type ArchiveRecord, archiveLine, MAX_RECORD_BYTES } from './record.ts';
 
 /**
- * Maximum bytes of the records in one call. Source: Firehose API reference, `PutRecordBatch`: 4 MiB for the entire
- * request. Base64 adds a third.
+ * Maximum bytes of a request, with base64 and the JSON around the records. Source: Firehose API reference,
+ * `PutRecordBatch`. The other limit there, 500 records, is never reached: a batch has at most 10 messages (`batchSize`
+ * in `lib/config.ts`).
  */
-const MAX_CALL_BYTES = 3 * 1024 * 1024;
+const MAX_CALL_BYTES = 4 * 1024 * 1024;
+
+/** Bytes of a record in a request: base64 has four characters for three bytes. */
+const bytesInRequest = (line: Buffer) => '{"Data":""},'.length + 4 * Math.ceil(line.length / 3);
 
 /** The archive did not accept a record. A retry may succeed. */
 export class NotArchivedError extends Error {
@@ -44,19 +48,21 @@ export class Archive {
   async put(records: readonly ArchiveRecord[]): Promise<readonly (Error | undefined)[]> {
     const failures: (Error | undefined)[] = records.map(() => undefined);
     const lines = records.map((record) => Buffer.from(archiveLine(record)));
+    // The last record has no comma.
+    const frame = JSON.stringify({ DeliveryStreamName: this.#stream, Records: [] }).length - 1;
     const calls: number[][] = [];
     let bytes = Number.POSITIVE_INFINITY;
-    for (const [index, { length }] of lines.entries()) {
-      if (length > MAX_RECORD_BYTES) {
+    for (const [index, line] of lines.entries()) {
+      if (line.length > MAX_RECORD_BYTES) {
         failures[index] = new TooLargeToArchiveError(
-          `${length} bytes as a record, more than the maximum of ${MAX_RECORD_BYTES}`,
+          `${line.length} bytes as a record, more than the maximum of ${MAX_RECORD_BYTES}`,
         );
         continue;
       }
-      bytes += length;
+      bytes += bytesInRequest(line);
       if (bytes > MAX_CALL_BYTES) {
         calls.push([]);
-        bytes = length;
+        bytes = frame + bytesInRequest(line);
       }
       calls.at(-1)?.push(index);
     }

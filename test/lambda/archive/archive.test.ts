@@ -6,6 +6,7 @@ import { Faults } from '../../../local/aws/faults.ts';
 import { ArchiveBucket } from '../../support/archive.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
+import { startHttpRecorder } from '../http-recorder.ts';
 
 const faults = new Faults();
 let aws: TestAws;
@@ -61,11 +62,37 @@ test('a batch is one call', async () => {
   expect(await archived(10)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
-test('a call holds 3 MiB of records', async () => {
-  const last = 3 * 1024 * 1024 - 3 * MAX_RECORD_BYTES;
+/** Archives records with a Firehose that answers with these results. @returns the failures, and each request's bytes */
+async function putTo(records: readonly ArchiveRecord[], results: (count: number) => object[]) {
+  const firehose = await startHttpRecorder(({ body }) => ({
+    status: 200,
+    body: JSON.stringify({ FailedPutCount: 0, RequestResponses: results(JSON.parse(body).Records.length) }),
+  }));
+  try {
+    const client = new FirehoseClient({ ...aws.operator, endpoint: firehose.url });
+    const failures = await new Archive(client, 'n'.repeat(64)).put(records);
+    return { failures, bytes: firehose.requests.map(({ body }) => Buffer.byteLength(body)) };
+  } finally {
+    await firehose.close();
+  }
+}
+
+const accepted = (count: number) => Array.from({ length: count }, () => ({ RecordId: 'r' }));
+
+test('a request has at most 4 MiB, with base64 and the JSON around the records', async () => {
+  const limit = 4 * 1024 * 1024;
+  const bytesOf = async (sizes: readonly number[]) => {
+    const records = sizes.map((bytes, index) => record(index, bytes));
+    return (await putTo(records, accepted)).bytes;
+  };
   const full = Array(3).fill(MAX_RECORD_BYTES);
-  expect(await callsFor([...full, last])).toBe(1);
-  expect(await callsFor([...full, last + 1])).toBe(2);
+  const [bytes = 0] = await bytesOf([...full, 300]);
+  // Base64 has four characters for three bytes.
+  const last = 300 + 3 * Math.floor((limit - bytes) / 4);
+  const [largest] = await bytesOf([...full, last]);
+  expect(largest).toBeGreaterThan(limit - 4);
+  expect(largest).toBeLessThanOrEqual(limit);
+  expect(await bytesOf([...full, last + 3])).toHaveLength(2);
 });
 
 test('a batch that is too large for one call is split', async () => {
@@ -106,6 +133,11 @@ describe('records that were not archived are reported by index', () => {
       ['archived', 'archived', 'archived', 'ServiceUnavailableException'],
       [...Array(3).fill('ServiceUnavailableException'), 'archived'],
     ]).toContainEqual(names);
+  });
+
+  test('if Firehose does not say what became of them', async () => {
+    const { failures } = await putTo([record(0), record(1)], () => accepted(1));
+    expect(failures).toEqual([undefined, new NotArchivedError('NoAnswer')]);
   });
 
   test('if all calls fail', async () => {

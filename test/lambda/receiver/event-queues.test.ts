@@ -98,6 +98,13 @@ describe('a delivery is sent', () => {
   );
 });
 
+test('a delivery that is too large only when escaped for SQS is in the payload bucket', async () => {
+  const payload = (count: number) => ({ ...event, note: '\uffff'.repeat(count) });
+  // In an archive record, each of these characters has seven bytes: `\\uffff`.
+  expect((await sent(payload(140_000))).MessageAttributes).not.toHaveProperty('payloadKey');
+  expect((await sent(payload(142_000))).MessageAttributes).toHaveProperty('payloadKey');
+});
+
 describe('a delivery that is too large for a message is in the payload bucket, byte for byte', () => {
   test.each([
     { payload: { ...event, note: LARGE }, name: 'shop.updated', folder: 'shop.updated' },
