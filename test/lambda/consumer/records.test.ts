@@ -30,6 +30,7 @@ describe('an event', () => {
       receivedAt: '2026-01-31T09:00:00.000Z',
       attempt: 1,
       replay: undefined,
+      effectiveTimestamp: '2026-01-31T09:00:00.000000000Z',
       version: `2026-01-31T09:00:00.000000000Z#${eventId}`,
     });
   });

@@ -282,7 +282,7 @@ describe('the cast', () => {
 
   test('has no name that is longer than an item, and keeps the rest', async () => {
     const name = 'é'.repeat(225 * KIB);
-    expect(await add(by('1'), { name, sentData: { name } })).toBe('Processed');
+    expect(await add(by('1'), { name, payload: payloadOf(JSON.stringify({ name })) })).toBe('Processed');
     expect(await read()).toEqual({
       ...{ girl_id: id, shop_id: 'shop-1', status: 'active' },
       ...{ version: '1', updated_at: AT },
@@ -295,9 +295,10 @@ describe('the cast', () => {
 
   test('keeps a member whose fields are all as long as possible', async () => {
     id = 'x'.repeat(2048);
-    const longest = { name: 'é'.repeat(32 * KIB), sentData: notes(256 * KIB), shopId: id };
+    const data = notes(256 * KIB);
+    const longest = { name: 'é'.repeat(32 * KIB), payload: payloadOf(data), shopId: id };
     expect(await add(by('1'), longest)).toBe('Processed');
-    expect(await read()).toMatchObject({ name: longest.name, data: JSON.stringify(longest.sentData) });
+    expect(await read()).toMatchObject({ name: longest.name, data });
     expect(leftOut()).toEqual([]);
     await add(by('2'), { ...longest, name: `${longest.name}x` });
     expect(await read()).not.toHaveProperty('name');
