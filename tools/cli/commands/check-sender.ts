@@ -3,14 +3,19 @@ import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 import { summaryText, verdictJson, verdictText } from '../../partner/check-sender/printer.ts';
 import { parseSteps } from '../../partner/check-sender/responses.ts';
 import { type Checker, startChecker } from '../../partner/check-sender/server.ts';
-import { isRightInAll, Tally } from '../../partner/check-sender/summary.ts';
+import { NO_VALUE } from '../../partner/check-sender/signature-values.ts';
+import { hasNoWarning, isRightInAll, Tally } from '../../partner/check-sender/summary.ts';
 import { npmScript } from '../terminal/command.ts';
 import { jsonOption, nonEmptySecret, port, wholeNumber } from '../terminal/options.ts';
 import { interruption, screenWidth } from '../terminal/terminal.ts';
+import { counted } from '../terminal/text.ts';
 
 const DEFAULT_PORT = 8080;
 
-/** A request was wrong, none came, or a repeat is missing. */
+/** Maximum of --timeout, in seconds: a day. Timers have a limit of 24 days. */
+const MAX_TIMEOUT = 24 * 60 * 60;
+
+/** A request was wrong, or too few came, or a repeat is missing, or --strict found something risky. */
 const WRONG = 1;
 
 /** The command line is wrong, or the port cannot be opened. CI can distinguish it from {@link WRONG}. */
@@ -37,6 +42,8 @@ export const command = npmScript(
     parseSteps,
   )
   .option('--requests <n>', 'stop after this many requests (default: Ctrl-C)', wholeNumber(1))
+  .option('--timeout <seconds>', 'stop after this time (default: never)', wholeNumber(1, MAX_TIMEOUT))
+  .option('--strict', 'exit code 1 if anything is risky, not only if something is wrong')
   .addOption(jsonOption())
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE))
   .addHelpText(
@@ -47,11 +54,11 @@ Examples:
   npm run check-sender -- --play 500,500,ok        # does it retry, and how?
   npm run check-sender -- --play slow=35s          # how long does it wait for an answer?
   npm run check-sender -- --play retry-after=20s,redirect,ok  # does it respect Retry-After, and ignore redirects?
-  npm run check-sender -- --requests 1             # for CI: exit code 0 if right, 1 if wrong, 2 for wrong options
+  npm run check-sender -- --requests 1 --timeout 60 --strict  # for CI: exit code 0 if right, 1 if wrong, 2 for wrong options
 
 Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the service, and stores nothing.`,
   )
-  .action(async ({ port, host, secret, play, requests, json }) => {
+  .action(async ({ port, host, secret, play, requests, timeout, strict = false, json }) => {
     if (secret === undefined) {
       usage('Set the secret that signs deliveries: --secret, or the variable WEBHOOK_SECRET');
     }
@@ -76,12 +83,18 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the ser
       },
     }).catch((error: unknown) => usage(listenProblem(error, port, host)));
     notice(welcome(checker, host, secret));
+    if (timeout !== undefined) setTimeout(done.resolve, timeout * 1_000).unref();
     await done.promise;
     const isEnough = tally.requests === requests;
     const summary = tally.summary(checker.deliveries(), isEnough);
     await checker.close();
     print(json ? JSON.stringify({ summary }) : ['', ...summaryText(summary, screenWidth())].join('\n'));
-    process.exitCode = isRightInAll(summary) && (requests === undefined || isEnough) ? 0 : WRONG;
+    const isComplete = requests === undefined || isEnough;
+    if (!isComplete) notice(`Only ${tally.requests} of ${counted(requests, 'request')} came.`);
+    const isRight = isRightInAll(summary) && isComplete;
+    const isClean = !strict || hasNoWarning(summary);
+    if (isRight && !isClean) notice('Exit code 1, because --strict counts risky as wrong.');
+    process.exitCode = isRight && isClean ? 0 : WRONG;
   });
 
 /** Puts an empty line before a text of several lines. */
@@ -94,6 +107,11 @@ function welcome({ port }: Checker, host = 'localhost', secret: string): string 
     ...(secret === secret.trim()
       ? []
       : ['The secret begins or ends with white space, which is used as part of it. Was it pasted?']),
+    ...(NO_VALUE.test(secret)
+      ? [
+          'The secret looks like a variable that was not replaced, such as $WEBHOOK_SECRET. Check the quotation marks.',
+        ]
+      : []),
     ...(host === 'localhost' ? [] : ['Anyone who reaches this address can send to it. Nothing is stored.']),
   ].join('\n');
 }

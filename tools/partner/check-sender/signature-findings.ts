@@ -1,7 +1,14 @@
 import { decodeSignature } from '../../../lambda/receiver/signature.ts';
 import { valuesOf } from '../../../local/gateway/http-message.ts';
 import { type Finding, type Mistake, wrong } from './finding.ts';
-import { isSecret, NEVER_SEND_SECRET, type Reading, readings, timestampsIn } from './signature-values.ts';
+import {
+  isSecret,
+  NEVER_SEND_SECRET,
+  NO_VALUE,
+  type Reading,
+  readings,
+  timestampsIn,
+} from './signature-values.ts';
 import { type SentRequest, signedMessages, type Variant } from './signed-messages.ts';
 import { algorithms, hmacSha256, signingKeys } from './signing-variants.ts';
 
@@ -52,10 +59,6 @@ const OTHER_SPELLING: Mistake = {
   what: 'The signature is correct, but the service cannot read this form of it. Check the base64 padding.',
   remedy: 'Send the 32 bytes as 64 hex digits, or as base64 with one equals sign at the end.',
 };
-
-/** Texts that a program writes if it has no signature. */
-const NO_VALUE =
-  /^(?:undefined|null|none|nil|nan|true|false|\[object \w+\]|<buffer.*|\$\{?\w+\}?|\{\{.*\}\})$/i;
 
 /**
  * Finds why a signature does not verify: the known mistake that explains it, or two of them.

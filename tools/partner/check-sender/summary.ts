@@ -63,7 +63,7 @@ export interface Summary {
   readonly mistakes: readonly MistakeCount[];
   /** For each delivery that was sent more than once. */
   readonly repeats: readonly RepeatReport[];
-  /** Deliveries whose last answer asks for a repeat that did not come. */
+  /** Deliveries whose answers ask for a repeat that did not come. */
   readonly unrepeated: number;
   /** Whether the checker ended after a given number of requests, so that later repeats may be missing. */
   readonly isCut: boolean;
@@ -121,17 +121,22 @@ export class Tally {
         (a, b) => Number(a.grade === 'risky') - Number(b.grade === 'risky') || b.count - a.count,
       ),
       repeats: deliveries.filter(({ count }) => count > 1).map(repeatReport),
-      unrepeated: deliveries.filter(wantsRepeat).length,
+      unrepeated: deliveries.filter((delivery) => wantsRepeat(delivery, isCut)).length,
       isCut,
     };
   }
 }
 
 /** Whether there were requests, all were right or were corrected, and every failure was repeated. */
-export const isRightInAll = ({ requests, right, corrected, unrepeated, isCut }: Summary) =>
-  requests > 0 && right + corrected === requests && (unrepeated === 0 || isCut);
+export const isRightInAll = ({ requests, right, corrected, unrepeated }: Summary) =>
+  requests > 0 && right + corrected === requests && unrepeated === 0;
 
-function wantsRepeat({ attempts }: Delivery): boolean {
-  const last = attempts.at(-1);
-  return last?.end === undefined || hasFailed(last);
+/** Whether nothing is risky either. */
+export const hasNoWarning = ({ mistakes }: Summary) => mistakes.every(({ grade }) => grade !== 'risky');
+
+/** @param isCut whether requests without an answer were left out */
+function wantsRepeat({ attempts }: Delivery, isCut: boolean): boolean {
+  const answered = attempts.filter(({ end }) => end !== undefined);
+  // Of requests in parallel, the last one need not be the accepted one.
+  return answered.every(hasFailed) && !(isCut && answered.length < attempts.length);
 }

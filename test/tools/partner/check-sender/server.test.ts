@@ -418,8 +418,8 @@ describe('it plays', () => {
       what: 'ended before a repeat',
       bodies: [BODY],
       isCut: true,
-      isRight: true,
-      line: '✓ The request was right.',
+      isRight: false,
+      line: '✗ The request was right, and not always repeated when required.',
     },
     {
       what: 'repeated',
@@ -581,9 +581,10 @@ describe('a corrected request after a refused one', () => {
     expect(kindsOf(await verdict(started, count))).toEqual([]);
     const summary = started.tally.summary(started.checker.deliveries(), true);
     expect(summary).toMatchObject({ requests: count, right: 1, corrected: refused.length, repeats: [] });
-    expect(isRightInAll(summary)).toBe(true);
+    // After the failure, the corrected request is not repeated.
+    expect(isRightInAll(summary)).toBe(steps === 'ok');
     expect(stripVTControlCharacters(summaryText(summary, 100)[0] ?? '')).toMatch(
-      /^✓ \d of \d requests (was|were) wrong, and corrected later\./,
+      /^[✓✗] \d of \d requests (was|were) wrong, and corrected later/,
     );
   });
 
