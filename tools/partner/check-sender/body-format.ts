@@ -1,4 +1,4 @@
-import { isGzip } from './encodings.ts';
+import { compressionOf } from './encodings.ts';
 import { type Finding, wrong } from './finding.ts';
 import { outlineOf } from './json.ts';
 
@@ -8,6 +8,9 @@ const END_BYTES = 1024;
 
 export const SEND_JSON_ALONE = 'Send the JSON itself as the body, with Content-Type: application/json.';
 const USE_LIBRARY = 'Create the JSON with a library, and send its output.';
+
+/** Advice for JSON that was escaped for HTML. */
+export const DO_NOT_ESCAPE = 'Do not escape JSON for HTML. Sign exactly the bytes that you send.';
 
 /** Advice for JSON that was serialised twice. */
 export const SEND_JSON_ITSELF =
@@ -22,6 +25,7 @@ const TEXT_FORMATS: readonly Format[] = [
   [/^[\w.[\]%-]+=(?:[^{}]*(?:&|$)|%7B)/, 'form-encoded', 'form fields (name=value)', SEND_JSON_ALONE],
   [/^[\w.[\]%-]+=\s*[{[]/, 'form-encoded', 'a form: a name, an equals sign and JSON', SEND_JSON_ALONE],
   [/^%7B/i, 'body-url-escapes', 'URL-encoded JSON', SEND_JSON_ALONE],
+  [/^\s*\{\s*&(?:quot|#34|#x22);/i, 'html-escaped', 'JSON with HTML entities, such as &quot;', DO_NOT_ESCAPE],
   [/^\s*<(?:\?xml|!doctype|[a-z])/i, 'body-xml', 'XML or HTML', SEND_JSON_ALONE],
   [
     /^\s*(?:\[object \w+\]|undefined|None|nil)\s*$/,
@@ -72,9 +76,10 @@ export function notJson(detail: string, body: Buffer): Finding {
   const finding = (kind: string, what: string, remedy: string) =>
     wrong({ kind, what: `The body is ${what}.`, remedy });
   if (isUtf16(body)) return finding('body-utf-16', 'UTF-16', 'Send UTF-8.');
-  if (isGzip(body)) {
+  const compression = compressionOf({ headers: [], body });
+  if (compression !== undefined) {
     const remedy = 'Send the body uncompressed. The service does not decompress.';
-    return finding('compressed', 'compressed (gzip)', remedy);
+    return finding('compressed', `compressed (${compression})`, remedy);
   }
   if (detail === 'must be UTF-8') {
     const remedy = 'Encode the text as UTF-8. A charset in the header has no effect.';

@@ -26,6 +26,8 @@ export interface End {
 export interface Attempt {
   /** Milliseconds, of one clock. */
   readonly at: number;
+  /** Before it, the sender cannot have sent the request: a new connection was opened then. */
+  readonly earliest: number;
   /** The service's own answer, even if another one was simulated. */
   readonly status: number;
   /** Undefined until the request has ended. */
@@ -53,7 +55,8 @@ export interface Delivery {
 }
 
 /** Facts about a request before it is answered. */
-export interface ReceivedRequest extends Pick<Attempt, 'at' | 'status' | 'connection' | 'isReused'> {
+export interface ReceivedRequest
+  extends Pick<Attempt, 'at' | 'earliest' | 'status' | 'connection' | 'isReused'> {
   readonly eventId: string;
   readonly body: Buffer;
   readonly event: EventName | undefined;
@@ -76,7 +79,7 @@ export class Deliveries {
 
   /** Records a request that has no answer yet. */
   note(received: ReceivedRequest): { delivery: Delivery; attempt: Attempt } {
-    const { at, status, eventId, connection, isReused } = received;
+    const { at, earliest, status, eventId, connection, isReused } = received;
     const signature = sha256Hex(received.signature);
     const keys = keysOf(received);
     const found = this.#find(keys);
@@ -88,6 +91,7 @@ export class Deliveries {
     if (before === undefined) this.#signatures.set(eventId, signature);
     const attempt: Attempt = {
       at,
+      earliest,
       status,
       end: undefined,
       connection,

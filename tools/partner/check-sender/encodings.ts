@@ -1,4 +1,5 @@
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
+import { isUtf8 } from 'node:buffer';
+import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { type Header, valuesOf } from '../../../local/gateway/http-message.ts';
 
 /** Maximum size of a decompressed body: API Gateway's quota for a body. */
@@ -23,7 +24,7 @@ export const UTF_16 = [
 ];
 
 /** The magic bytes of gzip (RFC 1952 §2.3.1). */
-export const isGzip = (body: Buffer) => body[0] === 0x1f && body[1] === 0x8b;
+const isGzip = (body: Buffer) => body[0] === 0x1f && body[1] === 0x8b;
 
 interface Sent {
   readonly headers: readonly Header[];
@@ -41,24 +42,45 @@ export function cesu8(text: string): Buffer {
   );
 }
 
+const LIMITS = { maxOutputLength: MAX_INFLATED_BYTES };
+
 const INFLATE: Readonly<Record<string, (body: Buffer) => Buffer>> = {
-  gzip: (body) => gunzipSync(body, { maxOutputLength: MAX_INFLATED_BYTES }),
-  deflate: (body) => inflateSync(body, { maxOutputLength: MAX_INFLATED_BYTES }),
-  br: (body) => brotliDecompressSync(body, { maxOutputLength: MAX_INFLATED_BYTES }),
+  gzip: (body) => gunzipSync(body, LIMITS),
+  deflate: inflate,
+  br: (body) => brotliDecompressSync(body, LIMITS),
 };
 
-/** The compression of a body, by its header or its first bytes. */
+/** Some senders omit the zlib header (RFC 9110 §8.4.1.2). */
+function inflate(body: Buffer): Buffer {
+  try {
+    return inflateSync(body, LIMITS);
+  } catch {
+    return inflateRawSync(body, LIMITS);
+  }
+}
+
+/** The compression of a body, by its header or its bytes. */
 export function compressionOf({ headers, body }: Sent): string | undefined {
   const named = valuesOf(headers, 'content-encoding').join(',').trim().toLowerCase();
   if (Object.hasOwn(INFLATE, named)) return named;
-  return isGzip(body) ? 'gzip' : undefined;
+  if (isGzip(body)) return 'gzip';
+  return !isUtf8(body) && isDeflated(body) ? 'deflate' : undefined;
+}
+
+/** Deflate has no magic bytes, and other bytes can be read as it. */
+function isDeflated(body: Buffer): boolean {
+  try {
+    return /^\s*\{/.test(inflate(body).toString());
+  } catch {
+    return false;
+  }
 }
 
 /** @returns nothing if the body is not compressed, not compressed as its header says, or too large */
 export function inflated(request: Sent): Buffer[] {
   try {
-    const inflate = INFLATE[compressionOf(request) ?? ''];
-    return inflate === undefined ? [] : [inflate(request.body)];
+    const decompress = INFLATE[compressionOf(request) ?? ''];
+    return decompress === undefined ? [] : [decompress(request.body)];
   } catch {
     return [];
   }

@@ -143,6 +143,9 @@ const CONTENT_TYPES: readonly Rule<Sent>[] = [
 const headSize = ({ request: { method, headers }, request }: Sent) =>
   [method, targetOf(request), ...headers.map(([, value]) => value)].join('').length;
 
+/** Content codings (RFC 9110 §8.4.1, RFC 7932, RFC 8878). */
+const COMPRESSION = /\b(?:gzip|deflate|compress|br|zstd)\b/i;
+
 /** Places in a request that contain the secret. */
 function secretPlace({ request, secret }: Sent): string | undefined {
   const places: [place: string, text: string][] = [
@@ -158,9 +161,19 @@ const TRANSPORT: readonly Rule<Sent>[] = [
   {
     grade: riskyIfAccepted,
     kind: 'content-encoding',
-    applies: ({ values }) => !/^\s*(?:identity\s*)?$/i.test(values('content-encoding').join()),
+    applies: ({ values }) => COMPRESSION.test(values('content-encoding').join()),
     what: 'Content-Encoding says that the body is compressed. The service does not decompress.',
     remedy: 'Send the body uncompressed, without this header.',
+  },
+  {
+    grade: 'risky',
+    kind: 'content-encoding-other',
+    applies: ({ values }) => {
+      const value = values('content-encoding').join();
+      return !COMPRESSION.test(value) && !/^\s*(?:identity\s*)?$/i.test(value);
+    },
+    what: 'Content-Encoding names no compression, perhaps a charset such as utf-8. It has no effect.',
+    remedy: 'Omit this header. The body is read as UTF-8.',
   },
   {
     kind: 'secret-sent',
@@ -222,6 +235,8 @@ export interface BrokenConnection {
   readonly bytes?: Buffer | undefined;
   /** Bytes of the body that arrived. Undefined if the headers were not complete. */
   readonly bodyBytes: number | undefined;
+  /** Whether these bytes are JSON, so that only Content-Length demands more. */
+  readonly isWholeBody: boolean;
   /** Timeout of a request, in milliseconds. */
   readonly limitMilliseconds: number;
 }
@@ -236,8 +251,18 @@ const FRAMING_ERROR =
 
 const HEAD_ERROR = /^HPE_(?:INVALID_HEADER_TOKEN|CR_EXPECTED|LF_EXPECTED|INVALID_VERSION|INVALID_URL)$/;
 
+/** A request line with any method. */
+const REQUEST_LINE = /^[A-Za-z-]+ \S+ HTTP\/1\.[01]\r?\n/;
+
 /** What the bytes are if they are not an HTTP request. The first rule that applies is used. */
 const CONNECTIONS: readonly Rule<BrokenConnection>[] = [
+  {
+    kind: 'content-length-large',
+    applies: ({ isWholeBody, code = '' }) => isWholeBody && !FRAMING_ERROR.test(code),
+    what: ({ bodyBytes = 0 }) =>
+      `The JSON was complete after ${bodyBytes.toLocaleString('en')} bytes, but the request was not. Content-Length is larger than the body, or the last chunk is missing.`,
+    remedy: 'Let the HTTP client set Content-Length.',
+  },
   {
     kind: 'never-ended',
     applies: (broken) => isTimeout(broken) && broken.bodyBytes === undefined,
@@ -289,6 +314,12 @@ const CONNECTIONS: readonly Rule<BrokenConnection>[] = [
     applies: ({ code = '' }) => HEAD_ERROR.test(code),
     what: 'The request line or a header is not valid HTTP, for example because of a line break in a value.',
     remedy: 'Remove line breaks from the signature before you set it. Base64 tools and openssl add some.',
+  },
+  {
+    kind: 'method',
+    applies: ({ bytes }) => REQUEST_LINE.test(bytes?.toString('latin1') ?? ''),
+    what: 'The method is unknown. It must be POST, in capital letters.',
+    remedy: 'Send POST, not post: the names of methods are case-sensitive. curl -X sends the name as it is.',
   },
   {
     kind: 'not-http',

@@ -97,6 +97,10 @@ export interface JsonForm {
   readonly colon: string;
   /** White space per level, with each value on its own line. @default all on one line */
   readonly indent?: string;
+  /** Whether a value is on one line in spite of `indent`. @default none */
+  readonly isOnOneLine?: (node: JsonNode, level: number) => boolean;
+  /** Inside the braces of an object on one line. @default nothing */
+  readonly padding?: string;
   readonly quote: (text: string) => string;
   /** @default as they were written */
   readonly literals?: Readonly<Record<string, string>>;
@@ -114,7 +118,11 @@ export function writeJson(node: JsonNode, form: JsonForm, level = 0): string {
           ([key, value]) => `${form.quote(key)}${form.colon}${writeJson(value, form, level + 1)}`,
         );
   const [open, close] = node.kind === 'array' ? '[]' : '{}';
-  if (form.indent === undefined || parts.length === 0) return `${open}${parts.join(form.comma)}${close}`;
+  if (form.indent === undefined || parts.length === 0 || form.isOnOneLine?.(node, level)) {
+    const padding = node.kind === 'object' && parts.length > 0 ? (form.padding ?? '') : '';
+    const comma = form.indent === undefined ? form.comma : ', ';
+    return `${open}${padding}${parts.join(comma)}${padding}${close}`;
+  }
   const lineBreak = `\n${form.indent.repeat(level)}`;
   const inner = `${lineBreak}${form.indent}`;
   return `${open}${inner}${parts.join(`${form.comma}${inner}`)}${lineBreak}${close}`;
@@ -161,6 +169,25 @@ const LAYOUTS: readonly (readonly [name: string, layout: Pick<JsonForm, 'comma' 
   ['indented by tabs', { comma: ',', colon: ': ', indent: '\t' }],
 ];
 
+/** Formats of people and formatters, which escape nothing. */
+const FORMATTERS: readonly NamedForm[] = (
+  [
+    ['with spaces inside braces', { comma: ', ', colon: ': ', padding: ' ' }],
+    [
+      'indented by two spaces, with inner values on one line',
+      { comma: ',', colon: ': ', indent: '  ', padding: ' ', isOnOneLine: (_, level) => level > 0 },
+    ],
+    [
+      'indented by two spaces, with inner values on one line and no space inside braces',
+      { comma: ',', colon: ': ', indent: '  ', isOnOneLine: (_, level) => level > 0 },
+    ],
+    [
+      'indented by two spaces, with arrays on one line',
+      { comma: ',', colon: ': ', indent: '  ', isOnOneLine: ({ kind }) => kind === 'array' },
+    ],
+  ] satisfies [string, Omit<JsonForm, 'quote'>][]
+).map(([name, layout]) => [`a formatter ${name}`, { ...layout, quote: JSON.stringify }]);
+
 /** Libraries that write like this by default, by layout and escapes. These forms are the most likely. */
 const WRITERS: Readonly<Record<string, string>> = {
   'without white space': 'JSON.stringify',
@@ -197,7 +224,7 @@ export function jsonForms(): NamedForm[] {
   const sorted = named.map(
     ([writer, form]): NamedForm => [`${writer}, its keys sorted,`, { ...form, isSorted: true }],
   );
-  return [...named, ...sorted];
+  return [...named, ...sorted, ...FORMATTERS];
 }
 
 /** Equal for equal content, however it was written. */

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { catalogue, type EventName, eventNames, isEventName } from '../../../lambda/events/catalogue.ts';
 import { type Problem, parsePayload } from '../../../lambda/events/envelope.ts';
 import { normaliseTimestamp } from '../../../lambda/events/timestamp.ts';
@@ -5,6 +6,7 @@ import { isSlipOf, nearest } from '../../../lib/did-you-mean.ts';
 import { notJson, SEND_JSON_ITSELF } from './body-format.ts';
 import { type Finding, findingsOf, firstFinding, type Rule, risky, wrong } from './finding.ts';
 import { type JsonNode, memberOf, nodesIn, parseJson, shapeOf } from './json.ts';
+import { NO_VALUE } from './signature-values.ts';
 
 /** Bytes above which an event is near the service's limit: for JSON "some 6 MB" (`docs/partner.md`). */
 const NEAR_LIMIT_BYTES = 4 * 1024 * 1024;
@@ -269,6 +271,35 @@ const WHOLE_PAYLOAD: readonly Rule<{ body: Buffer; tree: JsonNode | undefined }>
     remedy: 'Send such a number as a string.',
   },
   {
+    kind: 'id-without-value',
+    applies: ({ tree }) => idsWithoutValue(tree).length > 0,
+    what: ({ tree }) =>
+      `data.${idsWithoutValue(tree)[0]} is a text such as null or undefined, which programs write for a missing value.`,
+    remedy: 'Send the id, or omit the field. A missing value must not become a text.',
+  },
+  {
+    kind: 'placeholder',
+    // A person may have written one within a longer text.
+    grade: ({ tree }) => (hasText(tree, (text) => matchesWhole(PLACEHOLDER, text)) ? 'wrong' : 'risky'),
+    applies: ({ tree }) => hasText(tree, (text) => PLACEHOLDER.test(text)),
+    what: 'A text contains a placeholder that was not replaced, such as {{girl_id}}.',
+    remedy: 'Fill in the template before you sign it. Check the names of its variables.',
+  },
+  {
+    grade: 'risky',
+    kind: 'html-entities',
+    applies: ({ tree }) => hasText(tree, (text) => HTML_ENTITY.test(text)),
+    what: 'A text contains HTML entities, such as &amp; or &eacute;. They are stored and shown like this.',
+    remedy: 'Send plain text. Do not escape it for HTML.',
+  },
+  {
+    grade: 'risky',
+    kind: 'mojibake',
+    applies: ({ tree }) => hasText(tree, isMojibake),
+    what: 'A text was probably decoded with a wrong charset before it was sent: CafÃ© or Caf\uFFFD instead of Café.',
+    remedy: 'Read the text as UTF-8 from its file, database or form. The signature cannot show this.',
+  },
+  {
     grade: 'fine',
     kind: 'bom',
     applies: ({ body, tree }) => tree !== undefined && body.subarray(0, 3).equals(Buffer.from('\uFEFF')),
@@ -278,6 +309,50 @@ const WHOLE_PAYLOAD: readonly Rule<{ body: Buffer; tree: JsonNode | undefined }>
 
 const hasNode = (tree: JsonNode | undefined, test: (node: JsonNode) => boolean) =>
   tree !== undefined && nodesIn(tree).some(test);
+
+const hasText = (tree: JsonNode | undefined, test: (text: string) => boolean) =>
+  hasNode(tree, (node) => node.kind === 'string' && test(node.value));
+
+const ID_FIELDS = new Set(
+  Object.values(catalogue).flatMap(({ data }) =>
+    Object.keys(data.shape).filter((name) => name.endsWith('_id')),
+  ),
+);
+
+function idsWithoutValue(tree: JsonNode | undefined): string[] {
+  const data = memberOf(tree, 'data');
+  return [...ID_FIELDS].filter((name) => {
+    const id = memberOf(data, name);
+    return id?.kind === 'string' && NO_VALUE.test(id.value) && !PLACEHOLDER.test(id.value);
+  });
+}
+
+/** Placeholders of Mustache and Jinja, shells and JavaScript, ERB, Python, and Windows. */
+const PLACEHOLDER =
+  /\{\{[^{}]*\}\}|\$\{[\w.]+\}|<%=?[^<>]*%>|^\{[A-Za-z_]\w*\}$|^\$[A-Za-z_]\w*$|^%[A-Za-z_]\w*%$/;
+
+const matchesWhole = (pattern: RegExp, text: string) => pattern.exec(text)?.[0] === text;
+
+const HTML_ENTITY = /&(?:[a-z][a-z\d]{1,9}|#\d{1,7}|#x[\da-f]{1,6});/i;
+
+/** The bytes of characters of Windows-1252, which contains Latin-1. */
+const BYTES_OF_1252 = new Map(
+  Array.from(new TextDecoder('windows-1252').decode(Uint8Array.from({ length: 256 }, (_, byte) => byte))).map(
+    (character, byte) => [character, byte],
+  ),
+);
+
+/** Whether all characters of a text are bytes of UTF-8, or one was replaced because it could not be decoded. */
+function isMojibake(text: string): boolean {
+  if (text.includes('\uFFFD')) return true;
+  if (!/[^\0-\x7F]/.test(text)) return false;
+  // Latin-1 has control characters where Windows-1252 has others.
+  const bytes = Array.from(text, (character) => {
+    const code = character.charCodeAt(0);
+    return BYTES_OF_1252.get(character) ?? (code < 0x100 ? code : undefined);
+  });
+  return bytes.every((byte) => byte !== undefined) && isUtf8(Uint8Array.from(bytes));
+}
 
 const hasKeyTwice = (entries: readonly (readonly [string, JsonNode])[]) =>
   new Set(entries.map(([key]) => key)).size < entries.length;
@@ -324,7 +399,7 @@ const SKEW: readonly Rule<number>[] = [
     kind: 'timestamp-future',
     applies: (seconds) => seconds > MAX_SKEW_SECONDS,
     what: (seconds) => `timestamp is ${durationOf(seconds)} in the future.`,
-    remedy: 'Set the clock, and use UTC. The newest timestamp wins, so all events until then count as old.',
+    remedy: `Set the clock, and use UTC. The service counts this timestamp as ${MAX_SKEW_SECONDS / 60} minutes after the receipt, so your events may get another order.`,
   },
   {
     grade: 'risky',

@@ -37,6 +37,8 @@ interface Repeat {
   readonly before: Attempt;
   /** Milliseconds since the end of the previous request. 0 if that has not ended. */
   readonly wait: number;
+  /** Whether it and the repeat before it followed failures without a wait that can be compared. */
+  readonly isStorm: boolean;
   /** Whether the sender chose the wait itself, after a failure. */
   readonly isOwnWait: boolean;
   /** The longest earlier wait of this kind, in milliseconds. @default none so far */
@@ -72,8 +74,8 @@ const REPEATS: readonly Rule<Repeat>[] = [
     kind: 'repeat-while-under-way',
     grade: 'risky',
     applies: ({ before }) => before.end === undefined,
-    what: 'The previous request has no answer yet.',
-    remedy: `Wait ${ANSWER_WAIT_SECONDS} s for the answer before you send it again.`,
+    what: 'It was sent before the previous request had an answer.',
+    remedy: `Wait ${ANSWER_WAIT_SECONDS} s for the answer before you send it again. Check that only one worker sends an event.`,
   },
   {
     kind: 'repeat-early',
@@ -85,6 +87,14 @@ const REPEATS: readonly Rule<Repeat>[] = [
       wait < FIRST_WAIT_SECONDS * 1_000 * (1 - JITTER),
     what: ({ wait }) => `The first repeat came too early, after ${seconds(wait)}.`,
     remedy: `${WAIT_LONGER} A test may use shorter waits.`,
+  },
+  {
+    kind: 'repeat-storm',
+    grade: 'wrong',
+    applies: ({ isStorm }) => isStorm,
+    what: ({ wait }) =>
+      `It was repeated again and again without waits: this time after ${seconds(wait)}. Waits must grow.`,
+    remedy: `${WAIT_LONGER} A test may use shorter waits, from ${MIN_COMPARED_WAIT / 1_000} s on.`,
   },
   {
     kind: 'repeat-sooner',
@@ -129,20 +139,28 @@ export function repeatFindings(delivery: Delivery, attempt: Attempt): Finding[] 
 
 function repeatsOf({ number, attempts }: Delivery): Repeat[] {
   let longestBefore: number | undefined;
-  return attempts.slice(1).map(({ at, isSameBytes }, index) => {
-    const before = attempts[index] as Attempt;
+  let isQuickBefore = false;
+  return attempts.slice(1).map(({ at, earliest, isSameBytes }, index) => {
+    const previous = attempts[index] as Attempt;
+    const ended = previous.end?.at ?? at;
+    // A pool may open a connection long before it is used.
+    const isParallel = earliest < ended && at - ended < MIN_COMPARED_WAIT;
+    const before = isParallel ? { ...previous, end: undefined } : previous;
     const wait = before.end === undefined ? 0 : Math.max(0, at - before.end.at);
-    const isOwnWait =
-      hasFailed(before) && retryAfter(before) === 0 && (isAnswered(before) || wait >= MIN_COMPARED_WAIT);
+    const isFree = hasFailed(before) && retryAfter(before) === 0;
+    const isQuick = isFree && wait < MIN_COMPARED_WAIT;
+    const isOwnWait = isFree && (isAnswered(before) || !isQuick);
     const repeat = {
       index: index + 1,
       delivery: number,
       before,
       wait,
+      isStorm: isQuick && isQuickBefore,
       isOwnWait,
       longestBefore,
       isSameBytes,
     };
+    isQuickBefore = isQuick;
     if (isOwnWait) longestBefore = Math.max(wait, longestBefore ?? 0);
     return repeat;
   });
@@ -211,7 +229,7 @@ export function repeatReport(delivery: Delivery): RepeatReport {
 }
 
 function endingText(ending: Ending | undefined): string {
-  if (ending === undefined) return 'The previous request has no answer yet.';
+  if (ending === undefined) return 'The previous request had no answer yet.';
   if (ending === 'cut') return 'The previous request was cut.';
   if (ending === 'gave up') return 'The sender gave up on the previous request.';
   return `The previous request got ${ending}.`;

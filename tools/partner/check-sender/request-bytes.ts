@@ -15,27 +15,30 @@ export class BodyReader {
   #inMemory = 0;
 
   /**
-   * @param onBytes called with the number of bytes so far
+   * @param onBytes called with the number of bytes so far, and the bytes that are kept
    * @returns why a body is not kept: it is too large, or there are too many at the same time
    * @throws if the sender disconnects
    */
   read(
     message: IncomingMessage,
-    onBytes: (count: number) => void,
+    onBytes: (count: number, kept: readonly Buffer[]) => void,
   ): Promise<Buffer | 'too large' | 'too many'> {
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       let count = 0;
       let kept = 0;
       let isRefused = false;
-      const release = () => {
+      const uncount = () => {
         this.#inMemory -= kept;
         kept = 0;
+      };
+      const release = () => {
+        uncount();
         chunks.length = 0;
       };
       message.on('data', (chunk: Buffer) => {
         count += chunk.length;
-        onBytes(count);
+        onBytes(count, chunks);
         if (isRefused) return;
         const isTooLarge = count > BODY_LIMIT_BYTES;
         isRefused = isTooLarge || this.#inMemory + chunk.length > MAX_BYTES_IN_MEMORY;
@@ -55,7 +58,8 @@ export class BodyReader {
       });
       message.on('error', reject);
       message.on('close', () => {
-        release();
+        // The bytes that arrived explain why it broke off.
+        uncount();
         reject(new Error('broken off'));
       });
     });
@@ -80,6 +84,12 @@ const REST_WAIT_MILLISECONDS = 100;
 /** Bytes at the end of a body that are used to find that end in the packet. */
 const OVERLAP_BYTES = 64;
 
+/** Whether a body is a JSON object, and so not truncated. */
+export function isJson(body: Buffer): boolean {
+  const parsed = parsePayload(body);
+  return parsed.kind !== 'unusable' || parsed.problems[0].field !== 'body';
+}
+
 /** Bytes on a connection after the end of a request that are not another request. */
 export class TrailingBytes {
   readonly #message: IncomingMessage;
@@ -103,9 +113,7 @@ export class TrailingBytes {
 
   /** Waits a moment if the body looks truncated. A body that is JSON is complete. */
   async settle(body: Buffer): Promise<void> {
-    const parsed = parsePayload(body);
-    if (parsed.kind === 'unusable' && parsed.problems[0].field === 'body')
-      await sleep(REST_WAIT_MILLISECONDS);
+    if (!isJson(body)) await sleep(REST_WAIT_MILLISECONDS);
   }
 
   /** The bytes after the body. If a packet begins before the body's end, only its rest. */

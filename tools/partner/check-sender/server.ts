@@ -11,7 +11,7 @@ import { diagnose, TOO_LARGE } from './diagnose.ts';
 import { type Finding, wrong } from './finding.ts';
 import { addressFindings, connectionFindings } from './http-findings.ts';
 import { patienceFinding, repeatFindings } from './repeats.ts';
-import { BodyReader, type ParseError, TrailingBytes } from './request-bytes.ts';
+import { BodyReader, isJson, type ParseError, TrailingBytes } from './request-bytes.ts';
 import {
   failureAnswer,
   GATEWAY_TIMEOUT_MILLISECONDS,
@@ -67,6 +67,8 @@ export interface Checker {
 
 interface Connection {
   readonly number: number;
+  /** Milliseconds, of the clock of {@link Delivery}'s attempts. */
+  readonly openedAt: number;
   requests: number;
   /** The request whose body is being read. */
   current: CurrentRequest | undefined;
@@ -77,6 +79,8 @@ interface Connection {
 interface CurrentRequest {
   readonly number: number;
   bytes: number;
+  /** The bytes of the body so far, unless there are too many. */
+  kept: readonly Buffer[];
   isReported: boolean;
 }
 
@@ -103,7 +107,13 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
     const known = connections.get(socket);
     if (known !== undefined) return known;
     connectionCount += 1;
-    const connection = { number: connectionCount, requests: 0, current: undefined, trailing: undefined };
+    const connection: Connection = {
+      number: connectionCount,
+      openedAt: performance.now(),
+      requests: 0,
+      current: undefined,
+      trailing: undefined,
+    };
     connections.set(socket, connection);
     return connection;
   }
@@ -112,7 +122,7 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
     requestCount += 1;
     const connection = connectionOf(message.socket);
     connection.requests += 1;
-    const current: CurrentRequest = { number: requestCount, bytes: 0, isReported: false };
+    const current: CurrentRequest = { number: requestCount, bytes: 0, kept: [], isReported: false };
     connection.current = current;
     const trailing = new TrailingBytes(message);
     connection.trailing = trailing;
@@ -130,9 +140,7 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
     const reportBroken = (findings: readonly Finding[]) =>
       report({ diagnosis: undefined, ending: 'gave up', delivery: undefined, findings });
     try {
-      const body = await bodies.read(message, (bytes) => {
-        current.bytes = bytes;
-      });
+      const body = await bodies.read(message, (bytes, kept) => Object.assign(current, { bytes, kept }));
       if (body === 'too many') {
         message.destroy();
         reportBroken([TOO_MANY_BODIES]);
@@ -153,7 +161,7 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
       if (body.length > 0) earlier.push(hmacSha256(Buffer.from(secret), body));
       if (earlier.length > MAX_EARLIER_SIGNATURES) earlier.shift();
       const own = await serviceAnswer(request, async () => body, secret);
-      const noted = own.outcome === undefined ? undefined : note(sent, own, start, base);
+      const noted = own.outcome === undefined ? undefined : note(sent, own, start, connection);
       const repeats = noted === undefined ? [] : repeatFindings(noted.delivery, noted.attempt);
       const attempt = noted?.delivery.count ?? 0;
       const step: Step = noted === undefined ? { kind: 'ok' } : stepOf(steps, attempt - 1);
@@ -190,7 +198,7 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
     { body, headers }: SentRequest,
     { outcome, response: { status } }: ServiceAnswer,
     at: number,
-    { connection, isReused }: Pick<Verdict, 'connection' | 'isReused'>,
+    { number: connection, openedAt, requests }: Connection,
   ) {
     return deliveries.note({
       at,
@@ -200,7 +208,8 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
       event: outcome?.outcome === 'Accepted' ? (outcome.event as Delivery['event']) : undefined,
       signature: valuesOf(headers, 'x-webhook-signature').join(','),
       connection,
-      isReused,
+      isReused: requests > 1,
+      earliest: requests > 1 ? at : openedAt,
     });
   }
 
@@ -225,6 +234,7 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
       code: error?.code,
       bytes: error?.rawPacket,
       bodyBytes: current?.bytes,
+      isWholeBody: current !== undefined && isJson(Buffer.concat(current.kept)),
       limitMilliseconds: requestTimeoutMilliseconds,
     });
 

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
+import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { type HttpRequest, valuesOf } from '../../../local/gateway/http-message.ts';
-import { SEND_JSON_ALONE, SEND_JSON_ITSELF } from './body-format.ts';
+import { DO_NOT_ESCAPE, SEND_JSON_ALONE, SEND_JSON_ITSELF } from './body-format.ts';
 import { cesu8, compressionOf, inflated, UTF_16 } from './encodings.ts';
 import type { Mistake } from './finding.ts';
 import { type JsonNode, jsonForms, memberOf, parseJson, pythonForm, writeJson } from './json.ts';
@@ -41,6 +42,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
   trimmed: SIGN_WHAT_IS_SENT,
   'line-breaks': 'Send the file as bytes, not as text. With curl, use --data-binary instead of -d.',
   'byte-order-mark': 'Use UTF-8 without a byte order mark, for signing and for sending.',
+  reformatted: SIGN_WHAT_IS_SENT,
+  'html-escaped': DO_NOT_ESCAPE,
+  'signed-path': 'Sign the content of the file, not its name.',
   compressed:
     'Send the body uncompressed. The service verifies the bytes that arrive and does not decompress them.',
   'signed-a-digest': 'Pass the bytes of the body to the HMAC function. It does the hashing.',
@@ -96,6 +100,23 @@ const BYTE_CHANGES: readonly Row<string, string>[] = [
   ],
   ['line-breaks', 'the body without its line breaks', (body) => [body.replaceAll(/\r?\n/g, '')]],
   [
+    'line-breaks',
+    'the text with line breaks, but it was sent without them, as curl -d @file does',
+    withLineBreaks,
+  ],
+  [
+    'reformatted',
+    'the text with other white space at the beginnings or ends of lines',
+    (body) => [
+      // Without the lookbehind, a long run of spaces takes quadratic time.
+      body.replaceAll(/(?<![ \t])[ \t]+$/gm, ''),
+      ...['  ', '    '].flatMap((blanks) => [
+        body.replaceAll(/^\t+/gm, (tabs) => blanks.repeat(tabs.length)),
+        body.replaceAll(/^ +/gm, (indent) => indent.replaceAll(blanks, '\t')),
+      ]),
+    ],
+  ],
+  [
     'byte-order-mark',
     'the body without its byte order mark (EF BB BF)',
     (body) => [body.replace(/^\xEF\xBB\xBF/, '')],
@@ -107,6 +128,50 @@ const BYTE_CHANGES: readonly Row<string, string>[] = [
   ],
   ['cut-at-nul', 'the body up to its first zero byte', (body) => [body.replace(/\0.*/s, '')]],
 ];
+
+/** A string, white space that had a line break before it, or the last brace. */
+const INDENTED = /"[^"\\]*(?:\\.[^"\\]*)*"?|[ \t]{2,}|\t|\}$/g;
+
+/** The possible files of JSON that has lost its line breaks, but not its indentation. */
+function withLineBreaks(body: string): string[] {
+  if (/[\r\n]/.test(body)) return [];
+  return ['\n', '\r\n'].flatMap((lineBreak) => {
+    const text = body.replaceAll(INDENTED, (part) => (part.startsWith('"') ? part : `${lineBreak}${part}`));
+    return [`${text}${lineBreak}`, text];
+  });
+}
+
+/** Common names of a file with an event. */
+const FILES = [...eventNames.map((name) => name.replaceAll(/[._]/g, '-')), ...eventNames].concat(
+  'body data event events file hook input message payload request sample test webhook'.split(' '),
+);
+
+const PATHS = ['', './', '@', '@./', '/tmp/', '@/tmp/'].flatMap((folder) =>
+  FILES.flatMap((name) => ['', '.json', '.txt'].flatMap((end) => [`${folder}${name}${end}`])),
+);
+
+/** What functions for HTML write for a single quotation mark: most, PHP's, Python's. The first leaves it as it is. */
+const APOSTROPHES = ["'", '&#39;', '&#039;', '&#x27;', '&apos;'];
+
+const htmlEscaped = (text: string) =>
+  ['"', '&quot;', '&#34;'].flatMap((quote) =>
+    APOSTROPHES.map((apostrophe) =>
+      text
+        .replaceAll('&', '&amp;')
+        .replaceAll('<', '&lt;')
+        .replaceAll('>', '&gt;')
+        .replaceAll('"', quote)
+        .replaceAll("'", apostrophe),
+    ),
+  );
+
+const htmlUnescaped = (text: string) =>
+  text
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll(/&(?:quot|#34);/g, '"')
+    .replaceAll(/&(?:apos|#0?39|#x27);/g, "'")
+    .replaceAll('&amp;', '&');
 
 const ENCODINGS: readonly Row<string>[] = [
   ['latin-1', 'the text in Latin-1, but it was sent in UTF-8', (text) => [Buffer.from(text, 'latin1')]],
@@ -165,6 +230,11 @@ const WHOLE_BODY: readonly Row<Buffer>[] = [
   ['signed-a-digest', 'the base64 of the body instead of the body', (body) => [body.toString('base64')]],
   ['signed-a-digest', 'the hex digits of the body instead of the body', (body) => [body.toString('hex')]],
   ['signed-nothing', 'an empty text instead of the body', () => ['']],
+  [
+    'signed-path',
+    'the name of a file instead of its content',
+    () => PATHS.flatMap((path) => [path, `${path}\n`]),
+  ],
 ];
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest();
@@ -220,6 +290,8 @@ function* candidates(request: SentRequest, inSignature: readonly string[]): Gene
     timestamp === undefined ? [] : [json.slice(timestamp.start, timestamp.end).replaceAll('"', '')];
   if (tree === undefined) yield* formFields(text);
   else yield* otherJson(json, tree);
+  yield ['html-escaped', 'the text with HTML entities, but it was sent without them', htmlEscaped(text)];
+  yield ['html-escaped', 'the text without HTML entities, but it was sent with them', [htmlUnescaped(text)]];
   yield [
     'signed-with-timestamp',
     'a timestamp and the body together, as other services require',

@@ -20,6 +20,18 @@ const BASE64 = /^[A-Za-z0-9+/_-]{4,}={0,2}$/;
 /** Sizes of blocks, digests and database columns, in bytes. A secret may have been truncated to one of them. */
 const CUT_AFTER = [16, 32, 50, 64, 72, 100, 128];
 
+/** Texts around the name of a setting, in shells and templates. */
+const NAME_SIGNS = [
+  ['', ''],
+  ['$', ''],
+  ['${', '}'],
+  ['$env:', ''],
+  ['%', '%'],
+  ['{{', '}}'],
+  ['{{ ', ' }}'],
+  ['process.env.', ''],
+] as const;
+
 /** Prefix that other services use before a secret in base64. */
 const PREFIX = 'whsec_';
 
@@ -31,7 +43,9 @@ const KEY_REMEDIES: Readonly<Record<string, string>> = {
   'key-white-space': 'Remove white space when you read the secret from a file or variable.',
   'key-quoted': 'Remove the quotation marks. They are not part of the secret.',
   'key-cut': 'Use the whole secret. HMAC accepts a key of any length.',
-  'key-missing': 'Check that the setting with the secret is read. Its value was empty.',
+  'key-twice': 'Set the secret again, once. It was probably pasted twice.',
+  'key-missing': 'Check that the setting with the secret is read. It has no value.',
+  'key-name': 'Use the value of the setting. In single quotation marks, a shell does not replace $NAME.',
   'key-local': 'Sign with the agreed secret, or start this checker with the secret that you use.',
 };
 
@@ -53,6 +67,16 @@ const KEYS: readonly (readonly [
     'key-white-space',
     'the secret followed by a line break, space or zero byte',
     (secret) => ['\n', '\r\n', ' ', '\0'].map((end) => `${secret}${end}`),
+  ],
+  [
+    'key-white-space',
+    'the secret after a space, tab or line break',
+    (secret) => [' ', '\t', '\n', '\r\n'].map((start) => `${start}${secret}`),
+  ],
+  [
+    'key-twice',
+    'the secret twice in a row',
+    (secret) => ['', '\n', ' '].map((sign) => secret + sign + secret),
   ],
   ['key-quoted', 'the secret in quotation marks', (secret) => [`"${secret}"`, `'${secret}'`]],
   ['key-hex-decoded', 'the secret decoded from hex', (secret) => decoded(secret, HEX, 'hex')],
@@ -78,6 +102,8 @@ const KEYS: readonly (readonly [
     `the secret cut off after ${length} bytes`,
     (_, bytes) => [bytes.subarray(0, length)],
   ]),
+  ['key-cut', 'the secret without its last character', (secret) => [secret.slice(0, -1)]],
+  ['key-cut', 'the secret without its first character', (secret) => [secret.slice(1)]],
   ['key-latin-1', 'the secret in Latin-1', (secret) => [Buffer.from(secret, 'latin1')]],
   [
     'key-latin-1',
@@ -92,10 +118,11 @@ const KEYS: readonly (readonly [
   ['key-hashed', 'the SHA-256 of the secret in hex', (_, bytes) => [sha256(bytes).toString('hex')]],
   ['key-case', 'the secret in lower case', (secret) => [secret.toLowerCase()]],
   ['key-case', 'the secret in upper case', (secret) => [secret.toUpperCase()]],
+  ['key-missing', 'empty, or a text such as undefined', () => ['', 'undefined', 'null', 'None', 'nil']],
   [
-    'key-missing',
-    'empty, or the name of a setting instead of its value',
-    () => ['', 'undefined', 'null', 'None', 'nil', 'WEBHOOK_SECRET', '$WEBHOOK_SECRET'],
+    'key-name',
+    'the name of a setting, such as $WEBHOOK_SECRET, instead of its value',
+    () => NAME_SIGNS.map(([before, after]) => `${before}WEBHOOK_SECRET${after}`),
   ],
   ['key-local', 'the secret of the local stack', () => [LOCAL_SECRET]],
 ];

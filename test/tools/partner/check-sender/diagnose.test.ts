@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
+import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { readSamples, sampleBody } from '../../../../events/samples.ts';
 import { LOCAL_SECRET } from '../../../../events/signing.ts';
@@ -112,6 +112,19 @@ const PHP =
 const GO =
   '{"data":{"name":"Café \\u003cA\\u0026B\\u003e \'ü\' 😀 e\u0301 ﬁ","rating":1.0,"shop_id":"shop/1","updated_fields":["name"]},"event":"shop.updated","timestamp":"2026-01-31T09:00:00Z"}';
 
+/** As people and formatters write it. */
+const FILE = `{
+  "timestamp": "2026-01-31T09:00:00Z",
+  "event": "shop.updated",
+  "data": { "shop_id": "shop/1", "name": "Café <A&B> 'ü' 😀 e\u0301 ﬁ", "rating": 1.0, "updated_fields": ["name"] }
+}\n`;
+const PADDED = FILE.replaceAll('\n', '').replaceAll(/ {2}/g, ' ').replace('1.0', '1').replace(/\}$/, ' }');
+const HTML = BODY.replaceAll('&', '&amp;')
+  .replaceAll('<', '&lt;')
+  .replaceAll('>', '&gt;')
+  .replaceAll('"', '&quot;')
+  .replaceAll("'", '&#039;');
+
 /** Each sender makes exactly one mistake on purpose. The test vectors have more. */
 const WRONG_SIGNATURES: readonly Case[] = [
   { kinds: ['json-reserialised'], signature: sign(compact), says: /JSON\.stringify/ },
@@ -130,6 +143,33 @@ const WRONG_SIGNATURES: readonly Case[] = [
   { kinds: ['trimmed'], body: ` ${BODY} `, signature: sign(BODY.trim()) },
   { kinds: ['line-breaks'], body: BODY.replaceAll('\n', '\r\n'), signature: hex },
   { kinds: ['signature-other'], body: BODY.replaceAll('\n', ''), signature: hex },
+  ...['\n', '\r\n'].map((lineBreak): Case => {
+    const file = FILE.replaceAll('\n', lineBreak);
+    return {
+      kinds: ['line-breaks'],
+      body: FILE.replaceAll('\n', ''),
+      signature: sign(file),
+      says: /curl -d @file/,
+    };
+  }),
+  { kinds: ['reformatted'], body: FILE, signature: sign(FILE.replaceAll('  ', '\t')) },
+  { kinds: ['json-reserialised'], body: compact, signature: sign(PADDED), says: /spaces inside braces/ },
+  {
+    kinds: ['json-reserialised'],
+    body: indented(2),
+    signature: sign(FILE),
+    says: /inner values on one line/,
+  },
+  { kinds: ['html-escaped'], signature: sign(HTML), says: /with HTML entities, but it was sent without/ },
+  {
+    kinds: ['html-escaped'],
+    body: HTML,
+    signature: hex,
+    says: /without HTML entities, but it was sent with/,
+  },
+  ...['body.json', '@/tmp/event.json\n', './shop-updated.json'].map(
+    (path): Case => ({ kinds: ['signed-path'], signature: sign(path) }),
+  ),
   { kinds: ['byte-order-mark'], body: `\uFEFF${BODY}`, signature: hex },
   { kinds: ['byte-order-mark'], signature: sign(`\uFEFF${BODY}`) },
   { kinds: ['latin-1'], signature: sign(Buffer.from(Buffer.from(BODY).toString('latin1'))) },
@@ -186,6 +226,12 @@ const WRONG_SIGNATURES: readonly Case[] = [
   { kinds: ['key-quoted'], signature: sign(BODY, `"${SECRET}"`) },
   { kinds: ['key-case'], signature: sign(BODY, SECRET.toLowerCase()) },
   { kinds: ['key-missing'], signature: sign(BODY, '') },
+  ...['$WEBHOOK_SECRET', `$${'{WEBHOOK_SECRET}'}`, '{{WEBHOOK_SECRET}}', '%WEBHOOK_SECRET%'].map(
+    (name): Case => ({ kinds: ['key-name'], signature: sign(BODY, name), says: /instead of its value/ }),
+  ),
+  { kinds: ['key-white-space'], signature: sign(BODY, ` ${SECRET}`), says: /after a space/ },
+  { kinds: ['key-twice'], signature: sign(BODY, `${SECRET}${SECRET}`) },
+  { kinds: ['key-cut'], signature: sign(BODY, SECRET.slice(0, -1)), says: /without its last character/ },
   { kinds: ['key-local'], signature: sign(BODY, LOCAL_SECRET) },
   { kinds: ['json-reserialised', 'key-white-space'], signature: sign(compact, `${SECRET}\n`) },
   { kinds: ['signature-missing'], headers: unsigned },
@@ -209,6 +255,10 @@ const WRONG_SIGNATURES: readonly Case[] = [
     says: /covers the compressed bytes/,
   },
   { kinds: ['compressed'], body: gzipSync(BODY), signature: hex, says: /was compressed \(gzip\) afterwards/ },
+  ...[deflateSync(BODY), deflateRawSync(BODY)].map(
+    (body): Case => ({ kinds: ['compressed'], body, signature: hex, says: /was compressed \(deflate\)/ }),
+  ),
+  { kinds: ['compressed'], body: deflateSync(BODY), says: /covers the compressed bytes/ },
   {
     kinds: ['json-twice'],
     body: ascii(JSON.stringify(BODY)),
@@ -343,6 +393,8 @@ const event = (fields: Readonly<Record<string, unknown>>) =>
   JSON.stringify({ event: 'shop.updated', data: { shop_id: 'shop-1' }, timestamp: TIMESTAMP, ...fields });
 const at = (timestamp: unknown) => event({ timestamp });
 const named = (name: string) => event({ event: name, data: { id: 1 } });
+/** Decoded with the wrong charset. */
+const latin1 = (text: string) => Buffer.from(text).toString('latin1');
 const review = (fields: object) => event({ event: 'review.posted', data: { review_id: 'x', ...fields } });
 
 /** Signed correctly, and answered 400 unless another status is given. */
@@ -360,7 +412,12 @@ const WRONG_PAYLOADS: readonly Case[] = [
   { kinds: ['timestamp-missing'], body: at(null) },
   { kinds: ['timestamp-other'], body: at('yesterday') },
   { kinds: ['field-missing'], body: at(undefined), says: /timestamp is missing\./ },
-  { kinds: ['timestamp-future'], body: at('2026-01-31T10:00:00Z'), status: 200, says: /60 minutes/ },
+  {
+    kinds: ['timestamp-future'],
+    body: at('2026-01-31T10:00:00Z'),
+    status: 200,
+    says: /60 minutes.*counts this timestamp as 5 minutes after the receipt/,
+  },
   { kinds: ['timestamp-past'], body: at('2026-01-28T09:00:00Z'), status: 200, says: /3 days/ },
   { kinds: ['field-misnamed'], body: event({ event: undefined, Event: 'x' }), says: /has a similar name/ },
   { kinds: ['field-empty'], body: event({ event: '' }) },
@@ -441,6 +498,7 @@ const WRONG_PAYLOADS: readonly Case[] = [
   { kinds: ['json-twice'], body: JSON.stringify(event({})) },
   { kinds: ['json-no-object'], body: 'null' },
   { kinds: ['body-empty'], body: '' },
+  { kinds: ['html-escaped'], body: event({}).replaceAll('"', '&quot;') },
   { kinds: ['form-encoded'], body: 'event=shop.updated&timestamp=1' },
   { kinds: ['body-xml'], body: '<?xml version="1.0"?><event/>' },
   { kinds: ['body-python'], body: "{'event': 'shop.updated', 'data': {}}" },
@@ -464,6 +522,29 @@ const WRONG_PAYLOADS: readonly Case[] = [
     body: event({}).replace('{', '{"sequence":12345678901234567890,'),
     status: 200,
   },
+  ...['null', 'undefined', 'None', '[object Object]'].map(
+    (id): Case => ({
+      kinds: ['id-without-value'],
+      body: event({ data: { shop_id: id } }),
+      status: 200,
+      says: /data\.shop_id is a text such as null/,
+    }),
+  ),
+  ...['{{shop_id}}', `$${'{shop_id}'}`, '%SHOP_ID%', '<%= id %>'].map(
+    (id): Case => ({ kinds: ['placeholder'], body: event({ data: { shop_id: id } }), status: 200 }),
+  ),
+  ...['Caf&eacute;', 'A &amp; B', 'it&#39;s'].map(
+    (comment): Case => ({ kinds: ['html-entities'], body: review({ comment }), status: 200 }),
+  ),
+  ...[
+    latin1('Café'),
+    latin1('さくら'),
+    latin1('☕').replace('\x98', '˜').replace('\x95', '•'),
+    'Caf\uFFFD',
+  ].map((comment): Case => ({ kinds: ['mojibake'], body: review({ comment }), status: 200 })),
+  ...['»Spaß«', 'CAFÉ “É”', 'さくら & Co; 5 < 6', 'Null & Void', '100 %', 'AT&T;', 'für $5 {a}', 'true'].map(
+    (comment): Case => ({ kinds: [], body: review({ comment }), status: 200 }),
+  ),
   { kinds: ['bom'], body: `\uFEFF${event({})}`, status: 200 },
   {
     kinds: ['field-wrong', 'body-near-limit'],
@@ -519,6 +600,9 @@ const WRONG_REQUESTS: readonly Case[] = [
   { kinds: [], headers: typed('application/json; charset=UTF-8') },
   { kinds: ['content-type-charset'], headers: typed('application/json; charset=iso-8859-1') },
   { kinds: ['content-type-twice'], headers: [host, json, json, signed] },
+  { kinds: ['content-encoding'], headers: signedWith('Content-Encoding', 'gzip'), says: /is compressed/ },
+  { kinds: ['content-encoding-other'], headers: signedWith('Content-Encoding', 'utf-8'), says: /charset/ },
+  { kinds: [], headers: signedWith('Content-Encoding', 'identity') },
   { kinds: ['expect-other'], headers: signedWith('Expect', 'foo') },
   { kinds: ['head-too-large'], headers: signedWith('Cookie', 'c'.repeat(11_000)) },
   { kinds: ['secret-sent'], headers: signedWith('X-Api-Key', SECRET) },
@@ -552,6 +636,7 @@ function delivery(failed: readonly Failure[]): Delivery {
     const end: End = { how, at: at + ANSWERED_AFTER * 1_000, ...rest };
     attempts.push({
       at,
+      earliest: at,
       status: 200,
       end,
       connection: 1,
@@ -574,10 +659,12 @@ const judged = (repeated: Delivery) =>
 
 const EARLY = 'risky repeat-early';
 const SOONER = 'wrong repeat-sooner';
+const STORM = 'wrong repeat-storm';
 const STEADY = 'risky repeat-steady';
 
 describe('the waits of a sender', () => {
   const cuts = failures(1.7, 0.9, 0.7).map((failure) => ({ ...failure, how: 'cut' as const }));
+  const storm = failures(0, 0).map((failure) => ({ ...failure, how: 'cut' as const }));
   const clientRepeat: Failure[] = [{ wait: 10 }, { wait: 0.01, how: 'cut' }, { wait: 20 }];
   const longer: Failure[] = [{ wait: 60, retryAfterSeconds: 60 }, { wait: 10 }, { wait: 20 }];
   const tooShort: Failure[] = [{ wait: 10 }, { wait: 20, retryAfterSeconds: 60 }, { wait: 20 }];
@@ -604,11 +691,12 @@ describe('the waits of a sender', () => {
     { what: 'nearly equal', failed: failures(12.5, 7.5), findings: [[], [STEADY]], backOff: 'steady' },
     { what: 'of a fast test', failed: failures(1, 2, 4), findings: [[EARLY], [], []], backOff: 'growing' },
     {
-      what: 'too short to compare',
-      failed: failures(0.04, 0.02),
-      findings: [[EARLY], []],
+      what: 'of a storm, too short to compare',
+      failed: failures(0.04, 0.02, 0.05, 1),
+      findings: [[EARLY], [STORM], [STORM], []],
       backOff: undefined,
     },
+    { what: 'of a storm after cuts', failed: storm, findings: [[], [STORM]], backOff: undefined },
     { what: 'after cuts', failed: cuts, findings: [[], [SOONER], [SOONER]], backOff: 'shrinking' },
     {
       what: 'with a repeat of the HTTP client',

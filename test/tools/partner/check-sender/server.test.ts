@@ -200,6 +200,11 @@ describe('any input gets a verdict, and the server continues', () => {
     },
     { kinds: ['framing'], parts: [head('Transfer-Encoding: chunked'), 'zz\r\n'], answer: / 400 / },
     { kinds: ['malformed-head'], parts: [head('X-Webhook-Signature: abc\r\ndef', closing)], answer: / 400 / },
+    {
+      kinds: ['method'],
+      parts: [head(signed, length, closing).replace('POST', 'post'), BODY],
+      answer: / 400 /,
+    },
     { kinds: ['method'], parts: ['CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n'], answer: / 404 / },
   ])('$kinds', async ({ parts, answer, kinds }) => {
     const started = await start();
@@ -220,11 +225,17 @@ describe('any input gets a verdict, and the server continues', () => {
       parts: [head('Content-Length: 100'), '12345'],
       says: /5 bytes of its body arrived/,
     },
-  ])('$what: it is reported after the time limit', async ({ parts, says }) => {
+    {
+      what: 'a body shorter than its Content-Length',
+      kind: 'content-length-large',
+      parts: [head(signed, `Content-Length: ${BODY.length + 5}`), BODY],
+      says: new RegExp(`JSON was complete after ${BODY.length} bytes, but the request was not`),
+    },
+  ])('$what: it is reported after the time limit', async ({ parts, says, kind = 'never-ended' }) => {
     const started = await start([], 500);
     expect(await raw(started, ...parts)).toMatch(/^HTTP\/1.1 408/);
     const { findings } = await verdict(started);
-    expect(findings).toMatchObject([{ kind: 'never-ended', what: expect.stringMatching(says) }]);
+    expect(findings).toMatchObject([{ kind, what: expect.stringMatching(says) }]);
     await sleep(50);
     expect(started.verdicts).toHaveLength(1);
   });
@@ -280,16 +291,21 @@ describe('any input gets a verdict, and the server continues', () => {
     expect(isRightInAll(started.tally.summary(started.checker.deliveries(), true))).toBe(true);
   });
 
-  test('a body that breaks off is reported', async () => {
-    const started = await start();
-    const socket = await open(started);
-    socket.write(`${head('Content-Length: 100')}12345`);
-    await sleep(50);
-    socket.destroy();
-    const { findings } = await verdict(started);
-    expect(findings).toEqual([
-      expect.objectContaining({ kind: 'broken-off', what: expect.stringContaining('after 5 bytes') }),
-    ]);
+  test.each([
+    { kind: 'broken-off', body: '12345', says: 'after 5 bytes' },
+    { kind: 'content-length-large', body: BODY, says: `complete after ${BODY.length} bytes` },
+  ])('a body that breaks off is reported: $kind', async ({ kind, body, says }) => {
+    for (const end of ['destroy', 'resetAndDestroy', 'end'] as const) {
+      const started = await start();
+      const socket = await open(started);
+      socket.write(`${head('Content-Length: 1000')}${body}`);
+      await sleep(50);
+      socket[end]();
+      const { findings } = await verdict(started);
+      expect(findings).toEqual([expect.objectContaining({ kind, what: expect.stringContaining(says) })]);
+      socket.destroy();
+      await started.checker.close();
+    }
   });
 
   test('too many connections are reported once, not each', async () => {
@@ -534,6 +550,34 @@ describe('it reports of a repeat', () => {
     }
     expect(kindsOf(await verdict(started, bodies.length))).toEqual(kinds);
   });
+});
+
+test.each(['ok', '500,500,ok'])(
+  'requests in parallel are not called repeats of answered ones: %s',
+  async (steps) => {
+    const started = await start(parseSteps(steps));
+    await Promise.all([open(started), open(started)]).then((sockets) => {
+      for (const socket of sockets) socket.write(`${head(signed, `Content-Length: ${BODY.length}`)}${BODY}`);
+    });
+    await verdict(started, 2);
+    expect(started.verdicts.map(kindsOf)).toEqual([[], ['repeat', 'repeat-while-under-way']]);
+  },
+);
+
+test('of requests in parallel, one that is accepted is enough', async () => {
+  const started = await start(parseSteps('slow=300ms,500'));
+  const [first] = await Promise.all([post(started), sleep(100).then(() => post(started))]);
+  expect(first?.status).toBe(200);
+  await verdict(started, 2);
+  expect(started.tally.summary(started.checker.deliveries())).toMatchObject({ unrepeated: 0 });
+});
+
+test('a retry storm is wrong', async () => {
+  const started = await start(parseSteps('500,500,500,ok'));
+  for (let count = 0; count < 4; count += 1) await post(started);
+  await verdict(started, 4);
+  expect(kindsOf(started.verdicts[3] as Verdict)).toEqual(['repeat', 'repeat-storm']);
+  expect(isRightInAll(started.tally.summary(started.checker.deliveries()))).toBe(false);
 });
 
 test('another event with the same data is not a repeat while the first is under way', async () => {
