@@ -83,11 +83,37 @@ describe('the tools of .ci/check-api that check our interface descriptions', () 
   });
 });
 
-test('the lint rejects imports in the wrong direction and cycles, also of types', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-imports-'));
-  try {
-    await copyFile('biome.json', join(folder, 'biome.json'));
-    await symlink(resolve('node_modules'), join(folder, 'node_modules'));
+describe('the lint', () => {
+  /** What it reports about these files: path and rule. */
+  async function findings(files: Readonly<Record<string, string>>): Promise<string[]> {
+    const folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-lint-'));
+    try {
+      await copyFile('biome.json', join(folder, 'biome.json'));
+      await mkdir(join(folder, 'tools/dev'), { recursive: true });
+      await symlink(resolve('tools/dev/lint'), join(folder, 'tools/dev/lint'));
+      await symlink(resolve('node_modules'), join(folder, 'node_modules'));
+      for (const [file, text] of Object.entries(files)) {
+        await mkdir(dirname(join(folder, file)), { recursive: true });
+        await writeFile(join(folder, file), text);
+      }
+      const report = await new Promise<string>((done) => {
+        const biome = resolve('node_modules/@biomejs/biome/bin/biome');
+        execFile(process.execPath, [biome, 'lint', '--reporter=json', '.'], { cwd: folder }, (_, out) =>
+          done(out),
+        );
+      });
+      return JSON.parse(report)
+        .diagnostics.map(
+          ({ category, location }: { category: string; location: { path: string } }) =>
+            `${location.path} ${category}`,
+        )
+        .sort();
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  }
+
+  test('rejects imports in the wrong direction and cycles, also of types', async () => {
     const files = {
       'lambda/one.ts': "export const load = () => import('../local/three.ts');\n",
       'lib/two.ts': "export { three } from '../tools/stage/three.ts';\n",
@@ -97,29 +123,35 @@ test('the lint rejects imports in the wrong direction and cycles, also of types'
       'lambda/a.ts': "import type { B } from './b.ts';\nexport interface A {\n  b: B;\n}\n",
       'lambda/b.ts': "import type { A } from './a.ts';\nexport interface B {\n  a: A;\n}\n",
     };
-    for (const [file, text] of Object.entries(files)) {
-      await mkdir(dirname(join(folder, file)), { recursive: true });
-      await writeFile(join(folder, file), text);
-    }
-    const report = await new Promise<string>((done) => {
-      const biome = resolve('node_modules/@biomejs/biome/bin/biome');
-      execFile(process.execPath, [biome, 'lint', '--reporter=json', '.'], { cwd: folder }, (_, out) =>
-        done(out),
-      );
-    });
-    const found = JSON.parse(report).diagnostics.map(
-      ({ category, location }: { category: string; location: { path: string } }) =>
-        `${location.path} ${category}`,
-    );
-    expect(found.sort()).toEqual([
+    expect(await findings(files)).toEqual([
       'lambda/a.ts lint/suspicious/noImportCycles',
       'lambda/b.ts lint/suspicious/noImportCycles',
       'lambda/one.ts lint/style/noRestrictedImports',
       'lib/two.ts lint/style/noRestrictedImports',
     ]);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  });
+
+  test('rejects a promise that is returned from a scope with `using` before it is done', async () => {
+    const scope = (rest: string, declaration = 'await using file = open();') =>
+      `export async function run() {\n  ${declaration}\n  ${rest}\n}\n`;
+    const files = {
+      'rejected/call.ts': scope('return write(file);'),
+      'rejected/cast.ts': scope('return write(file) as Promise<void>;'),
+      'rejected/choice.ts': scope('return file.empty ? undefined : write(file);'),
+      'rejected/default.ts': scope('return file.written ?? write(file);'),
+      'rejected/nested.ts': scope('if (file.empty) {\n    return write(file);\n  }'),
+      'rejected/promise.ts': scope('return new Promise(() => write(file));'),
+      'rejected/typed.ts': scope('return write(file);', 'await using file: File = open();'),
+      'rejected/using.ts': scope('return write(file);', 'using file = open();'),
+      'accepted/await.ts': scope('return await write(file);'),
+      'accepted/function.ts': scope('await all(() => {\n    return write(file);\n  });'),
+      'accepted/other.ts': scope('return write(file);', 'const file = open();'),
+      'accepted/outside.ts': `export function run() {\n  return all(async () => {\n    await using file = open();\n    await write(file);\n  });\n}\n`,
+      'accepted/value.ts': scope('return { size: size(file) };'),
+    };
+    const rejected = Object.keys(files).filter((file) => file.startsWith('rejected/'));
+    expect(await findings(files)).toEqual(rejected.map((file) => `${file} plugin`));
+  });
 });
 
 describe('npm', () => {

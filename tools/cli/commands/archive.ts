@@ -53,7 +53,7 @@ on('export', 'Writes records as JSON lines. They contain the payloads, which are
       await using destination = new Destination(output);
       // Standard output is for the records, so messages go to standard error.
       const aside = { ...operation, printLine: console.error };
-      return exportRecords(aside, filter, { payloads, write: (line) => destination.write(line) });
+      return await exportRecords(aside, filter, { payloads, write: (line) => destination.write(line) });
     });
   });
 

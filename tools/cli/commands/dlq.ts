@@ -89,7 +89,7 @@ export function dlqCommand(runOperation: RunOperation) {
         await using destination = new Destination(output);
         // Standard output is only for the exported lines.
         const aside = { ...operation, printLine: console.error };
-        return exportMessages(aside, queue, (line) => destination.write(line));
+        return await exportMessages(aside, queue, (line) => destination.write(line));
       }),
     );
   return command;

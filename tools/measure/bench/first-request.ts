@@ -124,7 +124,8 @@ export async function startTimeline({ rounds, onProgress, signal }: TimelineOpti
   const parts = steps.filter(({ at }) => at === undefined).toSorted((one, other) => other.took - one.took);
   const timeline = steps.filter(({ at }) => at !== undefined).toSorted(byEnd);
   const evaluation = timeline.findIndex(({ name }) => name === EVALUATION);
-  return timeline.toSpliced(evaluation + 1, 0, ...parts.slice(0, PARTS));
+  timeline.splice(evaluation + 1, 0, ...parts.slice(0, PARTS));
+  return timeline;
 }
 
 const byEnd = (one: Step, other: Step) => (one.at ?? 0) - (other.at ?? 0);

@@ -7,6 +7,7 @@ import { Destination } from '../../../../tools/cli/terminal/files.ts';
 import { exportRecords } from '../../../../tools/stage/archive/export.ts';
 import { idOption, type RecordFilter } from '../../../../tools/stage/archive/filter.ts';
 import { list } from '../../../../tools/stage/archive/list.ts';
+import { recordFileHandles } from '../../../support/file-handles.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Project } from '../../cli/commands/project.ts';
 import { Operator } from '../queues/support.ts';
@@ -231,6 +232,16 @@ describe('from the command line', () => {
     await expect(new Destination(folder).write('')).rejects.toThrow(`${folder} is a folder, not a file`);
     const nowhere = new Destination(`${folder}/none/file`);
     await expect(nowhere.write('')).rejects.toThrow(`No folder ${folder}/none`);
+  });
+
+  test('an export closes its file before it ends', async () => {
+    await putRecords(operator.stack, objectKey('a'), [RECORD]);
+    const file = operator.path('closed.jsonl');
+    const opened = recordFileHandles();
+    const typed = ['archive', 'export', 'shop.updated', '--output', file, '--outputs', operator.outputsFile];
+    expect(await project.type(typed)).toMatchObject({ code: 0 });
+    expect(opened()).toEqual(['closed']);
+    expect(await readFile(file, 'utf8')).toBe(archiveLine(RECORD));
   });
 
   test('forget is refused before it searches if nobody can confirm; --yes confirms', async () => {

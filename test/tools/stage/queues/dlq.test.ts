@@ -12,6 +12,7 @@ import { reasonOf, walk } from '../../../../tools/stage/queues/messages.ts';
 import { findQueue } from '../../../../tools/stage/queues/queue.ts';
 import { type WaitingMessage, waitingMessages } from '../../../../tools/stage/queues/waiting-messages.ts';
 import { eventually } from '../../../support/eventually.ts';
+import { recordFileHandles } from '../../../support/file-handles.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Project } from '../../cli/commands/project.ts';
 import { DEAD, Operator, replied, shopUpdated } from './support.ts';
@@ -426,6 +427,16 @@ describe('export', () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     await expect(new Destination(file).write('other\n')).rejects.toThrow(`${file} exists already`);
     expect(await readFile(file, 'utf8')).toBe('line\n');
+  });
+
+  test('closes its file before it ends', async () => {
+    await operator.put(dead, shopUpdated('shop-1'), DEAD);
+    const file = operator.path('closed.jsonl');
+    const opened = recordFileHandles();
+    const typed = ['dlq', 'export', 'shop.updated', '--output', file, '--outputs', operator.outputsFile];
+    expect(await project.type(typed)).toMatchObject({ code: 0 });
+    expect(opened()).toEqual(['closed']);
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ body: shopUpdated('shop-1') });
   });
 
   test('returns the messages if its reader ends early', async () => {
