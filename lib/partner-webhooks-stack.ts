@@ -2,16 +2,11 @@ import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps } from 'aws-
 import type { Construct } from 'constructs';
 import { catalogue, eventNames } from '../lambda/events/catalogue.ts';
 import { pascalCase } from '../lambda/events/event-names.ts';
+import { ACCEPTED } from '../lambda/log-messages.ts';
 import { Alarms } from './alarms/alarms.ts';
 import { certificateLink, dashboardLink, logLink, queueLink } from './alarms/console-links.ts';
-import {
-  acceptedPattern,
-  countLines,
-  eventLagLines,
-  logMetrics,
-  messagePattern,
-  metricsUnder,
-} from './alarms/log-metrics.ts';
+import { countLines, eventLagLines, logMetrics, metricsUnder } from './alarms/log-metrics.ts';
+import { acceptedPattern, messagePattern } from './alarms/log-patterns.ts';
 import { WebhookApi } from './api/webhook-api.ts';
 import { Archive } from './archive/archive.ts';
 import { ArchiveQueries } from './archive/archive-queries.ts';
@@ -170,7 +165,7 @@ export class PartnerWebhooksStack extends Stack {
       alarms.add(this, 'Lag', {
         metricsOf: logMetrics(this),
         setting: milliseconds(config.lagAfter),
-        links: [logLink(logGroup, messagePattern('Accepted'))],
+        links: [logLink(logGroup, messagePattern(ACCEPTED))],
       });
     }
     for (const pipeline of pipelines) {

@@ -8,6 +8,7 @@ import type { EffectOutcome } from '../effects/event-order.ts';
 import { tableKey } from '../effects/table-key.ts';
 import { describeError, errorText } from '../errors.ts';
 import type { EventName } from '../events/catalogue.ts';
+import { BURY_FAILED, DEAD_LETTERED, FAILED, HIDE_FAILED, NOT_ARCHIVED, PROCESSED } from '../log-messages.ts';
 import { isOutage } from '../outage.ts';
 import { MAX_ATTRIBUTE_LENGTH } from '../queue/message.ts';
 import { count, functionVersion, logger } from '../telemetry.ts';
@@ -131,7 +132,7 @@ export function consume<Name extends EventName>(
     // The receiver's clock may differ from this one.
     const latencyMs = Math.max(0, Date.now() - Date.parse(receivedAt));
     recordLog.info(outcome, { latencyMs });
-    if (outcome !== 'Processed') await count(outcome, { event: name });
+    if (outcome !== PROCESSED) await count(outcome, { event: name });
   }
 
   /**
@@ -149,27 +150,27 @@ export function consume<Name extends EventName>(
     if (facts.attempt === 1 && !isOutage(error)) await count('VersionError', { version: functionVersion });
     const described = await describeError(error);
     if (isPermanent(error) || facts.attempt >= maxReceives) {
-      recordLog.error('DeadLettered', described);
-      await count('DeadLettered', { event: name });
+      recordLog.error(DEAD_LETTERED, described);
+      await count(DEAD_LETTERED, { event: name });
       const failureReason = errorText(described).slice(0, MAX_ATTRIBUTE_LENGTH);
       // If this fails the message comes back, and after its last receive SQS moves it.
-      const isMoved = await succeeds('BuryFailed', () => source.sendToDeadLetterQueue(record, failureReason));
-      return isMoved ? archiveRecord(message, 'DeadLettered', { ...read, failureReason }) : undefined;
+      const isMoved = await succeeds(BURY_FAILED, () => source.sendToDeadLetterQueue(record, failureReason));
+      return isMoved ? archiveRecord(message, DEAD_LETTERED, { ...read, failureReason }) : undefined;
     }
     const seconds = retryDelaySeconds(error, facts.attempt, source.firstRetryDelay);
-    recordLog.warn('Failed', { ...described, retryInSeconds: seconds });
-    await count('Failed', { event: name });
+    recordLog.warn(FAILED, { ...described, retryInSeconds: seconds });
+    await count(FAILED, { event: name });
     // If this fails the message comes back after the queue's visibility timeout.
-    await succeeds('HideFailed', () => source.delayRetry(record, seconds));
+    await succeeds(HIDE_FAILED, () => source.delayRetry(record, seconds));
     return undefined;
   }
 
   async function settleUnarchived(message: Message, record: ArchiveRecord, error: Error): Promise<Settled> {
-    if (record.outcome !== 'DeadLettered') {
+    if (record.outcome !== DEAD_LETTERED) {
       return settleFailure(message, error, Math.min(MAX_UNARCHIVED_RECEIVES, source.maxReceives));
     }
-    recordLog.warn('NotArchived', await describeError(error));
-    await count('NotArchived');
+    recordLog.warn(NOT_ARCHIVED, await describeError(error));
+    await count(NOT_ARCHIVED);
     return record;
   }
 
@@ -202,7 +203,10 @@ export function consume<Name extends EventName>(
 }
 
 /** @returns false if the call failed, which is logged and counted */
-async function succeeds(failure: 'BuryFailed' | 'HideFailed', call: () => Promise<void>): Promise<boolean> {
+async function succeeds(
+  failure: typeof BURY_FAILED | typeof HIDE_FAILED,
+  call: () => Promise<void>,
+): Promise<boolean> {
   try {
     await call();
     return true;

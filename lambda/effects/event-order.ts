@@ -1,5 +1,6 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { normaliseTimestamp } from '../events/timestamp.ts';
+import type { DUPLICATE, PROCESSED, STALE } from '../log-messages.ts';
 import { isRepair, type Replay } from '../queue/replay.ts';
 
 /**
@@ -7,7 +8,7 @@ import { isRepair, type Replay } from '../queue/replay.ts';
  * version is stored. `Stale`: a newer version is stored. This event may have been processed before that one. The words
  * are also the names of log messages and metrics.
  */
-export type EffectOutcome = 'Processed' | 'Stale' | 'Duplicate';
+export type EffectOutcome = typeof PROCESSED | typeof STALE | typeof DUPLICATE;
 
 /** How far the partner's clock may be ahead of ours, in milliseconds (decision D8). */
 const CLOCK_TOLERANCE = 5 * 60_000;

@@ -3,6 +3,7 @@ import type { Context } from 'aws-lambda';
 import { clientSettings } from '../aws-clients.ts';
 import { recordLog } from '../consumer/record-log.ts';
 import { requireEnvironment } from '../environment.ts';
+import { POSSIBLY_REPEATED } from '../log-messages.ts';
 import { stringAttribute } from '../queue/message.ts';
 import { count } from '../telemetry.ts';
 import type { EffectOutcome } from './event-order.ts';
@@ -56,8 +57,8 @@ export async function publish(
   );
   if (($metadata.attempts ?? 1) > 1) {
     // SNS may also have accepted the attempt that got no answer. It offers no way to find out.
-    recordLog.warn('PossiblyRepeated');
-    await count('PossiblyRepeated', { event });
+    recordLog.warn(POSSIBLY_REPEATED);
+    await count(POSSIBLY_REPEATED, { event });
   }
   return 'Processed';
 }

@@ -5,6 +5,7 @@ import middy from '@middy/core';
 import { clientSettings, connections } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { describeError } from '../errors.ts';
+import { ACCEPTED, CACHED_SECRET_USED, REJECTED, SERVER_ERROR } from '../log-messages.ts';
 import { isOutage } from '../outage.ts';
 import { count, functionVersion, logger } from '../telemetry.ts';
 import type { Answer } from './answers.ts';
@@ -37,8 +38,7 @@ const secrets = new WebhookSecrets({
   secretId: WEBHOOK_SECRET_ARN,
   gracePeriod: Number(SECRET_GRACE_SECONDS) * 1000,
   onUnreadable: () => countUnlessProbe('SecretUnreadable'),
-  onStale: async (error) =>
-    logger.warn('Cannot read the secret; using the cached one', await describeError(error)),
+  onStale: async (error) => logger.warn(CACHED_SECRET_USED, await describeError(error)),
   onWhiteSpace: () =>
     logger.warn(
       'The stored secret begins or ends with white space, which is used as part of it. Was it pasted?',
@@ -54,14 +54,14 @@ async function report({ outcome, ...facts }: Outcome, { sourceIp }: WebhookReque
     logger.info('SmokeTest', { outcome, ...facts });
     return;
   }
-  if (outcome === 'Rejected') logger.warn(outcome, { ...facts, sourceIp });
+  if (outcome === REJECTED) logger.warn(outcome, { ...facts, sourceIp });
   else logger.info(outcome, facts);
-  if (outcome !== 'Accepted') await count(outcome, 'reason' in facts ? { reason: facts.reason } : {});
+  if (outcome !== ACCEPTED) await count(outcome, 'reason' in facts ? { reason: facts.reason } : {});
 }
 
 async function reportError(error: unknown): Promise<void> {
-  logger.error('ServerError', await describeError(error));
-  await countUnlessProbe('ServerError');
+  logger.error(SERVER_ERROR, await describeError(error));
+  await countUnlessProbe(SERVER_ERROR);
   if (!isOutage(error)) await countUnlessProbe('VersionError', { version: functionVersion });
 }
 

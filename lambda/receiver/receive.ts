@@ -1,5 +1,6 @@
 import { type PartnerEvent, parsePayload } from '../events/envelope.ts';
 import { sha256Hex } from '../hash.ts';
+import { ACCEPTED, PARKED, REJECTED, UNUSABLE } from '../log-messages.ts';
 import type { RejectionReason } from '../metric-names.ts';
 import { type Answer, accepted, invalidSignature, refused, serverError, unusableEvent } from './answers.ts';
 import type { Delivery, EventQueues } from './event-queues.ts';
@@ -9,10 +10,10 @@ import type { WebhookSecrets } from './webhook-secrets.ts';
 
 /** The outcome of a request. Each is a log line, and some are a metric. */
 export type Outcome =
-  | { readonly outcome: 'Accepted'; readonly event: string; readonly lagMs: number }
-  | { readonly outcome: 'Parked' }
-  | { readonly outcome: 'Unusable'; readonly fields: readonly string[] }
-  | { readonly outcome: 'Rejected'; readonly reason: RejectionReason };
+  | { readonly outcome: typeof ACCEPTED; readonly event: string; readonly lagMs: number }
+  | { readonly outcome: typeof PARKED }
+  | { readonly outcome: typeof UNUSABLE; readonly fields: readonly string[] }
+  | { readonly outcome: typeof REJECTED; readonly reason: RejectionReason };
 
 export interface ReceiverParts {
   readonly secrets: Pick<WebhookSecrets, 'matchesAny'>;
@@ -41,7 +42,7 @@ export function createReceiver({ secrets, queues, identify, report, reportError 
 
     const reason = await rejectionReason(request);
     if (reason !== undefined) {
-      await report({ outcome: 'Rejected', reason }, request);
+      await report({ outcome: REJECTED, reason }, request);
       return refused(invalidSignature, requestId);
     }
 
@@ -49,13 +50,13 @@ export function createReceiver({ secrets, queues, identify, report, reportError 
     const parsed = parsePayload(body);
     if (parsed.kind === 'unusable') {
       await queues.quarantine(body, parsed.problems, delivery);
-      await report({ outcome: 'Unusable', fields: parsed.problems.map(({ field }) => field) }, request);
+      await report({ outcome: UNUSABLE, fields: parsed.problems.map(({ field }) => field) }, request);
       return refused(unusableEvent(parsed.problems), requestId);
     }
 
     await queues.enqueue(parsed, body, delivery);
     if (parsed.kind === 'unknown') {
-      await report({ outcome: 'Parked' }, request);
+      await report({ outcome: PARKED }, request);
       return accepted('parked', delivery);
     }
     await report(acceptedOutcome(parsed.event, request), request);
@@ -74,5 +75,5 @@ export function createReceiver({ secrets, queues, identify, report, reportError 
 
 function acceptedOutcome({ event, timestamp }: PartnerEvent, { receivedAt }: WebhookRequest): Outcome {
   // The partner's clock may differ from ours.
-  return { outcome: 'Accepted', event, lagMs: Math.max(0, receivedAt - Date.parse(timestamp)) };
+  return { outcome: ACCEPTED, event, lagMs: Math.max(0, receivedAt - Date.parse(timestamp)) };
 }

@@ -1,3 +1,4 @@
+import { SERVER_ERROR } from '../../lambda/log-messages.ts';
 import { EVENT_RETENTION_SECONDS, MAX_LOOK_SECONDS } from '../pipeline/queue-retention.ts';
 
 /** A text of an alarm, or one for each kind of API. `<…>` is filled in by the caller of `Alarms.add`. */
@@ -229,8 +230,8 @@ export const alarmTable = {
       rest: 'deliveries fail in the receiver, or are throttled or blocked before it. The partner repeats them.',
     },
     firstStep: {
-      http: "read `ServerError` in the receiver's log: it says what failed",
-      rest: "if Throttled, Unavailable, TooLarge or Blocked also fires, begin there. Otherwise read `ServerError` in the receiver's log",
+      http: `read \`${SERVER_ERROR}\` in the receiver's log: it says what failed`,
+      rest: `if Throttled, Unavailable, TooLarge or Blocked also fires, begin there. Otherwise read \`${SERVER_ERROR}\` in the receiver's log`,
     },
     section: 'server-errors',
   },

@@ -3,7 +3,16 @@ import { Metric, type MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, type LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { EventName } from '../../lambda/events/catalogue.ts';
+import { ACCEPTED, DEAD_LETTERED, FAILED, PARKED, UNUSABLE } from '../../lambda/log-messages.ts';
 import { metrics as reportedMetrics } from '../../lambda/metric-names.ts';
+import {
+  acceptedPattern,
+  INVOCATION_FAILED,
+  messageIs,
+  messagePattern,
+  SIGNATURE_RIGHT,
+  SIGNATURE_WRONG,
+} from './log-patterns.ts';
 
 /** Something that has CloudWatch metrics: a queue, a function, an API, a log. */
 export interface MetricSource {
@@ -44,29 +53,6 @@ export function logMetrics(scope: Construct, dimensions: Dimensions = {}): Metri
   };
 }
 
-/**
- * Filter pattern for lines with one of these messages.
- * @param messages a trailing `*` stands for any text
- */
-export const messagePattern = (...messages: readonly string[]): string =>
-  `{ ${messages.map((message) => `$.message = "${message}"`).join(' || ')} }`;
-
-/**
- * Lambda's line about an invocation that failed, timed out or crashed. Source: Lambda developer guide, "Configuring
- * JSON and plain text log formats"; Lambda telemetry API reference, `platform.report`.
- */
-export const INVOCATION_FAILED = '{ $.type = "platform.report" && $.record.status != "success" }';
-
-/** Lines of the receiver about deliveries with a correct signature, whatever their outcome. */
-export const SIGNATURE_RIGHT = messagePattern('Accepted', 'Parked', 'Unusable');
-
-/** Lines of the receiver about well-formed but wrong signatures. */
-export const SIGNATURE_WRONG = '{ $.message = "Rejected" && $.reason = "wrong-signature" }';
-
-/** Lines of the receiver about accepted deliveries of an event. */
-export const acceptedPattern = (event: EventName): string =>
-  `{ $.message = "Accepted" && $.event = "${event}" }`;
-
 /** Log lines that become values of a metric. */
 interface CountedLines {
   readonly metric: string;
@@ -86,10 +72,10 @@ interface CountedLines {
 export const receiverLines: Readonly<Record<string, CountedLines>> = {
   WronglySigned: { metric: 'Verified', pattern: SIGNATURE_WRONG, value: '0' },
   Verified: { metric: 'Verified', pattern: SIGNATURE_RIGHT },
-  PutAside: { metric: 'PutAside', pattern: messagePattern('Unusable', 'Parked') },
+  PutAside: { metric: 'PutAside', pattern: messagePattern(UNUSABLE, PARKED) },
   DeliveryLag: {
     metric: 'DeliveryLag',
-    pattern: '{ $.message = "Accepted" && $.lagMs >= 0 }',
+    pattern: `{ ${messageIs(ACCEPTED)} && $.lagMs >= 0 }`,
     value: '$.lagMs',
   },
 };
@@ -98,7 +84,7 @@ export const receiverLines: Readonly<Record<string, CountedLines>> = {
 export const eventLagLines = (event: EventName): Readonly<Record<string, CountedLines>> => ({
   [`DeliveryLag-${event}`]: {
     metric: 'DeliveryLag',
-    pattern: `{ $.message = "Accepted" && $.event = "${event}" && $.lagMs >= 0 }`,
+    pattern: acceptedPattern(event, ' && $.lagMs >= 0'),
     value: '$.lagMs',
     dimensions: { event: '$.event' },
   },
@@ -109,9 +95,9 @@ export const eventLagLines = (event: EventName): Readonly<Record<string, Counted
  * milliseconds from the receipt of a delivery to its effect. Replays have none.
  */
 export const consumerLines: Readonly<Record<string, CountedLines>> = {
-  Failed: { metric: 'Failures', pattern: messagePattern('Failed') },
+  Failed: { metric: 'Failures', pattern: messagePattern(FAILED) },
   Died: { metric: 'Failures', pattern: INVOCATION_FAILED },
-  PutAside: { metric: 'PutAside', pattern: messagePattern('DeadLettered') },
+  PutAside: { metric: 'PutAside', pattern: messagePattern(DEAD_LETTERED) },
   EffectLatency: { metric: 'EffectLatency', pattern: '{ $.latencyMs >= 0 }', value: '$.latencyMs' },
 };
 

@@ -1,6 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import { type ILogGroup, QueryDefinition, QueryString, type QueryStringProps } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { DEAD_LETTERED, FAILED, REJECTED } from '../../lambda/log-messages.ts';
 
 export interface SavedQueriesProps {
   readonly receiver: ILogGroup;
@@ -54,7 +55,7 @@ export class SavedQueries extends Construct {
       RejectedSignatures: {
         name: 'Rejected signatures by source',
         in: [receiver],
-        filterStatements: ['message = "Rejected"'],
+        filterStatements: [`message = "${REJECTED}"`],
         statsStatements: [
           'count(*) as rejected, min(@timestamp) as since, max(@timestamp) as until by sourceIp, reason',
         ],
@@ -72,7 +73,7 @@ export class SavedQueries extends Construct {
       Failures: {
         name: 'Failed attempts by error',
         in: consumers,
-        filterStatements: ['message = "Failed"'],
+        filterStatements: [`message = "${FAILED}"`],
         statsStatements: [
           'count(*) as failures, count_distinct(eventId) as events, max(attempt) as attempts by event, call, error, errorMessage',
         ],
@@ -93,7 +94,7 @@ export class SavedQueries extends Construct {
           'eventId',
           'messageId',
         ],
-        filterStatements: ['message = "DeadLettered"'],
+        filterStatements: [`message = "${DEAD_LETTERED}"`],
         sort: '@timestamp desc',
       },
       Answers: {

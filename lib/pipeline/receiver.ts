@@ -3,17 +3,16 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import type { EventName } from '../../lambda/events/catalogue.ts';
 import { queueUrlVariable } from '../../lambda/events/event-names.ts';
+import { CACHED_SECRET_USED, SERVER_ERROR } from '../../lambda/log-messages.ts';
 import type { Alarms } from '../alarms/alarms.ts';
 import { functionLink, logLink } from '../alarms/console-links.ts';
+import { countLines, logMetrics, receiverLines } from '../alarms/log-metrics.ts';
 import {
-  countLines,
   INVOCATION_FAILED,
-  logMetrics,
   messagePattern,
-  receiverLines,
   SIGNATURE_RIGHT,
   SIGNATURE_WRONG,
-} from '../alarms/log-metrics.ts';
+} from '../alarms/log-patterns.ts';
 import type { StageConfig } from '../config.ts';
 import type { PayloadBucket } from './payload-bucket.ts';
 import type { ProtectedQueue } from './protected-storage.ts';
@@ -77,7 +76,7 @@ export class Receiver extends ReleasedFunction {
     });
     alarms.add(this, 'Receiver/SecretUnreadable', {
       metricsOf: logMetrics(this, { service: this.service }),
-      links: logLines(messagePattern('Secret not readable*', 'ServerError')),
+      links: logLines(messagePattern(CACHED_SECRET_USED, SERVER_ERROR)),
     });
     alarms.add(this, 'Receiver/WrongSecret', {
       metricsOf: logMetrics(this),

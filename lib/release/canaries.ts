@@ -3,11 +3,13 @@ import type { CfnAlarm, IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
+import { DEAD_LETTERED, FAILED, SERVER_ERROR } from '../../lambda/log-messages.ts';
 import { acknowledge } from '../acknowledge.ts';
 import type { AlarmName } from '../alarms/alarm-table.ts';
 import type { Alarms } from '../alarms/alarms.ts';
 import { logLink } from '../alarms/console-links.ts';
-import { INVOCATION_FAILED, logMetrics, type MetricSource, messagePattern } from '../alarms/log-metrics.ts';
+import { logMetrics, type MetricSource } from '../alarms/log-metrics.ts';
+import { INVOCATION_FAILED, messagePattern } from '../alarms/log-patterns.ts';
 import { LIVE, type ReleasedFunction } from '../pipeline/webhook-function.ts';
 
 export interface CanariesProps {
@@ -65,10 +67,10 @@ export class Canaries extends Construct {
     const errors = ({ service, newVersion }: ReleasedFunction) =>
       logMetrics(this, { service, version: newVersion });
     const ofReceiver = [
-      rollbackAlarm('Canaries/ReceiverAnswers500', receiver, errors(receiver), messagePattern('ServerError')),
+      rollbackAlarm('Canaries/ReceiverAnswers500', receiver, errors(receiver), messagePattern(SERVER_ERROR)),
       rollbackAlarm('Canaries/ReceiverDies', receiver, receiver.newVersionMetrics, INVOCATION_FAILED),
     ];
-    const failed = messagePattern('Failed', 'DeadLettered');
+    const failed = messagePattern(FAILED, DEAD_LETTERED);
     for (const consumer of consumers) {
       const own = [
         rollbackAlarm('Canaries/<event>-fails', consumer, errors(consumer), failed),

@@ -3,6 +3,7 @@ import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { SendMessageCommand, SetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
+import { DUPLICATE, FAILED, POSSIBLY_REPEATED, PROCESSED } from '../../lambda/log-messages.ts';
 import { eventAttributes } from '../../lambda/queue/message.ts';
 import { type Fault, Faults } from '../../local/aws/faults.ts';
 import { type LocalStack, type LocalStackOptions, startLocalStack } from '../../local/local-stack.ts';
@@ -271,6 +272,9 @@ function inPostingOrder(plan: readonly PlannedBody[]): PlannedBody[] {
 const NOTHING_SENT =
   /^(IdempotencyAlreadyInProgressError|\w*Throttl\w*|ProvisionedThroughputExceededException)$/;
 
+/** Messages of the log lines that {@link SoakLog} evaluates. */
+const READ = [PROCESSED, DUPLICATE, FAILED, POSSIBLY_REPEATED];
+
 /** Evaluates the consumers' log lines. */
 class SoakLog {
   retries = 0;
@@ -280,14 +284,14 @@ class SoakLog {
   readonly #effective = new Set<string>();
 
   read(text: string): void {
-    if (!/"(Processed|Duplicate|Failed|PossiblyRepeated)"/.test(text)) return;
+    if (!READ.some((message) => text.includes(`"message":"${message}"`))) return;
     const { message, eventId, messageId, attempt, error = '' } = JSON.parse(text) as Record<string, string>;
     const attempted = `${messageId} ${attempt}`;
-    if (message === 'Processed' || message === 'Duplicate') this.#effective.add(attempted);
-    if (message === 'Failed') this.retries += 1;
+    if (message === PROCESSED || message === DUPLICATE) this.#effective.add(attempted);
+    if (message === FAILED) this.retries += 1;
     const open =
-      message === 'PossiblyRepeated' ||
-      (message === 'Failed' && !NOTHING_SENT.test(error) && !this.#effective.has(attempted));
+      message === POSSIBLY_REPEATED ||
+      (message === FAILED && !NOTHING_SENT.test(error) && !this.#effective.has(attempted));
     if (eventId && open) this.unnoted.add(eventId);
   }
 }

@@ -5,6 +5,7 @@ import { httpApiEvent } from '../../../events/gateway-events.ts';
 import { signatureOf } from '../../../events/signing.ts';
 import { queueUrlVariable } from '../../../lambda/events/event-names.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
+import { CACHED_SECRET_USED } from '../../../lambda/log-messages.ts';
 import { SMOKE_TEST_PREFIX } from '../../../lambda/receiver/request.ts';
 import { WARM_UP_LIMIT } from '../../../lambda/receiver/warm-up.ts';
 import { FIRST_READ_INTERVAL } from '../../../lambda/receiver/webhook-secrets.ts';
@@ -228,11 +229,7 @@ describe('a secret', () => {
     breakSecrets('down');
     const wrong = { signature: 'f'.repeat(64) };
     for (let request = 0; request < 2; request += 1) expect(await answer(wrong)).toBe(401);
-    expect(lines.logged.map(({ message }) => message)).toEqual([
-      'Cannot read the secret; using the cached one',
-      'Rejected',
-      'Rejected',
-    ]);
+    expect(lines.logged.map(({ message }) => message)).toEqual([CACHED_SECRET_USED, 'Rejected', 'Rejected']);
     expect(lines.published('SecretUnreadable')).toEqual([
       expect.objectContaining({ value: 1, dimensions: { service } }),
     ]);

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { eventNames, isEventName } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
+import { DUPLICATE, HIDE_FAILED, STALE } from '../../../lambda/log-messages.ts';
 import { didYouMean } from '../../../lib/did-you-mean.ts';
 import type { FunctionDefinition } from '../../../local/functions/function-definition.ts';
 import type { LogLine } from '../../../local/functions/invocation.ts';
@@ -79,9 +80,9 @@ function eventFile(name: string, event: string | undefined): string {
 
 /** Why a consumer skipped an event, by its log message. */
 const SKIPPED: Readonly<Record<string, string>> = {
-  Stale:
+  [STALE]:
     'Skipped: newer data is stored. A sample has a fixed timestamp. npm run send gives it the current time.',
-  Duplicate: 'Skipped: this event was already processed. npm run send makes a new event from the sample.',
+  [DUPLICATE]: 'Skipped: this event was already processed. npm run send makes a new event from the sample.',
 };
 
 const skippedAs = ({ text }: LogLine) =>
@@ -94,7 +95,7 @@ const format = new LogFormat(process.stderr);
  * so it can neither be hidden nor come back. The consumer's log lines about that would mislead.
  */
 function print(line: LogLine): void {
-  if (/"message":"HideFailed"/.test(line.text)) return;
+  if (line.text.includes(`"message":"${HIDE_FAILED}"`)) return;
   const text = format.logLine(line);
   if (text !== undefined) console.error(text);
 }

@@ -2,6 +2,7 @@ import { styleText } from 'node:util';
 import stringWidth from 'string-width';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
+import { DEAD_LETTERED } from '../../../lambda/log-messages.ts';
 import type { LogLine } from '../../../local/functions/invocation.ts';
 import type { RequestSummary } from '../../../local/gateway/server.ts';
 import { screenWidth, shownId } from './terminal.ts';
@@ -33,7 +34,7 @@ const OMITTED = new Set([
 /** Widths of the columns before a line's facts: function, level, message. */
 const SERVICE_WIDTH = Math.max(...eventNames.map((event) => event.length));
 const LEVEL_WIDTH = 'ERROR'.length;
-const MESSAGE_WIDTH = 'DeadLettered'.length;
+const MESSAGE_WIDTH = DEAD_LETTERED.length;
 
 /** Maximum number of different stacks remembered: some kilobytes each. */
 const MAX_STACKS = 100;

@@ -1,6 +1,7 @@
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
+import { ACCEPTED, PARKED } from '../../../lambda/log-messages.ts';
 import { decodeSignature, verify } from '../../../lambda/receiver/signature.ts';
 import { valuesOf } from '../../../local/gateway/http-message.ts';
 import { compressionOf } from './encodings.ts';
@@ -30,7 +31,7 @@ export interface Diagnosis {
 
 const GRADES: readonly Grade[] = ['wrong', 'risky', 'fine'];
 
-const WORDS: Readonly<Record<string, Diagnosis['word']>> = { Accepted: 'queued', Parked: 'parked' };
+const WORDS: Readonly<Record<string, Diagnosis['word']>> = { [ACCEPTED]: 'queued', [PARKED]: 'parked' };
 
 /**
  * Finds the mistakes in one request.

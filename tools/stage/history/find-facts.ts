@@ -1,4 +1,5 @@
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
 import { isEventName } from '../../../lambda/events/catalogue.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import type { ProgressDisplay } from '../../cli/terminal/progress.ts';
@@ -24,7 +25,7 @@ const MAX_CANDIDATES = 10;
 const ARCHIVE_BEHIND = 30 * 60 * 1000;
 
 /** Messages of log lines that have a matching archive record. */
-const SETTLED = ['Processed', 'Stale', 'Duplicate', 'DeadLettered'];
+const SETTLED: readonly string[] = settledOutcomes;
 
 /** Where facts were searched for, and why a source could not be read. */
 export interface Sources {

@@ -1,3 +1,4 @@
+import { UNUSABLE } from '../../../lambda/log-messages.ts';
 import { type CrashFact, type DeadLetterFact, type Fact, identityOf, ofKind } from './facts.ts';
 import { type Delivery, type History, isSettled, type Place, type State, type Step } from './history.ts';
 import { type LogLine, parseLogLine } from './log-line.ts';
@@ -311,7 +312,7 @@ function errorOfAnswer({ end, exchange }: Request): string {
   if (fields.length > 0) return `Invalid or missing: ${fields.join(', ')}`;
   if (end?.reason !== undefined) return end.reason.replace('-', ' ');
   if (end?.error !== undefined) return end.error;
-  return exchange?.error ?? (end?.message === 'Unusable' ? 'Not an event' : 'Error');
+  return exchange?.error ?? (end?.message === UNUSABLE ? 'Not an event' : 'Error');
 }
 
 /** Where an unfinished message is. */

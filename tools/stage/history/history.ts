@@ -1,3 +1,4 @@
+import { DUPLICATE, STALE } from '../../../lambda/log-messages.ts';
 import type { ReplayMode } from '../../../lambda/queue/replay.ts';
 
 /**
@@ -204,7 +205,7 @@ export interface Delivery {
 
 /** Why an attempt with this outcome needed no effect. Undefined if it had one. @param replay name of its replay */
 export function skipReason(outcome: string, replay: string | undefined): SkipReason | undefined {
-  if (outcome === 'Stale') return 'newer-data';
-  if (outcome !== 'Duplicate') return undefined;
+  if (outcome === STALE) return 'newer-data';
+  if (outcome !== DUPLICATE) return undefined;
   return replay === undefined ? 'already-processed' : 'up-to-date';
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { errorText } from '../../../lambda/errors.ts';
 import { isEventName } from '../../../lambda/events/catalogue.ts';
+import { rejectionReasons } from '../../../lambda/metric-names.ts';
 import type { CrashFact, LineFact } from './facts.ts';
 import { isObject, jsonOf, textOf } from './json.ts';
 
@@ -26,7 +27,7 @@ const schema = z.object({
   lagMs: z.optional(z.number()),
   latencyMs: z.optional(z.number()),
   retryInSeconds: z.optional(z.number()),
-  reason: z.optional(z.enum(['malformed-signature', 'wrong-signature'])),
+  reason: z.optional(z.enum(rejectionReasons)),
   sourceIp: z.optional(z.string()),
   fields: z.optional(z.array(z.string())),
   // Fields of an error: see `lambda/errors.ts`.
@@ -93,14 +94,6 @@ const reportSchema = z.object({
     errorType: z.optional(z.string()),
   }),
 });
-
-/**
- * Filter pattern for crashes: Lambda's lines about invocations that failed, timed out or crashed, and the runtime's
- * lines about errors that ended one. Sources: Lambda developer guide, "Configuring JSON and plain text log formats";
- * Lambda telemetry API reference, `platform.report`.
- */
-export const CRASHED =
-  '($.type = "platform.report" && $.record.status != "success") || $.message.errorType = "*"';
 
 /**
  * The crash that a line of a consumer's log reports.

@@ -1,4 +1,17 @@
 import {
+  ACCEPTED,
+  BURY_FAILED,
+  DEAD_LETTERED,
+  DUPLICATE,
+  FAILED,
+  PARKED,
+  PROCESSED,
+  REJECTED,
+  SERVER_ERROR,
+  STALE,
+  UNUSABLE,
+} from '../../../lambda/log-messages.ts';
+import {
   type CrashFact,
   type DeadLetterFact,
   type ExchangeFact,
@@ -14,20 +27,20 @@ export const LINE_TO_RECORD = 60_000;
 
 /** Log messages that end a request, and the status that the receiver then answers with. */
 const ANSWERS: Readonly<Record<string, number>> = {
-  Accepted: 200,
-  Parked: 200,
-  Unusable: 400,
-  Rejected: 401,
-  ServerError: 500,
+  [ACCEPTED]: 200,
+  [PARKED]: 200,
+  [UNUSABLE]: 400,
+  [REJECTED]: 401,
+  [SERVER_ERROR]: 500,
 };
 
 /** Log messages that end an attempt of a consumer. */
 const ENDS: Readonly<Record<string, Step['kind']>> = {
-  Processed: 'processed',
-  Stale: 'skipped',
-  Duplicate: 'skipped',
-  Failed: 'failed',
-  DeadLettered: 'dead-lettered',
+  [PROCESSED]: 'processed',
+  [STALE]: 'skipped',
+  [DUPLICATE]: 'skipped',
+  [FAILED]: 'failed',
+  [DEAD_LETTERED]: 'dead-lettered',
 };
 
 export interface Request {
@@ -94,9 +107,9 @@ export function requestsOf(facts: readonly Fact[], lines: readonly LogLine[]): R
 }
 
 function queueOf(end: LogLine | undefined, exchange: ExchangeFact | undefined): string | undefined {
-  if (end?.message === 'Accepted') return end.event;
-  if (end?.message === 'Parked') return 'unrouted';
-  if (end?.message === 'Unusable') return 'quarantine';
+  if (end?.message === ACCEPTED) return end.event;
+  if (end?.message === PARKED) return 'unrouted';
+  if (end?.message === UNUSABLE) return 'quarantine';
   if (end !== undefined || exchange?.byReceiver !== true) return undefined;
   if (exchange.status === 400) return 'quarantine';
   if (exchange.status !== 200) return undefined;
@@ -183,7 +196,7 @@ function draftOf(
   const isWhole = letter !== undefined || replay !== undefined || isLogged.has(requestId);
   const lastEnd = ends.at(-1)?.at ?? 0;
   const buryFailed =
-    letter === undefined && lines.some(({ message, at }) => message === 'BuryFailed' && at >= lastEnd);
+    letter === undefined && lines.some(({ message, at }) => message === BURY_FAILED && at >= lastEnd);
   return {
     messageId,
     requestId,
@@ -229,7 +242,7 @@ function withUnseen(attempts: readonly Attempt[], isWhole: boolean, isMoved: boo
 function draftOfRecord(record: RecordFact): Draft {
   const { requestId, replay, outcome, attempt, failureReason: error, receivedAt } = record.record;
   const { at } = record;
-  const isTimed = outcome !== 'DeadLettered' && replay === undefined;
+  const isTimed = outcome !== DEAD_LETTERED && replay === undefined;
   const latencyMs = isTimed ? Math.max(0, at - Date.parse(receivedAt)) : undefined;
   const kind = ENDS[outcome] ?? 'processed';
   const reason = skipReason(outcome, replay?.name);

@@ -1,5 +1,6 @@
 import { FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { type EventName, isEventName } from '../../../lambda/events/catalogue.ts';
+import { CRASHED } from '../../../lib/alarms/log-patterns.ts';
 import { orRefusal } from '../operation.ts';
 import { queueState, waitingQueue } from '../queues/queue.ts';
 import { type WaitingMessage, waitingMessages } from '../queues/waiting-messages.ts';
@@ -7,7 +8,7 @@ import type { Stage } from '../stage.ts';
 import type { CrashFact, DeadLetterFact, Fact } from './facts.ts';
 import { fold } from './fold.ts';
 import type { Step } from './history.ts';
-import { CRASHED, parseCrash } from './log-line.ts';
+import { parseCrash } from './log-line.ts';
 
 /** Pages of crash lines to read. A consumer that crashes all day writes thousands of lines. */
 const MAX_CRASH_PAGES = 20;

@@ -1,8 +1,10 @@
 import { paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
 import { catalogue, type EventName } from '../../../lambda/events/catalogue.ts';
+import { DEAD_LETTERED, FAILED } from '../../../lambda/log-messages.ts';
+import { CRASHED, messageIs } from '../../../lib/alarms/log-patterns.ts';
 import { duration } from '../../cli/terminal/text.ts';
 import type { CrashFact } from '../history/facts.ts';
-import { CRASHED, type LogLine, parseCrash, parseLogLine } from '../history/log-line.ts';
+import { type LogLine, parseCrash, parseLogLine } from '../history/log-line.ts';
 import type { Stage } from '../stage.ts';
 
 /** Milliseconds of an hour. */
@@ -22,7 +24,7 @@ const LONGEST_WAIT_HOURS = 12;
 const MAX_PAGES = 10;
 
 /** Matches log lines about failed attempts (`lambda/consumer/consume.ts`) and crashes. */
-const FAILURES = `{ $.message = "Failed" || $.message = "DeadLettered" || ${CRASHED} }`;
+const FAILURES = `{ ${messageIs(FAILED, DEAD_LETTERED)} || ${CRASHED} }`;
 
 /**
  * The messages of an event that failed and wait for their next attempt. SQS hides them and gives only their number. The

@@ -1,3 +1,4 @@
+import { POSSIBLY_REPEATED } from '../../../../lambda/log-messages.ts';
 import type { FaultSettings } from '../../api.ts';
 
 export type FaultService = FaultSettings['service'];
@@ -93,8 +94,7 @@ const services: Readonly<Record<FaultService, ServiceText>> = {
       down: `No notification is sent. Each message ${BACKS_OFF}, up to ten times.`,
       throttled: `After two failed calls the message ${BACKS_OFF}.`,
       slow: 'Notifications are delayed.',
-      'response-lost':
-        'Notifications are sent but the consumer does not know. It may send them twice, and then logs PossiblyRepeated.',
+      'response-lost': `Notifications are sent but the consumer does not know. It may send them twice, and then logs ${POSSIBLY_REPEATED}.`,
     },
   },
   firehose: {

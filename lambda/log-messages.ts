@@ -1,0 +1,28 @@
+/*
+ * Log messages that something outside the functions matches: metric filters, links of alarms, saved queries, histories
+ * and documents. Most are also the names of metrics (`metric-names.ts`). This file imports nothing, and a bundle has
+ * only those constants that its function uses.
+ */
+
+// One per delivery, from the receiver.
+export const ACCEPTED = 'Accepted';
+export const PARKED = 'Parked';
+export const UNUSABLE = 'Unusable';
+export const REJECTED = 'Rejected';
+export const SERVER_ERROR = 'ServerError';
+
+/** From the receiver, after a failed read of the secret. If no secret is cached, it writes {@link SERVER_ERROR}. */
+export const CACHED_SECRET_USED = 'Cannot read the secret; using the cached one';
+
+// One per attempt, from a consumer.
+export const PROCESSED = 'Processed';
+export const STALE = 'Stale';
+export const DUPLICATE = 'Duplicate';
+export const FAILED = 'Failed';
+export const DEAD_LETTERED = 'DeadLettered';
+
+// In addition, from a consumer.
+export const NOT_ARCHIVED = 'NotArchived';
+export const BURY_FAILED = 'BuryFailed';
+export const HIDE_FAILED = 'HideFailed';
+export const POSSIBLY_REPEATED = 'PossiblyRepeated';
