@@ -1,6 +1,14 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import * as z from 'zod';
 import { type EventName, eventNames } from '../lambda/events/catalogue.ts';
+import {
+  GATEWAY_TIMEOUT_SECONDS,
+  MAX_BUFFER_SECONDS,
+  MAX_FUNCTION_SECONDS,
+  RATE_WINDOW_SECONDS,
+  REPLAYABLE_DAYS,
+  VISIBILITY_TIMEOUTS,
+} from '../lambda/limits.ts';
 import { didYouMean } from './did-you-mean.ts';
 
 /** Warnings that a stage may give. `warnings.ts` has their texts. */
@@ -68,10 +76,10 @@ const eventSettings = z
         'At most this many batches are processed at the same time, 2 to 1,000. A lower value leaves the receiver more concurrency.',
       ),
     memory,
-    timeout: wholeNumber(15, 900, 'seconds')
+    timeout: wholeNumber(15, MAX_FUNCTION_SECONDS, 'seconds')
       .default(30)
       .describe(
-        'A batch may take this many seconds, 15 to 900. The queue’s visibility timeout is six times as long.',
+        `A batch may take this many seconds, 15 to ${MAX_FUNCTION_SECONDS}. The queue’s visibility timeout is ${VISIBILITY_TIMEOUTS} times as long.`,
       ),
     reservedConcurrency,
     quietAfter: quietAfter('the event’s queue received nothing, not even a redrive or replay,'),
@@ -123,7 +131,7 @@ const waf = z.strictObject({
   requestsPerAddress: wholeNumber(10, 2_000_000_000, 'requests')
     .default(100_000)
     .describe(
-      'WAF blocks an IP address that sends more requests than this in five minutes, 10 to 2,000,000,000.',
+      `WAF blocks an IP address that sends more requests than this in ${RATE_WINDOW_SECONDS / 60} minutes, 10 to 2,000,000,000.`,
     ),
   managedLists: z
     .array(z.enum(managedLists), { error: `must be a list of ${managedLists.join(', ')}` })
@@ -165,12 +173,12 @@ const archive = z.strictObject({
   days: wholeNumber(0, 3_650, 'days')
     .default(30)
     .describe(
-      'Records are kept for this many days, 0 to 3,650. Replays reach back at most 60. 0 turns the archive off. On a live stage, 0 deletes the delivery streams, with records not yet written, and everything of Athena. With removalPolicy retain the bucket stays and its records expire, but no command reads it again. A later archive gets a new bucket.',
+      `Records are kept for this many days, 0 to 3,650. Replays reach back at most ${REPLAYABLE_DAYS}. 0 turns the archive off. On a live stage, 0 deletes the delivery streams, with records not yet written, and everything of Athena. With removalPolicy retain the bucket stays and its records expire, but no command reads it again. A later archive gets a new bucket.`,
     ),
-  bufferSeconds: wholeNumber(60, 900, 'seconds')
-    .default(900)
+  bufferSeconds: wholeNumber(60, MAX_BUFFER_SECONDS, 'seconds')
+    .default(MAX_BUFFER_SECONDS)
     .describe(
-      'Firehose writes an object every so many seconds, 60 to 900. A lower value makes records readable earlier and costs more.',
+      `Firehose writes an object every so many seconds, 60 to ${MAX_BUFFER_SECONDS}. A lower value makes records readable earlier and costs more.`,
     ),
   queryGigabytes: wholeNumber(1, 1_000, 'gigabytes')
     .default(10)
@@ -350,10 +358,10 @@ export function configSchema(target: Target = {}) {
       receiver: z
         .strictObject({
           memory,
-          timeout: wholeNumber(20, 29, 'seconds')
-            .default(28)
+          timeout: wholeNumber(20, GATEWAY_TIMEOUT_SECONDS.http - 1, 'seconds')
+            .default(GATEWAY_TIMEOUT_SECONDS.rest - 1)
             .describe(
-              'Timeout in seconds, 20 to 29. It must be shorter than the gateway’s: 30 s, or 29 s with gateway: rest.',
+              `Timeout in seconds, 20 to ${GATEWAY_TIMEOUT_SECONDS.http - 1}. It must be shorter than the gateway’s: ${GATEWAY_TIMEOUT_SECONDS.http} s, or ${GATEWAY_TIMEOUT_SECONDS.rest} s with gateway: rest.`,
             ),
           reservedConcurrency,
         })
@@ -440,8 +448,12 @@ export function configSchema(target: Target = {}) {
       across('waf', 'needs gateway: rest, because AWS WAF does not work with an HTTP API'),
     )
     .refine(
-      (stage) => !(stage?.gateway === 'rest' && stage.receiver?.timeout === 29),
-      across('receiver.timeout', 'must be at most 28 seconds with gateway: rest, which waits 29 seconds'),
+      (stage) =>
+        !(stage?.gateway === 'rest' && (stage.receiver?.timeout ?? 0) >= GATEWAY_TIMEOUT_SECONDS.rest),
+      across(
+        'receiver.timeout',
+        `must be at most ${GATEWAY_TIMEOUT_SECONDS.rest - 1} seconds with gateway: rest, which waits ${GATEWAY_TIMEOUT_SECONDS.rest} seconds`,
+      ),
     )
     .refine(
       (stage) => stage?.kmsKeyArn === undefined || stage.encryption === undefined,

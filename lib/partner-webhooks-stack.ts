@@ -3,6 +3,7 @@ import type { Construct } from 'constructs';
 import { catalogue, eventNames } from '../lambda/events/catalogue.ts';
 import { pascalCase } from '../lambda/events/event-names.ts';
 import { ACCEPTED } from '../lambda/log-messages.ts';
+import { SMOKE_TEST_QUEUE } from '../lambda/receiver/request.ts';
 import { Alarms } from './alarms/alarms.ts';
 import { certificateLink, dashboardLink, logLink, queueLink } from './alarms/console-links.ts';
 import { countLines, eventLagLines, logMetrics, metricsUnder } from './alarms/log-metrics.ts';
@@ -18,7 +19,6 @@ import { Effects } from './pipeline/effects.ts';
 import { EventPipeline } from './pipeline/event-pipeline.ts';
 import { PayloadBucket } from './pipeline/payload-bucket.ts';
 import { ProtectedQueue } from './pipeline/protected-storage.ts';
-import { PROBE_RETENTION_SECONDS, SMOKE_TEST_QUEUE } from './pipeline/queue-retention.ts';
 import { Receiver } from './pipeline/receiver.ts';
 import { WebhookSecret } from './pipeline/webhook-secret.ts';
 import { Canaries } from './release/canaries.ts';
@@ -31,6 +31,9 @@ export interface PartnerWebhooksStackProps extends StackProps {
   /** Folder with a subfolder per function that has its code. */
   readonly bundles: string;
 }
+
+/** The minimum of SQS. Source: SQS developer guide, "Message quotas". */
+const PROBE_RETENTION = Duration.seconds(60);
 
 /** The whole stack, from the partner's POST to the effects. */
 export class PartnerWebhooksStack extends Stack {
@@ -94,7 +97,7 @@ export class PartnerWebhooksStack extends Stack {
     const smokeTestQueue = new ProtectedQueue(this, SMOKE_TEST_QUEUE, {
       encryption,
       removalPolicy: RemovalPolicy.DESTROY,
-      retentionPeriod: Duration.seconds(PROBE_RETENTION_SECONDS),
+      retentionPeriod: PROBE_RETENTION,
       lastStop: 'Probes of the smoke test expire: that the receiver can store them is all that matters.',
     });
 

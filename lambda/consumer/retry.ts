@@ -1,24 +1,17 @@
 import { TooLargeToArchiveError } from '../archive/archive.ts';
+import { MAX_RETRY_SECONDS, RETRY_JITTER } from '../limits.ts';
 import { UnprocessableMessageError } from './received-event.ts';
 
-/** Maximum delay, in seconds. */
-const MAX_DELAY = 60 * 60;
-
 /**
- * Random share by which a delay is longer or shorter, so that messages that failed together are not retried together.
- */
-const JITTER = 0.25;
-
-/**
- * Delay before the next retry, in whole seconds: doubles up to an hour. With a first delay of 30 s, ten receives take
- * about three hours, so a dependency may be down that long before messages become dead letters.
+ * Delay before the next retry, in whole seconds: doubles up to a limit. With the stack's first delay and receives, the
+ * attempts take about three hours, so a dependency may be down that long before messages become dead letters.
  * @param attempt 1 for the first receive
  * @param firstDelay in seconds
  * @param random from 0 up to 1
  */
 export function backOffSeconds(attempt: number, firstDelay: number, random = Math.random()): number {
   const delay = firstDelay * 2 ** (attempt - 1);
-  return Math.min(MAX_DELAY, Math.round(delay * (1 - JITTER + 2 * JITTER * random)));
+  return Math.min(MAX_RETRY_SECONDS, Math.round(delay * (1 - RETRY_JITTER + 2 * RETRY_JITTER * random)));
 }
 
 /** Name of CloudFront's error for too many paths under invalidation: 3,000, or 15 that end with `*`. */

@@ -1,6 +1,7 @@
 import { type AttributeValue, DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
+import { MEMORY_DAYS } from '../limits.ts';
 import { type EffectOutcome, mayWrite, type VersionedChange, versionedWrite } from './event-order.ts';
 import { MAX_DATA_BYTES, storableText } from './storable-text.ts';
 import { tableKey } from './table-key.ts';
@@ -14,10 +15,10 @@ export interface CastMember {
 }
 
 /**
- * Lifetime of a tombstone in seconds: 90 days (decision D8). A message can be on a queue for 14 days at most, and a
- * replay is limited too (`REPLAYABLE_DAYS`). So a late girl.created always finds the tombstone.
+ * Lifetime of a tombstone in seconds (decision D8). A message can be on a queue for 14 days at most, and a replay is
+ * limited too (`REPLAYABLE_DAYS`). So a late girl.created always finds the tombstone.
  */
-const TOMBSTONE_SECONDS = 90 * 24 * 60 * 60;
+const TOMBSTONE_SECONDS = MEMORY_DAYS * 24 * 60 * 60;
 
 /** The cast (staff) list, one item per member. Each write replaces the whole item. */
 export class Cast {

@@ -1,5 +1,6 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { normaliseTimestamp } from '../events/timestamp.ts';
+import { CLOCK_TOLERANCE } from '../limits.ts';
 import type { DUPLICATE, PROCESSED, STALE } from '../log-messages.ts';
 import { isRepair, type Replay } from '../queue/replay.ts';
 
@@ -9,9 +10,6 @@ import { isRepair, type Replay } from '../queue/replay.ts';
  * are also the names of log messages and metrics.
  */
 export type EffectOutcome = typeof PROCESSED | typeof STALE | typeof DUPLICATE;
-
-/** How far the partner's clock may be ahead of ours, in milliseconds (decision D8). */
-const CLOCK_TOLERANCE = 5 * 60_000;
 
 /** What the order of an event depends on. */
 interface EventTimes {

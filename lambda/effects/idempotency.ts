@@ -9,14 +9,15 @@ import { ConditionalCheckFailedException, DeleteItemCommand, DynamoDBClient } fr
 import type { Context } from 'aws-lambda';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
+import { MEMORY_DAYS } from '../limits.ts';
 import type { Replay } from '../queue/replay.ts';
 import type { EffectOutcome } from './event-order.ts';
 
 /**
- * How long the record of an effect is kept, in seconds: 90 days, like a tombstone. After that a replay would notify
- * again, so replays are limited to it (`REPLAYABLE_DAYS`).
+ * How long the record of an effect is kept, in seconds, like a tombstone. After that a replay would notify again, so
+ * replays are limited to it (`REPLAYABLE_DAYS`).
  */
-const EXPIRY_SECONDS = 90 * 24 * 60 * 60;
+const EXPIRY_SECONDS = MEMORY_DAYS * 24 * 60 * 60;
 
 /**
  * If the record of an effect cannot be written, the effect is repeated. So writing the record gets more attempts than

@@ -8,22 +8,6 @@ export const replayModes = ['fill', 'repair'] as const;
 
 export type ReplayMode = (typeof replayModes)[number];
 
-/**
- * How far back a replay may reach, in days since a message was settled. Tombstones and notification records last 90
- * days from the receipt. In that time, an event may be 7 days on its queue and 14 on the dead-letter queue until it is
- * settled. Then follow these 60 days, and 7 days of the replay's message on the queue: 88. Two days are left for an
- * event that we received after the deletion that it preceded. A redrive settles an event later, so {@link
- * REPLAYABLE_RECEIPT_DAYS} applies too.
- */
-export const REPLAYABLE_DAYS = 60;
-
-/**
- * How long ago the message of a replay may have been received, in days, regardless of when it was settled: each redrive
- * adds up to 21 days. It is the 90 days of tombstones and notification records, minus 7 for the replay's message on the
- * queue.
- */
-export const REPLAYABLE_RECEIPT_DAYS = 90 - 7;
-
 /** The replay that sent a message. The attribute `replay` has it as JSON. */
 export interface Replay {
   readonly name: string;

@@ -6,6 +6,9 @@ export const SMOKE_TEST_PREFIX = 'smoke-test-';
 /** Whether a request is a probe of the smoke test (decision 28). It is no delivery, and must not trigger an alarm. */
 export const isSmokeTest = (requestId: string): boolean => requestId.startsWith(SMOKE_TEST_PREFIX);
 
+/** Name in the stack of the queue for probes. Nothing receives from it. */
+export const SMOKE_TEST_QUEUE = 'SmokeTestQueue';
+
 /** The event of API Gateway: payload format 2.0 of an HTTP API, or 1.0 of a REST API. */
 export type GatewayEvent = APIGatewayProxyEventV2 | APIGatewayProxyEvent;
 

@@ -4,9 +4,7 @@ import {
   ResourceNotFoundException,
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-
-/** Age at which a cached secret is read again, in milliseconds (decision D12). */
-export const MAX_AGE = 5 * 60_000;
+import { SECRET_MAX_AGE } from '../limits.ts';
 
 /** Minimum milliseconds between two reads that are caused by mismatches or failures (decision D12). */
 export const REFRESH_INTERVAL = 30_000;
@@ -91,7 +89,7 @@ export class WebhookSecrets {
    */
   async accepted(): Promise<readonly string[]> {
     if (this.#cached === undefined) await this.#readFirst();
-    else if (this.#now() - this.#cached.readAt >= MAX_AGE) await this.#refresh('age');
+    else if (this.#now() - this.#cached.readAt >= SECRET_MAX_AGE) await this.#refresh('age');
     return this.#secrets();
   }
 

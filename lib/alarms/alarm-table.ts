@@ -1,5 +1,5 @@
+import { EVENT_RETENTION_SECONDS, MAX_LOOK_SECONDS } from '../../lambda/limits.ts';
 import { SERVER_ERROR } from '../../lambda/log-messages.ts';
-import { EVENT_RETENTION_SECONDS, MAX_LOOK_SECONDS } from '../pipeline/queue-retention.ts';
 
 /** A text of an alarm, or one for each kind of API. `<…>` is filled in by the caller of `Alarms.add`. */
 type Text = string | { readonly http: string; readonly rest: string };

@@ -3,6 +3,7 @@ import type { Stage as ApiStage } from 'aws-cdk-lib/aws-apigateway';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { CfnLoggingConfiguration, CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
+import { RATE_WINDOW_SECONDS } from '../../lambda/limits.ts';
 import { SIGNATURE_HEADER } from '../../lambda/receiver/request.ts';
 import { type MetricSource, metricsUnder } from '../alarms/log-metrics.ts';
 import type { StageConfig } from '../config.ts';
@@ -13,9 +14,6 @@ export interface FirewallProps extends NonNullable<StageConfig['waf']> {
   /** Properties of the log of blocked requests. */
   readonly log: ProtectedLogProps;
 }
-
-/** Seconds over which the rate rule counts. Source: AWS WAF developer guide, "Rate-based rule high-level settings". */
-const RATE_WINDOW = 300;
 
 /** The rule that limits the requests of one address. */
 export const RATE_RULE = 'RequestsPerAddress';
@@ -84,7 +82,7 @@ export function addFirewall(scope: Construct, stage: ApiStage, props: FirewallPr
           rateBasedStatement: {
             aggregateKeyType: 'IP',
             limit: requestsPerAddress,
-            evaluationWindowSec: RATE_WINDOW,
+            evaluationWindowSec: RATE_WINDOW_SECONDS,
           },
         },
         action: { block: {} },

@@ -1,8 +1,8 @@
+import { RATE_WINDOW_SECONDS } from '../../lambda/limits.ts';
+
 /** Seconds after which a sender should retry. */
 const SOON = 5;
 const LATER = 30;
-/** Seconds over which AWS WAF's rate rule counts. */
-const RATE_WINDOW = 300;
 
 /**
  * Errors that a REST API itself answers, with the seconds after which to send again. Failed integrations are listed
@@ -17,7 +17,7 @@ export const refusals = {
   INTEGRATION_TIMEOUT: LATER,
   DEFAULT_4XX: SOON,
   DEFAULT_5XX: LATER,
-  WAF_FILTERED: RATE_WINDOW,
+  WAF_FILTERED: RATE_WINDOW_SECONDS,
   REQUEST_TOO_LARGE: undefined,
 } as const;
 

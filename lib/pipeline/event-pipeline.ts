@@ -4,6 +4,12 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { catalogue, type EventName } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
+import {
+  EVENT_RETENTION_SECONDS,
+  FIRST_RETRY_SECONDS,
+  MAX_RECEIVES,
+  VISIBILITY_TIMEOUTS,
+} from '../../lambda/limits.ts';
 import { acknowledge } from '../acknowledge.ts';
 import type { Alarms } from '../alarms/alarms.ts';
 import { logLink, queueLink } from '../alarms/console-links.ts';
@@ -12,7 +18,6 @@ import type { EventSettings } from '../config.ts';
 import type { EffectAccess } from './effects.ts';
 import type { PayloadBucket } from './payload-bucket.ts';
 import { ProtectedQueue } from './protected-storage.ts';
-import { EVENT_RETENTION_SECONDS } from './queue-retention.ts';
 import { type FunctionDefaults, ReleasedFunction } from './webhook-function.ts';
 
 export interface EventPipelineProps {
@@ -26,15 +31,6 @@ export interface EventPipelineProps {
   readonly archiving: EffectAccess | undefined;
   readonly alarms: Alarms;
 }
-
-/** Source: Lambda developer guide, "Using Lambda with Amazon SQS": at least six times the function's time-out. */
-const VISIBILITY_TIMEOUTS = 6;
-
-/** Receives before a message goes to the dead-letter queue: about three hours, or up to three days while CloudFront is busy. */
-const MAX_RECEIVES = 10;
-
-/** Delay before the first retry. It doubles with each retry. */
-const FIRST_RETRY_DELAY = Duration.seconds(30);
 
 /** Permissions that Lambda needs to poll for the function, and the function to delay retries. */
 const CONSUMING = [
@@ -83,7 +79,7 @@ export class EventPipeline extends Construct {
         QUEUE_URL: this.queue.queueUrl,
         DEAD_LETTER_QUEUE_URL: this.deadLetterQueue.queueUrl,
         MAXIMUM_RECEIVES: String(MAX_RECEIVES),
-        FIRST_RETRY_DELAY_SECONDS: String(FIRST_RETRY_DELAY.toSeconds()),
+        FIRST_RETRY_DELAY_SECONDS: String(FIRST_RETRY_SECONDS),
       },
       permissions: [
         ...access.permissions,

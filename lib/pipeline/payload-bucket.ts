@@ -2,16 +2,10 @@ import { Duration, type RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { CfnBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct, IConstruct } from 'constructs';
+import { LAST_DAY_ON_QUEUES, MEMORY_DAYS } from '../../lambda/limits.ts';
 import { acknowledge } from '../acknowledge.ts';
 import type { Encryption } from '../encryption.ts';
 import { ProtectedBucket } from './protected-storage.ts';
-import { LAST_DAY_ON_QUEUES } from './queue-retention.ts';
-
-/**
- * As long as notification records and tombstones are kept. A redrive gives a message up to 14 more days on a queue, so
- * payloads must be exported before messages are redriven for longer than this.
- */
-const MIN_DAYS = 90;
 
 export interface PayloadBucketProps {
   readonly encryption: Encryption;
@@ -26,7 +20,9 @@ export class PayloadBucket extends ProtectedBucket {
     super(scope, id, {
       encryption,
       removalPolicy,
-      lifecycleRule: { expiration: Duration.days(Math.max(MIN_DAYS, archiveDays + LAST_DAY_ON_QUEUES)) },
+      // A redrive gives a message up to 14 more days on a queue, so payloads must be exported before messages are redriven
+      // for longer than this.
+      lifecycleRule: { expiration: Duration.days(Math.max(MEMORY_DAYS, archiveDays + LAST_DAY_ON_QUEUES)) },
     });
     acknowledge(
       this,

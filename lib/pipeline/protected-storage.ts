@@ -8,9 +8,9 @@ import {
 import { BlockPublicAccess, Bucket, BucketEncryption, type LifecycleRule } from 'aws-cdk-lib/aws-s3';
 import { type DeadLetterQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
+import { DATA_KEY_REUSE_SECONDS, DEAD_LETTER_RETENTION_SECONDS } from '../../lambda/limits.ts';
 import { acknowledge } from '../acknowledge.ts';
 import type { Encryption } from '../encryption.ts';
-import { DATA_KEY_REUSE_SECONDS, DEAD_LETTER_RETENTION_SECONDS } from './queue-retention.ts';
 
 export interface ProtectedQueueProps {
   readonly encryption: Encryption;

@@ -5,6 +5,14 @@ export interface FunctionError {
   trace?: string[];
 }
 
+/**
+ * Lambda's quota for the event of a synchronous invocation, "6 MB": 6,291,456 bytes in its API
+ * (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). An event of API Gateway carries a body in
+ * base64, which is a third longer, or as JSON text, in which each quotation mark and backslash counts twice. A batch of
+ * SQS that exceeds the quota is split.
+ */
+export const EVENT_LIMIT_BYTES = 6 * 1024 * 1024;
+
 /** The result of an invocation: the handler's return value, or a function error. */
 export type InvocationResult = { ok: true; payload: unknown } | ({ ok: false } & FunctionError);
 

@@ -1,12 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { type InvocationResult, TooManyRequestsError } from '../functions/invocation.ts';
-
-/**
- * Lambda's quota for the event of a synchronous invocation, "6 MB": 6,291,456 bytes in its API
- * (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). The event carries a body in base64, which
- * is a third longer, or as JSON text, in which each quotation mark and backslash counts twice.
- */
-const EVENT_LIMIT_BYTES = 6 * 1024 * 1024;
+import { EVENT_LIMIT_BYTES, type InvocationResult, TooManyRequestsError } from '../functions/invocation.ts';
 
 /** Why a function was not invoked, or the API stopped waiting for it. */
 export type IntegrationFailure = 'event too large' | 'throttled' | 'rejected' | 'timed out';

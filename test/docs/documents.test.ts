@@ -14,6 +14,20 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  CLOCK_TOLERANCE,
+  DEAD_LETTER_RETENTION_DAYS,
+  ENCODED_BODY_MEGABYTES,
+  EVENT_MEGABYTES,
+  EVENT_RETENTION_DAYS,
+  FIRST_RETRY_SECONDS,
+  GATEWAY_BODY_MEGABYTES,
+  GATEWAY_TIMEOUT_SECONDS,
+  MAX_RECEIVES,
+  MEMORY_DAYS,
+  REPLAYABLE_DAYS,
+  SECRET_MAX_AGE,
+} from '../../lambda/limits.ts';
 import { ANSWER_WAIT_SECONDS } from '../../tools/partner/check-sender/repeats.ts';
 import { eventually } from '../support/eventually.ts';
 import { Partner } from '../support/partner.ts';
@@ -135,6 +149,85 @@ describe('the fields that it describes', () => {
     ['2016-12-31T23:59:60Z', 400],
   ])('a timestamp is in UTC and no leap second, and may have any age: %s', async (timestamp, status) => {
     expect((await post('review.posted', {}, { timestamp })).status).toBe(status);
+  });
+});
+
+describe('a number in a document is the one in the code:', () => {
+  const texts = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md')].map((file) => ({
+    file,
+    // A sentence may go on in the next line.
+    text: readFileSync(file, 'utf8').replaceAll(/\s+/g, ' '),
+  }));
+  const minutes = (milliseconds: number) => milliseconds / 60_000;
+
+  test.each<{ what: string; value: number; said: RegExp }>([
+    {
+      what: 'minutes for which a secret is cached',
+      value: minutes(SECRET_MAX_AGE),
+      said: /(?:Cache it for|We wait|Wait|forget the leaked secret within) (\w+) minutes/g,
+    },
+    {
+      what: 'minutes that a timestamp may be ahead',
+      value: minutes(CLOCK_TOLERANCE),
+      said: /[Mm]ore than (\d+) minutes ahead/g,
+    },
+    {
+      what: 'days for which an event is remembered',
+      value: MEMORY_DAYS,
+      said: /(?:once in|encrypted, for|tombstone for|expires after|skipped: after|After|\*\* for|Id>?` for) (\d\d) days/g,
+    },
+    {
+      what: 'days on an event queue',
+      value: EVENT_RETENTION_DAYS,
+      said: /(?:keep messages|deletes it after|lost for|lasts at most|event queue for up to|wait for up to) (\d) days/g,
+    },
+    {
+      what: 'days on other queues',
+      value: DEAD_LETTER_RETENTION_DAYS,
+      said: /(?:others|deletes them after|queues for up to|queues \(up to|days on event queues,) (\d\d)/g,
+    },
+    {
+      what: 'days that a replay reaches back',
+      value: REPLAYABLE_DAYS,
+      said: /(?:at most|[Rr]eaches? back|reach back at most) (\d\d)(?: days|\.| \()/g,
+    },
+    { what: 'attempts', value: MAX_RECEIVES, said: /(?:up to (\d+) attempts|([Tt]en) receives)/g },
+    {
+      what: 'seconds until the first retry',
+      value: FIRST_RETRY_SECONDS,
+      said: /(?:receives, |Retry after )(\d+) s,? doubling/g,
+    },
+    {
+      what: 'MB of a body',
+      value: GATEWAY_BODY_MEGABYTES,
+      said: /(?:Bodies above|413 above|API Gateway accepts) (\d+) MB/g,
+    },
+    {
+      what: 'MB of an event',
+      value: EVENT_MEGABYTES,
+      said: /(?:about|Lambda's|Lambda accepts) (\d) MB/g,
+    },
+    { what: 'MB of a body in base64', value: ENCODED_BODY_MEGABYTES, said: /(\d\.\d) MB/g },
+    {
+      what: 'seconds that an HTTP API waits',
+      value: GATEWAY_TIMEOUT_SECONDS.http,
+      said: /(?:longer than|gives up after|timeout for the receiver \||gateway’s:) (\d+) s/g,
+    },
+    {
+      what: 'seconds that a REST API waits',
+      value: GATEWAY_TIMEOUT_SECONDS.rest,
+      said: /(?:REST API: |\d+ s \| |, or )(\d+) s/g,
+    },
+  ])('$what', ({ value, said }) => {
+    const words: Readonly<Record<string, number>> = { five: 5, Ten: 10, ten: 10 };
+    const found = texts.flatMap(({ file, text }) =>
+      [...text.matchAll(said)].map(([sentence, ...numbers]) => {
+        const number = numbers.find((one) => one !== undefined) ?? '';
+        return { file, sentence, number: words[number] ?? Number(number) };
+      }),
+    );
+    expect(found.filter(({ number }) => number !== value)).toEqual([]);
+    expect(found).not.toEqual([]);
   });
 });
 

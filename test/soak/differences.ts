@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import type { ArchiveRecord } from '../../lambda/archive/record.ts';
+import { MAX_RECEIVES } from '../../lambda/limits.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { readArchive } from '../../tools/stage/archive/reader.ts';
 import { storedPayload } from '../../tools/stage/queues/messages.ts';
@@ -141,9 +142,6 @@ const DELIVERY_LIMIT = 5_000;
 
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
-/** From the template. */
-const MAXIMUM_ATTEMPTS = 10;
-
 /** Accepted events that are missing in the archive, and records that do not match their event. */
 export async function archiveDifferences(
   stack: LocalStack,
@@ -217,7 +215,7 @@ async function faultsOf(
     [`is said to be of ${record.event}`, record.event === payload.event],
     [`came to ${record.outcome}, as a ${sent.kind}`, (OUTCOMES[sent.kind] ?? []).includes(record.outcome)],
     ['has a reason of failure, or lacks one', isDeadLetter === (record.failureReason !== undefined)],
-    [`has the attempt ${record.attempt}`, record.attempt >= 1 && record.attempt <= MAXIMUM_ATTEMPTS],
+    [`has the attempt ${record.attempt}`, record.attempt >= 1 && record.attempt <= MAX_RECEIVES],
     ['has times that are none', TIME.test(record.receivedAt) && TIME.test(record.settledAt)],
     ['was settled before it was received', record.receivedAt <= record.settledAt],
     ['has no request', record.requestId !== undefined],

@@ -8,6 +8,7 @@ import type { DerivedFile } from './derived-file.ts';
 import { EVENT_INDEX, eventIndex } from './event-index.ts';
 import { eventsTable, partnerEventsTable } from './events-table.ts';
 import { lambdaEventFolders, lambdaEvents } from './lambda-events.ts';
+import { limitsTable } from './limits-table.ts';
 import { fillPlace } from './marked-section.ts';
 import { permissionsDocument } from './permissions-document.ts';
 import type { Assemblies } from './stages.ts';
@@ -31,7 +32,11 @@ const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
   'docs/partner.md': () =>
     fillPlace(readFileSync('docs/partner.md', 'utf8'), 'partner-events', partnerEventsTable()),
   'docs/how-it-works.md': () =>
-    fillPlace(readFileSync('docs/how-it-works.md', 'utf8'), 'events', eventsTable()),
+    fillPlace(
+      fillPlace(readFileSync('docs/how-it-works.md', 'utf8'), 'events', eventsTable()),
+      'limits',
+      limitsTable(),
+    ),
   'docs/commands.md': () =>
     execFileSync(process.execPath, ['tools/cli/commands-document.ts'], { encoding: 'utf8' }),
 };

@@ -1,9 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { Message, MessageAttributeValue } from '@aws-sdk/client-sqs';
 import type { SQSMessageAttribute, SQSRecord, SQSRecordAttributes } from 'aws-lambda';
-
-/** Lambda's limit for the event of a synchronous invocation. A batch that exceeds it is split. */
-const EVENT_LIMIT_BYTES = 6 * 1024 * 1024;
+import { EVENT_LIMIT_BYTES } from '../invocation.ts';
 
 /** The queue that records name as their source. */
 export interface RecordSource {

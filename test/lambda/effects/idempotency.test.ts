@@ -2,13 +2,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import type { Context } from 'aws-lambda';
 import type { EffectOutcome } from '../../../lambda/effects/event-order.ts';
 import { idempotent } from '../../../lambda/effects/idempotency.ts';
+import { MEMORY_DAYS } from '../../../lambda/limits.ts';
 import { Faults } from '../../../local/aws/faults.ts';
 import { eventually } from '../../support/eventually.ts';
 import { functionEnvironment } from '../../support/function-environment.ts';
 import { Tables } from '../../support/tables.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 
-const NINETY_DAYS = 90 * 24 * 60 * 60;
+const MEMORY_SECONDS = MEMORY_DAYS * 24 * 60 * 60;
 
 const faults = new Faults();
 let aws: TestAws;
@@ -45,7 +46,7 @@ function counted(name: string, remaining = 500) {
 const failNotes = () =>
   faults.inject({ service: 'dynamodb', operation: 'UpdateItem', kind: 'throttled', callers: 'everyone' });
 
-test('an effect happens once per name and event id, and is remembered for 90 days', async () => {
+test('an effect happens once per name and event id, and is remembered for a limited time', async () => {
   const { deliver } = counted('once');
   expect([await deliver('a'), await deliver('a'), await deliver('b')]).toEqual([
     'Processed',
@@ -58,8 +59,8 @@ test('an effect happens once per name and event id, and is remembered for 90 day
   expect(own).toHaveLength(3);
   for (const { expiration } of own) {
     const seconds = Number(expiration) - Date.now() / 1000;
-    expect(seconds).toBeGreaterThan(NINETY_DAYS - 60);
-    expect(seconds).toBeLessThan(NINETY_DAYS + 60);
+    expect(seconds).toBeGreaterThan(MEMORY_SECONDS - 60);
+    expect(seconds).toBeLessThan(MEMORY_SECONDS + 60);
   }
 });
 

@@ -8,7 +8,7 @@ import type { VersionedChange } from '../../../lambda/effects/event-order.ts';
 import { ShopCache } from '../../../lambda/effects/shop-cache.ts';
 import { tableKey } from '../../../lambda/effects/table-key.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
-import { REPLAYABLE_DAYS, REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/queue/replay.ts';
+import { REPLAYABLE_DAYS, REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/limits.ts';
 import { type Row, Tables } from '../../support/tables.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 import { FunctionLines } from '../function-lines.ts';

@@ -5,14 +5,17 @@ import {
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { readSecretValue, WebhookSecrets } from '../../../lambda/receiver/webhook-secrets.ts';
+import { SECRET_MAX_AGE } from '../../../lambda/limits.ts';
+import {
+  FIRST_READ_INTERVAL,
+  REFRESH_INTERVAL,
+  readSecretValue,
+  WebhookSecrets,
+} from '../../../lambda/receiver/webhook-secrets.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const GRACE_PERIOD = 24 * HOUR;
-const MAX_AGE = 5 * MINUTE;
-const REFRESH_INTERVAL = 30_000;
-const FIRST_READ_INTERVAL = 1_000;
 
 const notFound = new ResourceNotFoundException({ message: 'No.', $metadata: {} });
 
@@ -71,7 +74,7 @@ describe('a cached secret', () => {
     expect(await secrets.accepted()).toEqual(['first']);
     expect(calls()).toEqual(BOTH);
     secret.rotate('second');
-    secret.now += MAX_AGE - 1;
+    secret.now += SECRET_MAX_AGE - 1;
     expect(await secrets.accepted()).toEqual(['first']);
     expect(calls()).toEqual([]);
     secret.now += 1;
@@ -116,7 +119,7 @@ describe('a rotation', () => {
 
   test('just after a read by age is seen by the next mismatch', async () => {
     await secrets.accepted();
-    secret.now += MAX_AGE;
+    secret.now += SECRET_MAX_AGE;
     await secrets.accepted();
     secret.rotate('second');
     expect(await secrets.afterMismatch()).toEqual(['second', 'first']);
@@ -167,7 +170,7 @@ describe('while Secrets Manager fails', () => {
   test('a cached secret still serves, and the failure is reported once in 30 s', async () => {
     await secrets.accepted();
     secret.failing.AWSCURRENT = down;
-    secret.now += MAX_AGE;
+    secret.now += SECRET_MAX_AGE;
     for (let request = 0; request < 3; request += 1) expect(await secrets.accepted()).toEqual(['first']);
     expect(await secrets.afterMismatch()).toBeUndefined();
     expect(reported).toEqual(['unreadable', down]);
@@ -213,7 +216,7 @@ describe('if only the previous secret cannot be read', () => {
     secret.rotate('second');
     await secrets.accepted();
     secret.failing.AWSPREVIOUS = down;
-    secret.now += MAX_AGE;
+    secret.now += SECRET_MAX_AGE;
     expect(await secrets.accepted()).toEqual(['second', 'first']);
     expect(reported).toEqual(['unreadable', down]);
   });
@@ -254,7 +257,7 @@ describe('white space around the secret', () => {
   test.each(['second\n', ' second'])('is used as it is and warned of once: %j', async (value) => {
     secret.rotate(value);
     expect(await secrets.accepted()).toEqual([value, 'first']);
-    secret.now += MAX_AGE;
+    secret.now += SECRET_MAX_AGE;
     await secrets.accepted();
     expect(reported).toEqual(['white space']);
   });

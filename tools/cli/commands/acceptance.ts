@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { MEMORY_DAYS } from '../../../lambda/limits.ts';
 import {
   readTarget,
   readWebhookSecret,
@@ -37,7 +38,7 @@ With --outputs, it uses your AWS region and credentials (AWS_REGION, AWS_PROFILE
 
 Other traffic does not disturb the run. Its events are real:
 - Alarms for quarantined, unrouted and rejected requests may fire.
-- Subscribers of the chat and review topics get notifications, whose idempotency records stay for 90 days.
+- Subscribers of the chat and review topics get notifications, whose idempotency records stay for ${MEMORY_DAYS} days.
 - Everything else is named acceptance-… and is removed at the end, also after a failure, but not after Ctrl-C.`,
   )
   .action(async ({ outputs: given, wait }) => {

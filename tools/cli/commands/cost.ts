@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Option } from '@commander-js/extra-typings';
+import { MAX_FUNCTION_SECONDS } from '../../../lambda/limits.ts';
 import { synthesise } from '../../../local/template/synthesise.ts';
 import { costReport, type ReportBlock, scaleReport } from '../../measure/cost/cost-report.ts';
 import { readDeployment } from '../../measure/cost/deployment.ts';
@@ -17,9 +18,9 @@ import { screenWidth } from '../terminal/terminal.ts';
 /** A body that fits a message: 1 MiB minus 32 KiB (`lambda/queue/message.ts`). */
 const MAXIMUM_PAYLOAD_BYTES = (1024 - 32) * 1024;
 
-/** Source: Lambda developer guide, "Lambda quotas", function memory allocation and timeout. */
+/** Source of the memory: Lambda developer guide, "Lambda quotas". */
 const MEMORY = { minimum: 128, maximum: 10_240 };
-const MAXIMUM_MILLISECONDS = 900_000;
+const MAXIMUM_MILLISECONDS = MAX_FUNCTION_SECONDS * 1000;
 
 /** Maximum messages of a batch. Source: Lambda developer guide, "Using Lambda with Amazon SQS". */
 const MAXIMUM_BATCH = 10_000;

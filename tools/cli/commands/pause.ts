@@ -1,3 +1,4 @@
+import { MAX_PAUSE_REASON_LENGTH } from '../../../lambda/limits.ts';
 import { outputsOption, type RunOperation, runOperation, stageOption } from '../../stage/operation.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
@@ -12,11 +13,11 @@ export const pauseCommand = (runOperation: RunOperation) =>
     .addOption(stageOption())
     .addOption(outputsOption())
     .action(async (event, { reason = '', ...where }) => {
-      const { isReason, LONGEST_REASON } = await import('../../stage/queues/pause-state.ts');
+      const { isReason } = await import('../../stage/queues/pause-state.ts');
       const line = reason.trim();
       if (!isReason(line)) {
         throw new CommandError(
-          `Give a reason, in one line of 1 to ${LONGEST_REASON} characters: --reason "…"`,
+          `Give a reason, in one line of 1 to ${MAX_PAUSE_REASON_LENGTH} characters: --reason "…"`,
         );
       }
       await runOperation(where, async (operation) => {

@@ -1,8 +1,11 @@
 import { createInterface } from 'node:readline/promises';
 import { CommandError } from './command-error.ts';
 
-/** Characters of an id shown on a terminal: enough to distinguish two ids, and for `dlq redrive --id`. */
-const SHORT_ID_LENGTH = 8;
+/**
+ * Characters of a shortened id, on a terminal and in options. Eight hex digits have four billion values, enough to
+ * distinguish two ids.
+ */
+export const SHORT_ID_LENGTH = 8;
 
 /** Characters of a line. Infinity if the stream is not a terminal, so that nothing wraps in a file or a pipe. */
 export function screenWidth(stream: NodeJS.WriteStream = process.stdout): number {

@@ -2,6 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { en } from 'zod/locales';
 import * as z from 'zod/mini';
+import { GATEWAY_BODY_MEGABYTES } from '../../../lambda/limits.ts';
 import { readBody } from '../../../local/gateway/http-message.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
 import type { Notice, Task } from '../api.ts';
@@ -19,8 +20,8 @@ export interface LocalParts {
 /** Maximum number of finished tasks stored. One action of the page may start 100. */
 export const MAX_TASKS = 150;
 
-/** Maximum bytes of a request: a body of API Gateway's 10 MB, where each byte may become six in JSON (`\u0000`). */
-const MAX_BYTES = 60 * 1024 * 1024;
+/** Maximum bytes of a request: a body that API Gateway accepts. Each byte may become six in JSON (`\u0000`). */
+const MAX_BYTES = 6 * GATEWAY_BODY_MEGABYTES * 1024 * 1024;
 
 export interface ConsoleContext {
   readonly source: Source;

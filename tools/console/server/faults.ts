@@ -2,13 +2,14 @@ import { Hono } from 'hono';
 import * as z from 'zod/mini';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
+import { MAX_FUNCTION_SECONDS } from '../../../lambda/limits.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
 import type { Faults } from '../api.ts';
 import { type ConsoleContext, type ConsoleEnv, readJson, readQuery } from './context.ts';
 import { badRequest, notFound, Problem } from './problem.ts';
 
-/** Maximum milliseconds of `slow`. No function runs longer. Source: Lambda quotas, 900 s. */
-const SLOWEST = 900_000;
+/** Maximum milliseconds of `slow`. No function runs longer. */
+const SLOWEST = MAX_FUNCTION_SECONDS * 1000;
 
 const settingsSchema = z.strictObject({
   service: z.enum(['dynamodb', 'firehose', 's3', 'secretsmanager', 'sns', 'sqs']),

@@ -1,5 +1,6 @@
 import { catalogue, type EventName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
 import type { EffectName } from '../../../lambda/events/definition.ts';
+import { MEMORY_DAYS, SECRET_MAX_AGE } from '../../../lambda/limits.ts';
 import { archiveCosts } from './archive-cost.ts';
 import type { Deployment } from './deployment.ts';
 import {
@@ -29,11 +30,8 @@ const SQS_CHUNK = 64 * KILOBYTE;
 /** Assumed size of an oversize body: twice SQS's limit. */
 const OVERSIZE_BYTES = 2 * 1024 * KILOBYTE;
 
-/**
- * How long oversize bodies are kept (`lib/pipeline/payload-bucket.ts`) and notifications remembered
- * (`lambda/effects/idempotency.ts`).
- */
-const MEMORY_MONTHS = 90 / DAYS_OF_A_MONTH;
+/** How long oversize bodies are kept and notifications remembered. */
+const MEMORY_MONTHS = MEMORY_DAYS / DAYS_OF_A_MONTH;
 
 /** Approximate size of the names and values of the message attributes and the group id. */
 const MESSAGE_ATTRIBUTES_BYTES = 400;
@@ -74,11 +72,8 @@ const CALLS_PER_QUEUE_DATA_KEY = 3;
  */
 const TABLE_KEY_SECONDS = 5 * 60;
 
-/**
- * Seconds between a receiver's reads of the secret (`lambda/receiver/webhook-secrets.ts`). On the day after a rotation
- * there are twice as many calls.
- */
-const SECRET_SECONDS = 5 * 60;
+/** Seconds between a receiver's reads of the secret. On the day after a rotation there are twice as many calls. */
+const SECRET_SECONDS = SECRET_MAX_AGE / 1000;
 
 /** Share of stored logs that is left after compression, as assumed by the AWS Pricing Calculator. */
 const LOG_COMPRESSION = 0.15;
@@ -179,7 +174,11 @@ export function costs(workload: Workload, deployment: Deployment, logs: LogBytes
         }),
         'dynamodbWriteUnit',
       ],
-      ...stored('DynamoDB', 'idempotency records, 90 days', notifications * MEMORY_MONTHS * NOTE_BYTES),
+      ...stored(
+        'DynamoDB',
+        `idempotency records, ${MEMORY_DAYS} days`,
+        notifications * MEMORY_MONTHS * NOTE_BYTES,
+      ),
       ['SNS', 'publishes', notifications, 'snsPublish'],
       ['SNS', 'to one chat room for each topic', notifications, 'snsHttps'],
       ['SNS', 'reviews by e-mail', deliveries * shareOf('review') * workload.reviewEmails, 'snsEmail'],
@@ -209,7 +208,7 @@ export function costs(workload: Workload, deployment: Deployment, logs: LogBytes
       ['S3', 'oversize bodies: reads', oversize, 's3Get'],
       [
         'S3',
-        'oversize bodies: GB kept 90 days',
+        `oversize bodies: GB kept ${MEMORY_DAYS} days`,
         (oversize * OVERSIZE_BYTES * MEMORY_MONTHS) / GIGABYTE,
         's3GigabyteMonth',
       ],

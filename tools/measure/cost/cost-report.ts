@@ -1,4 +1,4 @@
-import { DATA_KEY_REUSE_SECONDS } from '../../../lib/pipeline/queue-retention.ts';
+import { DATA_KEY_REUSE_SECONDS, MAX_BUFFER_SECONDS } from '../../../lambda/limits.ts';
 import { PRICES_DATE, prices } from '../../../lib/prices.ts';
 import { archiveCosts } from './archive-cost.ts';
 import { type Costs, costs } from './cost-model.ts';
@@ -12,7 +12,7 @@ import type { Workload } from './workload.ts';
 const RATES = [100, 1_000, 10_000, 100_000];
 
 /** Values of `archive.bufferSeconds` that are compared: the minimum, one in between, and the maximum. */
-const BUFFER_SECONDS = [60, 300, 900];
+const BUFFER_SECONDS = [60, 300, MAX_BUFFER_SECONDS];
 
 interface Variation {
   readonly text: string;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SettledOutcome } from '../../../lambda/archive/record.ts';
 import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
+import { FIRST_RETRY_SECONDS, RETRY_JITTER } from '../../../lambda/limits.ts';
 import { Progress } from '../../cli/terminal/progress.ts';
 import { listArchive, readArchive } from '../../stage/archive/reader.ts';
 import { bufferSeconds } from '../../stage/archive/retention.ts';
@@ -12,10 +13,10 @@ import { deliveriesOf, type LoadPlan } from './plan.ts';
 import type { Run } from './run.ts';
 
 /**
- * Milliseconds without a new record after which reading ends: the second attempt of a failed delivery comes within 38 s
- * (`lambda/consumer/retry.ts`). In AWS the archive's buffering time is added.
+ * Milliseconds without a new record after which reading ends: the longest delay until a failed delivery's second
+ * attempt, and 20 s for the attempt. In AWS the archive's buffering time is added.
  */
-const PATIENCE = 60_000;
+const PATIENCE = (FIRST_RETRY_SECONDS * (1 + RETRY_JITTER) + 20) * 1000;
 
 /** Milliseconds between two listings of the archive. In AWS each is charged. */
 const LOOK_INTERVAL = { local: 500, aws: 10_000 };

@@ -1,14 +1,12 @@
 import { Agent as HttpAgent, request as httpRequest, type RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { GATEWAY_TIMEOUT_SECONDS } from '../../../lambda/limits.ts';
 import { SIGNATURE_LENGTH, type SignedDeliveries, type SignedSecond } from './deliveries.ts';
 import type { Measurements } from './measurements.ts';
 
-/**
- * Milliseconds after which no answer can come. Source: API Gateway developer guide, "Quotas for HTTP APIs", integration
- * timeout 30 s, which cannot be raised.
- */
-export const NO_ANSWER_AFTER = 31_000;
+/** Milliseconds after which no answer can come: an HTTP API waits longer than a REST API, and cannot wait longer still. */
+export const NO_ANSWER_AFTER = (GATEWAY_TIMEOUT_SECONDS.http + 1) * 1000;
 
 /** Late deliveries that are sent before answers are read again. */
 const MAX_AT_ONCE = 64;

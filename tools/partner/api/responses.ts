@@ -1,4 +1,5 @@
 import { MAX_PROBLEMS } from '../../../lambda/events/fields.ts';
+import { ENCODED_BODY_MEGABYTES, EVENT_MEGABYTES } from '../../../lambda/limits.ts';
 import { invalidSignature, serverError, unusableEvent } from '../../../lambda/receiver/answers.ts';
 import { refusals } from '../../../lib/api/refusals.ts';
 import { schemaRef } from './document-facts.ts';
@@ -141,7 +142,7 @@ const gatewayAnswers: Readonly<Record<string, { readonly description: string; re
     message: 'Not Found',
   },
   413: {
-    description: `The body is too large: above about 6 MB of JSON, or 4.5 MB of another content type or with a REST API. Do not repeat it. A REST API may answer 500 instead. ${NOT_KEPT}`,
+    description: `The body is too large: above about ${EVENT_MEGABYTES} MB of JSON, or ${ENCODED_BODY_MEGABYTES} MB of another content type or with a REST API. Do not repeat it. A REST API may answer 500 instead. ${NOT_KEPT}`,
     message: 'Request Entity Too Large',
   },
   429: {

@@ -1,6 +1,7 @@
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
+import { ENCODED_BODY_MEGABYTES, EVENT_MEGABYTES } from '../../../lambda/limits.ts';
 import { ACCEPTED, PARKED } from '../../../lambda/log-messages.ts';
 import { decodeSignature, verify } from '../../../lambda/receiver/signature.ts';
 import { valuesOf } from '../../../local/gateway/http-message.ts';
@@ -107,7 +108,7 @@ async function outcomeAtAddress(request: SentRequest, secret: string): Promise<S
 
 export const TOO_LARGE: Finding = wrong({
   kind: 'body-too-large',
-  what: 'The body is too large. The service accepts about 6 MB of JSON, or 4.5 MB of another content type.',
+  what: `The body is too large. The service accepts about ${EVENT_MEGABYTES} MB of JSON, or ${ENCODED_BODY_MEGABYTES} MB of another content type.`,
   remedy: 'Send only what identifies the change, not data that can be fetched.',
 });
 

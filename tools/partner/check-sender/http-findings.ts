@@ -1,4 +1,5 @@
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
+import { ENCODED_BODY_MEGABYTES } from '../../../lambda/limits.ts';
 import { nearest } from '../../../lib/did-you-mean.ts';
 import { valuesOf } from '../../../local/gateway/http-message.ts';
 import { type Finding, findingsOf, firstFinding, type Rule, wrong } from './finding.ts';
@@ -114,7 +115,7 @@ const CONTENT_TYPES: readonly Rule<Sent>[] = [
     kind: 'content-type-form',
     applies: (sent) => mediaType(sent) === 'application/x-www-form-urlencoded',
     what: ({ isAccepted }) =>
-      `Content-Type says that the body is a form${isAccepted ? ', but it is JSON. This works up to about 4.5 MB' : ''}.`,
+      `Content-Type says that the body is a form${isAccepted ? `, but it is JSON. This works up to about ${ENCODED_BODY_MEGABYTES} MB` : ''}.`,
     remedy: `${SEND_CONTENT_TYPE} curl -d sets this type by default.`,
   },
   {
@@ -128,7 +129,7 @@ const CONTENT_TYPES: readonly Rule<Sent>[] = [
     grade: 'risky',
     kind: 'content-type-other',
     applies: (sent) => mediaType(sent) !== 'application/json',
-    what: 'Content-Type is not application/json. This works up to about 4.5 MB.',
+    what: `Content-Type is not application/json. This works up to about ${ENCODED_BODY_MEGABYTES} MB.`,
     remedy: SEND_CONTENT_TYPE,
   },
   {

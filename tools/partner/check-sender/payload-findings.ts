@@ -2,13 +2,14 @@ import { isUtf8 } from 'node:buffer';
 import { catalogue, type EventName, eventNames, isEventName } from '../../../lambda/events/catalogue.ts';
 import { type Problem, parsePayload } from '../../../lambda/events/envelope.ts';
 import { normaliseTimestamp } from '../../../lambda/events/timestamp.ts';
+import { CLOCK_TOLERANCE, EVENT_MEGABYTES } from '../../../lambda/limits.ts';
 import { isSlipOf, nearest } from '../../../lib/did-you-mean.ts';
 import { notJson, SEND_JSON_ITSELF } from './body-format.ts';
 import { type Finding, findingsOf, firstFinding, type Rule, risky, wrong } from './finding.ts';
 import { type JsonNode, memberOf, nodesIn, parseJson, shapeOf } from './json.ts';
 import { NO_VALUE } from './signature-values.ts';
 
-/** Bytes above which an event is near the service's limit: for JSON "some 6 MB" (`docs/partner.md`). */
+/** Bytes above which an event is near the service's limit, as docs/partner.md says. */
 const NEAR_LIMIT_BYTES = 4 * 1024 * 1024;
 
 /** Bytes of a body above which only the service's own problems are reported. */
@@ -24,7 +25,7 @@ const MAX_KEYS = 200;
 const MIN_LETTERS_FOR_SLIP = 6;
 
 /** Seconds that a sender's clock may differ from ours without a finding. */
-const MAX_SKEW_SECONDS = 5 * 60;
+const MAX_SKEW_SECONDS = CLOCK_TOLERANCE / 1000;
 
 /** Names that other services use for our fields. */
 const SYNONYMS: Readonly<Record<string, string>> = {
@@ -253,7 +254,7 @@ const WHOLE_PAYLOAD: readonly Rule<{ body: Buffer; tree: JsonNode | undefined }>
     kind: 'body-near-limit',
     applies: ({ body }) => body.length > NEAR_LIMIT_BYTES,
     what: ({ body }) =>
-      `The body has ${body.length.toLocaleString('en')} bytes. Above about 6 MB it is rejected with 413.`,
+      `The body has ${body.length.toLocaleString('en')} bytes. Above about ${EVENT_MEGABYTES} MB it is rejected with 413.`,
     remedy: 'Send only what identifies the change, not data that can be fetched.',
   },
   {

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { lines, table } from '../../cli/terminal/layout.ts';
+import { SHORT_ID_LENGTH } from '../../cli/terminal/terminal.ts';
 import { counted } from '../../cli/terminal/text.ts';
 import type { Ending } from './deliveries.ts';
 import type { Diagnosis } from './diagnose.ts';
@@ -17,9 +18,6 @@ const MAX_REPEATS = 20;
 
 /** Maximum number of answers and waits shown per delivery. */
 const MAX_SHOWN = 8;
-
-/** Characters of an event id, enough to distinguish two. */
-const SHORT_ID = 8;
 
 /** Characters before a finding's sentence: `  wrong  `. */
 const INDENT = 9;
@@ -48,7 +46,7 @@ function headline(verdict: Verdict): string {
     event ?? '',
     method === 'POST' ? '' : (method ?? ''),
     `${bytes.toLocaleString('en')} ${bytes === 1 ? 'byte' : 'bytes'}`,
-    eventId === undefined ? '' : `event ${eventId.slice(0, SHORT_ID)}`,
+    eventId === undefined ? '' : `event ${eventId.slice(0, SHORT_ID_LENGTH)}`,
     diagnosis !== undefined && isOther(verdict) ? `the service would answer ${statusText(diagnosis)}` : '',
   ];
   const { style, text } = stateOf(verdict);

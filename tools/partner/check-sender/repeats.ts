@@ -1,9 +1,10 @@
+import { GATEWAY_TIMEOUT_SECONDS } from '../../../lambda/limits.ts';
 import type { Attempt, Delivery, Ending } from './deliveries.ts';
 import { type Finding, findingsOf, type Rule, risky } from './finding.ts';
 import { GATEWAY_TIMEOUT_MILLISECONDS } from './responses.ts';
 
 /** Minimum seconds to wait for an answer, as docs/partner.md requires. */
-export const ANSWER_WAIT_SECONDS = 35;
+export const ANSWER_WAIT_SECONDS = GATEWAY_TIMEOUT_SECONDS.http + 5;
 
 /** Seconds from a failure to the first repeat, as docs/partner.md requires. */
 export const FIRST_WAIT_SECONDS = 10;

@@ -1,14 +1,15 @@
 import { STATUS_CODES } from 'node:http';
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
+import { GATEWAY_TIMEOUT_SECONDS } from '../../../lambda/limits.ts';
 import { type Answer, invalidSignature, refused, serverError } from '../../../lambda/receiver/answers.ts';
 import { createReceiver, type Outcome } from '../../../lambda/receiver/receive.ts';
 import { type GatewayEvent, requestIdOf } from '../../../lambda/receiver/request.ts';
 import { httpApi } from '../../../local/gateway/http-api.ts';
 import { type HttpRequest, type HttpResponse, shortId } from '../../../local/gateway/http-message.ts';
 
-/** Milliseconds that an HTTP API waits for a function. Then it answers 503 itself. Source: quotas of HTTP APIs. */
-export const GATEWAY_TIMEOUT_MILLISECONDS = 30_000;
+/** Milliseconds that an HTTP API waits for a function. Then it answers 503 itself. */
+export const GATEWAY_TIMEOUT_MILLISECONDS = GATEWAY_TIMEOUT_SECONDS.http * 1000;
 
 /** Target of a simulated redirect. Only a sender that follows it requests this path. */
 export const REDIRECT_PATH = `${WEBHOOK_PATH}/redirected`;

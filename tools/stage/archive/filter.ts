@@ -5,6 +5,7 @@ import { tableKey } from '../../../lambda/effects/table-key.ts';
 import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import { eachOf, time } from '../../cli/terminal/options.ts';
+import { SHORT_ID_LENGTH } from '../../cli/terminal/terminal.ts';
 
 export { settledOutcomes };
 
@@ -55,9 +56,6 @@ export function matches(filter: RecordFilter, record: ArchiveRecord): boolean {
   );
 }
 
-/** Minimum length of a shortened id: commands print ids with this length. */
-const SHORTEST_ID = 8;
-
 export const eventsArgument = () =>
   new Argument('[events...]', 'events, such as shop.updated (default: all)').argParser<readonly EventName[]>(
     eachOf(eventNames),
@@ -82,8 +80,8 @@ export const outcomeOption = () =>
 export const idOption = () =>
   new Option(
     '--id <id>',
-    `only this event (${SHORTEST_ID} or more characters of its id) or request (full id); repeatable`,
+    `only this event (${SHORT_ID_LENGTH} or more characters of its id) or request (full id); repeatable`,
   ).argParser<readonly string[]>((text, before = []) => {
-    if (text.length >= SHORTEST_ID) return [...before, text];
-    throw new InvalidArgumentError(`At least ${SHORTEST_ID} characters: a shorter id is ambiguous.`);
+    if (text.length >= SHORT_ID_LENGTH) return [...before, text];
+    throw new InvalidArgumentError(`At least ${SHORT_ID_LENGTH} characters: a shorter id is ambiguous.`);
   });

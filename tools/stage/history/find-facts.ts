@@ -1,6 +1,7 @@
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
 import { isEventName } from '../../../lambda/events/catalogue.ts';
+import { MAX_BUFFER_SECONDS, MAX_FUNCTION_SECONDS } from '../../../lambda/limits.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import type { ProgressDisplay } from '../../cli/terminal/progress.ts';
 import { counted } from '../../cli/terminal/text.ts';
@@ -18,11 +19,8 @@ import { deadLetterFact, unloggedFacts } from './unlogged-facts.ts';
 /** Maximum number of candidates listed for an ambiguous id. A longer list does not help. */
 const MAX_CANDIDATES = 10;
 
-/**
- * Milliseconds until a record can be read: Firehose buffers for up to 900 s, and a batch may take as long before it is
- * archived.
- */
-const ARCHIVE_BEHIND = 30 * 60 * 1000;
+/** Milliseconds until a record can be read: a batch ends, then Firehose buffers. */
+const ARCHIVE_BEHIND = (MAX_FUNCTION_SECONDS + MAX_BUFFER_SECONDS) * 1000;
 
 /** Messages of log lines that have a matching archive record. */
 const SETTLED: readonly string[] = settledOutcomes;

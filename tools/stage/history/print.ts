@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import stringWidth from 'string-width';
+import { MAX_BUFFER_SECONDS } from '../../../lambda/limits.ts';
 import { prices } from '../../../lib/prices.ts';
 import { lines } from '../../cli/terminal/layout.ts';
 import { lateProgress } from '../../cli/terminal/progress.ts';
@@ -235,7 +236,10 @@ function describeArchive({
 }: NonNullable<Sources['archive']>): string[] {
   if (state === 'none') return ['The stage keeps no archive (archive.days is 0).'];
   if (state === 'refused') return [`The archive could not be read: ${reason}.`];
-  const late = state === 'early' ? ' A record may be missing: Firehose collects for up to 15 minutes.' : '';
+  const late =
+    state === 'early'
+      ? ` A record may be missing: Firehose collects for up to ${MAX_BUFFER_SECONDS / 60} minutes.`
+      : '';
   return [
     `Archive: ${counted(records, 'record')} read in ${counted(objects, 'object')}.${late}`,
     ...damaged.map((fault) => `Damaged, and skipped from there on: ${printable(fault)}`),

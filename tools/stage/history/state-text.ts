@@ -1,4 +1,5 @@
 import type { SettledOutcome } from '../../../lambda/archive/record.ts';
+import { MAX_FUNCTION_SECONDS } from '../../../lambda/limits.ts';
 import { duration } from '../../cli/terminal/text.ts';
 import {
   type History,
@@ -33,10 +34,10 @@ export interface Clock {
 const LONGEST_TITLE = 16;
 
 /**
- * Milliseconds after which a due attempt should have left a line. A batch takes up to its function's 900 s, and lines
- * can be searched only some time after they are written.
+ * Milliseconds after which a due attempt should have left a line. Lines can be searched only some time after they are
+ * written: five minutes are enough.
  */
-const OVERDUE = 20 * 60 * 1000;
+const OVERDUE = (MAX_FUNCTION_SECONDS + 5 * 60) * 1000;
 
 const SKIPS: Readonly<Record<SkipReason, string>> = {
   'already-processed': 'this event was processed before',

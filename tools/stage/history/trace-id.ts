@@ -1,8 +1,6 @@
 import { CommandError } from '../../cli/terminal/command-error.ts';
+import { SHORT_ID_LENGTH } from '../../cli/terminal/terminal.ts';
 import { isObject, jsonOf } from './json.ts';
-
-/** Minimum length of a shortened id. Commands print ids with this length. Eight hex digits have four billion values. */
-const SHORTEST_PREFIX = 8;
 
 /** Longer than any id of AWS. */
 const LONGEST_ID = 128;
@@ -30,7 +28,7 @@ export function parseTraceId(text: string): TraceId {
   if (text === '') {
     throw new CommandError('The id is empty: give an event id, a request id, a message id or a webhookId');
   }
-  const isPrefix = POSSIBLE.test(text) && text.length >= SHORTEST_PREFIX && text.length <= LONGEST_ID;
+  const isPrefix = POSSIBLE.test(text) && text.length >= SHORT_ID_LENGTH && text.length <= LONGEST_ID;
   return {
     text,
     prefix: isPrefix ? text : undefined,

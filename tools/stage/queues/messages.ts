@@ -8,7 +8,7 @@ import {
   ReceiveMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
-import { MAX_LOOK_SECONDS } from '../../../lib/pipeline/queue-retention.ts';
+import { MAX_LOOK_SECONDS } from '../../../lambda/limits.ts';
 import { MissingOutputError, type Stage } from '../stage.ts';
 import { type AnyQueue, queueState } from './queue.ts';
 

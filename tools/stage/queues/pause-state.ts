@@ -5,22 +5,17 @@ import {
   paginateListEventSourceMappings,
 } from '@aws-sdk/client-lambda';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
+import { MAX_PAUSE_REASON_LENGTH } from '../../../lambda/limits.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import { printable } from '../../cli/terminal/text.ts';
 import type { Stage } from '../stage.ts';
 import { type QueueState, queueState } from './queue.ts';
 
-/**
- * Maximum characters of a reason. An alarm's state reason takes 1,023, and it begins with the ARN of the person, at
- * most about 600. Source: CloudWatch API reference, "SetAlarmState"; IAM user guide, "IAM and AWS STS quotas".
- */
-export const LONGEST_REASON = 400;
-
 /** Whether a text can be a reason: one line that terminals and mails display unchanged. */
 export function isReason(text: string): boolean {
   return (
     text.trim() !== '' &&
-    text.length <= LONGEST_REASON &&
+    text.length <= MAX_PAUSE_REASON_LENGTH &&
     !/\s/.test(text.replaceAll(' ', '')) &&
     printable(text) === text
   );

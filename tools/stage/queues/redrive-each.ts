@@ -3,6 +3,7 @@ import { type MessageAttributeValue, SendMessageCommand } from '@aws-sdk/client-
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import { lateProgress } from '../../cli/terminal/progress.ts';
+import { SHORT_ID_LENGTH } from '../../cli/terminal/terminal.ts';
 import { messages } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { currentSecret, parsedAnswer, postSigned } from '../signed-post.ts';
@@ -10,9 +11,6 @@ import type { Stage } from '../stage.ts';
 import { copyKey, countLine } from './copies.ts';
 import { noted, type ReceivedMessage, readPayload, UnreadablePayloadError, walk } from './messages.ts';
 import { emptiness, queueState, sourceQueueUrl, type WaitingQueue } from './queue.ts';
-
-/** Minimum length of a shortened message id. */
-const SHORTEST_ID = 8;
 
 interface Outcome {
   /** `settled` only if the message is safely stored elsewhere. */
@@ -32,7 +30,7 @@ type RedriveOne = (message: ReceivedMessage) => Promise<Outcome | undefined>;
 /**
  * Redrives messages one by one. Each is sent first, and deleted only when it is safely stored elsewhere. If the process
  * dies in between, a message is in two places, but is still processed only once.
- * @param ids message ids or event ids, or at least {@link SHORTEST_ID} characters of one. Only these messages and their
+ * @param ids message ids or event ids, or at least {@link SHORT_ID_LENGTH} characters of one. Only these messages and their
  * copies are redriven
  * @returns whether everything requested was done
  * @throws CommandError if there is nothing to redrive, or an id is too short to name one message
@@ -43,10 +41,10 @@ export async function redriveEach(
   ids?: readonly string[],
 ): Promise<boolean> {
   const { stack, signal, printLine, progress = lateProgress() } = operation;
-  const short = ids?.find((id) => id.length < SHORTEST_ID);
+  const short = ids?.find((id) => id.length < SHORT_ID_LENGTH);
   if (short !== undefined) {
     throw new CommandError(
-      `'${short}' may name several messages. Give at least ${SHORTEST_ID} characters of an id`,
+      `'${short}' may name several messages. Give at least ${SHORT_ID_LENGTH} characters of an id`,
     );
   }
   const redriveOne = await redriverOf(stack, queue);

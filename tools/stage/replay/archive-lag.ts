@@ -1,21 +1,15 @@
 import { GetMetricStatisticsCommand } from '@aws-sdk/client-cloudwatch';
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
+import { MAX_BUFFER_SECONDS, MAX_FUNCTION_SECONDS, VISIBILITY_TIMEOUTS } from '../../../lambda/limits.ts';
 import { bufferSeconds } from '../archive/retention.ts';
 import type { Stage } from '../stage.ts';
 
 /** Milliseconds until a local stack has written a record. It buffers for a quarter of a second. */
 const LOCAL_DELAY = 2_000;
 
-/** Maximum seconds of Firehose's buffering, and of a consumer's timeout. */
-const LONGEST_BUFFER = 900;
-const LONGEST_BATCH = 900;
-
 /** Seconds for Firehose to compress and write an object. An assumption: AWS documents no limit. */
 const WRITE_MARGIN = 5 * 60;
-
-/** Visibility timeout of a queue, in timeouts of its consumer (`lib/pipeline/event-pipeline.ts`). */
-const VISIBILITY_TIMEOUTS = 6;
 
 /**
  * How far back to look for the newest value of a metric, in milliseconds. Firehose publishes every minute, some minutes
@@ -30,7 +24,7 @@ const METRIC_WINDOW = 10 * 60_000;
  */
 export async function archiveDelay(stack: Stage, events: readonly EventName[]): Promise<number> {
   if (stack.local) return LOCAL_DELAY;
-  const buffer = (await bufferSeconds(stack, events)) ?? LONGEST_BUFFER;
+  const buffer = (await bufferSeconds(stack, events)) ?? MAX_BUFFER_SECONDS;
   const timeouts = await Promise.all(events.map((event) => timeout(stack, event)));
   return (buffer + Math.max(...timeouts) + WRITE_MARGIN) * 1000;
 }
@@ -39,7 +33,7 @@ async function timeout(stack: Stage, event: EventName): Promise<number> {
   const { queueUrl: QueueUrl } = stack.event(event);
   const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['VisibilityTimeout'] });
   const { Attributes = {} } = await stack.sqs.send(command);
-  return Math.min(LONGEST_BATCH, Number(Attributes.VisibilityTimeout) / VISIBILITY_TIMEOUTS);
+  return Math.min(MAX_FUNCTION_SECONDS, Number(Attributes.VisibilityTimeout) / VISIBILITY_TIMEOUTS);
 }
 
 /**

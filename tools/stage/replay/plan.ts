@@ -1,6 +1,7 @@
 import type { ArchiveRecord, SettledOutcome } from '../../../lambda/archive/record.ts';
 import { type EventName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
-import { REPLAYABLE_DAYS, REPLAYABLE_RECEIPT_DAYS, type ReplayMode } from '../../../lambda/queue/replay.ts';
+import { REPLAYABLE_DAYS, REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/limits.ts';
+import type { ReplayMode } from '../../../lambda/queue/replay.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import { lateProgress } from '../../cli/terminal/progress.ts';
 import { matches, type RecordFilter, recordFilter } from '../archive/filter.ts';

@@ -1,6 +1,7 @@
 import type { SettledOutcome } from '../../../lambda/archive/record.ts';
 import { catalogue, isNotification } from '../../../lambda/events/catalogue.ts';
-import { REPLAYABLE_RECEIPT_DAYS, type ReplayMode } from '../../../lambda/queue/replay.ts';
+import { REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/limits.ts';
+import type { ReplayMode } from '../../../lambda/queue/replay.ts';
 import type { Block } from '../../cli/terminal/block.ts';
 import { knownFacts } from '../../cli/terminal/layout.ts';
 import { counted, duration, manyMessages, printable } from '../../cli/terminal/text.ts';

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { readSamples } from '../../../../events/samples.ts';
 import { archiveLine } from '../../../../lambda/archive/record.ts';
 import { eventNames, isNotification } from '../../../../lambda/events/catalogue.ts';
-import { DATA_KEY_REUSE_SECONDS } from '../../../../lib/pipeline/queue-retention.ts';
+import { DATA_KEY_REUSE_SECONDS } from '../../../../lambda/limits.ts';
 import { prices } from '../../../../lib/prices.ts';
 import { archiveCosts, recordBytes } from '../../../../tools/measure/cost/archive-cost.ts';
 import { type Costs, costs, eventsWith } from '../../../../tools/measure/cost/cost-model.ts';

@@ -5,6 +5,7 @@ import { DeleteQueueCommand, PurgeQueueCommand, SendMessageCommand, SQSClient } 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../../../lambda/events/catalogue.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
+import { DEAD_LETTER_RETENTION_SECONDS } from '../../../../lambda/limits.ts';
 import { Destination } from '../../../../tools/cli/terminal/files.ts';
 import { list } from '../../../../tools/stage/queues/dlq-list.ts';
 import { exportMessages, show } from '../../../../tools/stage/queues/dlq-show.ts';
@@ -19,7 +20,7 @@ import { DEAD, Operator, replied, shopUpdated } from './support.ts';
 
 const PayloadBucket = 'payloads';
 /** Retention of a dead-letter queue, in milliseconds. */
-const KEPT = 14 * 24 * 60 * 60 * 1000;
+const KEPT = DEAD_LETTER_RETENTION_SECONDS * 1000;
 
 let project: Project;
 let aws: TestAws;

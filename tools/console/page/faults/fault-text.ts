@@ -1,3 +1,4 @@
+import { SECRET_MAX_AGE } from '../../../../lambda/limits.ts';
 import { POSSIBLY_REPEATED } from '../../../../lambda/log-messages.ts';
 import type { FaultSettings } from '../../api.ts';
 
@@ -44,11 +45,11 @@ const REARCHIVED =
 const services: Readonly<Record<FaultService, ServiceText>> = {
   secretsmanager: {
     name: 'Secrets Manager',
-    use: 'The receiver reads the secret here and caches it for five minutes.',
+    use: `The receiver reads the secret here and caches it for ${SECRET_MAX_AGE / 60_000} minutes.`,
     expect: {
       down: CACHED_SECRET,
       throttled: CACHED_SECRET,
-      slow: 'The first response of a receiver, and one every five minutes, is delayed.',
+      slow: `The first response of a receiver, and one every ${SECRET_MAX_AGE / 60_000} minutes, is delayed.`,
       'response-lost': CACHED_SECRET,
     },
   },

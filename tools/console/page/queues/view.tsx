@@ -1,4 +1,5 @@
 import { useId, useState } from 'preact/hooks';
+import { MAX_PAUSE_REASON_LENGTH } from '../../../../lambda/limits.ts';
 import type { EventQueue, QueueDepth, Queues } from '../../api.ts';
 import { route } from '../route.ts';
 import { useRun } from '../run-command.tsx';
@@ -231,9 +232,6 @@ function Processing({ queue: { paused, pausing }, isUnknown, isShort = false }: 
   );
 }
 
-/** Maximum characters of a reason: `LONGEST_REASON` of tools/stage/queues/pause-state.ts. */
-const LONGEST_REASON = 400;
-
 interface PauseDialogProps {
   event: string;
   onClose: () => void;
@@ -244,7 +242,7 @@ function PauseDialog({ event, onClose, onPause }: PauseDialogProps) {
   const [reason, setReason] = useState('');
   const id = useId();
   const text = reason.trim();
-  const isTooLong = text.length > LONGEST_REASON;
+  const isTooLong = text.length > MAX_PAUSE_REASON_LENGTH;
   return (
     <Dialog
       title={`Pause ${event}`}
@@ -275,7 +273,7 @@ function PauseDialog({ event, onClose, onPause }: PauseDialogProps) {
           label="Reason"
           hint="One line. It is in the alarm’s email."
           placeholder="The chat service is down until noon"
-          problem={isTooLong ? `At most ${LONGEST_REASON} characters` : undefined}
+          problem={isTooLong ? `At most ${MAX_PAUSE_REASON_LENGTH} characters` : undefined}
           value={reason}
           onInput={setReason}
         />

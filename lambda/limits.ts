@@ -1,0 +1,120 @@
+/*
+ * Limits and times that more than one file needs. This file imports nothing, so the CDK app and the commands can load
+ * it without the functions' libraries. `docs/how-it-works.md` has the table of them (`npm run generate`).
+ */
+
+/** Seconds. */
+const DAY = 24 * 60 * 60;
+
+/** Milliseconds after which a cached secret is read again (decision D12). */
+export const SECRET_MAX_AGE = 5 * 60_000;
+
+/** Milliseconds by which the partner's clock may be ahead of ours (decision D8). */
+export const CLOCK_TOLERANCE = 5 * 60_000;
+
+/**
+ * Days for which we remember an event: how long tombstones (decision D8) and notification records (decision 20) are
+ * kept, and large payloads at least (decision D13).
+ */
+export const MEMORY_DAYS = 90;
+
+/**
+ * Seconds that an event may wait for its consumer, and therefore be paused. If SQS itself moves a message to the
+ * dead-letter queue, its retention there counts from the first receipt. The rest of the 14 days is left to react.
+ * Source: SQS developer guide, "Setting-up dead-letter queue retention".
+ */
+export const EVENT_RETENTION_SECONDS = 7 * DAY;
+
+/**
+ * Seconds that dead letters, quarantined and parked messages are kept: the maximum of SQS. Source: SQS developer guide,
+ * "Message quotas".
+ */
+export const DEAD_LETTER_RETENTION_SECONDS = 14 * DAY;
+
+export const EVENT_RETENTION_DAYS = EVENT_RETENTION_SECONDS / DAY;
+export const DEAD_LETTER_RETENTION_DAYS = DEAD_LETTER_RETENTION_SECONDS / DAY;
+
+/** Days from the receipt of an event until it is on no queue any more, unless somebody redrives it. */
+export const LAST_DAY_ON_QUEUES = EVENT_RETENTION_DAYS + DEAD_LETTER_RETENTION_DAYS;
+
+/**
+ * How far back a replay may reach, in days since a message was settled. Tombstones and notification records last 90
+ * days from the receipt. In that time, an event may be 7 days on its queue and 14 on the dead-letter queue until it is
+ * settled. Then follow these 60 days, and 7 days of the replay's message on the queue: 88. Two days are left for an
+ * event that we received after the deletion that it preceded. A redrive settles an event later, so {@link
+ * REPLAYABLE_RECEIPT_DAYS} applies too.
+ */
+export const REPLAYABLE_DAYS = 60;
+
+/**
+ * How long ago the message of a replay may have been received, in days, regardless of when it was settled: each redrive
+ * adds up to 21 days. The days of the replay's message on the queue are left for it.
+ */
+export const REPLAYABLE_RECEIPT_DAYS = MEMORY_DAYS - EVENT_RETENTION_DAYS;
+
+/** Receives before a message goes to the dead-letter queue: about three hours, or up to three days while CloudFront is busy. */
+export const MAX_RECEIVES = 10;
+
+/** Seconds before the first retry. Each further delay is twice as long. */
+export const FIRST_RETRY_SECONDS = 30;
+
+/** Maximum delay of a retry, in seconds. */
+export const MAX_RETRY_SECONDS = 60 * 60;
+
+/**
+ * Random share by which a delay is longer or shorter, so that messages that failed together are not retried together.
+ */
+export const RETRY_JITTER = 0.25;
+
+/**
+ * Visibility timeout of a queue, in timeouts of its consumer. Source: Lambda developer guide, "Using Lambda with Amazon
+ * SQS": at least six.
+ */
+export const VISIBILITY_TIMEOUTS = 6;
+
+/** Maximum timeout of a function, in seconds. Source: Lambda developer guide, "Lambda quotas". */
+export const MAX_FUNCTION_SECONDS = 900;
+
+/** Maximum time for which Firehose buffers, in seconds. Source: Firehose API reference, `BufferingHints`. */
+export const MAX_BUFFER_SECONDS = 900;
+
+/**
+ * Maximum seconds for which `npm run dlq` hides the messages of a queue, while it inspects them or after it was killed.
+ */
+export const MAX_LOOK_SECONDS = 15 * 60;
+
+/**
+ * Maximum characters of the reason for a pause. An alarm's state reason takes 1,023, and it begins with the ARN of the
+ * person, at most about 600. Source: CloudWatch API reference, "SetAlarmState"; IAM user guide, "IAM and AWS STS
+ * quotas".
+ */
+export const MAX_PAUSE_REASON_LENGTH = 400;
+
+/**
+ * Seconds for which SQS reuses a data key before it calls KMS again, 60 to 86,400. So long a queue still works with a
+ * withdrawn key, and so long KMS may be down before a delivery fails. This is the default of SQS; an hour would save a
+ * few cents (`docs/scale-and-cost.md`).
+ */
+export const DATA_KEY_REUSE_SECONDS = 300;
+
+/**
+ * Seconds over which AWS WAF's rate rule counts. Source: AWS WAF developer guide, "Rate-based rule high-level
+ * settings".
+ */
+export const RATE_WINDOW_SECONDS = 300;
+
+/**
+ * Seconds that a gateway waits for a function. Sources: API Gateway developer guide, "Quotas for HTTP APIs" and "Quotas
+ * for REST APIs".
+ */
+export const GATEWAY_TIMEOUT_SECONDS = { http: 30, rest: 29 } as const;
+
+/** MB (2^20 bytes) of a body that either gateway accepts. Source: the same quotas. */
+export const GATEWAY_BODY_MEGABYTES = 10;
+
+/**
+ * MB (2^20 bytes) of the event of a synchronous invocation. A body in base64 is a third longer in it. An HTTP API
+ * passes JSON as text, a REST API everything in base64. Source: Lambda developer guide, "Lambda quotas".
+ */
+export const EVENT_MEGABYTES = 6;
+export const ENCODED_BODY_MEGABYTES = (EVENT_MEGABYTES * 3) / 4;

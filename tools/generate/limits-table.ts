@@ -1,0 +1,46 @@
+import {
+  CLOCK_TOLERANCE,
+  DEAD_LETTER_RETENTION_DAYS,
+  ENCODED_BODY_MEGABYTES,
+  EVENT_MEGABYTES,
+  EVENT_RETENTION_DAYS,
+  FIRST_RETRY_SECONDS,
+  GATEWAY_BODY_MEGABYTES,
+  GATEWAY_TIMEOUT_SECONDS,
+  MAX_RECEIVES,
+  MAX_RETRY_SECONDS,
+  MEMORY_DAYS,
+  REPLAYABLE_DAYS,
+  RETRY_JITTER,
+  SECRET_MAX_AGE,
+} from '../../lambda/limits.ts';
+
+/** For `docs/how-it-works.md`: limits and times that a stage cannot set, from `lambda/limits.ts`. */
+export function limitsTable(): string {
+  const rows: readonly (readonly [what: string, value: string])[] = [
+    ['body that a gateway accepts', `${GATEWAY_BODY_MEGABYTES} MB`],
+    ['JSON that an HTTP API can pass to Lambda', `about ${EVENT_MEGABYTES} MB`],
+    ['the same for other bodies, and with a REST API', `${ENCODED_BODY_MEGABYTES} MB`],
+    [
+      'gateway waits for the receiver',
+      `${GATEWAY_TIMEOUT_SECONDS.http} s; REST API: ${GATEWAY_TIMEOUT_SECONDS.rest} s`,
+    ],
+    ['receivers cache the secret', `${SECRET_MAX_AGE / 60_000} minutes`],
+    ['a `timestamp` may be ahead of our clock', `${CLOCK_TOLERANCE / 60_000} minutes`],
+    ['attempts of a message', `${MAX_RECEIVES}`],
+    [
+      'delay before the first retry',
+      `${FIRST_RETRY_SECONDS} s ± ${RETRY_JITTER * 100} %; doubles up to ${MAX_RETRY_SECONDS / 60} minutes`,
+    ],
+    ['a message stays on an event queue', `${EVENT_RETENTION_DAYS} days`],
+    ['a message stays on another queue', `${DEAD_LETTER_RETENTION_DAYS} days`],
+    [
+      'tombstones, notification records and large payloads are kept',
+      `${MEMORY_DAYS} days, payloads at least`,
+    ],
+    ['a replay reaches back', `${REPLAYABLE_DAYS} days`],
+  ];
+  return ['| What | Limit |', '|---|---|', ...rows.map(([what, value]) => `| ${what} | ${value} |`)].join(
+    '\n',
+  );
+}
