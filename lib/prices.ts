@@ -4,7 +4,13 @@
  */
 export const PRICES_DATE = '2026-08-15';
 
-/** US dollars per unit in us-east-1. A gigabyte is 2^30 bytes; a month is AWS's billing month. */
+/** Bytes of a gigabyte, as AWS charges it. */
+export const GIGABYTE = 2 ** 30;
+
+/** Firehose rounds each record up to this many bytes. Source: that of its price. */
+export const FIREHOSE_CHUNK = 5 * 1024;
+
+/** US dollars per unit in us-east-1. A month is AWS's billing month. */
 export const prices = {
   // https://aws.amazon.com/api-gateway/pricing/ – HTTP APIs; each begun 512 KB of a request is one more
   httpApiRequest: 1 / 1e6,

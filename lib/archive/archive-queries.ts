@@ -9,6 +9,7 @@ import { recordSchema } from '../../lambda/archive/record-schema.ts';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import type { StageConfig } from '../config.ts';
 import type { Encryption } from '../encryption.ts';
+import { GIGABYTE } from '../prices.ts';
 import { RECORDS_PREFIX } from './archive.ts';
 
 export interface ArchiveQueriesProps {
@@ -20,9 +21,6 @@ export interface ArchiveQueriesProps {
 /** Prefix of the results, which expire after a day. */
 const RESULTS_PREFIX = 'queries/';
 const RESULTS_KEPT = Duration.days(1);
-
-/** The same unit as in the prices. */
-const BYTES_OF_A_GIGABYTE = 2 ** 30;
 
 /** Reserved words of Athena, and the column names used instead. */
 const RESERVED: Readonly<Record<string, string>> = { timestamp: 'sent_at' };
@@ -130,7 +128,7 @@ export class ArchiveQueries extends Construct {
       workGroupConfiguration: {
         enforceWorkGroupConfiguration: true,
         engineVersion: { selectedEngineVersion: 'Athena engine version 3' },
-        bytesScannedCutoffPerQuery: config.archive.queryGigabytes * BYTES_OF_A_GIGABYTE,
+        bytesScannedCutoffPerQuery: config.archive.queryGigabytes * GIGABYTE,
         publishCloudWatchMetricsEnabled: false,
         resultConfiguration: {
           outputLocation: `s3://${bucket.bucketName}/${RESULTS_PREFIX}`,

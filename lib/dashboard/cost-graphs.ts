@@ -7,7 +7,7 @@ import type { Archive } from '../archive/archive.ts';
 import type { Effects } from '../pipeline/effects.ts';
 import type { EventPipeline } from '../pipeline/event-pipeline.ts';
 import type { Receiver } from '../pipeline/receiver.ts';
-import { prices } from '../prices.ts';
+import { FIREHOSE_CHUNK, GIGABYTE, prices } from '../prices.ts';
 
 /** Resources that are paid by use. */
 export interface CostSources {
@@ -22,12 +22,6 @@ export interface CostSources {
 const DEFAULT_MEMORY_MEGABYTES = 128;
 
 const REQUEST_PRICE = { http: 'httpApiRequest', rest: 'restApiRequest' } as const;
-
-/** Firehose rounds each record up to this many bytes. Source: that of the price. */
-const FIREHOSE_CHUNK = 5 * 1024;
-
-/** The same unit as in the prices. */
-const BYTES_OF_A_GIGABYTE = 2 ** 30;
 
 /** What does it cost? Dollars by service per hour and per day, computed from the services' own metrics. */
 export function cost(sources: CostSources): IWidget[][] {
@@ -113,7 +107,7 @@ function charges({ api, receiver, pipelines, archive, effects }: CostSources, pe
       logGroups.map(({ logGroupName: LogGroupName }) =>
         metricsUnder('AWS/Logs', { LogGroupName }).metric('IncomingBytes', total),
       ),
-      prices.logGigabyte / BYTES_OF_A_GIGABYTE,
+      prices.logGigabyte / GIGABYTE,
     ),
     ...(archive === undefined
       ? []
@@ -122,7 +116,7 @@ function charges({ api, receiver, pipelines, archive, effects }: CostSources, pe
             'archive',
             'Firehose records (up to 5 KB each)',
             pipelines.map(({ event }) => archive.streamMetrics(event).metric('IncomingRecords', total)),
-            (prices.firehoseGigabyte * FIREHOSE_CHUNK) / BYTES_OF_A_GIGABYTE,
+            (prices.firehoseGigabyte * FIREHOSE_CHUNK) / GIGABYTE,
           ),
         ]),
   ];

@@ -72,7 +72,7 @@ const OUTAGE = 3_000;
 const KILLS = 20;
 
 /** Replaces the template's 180 s: the time after which messages of a killed function become visible again. */
-const VISIBILITY_SECONDS = 5;
+export const VISIBILITY_SECONDS = 5;
 
 /** How long the queues may take to become empty, in milliseconds. */
 const QUIET_LIMIT = 10 * 60_000;

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Option } from '@commander-js/extra-typings';
+import { MAX_RECORD_BYTES, RECORD_RESERVE_BYTES } from '../../../lambda/archive/record.ts';
 import { MAX_FUNCTION_SECONDS } from '../../../lambda/limits.ts';
 import { synthesise } from '../../../local/template/synthesise.ts';
 import { costReport, type ReportBlock, scaleReport } from '../../measure/cost/cost-report.ts';
@@ -15,8 +16,8 @@ import { table } from '../terminal/layout.ts';
 import { decimal, wholeNumber } from '../terminal/options.ts';
 import { screenWidth } from '../terminal/terminal.ts';
 
-/** A body that fits a message: 1 MiB minus 32 KiB (`lambda/queue/message.ts`). */
-const MAXIMUM_PAYLOAD_BYTES = (1024 - 32) * 1024;
+/** A body that fits a message and its archive record (decision D13). */
+const MAXIMUM_PAYLOAD_BYTES = MAX_RECORD_BYTES - RECORD_RESERVE_BYTES;
 
 /** Source of the memory: Lambda developer guide, "Lambda quotas". */
 const MEMORY = { minimum: 128, maximum: 10_240 };

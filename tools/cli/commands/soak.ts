@@ -10,9 +10,6 @@ import { Progress } from '../terminal/progress.ts';
 const REVIEWS_PER_KILL = 10;
 const DELIVERIES_IN_AN_OUTAGE = 200;
 
-/** Replaces the template's 180 s: the time after which messages of a killed consumer become visible again. */
-const VISIBILITY_SECONDS = 5;
-
 /** Maximum number of differences printed. */
 const MAX_SHOWN = 20;
 
@@ -68,7 +65,9 @@ async function carryOut(
   { deliveries, seed = anySeed(), kills, outage }: Asked,
   run: { readonly assembly: string; readonly onProgress: (step: Step) => void },
 ): Promise<Outcome> {
-  const { soak, surviveKills, surviveOutage } = await import('../../../test/soak/soak.ts');
+  const { soak, surviveKills, surviveOutage, VISIBILITY_SECONDS } = await import(
+    '../../../test/soak/soak.ts'
+  );
   if (kills !== undefined) {
     const settings = { kills, reviewsPerKill: REVIEWS_PER_KILL, visibilitySeconds: VISIBILITY_SECONDS };
     const report = await surviveKills({ ...run, ...settings });

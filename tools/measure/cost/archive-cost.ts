@@ -1,20 +1,11 @@
 import { archiveLine } from '../../../lambda/archive/record.ts';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
+import { FIREHOSE_CHUNK, GIGABYTE } from '../../../lib/prices.ts';
 import type { Deployment } from './deployment.ts';
-import {
-  BUCKET_KEY_SHARE,
-  DAYS_OF_A_MONTH,
-  GIGABYTE,
-  KILOBYTE,
-  MONTH_SECONDS,
-  type Row,
-} from './line-item.ts';
+import { BUCKET_KEY_SHARE, DAYS_OF_A_MONTH, KILOBYTE, MONTH_SECONDS, type Row } from './line-item.ts';
 import type { Workload } from './workload.ts';
 
 const TERABYTE = 1024 ** 4;
-
-/** Records are charged in chunks of this size. Source: Amazon Data Firehose pricing. */
-const FIREHOSE_CHUNK = 5 * KILOBYTE;
 
 /** Size of a record without its body. Values have their usual length. */
 const RECORD_BYTES = Buffer.byteLength(

@@ -1,12 +1,12 @@
 import { catalogue, type EventName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
 import type { EffectName } from '../../../lambda/events/definition.ts';
 import { MEMORY_DAYS, SECRET_MAX_AGE } from '../../../lambda/limits.ts';
+import { GIGABYTE } from '../../../lib/prices.ts';
 import { archiveCosts } from './archive-cost.ts';
 import type { Deployment } from './deployment.ts';
 import {
   BUCKET_KEY_SHARE,
   DAYS_OF_A_MONTH,
-  GIGABYTE,
   KILOBYTE,
   type LineItem,
   MONTH_SECONDS,

@@ -21,7 +21,6 @@ export const totalDollars = (items: readonly LineItem[]): number =>
   items.reduce((sum, item) => sum + dollars(item), 0);
 
 export const KILOBYTE = 1024;
-export const GIGABYTE = 1024 ** 3;
 
 /** Average month. */
 export const DAYS_OF_A_MONTH = 365.25 / 12;

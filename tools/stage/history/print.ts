@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import stringWidth from 'string-width';
 import { MAX_BUFFER_SECONDS } from '../../../lambda/limits.ts';
-import { prices } from '../../../lib/prices.ts';
+import { GIGABYTE, prices } from '../../../lib/prices.ts';
 import { lines } from '../../cli/terminal/layout.ts';
 import { lateProgress } from '../../cli/terminal/progress.ts';
 import { shownId } from '../../cli/terminal/terminal.ts';
@@ -29,8 +29,6 @@ const REJECTIONS_SHOWN = 5;
  */
 const GAP_WIDTH = 7;
 const TITLE_WIDTH = 11;
-
-const GIGABYTE = 2 ** 30;
 
 const COLOURS: Readonly<Record<Tone, Parameters<typeof styleText>[0]>> = {
   good: 'green',

@@ -150,6 +150,10 @@ describe('a command refuses in one line', () => {
       line: "Option '--batch <n>' argument '0.5' is invalid. It must be a number from 1 to 10000.",
     },
     {
+      args: ['cost', '--payload-bytes', `${968 * 1024 + 1}`],
+      line: "Option '--payload-bytes <n>' argument '991233' is invalid. It must be a whole number from 1 to 991232.",
+    },
+    {
       args: ['cost', '--mix', 'shop.updated=0'],
       line: "Option '--mix <weights>' argument 'shop.updated=0' is invalid. It must give at least one event a weight above 0.",
     },
