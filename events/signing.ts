@@ -17,7 +17,7 @@ export function isLocalSecret(stored: string): boolean {
   }
 }
 
-/** The value of `X-Webhook-Signature`: the HMAC-SHA256 of the body (contract, Authentication). */
+/** The value of `X-Webhook-Signature`: the HMAC-SHA256 of the body (`docs/contract.md`, Authentication). */
 export function signatureOf({
   body,
   secret,

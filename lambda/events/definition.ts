@@ -7,7 +7,7 @@ export type EffectName = 'shop-cache' | 'cast' | 'contact-partner' | 'chat' | 'r
 
 /** An event, in the file `event.ts` of its folder. Its queues, function, permissions and alarms follow from it. */
 export interface EventDefinition {
-  /** What happened at the partner, in the contract's words. */
+  /** What happened at the partner, in the contract's words (`docs/contract.md`, Events). */
   readonly meaning: string;
   /** What we do about it, in the contract's words. */
   readonly processing: string;

@@ -3,7 +3,7 @@ import { catalogue, type EventData, type EventName, isEventName } from './catalo
 import { expecting, MAX_PROBLEMS } from './fields.ts';
 import { normaliseTimestamp } from './timestamp.ts';
 
-/** An event of the contract, its `data` checked and typed. */
+/** An event of the contract (`docs/contract.md`, Events), its `data` checked and typed. */
 export interface PartnerEvent<Name extends EventName = EventName> {
   readonly event: Name;
   readonly data: EventData<Name>;

@@ -16,7 +16,7 @@ const wellFormed = z.refine<string>((value) => value.isWellFormed(), 'must be we
 
 const stringOrInteger = 'a non-empty string or an integer below 2^53';
 
-/** A required identifier that the contract shows as a string. */
+/** A required identifier that the contract shows as a string (`docs/contract.md`, Data). */
 export const identifier = z.string(expecting('a non-empty string')).check(nonEmpty, wellFormed);
 
 /**

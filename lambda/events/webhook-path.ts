@@ -1,2 +1,2 @@
-/** The one path of the contract (Endpoints), which the partner posts to. */
+/** The one path that the partner posts to (`docs/contract.md`, Endpoint). */
 export const WEBHOOK_PATH = '/api/v1/webhooks/partner';

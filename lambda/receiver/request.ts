@@ -18,7 +18,10 @@ export interface WebhookRequest {
   /** Milliseconds since the epoch, by API Gateway's clock. */
   readonly receivedAt: number;
   readonly sourceIp: string;
-  /** Values of `X-Webhook-Signature` (contract, Endpoints). Several are joined by commas, which makes them invalid. */
+  /**
+   * Values of `X-Webhook-Signature` (`docs/contract.md`, Endpoint). Several are joined by commas, which makes them
+   * invalid.
+   */
   readonly signature: string | undefined;
   /** The bytes that the partner signed (decision D2): never a re-serialised form. */
   readonly body: Buffer;

@@ -21,7 +21,7 @@ export function decodeSignature(header: string | undefined): Buffer | undefined 
   return undefined;
 }
 
-/** The HMAC-SHA256 of a body, keyed with the secret's UTF-8 bytes (contract, Authentication). */
+/** The HMAC-SHA256 of a body, keyed with the secret's UTF-8 bytes (`docs/contract.md`, Authentication). */
 function sign(body: Uint8Array, secret: string): Buffer {
   return createHmac('sha256', secret).update(body).digest();
 }

@@ -178,7 +178,7 @@ export class WebhookSecrets {
   }
 }
 
-/** The key under which a JSON secret holds the webhook secret (contract, Authentication). */
+/** The key under which a JSON secret holds the webhook secret (`docs/contract.md`, Authentication). */
 const SECRET_KEY = 'WEBHOOK_SECRET';
 
 /** The error text never shows the secret. */

@@ -32,7 +32,7 @@ export function httpGateway(scope: Construct, props: GatewayProps): Gateway {
   acknowledge(
     api,
     'AwsSolutions-APIG4',
-    'Deliveries are authenticated by the HMAC of the body (contract, Authentication), which an authorizer does not see.',
+    'Deliveries are authenticated by the HMAC of the body (docs/contract.md, Authentication), which an authorizer does not see.',
   );
   const stage = new HttpStage(scope, 'Stage', {
     httpApi: api,

@@ -126,7 +126,7 @@ function acknowledgeFindings(api: RestApi, hasFirewall: boolean): void {
     'AwsSolutions-APIG2':
       'The receiver validates: signed but invalid deliveries must be stored, not rejected before it.',
     'AwsSolutions-APIG4':
-      'Deliveries are authenticated by the HMAC of the body (contract, Authentication), which an authorizer does not see.',
+      'Deliveries are authenticated by the HMAC of the body (docs/contract.md, Authentication), which an authorizer does not see.',
     'AwsSolutions-APIG6': 'The execution log contains headers with signatures. The access log is on.',
     'AwsSolutions-COG4':
       'The partner has no user pool: deliveries are authenticated by the HMAC of the body.',

@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import {
   CLOCK_TOLERANCE,
   DEAD_LETTER_RETENTION_DAYS,
@@ -443,4 +444,37 @@ test('no document says that the partner repeats answers other than 401 and 500',
     .filter((clause) => /the partner repeats/i.test(clause) && !/unless|not|only/.test(clause));
   const repeated = clauses.flatMap((clause) => clause.match(/\b[345]\d\d\b/g) ?? []);
   expect(new Set(repeated)).toEqual(new Set(['500']));
+});
+
+describe('the contract', () => {
+  const contract = readFileSync('docs/contract.md', 'utf8');
+  const sources = globSync('{bin,lib,lambda,events,tools,local}/**/*.{ts,tsx}').map((file) => ({
+    file,
+    // A comment may go on in the next line.
+    text: readFileSync(file, 'utf8').replaceAll(/\s+(?:\*\s+)?/g, ' '),
+  }));
+
+  test('is cited with a section that exists', () => {
+    const headings = [...contract.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
+    const cited = sources.flatMap(({ file, text }) =>
+      [...text.matchAll(/docs\/contract\.md`?, (\w+)/g)].map(([, heading]) => ({ file, heading })),
+    );
+    expect(cited.length).toBeGreaterThan(5);
+    expect(cited.filter(({ heading }) => !headings.includes(heading))).toEqual([]);
+    // In this form, nobody finds it.
+    expect(sources.filter(({ text }) => /\(contract[,)]/.test(text)).map(({ file }) => file)).toEqual([]);
+  });
+
+  test('lists the events of the catalogue in its own words', () => {
+    const [, events = ''] = /^## Events$(.*?)^## /ms.exec(contract) ?? [];
+    const rows = [...events.matchAll(/^\| `([\w.]+)` \| (.+?) \| (.+?) \|$/gm)].map(
+      ([, event, meaning, processing]) => ({ event, meaning, processing }),
+    );
+    expect(rows).toEqual(
+      eventNames.map((event) => {
+        const { meaning, processing } = catalogue[event];
+        return { event, meaning, processing };
+      }),
+    );
+  });
 });
