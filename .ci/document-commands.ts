@@ -12,15 +12,15 @@ import type { Command } from '@commander-js/extra-typings';
 const SKIPPED: readonly (readonly [text: RegExp, reason: string])[] = [
   [/npx cdk|cdk synth|--assembly|aws cloudformation|\bresource [A-Z]/, 'needs CloudFormation or CDK'],
   [
-    /aws (acm|apigateway|athena|budgets|cloudwatch|deploy|iam|route53|service-quotas|sts|wafv2)\b/,
+    /aws (acm|apigateway(v2)?|athena|budgets|chatbot|cloudwatch|deploy|iam|route53|service-quotas|sts|wafv2)\b/,
     'needs an AWS service that the local stack does not have',
   ],
   [
-    /aws (lambda (get-account|get-alias|list-versions|update-alias)|sns (add-permission|subscribe)|sqs start-message-move)/,
+    /aws (lambda (get-account|get-alias|list-versions|update-alias)|s3api put-bucket-versioning|sns (add-permission|subscribe)|sqs start-message-move)/,
     'needs AWS: the local stack does not have this operation, or has no such resource',
   ],
   [/(?<!\.local\/)\boutputs\.json\b/, 'needs the outputs of a deployed stage'],
-  [/log_of ArchiveLog/, 'needs the log of Firehose, which the local stack does not write'],
+  [/log_of (ArchiveLog|ApiFirewallLog)/, 'needs a log of AWS, which the local stack does not write'],
   [/AWS_PROFILE|aws s3\b|sts get-caller/, 'needs an AWS account'],
   [/cloudflared|ngrok|tailscale/, 'needs a tunnel, and an account there'],
   [

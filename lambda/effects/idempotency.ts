@@ -74,7 +74,7 @@ function once<Input>(name: string, keyOf: (input: Input) => string, effect: Effe
 }
 
 /**
- * The record of one run. Powertools deletes the record of a failed effect whoever wrote it. If a run is frozen until
+ * The record of one run. After a failed effect, Powertools deletes the record even if another run wrote it. If a run is frozen until
  * its record has expired, another run takes over, and its record must stay: without it the effect would be repeated.
  * A finished effect is recorded unconditionally, because it did happen.
  */
