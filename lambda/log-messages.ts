@@ -14,6 +14,13 @@ export const SERVER_ERROR = 'ServerError';
 /** From the receiver, after a failed read of the secret. If no secret is cached, it writes {@link SERVER_ERROR}. */
 export const CACHED_SECRET_USED = 'Cannot read the secret; using the cached one';
 
+/** From the receiver, once per instance. */
+export const SECRET_HAS_WHITE_SPACE =
+  'The stored secret begins or ends with white space, which is used as part of it. Was it pasted?';
+
+/** From the receiver, about a probe of the smoke test, unless it fails with {@link SERVER_ERROR}. No alarm matches it. */
+export const SMOKE_TEST = 'SmokeTest';
+
 // One per attempt, from a consumer.
 export const PROCESSED = 'Processed';
 export const STALE = 'Stale';

@@ -5,7 +5,14 @@ import middy from '@middy/core';
 import { clientSettings, connections } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { describeError } from '../errors.ts';
-import { ACCEPTED, CACHED_SECRET_USED, REJECTED, SERVER_ERROR } from '../log-messages.ts';
+import {
+  ACCEPTED,
+  CACHED_SECRET_USED,
+  REJECTED,
+  SECRET_HAS_WHITE_SPACE,
+  SERVER_ERROR,
+  SMOKE_TEST,
+} from '../log-messages.ts';
 import { isOutage } from '../outage.ts';
 import { count, functionVersion, logger } from '../telemetry.ts';
 import type { Answer } from './answers.ts';
@@ -39,10 +46,7 @@ const secrets = new WebhookSecrets({
   gracePeriod: Number(SECRET_GRACE_SECONDS) * 1000,
   onUnreadable: () => countUnlessProbe('SecretUnreadable'),
   onStale: async (error) => logger.warn(CACHED_SECRET_USED, await describeError(error)),
-  onWhiteSpace: () =>
-    logger.warn(
-      'The stored secret begins or ends with white space, which is used as part of it. Was it pasted?',
-    ),
+  onWhiteSpace: () => logger.warn(SECRET_HAS_WHITE_SPACE),
 });
 
 const queueUrls = queueUrlsFromEnvironment();
@@ -51,7 +55,7 @@ const queues = new EventQueues(new SQSClient(clientSettings), queueUrls);
 async function report({ outcome, ...facts }: Outcome, { sourceIp }: WebhookRequest): Promise<void> {
   if (isProbe) {
     // No alarm counts lines with this message.
-    logger.info('SmokeTest', { outcome, ...facts });
+    logger.info(SMOKE_TEST, { outcome, ...facts });
     return;
   }
   if (outcome === REJECTED) logger.warn(outcome, { ...facts, sourceIp });

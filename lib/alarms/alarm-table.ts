@@ -137,7 +137,7 @@ export const alarmTable = {
     // Consecutive periods: a single failing message backs off and leaves gaps, unless other messages fill them.
     fires: { threshold: 1, periods: 3 },
     impact:
-      'some events are processed late. An event that fails for about three hours becomes a dead letter.',
+      'some events are processed late. An event that fails for about three hours (CloudFront busy: three days) becomes a dead letter.',
     firstStep: 'see which event fails, and why: npm run dlq -- list --stage <stage>',
     section: 'failing',
   },

@@ -111,6 +111,13 @@ test.each([
   expect(alternatives.filter((pattern) => !lines.some(logFilter(pattern)))).toEqual([]);
 });
 
+test.each([
+  { document: 'docs/secret-rotation.md', message: logMessages.SECRET_HAS_WHITE_SPACE.split(',')[0] },
+  { document: 'docs/rollback.md', message: logMessages.SMOKE_TEST },
+])('$document quotes the message “$message” as it is', ({ document, message }) => {
+  expect(readFileSync(document, 'utf8')).toContain(`\`${message}\``);
+});
+
 test('each message of a saved query is one that the functions wrote', () => {
   expect(queries.length).toBeGreaterThan(0);
   const written = new Set(parsed().map(({ message }) => message));

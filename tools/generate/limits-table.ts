@@ -20,7 +20,7 @@ export function limitsTable(): string {
   const rows: readonly (readonly [what: string, value: string])[] = [
     ['body that a gateway accepts', `${GATEWAY_BODY_MEGABYTES} MB`],
     ['JSON that an HTTP API can pass to Lambda', `about ${EVENT_MEGABYTES} MB`],
-    ['the same for other bodies, and with a REST API', `${ENCODED_BODY_MEGABYTES} MB`],
+    ['other bodies with an HTTP API, and all bodies with a REST API', `${ENCODED_BODY_MEGABYTES} MB`],
     [
       'gateway waits for the receiver',
       `${GATEWAY_TIMEOUT_SECONDS.http} s; REST API: ${GATEWAY_TIMEOUT_SECONDS.rest} s`,
@@ -36,7 +36,7 @@ export function limitsTable(): string {
     ['a message stays on another queue', `${DEAD_LETTER_RETENTION_DAYS} days`],
     [
       'tombstones, notification records and large payloads are kept',
-      `${MEMORY_DAYS} days, payloads at least`,
+      `${MEMORY_DAYS} days (payloads: at least ${MEMORY_DAYS})`,
     ],
     ['a replay reaches back', `${REPLAYABLE_DAYS} days`],
   ];

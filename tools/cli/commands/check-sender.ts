@@ -3,7 +3,7 @@ import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 import { summaryText, verdictJson, verdictText } from '../../partner/check-sender/printer.ts';
 import { parseSteps } from '../../partner/check-sender/responses.ts';
 import { type Checker, startChecker } from '../../partner/check-sender/server.ts';
-import { NO_VALUE } from '../../partner/check-sender/signature-values.ts';
+import { PLACEHOLDER } from '../../partner/check-sender/signature-values.ts';
 import { hasNoWarning, isRightInAll, Tally } from '../../partner/check-sender/summary.ts';
 import { npmScript } from '../terminal/command.ts';
 import { jsonOption, nonEmptySecret, port, wholeNumber } from '../terminal/options.ts';
@@ -54,7 +54,7 @@ Examples:
   npm run check-sender -- --play 500,500,ok        # does it retry, and how?
   npm run check-sender -- --play slow=35s          # how long does it wait for an answer?
   npm run check-sender -- --play retry-after=20s,redirect,ok  # does it respect Retry-After, and ignore redirects?
-  npm run check-sender -- --requests 1 --timeout 60 --strict  # for CI: exit code 0 if right, 1 if wrong, 2 for wrong options
+  npm run check-sender -- --requests 1 --timeout 60 --strict  # for CI: exit code 0 if right, 1 if wrong or risky, 2 for wrong options
 
 Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the service, and stores nothing.`,
   )
@@ -86,7 +86,7 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the ser
     if (timeout !== undefined) setTimeout(done.resolve, timeout * 1_000).unref();
     await done.promise;
     const isEnough = tally.requests === requests;
-    const summary = tally.summary(checker.deliveries(), isEnough);
+    const summary = tally.summary(checker.deliveries(), !interrupted.aborted);
     await checker.close();
     print(json ? JSON.stringify({ summary }) : ['', ...summaryText(summary, screenWidth())].join('\n'));
     const isComplete = requests === undefined || isEnough;
@@ -107,7 +107,7 @@ function welcome({ port }: Checker, host = 'localhost', secret: string): string 
     ...(secret === secret.trim()
       ? []
       : ['The secret begins or ends with white space, which is used as part of it. Was it pasted?']),
-    ...(NO_VALUE.test(secret)
+    ...(PLACEHOLDER.test(secret)
       ? [
           'The secret looks like a variable that was not replaced, such as $WEBHOOK_SECRET. Check the quotation marks.',
         ]

@@ -49,7 +49,7 @@ const fieldSchemas: ReadonlyMap<z.ZodMiniType, FieldSchema> = new Map<z.ZodMiniT
             maximum: Number.MAX_SAFE_INTEGER,
             title: 'integer',
             description:
-              'Stored as its decimal digits. JSON numbers from 2^53 on are not exact, so send a string.',
+              'Stored as its decimal digits. JSON integers of 2^53 and above are not exact, so send a string.',
           },
         ],
       },
@@ -78,7 +78,7 @@ const fieldSchemas: ReadonlyMap<z.ZodMiniType, FieldSchema> = new Map<z.ZodMiniT
           { type: 'string' },
           { type: 'number', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
         ],
-        description: `Optional. An empty string, a number from 2^53 on, \`null\` and other types are ignored. ${REPLACED}`,
+        description: `Optional. An empty string, a number of 2^53 and above, \`null\` and other types are ignored. ${REPLACED}`,
       },
       output: nonEmptyString,
     },

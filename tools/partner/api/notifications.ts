@@ -9,6 +9,7 @@ import { catalogue, type EventName, eventNames, isNotification } from '../../../
 import type { EffectName } from '../../../lambda/events/definition.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import { normaliseTimestamp } from '../../../lambda/events/timestamp.ts';
+import { CLOCK_TOLERANCE } from '../../../lambda/limits.ts';
 import { MAX_ATTRIBUTE_LENGTH } from '../../../lambda/queue/message.ts';
 import { REPLAY_NAME } from '../../../lambda/queue/replay.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
@@ -67,8 +68,7 @@ export function notificationSchema(described: DescribedEvent): JsonSchema {
       eventId,
       timestamp: {
         ...time,
-        description:
-          'Time of the event in UTC, always with nanoseconds, at most 5 minutes after its receipt. Order events by it, and events with equal times by `eventId`.',
+        description: `Time of the event in UTC, always with nanoseconds, at most ${CLOCK_TOLERANCE / 60_000} minutes after its receipt. Order events by it, and events with equal times by \`eventId\`.`,
       },
       partnerTimestamp: {
         ...time,

@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
+import { GATEWAY_BODY_MEGABYTES } from '../../../lambda/limits.ts';
 import { type Header, valuesOf } from '../../../local/gateway/http-message.ts';
 
 /** Maximum size of a decompressed body: API Gateway's quota for a body. */
-const MAX_INFLATED_BYTES = 10 * 1024 * 1024;
+const MAX_INFLATED_BYTES = GATEWAY_BODY_MEGABYTES * 1024 * 1024;
 
 /** Java and Python write a byte order mark before UTF-16, .NET writes none. */
 export const UTF_16 = [

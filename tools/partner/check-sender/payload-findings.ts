@@ -7,7 +7,7 @@ import { isSlipOf, nearest } from '../../../lib/did-you-mean.ts';
 import { notJson, SEND_JSON_ITSELF } from './body-format.ts';
 import { type Finding, findingsOf, firstFinding, type Rule, risky, wrong } from './finding.ts';
 import { type JsonNode, memberOf, nodesIn, parseJson, shapeOf } from './json.ts';
-import { NO_VALUE } from './signature-values.ts';
+import { NO_VALUE, PLACEHOLDER } from './signature-values.ts';
 
 /** Bytes above which an event is near the service's limit, as docs/partner.md says. */
 const NEAR_LIMIT_BYTES = 4 * 1024 * 1024;
@@ -268,7 +268,7 @@ const WHOLE_PAYLOAD: readonly Rule<{ body: Buffer; tree: JsonNode | undefined }>
     grade: 'risky',
     kind: 'number-too-large',
     applies: ({ tree }) => hasNode(tree, (node) => node.kind === 'literal' && isInexact(node.text)),
-    what: 'The JSON has an integer above 2^53. Most parsers round it, so we do not use it.',
+    what: 'The JSON has an integer of 2^53 or above. Most parsers round it, so we do not use it.',
     remedy: 'Send such a number as a string.',
   },
   {
@@ -324,13 +324,9 @@ function idsWithoutValue(tree: JsonNode | undefined): string[] {
   const data = memberOf(tree, 'data');
   return [...ID_FIELDS].filter((name) => {
     const id = memberOf(data, name);
-    return id?.kind === 'string' && NO_VALUE.test(id.value) && !PLACEHOLDER.test(id.value);
+    return id?.kind === 'string' && NO_VALUE.test(id.value);
   });
 }
-
-/** Placeholders of Mustache and Jinja, shells and JavaScript, ERB, Python, and Windows. */
-const PLACEHOLDER =
-  /\{\{[^{}]*\}\}|\$\{[\w.]+\}|<%=?[^<>]*%>|^\{[A-Za-z_]\w*\}$|^\$[A-Za-z_]\w*$|^%[A-Za-z_]\w*%$/;
 
 const matchesWhole = (pattern: RegExp, text: string) => pattern.exec(text)?.[0] === text;
 

@@ -110,7 +110,7 @@ export function summaryText(summary: Summary, width: number): string[] {
       ? []
       : [
           '',
-          `${unrepeated === 1 ? '1 delivery' : `${unrepeated.toLocaleString('en')} deliveries`} should have been repeated after the last answer, but ${summary.isCut ? 'had not come again when --requests ended the run' : 'never came again'}.`,
+          `${unrepeated === 1 ? '1 delivery' : `${unrepeated.toLocaleString('en')} deliveries`} should have been repeated after the last answer, but ${summary.isCut ? 'had not come again when the run ended' : 'never came again'}.`,
         ]),
   ];
 }

@@ -5,6 +5,7 @@ import {
   isSecret,
   NEVER_SEND_SECRET,
   NO_VALUE,
+  PLACEHOLDER,
   type Reading,
   readings,
   timestampsIn,
@@ -93,7 +94,7 @@ function malformed({ body }: SentRequest, secret: string, values: readonly strin
       remedy: 'Compute the signature before the request is built. Its variable was still empty.',
     };
   }
-  if (NO_VALUE.test(value)) {
+  if (NO_VALUE.test(value) || PLACEHOLDER.test(value)) {
     return {
       kind: 'signature-no-value',
       what: `${SHOWN_HEADER} contains a text such as undefined or [object Object] instead of a signature.`,

@@ -111,8 +111,11 @@ export const timestampsIn = (value: string) =>
   [...value.matchAll(/(?:^|[,;\s])t=(\d{1,20})/g)].map(([, digits = '']) => digits);
 
 /** Texts that a program writes for a value that it does not have. */
-export const NO_VALUE =
-  /^(?:undefined|null|none|nil|nan|true|false|\[object \w+\]|<buffer.*|\$\{?\w+\}?|\{\{.*\}\}|%\w+%)$/i;
+export const NO_VALUE = /^(?:undefined|null|none|nil|nan|true|false|\[object \w+\]|<buffer.*)$/i;
+
+/** Placeholders of Mustache and Jinja, shells and JavaScript, ERB, Python, and Windows. */
+export const PLACEHOLDER =
+  /\{\{[^{}]*\}\}|\$\{[\w.]+\}|<%=?[^<>]*%>|^\{[A-Za-z_]\w*\}$|^\$[A-Za-z_]\w*$|^%[A-Za-z_]\w*%$/;
 
 export const NEVER_SEND_SECRET =
   'Never send the secret: it is the key of the HMAC. Others may know it now, so agree on a new one.';

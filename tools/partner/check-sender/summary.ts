@@ -65,7 +65,7 @@ export interface Summary {
   readonly repeats: readonly RepeatReport[];
   /** Deliveries whose answers ask for a repeat that did not come. */
   readonly unrepeated: number;
-  /** Whether the checker ended after a given number of requests, so that later repeats may be missing. */
+  /** Whether `--requests` or `--timeout` ended the run, so that later repeats may be missing. */
   readonly isCut: boolean;
 }
 
@@ -109,7 +109,7 @@ export class Tally {
     return this.#requests;
   }
 
-  /** @param isCut whether the checker ended after a given number of requests */
+  /** @param isCut whether `--requests` or `--timeout` ended the run */
   summary(deliveries: readonly Delivery[], isCut = false): Summary {
     return {
       requests: this.#requests,

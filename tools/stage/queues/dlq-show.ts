@@ -64,8 +64,8 @@ export async function show(
     printLine(`Nothing to show: ${emptiness(queue, state)}`);
     return;
   }
-  const total = limited ? ` of about ${messages(Math.max(seen, state.visible))}` : '';
-  printLine(`${eventsAndCopies(entries.length, seen)}${total} on ${queue.title} in ${stack.title}`);
+  const total = limited ? ` (the queue has about ${messages(Math.max(seen, state.visible))})` : '';
+  printLine(`${eventsAndCopies(entries.length, seen)} on ${queue.title} in ${stack.title}${total}`);
   printLine('');
   const groups = [...Map.groupBy(listed, ({ shown }) => shown.reason)];
   for (const [reason, own] of groups.sort(([, a], [, b]) => eventCount(b) - eventCount(a))) {
@@ -73,8 +73,8 @@ export async function show(
   }
   for (const message of shown) for (const line of ['', ...describe(stack, queue, message)]) printLine(line);
   printLine('');
-  if (isCut) printLine(`Only ${limit} are shown. To see up to ${limit * 10}: --limit ${limit * 10}`);
-  else if (limited) printLine(`There may be more: only ${messages(seen)} were read.`);
+  if (isCut) printLine(`Only ${limit} are shown. To see more, raise --limit or export them.`);
+  else if (limited) printLine(`There may be more: only ${messages(seen)} were read. An export has all.`);
   if (state.inFlight > 0) {
     printLine(`${messages(state.inFlight)} more in flight: somebody else looks at or moves them.`);
   }
@@ -165,7 +165,7 @@ export async function exportMessages(
     printLine(`Nothing to export: ${emptiness(queue, state)}`);
     return true;
   }
-  printLine(`Exported ${eventsAndCopies(events.size, seen)} of ${queue.title}. Nothing was removed.`);
+  printLine(`Exported ${eventsAndCopies(events.size, seen)} from ${queue.title}. Nothing was removed.`);
   if (unreadable > 0) printLine(`${messages(unreadable)} without payload. The field "unreadable" says why.`);
   if (limited || seen < state.visible)
     printLine(`There may be more: SQS counted ${state.visible} at the start.`);

@@ -92,7 +92,10 @@ export async function redriveEach(
   if (missing.length > 0) printLine(notThere);
   const isHopeless = outcomes.some(({ hopeless }) => hopeless);
   const unseen = isHopeless || named === undefined ? 0 : named.count - outcomes.length;
-  if (unseen > 0) printLine(`${messages(unseen)} of them in flight. Try again in a minute.`);
+  if (unseen > 0)
+    printLine(
+      `${messages(unseen)} could not be redriven, because somebody else looks at or moves them. Try again in a minute.`,
+    );
   const isAll = missing.length + undeleted.length + unseen === 0;
   return isAll && outcomes.every(({ redriven }) => redriven);
 }

@@ -316,7 +316,7 @@ describe('show', () => {
     await putMany(3);
     const text = await shown('shop.updated', { limit: 2 });
     expect(text).toContain('3 messages on the dead-letter queue of shop.updated');
-    expect(text).toContain('Only 2 are shown. To see up to 20: --limit 20');
+    expect(text).toContain('Only 2 are shown. To see more, raise --limit or export them.');
     expect(text.match(/^message /gm)).toHaveLength(2);
   });
 
@@ -399,7 +399,7 @@ describe('export', () => {
     const { lines, said } = await exported('shop.updated');
     expect(lines).toHaveLength(2);
     expect(said).toEqual([
-      'Exported 1 event, 2 copies of the dead-letter queue of shop.updated. Nothing was removed.',
+      'Exported 1 event, 2 copies from the dead-letter queue of shop.updated. Nothing was removed.',
     ]);
   });
 
