@@ -74,7 +74,7 @@ export const textList = z.optional(
 export const assumedText = z.catch(
   z.optional(
     z.pipe(
-      z.union([z.string().check(nonEmpty), z.number().check(z.gt(-(2 ** 53)), z.lt(2 ** 53))]),
+      z.union([z.string().check(nonEmpty), z.number().check(z.refine((value) => Math.abs(value) < 2 ** 53))]),
       z.transform((value: string | number) => String(value).toWellFormed()),
     ),
   ),
