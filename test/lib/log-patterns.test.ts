@@ -7,11 +7,11 @@ import * as logMessages from '../../lambda/log-messages.ts';
 import { INVOCATION_FAILED } from '../../lib/alarms/log-patterns.ts';
 import { logFilter } from '../../local/aws/logs/log-filter.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
-import { stageTemplate } from '../lib/stage-assembly.ts';
 import { eventually } from '../support/eventually.ts';
 import { Partner } from '../support/partner.ts';
 import { Queues } from '../support/queues.ts';
 import { startTestStack } from '../support/test-stack.ts';
+import { stageTemplate } from './stage-assembly.ts';
 
 const template = await stageTemplate('every-setting');
 /** What the receiver and the consumers wrote. */
