@@ -14,7 +14,7 @@ interface FailedCall {
   readonly error: { [FAILED_CALL]?: string };
 }
 
-/** The connections of all clients of a function. */
+/** The connections of all clients of a function, except those that are imported on demand. */
 export const connections = new Connections();
 
 /**

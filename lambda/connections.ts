@@ -6,9 +6,10 @@ import { NodeHttpHandler } from '@smithy/node-http-handler';
 
 /**
  * Maximum milliseconds for which an idle connection is kept. Lambda freezes an idle instance, for minutes. Meanwhile a
- * peer or a gateway drops its connections, and the instance does not notice.
+ * peer or a gateway drops its connections, and the instance does not notice. Source: the default of the AWS SDK for Java
+ * 2.x, `CONNECTION_MAX_IDLE_TIMEOUT`. With a shorter time, more requests would have to open a connection.
  */
-const MAX_IDLE = 10_000;
+const MAX_IDLE = 60_000;
 
 interface PreparedConnection {
   readonly socket: TLSSocket;
@@ -72,11 +73,11 @@ export class Connections extends Agent {
     callback?: (error: Error | null, stream: Duplex) => void,
   ): Duplex | null | undefined {
     const { socket, host, port } = this.#prepared ?? {};
-    this.#prepared = undefined;
-    if (socket?.readyState === 'open' && options.host === host && Number(options.port) === port) {
-      return socket.ref();
+    if (options.host === host && Number(options.port) === port) {
+      this.#prepared = undefined;
+      if (socket?.readyState === 'open') return socket.ref();
+      socket?.destroy();
     }
-    socket?.destroy();
     return super.createConnection(options, callback);
   }
 }

@@ -86,22 +86,30 @@ export class Cast {
   }
 }
 
-/** Numbers from 2^53 on have at least 16 digits, unless an exponent replaces zeros. */
-const LONG_NUMBER = /\d[\d.]{15}/;
+/** Numbers of 2^53 and above, as `JSON.stringify` writes them: at least 16 digits, or an exponent. */
+const LONG_NUMBER = /\d[\d.]{15}|\de\+/;
+
+/**
+ * Maximum length of a payload that is parsed with a reviver. A reviver is 30 times slower and needs memory for each
+ * value: a payload of 5 MB would need more than the function has.
+ */
+const MAX_REVIVED_LENGTH = 1024 * 1024;
 
 /** The part of `JSON` that TypeScript does not declare. Source: ECMAScript proposal "JSON.parse source text access". */
 const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => object };
 
 /**
  * `data` as JSON text. Integers from 2^53 on keep the digits that the partner sent: `JSON.parse` rounds them.
- * @returns undefined if it is nested too deeply: `JSON.parse` accepts any depth, but its reviver and `JSON.stringify`
- * recurse
+ * @returns undefined if its digits cannot be kept in a large payload, or if it is nested too deeply: `JSON.parse`
+ * accepts any depth, but its reviver and `JSON.stringify` recurse
  */
 function sentDataText(payload: string): string | undefined {
   try {
-    // A reviver is 30 times slower and needs memory for each value.
-    const { data } = LONG_NUMBER.test(payload) ? JSON.parse(payload, keepDigits) : JSON.parse(payload);
-    return JSON.stringify(data);
+    const rounded = JSON.stringify(JSON.parse(payload).data);
+    if (!LONG_NUMBER.test(rounded)) return rounded;
+    return payload.length > MAX_REVIVED_LENGTH
+      ? undefined
+      : JSON.stringify(JSON.parse(payload, keepDigits).data);
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;

@@ -20,7 +20,7 @@ import { EventQueues, queueUrlsFromEnvironment } from './event-queues.ts';
 import { createReceiver, type Outcome } from './receive.ts';
 import { type GatewayEvent, isSmokeTest, type WebhookRequest } from './request.ts';
 import { warmUp } from './warm-up.ts';
-import { WebhookSecrets } from './webhook-secrets.ts';
+import { UnusableSecretError, WebhookSecrets } from './webhook-secrets.ts';
 
 const { WEBHOOK_SECRET_ARN, SECRET_GRACE_SECONDS } = requireEnvironment([
   'WEBHOOK_SECRET_ARN',
@@ -66,7 +66,9 @@ async function report({ outcome, ...facts }: Outcome, { sourceIp }: WebhookReque
 async function reportError(error: unknown): Promise<void> {
   logger.error(SERVER_ERROR, await describeError(error));
   await countUnlessProbe(SERVER_ERROR);
-  if (!isOutage(error)) await countUnlessProbe('VersionError', { version: functionVersion });
+  // Somebody stored an unusable secret: then every version fails, as in an outage.
+  const isOfVersion = !isOutage(error) && !(error instanceof UnusableSecretError);
+  if (isOfVersion) await countUnlessProbe('VersionError', { version: functionVersion });
 }
 
 /** The HTTP side of the service: `POST /api/v1/webhooks/partner`. Powertools' middleware adds the invocation to log lines. */

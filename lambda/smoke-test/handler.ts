@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { CloudFormationCustomResourceEvent, Context } from 'aws-lambda';
-import { clientSettings } from '../aws-clients.ts';
+import { clientSettings, connections } from '../aws-clients.ts';
+import { ConnectionHandler } from '../connections.ts';
 import { requireEnvironment } from '../environment.ts';
 import { isOutage } from '../outage.ts';
 import { readSecretValue } from '../receiver/webhook-secrets.ts';
@@ -43,11 +44,10 @@ const secrets = new SecretsManagerClient(clientSettings);
 
 const client = new LambdaClient({
   maxAttempts: 3,
-  requestHandler: {
+  requestHandler: new ConnectionHandler(connections, {
     connectionTimeout: 1_000,
     requestTimeout: INVOCATION_TIMEOUT,
-    throwOnRequestTimeout: true,
-  },
+  }),
 });
 
 /**

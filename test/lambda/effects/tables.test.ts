@@ -304,13 +304,23 @@ describe('the cast', () => {
     expect(await read()).not.toHaveProperty('name');
   });
 
-  test.each([LONG, `-${LONG}`, `[${LONG},{"id":${LONG}}]`, '12.3456789012345678e18', '"1234567890123456"'])(
-    'keeps the digits of %s in the data of a member, beyond what a number can hold',
-    async (value) => {
-      await add(by('1'), { payload: payloadOf(`{"age":20,"other_id":${value}}`) });
-      expect(await read()).toMatchObject({ data: `{"age":20,"other_id":${value}}` });
-    },
-  );
+  test('leaves out data whose digits would need more memory than the function has', async () => {
+    const payload = payloadOf(`{"other_id":${LONG}},"more":"${'x'.repeat(1024 * KIB)}"`);
+    await add(by('1'), { payload });
+    expect(await read()).not.toHaveProperty('data');
+  });
+
+  test.each([
+    LONG,
+    '100000000000000000000001',
+    `-${LONG}`,
+    `[${LONG},{"id":${LONG}}]`,
+    '12.3456789012345678e18',
+    '"1234567890123456"',
+  ])('keeps the digits of %s in the data of a member, beyond what a number can hold', async (value) => {
+    await add(by('1'), { payload: payloadOf(`{"age":20,"other_id":${value}}`) });
+    expect(await read()).toMatchObject({ data: `{"age":20,"other_id":${value}}` });
+  });
 
   test('throws if data cannot be written for another reason: the item would lose it', async () => {
     await expect(add(by('1'), { payload: '{' })).rejects.toThrow(SyntaxError);

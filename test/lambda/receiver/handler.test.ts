@@ -196,6 +196,16 @@ describe('a delivery is logged with its ids, and problems are counted:', () => {
     expect(published()).toEqual([{ name: 'ServerError', service }]);
   });
 
+  test('that cannot be verified because the stored secret is unusable, for which no version is rolled back', async () => {
+    await rotate(' ');
+    const answer = await start();
+    expect(await answer()).toBe(500);
+    expect(published()).toEqual([
+      { name: 'SecretUnreadable', service },
+      { name: 'ServerError', service },
+    ]);
+  });
+
   test('that could not be stored because of a fault of the version', async () => {
     const variable = queueUrlVariable('shop.updated');
     const url = process.env[variable];

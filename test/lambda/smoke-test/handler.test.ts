@@ -2,7 +2,7 @@ import { ListQueuesCommand } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { APIGatewayProxyEventV2, CloudFormationCustomResourceEvent, Context } from 'aws-lambda';
 import { signatureOf } from '../../../events/signing.ts';
-import { eventNames } from '../../../lambda/events/catalogue.ts';
+import { eventNames, isEventName } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
 import { Queues } from '../../support/queues.ts';
@@ -14,6 +14,8 @@ const services = eventNames.map(kebabCase);
 const arnOf = (service: string, version = 17) =>
   `arn:aws:lambda:us-east-1:000000000000:function:${service}:${version}`;
 const properties = { Receiver: arnOf('receiver'), Consumers: services.map((service) => arnOf(service)) };
+
+const QUEUED = { statusCode: 200, body: '{"status":"queued","eventId":"e"}' };
 
 /** The signed probe of the receiver, among the names of functions. */
 const SIGNED = 'receiver, signed';
@@ -70,7 +72,7 @@ beforeEach(async () => {
   secretString = `{"WEBHOOK_SECRET":"${TEST_SECRET}"}`;
   working = (service, event) =>
     returning(
-      service === 'receiver' ? { statusCode: isSigned(event) ? 200 : 401 } : { batchItemFailures: [] },
+      service === 'receiver' ? (isSigned(event) ? QUEUED : { statusCode: 401 }) : { batchItemFailures: [] },
     );
   cloudFormation = await startHttpRecorder(() => ({ status: responseStatus }));
 });
@@ -83,7 +85,7 @@ afterEach(async () => {
 function isSigned(event: unknown): boolean {
   const { headers, body } = event as APIGatewayProxyEventV2;
   const signature = signatureOf({ body: Buffer.from(body ?? ''), secret: TEST_SECRET });
-  return headers['x-webhook-signature'] === signature && JSON.parse(body ?? '').event !== undefined;
+  return headers['x-webhook-signature'] === signature && isEventName(JSON.parse(body ?? '').event);
 }
 
 const returning = (payload: unknown): RecorderAnswer => ({ status: 200, body: JSON.stringify(payload) });
@@ -151,7 +153,7 @@ describe('with the functions of the stack', () => {
     expect(invoked.toSorted()).toEqual(['receiver', SIGNED, ...services].toSorted());
     expect(lines.metrics).toEqual([]);
     expect(lines.logged.toSorted((a, b) => (String(a.outcome) < String(b.outcome) ? -1 : 1))).toEqual(
-      ['Parked', 'Rejected'].map((outcome) =>
+      ['Accepted', 'Rejected'].map((outcome) =>
         expect.objectContaining({
           message: 'SmokeTest',
           outcome,
@@ -259,6 +261,11 @@ describe('a deployment fails', () => {
     expect(await request('Create')).toEqual(
       failure('receiver:17 answered 400 instead of 200 to a correct signature'),
     );
+  });
+
+  test('if its receiver parks an event of a known kind', async () => {
+    answers[SIGNED] = [returning({ ...QUEUED, body: '{"status":"parked","eventId":"e"}' })];
+    expect(await request('Create')).toEqual(failure('receiver:17 did not queue an event of a known kind'));
   });
 
   test('if its receiver takes a correct signature for a wrong one', async () => {
