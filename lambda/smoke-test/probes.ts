@@ -107,7 +107,7 @@ async function signedRequest(readSecret: () => Promise<string>) {
 
 /**
  * The first event of the catalogue for which text in each required field is enough.
- * @throws Error if there is none: the catalogue refuses every event
+ * @throws Error if the catalogue refuses every event
  */
 function minimalEvent(): { readonly event: EventName; readonly data: object } {
   for (const event of eventNames) {
