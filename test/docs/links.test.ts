@@ -1,51 +1,38 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import GithubSlugger from 'github-slugger';
-import type { Root } from 'mdast';
-import { toString as textOf } from 'mdast-util-to-string';
-import remarkGfm from 'remark-gfm';
-import remarkParse from 'remark-parse';
-import { unified } from 'unified';
-import { visit } from 'unist-util-visit';
 import { alarmTable } from '../../lib/alarms/alarm-table.ts';
-import { proseFiles } from '../../tools/dev/prose/lint.ts';
 
-const files = proseFiles();
-const markdown = unified().use(remarkParse).use(remarkGfm);
-const parsed = new Map<string, Root>();
+const files = globSync(['*.md', 'docs/*.md', 'examples/**/README.md']).sort();
 
-function parse(file: string): Root {
-  const tree = parsed.get(file) ?? markdown.parse(readFileSync(file, 'utf8'));
-  parsed.set(file, tree);
-  return tree;
-}
+/** A document without its blocks of code, whose lines stay so that numbers of lines are right. */
+const withoutBlocks = (file: string) =>
+  readFileSync(file, 'utf8').replaceAll(/^ *```.*?^ *```$/gms, (block) => block.replaceAll(/[^\n]/g, ''));
 
 /** The anchors that GitHub gives a document: those of its headings, and those in HTML. */
 function anchorsIn(file: string): Set<string> {
-  const slugger = new GithubSlugger();
+  const text = withoutBlocks(file);
   const anchors = new Set<string>();
-  visit(parse(file), (node) => {
-    if (node.type === 'heading') anchors.add(slugger.slug(textOf(node)));
-    if (node.type !== 'html') return;
-    for (const [, name = ''] of node.value.matchAll(/\b(?:id|name)="([^"]+)"/g)) anchors.add(name);
-  });
+  for (const [, heading = ''] of text.matchAll(/^#+ (.+)$/gm)) {
+    const words = heading.replaceAll(/\]\([^)]*\)/g, '').toLowerCase();
+    anchors.add(words.replaceAll(/[^\p{L}\p{N}\p{Pc} -]/gu, '').replaceAll(' ', '-'));
+  }
+  for (const [, name = ''] of text.matchAll(/\b(?:id|name)="([^"]+)"/g)) anchors.add(name);
   return anchors;
 }
 
 /** The links and pictures of a document that stay in this project, with their line. */
 function linksIn(file: string): { url: string; line: number }[] {
-  const links: { url: string; line: number }[] = [];
-  visit(parse(file), (node) => {
-    const line = node.position?.start.line ?? 0;
-    if (node.type === 'link' || node.type === 'image' || node.type === 'definition') {
-      links.push({ url: node.url, line });
-    }
-    if (node.type !== 'html') return;
-    for (const [, url = ''] of node.value.matchAll(/\b(?:href|src|srcset)="([^"]+)"/g))
-      links.push({ url, line });
-  });
-  return links.filter(({ url }) => !/^[a-z]+:/i.test(url));
+  const link = /\]\(([^)\s]+)\)|\b(?:href|src|srcset)="([^"]+)"/g;
+  return withoutBlocks(file)
+    .split('\n')
+    .flatMap((text, index) =>
+      [...text.replaceAll(/`[^`]+`/g, 'code').matchAll(link)].map(([, inText, inHtml]) => ({
+        url: inText ?? inHtml ?? '',
+        line: index + 1,
+      })),
+    )
+    .filter(({ url }) => !/^[a-z]+:/i.test(url));
 }
 
 /** @returns why a link leads nowhere, if so */

@@ -20,10 +20,7 @@ export const command = npmScript(
       types === INTERRUPTED
         ? INTERRUPTED
         : await runProgram(['node_modules/@biomejs/biome/bin/biome', 'check', ...(fix ? ['--write'] : [])]);
-    const { lintProse } = await import('../../dev/prose/lint.ts');
-    const advice = await lintProse();
-    if (advice !== '') console.error(advice);
-    process.exitCode = Math.max(types, lint, advice === '' ? 0 : 1);
+    process.exitCode = Math.max(types, lint);
   });
 
 /**
