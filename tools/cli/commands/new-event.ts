@@ -33,6 +33,7 @@ ${files.map((file) => `  ${file}`).join('\n')}
 ${followed}
   npm run check
   npm test
-  npm run demo
+  npm start
+  npm run send -- ${name} --wait
 `);
   });

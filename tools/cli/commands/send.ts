@@ -7,7 +7,7 @@ import { isEventName } from '../../../lambda/events/catalogue.ts';
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 import { didYouMean } from '../../../lib/did-you-mean.ts';
 import type { Trace } from '../../stage/history/trace.ts';
-import { CONSOLE_FILE, OUTPUTS_FILE } from '../../stage/local-folder.ts';
+import { OUTPUTS_FILE } from '../../stage/local-folder.ts';
 import type { FunctionName } from '../../stage/logs/follow.ts';
 import type { Operation, RecordedDelivery } from '../../stage/operation.ts';
 import { outputsOption, type RunOperation, runOperation, stageOption } from '../../stage/operation.ts';
@@ -20,7 +20,7 @@ import {
 } from '../../stage/signed-post.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { readBytes, readJson } from '../terminal/files.ts';
+import { readBytes } from '../terminal/files.ts';
 import { jsonOption, SECRET_OF_STACK, secretOption, wholeNumber } from '../terminal/options.ts';
 import { shownId } from '../terminal/terminal.ts';
 
@@ -77,7 +77,7 @@ export const sendCommand = (runOperation: RunOperation) =>
     .addOption(
       new Option(
         '--wait [seconds]',
-        `wait for the effect (default: ${DEFAULT_WAIT}), and print the history; exit code 1 on timeout`,
+        `wait for the effect (default: ${DEFAULT_WAIT}), and print it with the history; exit code 1 on timeout`,
       ).argParser(wholeNumber(1, LONGEST_WAIT)),
     )
     .addOption(stageOption())
@@ -184,7 +184,7 @@ async function deliveryOf(
   id: string,
   { sameHeaders, json }: { readonly sameHeaders: true | undefined; readonly json: true | undefined },
 ): Promise<Sendable | undefined> {
-  const { stack, signal, printLine, width, recorded = sameHeaders && askLocalConsole } = operation;
+  const { stack, signal, printLine, width, recorded = sameHeaders && recordedByConsole } = operation;
   if (sameHeaders && !stack.local) {
     throw new CommandError('--same-headers is for the local stack: AWS keeps no headers of a request');
   }
@@ -222,19 +222,15 @@ const recordedSchema = z.object({
 });
 
 /** A delivery from the console of the local stack. @throws CommandError if the console does not run */
-async function askLocalConsole(id: string): Promise<RecordedDelivery | undefined> {
-  const isAway = new CommandError('--same-headers needs the console of the local stack: npm start');
-  if (!existsSync(CONSOLE_FILE)) throw isAway;
-  const { url } = z.object({ url: z.string() }).parse(readJson(CONSOLE_FILE));
+async function recordedByConsole(id: string): Promise<RecordedDelivery | undefined> {
+  const { askLocalConsole } = await import('../../stage/history/local-effects.ts');
   const path = `/api/deliveries/${encodeURIComponent(id)}`;
-  const get = (end = '') =>
-    fetch(new URL(`${path}${end}`, url)).catch(() => {
-      throw isAway;
-    });
-  const detail = await get();
+  const [detail, body] = [await askLocalConsole(path), await askLocalConsole(`${path}/body`)];
+  if (detail === undefined || body === undefined) {
+    throw new CommandError('--same-headers needs the console of the local stack: npm start');
+  }
   if (!detail.ok) return undefined;
   const { request } = recordedSchema.parse(await detail.json());
-  const body = await get('/body');
   return { request, body: body.ok ? new Uint8Array(await body.arrayBuffer()) : undefined };
 }
 

@@ -8,9 +8,11 @@ import { shownId } from '../../cli/terminal/terminal.ts';
 import { counted, duration, printable } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
+import type { Effect } from './facts.ts';
 import type { Sources } from './find-facts.ts';
 import { foldedAttempts } from './fold.ts';
 import type { History, Place, Step } from './history.ts';
+import { effectText } from './local-effects.ts';
 import type { windowOf } from './log-query.ts';
 import { stateWords, stepWords, type Tone } from './state-text.ts';
 import { type Trace, traceDelivery } from './trace.ts';
@@ -61,7 +63,7 @@ export async function printTrace(
 
 /** A trace for people: the steps from top to bottom, then the current place. @param width columns of the terminal */
 export function describeTrace(
-  { id, history, sources }: Trace,
+  { id, history, effects, sources }: Trace,
   stage: Pick<Stage, 'title' | 'local' | 'command'>,
   width: number,
 ): string[] {
@@ -76,6 +78,7 @@ export function describeTrace(
     ...describeSteps(history, id, width),
     '',
     ...describePlaces(history, stage, width),
+    ...describeEffects(effects, width),
     '',
     ...describeSources(sources, stage.local).flatMap((line) => wrap(line, width).map(gray)),
   ];
@@ -98,6 +101,9 @@ export function describePlaces({ now }: History, stage: Pick<Stage, 'command'>, 
     return [`${styleText(COLOURS[tone], first.slice(0, title.length))}${rest}`, ...others];
   });
 }
+
+export const describeEffects = (effects: readonly Effect[], width: number): string[] =>
+  effects.flatMap((effect) => wrap(printable(effectText(effect)), width));
 
 /** The command that resumes a paused event, or shows a message on a queue that nothing consumes. */
 function nextCommand({ queue, paused }: Place, tone: Tone, stage: Pick<Stage, 'command'>) {

@@ -2,9 +2,11 @@ import { type EventName, isEventName } from '../../../lambda/events/catalogue.ts
 import { type Pause, pauseState } from '../queues/pause-state.ts';
 import { queueState, waitingQueues } from '../queues/queue.ts';
 import type { Stage } from '../stage.ts';
+import type { Effect } from './facts.ts';
 import { findFacts, type Sources } from './find-facts.ts';
 import { fold } from './fold.ts';
 import type { History, PausedQueue, Place } from './history.ts';
+import { localEffects } from './local-effects.ts';
 import type { IdKind } from './trace-id.ts';
 
 /** Printed by `npm run trace -- <id> --json`. */
@@ -15,6 +17,8 @@ export interface Trace {
   readonly id: string;
   readonly idIs: IdKind;
   readonly history: History;
+  /** What the event changed. Empty for a stage in AWS, and without the console of the local stack. */
+  readonly effects: readonly Effect[];
   readonly sources: Sources;
 }
 
@@ -32,7 +36,8 @@ export async function traceDelivery(
   if (found === undefined) return undefined;
   const { idIs, facts, sources } = found;
   const history = await locate(stage, fold(facts));
-  return { stack: stage.title, id, idIs, history, sources };
+  const effects = await localEffects(stage, history.steps.find(({ kind }) => kind === 'queued')?.requestId);
+  return { stack: stage.title, id, idIs, history, effects, sources };
 }
 
 /**

@@ -6,8 +6,9 @@ import type { Operation } from '../operation.ts';
 import type { Fact } from './facts.ts';
 import { fold, hasSettled } from './fold.ts';
 import type { History } from './history.ts';
+import { localEffects } from './local-effects.ts';
 import { lineFact, parseCrash } from './log-line.ts';
-import { describePlaces, growingTrace } from './print.ts';
+import { describeEffects, describePlaces, growingTrace } from './print.ts';
 import { stateTitle } from './state-text.ts';
 import type { Trace } from './trace.ts';
 import { locate } from './trace.ts';
@@ -140,15 +141,17 @@ export async function awaitDeliveries(
 
   async function end(one: Delivery): Promise<void> {
     const history = await locate(stack, historyOf(one));
+    const effects = await localEffects(stack, one.requestId);
     if (onTrace === undefined) {
       if (!hasSettled(history)) printLine(`It has not settled after ${seconds} s.`);
-      for (const line of describePlaces(history, stack, width)) printLine(line);
+      const lines = [...describePlaces(history, stack, width), ...describeEffects(effects, width)];
+      for (const line of lines) printLine(line);
       return;
     }
     const { eventId, facts } = one;
     const times = { since: from.toISOString(), until: new Date().toISOString() };
     // Reading log lines directly costs nothing, unlike a query.
     const logs = { ...times, lines: facts.length, bytesScanned: 0, truncated: false };
-    onTrace({ stack: stack.title, id: eventId, idIs: 'eventId', history, sources: { logs } });
+    onTrace({ stack: stack.title, id: eventId, idIs: 'eventId', history, effects, sources: { logs } });
   }
 }

@@ -16,7 +16,7 @@ const stage = {
 const logs = { since: at(-86_400), until: at(86_400), lines: 4, bytesScanned: 2 ** 31, truncated: false };
 
 function traceOf(facts: readonly Fact[], sources: Partial<Sources> = {}): Trace {
-  const found = { id: EVENT_ID, idIs: 'eventId' as const, sources: { logs, ...sources } };
+  const found = { id: EVENT_ID, idIs: 'eventId' as const, effects: [], sources: { logs, ...sources } };
   return { stack: stage.title, ...found, history: fold(facts) };
 }
 
@@ -141,6 +141,25 @@ describe('the place', () => {
       expected,
     );
   });
+});
+
+test('the changed item and the notification are printed, without versions and data as sent', () => {
+  const item = { girl_id: 'girl-1', name: 'Yuki', age: 25, version: `1#${EVENT_ID}`, data: '{}' };
+  const place = { at: at(1), table: 'CastTable', key: 'girl-1' };
+  const texts = { default: 'New review\n\nShop: shop-1\nRating: 5', sqs: '{}' };
+  const printed = text({
+    ...story,
+    effects: [
+      { kind: 'item', ...place, before: null, after: item },
+      { kind: 'item', ...place, before: item, after: null },
+      { kind: 'notification', at: at(2), topic: 'ReviewTopicArn', subject: 'New review', texts },
+    ],
+  });
+  expect(printed).toContain(`
+CastTable: girl_id=girl-1 name=Yuki age=25
+CastTable: item girl-1 was deleted
+Notification on ReviewTopicArn: New review, Shop: shop-1, Rating: 5
+`);
 });
 
 describe('the searched sources', () => {
