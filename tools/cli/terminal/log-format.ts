@@ -1,34 +1,18 @@
 import { styleText } from 'node:util';
-import stringWidth from 'string-width';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import { DEAD_LETTERED } from '../../../lambda/log-messages.ts';
 import type { LogLine } from '../../../local/functions/invocation.ts';
 import type { RequestSummary } from '../../../local/gateway/server.ts';
+import { lines } from './layout.ts';
 import { screenWidth, shownId } from './terminal.ts';
-import { printable } from './text.ts';
+import { jsonObject, printable } from './text.ts';
 
-/**
- * Keys of a structured log line that a local developer does not need, or that repeat the line: the event's id also
- * identifies the request and the message. `npm start -- --json` shows all.
- */
+/** Keys that have their own place in a line, or are of no use here: the event's id also finds the request. */
 const OMITTED = new Set([
-  'level',
-  'message',
-  'timestamp',
-  'service',
-  'call',
-  'error',
-  'errorMessage',
-  'stack',
-  'cause',
-  'sdkAttempts',
-  'eventId',
-  'requestId',
-  'messageId',
-  'cold_start',
-  'function_request_id',
-  'xray_trace_id',
+  ...['timestamp', 'service', 'level', 'message', 'eventId', 'requestId', 'messageId'],
+  ...['call', 'error', 'errorMessage', 'stack', 'cause', 'sdkAttempts'],
+  ...['cold_start', 'function_request_id', 'xray_trace_id'],
 ]);
 
 /** Widths of the columns before a line's facts: function, level, message. */
@@ -36,183 +20,101 @@ const SERVICE_WIDTH = Math.max(...eventNames.map((event) => event.length));
 const LEVEL_WIDTH = 'ERROR'.length;
 const MESSAGE_WIDTH = DEAD_LETTERED.length;
 
-/** Maximum number of different stacks remembered: some kilobytes each. */
-const MAX_STACKS = 100;
-
-/** Milliseconds after which an equal stack is shown again, because the first one has scrolled away. */
-const STACK_SHOWN_AGAIN = 60_000;
-
 const INDENT = ' '.repeat('00:00:00 '.length);
 
-type Colour = Parameters<typeof styleText>[0];
-
-const LEVEL_COLOURS: Readonly<Record<string, Colour>> = {
-  DEBUG: 'gray',
-  INFO: 'green',
-  WARN: 'yellow',
-  ERROR: 'red',
-  CRITICAL: 'red',
-};
+type Fields = Readonly<Record<string, unknown>>;
 
 export class LogFormat {
   readonly #stream: NodeJS.WriteStream;
   readonly #width: number;
-  /** When each stack was last shown, and how often it has occurred since. */
-  readonly #stacks = new Map<string, { readonly shownAt: number; times: number }>();
 
-  /**
-   * @param stream the output: colours are used only if it supports them
-   * @param width of the terminal, which shows ids shortened; Infinity if it is not a terminal
-   */
+  /** @param width of the terminal, which shows ids shortened; Infinity if the stream is not a terminal */
   constructor(stream: NodeJS.WriteStream = process.stdout, width = screenWidth(stream)) {
     this.#stream = stream;
     this.#width = width;
   }
 
-  /**
-   * A function's log line: time, function, level and message in columns, then the event's id, the error and the facts.
-   * The stack of an error is below.
-   * @returns undefined for a metric (EMF)
-   */
+  /** A function's log line, with the stack of an error below. @returns undefined for a metric (EMF) */
   logLine({ functionName, text, at = Date.now() }: LogLine): string | undefined {
-    const line = whatEndedIt(functionName, parseObject(text));
-    if (line?.message === undefined) {
-      if (line !== undefined && '_aws' in line) return undefined;
-      const head = this.#head(new Date(at).toISOString(), functionName, '');
-      return [...head, printable(text)].join(' ').trimEnd();
+    const line = crashLine(functionName, jsonObject(text) ?? {});
+    if ('_aws' in line) return undefined;
+    if (line.message === undefined) {
+      return this.#line(new Date(at).toISOString(), functionName, '', printable(text));
     }
-    const { timestamp, service, level, message, eventId } = line;
-    const cause = isObject(line.cause) ? line.cause : undefined;
-    const causedBy = cause === undefined ? [] : [`${INDENT}caused by ${errorWords(cause)}`];
-    const stack = [...this.#framesOf(line), ...causedBy, ...this.#framesOf(cause)];
-    const times = stack.length > causedBy.length ? this.#count(stack, at) : 1;
-    const words = [
-      ...this.#head(String(timestamp), String(service), String(level), LEVEL_COLOURS[String(level)]),
-      printable(String(message)).padEnd(MESSAGE_WIDTH),
-      ...(typeof eventId === 'string' ? [this.#paint('cyan', shownId(eventId, this.#width))] : []),
-      ...[errorWords(line)].filter((text) => text !== ''),
-      ...this.#factsOf(line),
-      ...(times > 1 ? [this.#paint('gray', `(the same stack, ${times} times)`)] : []),
+    const { service, message, eventId, cause } = line;
+    const below = [
+      ...this.#stack(line),
+      ...(isFields(cause) ? [`caused by ${errorText(cause)}`, ...this.#stack(cause)] : []),
     ];
-    return [...wrap(words, this.#width), ...(times > 1 ? causedBy : stack)].join('\n');
+    const words = [
+      printable(String(message)).padEnd(MESSAGE_WIDTH),
+      typeof eventId === 'string' ? this.#paint('cyan', shownId(eventId, this.#width)) : '',
+      errorText(line),
+      ...this.#facts(line),
+    ].filter((word) => word !== '');
+    const first = this.#line(String(line.timestamp), String(service), String(line.level), ...words);
+    return [first, ...below].join(`\n${INDENT}`);
   }
 
   /** An answer of the webhook, in the same columns. */
   request({ method, path, status, durationMilliseconds }: RequestSummary): string {
-    const colour = status < 400 ? 'green' : status < 500 ? 'yellow' : 'red';
-    const head = this.#head(new Date().toISOString(), 'webhook', String(status), colour);
-    const words = [...head, method, printable(path), `${Math.round(durationMilliseconds)} ms`];
-    return wrap(words, this.#width).join('\n');
+    const words = [method, printable(path), `${Math.round(durationMilliseconds)} ms`];
+    return this.#line(new Date().toISOString(), 'webhook', String(status), ...words);
   }
 
-  #paint(colour: Colour, text: string): string {
+  /** @param level of a log line, or the status of an answer */
+  #line(timestamp: string, service: string, level: string, ...words: readonly string[]): string {
+    const colour = /^(ERROR|5)/.test(level) ? 'red' : /^(WARN|4)/.test(level) ? 'yellow' : 'green';
+    const head = `${this.#paint('gray', timestamp.slice(11, 19))} ${service.padEnd(SERVICE_WIDTH)}`;
+    const text = [head, this.#paint(colour, level.padEnd(LEVEL_WIDTH)), ...words].join(' ');
+    const wrapped = lines(text, this.#width - INDENT.length);
+    return wrapped.map((line) => line.trimEnd()).join(`\n${INDENT}`);
+  }
+
+  #paint(colour: Parameters<typeof styleText>[0], text: string): string {
     return styleText(colour, text, { stream: this.#stream });
   }
 
-  #head(timestamp: string, service: string, level: string, colour: Colour = 'gray'): string[] {
-    return [
-      this.#paint('gray', timestamp.slice(11, 19)),
-      service.padEnd(SERVICE_WIDTH),
-      this.#paint(colour, level.padEnd(LEVEL_WIDTH)),
-    ];
-  }
-
-  #factsOf(line: Readonly<Record<string, unknown>>): string[] {
-    return Object.entries(line)
-      .filter(([key, value]) => {
-        if (key === 'event') return kebabCase(String(value)) !== line.service;
-        return !OMITTED.has(key) && !(key === 'attempt' && value === 1);
-      })
-      .map(([key, value]) => {
-        const text = printable(typeof value === 'string' ? value : JSON.stringify(value));
-        return key === 'event' ? text : `${this.#paint('gray', `${key}=`)}${text}`;
-      });
+  #facts(line: Fields): string[] {
+    return Object.entries(line).flatMap(([key, value]) => {
+      if (OMITTED.has(key) || (key === 'attempt' && value === 1)) return [];
+      const text = printable(typeof value === 'string' ? value : JSON.stringify(value));
+      if (key !== 'event') return `${this.#paint('gray', `${key}=`)}${text}`;
+      return kebabCase(text) === line.service ? [] : text;
+    });
   }
 
   /** The positions in the source that an error comes from. */
-  #framesOf({ stack }: Readonly<Record<string, unknown>> = {}): string[] {
-    if (!Array.isArray(stack)) return [];
-    return stack.map((frame) => this.#paint('gray', `${INDENT}at ${printable(String(frame))}`));
+  #stack({ stack }: Fields): string[] {
+    const frames: readonly unknown[] = Array.isArray(stack) ? stack : [];
+    return frames.map((frame) => this.#paint('gray', `at ${printable(String(frame))}`));
   }
-
-  /** @returns how often this stack has occurred since it was shown; 1 if it must be shown */
-  #count(stack: readonly string[], at: number): number {
-    const key = stack.join('\n');
-    const before = this.#stacks.get(key);
-    const isRecent = before !== undefined && at - before.shownAt < STACK_SHOWN_AGAIN;
-    const counted = isRecent ? before : { shownAt: at, times: 0 };
-    counted.times += 1;
-    // Moves the stack to the end of the map. The first entry is the one to forget.
-    this.#stacks.delete(key);
-    this.#stacks.set(key, counted);
-    const [oldest] = this.#stacks.keys();
-    if (this.#stacks.size > MAX_STACKS && oldest !== undefined) this.#stacks.delete(oldest);
-    return counted.times;
-  }
-}
-
-/** Text such as `DynamoDB UpdateItem: connection closed`. Empty if there is no error. */
-function errorWords({ call, error, errorMessage }: Readonly<Record<string, unknown>>): string {
-  return printable([call, error, errorMessage].filter((text) => text !== undefined).join(': '));
 }
 
 /** A line as JSON. A line that is not JSON, such as those of the runtime, becomes a text property. */
 export const asJson = ({ functionName, text }: LogLine) =>
   text.startsWith('{') ? text : JSON.stringify({ functionName, text });
 
-/** Wraps words to a width. A longer word stays whole. */
-function wrap(words: readonly string[], width: number): string[] {
-  if (width === Number.POSITIVE_INFINITY) return [words.join(' ').trimEnd()];
-  const lines: string[] = [];
-  let line = '';
-  for (const word of words) {
-    if (line !== '' && stringWidth(line) + 1 + stringWidth(word.trimEnd()) > width) {
-      lines.push(line.trimEnd());
-      line = `${INDENT}${word}`;
-    } else {
-      line = line === '' ? word : `${line} ${word}`;
-    }
-  }
-  return [...lines, line.trimEnd()];
-}
+/** Text such as `DynamoDB UpdateItem: connection closed`. Empty if there is no error. */
+const errorText = ({ call, error, errorMessage }: Fields) =>
+  printable([call, error, errorMessage].filter((text) => text !== undefined).join(': '));
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
-}
-
-function parseObject(text: string): Record<string, unknown> | undefined {
-  if (!text.startsWith('{')) return undefined;
-  try {
-    return JSON.parse(text) as Record<string, unknown>;
-  } catch {
-    return undefined;
-  }
-}
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
 
 /**
- * Converts Lambda's line about an invocation that ended with an error to our format. Sources:
- * aws-lambda-nodejs-runtime-interface-client, `LogPatch.js`, JSON format; Lambda telemetry API reference,
- * `platform.report`.
+ * Lambda's line about an invocation that ended with an error, in our format. Sources: Lambda telemetry API reference,
+ * `platform.report`; aws-lambda-nodejs-runtime-interface-client, `LogPatch.js`, JSON format.
  */
-function whatEndedIt(
-  service: string,
-  line: Readonly<Record<string, unknown>> | undefined,
-): Readonly<Record<string, unknown>> | undefined {
-  if (isObject(line?.message)) {
-    const { errorType, stackTrace } = line.message;
-    const frames = Array.isArray(stackTrace) ? stackTrace.flatMap(frameOf) : [];
-    const errorMessage = String(line.message.errorMessage).replace(/^RequestId: [0-9a-f-]{36} Error: /, '');
-    return { service, ...line, message: errorType, errorMessage, stack: frames };
+function crashLine(service: string, line: Fields): Fields {
+  const { type, time: timestamp, record, message } = line;
+  if (type === 'platform.report' && isFields(record)) {
+    return { service, timestamp, level: 'ERROR', message: record.errorType ?? record.status };
   }
-  if (line?.type === 'platform.report' && isObject(line.record)) {
-    const { status, errorType = status } = line.record;
-    return { service, timestamp: line.time, level: 'ERROR', message: errorType };
-  }
-  return line;
-}
-
-/** A stack begins with name and message of the error. */
-function frameOf(stackLine: unknown): string[] {
-  const [, frame] = /^\s+at (.*)$/.exec(String(stackLine)) ?? [];
-  return frame === undefined ? [] : [frame];
+  if (!isFields(message)) return line;
+  const { errorType, stackTrace } = message;
+  const errorMessage = String(message.errorMessage).replace(/^RequestId: [0-9a-f-]{36} Error: /, '');
+  const frames: readonly unknown[] = Array.isArray(stackTrace) ? stackTrace : [];
+  // A stack begins with name and message of the error.
+  const stack = frames.flatMap((frame) => /^\s+at (.*)$/.exec(String(frame))?.[1] ?? []);
+  return { service, ...line, message: errorType, errorMessage, stack };
 }

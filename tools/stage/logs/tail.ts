@@ -3,7 +3,7 @@ import { kebabCase } from '../../../lambda/events/event-names.ts';
 import type { LogLine } from '../../../local/functions/invocation.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import { asJson, LogFormat } from '../../cli/terminal/log-format.ts';
-import { printable } from '../../cli/terminal/text.ts';
+import { jsonObject, printable } from '../../cli/terminal/text.ts';
 import { kindOf, parseTraceId } from '../history/trace-id.ts';
 import { NOT_RUNNING } from '../local-folder.ts';
 import type { Operation } from '../operation.ts';
@@ -81,7 +81,7 @@ export function deliveryFilter({ events, id }: DeliveryFilter): (line: FollowedL
   const isOfWork = (name: string, text: string) =>
     wanted === undefined ? events === undefined || name !== 'receiver' : text.includes(wanted.text);
   return ({ function: name, text }) => {
-    const line = parse(text);
+    const line = jsonObject(text);
     if (line === undefined) return !PLATFORM.test(text) && isOfWork(name, text);
     // Metrics.
     if ('_aws' in line) return false;
@@ -97,13 +97,4 @@ function idsOf(line: Readonly<Record<string, unknown>>) {
   const ids = [line.eventId, line.requestId, line.messageId];
   const [eventId, requestId, messageId] = ids.map((id) => (typeof id === 'string' ? id : undefined));
   return { eventId, requestId, messageId };
-}
-
-function parse(text: string): Readonly<Record<string, unknown>> | undefined {
-  if (!text.startsWith('{')) return undefined;
-  try {
-    return JSON.parse(text) as Record<string, unknown>;
-  } catch {
-    return undefined;
-  }
 }

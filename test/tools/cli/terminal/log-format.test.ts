@@ -138,25 +138,6 @@ test('the stack of an error is printed below its line, and that of its cause bel
   ]);
 });
 
-test('equal stacks are counted for a minute, and other stacks are printed', () => {
-  const lines = new LogFormat(process.stdout, Number.POSITIVE_INFINITY);
-  const shown = (stack: string[], attempt: number, at = 0) => {
-    const cause = { error: 'Gone', stack: ['c.ts:1'] };
-    const text = JSON.stringify({ ...structured, message: 'Failed', attempt, stack, cause });
-    return lines.logLine({ functionName: 'x', stream: 'stdout', text, at })?.replaceAll(/(?<=\S) +/g, ' ');
-  };
-  const first = (attempt: string) => `09:00:00 receiver INFO Failed${attempt}`;
-  const causedBy = '         caused by Gone';
-  const ofCause = '         at c.ts:1';
-  expect(shown(['a.ts:1'], 1)).toBe([first(''), '         at a.ts:1', causedBy, ofCause].join('\n'));
-  expect(shown(['a.ts:1'], 2)).toBe(`${first(' attempt=2')} (the same stack, 2 times)\n${causedBy}`);
-  expect(shown(['b.ts:1'], 2)).toBe(
-    [first(' attempt=2'), '         at b.ts:1', causedBy, ofCause].join('\n'),
-  );
-  expect(shown(['a.ts:1'], 3, 59_999)).toBe(`${first(' attempt=3')} (the same stack, 3 times)\n${causedBy}`);
-  expect(shown(['a.ts:1'], 1, 60_000)).toBe([first(''), '         at a.ts:1', causedBy, ofCause].join('\n'));
-});
-
 test('a metric is not printed', () => {
   expect(format('{"_aws":{"Timestamp":1},"Accepted":1}')).toBeUndefined();
 });
