@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 
 /** Maximum number of frames in a log line: the innermost ones. */
@@ -18,33 +18,19 @@ export class SourceMaps {
   }
 
   /**
-   * The source position for one line of a stack: `lambda/effects/cast.ts:84 in Cast.#put`, or the folder of a package,
+   * The source position for one line of a stack: `lambda/effects/cast.ts:84`, or the folder of a package,
    * `node_modules/@smithy/core`. All of this text comes from the map, and none from the line, which could be part of a
    * message.
    * @returns undefined if the line is no frame of the bundle, or no map has its position
    */
   place(line: string): string | undefined {
-    const position = this.#position(line);
-    const origin = position && this.#mapOf(position.file)?.findOrigin(position.line, position.column);
-    if (origin === undefined || !('fileName' in origin)) return undefined;
-    const { fileName, lineNumber, name } = origin;
-    if (fileName.startsWith('node_modules/')) return fileName;
-    return name === undefined ? `${fileName}:${lineNumber}` : `${fileName}:${lineNumber} in ${name}`;
-  }
-
-  /** The position in the bundle itself, marked as such, for a line that {@link place} cannot resolve. */
-  minifiedPlace(stackLine: string): string | undefined {
-    const { file, line, column } = this.#position(stackLine) ?? {};
-    return file && `${file}:${line}:${column} (minified)`;
-  }
-
-  /** @returns undefined if the line is no frame of one of the bundle's files. Line and column count from 1. */
-  #position(stackLine: string): { file: string; line: number; column: number } | undefined {
-    const folderAt = stackLine.lastIndexOf(this.#folder);
+    const folderAt = line.lastIndexOf(this.#folder);
     if (folderAt === -1) return undefined;
-    const [, file, line, column] = POSITION.exec(stackLine.slice(folderAt + this.#folder.length)) ?? [];
-    if (file === undefined || !existsSync(new URL(file, this.#folder))) return undefined;
-    return { file, line: Number(line), column: Number(column) };
+    const [, file, row, column] = POSITION.exec(line.slice(folderAt + this.#folder.length)) ?? [];
+    const origin = file && this.#mapOf(file)?.findOrigin(Number(row), Number(column));
+    if (!origin || !('fileName' in origin)) return undefined;
+    const { fileName, lineNumber } = origin;
+    return fileName.startsWith('node_modules/') ? fileName : `${fileName}:${lineNumber}`;
   }
 
   #mapOf(file: string): SourceMap | undefined {
@@ -52,7 +38,7 @@ export class SourceMaps {
     return this.#maps.get(file);
   }
 
-  /** @returns undefined if the map is missing or broken */
+  /** @returns undefined if there is no such file */
   #read(file: string): SourceMap | undefined {
     try {
       return new SourceMap(JSON.parse(readFileSync(new URL(`${file}.map`, this.#folder), 'utf8')));
@@ -77,7 +63,7 @@ export function sourceStack({ stack = '', message }: Error, maps = ownMaps): str
     afterMessage
       .split('\n')
       .slice(1)
-      .map((line) => maps.place(line) ?? maps.minifiedPlace(line))
+      .map((line) => maps.place(line))
       .filter((place) => place !== undefined)
       // Calls within a package look the same.
       .filter((place, index, places) => place !== places[index - 1])

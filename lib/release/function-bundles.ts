@@ -1,7 +1,5 @@
-import { readFileSync, realpathSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve } from 'node:path';
-import { parse } from '@babel/parser';
+import { basename, join, relative, resolve } from 'node:path';
 import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
 import {
   type BuildFailure,
@@ -9,7 +7,6 @@ import {
   build,
   formatMessages,
   type Message,
-  type Metafile,
   type Plugin,
 } from 'esbuild';
 import { eventNames } from '../../lambda/events/catalogue.ts';
@@ -105,18 +102,16 @@ export async function bundleFunctions(assembly: string): Promise<string> {
  * @throws BuildFailure of esbuild if one does not build
  */
 export async function writeBundles(targets: readonly BundleTarget[]): Promise<Bundle[]> {
-  const built = await buildFunctions(targets, {
+  const bundles = await buildFunctions(targets, {
     sourcemap: 'external',
     sourcesContent: false,
     logLevel: 'silent',
   });
-  const namesOf = new Map<string, FunctionNames>();
-  for (const { files } of built) {
-    for (const { path, text, builtIn } of files) {
-      await writeAt(path, path.endsWith('.map') ? reduceSourceMap(text, builtIn, namesOf) : text);
-    }
+  for (const [index, { files }] of bundles.entries()) {
+    const reduced = files.map((file) => ({ ...file, map: file.map && reduceSourceMap(file.map) }));
+    await writeFiles(targets[index]?.folder ?? '', reduced);
   }
-  return built;
+  return bundles;
 }
 
 /**
@@ -125,108 +120,97 @@ export async function writeBundles(targets: readonly BundleTarget[]): Promise<Bu
  * @throws BuildFailure of esbuild if it does not build
  */
 export async function writeBundle(target: BundleTarget, options: BuildOptions): Promise<Bundle> {
-  const [built = { files: [], warnings: [], sources: [] }] = await buildFunctions([target], options);
-  for (const { path, text } of built.files) await writeAt(path, text);
-  return built;
+  const [bundle = { files: [], warnings: [], sources: [] }] = await buildFunctions([target], options);
+  await writeFiles(target.folder, bundle.files);
+  return bundle;
 }
 
-async function writeAt(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, text);
-}
-
-interface BundledFile {
-  readonly path: string;
-  readonly text: string;
-  /** Folder from which its source map names the sources. */
-  readonly builtIn: string;
-}
-
-/** A built file, its source map, and the names of the files that it imports on demand. */
+/** One file of a bundle. */
 interface BuiltFile {
-  readonly files: readonly BundledFile[];
+  /** `index`, or the name of a module that is imported on demand. */
+  readonly name: string;
+  readonly code: string;
+  readonly map: string | undefined;
+  /** Our own sources in it, from the project's root. */
+  readonly sources: readonly string[];
+  /** Names of the files that it imports on demand. */
   readonly imports: readonly string[];
+  /** Of the build that made it. */
+  readonly warnings: readonly Message[];
+}
+
+async function writeFiles(folder: string, files: readonly BuiltFile[]): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const { name, code, map } of files) {
+    await writeFile(join(folder, `${name}.mjs`), code);
+    if (map !== undefined) await writeFile(join(folder, `${name}.mjs.map`), map);
+  }
 }
 
 /**
- * Builds functions: each as one file, and each file imported on demand as another, with its own copy of shared code.
+ * Builds functions: each as one file, and each module imported on demand as another, with its own copy of shared code.
  * With esbuild's `splitting` they would share it, and a start would load parts of the SDK that only the S3 client uses.
  */
 async function buildFunctions(
   targets: readonly BundleTarget[],
   options: BuildOptions,
-): Promise<(Bundle & { readonly files: readonly BundledFile[] })[]> {
-  const [{ folder: firstFolder } = { folder: '.' }] = targets;
+): Promise<(Bundle & { readonly files: readonly BuiltFile[] })[]> {
   const onDemand = new Map<string, string>();
   const plugins = [...(options.plugins ?? []), leaveOnDemand(onDemand)];
-  const warnings: Message[] = [];
-  const inputs: Metafile['inputs'] = {};
-  const root = resolve('/');
-  /** @param sources by the path of the built file, without its extension */
-  const buildFiles = async (sources: ReadonlyMap<string, string>): Promise<BuiltFile[]> => {
-    const result = await build({
-      ...BUNDLE_OPTIONS,
-      ...options,
-      plugins,
-      entryPoints: Object.fromEntries([...sources].map(([path, source]) => [relative(root, path), source])),
-      outdir: root,
-      metafile: true,
-      write: false,
-    });
-    warnings.push(...result.warnings);
-    Object.assign(inputs, result.metafile.inputs);
-    const outputs = new Map(
-      Object.entries(result.metafile.outputs).map(([path, output]) => [resolve(path), output]),
-    );
-    return [...sources.keys()].map((path) => ({
-      files: result.outputFiles
-        .filter((file) => [`${path}.mjs`, `${path}.mjs.map`].includes(file.path))
-        .map((file) => ({ path: file.path, text: file.text, builtIn: dirname(path) })),
-      // Without imports of code that esbuild dropped.
-      imports: (outputs.get(`${path}.mjs`)?.imports ?? [])
-        .filter(({ kind, path }) => kind === 'dynamic-import' && path.startsWith('./'))
-        .map(({ path }) => basename(path, '.mjs')),
-    }));
-  };
-
   const starts = await buildFiles(
-    new Map(targets.map(({ folder, entry }) => [resolve(folder, 'index'), entry])),
+    targets.map(({ folder, entry }) => [resolve(folder, 'index'), entry]),
+    { ...options, plugins },
   );
   const later = new Map<string, BuiltFile>();
-  for (;;) {
-    const missing = [...new Set([...starts, ...later.values()].flatMap(({ imports }) => imports))].filter(
-      (name) => !later.has(name),
-    );
-    if (missing.length === 0) break;
+  // A module that is imported on demand may import another one on demand.
+  while (later.size < onDemand.size) {
+    const missing = [...onDemand].filter(([name]) => !later.has(name));
     const built = await buildFiles(
-      new Map(missing.map((name) => [resolve(firstFolder, name), onDemand.get(name) ?? name])),
+      missing.map(([name, source]) => [resolve(targets[0]?.folder ?? '', name), source]),
+      { ...options, plugins },
     );
-    for (const [index, name] of missing.entries())
-      later.set(name, built[index] ?? { files: [], imports: [] });
+    for (const file of built) later.set(file.name, file);
   }
-
-  return starts.map((start, index) => {
-    const { entry, folder } = targets[index] ?? { entry: '', folder: '' };
-    const imported = new Set(start.imports);
-    for (const name of imported) for (const further of later.get(name)?.imports ?? []) imported.add(further);
-    const files = [...imported].flatMap((name) => later.get(name)?.files ?? []);
+  return starts.map((start) => {
+    const files = new Set([start]);
+    for (const { imports } of files) for (const name of imports) files.add(later.get(name) ?? start);
     return {
-      files: [
-        ...start.files,
-        ...files.map((file) => ({ ...file, path: resolve(folder, basename(file.path)) })),
-      ],
-      warnings,
-      sources: ownSources([entry, ...[...imported].map((name) => onDemand.get(name) ?? '')], inputs),
+      files: [...files],
+      warnings: [...files].flatMap((file) => file.warnings),
+      sources: [...new Set([...files].flatMap((file) => file.sources))],
     };
   });
 }
 
-function ownSources(files: readonly string[], inputs: Metafile['inputs']): string[] {
-  const seen = new Set(files.map((file) => relative('.', file)));
-  for (const file of seen) {
-    for (const { path, external } of inputs[file]?.imports ?? []) if (!external) seen.add(path);
-  }
-  return [...seen].filter((file) => file.startsWith('lambda/'));
+/** @param files path of each file, without its extension, and its source */
+async function buildFiles(
+  files: readonly (readonly [path: string, source: string])[],
+  options: BuildOptions,
+): Promise<BuiltFile[]> {
+  const root = resolve('/');
+  const { outputFiles, metafile, warnings } = await build({
+    ...BUNDLE_OPTIONS,
+    ...options,
+    entryPoints: Object.fromEntries(files.map(([path, source]) => [relative(root, path), source])),
+    outdir: root,
+    metafile: true,
+    write: false,
+  });
+  const texts = new Map(outputFiles.map(({ path, text }) => [path, text]));
+  const outputs = new Map(Object.entries(metafile.outputs).map(([path, output]) => [resolve(path), output]));
+  return files.map(([path]) => {
+    const { inputs = {}, imports = [] } = outputs.get(`${path}.mjs`) ?? {};
+    return {
+      name: basename(path),
+      code: texts.get(`${path}.mjs`) ?? '',
+      map: texts.get(`${path}.mjs.map`),
+      sources: Object.keys(inputs).filter((file) => file.startsWith('lambda/')),
+      imports: imports
+        .filter((one) => one.kind === 'dynamic-import' && one.path.startsWith('./'))
+        .map((one) => basename(one.path, '.mjs')),
+      warnings,
+    };
+  });
 }
 
 /**
@@ -272,129 +256,33 @@ export async function messageText(kind: 'error' | 'warning', messages: readonly 
   return [...new Set(texts.map((text) => text.trim()))].join('\n\n');
 }
 
-/** The package that a file belongs to, such as `@smithy/core`: the innermost, if one has its own `node_modules`. */
-const PACKAGE = /.*\/(node_modules\/(?:@[^/]+\/)?[^/]+)/;
+/** What a logged frame names: a path from the project's root, or the folder of a package, the innermost of several. */
+const NAMED = /.*\/(node_modules\/(?:@[^/]+\/)?[^/]+)|.*\/(lambda\/.+)/;
 
 /**
- * Reduces the source map of a bundle to the data of a logged stack frame (`lambda/source-stack.ts`). For our own code:
- * the path from the project's root, the line, and the function as the `name`, which is the identifier in an ordinary
- * map. For a dependency: the folder of its package. The result has a hundredth of the size, and no path of the computer
- * that built it.
+ * Reduces the source map of a bundle to the data of a logged stack frame (`lambda/source-stack.ts`): of our own code the
+ * path and the line, of a dependency the folder of its package. The result has a fiftieth of the size, and no path of
+ * the computer that built it. Node.js' own `--enable-source-maps` parses the whole map before the first request, which
+ * makes a cold start 10 % slower.
  * @param map JSON text. Source: ECMA-426, "Source map format"
- * @param folder from which it names its sources
- * @param namesOf functions of the sources that were read before, by path
  */
-function reduceSourceMap(map: string, folder: string, namesOf: Map<string, FunctionNames>): string {
+function reduceSourceMap(map: string): string {
   const { sources, mappings }: { sources: readonly string[]; mappings: string } = JSON.parse(map);
-  const root = dirname(realpathSync('lambda'));
   const files = sources.map((source) => {
-    const path = resolve(folder, source);
-    const packageFolder = PACKAGE.exec(path)?.[1];
-    if (packageFolder !== undefined) return { name: packageFolder };
-    const functionAt = namesOf.get(path) ?? functionNames(readFileSync(path, 'utf8'));
-    namesOf.set(path, functionAt);
-    return { name: relative(root, path), functionAt };
+    const [, packageFolder, own] = NAMED.exec(source) ?? [];
+    return { name: packageFolder ?? own ?? '', isOwn: packageFolder === undefined };
   });
-  const usedFiles = new Map<string, number>();
-  const usedNames = new Map<string, number>();
+  const names = [...new Set(files.map(({ name }) => name))];
   const reduced = decode(mappings).map((segments) => {
     const kept: SourceMapSegment[] = [];
-    for (const [column, fileIndex = -1, sourceLine = 0, sourceColumn = 0] of segments) {
-      const file = files[fileIndex];
+    for (const [column, index = -1, sourceLine = 0] of segments) {
+      const file = files[index];
       if (file === undefined) continue;
-      const line = file.functionAt === undefined ? 0 : sourceLine;
-      const place = [column, indexOf(file.name, usedFiles), line, 0] as const;
-      const name = file.functionAt?.(sourceLine, sourceColumn);
-      const segment: SourceMapSegment =
-        name === undefined ? [...place] : [...place, indexOf(name, usedNames)];
+      const [source, line] = [names.indexOf(file.name), file.isOwn ? sourceLine : 0];
       const last = kept.at(-1);
-      // The same file, line and function as before.
-      if ([1, 2, 4].every((field) => segment[field] === last?.[field])) continue;
-      kept.push(segment);
+      if (last?.[1] !== source || last[2] !== line) kept.push([column, source, line, 0]);
     }
     return kept;
   });
-  const [names, usedSources] = [usedNames, usedFiles].map((used) => [...used.keys()]);
-  return JSON.stringify({ version: 3, sources: usedSources, names, mappings: encode(reduced) });
-}
-
-/** The index of a text, which is added if it is new. */
-function indexOf(text: string, used: Map<string, number>): number {
-  const index = used.get(text) ?? used.size;
-  used.set(text, index);
-  return index;
-}
-
-/** The parts of a syntax tree node that are used. Source: ESTree and Babel's AST specification. */
-interface Node {
-  readonly type: string;
-  readonly loc: { readonly start: Position; readonly end: Position };
-  readonly kind?: string;
-  readonly id?: Node | null;
-  readonly key?: Node;
-  readonly value?: unknown;
-  readonly init?: unknown;
-  readonly name?: string;
-}
-
-/** Lines count from 1, columns from 0. */
-interface Position {
-  readonly line: number;
-  readonly column: number;
-}
-
-/** The name of the function at a source position. Line and column count from 0, as in a source map. */
-type FunctionNames = (line: number, column: number) => string | undefined;
-
-/**
- * Finds the functions of a TypeScript source by name: `versionedWrite`, `Cast.#put`, `new Cast`. A function without a
- * name, such as a callback, counts as part of the function around it.
- */
-export function functionNames(source: string): FunctionNames {
-  const found: { readonly name: string; readonly start: Position; readonly end: Position }[] = [];
-  const collect = (value: unknown, className: string | undefined): void => {
-    if (Array.isArray(value)) for (const item of value) collect(item, className);
-    if (!isNode(value)) return;
-    const name = nameOf(value, className);
-    if (name !== undefined) found.push({ name, ...value.loc });
-    const inClass = value.type === 'ClassDeclaration' ? value.id?.name : className;
-    for (const child of Object.values(value)) collect(child, inClass);
-  };
-  collect(parse(source, { sourceType: 'module', plugins: ['typescript'] }).program, undefined);
-  return (line, column) => {
-    const place = { line: line + 1, column };
-    // Outer functions come first, so the last match is the innermost.
-    return found.findLast(({ start, end }) => isBefore(start, place) && isBefore(place, end))?.name;
-  };
-}
-
-const isBefore = (a: Position, b: Position) => a.line < b.line || (a.line === b.line && a.column <= b.column);
-
-const isNode = (value: unknown): value is Node =>
-  typeof value === 'object' && value !== null && 'type' in value && 'loc' in value;
-
-const isFunction = (value: unknown) =>
-  isNode(value) && ['ArrowFunctionExpression', 'FunctionExpression'].includes(value.type);
-
-/** @returns undefined if the node is no function, or one without a name of its own */
-function nameOf({ type, kind, id, key, value, init }: Node, className?: string): string | undefined {
-  const member = key?.type === 'PrivateName' ? `#${key.id?.name}` : key?.name;
-  switch (type) {
-    case 'FunctionDeclaration':
-      return id?.name;
-    case 'VariableDeclarator':
-      return isFunction(init) ? id?.name : undefined;
-    case 'ObjectMethod':
-      return member;
-    case 'ObjectProperty':
-      return isFunction(value) ? member : undefined;
-    case 'ClassMethod':
-    case 'ClassPrivateMethod':
-      return kind === 'constructor' ? `new ${className}` : member && `${className}.${member}`;
-    case 'ClassProperty':
-    case 'ClassPrivateProperty':
-      return isFunction(value) ? member && `${className}.${member}` : undefined;
-    default:
-      return undefined;
-  }
+  return JSON.stringify({ version: 3, sources: names, names: [], mappings: encode(reduced) });
 }

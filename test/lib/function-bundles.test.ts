@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
-import { bundleFunctions, functionNames } from '../../lib/release/function-bundles.ts';
+import { bundleFunctions } from '../../lib/release/function-bundles.ts';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { testAssembly } from '../support/test-stack.ts';
@@ -165,40 +165,4 @@ describe('a synthesis into another folder', () => {
       Object.fromEntries(readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), 'utf8')]));
     expect(texts(receiver())).toEqual(texts(bundles.get('receiver') ?? ''));
   });
-});
-
-/** The names of the functions around each call of `here`. */
-function namesIn(source: string): (string | undefined)[] {
-  const nameAt = functionNames(source);
-  return source
-    .split('\n')
-    .flatMap((text, line) => [...text.matchAll(/here\(/g)].map(({ index }) => nameAt(line, index)));
-}
-
-test.each([
-  { source: 'export async function write(): Promise<void> { await here(); }', expected: 'write' },
-  { source: 'const write = async (): Promise<void> => here();', expected: 'write' },
-  { source: 'const write = function () { here(); };', expected: 'write' },
-  { source: 'export class Cast { async add<T>(this: T) { here(); } }', expected: 'Cast.add' },
-  { source: 'class Cast { #put(): void { here(); } }', expected: 'Cast.#put' },
-  { source: 'class Cast { static from() { return here(); } }', expected: 'Cast.from' },
-  { source: 'class Cast { get table() { return here(); } }', expected: 'Cast.table' },
-  { source: 'class Cast { constructor() { here(); } }', expected: 'new Cast' },
-  { source: 'class Cast { readonly #put = () => here(); }', expected: 'Cast.#put' },
-  { source: 'const store = { get() { return here(); } };', expected: 'get' },
-  { source: 'use({ onError: async (error: unknown) => here(error) });', expected: 'onError' },
-  { source: 'function write() { return each(async () => here()); }', expected: 'write' },
-  { source: 'function outer() { function inner() { here(); } }', expected: 'inner' },
-  { source: 'class A { b() { return { c: () => here() }; } }', expected: 'c' },
-  { source: 'here();', expected: undefined },
-  { source: 'export const handler = consume("e", () => here());', expected: undefined },
-])('a reduced source map maps the call in `$source` to $expected', ({ source, expected }) => {
-  expect(namesIn(source)).toEqual([expected]);
-});
-
-test('the end of a function is found', () => {
-  const source = ['function a() {', '  here();', '}', 'here();', 'const b = () => here(); here();'].join(
-    '\n',
-  );
-  expect(namesIn(source)).toEqual(['a', undefined, 'b', undefined]);
 });

@@ -127,12 +127,12 @@ test('the stack of an error is printed below its line, and that of its cause bel
     ...structured,
     level: 'ERROR',
     message: 'Failed',
-    stack: ['lambda/effects/idempotency.ts:84 in once'],
+    stack: ['lambda/effects/idempotency.ts:84'],
     cause: { error: 'ResourceNotFoundException', errorMessage: 'gone', stack: ['node_modules/@smithy/core'] },
   };
   expect(format(JSON.stringify(line))?.split('\n')).toEqual([
     '09:00:00 receiver ERROR Failed',
-    '         at lambda/effects/idempotency.ts:84 in once',
+    '         at lambda/effects/idempotency.ts:84',
     '         caused by ResourceNotFoundException: gone',
     '         at node_modules/@smithy/core',
   ]);
