@@ -263,7 +263,7 @@ const NAMED = /.*\/(node_modules\/(?:@[^/]+\/)?[^/]+)|.*\/(lambda\/.+)/;
  * Reduces the source map of a bundle to the data of a logged stack frame (`lambda/source-stack.ts`): of our own code the
  * path and the line, of a dependency the folder of its package. The result has a fiftieth of the size, and no path of
  * the computer that built it. Node.js' own `--enable-source-maps` parses the whole map before the first request, which
- * makes a cold start 10 % slower.
+ * takes 10 % of the start.
  * @param map JSON text. Source: ECMA-426, "Source map format"
  */
 function reduceSourceMap(map: string): string {
