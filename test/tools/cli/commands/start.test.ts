@@ -196,7 +196,7 @@ test('a closed pipe ends a stack without an error', async () => {
   });
 });
 
-test('send --wait prints the effect of each event', async () => {
+test('send --wait prints the effect of each event, and so does trace', async () => {
   const effects: Record<EffectName, string> = {
     'shop-cache': 'ShopCacheTable: shop_id=',
     cast: 'CastTable: girl_id=',
@@ -204,6 +204,7 @@ test('send --wait prints the effect of each event', async () => {
     chat: 'Notification on ChatTopicArn: ',
     review: 'Notification on ReviewTopicArn: ',
   };
+  let last = { eventId: '', effect: '' };
   for (const event of eventNames) {
     const { code, stdout } = await project.type(['send', event, '--wait']);
     expect({ code, stdout }).toEqual({
@@ -212,7 +213,10 @@ test('send --wait prints the effect of each event', async () => {
         new RegExp(`^200 queued[^]*\nProcessed: .*\n${effects[catalogue[event].effect]}`),
       ),
     });
+    last = { eventId: /event (\w+)/.exec(stdout)?.[1] ?? '', effect: effects[catalogue[event].effect] };
   }
+  const { stdout } = await project.type(['trace', last.eventId]);
+  expect(stdout).toContain(`\n${last.effect}`);
 });
 
 interface Message {
