@@ -20,7 +20,7 @@ import {
 } from '../../stage/signed-post.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { readBytes, readJson } from '../terminal/files.ts';
+import { readBytes, readJson, STANDARD_INPUT } from '../terminal/files.ts';
 import { jsonOption, SECRET_OF_STACK, secretOption, wholeNumber } from '../terminal/options.ts';
 import { shownId } from '../terminal/terminal.ts';
 
@@ -34,9 +34,6 @@ const DEFAULT_WAIT = 30;
 
 /** Seconds. To follow a slower effect, trace it later. */
 const LONGEST_WAIT = 3_600;
-
-/** Stands for standard input instead of a file. */
-export const STANDARD_INPUT = '-';
 
 const acceptedSchema = z.object({ eventId: z.string(), requestId: z.string() });
 

@@ -3,6 +3,9 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CommandError } from './command-error.ts';
 
+/** Stands for standard input instead of a file. */
+export const STANDARD_INPUT = '-';
+
 const REASONS: Readonly<Record<string, (file: string) => string>> = {
   ENOENT: (file) => `No file ${file}`,
   EISDIR: (file) => `${file} is a folder, not a file`,
