@@ -21,8 +21,11 @@ export const command = npmScript(
     refuse(outdated.map(({ file }) => file));
     outdated.forEach(bringUpToDate);
     const { derivedFiles } = await import('../../generate/derived-files.ts');
+    const { allCommands } = await import('./all-commands.ts');
     const { withAssemblies } = await import('../../generate/stages.ts');
-    outdated.push(...(await withAssemblies(derivedFiles)).filter((file) => !isUpToDate(file)));
+    const commands = await allCommands();
+    const derived = await withAssemblies((assemblies) => derivedFiles(assemblies, commands));
+    outdated.push(...derived.filter((file) => !isUpToDate(file)));
     const names = outdated.map(({ file }) => file);
     refuse(names);
     outdated.forEach(bringUpToDate);
