@@ -57,13 +57,17 @@ const WORTH_SHOWING = 1_000;
 
 /** Progress that is hidden for work of less than a second. */
 export function lateProgress(): ProgressDisplay {
-  const begun = performance.now();
   const progress = new Progress();
+  let begun: number | undefined;
   return {
     show(step) {
+      begun ??= performance.now();
       if (performance.now() - begun > WORTH_SHOWING) progress.show(step);
     },
-    end: () => progress.end(),
+    end() {
+      begun = undefined;
+      progress.end();
+    },
   };
 }
 

@@ -3,7 +3,6 @@ import type { ArchiveRecord, SettledOutcome } from '../../../lambda/archive/reco
 import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { table } from '../../cli/terminal/layout.ts';
-import { lateProgress } from '../../cli/terminal/progress.ts';
 import { counted, printable } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { matches, type RecordFilter } from './filter.ts';
@@ -39,7 +38,7 @@ export async function list(
   filter: RecordFilter,
   { json }: { readonly json: boolean },
 ): Promise<boolean> {
-  const { stack, signal, progress = lateProgress(), printLine, width } = operation;
+  const { stack, signal, progress, printLine, width } = operation;
   const expired = await expiredPart(stack, filter);
   const days = new Map<string, Day>();
   const replays = new Map<string, number>();

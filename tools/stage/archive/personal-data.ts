@@ -3,7 +3,7 @@ import { recordSchema } from '../../../lambda/archive/record-schema.ts';
 import { parsePayloadText } from '../../../lambda/events/envelope.ts';
 import { storedPayload } from '../queues/messages.ts';
 import type { Stage } from '../stage.ts';
-import { type ArchiveObject, parseLine } from './object.ts';
+import { type ArchiveObject, parseLine } from './archive-object.ts';
 import { archiveDays } from './retention.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -20,6 +20,9 @@ export interface Person {
   readonly kind: 'user' | 'girl';
   readonly id: string;
 }
+
+/** What to remove from an object. */
+export type FoundInObject = Awaited<ReturnType<PersonalData['in']>>;
 
 /** Only the fields that `forget` needs, so that it also works for events that are no longer in the catalogue. */
 const redactableSchema = z.looseObject(

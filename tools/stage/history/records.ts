@@ -1,5 +1,5 @@
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
-import { ArchiveObject } from '../archive/object.ts';
+import { ArchiveObject } from '../archive/archive-object.ts';
 import { readArchive } from '../archive/reader.ts';
 import { storedPayload } from '../queues/messages.ts';
 import type { Stage } from '../stage.ts';

@@ -2,7 +2,6 @@ import { CopyObjectCommand } from '@aws-sdk/client-s3';
 import { type MessageAttributeValue, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
-import { lateProgress } from '../../cli/terminal/progress.ts';
 import { SHORT_ID_LENGTH } from '../../cli/terminal/terminal.ts';
 import { messages } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
@@ -40,7 +39,7 @@ export async function redriveEach(
   queue: WaitingQueue,
   ids?: readonly string[],
 ): Promise<boolean> {
-  const { stack, signal, printLine, progress = lateProgress() } = operation;
+  const { stack, signal, printLine, progress } = operation;
   const short = ids?.find((id) => id.length < SHORT_ID_LENGTH);
   if (short !== undefined) {
     throw new CommandError(

@@ -3,9 +3,8 @@ import { type EventName, eventNames, isNotification } from '../../../lambda/even
 import { REPLAYABLE_DAYS, REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/limits.ts';
 import type { ReplayMode } from '../../../lambda/queue/replay.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
-import { lateProgress } from '../../cli/terminal/progress.ts';
+import type { ArchiveObject } from '../archive/archive-object.ts';
 import { matches, type RecordFilter, recordFilter } from '../archive/filter.ts';
-import type { ArchiveObject } from '../archive/object.ts';
 import { readArchive } from '../archive/reader.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
@@ -60,7 +59,7 @@ const nothing = (): Record<Unsent, number> => ({ ofReplays: 0, forgotten: 0, too
  * `done`, and their skipped records. They are not read again
  */
 export async function makePlan(operation: Operation, request: ReplayRequest) {
-  const { stack, signal, progress = lateProgress() } = operation;
+  const { stack, signal, progress } = operation;
   const counts = new Map<EventName, Map<SettledOutcome, number>>();
   const skipped = nothing();
   const barren = { keys: [] as string[], skipped: nothing() };

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError } from '../../cli/terminal/command-error.ts';
-import { Progress } from '../../cli/terminal/progress.ts';
 import { manyMessages } from '../../cli/terminal/text.ts';
 import { type Operation, printBlocks } from '../operation.ts';
 import { notYetArchived } from './archive-lag.ts';
@@ -36,7 +35,7 @@ export async function runReplay(
     delay,
   }: { file: StateFile; state: ReplayState; by: string; rate: number; delay: number },
 ): Promise<boolean> {
-  const { stack, signal: interrupted, progress = new Progress() } = operation;
+  const { stack, signal: interrupted, progress } = operation;
   const { name, planned } = state;
   const { events } = state.filter;
   const until = new Date(state.filter.until);

@@ -1,4 +1,3 @@
-import { addAbortSignal, pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { GetObjectCommand, NoSuchKey } from '@aws-sdk/client-s3';
 import * as z from 'zod/mini';
@@ -6,10 +5,8 @@ import { type ArchiveRecord, MAX_RECORD_BYTES } from '../../../lambda/archive/re
 import { recordSchema } from '../../../lambda/archive/record-schema.ts';
 import type { Stage } from '../stage.ts';
 
-/**
- * Attempts to open a body that yield no further line before giving up. S3 closes a connection that nobody reads from.
- */
-const FRUITLESS_ATTEMPTS = 3;
+/** Attempts to download an object. The SDK retries the call, but not if the connection is lost after it. */
+const ATTEMPTS = 3;
 
 const LINE_FEED = 0x0a;
 
@@ -38,33 +35,32 @@ export class ArchiveObject {
   isRead = false;
   /** Number of records read so far. */
   count = 0;
-  readonly #lines: AsyncGenerator<Buffer>;
+  readonly #signal: AbortSignal;
   /** Requested at once, so that S3 answers while an earlier object is still being read. */
-  readonly #first: Promise<IteratorResult<Buffer>>;
+  readonly #stored: ReturnType<typeof downloadObject>;
 
   constructor(stage: Stage, key: string, bytes: number, signal: AbortSignal) {
     this.key = key;
     this.bytes = bytes;
-    this.#lines = objectLines(stage, key, signal);
-    this.#first = this.#lines.next();
+    this.#signal = signal;
+    this.#stored = downloadObject(stage, key, signal);
     // The reader gets this error. If nobody reads, it must not become an unhandled rejection.
-    this.#first.catch(() => {});
+    this.#stored.catch(() => {});
   }
 
-  /** The lines as stored, each with its line feed. */
+  /** The lines as stored, each with its line feed. Ends early if the signal is aborted. */
   async *lines(): AsyncGenerator<Buffer> {
+    const stored = await this.#stored;
     try {
-      const { done, value } = await this.#first;
-      if (!done) {
-        yield value;
-        yield* this.#lines;
+      if (stored !== undefined) {
+        for await (const line of objectLines(this.key, stored.bytes)) {
+          yield line;
+          if (this.#signal.aborted) break;
+        }
       }
     } catch (error) {
       if (!(error instanceof DamagedObjectError)) throw error;
       this.damage = error;
-    } finally {
-      // Closes the connection if the reader stops at the first line.
-      await this.#lines.return(undefined);
     }
     this.isRead = true;
   }
@@ -109,58 +105,45 @@ export function parseLine<Schema extends z.ZodMiniType>(
 }
 
 /**
- * The lines of an object as stored, each with its line feed. Holds only a few lines in memory. If the connection is
- * lost, it continues after the last line: the order of an object's lines never changes. An object that has expired
- * since it was listed yields nothing. Ends early if the signal is aborted; the caller must check the signal.
- * @throws DamagedObjectError after the last readable line
+ * An object as S3 stores it, compressed: Firehose ends an object at 64 MB before compression.
+ * @returns undefined if it has expired, or the signal is aborted
  */
-export async function* objectLines(stack: Stage, key: string, signal?: AbortSignal): AsyncGenerator<Buffer> {
-  let delivered = 0;
+export async function downloadObject(stack: Stage, key: string, signal?: AbortSignal) {
+  const command = new GetObjectCommand({ Bucket: stack.archiveBucket, Key: key });
   for (let attempt = 1; ; attempt += 1) {
     try {
-      let line = 0;
-      for await (const bytes of cutIntoLines(await opened(stack, key, signal))) {
-        line += 1;
-        if (line <= delivered) continue;
-        delivered = line;
-        attempt = 0;
-        yield bytes;
-        if (signal?.aborted) return;
-      }
-      return;
+      const { Body, ...about } = await stack.s3.send(command, signal && { abortSignal: signal });
+      return { ...about, bytes: (await Body?.transformToByteArray()) ?? new Uint8Array() };
     } catch (error) {
-      if (signal?.aborted || error instanceof NoSuchKey) return;
-      const fault = faultOf(error);
-      if (fault !== undefined) {
-        throw new DamagedObjectError(key, delivered + 1, `${fault} from line ${delivered + 1} on`);
-      }
-      // The SDK has already retried errors of the call.
+      if (signal?.aborted || error instanceof NoSuchKey) return undefined;
       const isOfCall = Object.hasOwn(error as object, '$metadata');
-      if (isOfCall || attempt >= FRUITLESS_ATTEMPTS) throw error;
+      if (isOfCall || attempt === ATTEMPTS) throw error;
     }
+  }
+}
+
+/**
+ * The lines of a compressed object, each with its line feed.
+ * @throws DamagedObjectError after the last readable line
+ */
+export async function* objectLines(key: string, compressed: Uint8Array): AsyncGenerator<Buffer> {
+  let line = 1;
+  try {
+    for await (const bytes of cutIntoLines(createGunzip().end(compressed))) {
+      yield bytes;
+      line += 1;
+    }
+  } catch (error) {
+    throw new DamagedObjectError(key, line, `${faultOf(error)} from line ${line} on`);
   }
 }
 
 /** A line is longer than any record can be. */
 class EndlessLineError extends Error {}
 
-/** Describes the damage. Returns undefined if the connection failed instead. */
-function faultOf(error: unknown): string | undefined {
+function faultOf(error: unknown): string {
   if (error instanceof EndlessLineError) return 'no lines of records';
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === 'Z_BUF_ERROR') return 'cut off';
-  return code?.startsWith('Z_') ? 'not gzip, or damaged' : undefined;
-}
-
-async function opened(stack: Stage, key: string, signal: AbortSignal | undefined): Promise<Readable> {
-  const { Body } = await stack.s3.send(
-    new GetObjectCommand({ Bucket: stack.archiveBucket, Key: key }),
-    signal && { abortSignal: signal },
-  );
-  const text = createGunzip();
-  // Errors of either stream reach the reader of the lines. If the reader stops, both streams end.
-  if (Body instanceof Readable) pipeline(Body, text, () => {});
-  return signal === undefined ? text : addAbortSignal(signal, text);
+  return (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR' ? 'cut off' : 'not gzip, or damaged';
 }
 
 /** @throws EndlessLineError */
