@@ -35,14 +35,26 @@ interface SendOptions {
 const newGroup = (event: EventName) => ({
   event,
   messages: [] as ReplayMessage[],
-  unsent: [] as { key: string; line: number; reason: Unsent }[],
-  ended: [] as { key: string; damage: string | undefined }[],
+  unsent: [] as UnsentRecord[],
+  ended: [] as ReadObject[],
 });
 
-type Group = ReturnType<typeof newGroup>;
+type MessageGroup = ReturnType<typeof newGroup>;
+
+interface UnsentRecord {
+  readonly key: string;
+  readonly line: number;
+  readonly reason: Unsent;
+}
+
+/** An object that was read to its end. */
+interface ReadObject {
+  readonly key: string;
+  readonly damage: string | undefined;
+}
 
 /** @param most maximum messages */
-function isFull({ messages, unsent, ended }: Group, most: number): boolean {
+function isFull({ messages, unsent, ended }: MessageGroup, most: number): boolean {
   const bytes = messages.reduce((sum, message) => sum + message.bytes, 0);
   return messages.length >= most || bytes >= GROUP_BYTES || unsent.length + ended.length >= GROUP_OTHERS;
 }
@@ -74,35 +86,47 @@ export async function sendRecords(options: SendOptions): Promise<void> {
 }
 
 /** The remaining groups, in the order of the archive. Ends early if the signal is aborted. */
-async function* groups({ stack, checkpoint, bucket, signal }: SendOptions): AsyncGenerator<Group> {
-  const { state } = checkpoint;
+async function* groups(options: SendOptions): AsyncGenerator<MessageGroup> {
+  const { checkpoint, bucket, signal } = options;
   const most = Math.min(GROUP_MESSAGES, bucket.burst);
-  const skip = (key: string) => checkpoint.isDone(key);
-  for (const event of state.filter.events.toSorted()) {
+  for (const event of checkpoint.state.filter.events.toSorted()) {
     let group = newGroup(event);
-    for await (const object of replayObjects(stack, state, { event, skip, signal })) {
-      const { key } = object;
-      for await (const { line, record, unsent } of replayRecords(object, state)) {
-        const place = { key, line };
-        if (checkpoint.isSettled(place)) continue;
-        const reason = unsent ?? (await payloadGone(stack, record));
-        if (reason === undefined) group.messages.push({ ...place, ...replayMessage(record, state) });
-        else group.unsent.push({ ...place, reason });
-        if (isFull(group, most)) {
-          yield group;
-          group = newGroup(event);
-        }
-      }
-      // An object that Ctrl-C left unread is not finished.
-      if (signal.aborted) return;
-      group.ended.push({ key, damage: object.damage?.message });
+    for await (const part of partsOf(event, options)) {
+      if ('entry' in part) group.messages.push(part);
+      else if ('reason' in part) group.unsent.push(part);
+      else group.ended.push(part);
+      if (!isFull(group, most)) continue;
+      yield group;
+      group = newGroup(event);
     }
+    if (signal.aborted) return;
     if (group.messages.length + group.unsent.length + group.ended.length > 0) yield group;
   }
 }
 
+/** What the checkpoint does not contain of an event. */
+async function* partsOf(
+  event: EventName,
+  { stack, checkpoint, signal }: SendOptions,
+): AsyncGenerator<ReplayMessage | UnsentRecord | ReadObject> {
+  const { state } = checkpoint;
+  const skip = (key: string) => checkpoint.isDone(key);
+  for await (const object of replayObjects(stack, state, { event, skip, signal })) {
+    const { key } = object;
+    for await (const { line, record, unsent } of replayRecords(object, state)) {
+      if (checkpoint.isSettled({ key, line })) continue;
+      const reason = unsent ?? (await payloadGone(stack, record));
+      if (reason === undefined) yield { key, line, ...replayMessage(record, state) };
+      else yield { key, line, reason };
+    }
+    // An object that Ctrl-C left unread is not finished.
+    if (signal.aborted) return;
+    yield { key, damage: object.damage?.message };
+  }
+}
+
 /** Sends the messages of a group, and saves the result. */
-async function settle(group: Group, backlog: Backlog, options: SendOptions): Promise<void> {
+async function settle(group: MessageGroup, backlog: Backlog, options: SendOptions): Promise<void> {
   const { event, messages, unsent, ended } = group;
   const { checkpoint, bucket, signal, onHold } = options;
   if (messages.length > 0) {

@@ -1,10 +1,10 @@
 import { GetObjectCommand, NoSuchKey, PutObjectCommand } from '@aws-sdk/client-s3';
 import * as z from 'zod/mini';
 import type { SettledOutcome } from '../../../lambda/archive/record.ts';
+import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
 import { type EventName, isEventName } from '../../../lambda/events/catalogue.ts';
 import { REPLAY_NAME, replayModes } from '../../../lambda/queue/replay.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
-import { settledOutcomes } from '../archive/filter.ts';
 import type { Stage } from '../stage.ts';
 
 const event = z.custom<EventName>((value) => typeof value === 'string' && isEventName(value));

@@ -4,9 +4,9 @@ import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ArchiveRecord, archiveLine } from '../../../../lambda/archive/record.ts';
 import { Destination } from '../../../../tools/cli/terminal/files.ts';
-import { exportRecords } from '../../../../tools/stage/archive/export.ts';
-import { idOption, type RecordFilter } from '../../../../tools/stage/archive/filter.ts';
-import { list } from '../../../../tools/stage/archive/list.ts';
+import { exportRecords } from '../../../../tools/stage/archive/export-records.ts';
+import { listRecords } from '../../../../tools/stage/archive/list-records.ts';
+import { idOption, type RecordFilter } from '../../../../tools/stage/archive/record-filter.ts';
 import { recordFileHandles } from '../../../support/file-handles.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Project } from '../../cli/commands/project.ts';
@@ -33,7 +33,7 @@ describe('list', () => {
     ...filter
   }: RecordFilter & { json?: boolean; signal?: AbortSignal } = {}) {
     const operation = operator.operation(signal);
-    const complete = await list(operation, filter, { json });
+    const complete = await listRecords(operation, filter, { json });
     return { complete, lines: operation.said };
   }
 
@@ -131,7 +131,7 @@ test('a stage without an archive is refused', async () => {
   const { stack } = operator;
   const { ArchiveBucket: _, ...outputs } = stack.outputs;
   const operation = { ...operator.operation(), stack: stack.with({ outputs }) };
-  await expect(list(operation, {}, { json: false })).rejects.toMatchObject({
+  await expect(listRecords(operation, {}, { json: false })).rejects.toMatchObject({
     name: 'CommandError',
     message: `There is no archive in ${stack.title}: its setting archive.days is 0, or it was deployed by a version without archives`,
   });

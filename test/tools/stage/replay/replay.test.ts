@@ -7,7 +7,7 @@ import { eventNames, isNotification } from '../../../../lambda/events/catalogue.
 import { sha256Hex } from '../../../../lambda/hash.ts';
 import { REPLAYABLE_DAYS, REPLAYABLE_RECEIPT_DAYS } from '../../../../lambda/limits.ts';
 import { REPLAY_NAME } from '../../../../lambda/queue/replay.ts';
-import { list } from '../../../../tools/stage/archive/list.ts';
+import { listRecords } from '../../../../tools/stage/archive/list-records.ts';
 import { replayMessage } from '../../../../tools/stage/replay/batch.ts';
 import type { ReplayOptions } from '../../../../tools/stage/replay/plan.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -382,7 +382,7 @@ describe('end to end', () => {
   async function archived(name?: string): Promise<void> {
     await eventually(async () => {
       const { said, ...operation } = replayer.operator.operation();
-      await list(operation, { shop: shop_id }, { json: true });
+      await listRecords(operation, { shop: shop_id }, { json: true });
       const { days, replays } = JSON.parse(said.join(''));
       const delivered = days.reduce(
         (sum: number, { Processed, Stale }: Counts) => sum + Processed + Stale,

@@ -3,8 +3,8 @@ import { counted } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { storedPayload } from '../queues/messages.ts';
 import type { Stage } from '../stage.ts';
-import { matches, type RecordFilter } from './filter.ts';
 import { describeDamage, readArchive } from './reader.ts';
+import { matches, type RecordFilter } from './record-filter.ts';
 import { expiredPart, lateness } from './retention.ts';
 
 interface ExportOptions {
