@@ -4,8 +4,8 @@ import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand } from '
 import type { ArchiveRecord } from '../../lambda/archive/record.ts';
 import { MAX_RECEIVES } from '../../lambda/limits.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
-import { readArchive } from '../../tools/stage/archive/reader.ts';
-import { storedPayload } from '../../tools/stage/queues/messages.ts';
+import { readArchive } from '../../tools/stage/archive/read-archive.ts';
+import { storedPayload } from '../../tools/stage/queues/received-message.ts';
 import { Stage } from '../../tools/stage/stage.ts';
 import { eventually } from '../support/eventually.ts';
 import { essence, expectedState, type ReceivedDelivery, versionOf } from '../support/oracle.ts';

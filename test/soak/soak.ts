@@ -7,7 +7,7 @@ import { DUPLICATE, FAILED, POSSIBLY_REPEATED, PROCESSED } from '../../lambda/lo
 import { eventAttributes } from '../../lambda/queue/message.ts';
 import { type Fault, Faults } from '../../local/aws/faults.ts';
 import { type LocalStack, type LocalStackOptions, startLocalStack } from '../../local/local-stack.ts';
-import type { Step } from '../../tools/cli/terminal/block.ts';
+import type { ProgressStep } from '../../tools/cli/terminal/block.ts';
 import { FIVE_MINUTES, type ReceivedDelivery } from '../support/oracle.ts';
 import { Queues } from '../support/queues.ts';
 import { Tables } from '../support/tables.ts';
@@ -28,7 +28,7 @@ interface RunOptions {
   /** Folder of the synthesised stack. */
   readonly assembly: string;
   /** @default none */
-  readonly onProgress?: (progress: Step) => void;
+  readonly onProgress?: (progress: ProgressStep) => void;
 }
 
 interface SoakOptions extends RunOptions {
@@ -177,7 +177,7 @@ class Sender {
     this.#total = this.#line.length;
   }
 
-  progress(): Step {
+  progress(): ProgressStep {
     const answers = Object.entries(this.#partner.answers).map(([status, times]) => `${status}: ${times}`);
     const note = `${answers.join(', ')} · ${this.kills} kills`;
     return { doing: 'Posting', done: this.posts, total: this.#total, note };
@@ -296,7 +296,11 @@ class SoakLog {
   }
 }
 
-async function quiet(stack: LocalStack, queues: Queues, onProgress: (progress: Step) => void): Promise<void> {
+async function quiet(
+  stack: LocalStack,
+  queues: Queues,
+  onProgress: (progress: ProgressStep) => void,
+): Promise<void> {
   const deadline = Date.now() + QUIET_LIMIT;
   let most = 0;
   for (let still = 0; still < 2; ) {

@@ -5,7 +5,7 @@ import { blockLines } from '../cli/terminal/layout.ts';
 import { lateProgress, type ProgressDisplay } from '../cli/terminal/progress.ts';
 import { INTERRUPTED, interruption, screenWidth } from '../cli/terminal/terminal.ts';
 import { NOT_RUNNING } from './local-folder.ts';
-import type { RecordedRequest } from './signed-post.ts';
+import type { RepeatableRequest } from './signed-post.ts';
 import type { Stage } from './stage.ts';
 
 /** The environment in which a command works: a terminal, or the console, which runs some commands itself. */
@@ -31,7 +31,7 @@ export interface Operation {
 /** A delivery as the console stores it. */
 export interface RecordedDelivery {
   /** Without headers if only the body is known. */
-  readonly request: RecordedRequest;
+  readonly request: RepeatableRequest;
   /** Undefined if it is not stored. */
   readonly body: Uint8Array | undefined;
 }

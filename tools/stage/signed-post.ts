@@ -23,7 +23,7 @@ interface SignedPost extends Post {
 }
 
 /** A request as it arrived. */
-export interface RecordedRequest {
+export interface RepeatableRequest {
   readonly method: string;
   readonly path: string;
   /** In the order of the request. */
@@ -74,7 +74,7 @@ const OF_CONNECTION = new Set([
  * @throws CommandError if nothing answers; AbortError if the signal is aborted
  */
 export async function postRecorded(
-  { method, path, headers }: RecordedRequest,
+  { method, path, headers }: RepeatableRequest,
   { url, body, signal }: Post,
 ): Promise<WebhookAnswer> {
   const { origin, host } = new URL(url);

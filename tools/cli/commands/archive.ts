@@ -12,7 +12,7 @@ import {
 import { outputsOption, runOperation, stageOption } from '../../stage/operation.ts';
 import { npmScriptWithSubcommands } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { Destination } from '../terminal/files.ts';
+import { ExportDestination } from '../terminal/files.ts';
 import { jsonOption } from '../terminal/options.ts';
 import { confirm, requireTerminal } from '../terminal/terminal.ts';
 
@@ -51,7 +51,7 @@ on('export', 'Writes records as JSON lines. They contain the payloads, which are
     const filter = filterOf(events, options);
     return runOperation(options, async (operation) => {
       const { exportRecords } = await import('../../stage/archive/export-records.ts');
-      await using destination = new Destination(output);
+      await using destination = new ExportDestination(output);
       // Standard output is for the records, so messages go to standard error.
       const aside = { ...operation, printLine: console.error };
       return await exportRecords(aside, filter, { payloads, write: (line) => destination.write(line) });

@@ -8,7 +8,7 @@ import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 import { didYouMean } from '../../../lib/did-you-mean.ts';
 import type { Trace } from '../../stage/history/trace.ts';
 import { CONSOLE_FILE, OUTPUTS_FILE } from '../../stage/local-folder.ts';
-import type { FunctionName } from '../../stage/logs/follow.ts';
+import type { FunctionName } from '../../stage/logs/follow-logs.ts';
 import type { Operation, RecordedDelivery } from '../../stage/operation.ts';
 import { outputsOption, type RunOperation, runOperation, stageOption } from '../../stage/operation.ts';
 import {
@@ -16,7 +16,7 @@ import {
   parsedAnswer,
   postRecorded,
   postSigned,
-  type RecordedRequest,
+  type RepeatableRequest,
 } from '../../stage/signed-post.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
@@ -191,7 +191,7 @@ interface Sendable {
   readonly bodyAt: (index: number) => Uint8Array;
   readonly event?: string | undefined;
   /** Sent with its own headers. @default signed */
-  readonly request?: RecordedRequest | undefined;
+  readonly request?: RepeatableRequest | undefined;
 }
 
 /** The bytes of a file, or a sample that is newer for each delivery. @throws CommandError */

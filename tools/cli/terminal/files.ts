@@ -33,7 +33,7 @@ export function readJson(file: string): unknown {
 }
 
 /** Where lines of an export go: standard output, or a file that must not exist yet. */
-export class Destination implements AsyncDisposable {
+export class ExportDestination implements AsyncDisposable {
   readonly #path: string | undefined;
   #file: FileHandle | undefined;
   /** Several sources write lines at the same time. They are written one after the other. */

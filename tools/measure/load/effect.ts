@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SettledOutcome } from '../../../lambda/archive/record.ts';
 import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
 import { FIRST_RETRY_SECONDS, RETRY_JITTER } from '../../../lambda/limits.ts';
-import { listArchive, readArchive } from '../../stage/archive/reader.ts';
+import { listArchive, readArchive } from '../../stage/archive/read-archive.ts';
 import { bufferSeconds } from '../../stage/archive/retention.ts';
 import type { Operation } from '../../stage/operation.ts';
 import { forPeople } from '../../stage/operation.ts';

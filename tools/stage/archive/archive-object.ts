@@ -10,20 +10,6 @@ const ATTEMPTS = 3;
 
 const LINE_FEED = 0x0a;
 
-/** An archive object that cannot be read, or only partly. The error message contains none of its content. */
-export class DamagedObjectError extends Error {
-  override readonly name = 'DamagedObjectError';
-  readonly key: string;
-  /** Number of the first line that is not a record, from 1. */
-  readonly line: number;
-
-  constructor(key: string, line: number, fault: string) {
-    super(`${key}: ${fault}`);
-    this.key = key;
-    this.line = line;
-  }
-}
-
 /** An open archive object. Its lines or its records can be read once. */
 export class ArchiveObject {
   readonly key: string;
@@ -86,6 +72,20 @@ export class ArchiveObject {
       firstDamaged,
       `line ${firstDamaged} is not a record${more}`,
     );
+  }
+}
+
+/** An archive object that cannot be read, or only partly. The error message contains none of its content. */
+export class DamagedObjectError extends Error {
+  override readonly name = 'DamagedObjectError';
+  readonly key: string;
+  /** Number of the first line that is not a record, from 1. */
+  readonly line: number;
+
+  constructor(key: string, line: number, fault: string) {
+    super(`${key}: ${fault}`);
+    this.key = key;
+    this.line = line;
   }
 }
 

@@ -1,9 +1,9 @@
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { counted } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
-import { storedPayload } from '../queues/messages.ts';
+import { storedPayload } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
-import { describeDamage, readArchive } from './reader.ts';
+import { describeDamage, readArchive } from './read-archive.ts';
 import { matches, type RecordFilter } from './record-filter.ts';
 import { expiredPart, lateness } from './retention.ts';
 

@@ -6,7 +6,7 @@ import { counted } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { type FoundInObject, type Person, PersonalData } from './personal-data.ts';
-import { countFailedObjects, describeDamage, listObjects, readArchive } from './reader.ts';
+import { countFailedObjects, describeDamage, listObjects, readArchive } from './read-archive.ts';
 import { lateness } from './retention.ts';
 import { rewriteObject } from './rewrite-object.ts';
 

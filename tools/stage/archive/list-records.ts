@@ -5,7 +5,7 @@ import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { table } from '../../cli/terminal/layout.ts';
 import { counted, printable } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
-import { countFailedObjects, describeDamage, readArchive } from './reader.ts';
+import { countFailedObjects, describeDamage, readArchive } from './read-archive.ts';
 import { matches, type RecordFilter } from './record-filter.ts';
 import { bufferSeconds, expiredPart, lateness } from './retention.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { recordSchema } from '../../../lambda/archive/record-schema.ts';
 import { parsePayloadText } from '../../../lambda/events/envelope.ts';
-import { storedPayload } from '../queues/messages.ts';
+import { storedPayload } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
 import { type ArchiveObject, parseLine } from './archive-object.ts';
 import { archiveDays } from './retention.ts';

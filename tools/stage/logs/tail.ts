@@ -8,7 +8,7 @@ import { kindOf, parseTraceId } from '../history/trace-id.ts';
 import { NOT_RUNNING } from '../local-folder.ts';
 import type { Operation } from '../operation.ts';
 import { forPeople } from '../operation.ts';
-import { type FollowedLine, followLogs } from './follow.ts';
+import { type FollowedLine, followLogs } from './follow-logs.ts';
 
 /** Selects log lines of deliveries. */
 interface LineFilter {

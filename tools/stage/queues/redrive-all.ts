@@ -11,8 +11,8 @@ import {
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import { messages } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
-import { hasMessage } from './messages.ts';
 import { emptiness, eventOf, queueState, type WaitingQueue } from './queue.ts';
+import { hasMessage } from './received-message.ts';
 
 /** A message that cannot succeed is back on the dead-letter queue within this time. */
 const FAILS_AGAIN_WITHIN_SECONDS = 1;

@@ -8,8 +8,14 @@ import type { Operation } from '../operation.ts';
 import { currentSecret, parsedAnswer, postSigned } from '../signed-post.ts';
 import type { Stage } from '../stage.ts';
 import { copyKey, countLine } from './copies.ts';
-import { noted, type ReceivedMessage, readPayload, UnreadablePayloadError, walk } from './messages.ts';
 import { emptiness, queueState, sourceQueueUrl, type WaitingQueue } from './queue.ts';
+import {
+  noted,
+  type ReceivedMessage,
+  readPayload,
+  UnreadablePayloadError,
+  walk,
+} from './received-message.ts';
 
 interface RedriveOutcome {
   /** `settled` only if the message is safely stored elsewhere. */

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
-import { type ReplayState, type StateFile, sentOf, TakenOverError, type Unsent } from './state.ts';
+import { type ReplayState, type StateFile, sentOf, TakenOverError, type Unsent } from './replay-state.ts';
 
 /** Characters of a key's hash in base64: 72 bits, enough to keep a million keys apart. */
 const HASH_LENGTH = 12;

@@ -4,10 +4,10 @@ import { duration, manyMessages } from '../../cli/terminal/text.ts';
 import { expiredPart } from '../archive/retention.ts';
 import { type Operation, printBlocks } from '../operation.ts';
 import { archiveDelay } from './archive-lag.ts';
-import { makePlan, newRequest, type ReplayOptions, type ReplayPlan, refuseAnother } from './plan.ts';
-import { DEAD_AFTER, runReplay } from './run.ts';
-import { type ReplayState, StateFile } from './state.ts';
-import { describePlan, describeRest, describeUnsent } from './text.ts';
+import { makePlan, newRequest, type ReplayOptions, type ReplayPlan, refuseAnother } from './replay-plan.ts';
+import { type ReplayState, StateFile } from './replay-state.ts';
+import { describePlan, describeRest, describeUnsent } from './replay-text.ts';
+import { DEAD_AFTER, runReplay } from './run-replay.ts';
 
 /**
  * Sends the archived events of a window to their queues again, or resumes such a replay.

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ArchiveRecord, archiveLine } from '../../../../lambda/archive/record.ts';
-import { Destination } from '../../../../tools/cli/terminal/files.ts';
+import { ExportDestination } from '../../../../tools/cli/terminal/files.ts';
 import { exportRecords } from '../../../../tools/stage/archive/export-records.ts';
 import { listRecords } from '../../../../tools/stage/archive/list-records.ts';
 import { idOption, type RecordFilter } from '../../../../tools/stage/archive/record-filter.ts';
@@ -229,8 +229,10 @@ describe('from the command line', () => {
     });
     expect(await readFile(file, 'utf8')).toBe(archiveLine(RECORD));
     const folder = dirname(file);
-    await expect(new Destination(folder).write('')).rejects.toThrow(`${folder} is a folder, not a file`);
-    const nowhere = new Destination(`${folder}/none/file`);
+    await expect(new ExportDestination(folder).write('')).rejects.toThrow(
+      `${folder} is a folder, not a file`,
+    );
+    const nowhere = new ExportDestination(`${folder}/none/file`);
     await expect(nowhere.write('')).rejects.toThrow(`No folder ${folder}/none`);
   });
 

@@ -6,9 +6,13 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type ArchiveRecord, archiveLine, MAX_RECORD_BYTES } from '../../../../lambda/archive/record.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
-import type { Step } from '../../../../tools/cli/terminal/block.ts';
+import type { ProgressStep } from '../../../../tools/cli/terminal/block.ts';
 import { ArchiveObject } from '../../../../tools/stage/archive/archive-object.ts';
-import { countFailedObjects, listArchive, readArchive } from '../../../../tools/stage/archive/reader.ts';
+import {
+  countFailedObjects,
+  listArchive,
+  readArchive,
+} from '../../../../tools/stage/archive/read-archive.ts';
 import { matches, requireWindow } from '../../../../tools/stage/archive/record-filter.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Operator, replied } from '../queues/support.ts';
@@ -202,7 +206,7 @@ describe('reading', () => {
   test('reports its progress and the total', async () => {
     const shown: string[] = [];
     const progress = {
-      show: ({ doing, done, total, unit }: Step) => shown.push(`${doing} ${done}/${total} ${unit}`),
+      show: ({ doing, done, total, unit }: ProgressStep) => shown.push(`${doing} ${done}/${total} ${unit}`),
       end: () => shown.push('end'),
     };
     await readAll({ ...WINDOW, events: ['user.updated'], progress, doing: 'Searching' });

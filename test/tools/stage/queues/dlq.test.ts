@@ -6,11 +6,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { eventNames } from '../../../../lambda/events/catalogue.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
 import { DEAD_LETTER_RETENTION_SECONDS } from '../../../../lambda/limits.ts';
-import { Destination } from '../../../../tools/cli/terminal/files.ts';
-import { list } from '../../../../tools/stage/queues/dlq-list.ts';
-import { exportMessages, show } from '../../../../tools/stage/queues/dlq-show.ts';
-import { reasonOf, walk } from '../../../../tools/stage/queues/messages.ts';
+import { ExportDestination } from '../../../../tools/cli/terminal/files.ts';
+import { dlqExport } from '../../../../tools/stage/queues/dlq-export.ts';
+import { dlqList } from '../../../../tools/stage/queues/dlq-list.ts';
+import { dlqShow } from '../../../../tools/stage/queues/dlq-show.ts';
 import { findQueue } from '../../../../tools/stage/queues/queue.ts';
+import { reasonOf, walk } from '../../../../tools/stage/queues/received-message.ts';
 import { type WaitingMessage, waitingMessages } from '../../../../tools/stage/queues/waiting-messages.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { recordFileHandles } from '../../../support/file-handles.ts';
@@ -58,14 +59,14 @@ const quarantined = (bytes: Uint8Array) =>
 
 async function listed({ json = false, width = Number.POSITIVE_INFINITY, stack = operator.stack } = {}) {
   const operation = { ...operator.operation(), stack, width };
-  await list(operation, { json });
+  await dlqList(operation, { json });
   return operation.said.join('\n');
 }
 
-async function shown(name: string, options: Partial<Parameters<typeof show>[2]> = {}): Promise<string> {
+async function shown(name: string, options: Partial<Parameters<typeof dlqShow>[2]> = {}): Promise<string> {
   const operation = operator.operation();
   const queue = await findQueue(operator.stack, name);
-  await show(operation, queue, { limit: 20, payload: false, json: false, ...options });
+  await dlqShow(operation, queue, { limit: 20, payload: false, json: false, ...options });
   return operation.said.join('\n');
 }
 
@@ -369,7 +370,7 @@ describe('export', () => {
   async function exported(name: string) {
     const operation = operator.operation();
     const lines: object[] = [];
-    const complete = await exportMessages(operation, operator.queue(name), async (line) => {
+    const complete = await dlqExport(operation, operator.queue(name), async (line) => {
       lines.push(JSON.parse(line));
     });
     return { complete, said: operation.said, lines };
@@ -423,10 +424,10 @@ describe('export', () => {
 
   test('writes a file that only its owner can read, and overwrites none', async () => {
     const file = operator.path('dead.jsonl');
-    await using destination = new Destination(file);
+    await using destination = new ExportDestination(file);
     await destination.write('line\n');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
-    await expect(new Destination(file).write('other\n')).rejects.toThrow(`${file} exists already`);
+    await expect(new ExportDestination(file).write('other\n')).rejects.toThrow(`${file} exists already`);
     expect(await readFile(file, 'utf8')).toBe('line\n');
   });
 

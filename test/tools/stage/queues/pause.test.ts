@@ -4,7 +4,7 @@ import { LambdaClient } from '@aws-sdk/client-lambda';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { alarmTable } from '../../../../lib/alarms/alarm-table.ts';
 import type { Operation } from '../../../../tools/stage/operation.ts';
-import { list } from '../../../../tools/stage/queues/dlq-list.ts';
+import { dlqList } from '../../../../tools/stage/queues/dlq-list.ts';
 import { pause, resume } from '../../../../tools/stage/queues/pause.ts';
 import { pauseState } from '../../../../tools/stage/queues/pause-state.ts';
 import type { Stage } from '../../../../tools/stage/stage.ts';
@@ -111,7 +111,7 @@ describe('with a separate event source', () => {
     (reason = REASON) =>
     (operation: Operation, event: string) =>
       pause(operation, event, reason);
-  const listed = (json = false) => act((operation) => list(operation, { json }));
+  const listed = (json = false) => act((operation) => dlqList(operation, { json }));
 
   async function alarms() {
     const state = await pauseState(stack, EVENT);

@@ -3,7 +3,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Checkpoint, DONE_IN_STATE, hashes } from '../../../../tools/stage/replay/checkpoint.ts';
-import { StateFile } from '../../../../tools/stage/replay/state.ts';
+import { StateFile } from '../../../../tools/stage/replay/replay-state.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Project } from '../../cli/commands/project.ts';

@@ -7,8 +7,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { archiveLine } from '../../../../lambda/archive/record.ts';
 import { archiveDelay, notYetArchived } from '../../../../tools/stage/replay/archive-lag.ts';
 import { Backlog, MAX_IN_FLIGHT, MAX_WAITING } from '../../../../tools/stage/replay/backlog.ts';
-import { runReplay } from '../../../../tools/stage/replay/run.ts';
-import { StateFile } from '../../../../tools/stage/replay/state.ts';
+import { StateFile } from '../../../../tools/stage/replay/replay-state.ts';
+import { runReplay } from '../../../../tools/stage/replay/run-replay.ts';
 import { TokenBucket } from '../../../../tools/stage/replay/token-bucket.ts';
 import type { Stage } from '../../../../tools/stage/stage.ts';
 import { eventually } from '../../../support/eventually.ts';

@@ -2,10 +2,10 @@ import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import type { Message } from '@aws-sdk/client-sqs';
 import type { ArchiveRecord } from '../../../../lambda/archive/record.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
-import type { Step } from '../../../../tools/cli/terminal/block.ts';
-import type { ReplayOptions } from '../../../../tools/stage/replay/plan.ts';
+import type { ProgressStep } from '../../../../tools/cli/terminal/block.ts';
 import { replay } from '../../../../tools/stage/replay/replay.ts';
-import type { ReplayState } from '../../../../tools/stage/replay/state.ts';
+import type { ReplayOptions } from '../../../../tools/stage/replay/replay-plan.ts';
+import type { ReplayState } from '../../../../tools/stage/replay/replay-state.ts';
 import type { Stage } from '../../../../tools/stage/stage.ts';
 import type { TestAws } from '../../../support/test-aws.ts';
 import { archived, emptyArchive, objectKey, putObject, putRecords } from '../archive/support.ts';
@@ -64,7 +64,7 @@ export class Replayer {
     { signal = new AbortController().signal, stack = this.operator.stack, shown = [] }: Meanwhile = {},
   ) {
     const operation = this.operator.operation(signal);
-    const show = ({ doing, note = '' }: Step) => shown.push(`${doing} ${note}`);
+    const show = ({ doing, note = '' }: ProgressStep) => shown.push(`${doing} ${note}`);
     const progress = { show, end: () => {} };
     const usual = { name: 'test', events: [], rate: 10_000, dryRun: false, yes: true };
     const options = { ...usual, since: SINCE, until: UNTIL, ...asked };

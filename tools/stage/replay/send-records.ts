@@ -3,10 +3,10 @@ import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import type { Stage } from '../stage.ts';
 import { Backlog } from './backlog.ts';
-import { BATCH_BYTES, batchesOf, type ReplayMessage, replayMessage, sendBatch } from './batch.ts';
 import type { Checkpoint } from './checkpoint.ts';
-import { replayObjects, replayRecords } from './plan.ts';
-import type { Unsent } from './state.ts';
+import { replayObjects, replayRecords } from './replay-plan.ts';
+import type { Unsent } from './replay-state.ts';
+import { BATCH_BYTES, batchesOf, type ReplayMessage, replayMessage, sendBatch } from './send-batch.ts';
 import type { TokenBucket } from './token-bucket.ts';
 
 /**

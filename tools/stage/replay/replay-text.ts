@@ -6,11 +6,11 @@ import type { ReplayMode } from '../../../lambda/queue/replay.ts';
 import type { Block } from '../../cli/terminal/block.ts';
 import { knownFacts } from '../../cli/terminal/layout.ts';
 import { counted, duration, manyMessages, printable } from '../../cli/terminal/text.ts';
-import { describeDamage } from '../archive/reader.ts';
+import { describeDamage } from '../archive/read-archive.ts';
 import { hoursOfTries } from '../queues/retries.ts';
 import type { Stage } from '../stage.ts';
-import type { ReplayPlan, ReplayRequest } from './plan.ts';
-import { type ReplayState, sentOf, type Unsent } from './state.ts';
+import type { ReplayPlan, ReplayRequest } from './replay-plan.ts';
+import { type ReplayState, sentOf, type Unsent } from './replay-state.ts';
 
 const MODES: Readonly<Record<ReplayMode, string>> = {
   fill: 'fill: writes missing items, leaves items that are up to date',

@@ -4,12 +4,12 @@ import { REPLAYABLE_DAYS, REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/limits
 import type { ReplayMode } from '../../../lambda/queue/replay.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import type { ArchiveObject } from '../archive/archive-object.ts';
-import { readArchive } from '../archive/reader.ts';
+import { readArchive } from '../archive/read-archive.ts';
 import { matches, type RecordFilter, requireWindow } from '../archive/record-filter.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { hashes } from './checkpoint.ts';
-import type { ReplayState, Unsent } from './state.ts';
+import type { ReplayState, Unsent } from './replay-state.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 

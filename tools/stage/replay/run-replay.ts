@@ -4,9 +4,9 @@ import { manyMessages } from '../../cli/terminal/text.ts';
 import { type Operation, printBlocks } from '../operation.ts';
 import { notYetArchived } from './archive-lag.ts';
 import { Checkpoint } from './checkpoint.ts';
-import { sendRecords } from './send.ts';
-import { type ReplayState, type StateFile, TakenOverError } from './state.ts';
-import { describeEnd } from './text.ts';
+import { type ReplayState, type StateFile, TakenOverError } from './replay-state.ts';
+import { describeEnd } from './replay-text.ts';
+import { sendRecords } from './send-records.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 /** Milliseconds between two saves that show that this process is alive. */
