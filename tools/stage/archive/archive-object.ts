@@ -3,6 +3,7 @@ import { GetObjectCommand, NoSuchKey } from '@aws-sdk/client-s3';
 import * as z from 'zod/mini';
 import { type ArchiveRecord, MAX_RECORD_BYTES } from '../../../lambda/archive/record.ts';
 import { recordSchema } from '../../../lambda/archive/record-schema.ts';
+import { jsonOf } from '../history/json.ts';
 import type { Stage } from '../stage.ts';
 
 /** Attempts to download an object. The SDK retries the call, but not if the connection is lost after it. */
@@ -19,7 +20,6 @@ export class ArchiveObject {
   damage: DamagedObjectError | undefined;
   /** Whether it has been read to its end or to its damage. */
   isRead = false;
-  /** Number of records read so far. */
   count = 0;
   readonly #signal: AbortSignal;
   /** Requested at once, so that S3 answers while an earlier object is still being read. */
@@ -92,16 +92,12 @@ export class DamagedObjectError extends Error {
 /** Accepts unknown fields, which a later version may have added. */
 const parsedRecord = z.looseObject(recordSchema.shape);
 
-/** Parses a line of JSON by a schema. Returns undefined if it does not match. */
+/** @returns undefined if the line is not JSON, or does not match */
 export function parseLine<Schema extends z.ZodMiniType>(
   schema: Schema,
   line: Buffer,
 ): z.infer<Schema> | undefined {
-  try {
-    return schema.safeParse(JSON.parse(line.toString())).data;
-  } catch {
-    return undefined;
-  }
+  return schema.safeParse(jsonOf(line.toString())).data;
 }
 
 /**
@@ -138,7 +134,6 @@ export async function* objectLines(key: string, compressed: Uint8Array): AsyncGe
   }
 }
 
-/** A line is longer than any record can be. */
 class EndlessLineError extends Error {}
 
 function faultOf(error: unknown): string {
@@ -146,7 +141,6 @@ function faultOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR' ? 'cut off' : 'not gzip, or damaged';
 }
 
-/** @throws EndlessLineError */
 async function* cutIntoLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let parts: Buffer[] = [];
   let length = 0;

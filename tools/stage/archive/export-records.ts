@@ -10,7 +10,6 @@ import { expiredPart, lateness } from './retention.ts';
 interface ExportOptions {
   /** Also exports the bytes that are in the payload bucket. */
   readonly payloads: boolean;
-  /** Called with one line at a time. */
   readonly write: (line: string) => Promise<void>;
 }
 

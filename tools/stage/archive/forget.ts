@@ -17,9 +17,7 @@ const MAX_DELETED = 1_000;
 const QUERIES_PREFIX = 'queries/';
 
 interface ForgetOptions {
-  /** Prints the plan and changes nothing. */
   readonly dryRun: boolean;
-  /** Asks for consent before anything is changed. */
   readonly agreed: (question: string) => Promise<boolean>;
 }
 

@@ -1,10 +1,10 @@
-import { GetMetricStatisticsCommand } from '@aws-sdk/client-cloudwatch';
 import { GetQueueAttributesCommand, paginateListQueues, type SQSClient } from '@aws-sdk/client-sqs';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { SMOKE_TEST_QUEUE } from '../../../lambda/receiver/request.ts';
 import { didYouMean } from '../../../lib/did-you-mean.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import { messages } from '../../cli/terminal/text.ts';
+import { recentMaxima } from '../recent-maxima.ts';
 import type { Stage } from '../stage.ts';
 
 /** A queue that nothing consumes: its messages wait for a person. */
@@ -79,30 +79,12 @@ export function emptiness({ title }: AnyQueue, { visible, inFlight, delayed }: Q
   return `${title} is empty`;
 }
 
-/** How far back to look for the age of the oldest message, in milliseconds. SQS metrics are late. */
-const METRIC_WINDOW = 15 * 60 * 1000;
-
 /** When the oldest message of a queue was sent, in epoch milliseconds. Undefined if CloudWatch does not know. */
-export async function oldestMessage(
-  { cloudwatch }: Pick<Stage, 'cloudwatch'>,
-  queueArn: string,
-): Promise<number | undefined> {
-  const now = Date.now();
-  const { Datapoints = [] } = await cloudwatch.send(
-    new GetMetricStatisticsCommand({
-      Namespace: 'AWS/SQS',
-      MetricName: 'ApproximateAgeOfOldestMessage',
-      Dimensions: [{ Name: 'QueueName', Value: queueArn.split(':').at(-1) }],
-      StartTime: new Date(now - METRIC_WINDOW),
-      EndTime: new Date(now),
-      Period: 60,
-      Statistics: ['Maximum'],
-    }),
-  );
-  const times = Datapoints.map(
-    ({ Timestamp, Maximum = 0 }) => (Timestamp?.getTime() ?? now) - Maximum * 1000,
-  );
-  return times.length === 0 ? undefined : Math.min(...times);
+export async function oldestMessage(stage: Pick<Stage, "cloudwatch">, queueArn: string): Promise<number | undefined> {
+  const metric = { Namespace: 'AWS/SQS', MetricName: 'ApproximateAgeOfOldestMessage' };
+  const dimension = { Name: 'QueueName', Value: queueArn.split(':').at(-1) ?? '' };
+  const ages = await recentMaxima(stage, metric, dimension);
+  return ages.length === 0 ? undefined : Math.min(...ages.map(({ at, maximum }) => at - maximum * 1000));
 }
 
 /** @returns undefined if the stage has no consumer for the event */

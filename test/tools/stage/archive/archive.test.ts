@@ -8,21 +8,17 @@ import { exportRecords } from '../../../../tools/stage/archive/export-records.ts
 import { listRecords } from '../../../../tools/stage/archive/list-records.ts';
 import { idOption, type RecordFilter } from '../../../../tools/stage/archive/record-filter.ts';
 import { recordFileHandles } from '../../../support/file-handles.ts';
-import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
+import type { TestAws } from '../../../support/test-aws.ts';
 import { Project } from '../../cli/commands/project.ts';
-import { Operator } from '../queues/support.ts';
+import { type Operator, startedOperator } from '../queues/support.ts';
 import { archived, emptyArchive, objectKey, putObject, putRecords } from './support.ts';
 
+const started = startedOperator();
 let aws: TestAws;
 let operator: Operator;
 
-beforeAll(async () => {
-  aws = await startTestAws();
-  operator = await Operator.create(aws);
-});
-afterAll(async () => {
-  await operator.close();
-  await aws.close();
+beforeAll(() => {
+  ({ aws, operator } = started);
 });
 afterEach(() => emptyArchive(operator.stack));
 

@@ -14,22 +14,18 @@ import {
   readArchive,
 } from '../../../../tools/stage/archive/read-archive.ts';
 import { matches, requireWindow } from '../../../../tools/stage/archive/record-filter.ts';
-import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
-import { Operator, replied } from '../queues/support.ts';
+import type { TestAws } from '../../../support/test-aws.ts';
+import { type Operator, replied, startedOperator } from '../queues/support.ts';
 import { all, archived, emptyArchive, objectKey, putObject, putRecords } from './support.ts';
 
+const started = startedOperator();
 let aws: TestAws;
 let operator: Operator;
 
-beforeAll(async () => {
-  aws = await startTestAws();
-  operator = await Operator.create(aws);
+beforeAll(() => {
+  ({ aws, operator } = started);
 });
 afterEach(async () => emptyArchive(operator.stack));
-afterAll(async () => {
-  await operator.close();
-  await aws.close();
-});
 
 const s3Client = (endpoint = aws.operator.endpoint) =>
   new S3Client({ ...aws.operator, endpoint, forcePathStyle: true });

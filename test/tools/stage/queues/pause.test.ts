@@ -12,8 +12,8 @@ import { eventually } from '../../../support/eventually.ts';
 import { Partner } from '../../../support/partner.ts';
 import { sharedStack } from '../../../support/shared-stack.ts';
 import { Tables } from '../../../support/tables.ts';
-import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
-import { Operator, replied } from './support.ts';
+import type { TestAws } from '../../../support/test-aws.ts';
+import { Operator, replied, startedOperator } from './support.ts';
 
 /** Ages in seconds at which the alarm `Waiting` fires. */
 const { threshold, thresholdInPause } = alarmTable['<Event>/Waiting'].fires;
@@ -48,6 +48,7 @@ test('a paused event is accepted and waits, other events continue, and a resume 
 });
 
 describe('with a separate event source', () => {
+  const started = startedOperator();
   let aws: TestAws;
   let operator: Operator;
   let cloudwatch: CloudWatchClient;
@@ -57,9 +58,8 @@ describe('with a separate event source', () => {
   const refused = new Set<string>();
   let stack: Stage;
 
-  beforeAll(async () => {
-    aws = await startTestAws();
-    operator = await Operator.create(aws);
+  beforeAll(() => {
+    ({ aws, operator } = started);
     lambda = replied(new LambdaClient(aws.operator), (name, input) => {
       refuse(name);
       const { EventSourceArn: arn, UUID, Enabled } = input;
@@ -88,10 +88,8 @@ describe('with a separate event source', () => {
     await act(resume).catch(() => {});
     await operator.empty();
   });
-  afterAll(async () => {
+  afterAll(() => {
     cloudwatch.destroy();
-    await operator.close();
-    await aws.close();
   });
 
   function refuse(command: string): undefined {

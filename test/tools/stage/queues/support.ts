@@ -9,11 +9,26 @@ import {
   ReceiveMessageCommand,
   SendMessageCommand,
 } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll } from '@jest/globals';
 import type { Operation } from '../../../../tools/stage/operation.ts';
 import { type WaitingQueue, waitingQueue } from '../../../../tools/stage/queues/queue.ts';
 import { findStackOfFile, type Stage } from '../../../../tools/stage/stage.ts';
 import { Queues } from '../../../support/queues.ts';
-import type { TestAws } from '../../../support/test-aws.ts';
+import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
+
+/** Starts AWS without consumers, and an operator, for the tests of a file or block. */
+export function startedOperator(): { readonly aws: TestAws; readonly operator: Operator } {
+  const started = {} as { aws: TestAws; operator: Operator };
+  beforeAll(async () => {
+    started.aws = await startTestAws();
+    started.operator = await Operator.create(started.aws);
+  });
+  afterAll(async () => {
+    await started.operator.close();
+    await started.aws.close();
+  });
+  return started;
+}
 
 /** An operator at a terminal: operations on a stack, and their output. */
 export class Operator {

@@ -1,26 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Checkpoint, DONE_IN_STATE, hashes } from '../../../../tools/stage/replay/checkpoint.ts';
 import { StateFile } from '../../../../tools/stage/replay/replay-state.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
+import type { TestAws } from '../../../support/test-aws.ts';
 import { Project } from '../../cli/commands/project.ts';
 import { replied } from '../queues/support.ts';
-import { at, begun, minutesAgo, numbered, OPERATOR, Replayer, SINCE } from './support.ts';
+import {
+  at,
+  begun,
+  minutesAgo,
+  numbered,
+  OPERATOR,
+  type Replayer,
+  SINCE,
+  startedReplayer,
+} from './support.ts';
 
+const started = startedReplayer();
 let aws: TestAws;
 let replayer: Replayer;
 
-beforeAll(async () => {
-  aws = await startTestAws();
-  replayer = await Replayer.create(aws);
-});
-afterEach(() => replayer.empty());
-afterAll(async () => {
-  await replayer.operator.close();
-  await aws.close();
+beforeAll(() => {
+  ({ aws, replayer } = started);
 });
 
 const shops = () => replayer.shops();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { PutBucketLifecycleConfigurationCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventNames, isNotification } from '../../../../lambda/events/catalogue.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
 import { REPLAYABLE_DAYS, REPLAYABLE_RECEIPT_DAYS } from '../../../../lambda/limits.ts';
@@ -15,22 +15,17 @@ import { essence, expectedState } from '../../../support/oracle.ts';
 import { Partner } from '../../../support/partner.ts';
 import { type SharedStack, sharedStack } from '../../../support/shared-stack.ts';
 import { Tables } from '../../../support/tables.ts';
-import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
+import type { TestAws } from '../../../support/test-aws.ts';
 import { Project } from '../../cli/commands/project.ts';
 import { archived } from '../archive/support.ts';
-import { at, minutesAgo, numbered, OPERATOR, Replayer } from './support.ts';
+import { at, minutesAgo, numbered, OPERATOR, Replayer, startedReplayer } from './support.ts';
 
+const started = startedReplayer();
 let aws: TestAws;
 let replayer: Replayer;
 
-beforeAll(async () => {
-  aws = await startTestAws();
-  replayer = await Replayer.create(aws);
-});
-afterEach(() => replayer.empty());
-afterAll(async () => {
-  await replayer.operator.close();
-  await aws.close();
+beforeAll(() => {
+  ({ aws, replayer } = started);
 });
 
 const shops = () => replayer.shops();

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { CloudWatchClient } from '@aws-sdk/client-cloudwatch';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { archiveLine } from '../../../../lambda/archive/record.ts';
 import { archiveDelay, notYetArchived } from '../../../../tools/stage/replay/archive-lag.ts';
 import { Backlog, MAX_IN_FLIGHT, MAX_WAITING } from '../../../../tools/stage/replay/backlog.ts';
@@ -12,22 +12,17 @@ import { runReplay } from '../../../../tools/stage/replay/run-replay.ts';
 import { TokenBucket } from '../../../../tools/stage/replay/token-bucket.ts';
 import type { Stage } from '../../../../tools/stage/stage.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
+import type { TestAws } from '../../../support/test-aws.ts';
 import { archived } from '../archive/support.ts';
 import { replied } from '../queues/support.ts';
-import { begun, minutesAgo, numbered, OPERATOR, Replayer } from './support.ts';
+import { begun, minutesAgo, numbered, OPERATOR, type Replayer, startedReplayer } from './support.ts';
 
+const started = startedReplayer();
 let aws: TestAws;
 let replayer: Replayer;
 
-beforeAll(async () => {
-  aws = await startTestAws();
-  replayer = await Replayer.create(aws);
-});
-afterEach(() => replayer.empty());
-afterAll(async () => {
-  await replayer.operator.close();
-  await aws.close();
+beforeAll(() => {
+  ({ aws, replayer } = started);
 });
 
 const shops = () => replayer.shops();

@@ -1,5 +1,6 @@
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import type { Message } from '@aws-sdk/client-sqs';
+import { afterEach } from '@jest/globals';
 import type { ArchiveRecord } from '../../../../lambda/archive/record.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
 import type { ProgressStep } from '../../../../tools/cli/terminal/block.ts';
@@ -9,7 +10,7 @@ import type { ReplayState } from '../../../../tools/stage/replay/replay-state.ts
 import type { Stage } from '../../../../tools/stage/stage.ts';
 import type { TestAws } from '../../../support/test-aws.ts';
 import { archived, emptyArchive, objectKey, putObject, putRecords } from '../archive/support.ts';
-import { Operator } from '../queues/support.ts';
+import { Operator, startedOperator } from '../queues/support.ts';
 
 export const OPERATOR = 'arn:aws:iam::000000000000:user/operator';
 
@@ -28,6 +29,20 @@ interface Meanwhile {
   readonly stack?: Stage;
   /** Gets the steps of the progress. */
   readonly shown?: string[];
+}
+
+/** Starts AWS and somebody who replays, for the tests of a file. The archive and the queues are emptied after each. */
+export function startedReplayer(): { readonly aws: TestAws; readonly replayer: Replayer } {
+  const started = startedOperator();
+  afterEach(() => new Replayer(started.operator).empty());
+  return {
+    get aws() {
+      return started.aws;
+    },
+    get replayer() {
+      return new Replayer(started.operator);
+    },
+  };
 }
 
 /** An operator who replays what a test has put into the archive. */
