@@ -24,14 +24,14 @@ import {
 } from './differences.ts';
 import { makePlan, PartnerSimulator, type PlannedBody } from './partner.ts';
 
-interface RunOptions {
+interface SoakRunOptions {
   /** Folder of the synthesised stack. */
   readonly assembly: string;
   /** @default none */
   readonly onProgress?: (progress: ProgressStep) => void;
 }
 
-interface SoakOptions extends RunOptions {
+interface SoakOptions extends SoakRunOptions {
   /** Posts, without retries after 401 and 500. */
   readonly deliveries: number;
   readonly seed: number;
@@ -320,7 +320,7 @@ const eventQueues = ({ outputs }: LocalStack) =>
     /(?<!DeadLetter)QueueUrl$/.test(name) && !/^(Quarantine|Unrouted)/.test(name) ? [url] : [],
   );
 
-interface KillsOptions extends RunOptions {
+interface KillsOptions extends SoakRunOptions {
   readonly kills: number;
   readonly reviewsPerKill: number;
   /** Seconds until messages of a killed consumer become visible again. */
@@ -374,7 +374,7 @@ export async function surviveKills(options: KillsOptions) {
   }
 }
 
-interface OutageOptions extends RunOptions {
+interface OutageOptions extends SoakRunOptions {
   /** How long DynamoDB is down, in seconds. */
   readonly seconds: number;
   readonly deliveries: number;

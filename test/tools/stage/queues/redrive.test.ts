@@ -129,10 +129,10 @@ describe('without consumers', () => {
         done: true,
         said: ['    1 × moved to the queue of shop.updated (2 copies)'],
       });
-      const moved = await operator.taken(source);
+      const moved = await operator.queues.takeAll(source);
       const requests = moved.map(({ MessageAttributes }) => MessageAttributes?.requestId?.StringValue);
       expect(requests.toSorted()).toEqual(['request-1', 'request-2']);
-      expect((await operator.taken(dead)).map(({ MessageId }) => MessageId)).toEqual([replayed]);
+      expect((await operator.queues.takeAll(dead)).map(({ MessageId }) => MessageId)).toEqual([replayed]);
     });
 
     test('names a missing one, and moves the others; if all are missing, it is refused', async () => {
@@ -281,7 +281,7 @@ describe('with consumers', () => {
       }
 
       const left = async () => {
-        const messages = await operator.taken(quarantine());
+        const messages = await operator.queues.takeAll(quarantine());
         return messages.map(({ Body = '{}' }) =>
           Buffer.from(JSON.parse(Body).bodyBase64, 'base64').toString(),
         );

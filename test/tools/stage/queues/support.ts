@@ -3,9 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   CreateQueueCommand,
-  DeleteMessageBatchCommand,
   DeleteMessageCommand,
-  type Message,
   ReceiveMessageCommand,
   SendMessageCommand,
 } from '@aws-sdk/client-sqs';
@@ -104,19 +102,7 @@ export class Operator {
   /** Deletes everything that is visible on every queue. */
   async empty(): Promise<void> {
     const urls = Object.entries(this.outputs).filter(([name]) => name.endsWith('QueueUrl'));
-    await Promise.all(urls.map(([, url]) => this.taken(url)));
-  }
-
-  /** Receives and deletes everything that is visible on a queue. */
-  async taken(QueueUrl: string | undefined): Promise<Message[]> {
-    const all: Message[] = [];
-    for (;;) {
-      const messages = await this.queues.receive(QueueUrl);
-      if (messages.length === 0) return all;
-      all.push(...messages);
-      const Entries = messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
-      await this.queues.client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
-    }
+    await Promise.all(urls.map(([, url]) => this.queues.takeAll(url)));
   }
 
   async close(): Promise<void> {

@@ -396,7 +396,7 @@ describe('end to end', () => {
 
   /** The ids of the events that people were notified of, in order. Deletes the notifications. */
   async function notified(): Promise<(string | undefined)[]> {
-    const messages = await replayer.operator.taken(room);
+    const messages = await replayer.operator.queues.takeAll(room);
     return messages
       .filter(({ MessageAttributes }) => MessageAttributes?.shop_id?.StringValue === shop_id)
       .map(({ MessageAttributes }) => MessageAttributes?.eventId?.StringValue)

@@ -94,7 +94,7 @@ export class Replayer {
 
   /** Receives and deletes everything on a queue. */
   taken(output: string): Promise<Message[]> {
-    return this.operator.taken(this.operator.outputs[output]);
+    return this.operator.queues.takeAll(this.operator.outputs[output]);
   }
 
   /** The shops on shop.updated's queue, in order. Deletes the messages. */
