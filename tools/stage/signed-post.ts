@@ -7,6 +7,7 @@ import { isOfProxy } from '../../local/gateway/admitted-host.ts';
 import { CommandError } from '../cli/terminal/command-error.ts';
 import { shownId } from '../cli/terminal/terminal.ts';
 import { printable } from '../cli/terminal/text.ts';
+import { jsonOf } from './history/json.ts';
 import type { Stage } from './stage.ts';
 
 interface Post {
@@ -32,7 +33,8 @@ export interface RepeatableRequest {
 
 interface WebhookAnswer {
   readonly status: number;
-  readonly body: string;
+  /** Parsed, or the text if it is not JSON. */
+  readonly body: unknown;
   /** From the receiver or, if it was not called, from API Gateway. */
   readonly requestId: string | undefined;
 }
@@ -101,8 +103,9 @@ const nothingAnswers = (url: string) =>
 /** Headers with a request id in answers by API Gateway itself: HTTP API, REST API. */
 const ID_HEADERS = ['apigw-requestid', 'x-amz-apigw-id'];
 
-function answerOf(status: number, body: string, header: (name: string) => unknown): WebhookAnswer {
-  const { requestId } = Object(parsedAnswer(body)) as { requestId?: unknown };
+function answerOf(status: number, text: string, header: (name: string) => unknown): WebhookAnswer {
+  const body = jsonOf(text) ?? text;
+  const { requestId } = Object(body) as { requestId?: unknown };
   const ids = [requestId, ...ID_HEADERS.map(header)];
   return { status, body, requestId: ids.find((id) => typeof id === 'string') };
 }
@@ -116,15 +119,6 @@ export function answerText({ status, body }: { status: number; body: unknown }):
     ...(eventId === undefined ? [] : [`event ${shownId(String(eventId))}`]),
     ...(requestId === undefined ? [] : [`request ${shownId(String(requestId))}`]),
   ].join('  ');
-}
-
-/** Parses an answer as JSON. Returns the text if it is not JSON. */
-export function parsedAnswer(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return body;
-  }
 }
 
 /**

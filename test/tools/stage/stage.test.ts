@@ -88,7 +88,7 @@ test("a delivery through a tunnel is posted again without the tunnel's headers",
   ] as const;
   const request = { method: 'POST', path: '/hook', headers: [...ofPartner, ...ofTunnel] };
   const post = { url: `http://${server.host}/hook`, body: Buffer.from('{}') };
-  expect(await postRecorded(request, post)).toEqual({ status: 200, body: '{}', requestId: 'request-1' });
+  expect(await postRecorded(request, post)).toEqual({ status: 200, body: {}, requestId: 'request-1' });
   expect(got).toEqual([
     ['host', server.host],
     ...ofPartner,

@@ -76,7 +76,7 @@ async function sendSamples(stack: LocalStack): Promise<Row[]> {
       body: Buffer.from(JSON.stringify(payload)),
       secret: LOCAL_SECRET,
     });
-    const answer = JSON.parse(body) as { status?: string; eventId?: string };
+    const answer = Object(body) as { status?: string; eventId?: string };
     const effect = answer.eventId === undefined ? undefined : await effects.of(answer.eventId);
     rows.push({ event, answer: `${status} ${answer.status ?? ''}`, effect: effect ?? null });
   }

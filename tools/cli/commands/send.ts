@@ -11,13 +11,7 @@ import { CONSOLE_FILE, OUTPUTS_FILE } from '../../stage/local-folder.ts';
 import type { FunctionName } from '../../stage/logs/follow-logs.ts';
 import type { Operation, RecordedDelivery } from '../../stage/operation.ts';
 import { outputsOption, type RunOperation, runOperation, stageOption } from '../../stage/operation.ts';
-import {
-  answerText,
-  parsedAnswer,
-  postRecorded,
-  postSigned,
-  type RepeatableRequest,
-} from '../../stage/signed-post.ts';
+import { answerText, postRecorded, postSigned, type RepeatableRequest } from '../../stage/signed-post.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { readBytes, readJson, STANDARD_INPUT } from '../terminal/files.ts';
@@ -183,7 +177,7 @@ async function postOne(
     ? postRecorded(request, post)
     : postSigned({ ...post, ...signing }));
   if (requestId !== undefined) onPosted?.(requestId);
-  return { status, body: parsedAnswer(body) };
+  return { status, body };
 }
 
 interface Sendable {

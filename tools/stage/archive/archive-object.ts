@@ -1,7 +1,7 @@
 import { createGunzip } from 'node:zlib';
 import { GetObjectCommand, NoSuchKey } from '@aws-sdk/client-s3';
 import * as z from 'zod/mini';
-import { type ArchiveRecord, MAX_RECORD_BYTES } from '../../../lambda/archive/record.ts';
+import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { recordSchema } from '../../../lambda/archive/record-schema.ts';
 import { jsonOf } from '../history/json.ts';
 import type { Stage } from '../stage.ts';
@@ -134,26 +134,18 @@ export async function* objectLines(key: string, compressed: Uint8Array): AsyncGe
   }
 }
 
-class EndlessLineError extends Error {}
-
-function faultOf(error: unknown): string {
-  if (error instanceof EndlessLineError) return 'no lines of records';
-  return (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR' ? 'cut off' : 'not gzip, or damaged';
-}
+const faultOf = (error: unknown) =>
+  (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR' ? 'cut off' : 'not gzip, or damaged';
 
 async function* cutIntoLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let parts: Buffer[] = [];
-  let length = 0;
   for await (const chunk of chunks) {
     let start = 0;
     for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
       yield Buffer.concat([...parts, chunk.subarray(start, end + 1)]);
       parts = [];
-      length = 0;
       start = end + 1;
     }
-    length += chunk.length - start;
-    if (length > MAX_RECORD_BYTES) throw new EndlessLineError();
     if (start < chunk.length) parts.push(chunk.subarray(start));
   }
   if (parts.length > 0) yield Buffer.concat(parts);

@@ -80,7 +80,10 @@ export function emptiness({ title }: AnyQueue, { visible, inFlight, delayed }: Q
 }
 
 /** When the oldest message of a queue was sent, in epoch milliseconds. Undefined if CloudWatch does not know. */
-export async function oldestMessage(stage: Pick<Stage, "cloudwatch">, queueArn: string): Promise<number | undefined> {
+export async function oldestMessage(
+  stage: Pick<Stage, 'cloudwatch'>,
+  queueArn: string,
+): Promise<number | undefined> {
   const metric = { Namespace: 'AWS/SQS', MetricName: 'ApproximateAgeOfOldestMessage' };
   const dimension = { Name: 'QueueName', Value: queueArn.split(':').at(-1) ?? '' };
   const ages = await recentMaxima(stage, metric, dimension);

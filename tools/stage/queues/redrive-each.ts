@@ -5,7 +5,7 @@ import { CommandError } from '../../cli/terminal/command-error.ts';
 import { SHORT_ID_LENGTH } from '../../cli/terminal/terminal.ts';
 import { messages } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
-import { currentSecret, parsedAnswer, postSigned } from '../signed-post.ts';
+import { currentSecret, postSigned } from '../signed-post.ts';
 import type { Stage } from '../stage.ts';
 import { copyKey, countLine } from './copies.ts';
 import { emptiness, queueState, sourceQueueUrl, type WaitingQueue } from './queue.ts';
@@ -224,7 +224,7 @@ async function post(delivery: Parameters<typeof postSigned>[0]): Promise<Redrive
     return { ...kept(`nothing answers at ${delivery.url}`), hopeless: true };
   }
   if (answer instanceof Error) throw answer;
-  const { status, type } = Object(parsedAnswer(answer.body)) as { status?: unknown; type?: unknown };
+  const { status, type } = Object(answer.body) as { status?: unknown; type?: unknown };
   // Only the receiver's own answer proves that the bytes are stored. A proxy in front of it may answer, too.
   if (answer.status === 200 && (status === 'queued' || status === 'parked')) {
     return { fate: 'settled', redriven: true, what: `accepted by the receiver: ${status}` };

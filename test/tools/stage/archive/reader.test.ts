@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type ArchiveRecord, archiveLine, MAX_RECORD_BYTES } from '../../../../lambda/archive/record.ts';
+import { type ArchiveRecord, archiveLine } from '../../../../lambda/archive/record.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
 import type { ProgressStep } from '../../../../tools/cli/terminal/block.ts';
 import { ArchiveObject } from '../../../../tools/stage/archive/archive-object.ts';
@@ -290,17 +290,10 @@ describe('a damaged object is named with its line, and other objects are read', 
     expect(damage).toMatchObject({ line, message: `${KEY}: cut off from line ${line} on` });
   });
 
-  test.each([
-    { what: 'no gzip', bytes: () => Buffer.from(lines.join('')), fault: 'not gzip, or damaged' },
-    {
-      what: 'a line without an end, which is not collected',
-      bytes: () => gzipSync(Buffer.alloc(2 * MAX_RECORD_BYTES, 'a')),
-      fault: 'no lines of records',
-    },
-  ])('$what', async ({ bytes, fault }) => {
-    const { read, damage } = await readDamaged(bytes());
+  test('no gzip: nothing is returned', async () => {
+    const { read, damage } = await readDamaged(Buffer.from(lines.join('')));
     expect(read).toEqual([]);
-    expect(damage).toMatchObject({ line: 1, message: `${KEY}: ${fault} from line 1 on` });
+    expect(damage).toMatchObject({ line: 1, message: `${KEY}: not gzip, or damaged from line 1 on` });
   });
 });
 

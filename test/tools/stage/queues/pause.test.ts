@@ -47,6 +47,24 @@ test('a paused event is accepted and waits, other events continue, and a resume 
   await operator.close();
 });
 
+/** @param sources states of the event sources by queue. A disabled one ends its batches until the next poll */
+function answerOfLambda(
+  sources: Map<unknown, string>,
+  command: string,
+  { EventSourceArn: arn, UUID, Enabled }: { EventSourceArn?: string; UUID?: string; Enabled?: boolean },
+): object {
+  if (command === 'UpdateEventSourceMappingCommand') {
+    sources.set(UUID, Enabled ? 'Enabled' : 'Disabling');
+    return {};
+  }
+  if (arn !== undefined && !sources.has(arn)) sources.set(arn, 'Enabled');
+  const wanted = [...sources].filter(([queue]) => arn === undefined || queue === arn);
+  for (const [queue, state] of wanted) if (state === 'Disabling') sources.set(queue, 'Disabled');
+  return {
+    EventSourceMappings: wanted.map(([queue, State]) => ({ UUID: queue, EventSourceArn: queue, State })),
+  };
+}
+
 describe('with a separate event source', () => {
   const started = startedOperator();
   let aws: TestAws;
@@ -62,18 +80,7 @@ describe('with a separate event source', () => {
     ({ aws, operator } = started);
     lambda = replied(new LambdaClient(aws.operator), (name, input) => {
       refuse(name);
-      const { EventSourceArn: arn, UUID, Enabled } = input;
-      if (name === 'UpdateEventSourceMappingCommand') {
-        sources.set(UUID, Enabled ? 'Enabled' : 'Disabling');
-        return {};
-      }
-      if (arn !== undefined && !sources.has(arn)) sources.set(arn, 'Enabled');
-      const wanted = [...sources].filter(([queue]) => arn === undefined || queue === arn);
-      // Batches in progress have ended by the next poll.
-      for (const [queue, state] of wanted) if (state === 'Disabling') sources.set(queue, 'Disabled');
-      return {
-        EventSourceMappings: wanted.map(([queue, State]) => ({ UUID: queue, EventSourceArn: queue, State })),
-      };
+      return answerOfLambda(sources, name, input);
     });
     cloudwatch = new CloudWatchClient(aws.operator);
   });

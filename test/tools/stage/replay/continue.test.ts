@@ -180,12 +180,30 @@ describe('interrupted at random points', () => {
   const LONGEST_WAIT = 250;
   const isKill = (run: number) => run % 2 === 1;
 
+  const name = 'interrupted';
+
+  /** Replays until a random point, as a separate process that is killed or until Ctrl-C. @returns the point */
+  async function replayUntil(run: number): Promise<string> {
+    const interrupt = new AbortController();
+    const typed = ['replay', '--name', name, '--rate', String(RATE), '--yes'];
+    const killed = isKill(run) && project.start([...typed, '--outputs', replayer.operator.outputsFile]);
+    const asked = { name, rate: RATE, ...(run > 0 && { since: undefined, until: undefined }) };
+    const ended = killed ? killed.ended : replayer.replay(asked, { signal: interrupt.signal });
+    await eventually(async () => (await waiting()) > 0 || undefined, { interval: 5 });
+    const wait = Math.random() * LONGEST_WAIT;
+    await sleep(wait);
+    if (killed) killed.process.kill('SIGKILL');
+    interrupt.abort();
+    await ended;
+    return `${killed ? 'kill' : 'Ctrl-C'} ${Math.round(wait)} ms`;
+  }
+
   // Takes 8 s: four of the runs are separate processes.
   test('with late objects that sort earlier, it sends each message once, except the group of a kill', async () => {
-    const name = 'interrupted';
     /** The runs in which each shop was received. */
     const received = new Map<string, number[]>();
-    let [objects, expected, points] = [0, 0, ''];
+    const points: string[] = [];
+    let [objects, expected] = [0, 0];
     const archive = async (count: number) => {
       // Each sorts before all earlier ones.
       await replayer.archive(`object-${1_000 - objects}`, numbered(count, expected));
@@ -199,24 +217,13 @@ describe('interrupted at random points', () => {
     for (let index = 0; index < RUNS; index += 1) await archive(3 * GROUP);
 
     for (let run = 0; run < RUNS; run += 1) {
-      const interrupt = new AbortController();
-      const typed = ['replay', '--name', name, '--rate', String(RATE), '--yes'];
-      const killed = isKill(run) && project.start([...typed, '--outputs', replayer.operator.outputsFile]);
-      const asked = { name, rate: RATE, ...(run > 0 && { since: undefined, until: undefined }) };
-      const ended = killed ? killed.ended : replayer.replay(asked, { signal: interrupt.signal });
-      await eventually(async () => (await waiting()) > 0 || undefined, { interval: 5 });
-      const wait = Math.random() * LONGEST_WAIT;
-      points += ` ${killed ? 'kill' : 'Ctrl-C'} ${Math.round(wait)} ms`;
-      await sleep(wait);
-      if (killed) killed.process.kill('SIGKILL');
-      interrupt.abort();
-      await ended;
+      points.push(await replayUntil(run));
       await take(run);
       // As if 15 seconds had passed after a kill.
       const { running: _, finishedAt, ...state } = await replayer.state(name);
       expect({ points, finishedAt }).toEqual({ points, finishedAt: undefined });
       await replayer.putState(state);
-      await archive(killed ? 5 : 3 * GROUP);
+      await archive(isKill(run) ? 5 : 3 * GROUP);
     }
     const last = replayer.continue(name);
     for (let done = false; !done; ) {
@@ -230,11 +237,8 @@ describe('interrupted at random points', () => {
     const repeated = [...received.values()].filter((runs) => runs.length > 1);
     const killOf = ([first = 0]: readonly number[]) => [first, first - 1].find(isKill) ?? -1;
     for (const [kill, runs] of Map.groupBy(repeated, killOf)) {
-      expect({ points, kill, repeated: runs.length <= GROUP }).toEqual({
-        points,
-        kill,
-        repeated: isKill(kill),
-      });
+      const seen = { points, kill, repeated: runs.length <= GROUP };
+      expect(seen).toEqual({ points, kill, repeated: isKill(kill) });
     }
   });
 });
