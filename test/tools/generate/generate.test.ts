@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readCloudAssembly } from '../../../local/template/cloud-assembly.ts';
-import { allCommands } from '../../../tools/cli/commands/all-commands.ts';
+import { allCommands } from '../../../tools/cli/commands/generate.ts';
 import { isUpToDate } from '../../../tools/generate/derived-file.ts';
 import { derivedFiles } from '../../../tools/generate/derived-files.ts';
 import { EVENT_INDEX, eventIndex, incompleteEvents } from '../../../tools/generate/event-index.ts';

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 
@@ -21,7 +23,6 @@ export const command = npmScript(
     refuse(outdated.map(({ file }) => file));
     outdated.forEach(bringUpToDate);
     const { derivedFiles } = await import('../../generate/derived-files.ts');
-    const { allCommands } = await import('./all-commands.ts');
     const { withAssemblies } = await import('../../generate/stages.ts');
     const commands = await allCommands();
     const derived = await withAssemblies((assemblies) => derivedFiles(assemblies, commands));
@@ -37,3 +38,14 @@ export const command = npmScript(
             .join('\n'),
     );
   });
+
+/** Every command, by the name of its script in package.json. */
+export async function allCommands(): Promise<ReadonlyMap<string, CommandUnknownOpts>> {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: object };
+  const commands = new Map<string, CommandUnknownOpts>();
+  for (const script of Object.keys(scripts)) {
+    const { command }: { command: CommandUnknownOpts } = await import(`./${script.replace(':', '-')}.ts`);
+    commands.set(script, command);
+  }
+  return commands;
+}

@@ -107,22 +107,24 @@ function orReason<Found>({ local }: Stage, finding: Promise<readonly Found[]>) {
   );
 }
 
-async function look({ stack, signal }: Operation, queue: AnyQueue) {
-  const { name, url } = queue;
-  const counts = countsOf(await queueState(stack.sqs, url));
-  if (counts.messages === 0) return { queue: name, ...counts, events: undefined, oldest: undefined };
+async function look(operation: Operation, queue: AnyQueue) {
+  const counts = countsOf(await queueState(operation.stack.sqs, queue.url));
+  const sample = counts.messages === 0 ? undefined : await sampleOf(operation, queue);
+  return { queue: queue.name, ...counts, events: sample?.events, oldest: sample?.oldest };
+}
+
+async function sampleOf({ stack, signal }: Operation, queue: AnyQueue) {
   const times: number[] = [];
   const keys = new Set<string>();
-  const { limited } = await walk(stack, url, { signal, limit: LOOKED_AT }, async (message) => {
+  const { limited } = await walk(stack, queue.url, { signal, limit: LOOKED_AT }, async (message) => {
     times.push(message.sentAt.getTime());
     keys.add(copyKey(queue, message));
     return 'kept';
   });
-  if (times.length === 0) return { queue: name, ...counts, events: undefined, oldest: undefined };
+  if (times.length === 0) return undefined;
   // If there are more messages than were inspected, an older one and other events may exist.
-  const events = { count: keys.size, atLeast: limited };
   const oldest = { sentAt: new Date(Math.min(...times)), atLeast: limited };
-  return { queue: name, ...counts, events, oldest };
+  return { events: { count: keys.size, atLeast: limited }, oldest };
 }
 
 async function lookAtRemoved(operation: Operation): Promise<ListedQueue[]> {

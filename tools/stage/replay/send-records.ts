@@ -21,7 +21,7 @@ const GROUP_BYTES = 16 * BATCH_BYTES;
 /** Maximum number of skipped records and ends of objects in a group. */
 const GROUP_OTHERS = 1_000;
 
-interface SendOptions {
+interface SendRecordsOptions {
   readonly stack: Stage;
   readonly checkpoint: Checkpoint;
   readonly bucket: TokenBucket;
@@ -65,7 +65,7 @@ function isFull({ messages, unsent, ended }: MessageGroup, most: number): boolea
  * @throws CommandError if SQS does not accept a message, or a consumer fails. The checkpoint notes everything sent
  * until then
  */
-export async function sendRecords(options: SendOptions): Promise<void> {
+export async function sendRecords(options: SendRecordsOptions): Promise<void> {
   const { stack } = options;
   let backlog: Backlog | undefined;
   let settling = Promise.resolve();
@@ -86,7 +86,7 @@ export async function sendRecords(options: SendOptions): Promise<void> {
 }
 
 /** The remaining groups, in the order of the archive. Ends early if the signal is aborted. */
-async function* groups(options: SendOptions): AsyncGenerator<MessageGroup> {
+async function* groups(options: SendRecordsOptions): AsyncGenerator<MessageGroup> {
   const { checkpoint, bucket, signal } = options;
   const most = Math.min(GROUP_MESSAGES, bucket.burst);
   for (const event of checkpoint.state.filter.events.toSorted()) {
@@ -107,7 +107,7 @@ async function* groups(options: SendOptions): AsyncGenerator<MessageGroup> {
 /** What the checkpoint does not contain of an event. */
 async function* partsOf(
   event: EventName,
-  { stack, checkpoint, signal }: SendOptions,
+  { stack, checkpoint, signal }: SendRecordsOptions,
 ): AsyncGenerator<ReplayMessage | UnsentRecord | ReadObject> {
   const { state } = checkpoint;
   const skip = (key: string) => checkpoint.isDone(key);
@@ -126,7 +126,7 @@ async function* partsOf(
 }
 
 /** Sends the messages of a group, and saves the result. */
-async function settle(group: MessageGroup, backlog: Backlog, options: SendOptions): Promise<void> {
+async function settle(group: MessageGroup, backlog: Backlog, options: SendRecordsOptions): Promise<void> {
   const { event, messages, unsent, ended } = group;
   const { checkpoint, bucket, signal, onHold } = options;
   if (messages.length > 0) {
