@@ -7,7 +7,7 @@ import {
   ReceiveMessageCommand,
   SendMessageCommand,
 } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll } from '@jest/globals';
+import { afterAll, beforeAll, expect } from '@jest/globals';
 import type { Operation } from '../../../../tools/stage/operation.ts';
 import { type WaitingQueue, waitingQueue } from '../../../../tools/stage/queues/queue.ts';
 import { findStackOfFile, type Stage } from '../../../../tools/stage/stage.ts';
@@ -110,6 +110,13 @@ export class Operator {
     this.queues.client.destroy();
     await rm(this.#folder, { recursive: true });
   }
+}
+
+/** The message of the CommandError with which a command ends. */
+export async function refusalOf(running: Promise<unknown>): Promise<string> {
+  const error: unknown = await running.catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ name: 'CommandError' });
+  return (error as Error).message;
 }
 
 interface AwsClient {
