@@ -10,7 +10,7 @@ import type { ReplayState } from '../../../../tools/stage/replay/replay-state.ts
 import type { Stage } from '../../../../tools/stage/stage.ts';
 import type { TestAws } from '../../../support/test-aws.ts';
 import { archived, emptyArchive, objectKey, putObject, putRecords } from '../archive/support.ts';
-import { Operator, startedOperator } from '../queues/support.ts';
+import { type Operator, startedOperator } from '../queues/support.ts';
 
 export const OPERATOR = 'arn:aws:iam::000000000000:user/operator';
 
@@ -48,10 +48,6 @@ export function startedReplayer(): { readonly aws: TestAws; readonly replayer: R
 /** An operator who replays what a test has put into the archive. */
 export class Replayer {
   readonly operator: Operator;
-
-  static async create(aws: Pick<TestAws, 'outputs' | 'operator'>): Promise<Replayer> {
-    return new Replayer(await Operator.create(aws));
-  }
 
   constructor(operator: Operator) {
     this.operator = operator;
