@@ -125,8 +125,9 @@ export function answerText({ status, body }: { status: number; body: unknown }):
  * The secret that signs deliveries to a stack, read as the receiver reads it.
  * @throws CommandError if the receiver would refuse it
  */
-export async function currentSecret({ secrets, webhookSecretArn }: Stage): Promise<string> {
-  const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId: webhookSecretArn }));
+export async function currentSecret(stage: Stage): Promise<string> {
+  const SecretId = stage.output('WebhookSecretArn');
+  const { SecretString } = await stage.secrets.send(new GetSecretValueCommand({ SecretId }));
   try {
     return readSecretValue(SecretString);
   } catch (error) {

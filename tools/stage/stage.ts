@@ -77,18 +77,6 @@ export class Stage {
     return this.output('WebhookUrl');
   }
 
-  get webhookSecretArn(): string {
-    return this.output('WebhookSecretArn');
-  }
-
-  get quarantineQueueUrl(): string {
-    return this.output('QuarantineQueueUrl');
-  }
-
-  get unroutedQueueUrl(): string {
-    return this.output('UnroutedQueueUrl');
-  }
-
   get payloadBucket(): string {
     return this.output('PayloadBucket');
   }

@@ -98,7 +98,7 @@ test("a delivery through a tunnel is posted again without the tunnel's headers",
 });
 
 const stageWithSecret = (SecretString?: string) =>
-  ({ webhookSecretArn: 'secret', secrets: { send: async () => ({ SecretString }) } }) as unknown as Stage;
+  ({ output: () => 'secret', secrets: { send: async () => ({ SecretString }) } }) as unknown as Stage;
 
 test('a post is signed with the stored secret, as the receiver reads it', async () => {
   expect(await currentSecret(stageWithSecret('{"WEBHOOK_SECRET":"of an object"}'))).toBe('of an object');

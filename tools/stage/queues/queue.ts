@@ -114,8 +114,18 @@ export function waitingQueues(stage: Stage): WaitingQueue[] {
       title: `the dead-letter queue of ${name}`,
       url: stage.event(name).deadLetterQueueUrl,
     })),
-    { name: 'quarantine', kind: 'quarantine', title: 'the quarantine queue', url: stage.quarantineQueueUrl },
-    { name: 'unrouted', kind: 'unrouted', title: 'the unrouted queue', url: stage.unroutedQueueUrl },
+    {
+      name: 'quarantine',
+      kind: 'quarantine',
+      title: 'the quarantine queue',
+      url: stage.output('QuarantineQueueUrl'),
+    },
+    {
+      name: 'unrouted',
+      kind: 'unrouted',
+      title: 'the unrouted queue',
+      url: stage.output('UnroutedQueueUrl'),
+    },
   ];
 }
 
@@ -160,7 +170,7 @@ export async function removedQueues(stage: Stage): Promise<AnyQueue[]> {
     .filter(([output]) => output.endsWith('QueueUrl') && !output.endsWith('DeadLetterQueueUrl'))
     .map(([, url]) => url);
   const known = new Set([...consumed, ...waitingQueues(stage).map(({ url }) => url)].map(nameOf));
-  const quarantine = nameOf(stage.quarantineQueueUrl);
+  const quarantine = nameOf(stage.output('QuarantineQueueUrl'));
   const prefix = quarantine.slice(0, Math.max(0, quarantine.lastIndexOf('Quarantine')));
   // An empty prefix would list all queues of the account.
   if (prefix === '') {
