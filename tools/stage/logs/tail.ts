@@ -25,7 +25,7 @@ export async function tail(
   { stack, signal, printLine, width }: Operation,
   { events, id, since = new Date(), json }: LineFilter & { since: Date | undefined; json: boolean },
 ): Promise<void> {
-  const isWanted = lineFilter({ events, id });
+  const isWanted = deliveryFilter({ events, id });
   const format = new LogFormat(process.stdout, width);
   /** The same problem of several functions is printed once, until lines come again. */
   let lastProblem: string | undefined;
@@ -70,7 +70,7 @@ const PLATFORM = /^(INIT_START|START|END|REPORT|EXTENSION|TELEMETRY|XRAY) /;
  * its function was working on.
  * @throws CommandError if no line can have such an id
  */
-export function lineFilter({ events, id }: LineFilter): (line: FollowedLine) => boolean {
+export function deliveryFilter({ events, id }: LineFilter): (line: FollowedLine) => boolean {
   const wanted = id === undefined ? undefined : parseTraceId(id);
   if (wanted !== undefined && wanted.prefix === undefined) {
     throw new CommandError(

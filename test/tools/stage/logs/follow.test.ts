@@ -11,7 +11,7 @@ import {
   followLogs,
   functionNames,
 } from '../../../../tools/stage/logs/follow-logs.ts';
-import { lineFilter } from '../../../../tools/stage/logs/tail.ts';
+import { deliveryFilter } from '../../../../tools/stage/logs/tail.ts';
 import { findStackOfFile, type Stage } from '../../../../tools/stage/stage.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { Partner } from '../../../support/partner.ts';
@@ -239,9 +239,9 @@ describe('following logs', () => {
 
 describe('lines of deliveries', () => {
   const ids = { eventId: 'abcdef0123456789'.repeat(4), requestId: 'Request-1=', messageId: 'message-1' };
-  type Filter = Parameters<typeof lineFilter>[0];
+  type Filter = Parameters<typeof deliveryFilter>[0];
   const passes = (filter: Filter, line: object | string, name: FunctionName = 'shop.updated') =>
-    lineFilter(filter)({
+    deliveryFilter(filter)({
       function: name,
       at: 0,
       text: typeof line === 'string' ? line : JSON.stringify(line),
@@ -293,7 +293,7 @@ describe('lines of deliveries', () => {
   test('can be filtered by an id in a line that is not JSON', () => {
     expect(passes({ id: 'Request-1=' }, 'RequestId: Request-1= Task timed out')).toBe(true);
     expect(passes({ id: 'Request-1=' }, 'RequestId: Request-2= Task timed out')).toBe(false);
-    expect(() => lineFilter({ id: 'abc' })).toThrow(/^No log line can have the id 'abc'/);
+    expect(() => deliveryFilter({ id: 'abc' })).toThrow(/^No log line can have the id 'abc'/);
   });
 });
 
