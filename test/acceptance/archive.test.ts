@@ -4,7 +4,7 @@ import { ArchiveBucket, type ArchivedRecord } from '../support/archive.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Row } from '../support/tables.ts';
 import { Deployment } from './deployment.ts';
-import { type Answer, eventIdOf } from './partner.ts';
+import { eventIdOf, type StageAnswer } from './partner.ts';
 import { minutesAgo, ofThisRun, readTarget, variable } from './target.ts';
 
 const { outputs } = readTarget(process.env[variable.outputs] ?? '');
@@ -30,7 +30,7 @@ const large = JSON.stringify({
 
 let deployment: Deployment;
 let postedAt: number;
-let answers: Answer[];
+let answers: StageAnswer[];
 beforeAll(async () => {
   deployment = await Deployment.connect();
   postedAt = Date.now();
@@ -61,7 +61,7 @@ function partitions(): string[] {
 }
 
 /** Waits for the record of a delivery, and reads it with read access to the bucket only. */
-async function recordOf({ body: { requestId } }: Answer): Promise<ArchivedRecord> {
+async function recordOf({ body: { requestId } }: StageAnswer): Promise<ArchivedRecord> {
   const isElsewhere = process.env.AWS_ENDPOINT_URL !== undefined;
   const archive = new ArchiveBucket(outputs.ArchiveBucket, { forcePathStyle: isElsewhere });
   return eventually(
@@ -92,7 +92,7 @@ describe('the archive', () => {
   kept(
     `has what became of a delivery, with the partner’s text${skipped}`,
     async () => {
-      const record = await recordOf(answers[0] as Answer);
+      const record = await recordOf(answers[0] as StageAnswer);
       expect(record).toMatchObject({ ...facts(small), shopId: shop_id, body: small });
       expect(record.receivedAt <= record.settledAt).toBe(true);
     },
@@ -103,7 +103,7 @@ describe('the archive', () => {
     `has what a wrong row is repaired from: a replay writes it anew${skipped}`,
     async () => {
       const key = { shop_id };
-      const { settledAt } = await recordOf(answers[0] as Answer);
+      const { settledAt } = await recordOf(answers[0] as StageAnswer);
       const right = await deployment.row(outputs.ShopCacheTable, key);
       await deployment.damage(outputs.ShopCacheTable, key, 'invalidated_at');
       const name = ofThisRun('replay').toLowerCase();
@@ -117,7 +117,7 @@ describe('the archive', () => {
   kept(
     `refers to the payload of a delivery that is too large for a message${skipped}`,
     async () => {
-      const record = await recordOf(answers[1] as Answer);
+      const record = await recordOf(answers[1] as StageAnswer);
       expect(record).toMatchObject(facts(large));
       expect(record).not.toHaveProperty('body');
       expect((await deployment.payload(record.payloadKey)) === large).toBe(true);

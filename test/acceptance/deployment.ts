@@ -5,8 +5,8 @@ import { DeleteObjectCommand, GetObjectCommand, S3Client } from '@aws-sdk/client
 import type { Message } from '@aws-sdk/client-sqs';
 import { eventually } from '../support/eventually.ts';
 import { type Row, Tables } from '../support/tables.ts';
-import { eventIdIn, type Filter, KeptMessages, Subscriber } from './messages.ts';
-import { type Answer, type Delivery, eventIdOf, Partner, toBytes } from './partner.ts';
+import { type AttributeFilter, eventIdIn, KeptMessages, Subscriber } from './messages.ts';
+import { eventIdOf, Partner, type StageAnswer, type StageDelivery, toBytes } from './partner.ts';
 import { type Outputs, ofThisRun, readTarget, readWebhookSecret, variable } from './target.ts';
 
 const execFile = promisify(execFileWithCallback);
@@ -40,7 +40,7 @@ export class Deployment {
     this.partner = new Partner(outputs.WebhookUrl, secret);
   }
 
-  async post(body: unknown, delivery?: Delivery): Promise<Answer> {
+  async post(body: unknown, delivery?: StageDelivery): Promise<StageAnswer> {
     const answer = await this.partner.post(body, delivery);
     for (const leftover of leftoversOf(this.outputs, body, answer)) this.#leave(leftover);
     return answer;
@@ -51,7 +51,7 @@ export class Deployment {
   }
 
   /** Posts a sample. It is not known which table its effect writes to. */
-  async postSample(body: string, ids: readonly string[]): Promise<Answer> {
+  async postSample(body: string, ids: readonly string[]): Promise<StageAnswer> {
     for (const place of placesOfRow(this.outputs, ids)) {
       this.#leave({ kind: 'possible row', ...place });
     }
@@ -87,7 +87,7 @@ export class Deployment {
   }
 
   /** Waits for the message that a delivery left on a queue, and deletes it from the queue. */
-  async kept(queueUrl: string, { body: { requestId } }: Answer): Promise<Message> {
+  async kept(queueUrl: string, { body: { requestId } }: StageAnswer): Promise<Message> {
     const leftover = { kind: 'message', queueUrl, requestId: String(requestId) } as const;
     const message = await eventually(() => this.messages.take(queueUrl, leftover.requestId), PATIENCE);
     this.#leftovers.delete(JSON.stringify(leftover));
@@ -138,7 +138,7 @@ export class Deployment {
   }
 
   /** Subscribes to the notifications of a topic that have these message attributes. */
-  async subscribe(topicArn: string, filter: Filter, name: string): Promise<Subscriber> {
+  async subscribe(topicArn: string, filter: AttributeFilter, name: string): Promise<Subscriber> {
     const topic = { arn: topicArn, output: this.#outputOf(topicArn) };
     const subscriber = await Subscriber.create(this.messages.client, topic, filter, ofThisRun(name));
     this.#subscribers.push(subscriber);
@@ -152,7 +152,7 @@ export class Deployment {
   }
 
   /** The notifications that a subscriber receives, up to the one of this event. */
-  async notifications(subscriber: Subscriber, { body: { eventId } }: Answer): Promise<Message[]> {
+  async notifications(subscriber: Subscriber, { body: { eventId } }: StageAnswer): Promise<Message[]> {
     const all: Message[] = [];
     return eventually(async () => {
       all.push(...(await subscriber.receive()));
@@ -251,7 +251,7 @@ const ROWS: Readonly<Record<string, readonly [table: TableOutput, key: string]>>
 const MAYBE_STORED = 484 * 1024;
 
 /** Everything that a delivery leaves behind, derived from the request and the answer. */
-function leftoversOf(outputs: Outputs, posted: unknown, answer: Answer): Leftover[] {
+function leftoversOf(outputs: Outputs, posted: unknown, answer: StageAnswer): Leftover[] {
   const body = toBytes(posted);
   const requestId = String(answer.body.requestId);
   const payload = (folder: string): Leftover[] =>

@@ -44,7 +44,7 @@ class Undescribed extends Error {
 }
 
 /** One of the two documents, with validation by its schemas. */
-class Description<Document extends object> {
+class ApiDescription<Document extends object> {
   readonly document: Document;
   readonly #file: string;
   readonly #ajv = addFormats.default(new Ajv2020({ strict: false, allErrors: true }));
@@ -91,8 +91,8 @@ function findingText({ instancePath, message = 'does not fit', params }: ErrorOb
   return `${instancePath || 'it'} ${message}${field}`;
 }
 
-const openApi = new Description<OpenApi>(OPENAPI);
-const asyncApi = new Description<AsyncApi>(ASYNCAPI);
+const openApi = new ApiDescription<OpenApi>(OPENAPI);
+const asyncApi = new ApiDescription<AsyncApi>(ASYNCAPI);
 
 /** The header of a REST API. An HTTP API may send another value in it. */
 const REQUEST_ID_HEADER = 'x-amz-apigw-id';

@@ -78,7 +78,7 @@ export interface Topic {
 }
 
 /** Values of message attributes. A message passes if it has one of the values for each. */
-export type Filter = Readonly<Record<string, readonly string[]>>;
+export type AttributeFilter = Readonly<Record<string, readonly string[]>>;
 
 /** The event that a notification is about. */
 export const eventIdIn = ({ MessageAttributes }: Message) => MessageAttributes?.eventId?.StringValue;
@@ -96,7 +96,12 @@ export class Subscriber {
   readonly #topic: Topic;
   #subscriptionArn: string | undefined;
 
-  static async create(sqs: SQSClient, topic: Topic, filter: Filter, name: string): Promise<Subscriber> {
+  static async create(
+    sqs: SQSClient,
+    topic: Topic,
+    filter: AttributeFilter,
+    name: string,
+  ): Promise<Subscriber> {
     const { QueueUrl = '' } = await sqs.send(
       new CreateQueueCommand({
         QueueName: name,
@@ -156,7 +161,7 @@ export class Subscriber {
     await this.#sqs.send(new DeleteQueueCommand({ QueueUrl: this.#queueUrl }));
   }
 
-  async #subscribe(filter: Filter): Promise<void> {
+  async #subscribe(filter: AttributeFilter): Promise<void> {
     const { Attributes } = await this.#sqs.send(
       new GetQueueAttributesCommand({ QueueUrl: this.#queueUrl, AttributeNames: ['QueueArn'] }),
     );

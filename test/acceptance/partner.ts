@@ -5,13 +5,13 @@ import * as https from 'node:https';
 import { text } from 'node:stream/consumers';
 import { expectDescribedAnswer } from './descriptions.ts';
 
-export interface Delivery {
+export interface StageDelivery {
   /** @default the hex HMAC-SHA256 of the body with the secret */
   readonly signature?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface Answer {
+export interface StageAnswer {
   readonly status: number;
   readonly contentType: string | undefined;
   readonly body: Readonly<Record<string, unknown>>;
@@ -30,7 +30,7 @@ export class Partner {
   }
 
   /** @param body an object is sent as JSON, a text or bytes unchanged */
-  post(body: unknown, delivery: Delivery = {}): Promise<Answer> {
+  post(body: unknown, delivery: StageDelivery = {}): Promise<StageAnswer> {
     const signature = 'signature' in delivery ? delivery.signature : this.sign(body);
     return send(this.#url, 'POST', toBytes(body), {
       'content-type': 'application/json',
@@ -40,7 +40,7 @@ export class Partner {
   }
 
   /** Requests another resource of the same API, without a body. */
-  request(method: string, path: string): Promise<Answer> {
+  request(method: string, path: string): Promise<StageAnswer> {
     return send(new URL(path, this.#url).href, method, Buffer.alloc(0), {});
   }
 
@@ -72,7 +72,7 @@ async function send(
   method: string,
   body: Buffer,
   headers: Readonly<Record<string, string>>,
-): Promise<Answer> {
+): Promise<StageAnswer> {
   const { request } = url.startsWith('https:') ? https : http;
   const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
     const outgoing = request(

@@ -42,7 +42,7 @@ type ArchiveOutput = 'ArchiveBucket' | 'ShopUpdatedArchiveStream';
 export type Outputs = Readonly<Record<(typeof OUTPUT_NAMES)[number], string>> &
   Readonly<Partial<Record<ArchiveOutput, string>>>;
 
-export interface Target {
+export interface AcceptanceTarget {
   readonly stackName: string;
   readonly outputs: Outputs;
 }
@@ -57,7 +57,7 @@ export class TargetError extends Error {
  * @throws TargetError if it has another format, does not have exactly one stack, or lacks outputs. The error names all
  * missing outputs
  */
-export function readTarget(file: string): Target {
+export function readTarget(file: string): AcceptanceTarget {
   if (!existsSync(file)) {
     throw new TargetError(`No file ${file}. Write it with: npx cdk deploy --outputs-file ${file}`);
   }

@@ -1,5 +1,6 @@
 import type { BrowserContext, LaunchOptions, Locator, Page } from 'playwright-core';
 import type { LocalStack, LocalStackOptions } from '../../local/local-stack.ts';
+import { pageCommands } from '../../tools/cli/commands/page-commands.ts';
 import { type LocalConsole, startLocalConsole } from '../../tools/console/local-console.ts';
 import { LocalFeed } from '../../tools/stage/history/local-feed.ts';
 import { Partner } from '../support/partner.ts';
@@ -36,7 +37,12 @@ export class OpenConsole implements AsyncDisposable {
     const browsing = launchBrowser(launch);
     const stack = await startTestStack({ observer: feed, onLog: (line) => feed.onLog(line), ...options });
     feed.attach(stack);
-    const console = await startLocalConsole(feed, { stack, secret: TEST_SECRET, port: 0 });
+    const console = await startLocalConsole(feed, {
+      stack,
+      secret: TEST_SECRET,
+      port: 0,
+      commands: pageCommands,
+    });
     const context = await (await browsing).newContext({
       viewport: { width: 1440, height: 900 },
       permissions: ['clipboard-read', 'clipboard-write'],
@@ -103,7 +109,8 @@ export class OpenConsole implements AsyncDisposable {
     await this.#console[Symbol.asyncDispose]();
     await work();
     const { stack } = this;
-    this.#console = await startLocalConsole(this.feed, { stack, secret: TEST_SECRET, port: Number(port) });
+    const options = { stack, secret: TEST_SECRET, port: Number(port), commands: pageCommands };
+    this.#console = await startLocalConsole(this.feed, options);
   }
 
   /** Visible rows of the list of deliveries. */

@@ -54,15 +54,15 @@ function isSignature(header: string, mac: Buffer): boolean {
   });
 }
 
-type Fields = Record<string, unknown>;
+type JsonFields = Record<string, unknown>;
 
-const isObject = (value: unknown): value is Fields =>
+const isObject = (value: unknown): value is JsonFields =>
   Object.prototype.toString.call(value) === '[object Object]' && !Array.isArray(value);
 const isId = (value: unknown) => typeof value === 'string' && value !== '' && !/\p{Cs}/u.test(value);
 const isEitherId = (value: unknown) => isId(value) || Number.isSafeInteger(value);
 const isTextOrAbsent = (value: unknown) => value === undefined || typeof value === 'string';
 
-const usableData: Partial<Record<EventName, (data: Fields) => boolean>> = {
+const usableData: Partial<Record<EventName, (data: JsonFields) => boolean>> = {
   'shop.updated': ({ shop_id, name, updated_fields: list }) =>
     isId(shop_id) &&
     isTextOrAbsent(name) &&
@@ -111,7 +111,7 @@ function isUtcDateTime(value: unknown): boolean {
 /** The known fields of `data`, and positions in a list. */
 const OWN_FIELD = eventNames.flatMap((event) => Object.keys(catalogue[event].data.shape)).join('|');
 
-/** Fields that a 400 may name. Field names that the partner invents must never appear. */
+/** JsonFields that a 400 may name. Field names that the partner invents must never appear. */
 const FIELD = new RegExp(`^(?:body|event|data|timestamp|data\\.(?:${OWN_FIELD})(?:\\.\\d+)?)$`);
 const DETAIL =
   /^(?:must not be empty|must be (?:UTF-8|JSON|a JSON object|well-formed Unicode)|(?:is missing: expected|must be) (?:an object|a string|an array of strings|a non-empty string|a non-empty string or an integer below 2\^53|an ISO 8601 date-time in UTC, such as 2026-01-31T09:00:00Z))$/;

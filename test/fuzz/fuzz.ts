@@ -2,12 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import {
-  DeleteMessageBatchCommand,
-  type Message,
-  ReceiveMessageCommand,
-  SQSClient,
-} from '@aws-sdk/client-sqs';
+import type { Message } from '@aws-sdk/client-sqs';
 import type { APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import fc from 'fast-check';
 import { httpApiEvent, restApiEvent } from '../../events/gateway-events.ts';
@@ -19,6 +14,7 @@ import type { GatewayKind } from '../../tools/cli/terminal/options.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import setUp from '../support/global-setup.ts';
 import tearDown from '../support/global-teardown.ts';
+import { Queues } from '../support/queues.ts';
 import { startTestAws, type TestAws } from '../support/test-aws.ts';
 import { type Expectation, expectationOf, problemOfAnswer } from './expectation.ts';
 import { type FuzzRequest, fuzzRequest, headersOf } from './requests.ts';
@@ -31,7 +27,7 @@ const CHUNK = 500;
 /** Concurrent requests. Lambda gives an instance one at a time, but 100,000 requests would take too long that way. */
 const CONCURRENCY = 16;
 
-type Destination = EventName | 'unrouted' | 'quarantine';
+type MessageDestination = EventName | 'unrouted' | 'quarantine';
 
 interface Violation {
   readonly problem: string;
@@ -80,26 +76,26 @@ if (workerData === ENDPOINT_ONLY) {
   parentPort?.postMessage({ outputs, operator });
 }
 
-type Handler = (event: GatewayEvent, context: Context) => Promise<APIGatewayProxyStructuredResultV2>;
+type ReceiverHandler = (event: GatewayEvent, context: Context) => Promise<APIGatewayProxyStructuredResultV2>;
 
-type Loaded = Awaited<ReturnType<typeof load>>;
+type LoadedReceiver = Awaited<ReturnType<typeof load>>;
 
 /** Loads the receiver with the environment from the template. Its log is silent. */
 async function load({ outputs, operator }: Pick<TestAws, 'outputs' | 'operator'>, gateway: GatewayKind) {
   const environment = functionEnvironment('receiver', { outputs, operator });
   Object.assign(process.env, environment);
-  const queueUrls = new Map<Destination, string | undefined>([
+  const queueUrls = new Map<MessageDestination, string | undefined>([
     ...eventNames.map((event) => [event, environment[queueUrlVariable(event)]] as const),
     ['unrouted', environment.UNROUTED_QUEUE_URL],
     ['quarantine', environment.QUARANTINE_QUEUE_URL],
   ]);
-  const sqs = new SQSClient(operator);
+  const queues = new Queues(operator);
   const s3 = new S3Client({ ...operator, endpoint: environment.AWS_ENDPOINT_URL_S3 ?? '' });
   const { handler } = await import('../../lambda/receiver/handler.ts');
   return {
-    handler: handler as unknown as Handler,
+    handler: handler as unknown as ReceiverHandler,
     gateway,
-    sqs,
+    queues,
     s3,
     payloadBucket: environment.PAYLOAD_BUCKET,
     queueUrls,
@@ -108,7 +104,7 @@ async function load({ outputs, operator }: Pick<TestAws, 'outputs' | 'operator'>
 
 /** The whole receiver with its own AWS clients, and the queues that it sends to. */
 export class FuzzedReceiver {
-  readonly #loaded: Loaded;
+  readonly #loaded: LoadedReceiver;
   readonly #statuses: Record<string, number> = {};
   readonly #messages: Record<string, number> = {};
   #stored = 0;
@@ -120,7 +116,7 @@ export class FuzzedReceiver {
     return new FuzzedReceiver(await load(aws, gateway));
   }
 
-  private constructor(loaded: Loaded) {
+  private constructor(loaded: LoadedReceiver) {
     this.#loaded = loaded;
   }
 
@@ -217,20 +213,12 @@ export class FuzzedReceiver {
   }
 
   /** Receives and deletes all messages of all queues. */
-  async #drain(): Promise<{ message: Message; destination: Destination }[]> {
-    const { sqs, queueUrls } = this.#loaded;
+  async #drain(): Promise<{ message: Message; destination: MessageDestination }[]> {
+    const { queues, queueUrls } = this.#loaded;
     const drained = await Promise.all(
-      [...queueUrls].map(async ([destination, QueueUrl]) => {
-        const all: Message[] = [];
-        for (;;) {
-          const { Messages = [] } = await sqs.send(
-            new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] }),
-          );
-          if (Messages.length === 0) return all.map((message) => ({ message, destination }));
-          all.push(...Messages);
-          const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
-          await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
-        }
+      [...queueUrls].map(async ([destination, url]) => {
+        const messages = await queues.takeAll(url);
+        return messages.map((message) => ({ message, destination }));
       }),
     );
     return drained.flat();
@@ -238,7 +226,7 @@ export class FuzzedReceiver {
 
   async #problemOfMessage(
     { Body = '', MessageAttributes = {} }: Message,
-    destination: Destination,
+    destination: MessageDestination,
     expectation: Expectation,
   ): Promise<string | undefined> {
     if (expectation.status === 401) return 'A message of a request without a valid signature';
@@ -265,7 +253,7 @@ export class FuzzedReceiver {
   }
 
   close(): void {
-    this.#loaded.sqs.destroy();
+    this.#loaded.queues.client.destroy();
     this.#loaded.s3.destroy();
   }
 }

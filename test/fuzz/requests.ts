@@ -111,24 +111,24 @@ const oddValue = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 );
 
-type Place = { holder: Record<string, unknown>; key: string };
+type JsonPlace = { holder: Record<string, unknown>; key: string };
 
-function placesIn(value: unknown): Place[] {
+function placesIn(value: unknown): JsonPlace[] {
   if (typeof value !== 'object' || value === null) return [];
   const holder = value as Record<string, unknown>;
   return Object.keys(holder).flatMap((key) => [{ holder, key }, ...placesIn(holder[key])]);
 }
 
 const JSON_EDITS = {
-  delete: ({ holder, key }: Place) => delete holder[key],
-  replace: ({ holder, key }: Place, odd: unknown) => {
+  delete: ({ holder, key }: JsonPlace) => delete holder[key],
+  replace: ({ holder, key }: JsonPlace, odd: unknown) => {
     holder[key] = structuredClone(odd);
   },
-  rename: ({ holder, key }: Place) => {
+  rename: ({ holder, key }: JsonPlace) => {
     holder[`${key} `] = holder[key];
     delete holder[key];
   },
-  wrap: ({ holder, key }: Place) => {
+  wrap: ({ holder, key }: JsonPlace) => {
     holder[key] = [holder[key]];
   },
 };

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DeleteSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { DeleteTopicCommand, SNSClient } from '@aws-sdk/client-sns';
@@ -144,7 +144,7 @@ async function deliverAll(): Promise<void> {
     '',
     SECRET,
     comment,
-    createHmac('sha256', name).update(userUpdated).digest('hex'),
+    signBody(userUpdated, name),
     `${sign(userUpdated)}, ${sign(userUpdated)}`,
     `sha256=${sign('another')}`,
     Buffer.from(sign(userUpdated)).toString('base64'),

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
+import type { Message } from '@aws-sdk/client-sqs';
 import type { ArchiveRecord } from '../../lambda/archive/record.ts';
 import { MAX_RECEIVES } from '../../lambda/limits.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
-import { readArchive } from '../../tools/stage/archive/reader.ts';
-import { storedPayload } from '../../tools/stage/queues/messages.ts';
+import { readArchive } from '../../tools/stage/archive/read-archive.ts';
+import { storedPayload } from '../../tools/stage/queues/received-message.ts';
 import { Stage } from '../../tools/stage/stage.ts';
 import { eventually } from '../support/eventually.ts';
 import { essence, expectedState, type ReceivedDelivery, versionOf } from '../support/oracle.ts';
@@ -13,24 +13,10 @@ import type { Queues } from '../support/queues.ts';
 import { type Row, Tables } from '../support/tables.ts';
 import type { Kind, PlannedBody } from './partner.ts';
 
-/** Receives and deletes every message of some queues. */
+/** Receives and deletes every message of some queues, also those that are in flight now. */
 export async function takeAll(queues: Queues, urls: readonly string[]): Promise<Message[]> {
   const taken: Message[] = [];
-  for (const QueueUrl of urls) {
-    while ((await queues.count(QueueUrl)) > 0) {
-      const { Messages = [] } = await queues.client.send(
-        new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] }),
-      );
-      if (Messages.length === 0) continue;
-      taken.push(...Messages);
-      await queues.client.send(
-        new DeleteMessageBatchCommand({
-          QueueUrl,
-          Entries: Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle })),
-        }),
-      );
-    }
-  }
+  for (const url of urls) while ((await queues.count(url)) > 0) taken.push(...(await queues.takeAll(url)));
   return taken;
 }
 

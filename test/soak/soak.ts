@@ -7,7 +7,7 @@ import { DUPLICATE, FAILED, POSSIBLY_REPEATED, PROCESSED } from '../../lambda/lo
 import { eventAttributes } from '../../lambda/queue/message.ts';
 import { type Fault, Faults } from '../../local/aws/faults.ts';
 import { type LocalStack, type LocalStackOptions, startLocalStack } from '../../local/local-stack.ts';
-import type { Step } from '../../tools/cli/terminal/block.ts';
+import type { ProgressStep } from '../../tools/cli/terminal/block.ts';
 import { FIVE_MINUTES, type ReceivedDelivery } from '../support/oracle.ts';
 import { Queues } from '../support/queues.ts';
 import { Tables } from '../support/tables.ts';
@@ -24,14 +24,14 @@ import {
 } from './differences.ts';
 import { makePlan, PartnerSimulator, type PlannedBody } from './partner.ts';
 
-interface RunOptions {
+interface SoakRunOptions {
   /** Folder of the synthesised stack. */
   readonly assembly: string;
   /** @default none */
-  readonly onProgress?: (progress: Step) => void;
+  readonly onProgress?: (progress: ProgressStep) => void;
 }
 
-interface SoakOptions extends RunOptions {
+interface SoakOptions extends SoakRunOptions {
   /** Posts, without retries after 401 and 500. */
   readonly deliveries: number;
   readonly seed: number;
@@ -177,7 +177,7 @@ class Sender {
     this.#total = this.#line.length;
   }
 
-  progress(): Step {
+  progress(): ProgressStep {
     const answers = Object.entries(this.#partner.answers).map(([status, times]) => `${status}: ${times}`);
     const note = `${answers.join(', ')} · ${this.kills} kills`;
     return { doing: 'Posting', done: this.posts, total: this.#total, note };
@@ -296,7 +296,11 @@ class SoakLog {
   }
 }
 
-async function quiet(stack: LocalStack, queues: Queues, onProgress: (progress: Step) => void): Promise<void> {
+async function quiet(
+  stack: LocalStack,
+  queues: Queues,
+  onProgress: (progress: ProgressStep) => void,
+): Promise<void> {
   const deadline = Date.now() + QUIET_LIMIT;
   let most = 0;
   for (let still = 0; still < 2; ) {
@@ -316,7 +320,7 @@ const eventQueues = ({ outputs }: LocalStack) =>
     /(?<!DeadLetter)QueueUrl$/.test(name) && !/^(Quarantine|Unrouted)/.test(name) ? [url] : [],
   );
 
-interface KillsOptions extends RunOptions {
+interface KillsOptions extends SoakRunOptions {
   readonly kills: number;
   readonly reviewsPerKill: number;
   /** Seconds until messages of a killed consumer become visible again. */
@@ -370,7 +374,7 @@ export async function surviveKills(options: KillsOptions) {
   }
 }
 
-interface OutageOptions extends RunOptions {
+interface OutageOptions extends SoakRunOptions {
   /** How long DynamoDB is down, in seconds. */
   readonly seconds: number;
   readonly deliveries: number;

@@ -1,6 +1,7 @@
 import { SNSClient, SubscribeCommand } from '@aws-sdk/client-sns';
 import {
   CreateQueueCommand,
+  DeleteMessageBatchCommand,
   DeleteMessageCommand,
   GetQueueAttributesCommand,
   type Message,
@@ -47,6 +48,18 @@ export class Queues {
       }),
     );
     return Messages;
+  }
+
+  /** Receives and deletes everything that is visible on a queue. */
+  async takeAll(QueueUrl: string | undefined): Promise<Message[]> {
+    const all: Message[] = [];
+    for (;;) {
+      const messages = await this.receive(QueueUrl);
+      if (messages.length === 0) return all;
+      all.push(...messages);
+      const Entries = messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
+      await this.client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
+    }
   }
 
   /** Messages on a queue, visible or in flight. */

@@ -5,7 +5,7 @@
  * application/json` and the page's cookie. Reading a stage needs the cookie, too.
  */
 import type { EventName } from '../../lambda/events/catalogue.ts';
-import type { Block, Step } from '../cli/terminal/block.ts';
+import type { Block, ProgressStep } from '../cli/terminal/block.ts';
 import type { Effect, ExchangeFact, Item, LineFact } from '../stage/history/facts.ts';
 import type { Delivery, History, PausedQueue } from '../stage/history/history.ts';
 
@@ -270,7 +270,7 @@ export interface Task {
   readonly startedAt: string;
   readonly endedAt?: string;
   /** Only while it runs. */
-  readonly progress?: Step | undefined;
+  readonly progress?: ProgressStep | undefined;
   /** The output: as parts, and as lines of a terminal. */
   readonly blocks: readonly Block[];
   readonly lines: readonly string[];

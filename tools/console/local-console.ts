@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { LocalStack } from '../../local/local-stack.ts';
 import type { LocalFeed } from '../stage/history/local-feed.ts';
 import { Stage } from '../stage/stage.ts';
-import type { News } from './server/context.ts';
+import type { News, PageCommands } from './server/context.ts';
 import { startConsole } from './server/server.ts';
 import { Source } from './source.ts';
 
@@ -25,11 +25,23 @@ export interface LocalConsole extends AsyncDisposable {
  */
 export async function startLocalConsole(
   feed: LocalFeed,
-  { stack, secret, port }: { stack: LocalStack; secret: string; port: number },
+  {
+    stack,
+    secret,
+    port,
+    commands,
+  }: { stack: LocalStack; secret: string; port: number; commands: PageCommands },
 ): Promise<LocalConsole> {
   const source = new Source(new Stage('the local stack', stack.outputs), feed.store);
   const token = newToken();
-  const console = await startConsole({ source, port, token, readOnly: false, local: { stack, secret } });
+  const console = await startConsole({
+    source,
+    port,
+    token,
+    readOnly: false,
+    local: { stack, secret },
+    commands,
+  });
   source.follow((notice) => console.news.notice(notice));
   return {
     url: console.url,

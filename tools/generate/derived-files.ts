@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { API_FOLDER, apiFiles } from '../partner/api/files.ts';
 import { alarmsTable } from './alarms-table.ts';
+import { commandsDocument } from './commands-document.ts';
 import { configurationDocument } from './configuration-document.ts';
 import { withCostTables } from './cost-tables.ts';
 import type { DerivedFile } from './derived-file.ts';
@@ -15,6 +16,8 @@ import type { Assemblies } from './stages.ts';
 import { statefulResources, templateDifferences, templateSnapshot } from './template-snapshot.ts';
 
 export const PROD_SNAPSHOT = 'test/lib/snapshots/prod.json';
+
+const COMMANDS_DOCUMENT = 'docs/commands.md';
 
 /** Files generated from the stack, by path. */
 const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
@@ -37,19 +40,25 @@ const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
       'limits',
       limitsTable(),
     ),
-  'docs/commands.md': () =>
-    execFileSync(process.execPath, ['tools/cli/commands-document.ts'], { encoding: 'utf8' }),
 };
 
 export const derivedPlaces: readonly string[] = [
   EVENT_INDEX,
   ...lambdaEventFolders,
   API_FOLDER,
+  COMMANDS_DOCUMENT,
   ...Object.keys(OF_STACK),
 ];
 
-/** Every generated file, from the current code and samples. */
-export function derivedFiles(assemblies: Assemblies): DerivedFile[] {
+/**
+ * Every generated file, from the current code and samples.
+ * @param commands all of them, by name; the caller gives them, because they import this
+ */
+export function derivedFiles(
+  assemblies: Assemblies,
+  commands: ReadonlyMap<string, CommandUnknownOpts>,
+): DerivedFile[] {
   const ofStack = Object.entries(OF_STACK).map(([file, make]) => ({ file, text: make(assemblies) }));
-  return [eventIndex(), ...lambdaEvents(), ...apiFiles(), ...ofStack];
+  const ofCommands = { file: COMMANDS_DOCUMENT, text: commandsDocument(commands) };
+  return [eventIndex(), ...lambdaEvents(), ...apiFiles(), ofCommands, ...ofStack];
 }

@@ -2,10 +2,10 @@ import { Option } from '@commander-js/extra-typings';
 import type { Block } from '../cli/terminal/block.ts';
 import { CommandError } from '../cli/terminal/command-error.ts';
 import { blockLines } from '../cli/terminal/layout.ts';
-import type { ProgressDisplay } from '../cli/terminal/progress.ts';
+import { lateProgress, type ProgressDisplay } from '../cli/terminal/progress.ts';
 import { INTERRUPTED, interruption, screenWidth } from '../cli/terminal/terminal.ts';
 import { NOT_RUNNING } from './local-folder.ts';
-import type { RecordedRequest } from './signed-post.ts';
+import type { RepeatableRequest } from './signed-post.ts';
 import type { Stage } from './stage.ts';
 
 /** The environment in which a command works: a terminal, or the console, which runs some commands itself. */
@@ -18,8 +18,8 @@ export interface Operation {
   readonly width: number;
   /** Prints a part of the output. @default prints its lines with `printLine` */
   readonly print?: (block: Block) => void;
-  /** Shows the progress of long work. @default a line on standard error */
-  readonly progress?: ProgressDisplay;
+  /** Shows the progress of long work. */
+  readonly progress: ProgressDisplay;
   /** The command's standard input. @default standard input */
   readonly input?: Uint8Array | undefined;
   /** Finds a delivery by the id of its request. @default asks the console of the local stack */
@@ -31,7 +31,7 @@ export interface Operation {
 /** A delivery as the console stores it. */
 export interface RecordedDelivery {
   /** Without headers if only the body is known. */
-  readonly request: RecordedRequest;
+  readonly request: RepeatableRequest;
   /** Undefined if it is not stored. */
   readonly body: Uint8Array | undefined;
 }
@@ -73,7 +73,8 @@ export const runOperation: RunOperation = async (where, task) => {
   let stack: Stage | undefined;
   try {
     stack = await findStack(where);
-    const done = await task({ stack, signal: interrupted, printLine: console.log, width: screenWidth() });
+    const terminal = { printLine: console.log, width: screenWidth(), progress: lateProgress() };
+    const done = await task({ stack, signal: interrupted, ...terminal });
     if (done === false) process.exitCode = 1;
   } catch (error) {
     if (!isInterruption(error, interrupted)) throw forPeople(error, stack?.local ?? false);

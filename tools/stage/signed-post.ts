@@ -7,6 +7,7 @@ import { isOfProxy } from '../../local/gateway/admitted-host.ts';
 import { CommandError } from '../cli/terminal/command-error.ts';
 import { shownId } from '../cli/terminal/terminal.ts';
 import { printable } from '../cli/terminal/text.ts';
+import { jsonOf } from './history/json.ts';
 import type { Stage } from './stage.ts';
 
 interface Post {
@@ -23,7 +24,7 @@ interface SignedPost extends Post {
 }
 
 /** A request as it arrived. */
-export interface RecordedRequest {
+export interface RepeatableRequest {
   readonly method: string;
   readonly path: string;
   /** In the order of the request. */
@@ -32,7 +33,8 @@ export interface RecordedRequest {
 
 interface WebhookAnswer {
   readonly status: number;
-  readonly body: string;
+  /** Parsed, or the text if it is not JSON. */
+  readonly body: unknown;
   /** From the receiver or, if it was not called, from API Gateway. */
   readonly requestId: string | undefined;
 }
@@ -74,7 +76,7 @@ const OF_CONNECTION = new Set([
  * @throws CommandError if nothing answers; AbortError if the signal is aborted
  */
 export async function postRecorded(
-  { method, path, headers }: RecordedRequest,
+  { method, path, headers }: RepeatableRequest,
   { url, body, signal }: Post,
 ): Promise<WebhookAnswer> {
   const { origin, host } = new URL(url);
@@ -101,8 +103,9 @@ const nothingAnswers = (url: string) =>
 /** Headers with a request id in answers by API Gateway itself: HTTP API, REST API. */
 const ID_HEADERS = ['apigw-requestid', 'x-amz-apigw-id'];
 
-function answerOf(status: number, body: string, header: (name: string) => unknown): WebhookAnswer {
-  const { requestId } = Object(parsedAnswer(body)) as { requestId?: unknown };
+function answerOf(status: number, text: string, header: (name: string) => unknown): WebhookAnswer {
+  const body = jsonOf(text) ?? text;
+  const { requestId } = Object(body) as { requestId?: unknown };
   const ids = [requestId, ...ID_HEADERS.map(header)];
   return { status, body, requestId: ids.find((id) => typeof id === 'string') };
 }
@@ -118,21 +121,13 @@ export function answerText({ status, body }: { status: number; body: unknown }):
   ].join('  ');
 }
 
-/** Parses an answer as JSON. Returns the text if it is not JSON. */
-export function parsedAnswer(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return body;
-  }
-}
-
 /**
  * The secret that signs deliveries to a stack, read as the receiver reads it.
  * @throws CommandError if the receiver would refuse it
  */
-export async function currentSecret({ secrets, webhookSecretArn }: Stage): Promise<string> {
-  const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId: webhookSecretArn }));
+export async function currentSecret(stage: Stage): Promise<string> {
+  const SecretId = stage.output('WebhookSecretArn');
+  const { SecretString } = await stage.secrets.send(new GetSecretValueCommand({ SecretId }));
   try {
     return readSecretValue(SecretString);
   } catch (error) {

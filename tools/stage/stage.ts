@@ -21,13 +21,6 @@ import { CommandError } from '../cli/terminal/command-error.ts';
 import { readJson } from '../cli/terminal/files.ts';
 import { NOT_RUNNING, OUTPUTS_FILE } from './local-folder.ts';
 
-/** The stage lacks an output: it was deployed by an earlier version, or is configured without the feature. */
-export class MissingOutputError extends CommandError {
-  constructor(output: string, title: string) {
-    super(`The stack has no output ${output}: deploy ${title} again`);
-  }
-}
-
 /** A stage: the local stack, or one deployed to AWS. */
 export class Stage {
   /** For people: `the local stack`, `stage prod in eu-west-1`. */
@@ -82,18 +75,6 @@ export class Stage {
 
   get webhookUrl(): string {
     return this.output('WebhookUrl');
-  }
-
-  get webhookSecretArn(): string {
-    return this.output('WebhookSecretArn');
-  }
-
-  get quarantineQueueUrl(): string {
-    return this.output('QuarantineQueueUrl');
-  }
-
-  get unroutedQueueUrl(): string {
-    return this.output('UnroutedQueueUrl');
   }
 
   get payloadBucket(): string {
@@ -175,6 +156,13 @@ export class Stage {
 
   close(): void {
     for (const client of this.clients) client.destroy();
+  }
+}
+
+/** The stage lacks an output: it was deployed by an earlier version, or is configured without the feature. */
+export class MissingOutputError extends CommandError {
+  constructor(output: string, title: string) {
+    super(`The stack has no output ${output}: deploy ${title} again`);
   }
 }
 

@@ -3,6 +3,7 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { buffer } from 'node:stream/consumers';
 import type { LocalStack, LocalStackOptions } from '../../../local/local-stack.ts';
 import type { Exchange } from '../../../local/observation.ts';
+import { pageCommands } from '../../../tools/cli/commands/page-commands.ts';
 import type { Task } from '../../../tools/console/api.ts';
 import { cookieName } from '../../../tools/console/server/security.ts';
 import { type Console, type ConsoleOptions, startConsole } from '../../../tools/console/server/server.ts';
@@ -32,7 +33,7 @@ async function start(
   options: Partial<ConsoleOptions>,
   close: () => unknown,
 ): Promise<RunningConsole> {
-  const defaults = { port: 0, token: TEST_TOKEN, readOnly: false, local: undefined };
+  const defaults = { port: 0, token: TEST_TOKEN, readOnly: false, local: undefined, commands: pageCommands };
   const console = await startConsole({ source, ...defaults, ...options });
   return {
     source,

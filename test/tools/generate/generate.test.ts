@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readCloudAssembly } from '../../../local/template/cloud-assembly.ts';
+import { allCommands } from '../../../tools/cli/commands/generate.ts';
 import { isUpToDate } from '../../../tools/generate/derived-file.ts';
 import { derivedFiles } from '../../../tools/generate/derived-files.ts';
 import { EVENT_INDEX, eventIndex, incompleteEvents } from '../../../tools/generate/event-index.ts';
@@ -15,7 +16,8 @@ test('every generated file is up to date', async () => {
   const folders = new Map(
     await Promise.all(derivedFrom.map(async (stage) => [stage, await stageAssembly(stage)] as const)),
   );
-  const outdated = derivedFiles(assembliesIn((stage) => folders.get(stage) ?? ''))
+  const assemblies = assembliesIn((stage) => folders.get(stage) ?? '');
+  const outdated = derivedFiles(assemblies, await allCommands())
     .filter((file) => !isUpToDate(file))
     .map(({ file }) => file);
   if (outdated.length > 0) {

@@ -88,7 +88,7 @@ test("a delivery through a tunnel is posted again without the tunnel's headers",
   ] as const;
   const request = { method: 'POST', path: '/hook', headers: [...ofPartner, ...ofTunnel] };
   const post = { url: `http://${server.host}/hook`, body: Buffer.from('{}') };
-  expect(await postRecorded(request, post)).toEqual({ status: 200, body: '{}', requestId: 'request-1' });
+  expect(await postRecorded(request, post)).toEqual({ status: 200, body: {}, requestId: 'request-1' });
   expect(got).toEqual([
     ['host', server.host],
     ...ofPartner,
@@ -98,7 +98,7 @@ test("a delivery through a tunnel is posted again without the tunnel's headers",
 });
 
 const stageWithSecret = (SecretString?: string) =>
-  ({ webhookSecretArn: 'secret', secrets: { send: async () => ({ SecretString }) } }) as unknown as Stage;
+  ({ output: () => 'secret', secrets: { send: async () => ({ SecretString }) } }) as unknown as Stage;
 
 test('a post is signed with the stored secret, as the receiver reads it', async () => {
   expect(await currentSecret(stageWithSecret('{"WEBHOOK_SECRET":"of an object"}'))).toBe('of an object');

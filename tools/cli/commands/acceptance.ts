@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { MEMORY_DAYS } from '../../../lambda/limits.ts';
 import {
+  type AcceptanceTarget,
   readTarget,
   readWebhookSecret,
-  type Target,
   TargetError,
   variable,
 } from '../../../test/acceptance/target.ts';
@@ -76,7 +76,7 @@ Other traffic does not disturb the run. Its events are real:
   });
 
 /** @throws CommandError if the file does not name exactly one stack */
-function target(file: string): Target {
+function target(file: string): AcceptanceTarget {
   try {
     return readTarget(file);
   } catch (error) {

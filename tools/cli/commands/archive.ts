@@ -3,15 +3,16 @@ import {
   eventsArgument,
   idOption,
   outcomeOption,
-  recordFilter,
+  type RecordFilter,
+  requireWindow,
   shopOption,
   sinceOption,
   untilOption,
-} from '../../stage/archive/filter.ts';
+} from '../../stage/archive/record-filter.ts';
 import { outputsOption, runOperation, stageOption } from '../../stage/operation.ts';
 import { npmScriptWithSubcommands } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { Destination } from '../terminal/files.ts';
+import { ExportDestination } from '../terminal/files.ts';
 import { jsonOption } from '../terminal/options.ts';
 import { confirm, requireTerminal } from '../terminal/terminal.ts';
 
@@ -35,27 +36,41 @@ const on = (name: string, description: string) =>
 
 on('list', 'Counts records by event, day and outcome')
   .addOption(jsonOption())
-  .action((events, { since, until, shop, outcome, id, json = false, ...where }) => {
-    const filter = recordFilter({ events, since, until, shop, outcomes: outcome, ids: id });
-    return runOperation(where, async (operation) => {
-      const { list } = await import('../../stage/archive/list.ts');
-      return list(operation, filter, { json });
+  .action((events, { json = false, ...options }) => {
+    const filter = filterOf(events, options);
+    return runOperation(options, async (operation) => {
+      const { listRecords } = await import('../../stage/archive/list-records.ts');
+      return listRecords(operation, filter, { json });
     });
   });
 
 on('export', 'Writes records as JSON lines. They contain the payloads, which are personal data')
   .option('--output <file>', 'new file to write to (default: standard output; use npm run --silent)')
   .option('--payloads', 'add large payloads, as bodyBase64')
-  .action((events, { since, until, shop, outcome, id, output, payloads = false, ...where }) => {
-    const filter = recordFilter({ events, since, until, shop, outcomes: outcome, ids: id });
-    return runOperation(where, async (operation) => {
-      const { exportRecords } = await import('../../stage/archive/export.ts');
-      await using destination = new Destination(output);
+  .action((events, { output, payloads = false, ...options }) => {
+    const filter = filterOf(events, options);
+    return runOperation(options, async (operation) => {
+      const { exportRecords } = await import('../../stage/archive/export-records.ts');
+      await using destination = new ExportDestination(output);
       // Standard output is for the records, so messages go to standard error.
       const aside = { ...operation, printLine: console.error };
       return await exportRecords(aside, filter, { payloads, write: (line) => destination.write(line) });
     });
   });
+
+interface TypedFilter extends Pick<RecordFilter, 'since' | 'until' | 'shop'> {
+  readonly outcome?: RecordFilter['outcomes'];
+  readonly id?: RecordFilter['ids'];
+}
+
+/** @throws CommandError if the window is empty */
+function filterOf(
+  events: RecordFilter['events'],
+  { since, until, shop, outcome, id }: TypedFilter,
+): RecordFilter {
+  requireWindow({ since, until });
+  return { events: events?.length ? events : undefined, since, until, shop, outcomes: outcome, ids: id };
+}
 
 const collect = (text: string, before: string[] = []) => {
   if (text === '') throw new InvalidArgumentError('It must not be empty.');

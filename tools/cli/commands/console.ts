@@ -70,6 +70,7 @@ async function printLocalAddress(): Promise<void> {
 }
 
 async function serve({ stack, signal, printLine }: Operation, settings: Settings): Promise<void> {
+  const { pageCommands } = await import('./page-commands.ts');
   const { newToken } = await import('../../console/local-console.ts');
   const { startConsole } = await import('../../console/server/server.ts');
   const { Source } = await import('../../console/source.ts');
@@ -85,6 +86,7 @@ async function serve({ stack, signal, printLine }: Operation, settings: Settings
       token: newToken(),
       readOnly,
       local: undefined,
+      commands: pageCommands,
     }).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE') throw error;
       throw new CommandError(`Port ${port} is in use. Stop what uses it, or choose another with --port`);

@@ -1,7 +1,7 @@
 import { outputsOption, type RunOperation, runOperation, stageOption } from '../../stage/operation.ts';
 import { npmScriptWithSubcommands } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { Destination } from '../terminal/files.ts';
+import { ExportDestination } from '../terminal/files.ts';
 import { jsonOption, wholeNumber } from '../terminal/options.ts';
 
 /** Maximum messages a second. Source: SQS API reference, `StartMessageMoveTask`. */
@@ -24,8 +24,8 @@ export function dlqCommand(runOperation: RunOperation) {
     .addOption(jsonOption())
     .action(({ json, ...where }) =>
       runOperation(where, async (operation) => {
-        const { list } = await import('../../stage/queues/dlq-list.ts');
-        return list(operation, { json: json ?? false });
+        const { dlqList } = await import('../../stage/queues/dlq-list.ts');
+        return dlqList(operation, { json: json ?? false });
       }),
     );
 
@@ -37,8 +37,8 @@ export function dlqCommand(runOperation: RunOperation) {
     .action((name, { limit, payload = false, json = false, ...where }) =>
       runOperation(where, async (operation) => {
         const { findQueue } = await import('../../stage/queues/queue.ts');
-        const { show } = await import('../../stage/queues/dlq-show.ts');
-        return show(operation, await findQueue(operation.stack, name), { limit, payload, json });
+        const { dlqShow } = await import('../../stage/queues/dlq-show.ts');
+        return dlqShow(operation, await findQueue(operation.stack, name), { limit, payload, json });
       }),
     );
 
@@ -84,12 +84,12 @@ export function dlqCommand(runOperation: RunOperation) {
     .action((name, { output, ...where }) =>
       runOperation(where, async (operation) => {
         const { findQueue } = await import('../../stage/queues/queue.ts');
-        const { exportMessages } = await import('../../stage/queues/dlq-show.ts');
+        const { dlqExport } = await import('../../stage/queues/dlq-export.ts');
         const queue = await findQueue(operation.stack, name);
-        await using destination = new Destination(output);
+        await using destination = new ExportDestination(output);
         // Standard output is only for the exported lines.
         const aside = { ...operation, printLine: console.error };
-        return await exportMessages(aside, queue, (line) => destination.write(line));
+        return await dlqExport(aside, queue, (line) => destination.write(line));
       }),
     );
   return command;

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 
@@ -22,7 +24,9 @@ export const command = npmScript(
     outdated.forEach(bringUpToDate);
     const { derivedFiles } = await import('../../generate/derived-files.ts');
     const { withAssemblies } = await import('../../generate/stages.ts');
-    outdated.push(...(await withAssemblies(derivedFiles)).filter((file) => !isUpToDate(file)));
+    const commands = await allCommands();
+    const derived = await withAssemblies((assemblies) => derivedFiles(assemblies, commands));
+    outdated.push(...derived.filter((file) => !isUpToDate(file)));
     const names = outdated.map(({ file }) => file);
     refuse(names);
     outdated.forEach(bringUpToDate);
@@ -34,3 +38,14 @@ export const command = npmScript(
             .join('\n'),
     );
   });
+
+/** Every command, by the name of its script in package.json. */
+export async function allCommands(): Promise<ReadonlyMap<string, CommandUnknownOpts>> {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: object };
+  const commands = new Map<string, CommandUnknownOpts>();
+  for (const script of Object.keys(scripts)) {
+    const { command }: { command: CommandUnknownOpts } = await import(`./${script.replace(':', '-')}.ts`);
+    commands.set(script, command);
+  }
+  return commands;
+}

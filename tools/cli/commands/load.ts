@@ -8,6 +8,7 @@ import { localStackAt } from '../../stage/stage.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { jsonOption, SECRET_OF_STACK, secretOption, wholeNumber } from '../terminal/options.ts';
+import { Progress } from '../terminal/progress.ts';
 import { INTERRUPTED, interruption, screenWidth } from '../terminal/terminal.ts';
 
 export const command = npmScript(
@@ -69,7 +70,8 @@ export const command = npmScript(
     const stack = localStackAt(target);
     const signal = interruption();
     try {
-      const operation = { stack, signal, printLine: console.log, width: screenWidth() };
+      const terminal = { printLine: console.log, width: screenWidth(), progress: new Progress() };
+      const operation = { stack, signal, ...terminal };
       if (!(await start(operation, target))) process.exitCode = 1;
       if (signal.aborted) process.exitCode = INTERRUPTED;
     } catch (error) {

@@ -7,7 +7,7 @@ import {
   shopOption,
   sinceOption,
   untilOption,
-} from '../../stage/archive/filter.ts';
+} from '../../stage/archive/record-filter.ts';
 import { outputsOption, type RunOperation, runOperation, stageOption } from '../../stage/operation.ts';
 import { DEFAULT_RATE, MAX_RATE } from '../../stage/replay/token-bucket.ts';
 import { npmScript } from '../terminal/command.ts';

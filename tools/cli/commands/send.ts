@@ -8,19 +8,13 @@ import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 import { didYouMean } from '../../../lib/did-you-mean.ts';
 import type { Trace } from '../../stage/history/trace.ts';
 import { OUTPUTS_FILE } from '../../stage/local-folder.ts';
-import type { FunctionName } from '../../stage/logs/follow.ts';
+import type { FunctionName } from '../../stage/logs/follow-logs.ts';
 import type { Operation, RecordedDelivery } from '../../stage/operation.ts';
 import { outputsOption, type RunOperation, runOperation, stageOption } from '../../stage/operation.ts';
-import {
-  answerText,
-  parsedAnswer,
-  postRecorded,
-  postSigned,
-  type RecordedRequest,
-} from '../../stage/signed-post.ts';
+import { answerText, postRecorded, postSigned, type RepeatableRequest } from '../../stage/signed-post.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { readBytes } from '../terminal/files.ts';
+import { readBytes, STANDARD_INPUT } from '../terminal/files.ts';
 import { jsonOption, SECRET_OF_STACK, secretOption, wholeNumber } from '../terminal/options.ts';
 import { shownId } from '../terminal/terminal.ts';
 
@@ -34,9 +28,6 @@ const DEFAULT_WAIT = 30;
 
 /** Seconds. To follow a slower effect, trace it later. */
 const LONGEST_WAIT = 3_600;
-
-/** Stands for standard input instead of a file. */
-export const STANDARD_INPUT = '-';
 
 const acceptedSchema = z.object({ eventId: z.string(), requestId: z.string() });
 
@@ -84,69 +75,117 @@ export const sendCommand = (runOperation: RunOperation) =>
     .addOption(outputsOption())
     .addOption(jsonOption())
     .action(async (event, options, send) => {
-      const { again, sameHeaders, file, url, secret, count, encoding, badSignature, json, wait, ...where } =
-        options;
-      if (again !== undefined && (event !== undefined || file !== undefined || url !== undefined)) {
-        throw new CommandError('--again sends a delivery of a stack: leave out the event, --file and --url');
-      }
-      if (sameHeaders && (again === undefined || badSignature)) {
-        throw new CommandError('--same-headers is for --again, without --bad-signature');
-      }
-      if (file !== undefined && event !== undefined) {
-        throw new CommandError('Either an event or --file, not both');
-      }
-      const namesStack = where.stage !== undefined || where.outputs !== undefined;
-      if (url !== undefined && namesStack) throw new CommandError('Either --url or a stack, not both');
-      if (url !== undefined && wait !== undefined) {
-        throw new CommandError(
-          '--wait reads the logs of a stack: name it by --stage or --outputs, not --url',
-        );
-      }
+      refuseCombinations(event, options);
+      const { again, file } = options;
       const given = again === undefined && file !== STANDARD_INPUT ? bodyOf(file, event) : undefined;
-      const needsStack = namesStack || again !== undefined || wait !== undefined;
-      const isOfStack = needsStack || existsSync(OUTPUTS_FILE);
-      await runOperation(
-        { ...where, url: url ?? (isOfStack ? undefined : DEFAULT_URL) },
-        async (operation) => {
-          const { stack, printLine, signal, onPosted } = operation;
-          const source =
-            again === undefined
-              ? { bodyAt: given ?? (await standardInput(operation)), event }
-              : await deliveryOf(operation, again, { sameHeaders, json });
-          if (source === undefined) return false;
-          const key = await keyOf(operation, send.getOptionValueSource('secret') === 'default', secret);
-          const signing = { secret: badSignature ? `${key} but wrong` : key, encoding };
-          const since = new Date();
-          const answers: Answer[] = [];
-          for (let index = 0; index < count && !signal.aborted; index += 1) {
-            const post = { url: stack.webhookUrl, body: source.bodyAt(index), signal };
-            const { status, body, requestId } = await (source.request
-              ? postRecorded(source.request, post)
-              : postSigned({ ...post, ...signing }));
-            if (requestId !== undefined) onPosted?.(requestId);
-            const answer = { status, body: parsedAnswer(body) };
-            if (!json) printLine(answerText(answer));
-            else if (wait === undefined) printLine(JSON.stringify(answer));
-            answers.push(answer);
-          }
-          const areExpected = answers.every(({ status }) => status === (badSignature ? 401 : 200));
-          if (wait === undefined || signal.aborted) return areExpected;
-          const kind = source.event;
-          const functions = kind !== undefined && isEventName(kind) ? ['receiver' as const, kind] : undefined;
-          const awaiting = { seconds: wait === true ? DEFAULT_WAIT : wait, since, functions, json };
-          return (await awaitAnswers(operation, answers, awaiting)) && areExpected;
-        },
-      );
+      const isDefaultSecret = send.getOptionValueSource('secret') === 'default';
+      await runOperation(whereOf(options), async (operation) => {
+        const source =
+          again === undefined
+            ? { bodyAt: given ?? (await standardInput(operation)), event }
+            : await deliveryOf(operation, again, options);
+        if (source === undefined) return false;
+        const key = await keyOf(operation, isDefaultSecret, options.secret);
+        return sendAll(operation, source, { ...options, secret: key });
+      });
     });
 
 export const command = sendCommand(runOperation);
+
+interface SendOptions {
+  readonly file?: string | undefined;
+  readonly again?: string | undefined;
+  readonly sameHeaders?: true | undefined;
+  readonly url?: string | undefined;
+  readonly stage?: string | undefined;
+  readonly outputs?: string | undefined;
+  readonly secret: string;
+  readonly count: number;
+  readonly encoding: 'hex' | 'base64';
+  readonly badSignature?: true | undefined;
+  /** Seconds. */
+  readonly wait?: number | true | undefined;
+  readonly json?: true | undefined;
+}
+
+/** @throws CommandError if options exclude each other */
+function refuseCombinations(
+  event: string | undefined,
+  { again, file, url, sameHeaders, badSignature, wait, ...where }: SendOptions,
+): void {
+  const hasSource = event !== undefined || file !== undefined || url !== undefined;
+  const namesStack = where.stage !== undefined || where.outputs !== undefined;
+  const refusals: readonly (readonly [isWrong: boolean | undefined, why: string])[] = [
+    [
+      again !== undefined && hasSource,
+      '--again sends a delivery of a stack: leave out the event, --file and --url',
+    ],
+    [
+      sameHeaders && (again === undefined || badSignature),
+      '--same-headers is for --again, without --bad-signature',
+    ],
+    [file !== undefined && event !== undefined, 'Either an event or --file, not both'],
+    [url !== undefined && namesStack, 'Either --url or a stack, not both'],
+    [
+      url !== undefined && wait !== undefined,
+      '--wait reads the logs of a stack: name it by --stage or --outputs, not --url',
+    ],
+  ];
+  const [, why] = refusals.find(([isWrong]) => isWrong) ?? [];
+  if (why !== undefined) throw new CommandError(why);
+}
+
+/** The stack to send to. Without one, the default address of the webhook. */
+function whereOf({ stage, outputs, url, again, wait }: SendOptions) {
+  const isOfStack = [stage, outputs, again, wait].some((option) => option !== undefined);
+  const fallback = isOfStack || existsSync(OUTPUTS_FILE) ? undefined : DEFAULT_URL;
+  return { stage, outputs, url: url ?? fallback };
+}
+
+/** @returns whether all answers were as expected and, with `wait`, all deliveries were processed in time */
+async function sendAll(
+  operation: Operation,
+  sendable: Sendable,
+  { secret, encoding, badSignature, count, json, wait }: SendOptions,
+): Promise<boolean> {
+  const { printLine, signal } = operation;
+  const { event } = sendable;
+  const signing = { secret: badSignature ? `${secret} but wrong` : secret, encoding };
+  const since = new Date();
+  const answers: SentAnswer[] = [];
+  for (let index = 0; index < count && !signal.aborted; index += 1) {
+    const answer = await postOne(operation, sendable, index, signing);
+    if (!json) printLine(answerText(answer));
+    else if (wait === undefined) printLine(JSON.stringify(answer));
+    answers.push(answer);
+  }
+  const areExpected = answers.every(({ status }) => status === (badSignature ? 401 : 200));
+  if (wait === undefined || signal.aborted) return areExpected;
+  const functions = event !== undefined && isEventName(event) ? ['receiver' as const, event] : undefined;
+  const awaiting = { seconds: wait === true ? DEFAULT_WAIT : wait, since, functions, json };
+  return (await awaitAnswers(operation, answers, awaiting)) && areExpected;
+}
+
+async function postOne(
+  { stack, signal, onPosted }: Operation,
+  { bodyAt, request }: Sendable,
+  index: number,
+  signing: Pick<SendOptions, 'secret' | 'encoding'>,
+): Promise<SentAnswer> {
+  const post = { url: stack.webhookUrl, body: bodyAt(index), signal };
+  const { status, body, requestId } = await (request
+    ? postRecorded(request, post)
+    : postSigned({ ...post, ...signing }));
+  if (requestId !== undefined) onPosted?.(requestId);
+  return { status, body };
+}
 
 interface Sendable {
   /** @param index of the delivery, from 0 */
   readonly bodyAt: (index: number) => Uint8Array;
   readonly event?: string | undefined;
   /** Sent with its own headers. @default signed */
-  readonly request?: RecordedRequest | undefined;
+  readonly request?: RepeatableRequest | undefined;
 }
 
 /** The bytes of a file, or a sample that is newer for each delivery. @throws CommandError */
@@ -182,7 +221,7 @@ async function standardInput({ input }: Operation): Promise<Sendable['bodyAt']> 
 async function deliveryOf(
   operation: Operation,
   id: string,
-  { sameHeaders, json }: { readonly sameHeaders: true | undefined; readonly json: true | undefined },
+  { sameHeaders, json }: SendOptions,
 ): Promise<Sendable | undefined> {
   const { stack, signal, printLine, width, recorded = sameHeaders && recordedByConsole } = operation;
   if (sameHeaders && !stack.local) {
@@ -242,7 +281,7 @@ async function keyOf({ stack }: Operation, isDefault: boolean, secret: string): 
   return currentSecret(stack);
 }
 
-interface Answer {
+interface SentAnswer {
   readonly status: number;
   readonly body: unknown;
 }
@@ -250,7 +289,7 @@ interface Answer {
 /** @returns false if a delivery is not processed in time */
 async function awaitAnswers(
   operation: Operation,
-  answers: readonly Answer[],
+  answers: readonly SentAnswer[],
   {
     json,
     ...options

@@ -1,7 +1,7 @@
 import { Option } from '@commander-js/extra-typings';
 import { stageOverrides, synthesise } from '../../../local/template/synthesise.ts';
 import { Workspace } from '../../stage/local-folder.ts';
-import type { Step } from '../terminal/block.ts';
+import type { ProgressStep } from '../terminal/block.ts';
 import { npmScript } from '../terminal/command.ts';
 import { anySeed, gatewayOption, seedOption, wholeNumber } from '../terminal/options.ts';
 import { Progress } from '../terminal/progress.ts';
@@ -55,7 +55,7 @@ interface Asked {
   readonly outage?: number | undefined;
 }
 
-interface Outcome {
+interface SoakOutcome {
   readonly report: object;
   readonly differences: number;
   readonly shown?: readonly string[];
@@ -63,8 +63,8 @@ interface Outcome {
 
 async function carryOut(
   { deliveries, seed = anySeed(), kills, outage }: Asked,
-  run: { readonly assembly: string; readonly onProgress: (step: Step) => void },
-): Promise<Outcome> {
+  run: { readonly assembly: string; readonly onProgress: (step: ProgressStep) => void },
+): Promise<SoakOutcome> {
   const { soak, surviveKills, surviveOutage, VISIBILITY_SECONDS } = await import(
     '../../../test/soak/soak.ts'
   );

@@ -138,10 +138,11 @@ async function start(settings: Settings): Promise<void> {
     adjustAssembly(folder, { retryFast, inspected: services });
   };
   // These modules are loaded while another process synthesises the stack.
-  const [{ startLocalStack }, { LocalFeed }, { startLocalConsole }] = await Promise.all([
+  const [{ startLocalStack }, { LocalFeed }, { startLocalConsole }, { pageCommands }] = await Promise.all([
     import('../../../local/local-stack.ts'),
     import('../../stage/history/local-feed.ts'),
     import('../../console/local-console.ts'),
+    import('./page-commands.ts'),
     synthesiseTo(workspace.assembly),
   ]);
   const history = keep ? join(KEPT_FOLDER, 'history.db') : undefined;
@@ -174,7 +175,9 @@ async function start(settings: Settings): Promise<void> {
     feed?.attach(stack);
     await using page =
       feed &&
-      (await withPortErrors(ports, () => startLocalConsole(feed, { stack, secret, port: consolePort })));
+      (await withPortErrors(ports, () =>
+        startLocalConsole(feed, { stack, secret, port: consolePort, commands: pageCommands }),
+      ));
     consoleUrl = page?.url;
     const isSecond = await workspace.publish({
       ...describeStack(stack),

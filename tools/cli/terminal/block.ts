@@ -14,7 +14,7 @@ export type Block =
       readonly rows: readonly (readonly string[])[];
     };
 
-export interface Step {
+export interface ProgressStep {
   /** Verb phrase, such as `Posting` or `Waiting for quiet`. */
   readonly doing: string;
   readonly done: number;

@@ -3,6 +3,9 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CommandError } from './command-error.ts';
 
+/** Stands for standard input instead of a file. */
+export const STANDARD_INPUT = '-';
+
 const REASONS: Readonly<Record<string, (file: string) => string>> = {
   ENOENT: (file) => `No file ${file}`,
   EISDIR: (file) => `${file} is a folder, not a file`,
@@ -30,7 +33,7 @@ export function readJson(file: string): unknown {
 }
 
 /** Where lines of an export go: standard output, or a file that must not exist yet. */
-export class Destination implements AsyncDisposable {
+export class ExportDestination implements AsyncDisposable {
   readonly #path: string | undefined;
   #file: FileHandle | undefined;
   /** Several sources write lines at the same time. They are written one after the other. */

@@ -1,5 +1,5 @@
 import { createLogUpdate } from 'log-update';
-import type { Step } from './block.ts';
+import type { ProgressStep } from './block.ts';
 import { duration } from './text.ts';
 
 /** Milliseconds between two lines, if the output is not a terminal. */
@@ -13,7 +13,7 @@ const SHORTEST_ESTIMATE = 1_000;
 
 export interface ProgressDisplay {
   /** May be called at any rate. */
-  show(step: Step): void;
+  show(step: ProgressStep): void;
   end(): void;
 }
 
@@ -30,7 +30,7 @@ export class Progress implements ProgressDisplay {
     this.#update = createLogUpdate(stream);
   }
 
-  show(step: Step): void {
+  show(step: ProgressStep): void {
     const now = performance.now();
     const isNew = step.doing !== this.#doing;
     if (isNew) {
@@ -57,18 +57,22 @@ const WORTH_SHOWING = 1_000;
 
 /** Progress that is hidden for work of less than a second. */
 export function lateProgress(): ProgressDisplay {
-  const begun = performance.now();
   const progress = new Progress();
+  let begun: number | undefined;
   return {
     show(step) {
+      begun ??= performance.now();
       if (performance.now() - begun > WORTH_SHOWING) progress.show(step);
     },
-    end: () => progress.end(),
+    end() {
+      begun = undefined;
+      progress.end();
+    },
   };
 }
 
 /** @param elapsed milliseconds since the work began */
-export function describe({ doing, done, total, unit, note }: Step, elapsed: number): string {
+export function describe({ doing, done, total, unit, note }: ProgressStep, elapsed: number): string {
   const share = total === 0 ? 1 : Math.min(1, done / total);
   const left = share === 0 ? 0 : (elapsed / share) * (1 - share);
   const isKnown = share >= ESTIMATED_FROM && left >= SHORTEST_ESTIMATE;

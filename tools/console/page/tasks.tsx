@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Block, Step } from '../../cli/terminal/block.ts';
+import type { Block, ProgressStep } from '../../cli/terminal/block.ts';
 import type { Task } from '../api.ts';
 import { api, errorText } from './api.ts';
 import { shownTask, tasksAreOpen } from './run-command.tsx';
@@ -187,7 +187,7 @@ function Interrupt({ id }: { id: string }) {
 }
 
 /** The bar is indeterminate until the task reports progress. */
-function Progress({ step }: { step: Step | undefined }) {
+function Progress({ step }: { step: ProgressStep | undefined }) {
   if (step === undefined) return <progress aria-label="Running" />;
   const { doing, done, total, unit, note } = step;
   const count = `${done.toLocaleString('en')} of ${total.toLocaleString('en')}${unit ? ` ${unit}` : ''}`;

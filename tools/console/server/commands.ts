@@ -1,18 +1,14 @@
 import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import * as z from 'zod/mini';
 import type { InspectedMessage } from '../../../local/observation.ts';
-import { dlqCommand } from '../../cli/commands/dlq.ts';
-import { pauseCommand } from '../../cli/commands/pause.ts';
-import { replayCommand } from '../../cli/commands/replay.ts';
-import { resumeCommand } from '../../cli/commands/resume.ts';
-import { STANDARD_INPUT, sendCommand } from '../../cli/commands/send.ts';
 import { inOneLine } from '../../cli/terminal/command.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
+import { STANDARD_INPUT } from '../../cli/terminal/files.ts';
 import { printable, shellWord } from '../../cli/terminal/text.ts';
 import type { RunOperation } from '../../stage/operation.ts';
 import { eventOf, waitingQueue } from '../../stage/queues/queue.ts';
 import type { TaskRequest } from '../api.ts';
-import type { ConsoleContext } from './context.ts';
+import type { ConsoleContext, PageCommands } from './context.ts';
 import { badRequest, Problem } from './problem.ts';
 
 export const taskRequestSchema = z.strictObject({
@@ -40,7 +36,7 @@ export interface RunnableCommand {
 
 type Task = Parameters<RunOperation>[1];
 
-type CommandContext = Pick<ConsoleContext, 'source' | 'local' | 'queueLocks'>;
+type CommandContext = Pick<ConsoleContext, 'source' | 'local' | 'queueLocks' | 'commands'>;
 
 interface Parsed {
   readonly args: readonly unknown[];
@@ -49,7 +45,6 @@ interface Parsed {
 }
 
 interface AllowedCommand {
-  readonly build: (runOperation: RunOperation) => CommandUnknownOpts;
   readonly subcommand?: string;
   /** Allowed options. All others are rejected: they name another stack, read files, or need a terminal. */
   readonly options: readonly string[];
@@ -62,9 +57,8 @@ interface AllowedCommand {
   readonly around?: (parsed: Parsed, context: CommandContext, task: Task) => Task;
 }
 
-const COMMANDS: Readonly<Record<string, AllowedCommand>> = {
+const COMMANDS: Readonly<Record<keyof PageCommands, AllowedCommand>> = {
   send: {
-    build: sendCommand,
     options: ['--again', '--same-headers', '--file'],
     subject({ options: { file }, input }, { local }) {
       if (file !== undefined && local === undefined) {
@@ -82,16 +76,14 @@ const COMMANDS: Readonly<Record<string, AllowedCommand>> = {
     },
   },
   dlq: {
-    build: dlqCommand,
     subcommand: 'redrive',
     options: ['--id', '--rate'],
     subject: ({ args: [queue] }, { source }) => waitingQueue(source.stage, String(queue)).title,
     around: redriven,
   },
-  pause: { build: pauseCommand, options: ['--reason'], subject: eventSource },
-  resume: { build: resumeCommand, options: [], subject: eventSource },
+  pause: { options: ['--reason'], subject: eventSource },
+  resume: { options: [], subject: eventSource },
   replay: {
-    build: replayCommand,
     options: [
       '--since',
       '--until',
@@ -136,12 +128,12 @@ export async function parseCommand(
   if (length > LONGEST_COMMAND) {
     throw badRequest(`The command is too long: ${length} of ${LONGEST_COMMAND} characters. Name fewer ids`);
   }
-  const allowed = Object.hasOwn(COMMANDS, script) ? COMMANDS[script] : undefined;
-  if (allowed === undefined) throw notAllowed();
+  if (!isAllowed(script)) throw notAllowed();
+  const allowed = COMMANDS[script];
   let task: Task | undefined;
   let parsed: Parsed = { args: [], options: {}, input };
   let subject: string | undefined;
-  const command = allowed.build(async (_where, given) => {
+  const command = context.commands[script](async (_where, given) => {
     task = given;
   });
   const silent = () => {};
@@ -169,6 +161,8 @@ export async function parseCommand(
     run: withConsole(allowed.around?.(parsed, context, task) ?? task, parsed, context),
   };
 }
+
+const isAllowed = (script: string): script is keyof PageCommands => Object.hasOwn(COMMANDS, script);
 
 const notAllowed = () => badRequest(`The console does not run this command. It runs: ${ALLOWED.join(', ')}`);
 

@@ -1,3 +1,4 @@
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { en } from 'zod/locales';
@@ -5,6 +6,7 @@ import * as z from 'zod/mini';
 import { GATEWAY_BODY_MEGABYTES } from '../../../lambda/limits.ts';
 import { readBody } from '../../../local/gateway/http-message.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
+import type { RunOperation } from '../../stage/operation.ts';
 import type { Notice, Task } from '../api.ts';
 import type { Source } from '../source.ts';
 import { badRequest, Problem } from './problem.ts';
@@ -16,6 +18,11 @@ export interface LocalParts {
   /** Signs deliveries. */
   readonly secret: string;
 }
+
+/** Commands that the page may run. The caller gives them, because commands import the console. */
+export type PageCommands = Readonly<
+  Record<'send' | 'dlq' | 'pause' | 'resume' | 'replay', (runOperation: RunOperation) => CommandUnknownOpts>
+>;
 
 /** Maximum number of finished tasks stored. One action of the page may start 100. */
 export const MAX_TASKS = 150;
@@ -30,6 +37,7 @@ export interface ConsoleContext {
   /** Undefined for a deployed stage. */
   readonly local: LocalParts | undefined;
   readonly queueLocks: QueueLocks;
+  readonly commands: PageCommands;
   /** Sends tasks and notices to every open page. */
   readonly news: News;
   /** Reports a bug of the console itself. */

@@ -2,6 +2,7 @@ import { type EventName, isEventName } from '../../../lambda/events/catalogue.ts
 import type { InspectedMessage } from '../../../local/observation.ts';
 import { refusalOf } from '../../stage/operation.ts';
 import { copyKey, foldCopies } from '../../stage/queues/copies.ts';
+import { sourceQueueUrl, type WaitingQueue, waitingQueues } from '../../stage/queues/queue.ts';
 import {
   failureNote,
   noted,
@@ -10,8 +11,7 @@ import {
   reasonOf,
   UnreadablePayloadError,
   walk,
-} from '../../stage/queues/messages.ts';
-import { sourceQueueUrl, type WaitingQueue, waitingQueues } from '../../stage/queues/queue.ts';
+} from '../../stage/queues/received-message.ts';
 import type { Stage } from '../../stage/stage.ts';
 import type { DeadLetterGroup, DeadLetters, QueueMessage, QueueMessages } from '../api.ts';
 import type { ConsoleContext } from './context.ts';

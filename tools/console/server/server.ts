@@ -9,7 +9,14 @@ import { listen } from '../../../local/listen.ts';
 import type { EventInfo, StackInfo, TableRows } from '../api.ts';
 import type { Source } from '../source.ts';
 import { itemOf, pageOf, tablesOf } from '../tables.ts';
-import { type ConsoleContext, type ConsoleEnv, type LocalParts, News, readQuery } from './context.ts';
+import {
+  type ConsoleContext,
+  type ConsoleEnv,
+  type LocalParts,
+  News,
+  type PageCommands,
+  readQuery,
+} from './context.ts';
 import { deliveryRoutes } from './deliveries.ts';
 import { faultRoutes } from './faults.ts';
 import { pageRoutes } from './page.ts';
@@ -33,6 +40,7 @@ export interface ConsoleOptions {
   readonly readOnly: boolean;
   /** The stack, if it runs in this process. Undefined for a stage. */
   readonly local: LocalParts | undefined;
+  readonly commands: PageCommands;
 }
 
 export interface Console {
@@ -48,7 +56,7 @@ export interface Console {
 
 /** Serves the console on this computer only. @throws if the port is in use (EADDRINUSE) */
 export async function startConsole(options: ConsoleOptions): Promise<Console> {
-  const { source, token, readOnly, local } = options;
+  const { source, token, readOnly, local, commands } = options;
   const closing = new AbortController();
   const context: ConsoleContext = {
     source,
@@ -56,6 +64,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
     local,
     news: new News(),
     queueLocks: new QueueLocks(),
+    commands,
     report: (error) => console.error('The console:', error instanceof Error ? error.stack : String(error)),
     closing: closing.signal,
   };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { stripVTControlCharacters } from 'node:util';
 import { Hono } from 'hono';
-import type { Step } from '../../cli/terminal/block.ts';
+import type { ProgressStep } from '../../cli/terminal/block.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import { blockLines } from '../../cli/terminal/layout.ts';
 import { printable } from '../../cli/terminal/text.ts';
@@ -167,7 +167,7 @@ class TaskRecord {
     });
   }
 
-  progress(step: Step | undefined): void {
+  progress(step: ProgressStep | undefined): void {
     this.change({ progress: step && clean(step) });
   }
 

@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SettledOutcome } from '../../../lambda/archive/record.ts';
 import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
 import { FIRST_RETRY_SECONDS, RETRY_JITTER } from '../../../lambda/limits.ts';
-import { Progress } from '../../cli/terminal/progress.ts';
-import { listArchive, readArchive } from '../../stage/archive/reader.ts';
+import { listArchive, readArchive } from '../../stage/archive/read-archive.ts';
 import { bufferSeconds } from '../../stage/archive/retention.ts';
 import type { Operation } from '../../stage/operation.ts';
 import { forPeople } from '../../stage/operation.ts';
@@ -68,7 +67,7 @@ export class EffectReader {
    * @param patience milliseconds without a new record. @default a minute, and in AWS the archive's buffering time
    */
   async read({ plan, measurements, begin }: Run, patience?: number): Promise<Effect> {
-    const { stack, signal, progress = new Progress() } = this.#operation;
+    const { stack, signal, progress } = this.#operation;
     const accepted = measurements.accepted.size;
     const numberOf = numberReader(this.#plan.run);
     const latency = new LatencyHistogram();

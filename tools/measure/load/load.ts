@@ -1,7 +1,6 @@
 import { access, constants, writeFile } from 'node:fs/promises';
 import { dirname, extname } from 'node:path';
 import { CommandError } from '../../cli/terminal/command-error.ts';
-import { Progress } from '../../cli/terminal/progress.ts';
 import { confirm, requireTerminal } from '../../cli/terminal/terminal.ts';
 import type { Operation } from '../../stage/operation.ts';
 import { isThisMachine, type Stage } from '../../stage/stage.ts';
@@ -36,11 +35,10 @@ export type LoadOperation = Omit<Operation, 'stack'> & { readonly stack: Stage |
  * @throws CommandError if the options are not possible; nothing was sent then
  */
 export async function load(operation: LoadOperation, options: LoadOptions): Promise<boolean> {
-  const { signal, printLine, width, stack } = operation;
+  const { signal, printLine, width, progress, stack } = operation;
   const { plan, url, picture } = options;
   if (picture !== undefined) await requireWritable(picture);
   if (!(await agreed(operation, options))) return options.dryRun;
-  const progress = operation.progress ?? new Progress();
   const reader = await openReader(operation, plan);
   const run = await runLoad({ plan, url, secret: options.secret, signal, progress, warn: console.error });
   const effect = await effectOf(reader, run, stack);

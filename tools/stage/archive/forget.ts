@@ -2,14 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { DeleteObjectCommand, DeleteObjectsCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
-import { lateProgress } from '../../cli/terminal/progress.ts';
 import { counted } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
-import { type Person, PersonalData } from './personal-data.ts';
-import { countFailedObjects, describeDamage, listObjects, readArchive } from './reader.ts';
+import { type FoundInObject, type Person, PersonalData } from './personal-data.ts';
+import { countFailedObjects, describeDamage, listObjects, readArchive } from './read-archive.ts';
 import { lateness } from './retention.ts';
-import { rewriteObject } from './rewrite.ts';
+import { rewriteObject } from './rewrite-object.ts';
 
 /** Maximum number of keys per call. Source: S3 API reference, `DeleteObjects`. */
 const MAX_DELETED = 1_000;
@@ -18,15 +17,11 @@ const MAX_DELETED = 1_000;
 const QUERIES_PREFIX = 'queries/';
 
 interface ForgetOptions {
-  /** Prints the plan and changes nothing. */
   readonly dryRun: boolean;
-  /** Asks for consent before anything is changed. */
   readonly agreed: (question: string) => Promise<boolean>;
 }
 
-type Found = Awaited<ReturnType<PersonalData['in']>>;
-
-interface Done {
+interface ForgetCounts {
   records: number;
   /** Records of other people whose payload was past its retention. */
   expired: number;
@@ -46,69 +41,23 @@ export async function forget(
   persons: readonly Person[],
   { dryRun, agreed }: ForgetOptions,
 ): Promise<boolean> {
-  const { stack, signal, progress = lateProgress(), printLine } = operation;
+  const { stack, signal, printLine } = operation;
   const data = await PersonalData.of(stack, persons);
-  const found: Found[] = [];
-  const reading = readArchive(stack, { events: 'every', signal, progress, doing: 'Searching' });
-  for await (const object of reading) {
-    const inObject = await data.in(object);
-    const isToRewrite = inObject.records > 0 || inObject.isOverdue;
-    if (isToRewrite && object.damage === undefined) found.push(inObject);
-  }
-  const { damaged, total, objects } = reading;
-  if (signal.aborted) {
-    printLine(`Interrupted after ${objects} of ${counted(total, 'object')}. Nothing was changed.`);
-    return false;
-  }
-  let queryResults = 0;
-  for await (const _ of listObjects(stack, QUERIES_PREFIX)) queryResults += 1;
-  const failedObjects = await countFailedObjects(stack, { events: 'every' });
-  const isWhole = damaged.length === 0 && failedObjects === 0;
-
-  const named = found.filter(({ records }) => records > 0);
-  const records = named.reduce((sum, { records }) => sum + records, 0);
-  const expired = found.reduce((sum, { expired }) => sum + expired, 0);
-  const payloads = new Set(named.flatMap(({ payloadKeys }) => [...payloadKeys])).size;
-  printLine(`Searched ${counted(total, 'object')} of the archive of ${stack.title}.`);
-  printLine(
-    records === 0
-      ? 'No record has the given ids.'
-      : `To remove: the payloads of ${counted(records, 'record')} in ${counted(named.length, 'object')}`,
-  );
-  if (data.asText > 0)
-    printLine(`  ${data.asText} of them are not usable events, but have the id in their text`);
-  if (data.days === undefined) {
-    printLine(
-      'How long it keeps payloads is unknown: expired payloads stay in the objects that are rewritten.',
-    );
-  } else if (expired > 0) {
-    printLine(`To remove, too: ${counted(expired, 'payload')} of others, older than ${data.days} days`);
-  }
-  if (payloads > 0) printLine(`To delete: ${counted(payloads, 'object')} of the payload bucket`);
-  if (queryResults > 0) {
-    printLine(`To delete: ${counted(queryResults, 'object')} with results of queries, about any person`);
-  }
-  for (const line of describeDamage(damaged)) printLine(line);
-  if (failedObjects > 0) {
-    printLine(
-      `Not searched: ${counted(failedObjects, 'object')} under failed=, which Firehose could not deliver.`,
-    );
-  }
-  const isNothing = found.length + queryResults === 0;
-  if (dryRun) {
+  const search = await searchArchive(operation, data);
+  if (search === undefined) return false;
+  for (const line of describeSearch(stack, data, search)) printLine(line);
+  const { found, isWhole } = search;
+  const isNothing = found.length + search.queryResults === 0;
+  if (dryRun || (!isNothing && !(await agreed('Remove this permanently?')))) {
     printLine('Nothing was changed.');
-    return isWhole;
-  }
-  if (!isNothing && !(await agreed('Remove this permanently?'))) {
-    printLine('Nothing was changed.');
-    return false;
+    return dryRun && isWhole;
   }
 
-  const done: Done = { records: 0, expired: 0, objects: 0, payloads: 0, queryResults: 0 };
+  const done: ForgetCounts = { records: 0, expired: 0, objects: 0, payloads: 0, queryResults: 0 };
   await takeOut(operation, data, found, done);
   if (!signal.aborted) done.queryResults = await deleteQueryResults(stack);
-  const isDone = isWhole && !signal.aborted;
-  const note = await writeNote(stack, persons, { ...done, complete: isDone });
+  const complete = isWhole && !signal.aborted;
+  const note = await writeNote(stack, persons, { ...done, complete });
   if (signal.aborted) {
     printLine(`Interrupted after ${done.objects} of ${counted(found.length, 'object')}. Noted: ${note}.`);
     printLine('What was removed stays removed. Repeat the command to continue.');
@@ -118,7 +67,62 @@ export async function forget(
     printLine(`Done: removed the payload of ${counted(done.records + done.expired, 'record')}.`);
   printLine(`Noted, without the ids: ${note} in the bucket of the archive.`);
   for (const line of await whatIsLeft(stack)) printLine(line);
-  return isDone;
+  return complete;
+}
+
+/** Finds the objects to rewrite, and what else there is to delete. @returns undefined if Ctrl-C ended it */
+async function searchArchive({ stack, signal, progress, printLine }: Operation, data: PersonalData) {
+  const found: FoundInObject[] = [];
+  const reading = readArchive(stack, { events: 'every', signal, progress, doing: 'Searching' });
+  for await (const object of reading) {
+    const inObject = await data.in(object);
+    const isToRewrite = inObject.records > 0 || inObject.isOverdue;
+    if (isToRewrite && object.damage === undefined) found.push(inObject);
+  }
+  const { damaged, total, objects } = reading;
+  if (signal.aborted) {
+    printLine(`Interrupted after ${objects} of ${counted(total, 'object')}. Nothing was changed.`);
+    return undefined;
+  }
+  let queryResults = 0;
+  for await (const _ of listObjects(stack, QUERIES_PREFIX)) queryResults += 1;
+  const failedObjects = await countFailedObjects(stack, { events: 'every' });
+  const isWhole = damaged.length === 0 && failedObjects === 0;
+  return { found, damaged, total, queryResults, failedObjects, isWhole };
+}
+
+function describeSearch(
+  { title }: Stage,
+  { asText, days }: PersonalData,
+  {
+    found,
+    damaged,
+    total,
+    queryResults,
+    failedObjects,
+  }: NonNullable<Awaited<ReturnType<typeof searchArchive>>>,
+): string[] {
+  const named = found.filter(({ records }) => records > 0);
+  const records = named.reduce((sum, { records }) => sum + records, 0);
+  const expired = found.reduce((sum, { expired }) => sum + expired, 0);
+  const payloads = new Set(named.flatMap(({ payloadKeys }) => [...payloadKeys])).size;
+  const lines: (string | false)[] = [
+    `Searched ${counted(total, 'object')} of the archive of ${title}.`,
+    records === 0
+      ? 'No record has the given ids.'
+      : `To remove: the payloads of ${counted(records, 'record')} in ${counted(named.length, 'object')}`,
+    asText > 0 && `  ${asText} of them are not usable events, but have the id in their text`,
+    days === undefined &&
+      'How long it keeps payloads is unknown: expired payloads stay in the objects that are rewritten.',
+    expired > 0 && `To remove, too: ${counted(expired, 'payload')} of others, older than ${days} days`,
+    payloads > 0 && `To delete: ${counted(payloads, 'object')} of the payload bucket`,
+    queryResults > 0 &&
+      `To delete: ${counted(queryResults, 'object')} with results of queries, about any person`,
+    ...describeDamage(damaged),
+    failedObjects > 0 &&
+      `Not searched: ${counted(failedObjects, 'object')} under failed=, which Firehose could not deliver.`,
+  ];
+  return lines.filter((line) => line !== false);
 }
 
 /** Data that `forget` does not reach. */
@@ -135,10 +139,10 @@ async function whatIsLeft(stack: Stage): Promise<string[]> {
  * Works object by object. Payloads in the payload bucket go first: without its record, a payload could not be found.
  */
 async function takeOut(
-  { stack, signal, progress = lateProgress() }: Operation,
+  { stack, signal, progress }: Operation,
   data: PersonalData,
-  found: readonly Found[],
-  done: Done,
+  found: readonly FoundInObject[],
+  done: ForgetCounts,
 ): Promise<void> {
   const forgottenAt = new Date().toISOString();
   const deleted = new Set<string>();
@@ -187,7 +191,7 @@ async function deleteQueryResults(stack: Stage): Promise<number> {
 async function writeNote(
   stack: Stage,
   persons: readonly Person[],
-  done: Done & { readonly complete: boolean },
+  done: ForgetCounts & { readonly complete: boolean },
 ): Promise<string> {
   const at = new Date().toISOString();
   const key = `forgotten/${at}-${randomUUID().slice(0, 8)}.json`;

@@ -1,9 +1,10 @@
 import * as z from 'zod/mini';
 import { recordSchema } from '../../../lambda/archive/record-schema.ts';
 import { parsePayloadText } from '../../../lambda/events/envelope.ts';
-import { storedPayload } from '../queues/messages.ts';
+import { isObject, jsonOf } from '../history/json.ts';
+import { storedPayload } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
-import { type ArchiveObject, parseLine } from './object.ts';
+import { type ArchiveObject, parseLine } from './archive-object.ts';
 import { archiveDays } from './retention.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -20,6 +21,8 @@ export interface Person {
   readonly kind: 'user' | 'girl';
   readonly id: string;
 }
+
+export type FoundInObject = Awaited<ReturnType<PersonalData['in']>>;
 
 /** Only the fields that `forget` needs, so that it also works for events that are no longer in the catalogue. */
 const redactableSchema = z.looseObject(
@@ -122,7 +125,6 @@ type Mention = 'field' | 'text';
 /** Notations in which JSON may hide an id: escaped characters, and numbers such as `1.2345678E7`. */
 const OTHER_NOTATION = /\\|"\s*:\s*-?\d+[.eE]/;
 
-/** @returns undefined if the payload names none of these people */
 function mentionIn(payload: string, persons: readonly Person[]): Mention | undefined {
   // A fast check, because parsing is slow and most payloads do not match.
   const possible = persons.filter(({ id }) => payload.includes(id) || OTHER_NOTATION.test(payload));
@@ -155,10 +157,6 @@ function mentionInText(text: string, persons: readonly Person[]): Mention | unde
 const isId = (value: unknown) => typeof value === 'string' || Number.isSafeInteger(value);
 
 function dataOf(payload: string): Record<string, unknown> {
-  try {
-    const { data } = JSON.parse(payload) as { data?: unknown };
-    return typeof data === 'object' && data !== null ? { ...data } : {};
-  } catch {
-    return {};
-  }
+  const event = jsonOf(payload);
+  return isObject(event) && isObject(event.data) ? event.data : {};
 }

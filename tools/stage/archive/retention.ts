@@ -4,7 +4,7 @@ import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts'
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import { duration } from '../../cli/terminal/text.ts';
 import type { Stage } from '../stage.ts';
-import type { RecordFilter } from './filter.ts';
+import type { RecordFilter } from './record-filter.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
-import { type FunctionName, followLogs } from '../logs/follow.ts';
+import { type FunctionName, followLogs } from '../logs/follow-logs.ts';
 import type { Stage } from '../stage.ts';
 import type { Fact } from './facts.ts';
 import { lineFact } from './log-line.ts';

@@ -1,5 +1,5 @@
 import { CommandError } from '../../cli/terminal/command-error.ts';
-import { readPayload } from '../queues/messages.ts';
+import { readPayload } from '../queues/received-message.ts';
 import { waitingMessages } from '../queues/waiting-messages.ts';
 import type { Stage } from '../stage.ts';
 import { bytesAsSent } from './bytes-as-sent.ts';

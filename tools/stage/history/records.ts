@@ -1,7 +1,7 @@
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
-import { ArchiveObject } from '../archive/object.ts';
-import { readArchive } from '../archive/reader.ts';
-import { storedPayload } from '../queues/messages.ts';
+import { ArchiveObject } from '../archive/archive-object.ts';
+import { readArchive } from '../archive/read-archive.ts';
+import { storedPayload } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
 import { bytesAsSent } from './bytes-as-sent.ts';
 import type { RecordFact } from './facts.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import { printable } from '../../cli/terminal/text.ts';
-import { type FunctionName, followLogs } from '../logs/follow.ts';
+import { type FunctionName, followLogs } from '../logs/follow-logs.ts';
 import type { Operation } from '../operation.ts';
 import type { Fact } from './facts.ts';
 import { fold, hasSettled } from './fold.ts';

@@ -1,8 +1,8 @@
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { attribute } from '../../../lambda/queue/message.ts';
 import { counted, messages, printable } from '../../cli/terminal/text.ts';
-import { attributesOf, type ReceivedMessage, wrappedBody } from './messages.ts';
 import type { AnyQueue } from './queue.ts';
+import { attributesOf, type ReceivedMessage, wrappedBody } from './received-message.ts';
 
 /** Attributes of one delivery or of one failure. */
 const MAY_DIFFER = new Set<string>([

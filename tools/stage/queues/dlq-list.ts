@@ -9,9 +9,9 @@ import type { Operation } from '../operation.ts';
 import { refusalOf } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { copyKey } from './copies.ts';
-import { walk } from './messages.ts';
 import { type Pause, pausesOf } from './pause-state.ts';
 import { type AnyQueue, type QueueState, queueState, removedQueues, waitingQueues } from './queue.ts';
+import { walk } from './received-message.ts';
 import { retriesOf } from './retries.ts';
 
 /**
@@ -24,16 +24,16 @@ const LOOKED_AT = 100;
 const RETRIES_SHOWN = 20;
 
 /** A queue that nothing consumes, and when its oldest message was sent. */
-type Waiting = Awaited<ReturnType<typeof look>>;
+type ListedQueue = Awaited<ReturnType<typeof look>>;
 
-type EventQueue = Awaited<ReturnType<typeof lookAtEvent>>;
+type ListedEventQueue = Awaited<ReturnType<typeof lookAtEvent>>;
 
-type Counts = ReturnType<typeof countsOf>;
+type QueueCounts = ReturnType<typeof countsOf>;
 
-type Retry = EventQueue['retries'][number];
+type Retry = ListedEventQueue['retries'][number];
 
 /** Prints the number of messages on each queue, the messages being retried, and the paused events. */
-export async function list(operation: Operation, { json }: { readonly json: boolean }): Promise<void> {
+export async function dlqList(operation: Operation, { json }: { readonly json: boolean }): Promise<void> {
   const { stack, printLine, width } = operation;
   const [queues, removed, eventQueues, pauses] = await Promise.all([
     Promise.all(waitingQueues(stack).map((queue) => look(operation, queue))),
@@ -97,7 +97,7 @@ export async function list(operation: Operation, { json }: { readonly json: bool
   for (const line of lines) printLine(line);
 }
 
-const isEmpty = ({ messages, inFlight, delayed }: Counts) => messages + inFlight + delayed === 0;
+const isEmpty = ({ messages, inFlight, delayed }: QueueCounts) => messages + inFlight + delayed === 0;
 
 /** The result, or why it is unknown: the permission for it may be missing. */
 function orReason<Found>({ local }: Stage, finding: Promise<readonly Found[]>) {
@@ -107,25 +107,27 @@ function orReason<Found>({ local }: Stage, finding: Promise<readonly Found[]>) {
   );
 }
 
-async function look({ stack, signal }: Operation, queue: AnyQueue) {
-  const { name, url } = queue;
-  const counts = countsOf(await queueState(stack.sqs, url));
-  if (counts.messages === 0) return { queue: name, ...counts, events: undefined, oldest: undefined };
+async function look(operation: Operation, queue: AnyQueue) {
+  const counts = countsOf(await queueState(operation.stack.sqs, queue.url));
+  const sample = counts.messages === 0 ? undefined : await sampleOf(operation, queue);
+  return { queue: queue.name, ...counts, events: sample?.events, oldest: sample?.oldest };
+}
+
+async function sampleOf({ stack, signal }: Operation, queue: AnyQueue) {
   const times: number[] = [];
   const keys = new Set<string>();
-  const { limited } = await walk(stack, url, { signal, limit: LOOKED_AT }, async (message) => {
+  const { limited } = await walk(stack, queue.url, { signal, limit: LOOKED_AT }, async (message) => {
     times.push(message.sentAt.getTime());
     keys.add(copyKey(queue, message));
     return 'kept';
   });
-  if (times.length === 0) return { queue: name, ...counts, events: undefined, oldest: undefined };
+  if (times.length === 0) return undefined;
   // If there are more messages than were inspected, an older one and other events may exist.
-  const events = { count: keys.size, atLeast: limited };
   const oldest = { sentAt: new Date(Math.min(...times)), atLeast: limited };
-  return { queue: name, ...counts, events, oldest };
+  return { events: { count: keys.size, atLeast: limited }, oldest };
 }
 
-async function lookAtRemoved(operation: Operation): Promise<Waiting[]> {
+async function lookAtRemoved(operation: Operation): Promise<ListedQueue[]> {
   const looks = (await removedQueues(operation.stack)).map((queue) =>
     look(operation, queue).catch((error: unknown) => {
       // SQS still lists a queue for a minute after it was deleted.
@@ -174,11 +176,14 @@ const COUNTS = [right('WAITING'), right('IN FLIGHT')];
 const WAITING_COLUMNS = [left('QUEUE'), ...COUNTS, right('EVENTS'), right('OLDEST')];
 
 /** Delayed messages count as waiting. SQS delays only messages sent with a delay, and nothing here does that. */
-const countsIn = ({ messages, inFlight, delayed }: Counts) => [count(messages + delayed), count(inFlight)];
+const countsIn = ({ messages, inFlight, delayed }: QueueCounts) => [
+  count(messages + delayed),
+  count(inFlight),
+];
 
 const since = (time: Date) => duration(Date.now() - time.getTime());
 
-function waitingRow({ queue, events, oldest, ...counts }: Waiting): string[] {
+function waitingRow({ queue, events, oldest, ...counts }: ListedQueue): string[] {
   const unseen = isEmpty(counts) ? '–' : 'unknown';
   const atLeast = oldest?.atLeast ? 'at least ' : '';
   return [
@@ -189,7 +194,7 @@ function waitingRow({ queue, events, oldest, ...counts }: Waiting): string[] {
   ];
 }
 
-function stateOf({ messages, delayed, retries, others }: EventQueue, isPaused: boolean): string {
+function stateOf({ messages, delayed, retries, others }: ListedEventQueue, isPaused: boolean): string {
   const waits = messages + delayed > 0 ? ['waiting'] : [];
   return [
     ...(isPaused ? ['paused'] : waits),
@@ -244,8 +249,8 @@ function pauseRow({ event, waiting, since: pausedAt, by = '–', reason, running
 
 function whatNext(
   stack: Stage,
-  queues: readonly Waiting[],
-  busy: readonly EventQueue[],
+  queues: readonly ListedQueue[],
+  busy: readonly ListedEventQueue[],
   [paused]: readonly Pause[],
 ): string[] {
   const stuck = queues.find((queue) => !isEmpty(queue));

@@ -3,16 +3,15 @@ import { duration, messages, printable } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { copyKey, countLine, eventCount, eventsAndCopies, foldCopies, type ListedMessage } from './copies.ts';
+import { type AnyQueue, emptiness, queueState, sourceQueueUrl } from './queue.ts';
 import {
-  attributesOf,
   failureNote,
   noted,
   payloadFields,
   type ReceivedMessage,
   reasonOf,
   walk,
-} from './messages.ts';
-import { type AnyQueue, emptiness, queueState, sourceQueueUrl } from './queue.ts';
+} from './received-message.ts';
 import { MAX_SEARCHED } from './waiting-messages.ts';
 
 /**
@@ -20,7 +19,7 @@ import { MAX_SEARCHED } from './waiting-messages.ts';
  * @param options `limit`: maximum number of messages printed; `payload`: also print the partner's data, which is
  * personal
  */
-export async function show(
+export async function dlqShow(
   operation: Operation,
   queue: AnyQueue,
   { limit, payload, json }: { limit: number; payload: boolean; json: boolean },
@@ -130,44 +129,4 @@ function moment(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const time = Date.parse(text);
   return Number.isNaN(time) ? text : `${text}, ${duration(Date.now() - time)} ago`;
-}
-
-/**
- * Writes every message of a queue as a line of JSON, each copy too, with the partner's data. Removes nothing.
- * @param write called with one line at a time
- * @returns whether every message was written with its payload
- */
-export async function exportMessages(
-  operation: Operation,
-  queue: AnyQueue,
-  write: (line: string) => Promise<void>,
-): Promise<boolean> {
-  const { stack, signal, printLine } = operation;
-  const state = await queueState(stack.sqs, queue.url);
-  let unreadable = 0;
-  const events = new Set<string>();
-  const { seen, limited } = await walk(stack, queue.url, { signal }, async (message) => {
-    events.add(copyKey(queue, message));
-    const payload = await payloadFields(stack, queue, message);
-    if (payload.unreadable !== undefined) unreadable += 1;
-    const { id: messageId, sentAt } = message;
-    const exported = { queue: queue.name, messageId, sentAt, attributes: attributesOf(message), ...payload };
-    await write(`${JSON.stringify(exported)}\n`);
-    return 'kept';
-  });
-  if (signal.aborted) {
-    printLine(
-      `Interrupted after ${messages(seen)}: the export is incomplete. Nothing was removed from ${queue.title}.`,
-    );
-    return false;
-  }
-  if (seen === 0) {
-    printLine(`Nothing to export: ${emptiness(queue, state)}`);
-    return true;
-  }
-  printLine(`Exported ${eventsAndCopies(events.size, seen)} from ${queue.title}. Nothing was removed.`);
-  if (unreadable > 0) printLine(`${messages(unreadable)} without payload. The field "unreadable" says why.`);
-  if (limited || seen < state.visible)
-    printLine(`There may be more: SQS counted ${state.visible} at the start.`);
-  return unreadable === 0;
 }

@@ -1,10 +1,10 @@
-import { GetMetricStatisticsCommand } from '@aws-sdk/client-cloudwatch';
 import { GetQueueAttributesCommand, paginateListQueues, type SQSClient } from '@aws-sdk/client-sqs';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { SMOKE_TEST_QUEUE } from '../../../lambda/receiver/request.ts';
 import { didYouMean } from '../../../lib/did-you-mean.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import { messages } from '../../cli/terminal/text.ts';
+import { recentMaxima } from '../recent-maxima.ts';
 import type { Stage } from '../stage.ts';
 
 /** A queue that nothing consumes: its messages wait for a person. */
@@ -79,30 +79,15 @@ export function emptiness({ title }: AnyQueue, { visible, inFlight, delayed }: Q
   return `${title} is empty`;
 }
 
-/** How far back to look for the age of the oldest message, in milliseconds. SQS metrics are late. */
-const METRIC_WINDOW = 15 * 60 * 1000;
-
 /** When the oldest message of a queue was sent, in epoch milliseconds. Undefined if CloudWatch does not know. */
 export async function oldestMessage(
-  { cloudwatch }: Pick<Stage, 'cloudwatch'>,
+  stage: Pick<Stage, 'cloudwatch'>,
   queueArn: string,
 ): Promise<number | undefined> {
-  const now = Date.now();
-  const { Datapoints = [] } = await cloudwatch.send(
-    new GetMetricStatisticsCommand({
-      Namespace: 'AWS/SQS',
-      MetricName: 'ApproximateAgeOfOldestMessage',
-      Dimensions: [{ Name: 'QueueName', Value: queueArn.split(':').at(-1) }],
-      StartTime: new Date(now - METRIC_WINDOW),
-      EndTime: new Date(now),
-      Period: 60,
-      Statistics: ['Maximum'],
-    }),
-  );
-  const times = Datapoints.map(
-    ({ Timestamp, Maximum = 0 }) => (Timestamp?.getTime() ?? now) - Maximum * 1000,
-  );
-  return times.length === 0 ? undefined : Math.min(...times);
+  const metric = { Namespace: 'AWS/SQS', MetricName: 'ApproximateAgeOfOldestMessage' };
+  const dimension = { Name: 'QueueName', Value: queueArn.split(':').at(-1) ?? '' };
+  const ages = await recentMaxima(stage, metric, dimension);
+  return ages.length === 0 ? undefined : Math.min(...ages.map(({ at, maximum }) => at - maximum * 1000));
 }
 
 /** @returns undefined if the stage has no consumer for the event */
@@ -129,8 +114,18 @@ export function waitingQueues(stage: Stage): WaitingQueue[] {
       title: `the dead-letter queue of ${name}`,
       url: stage.event(name).deadLetterQueueUrl,
     })),
-    { name: 'quarantine', kind: 'quarantine', title: 'the quarantine queue', url: stage.quarantineQueueUrl },
-    { name: 'unrouted', kind: 'unrouted', title: 'the unrouted queue', url: stage.unroutedQueueUrl },
+    {
+      name: 'quarantine',
+      kind: 'quarantine',
+      title: 'the quarantine queue',
+      url: stage.output('QuarantineQueueUrl'),
+    },
+    {
+      name: 'unrouted',
+      kind: 'unrouted',
+      title: 'the unrouted queue',
+      url: stage.output('UnroutedQueueUrl'),
+    },
   ];
 }
 
@@ -175,7 +170,7 @@ export async function removedQueues(stage: Stage): Promise<AnyQueue[]> {
     .filter(([output]) => output.endsWith('QueueUrl') && !output.endsWith('DeadLetterQueueUrl'))
     .map(([, url]) => url);
   const known = new Set([...consumed, ...waitingQueues(stage).map(({ url }) => url)].map(nameOf));
-  const quarantine = nameOf(stage.quarantineQueueUrl);
+  const quarantine = nameOf(stage.output('QuarantineQueueUrl'));
   const prefix = quarantine.slice(0, Math.max(0, quarantine.lastIndexOf('Quarantine')));
   // An empty prefix would list all queues of the account.
   if (prefix === '') {

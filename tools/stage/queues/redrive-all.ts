@@ -9,11 +9,10 @@ import {
   UnsupportedOperation,
 } from '@aws-sdk/client-sqs';
 import { CommandError } from '../../cli/terminal/command-error.ts';
-import { lateProgress, type ProgressDisplay } from '../../cli/terminal/progress.ts';
 import { messages } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
-import { hasMessage } from './messages.ts';
 import { emptiness, eventOf, queueState, type WaitingQueue } from './queue.ts';
+import { hasMessage } from './received-message.ts';
 
 /** A message that cannot succeed is back on the dead-letter queue within this time. */
 const FAILS_AGAIN_WITHIN_SECONDS = 1;
@@ -26,7 +25,7 @@ const FAILS_AGAIN_WITHIN_SECONDS = 1;
  * @throws CommandError if there is nothing to move, or SQS fails
  */
 export async function redriveAll(operation: Operation, queue: WaitingQueue, rate?: number): Promise<boolean> {
-  const { stack, printLine, progress = lateProgress() } = operation;
+  const { stack, printLine, progress } = operation;
   const { sqs } = stack;
   const state = await queueState(sqs, queue.url);
   const before = await latestTask(sqs, state.arn);
@@ -48,7 +47,7 @@ export async function redriveAll(operation: Operation, queue: WaitingQueue, rate
   }
 
   const earlier = isActive(before) ? undefined : before;
-  const task = await follow(operation, progress, state.arn, earlier)
+  const task = await follow(operation, state.arn, earlier)
     .catch((error: Error) => {
       throw new CommandError(
         `Following the redrive failed: ${error.message}. It continues in SQS, and nothing is lost. Repeat the command to follow it`,
@@ -79,8 +78,7 @@ export async function redriveAll(operation: Operation, queue: WaitingQueue, rate
  * @param before the latest task before this one was started
  */
 async function follow(
-  { stack: { sqs, pollMilliseconds }, signal, printLine }: Operation,
-  progress: ProgressDisplay,
+  { stack: { sqs, pollMilliseconds }, signal, progress, printLine }: Operation,
   sourceArn: string,
   before: ListMessageMoveTasksResultEntry | undefined,
 ): Promise<ListMessageMoveTasksResultEntry> {

@@ -2,17 +2,22 @@ import { CopyObjectCommand } from '@aws-sdk/client-s3';
 import { type MessageAttributeValue, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
-import { lateProgress } from '../../cli/terminal/progress.ts';
 import { SHORT_ID_LENGTH } from '../../cli/terminal/terminal.ts';
 import { messages } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
-import { currentSecret, parsedAnswer, postSigned } from '../signed-post.ts';
+import { currentSecret, postSigned } from '../signed-post.ts';
 import type { Stage } from '../stage.ts';
 import { copyKey, countLine } from './copies.ts';
-import { noted, type ReceivedMessage, readPayload, UnreadablePayloadError, walk } from './messages.ts';
 import { emptiness, queueState, sourceQueueUrl, type WaitingQueue } from './queue.ts';
+import {
+  noted,
+  type ReceivedMessage,
+  readPayload,
+  UnreadablePayloadError,
+  walk,
+} from './received-message.ts';
 
-interface Outcome {
+interface RedriveOutcome {
   /** `settled` only if the message is safely stored elsewhere. */
   readonly fate: 'settled' | 'kept';
   readonly redriven: boolean;
@@ -24,8 +29,11 @@ interface Outcome {
   readonly requestId?: string | undefined;
 }
 
+/** With the key of the message's copies. */
+type KeyedOutcome = RedriveOutcome & { readonly key: string };
+
 /** Redrives one message. @returns undefined if this redrive does not apply to it */
-type RedriveOne = (message: ReceivedMessage) => Promise<Outcome | undefined>;
+type RedriveOne = (message: ReceivedMessage) => Promise<RedriveOutcome | undefined>;
 
 /**
  * Redrives messages one by one. Each is sent first, and deleted only when it is safely stored elsewhere. If the process
@@ -40,7 +48,7 @@ export async function redriveEach(
   queue: WaitingQueue,
   ids?: readonly string[],
 ): Promise<boolean> {
-  const { stack, signal, printLine, progress = lateProgress() } = operation;
+  const { stack, signal, progress } = operation;
   const short = ids?.find((id) => id.length < SHORT_ID_LENGTH);
   if (short !== undefined) {
     throw new CommandError(
@@ -50,7 +58,7 @@ export async function redriveEach(
   const redriveOne = await redriverOf(stack, queue);
   const named = ids && (await findNamed(operation, queue, ids));
   const total = named?.count ?? (await queueState(stack.sqs, queue.url)).visible;
-  const outcomes: (Outcome & { readonly key: string })[] = [];
+  const outcomes: KeyedOutcome[] = [];
   const enough = new AbortController();
   const { undeleted } = await walk(
     stack,
@@ -68,7 +76,23 @@ export async function redriveEach(
       return outcome.fate;
     },
   ).finally(() => progress.end());
+  return await reportRedrive(operation, queue, { outcomes, undeleted, named });
+}
 
+/** @returns whether everything requested was done @throws CommandError if there was nothing to redrive */
+async function reportRedrive(
+  { stack, signal, printLine }: Operation,
+  queue: WaitingQueue,
+  {
+    outcomes,
+    undeleted,
+    named,
+  }: {
+    readonly outcomes: readonly KeyedOutcome[];
+    readonly undeleted: readonly string[];
+    readonly named: Awaited<ReturnType<typeof findNamed>> | undefined;
+  },
+): Promise<boolean> {
   for (const [what, done] of Map.groupBy(outcomes, (outcome) => outcome.what))
     printLine(countLine(done, what));
   for (const id of undeleted) {
@@ -80,23 +104,23 @@ export async function redriveEach(
     printLine(`Interrupted. Messages that were not redriven are still on ${queue.title}. Nothing is lost.`);
     return false;
   }
-  const missing = named?.missing ?? [];
-  const notThere = `Not on ${queue.title}: ${missing.join(', ')}. A redriven message gets a new id. If it is in flight, try again in a minute`;
+  const notThere = named?.missing.length
+    ? `Not on ${queue.title}: ${named.missing.join(', ')}. A redriven message gets a new id. If it is in flight, try again in a minute`
+    : undefined;
   if (outcomes.length === 0) {
+    const isEmpty = notThere === undefined || named?.isEmpty;
     throw new CommandError(
-      named?.isEmpty === false && missing.length > 0
-        ? notThere
-        : `Nothing to redrive: ${emptiness(queue, await queueState(stack.sqs, queue.url))}`,
+      isEmpty ? `Nothing to redrive: ${emptiness(queue, await queueState(stack.sqs, queue.url))}` : notThere,
     );
   }
-  if (missing.length > 0) printLine(notThere);
+  if (notThere !== undefined) printLine(notThere);
   const isHopeless = outcomes.some(({ hopeless }) => hopeless);
   const unseen = isHopeless || named === undefined ? 0 : named.count - outcomes.length;
   if (unseen > 0)
     printLine(
       `${messages(unseen)} could not be redriven, because somebody else looks at or moves them. Try again in a minute.`,
     );
-  const isAll = missing.length + undeleted.length + unseen === 0;
+  const isAll = notThere === undefined && undeleted.length + unseen === 0;
   return isAll && outcomes.every(({ redriven }) => redriven);
 }
 
@@ -131,7 +155,7 @@ function redriverOf(stack: Stage, queue: WaitingQueue): RedriveOne | Promise<Red
 }
 
 /** Moves a parked message to the queue of its event if the event has a consumer now. */
-async function route(stack: Stage, message: ReceivedMessage): Promise<Outcome> {
+async function route(stack: Stage, message: ReceivedMessage): Promise<RedriveOutcome> {
   const event = noted(message, 'event') ?? '';
   if (sourceQueueUrl(stack, event) === undefined) return kept(`event kind '${event}' has no consumer`);
   const key = noted(message, 'payloadKey');
@@ -149,7 +173,7 @@ async function route(stack: Stage, message: ReceivedMessage): Promise<Outcome> {
   });
 }
 
-async function sendTo(stack: Stage, event: string, message: ReceivedMessage): Promise<Outcome> {
+async function sendTo(stack: Stage, event: string, message: ReceivedMessage): Promise<RedriveOutcome> {
   await stack.sqs.send(
     new SendMessageCommand({
       QueueUrl: sourceQueueUrl(stack, event),
@@ -181,7 +205,7 @@ async function redelivery(stack: Stage, queue: WaitingQueue): Promise<RedriveOne
   const url = stack.webhookUrl;
   const secret = await currentSecret(stack);
   /** By hash of the bytes, which is certain even for messages sent by hand. */
-  const outcomes = new Map<string, Promise<Outcome>>();
+  const outcomes = new Map<string, Promise<RedriveOutcome>>();
 
   return async (message) => {
     const body = await readPayload(stack, queue, message);
@@ -194,13 +218,13 @@ async function redelivery(stack: Stage, queue: WaitingQueue): Promise<RedriveOne
   };
 }
 
-async function post(delivery: Parameters<typeof postSigned>[0]): Promise<Outcome> {
+async function post(delivery: Parameters<typeof postSigned>[0]): Promise<RedriveOutcome> {
   const answer = await postSigned(delivery).catch((error: Error) => error);
   if (answer instanceof CommandError) {
     return { ...kept(`nothing answers at ${delivery.url}`), hopeless: true };
   }
   if (answer instanceof Error) throw answer;
-  const { status, type } = Object(parsedAnswer(answer.body)) as { status?: unknown; type?: unknown };
+  const { status, type } = Object(answer.body) as { status?: unknown; type?: unknown };
   // Only the receiver's own answer proves that the bytes are stored. A proxy in front of it may answer, too.
   if (answer.status === 200 && (status === 'queued' || status === 'parked')) {
     return { fate: 'settled', redriven: true, what: `accepted by the receiver: ${status}` };
@@ -215,9 +239,9 @@ async function post(delivery: Parameters<typeof postSigned>[0]): Promise<Outcome
   return { ...kept(`the answer was ${answer.status}`), hopeless: answer.status === 401 };
 }
 
-const kept = (why: string): Outcome => ({ fate: 'kept', redriven: false, what: `stays: ${why}` });
+const kept = (why: string): RedriveOutcome => ({ fate: 'kept', redriven: false, what: `stays: ${why}` });
 
-const failed = (error: Error): Outcome =>
+const failed = (error: Error): RedriveOutcome =>
   kept(
     `${error instanceof UnreadablePayloadError ? 'its payload cannot be read' : error.name}: ${error.message}`,
   );

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
-import { type ReplayState, type StateFile, sentOf, TakenOverError, type Unsent } from './state.ts';
+import { type ReplayState, type StateFile, sentOf, TakenOverError, type Unsent } from './replay-state.ts';
 
 /** Characters of a key's hash in base64: 72 bits, enough to keep a million keys apart. */
 const HASH_LENGTH = 12;
@@ -22,7 +22,7 @@ export const DONE_IN_STATE = 1_000;
 /** Rejected messages that are listed. */
 const REFUSALS_NAMED = 20;
 
-interface Place {
+interface RecordPlace {
   readonly key: string;
   readonly line: number;
 }
@@ -79,22 +79,22 @@ export class Checkpoint {
     return this.#done.has(hashOf(key));
   }
 
-  isSettled({ key, line }: Place): boolean {
+  isSettled({ key, line }: RecordPlace): boolean {
     const begun = this.#state.begun[key];
     return begun !== undefined && line <= begun.line && !begun.left.includes(line);
   }
 
-  noteSent(place: Place, of: EventName): void {
+  noteSent(place: RecordPlace, of: EventName): void {
     this.#settle(place);
     this.#state.sent[of] = (this.#state.sent[of] ?? 0) + 1;
   }
 
-  noteUnsent(place: Place, reason: Unsent): void {
+  noteUnsent(place: RecordPlace, reason: Unsent): void {
     this.#settle(place);
     this.#state.skipped[reason] += 1;
   }
 
-  noteRefused(place: Place, refusal: ReplayState['refused']['first'][number]): void {
+  noteRefused(place: RecordPlace, refusal: ReplayState['refused']['first'][number]): void {
     this.#settle(place);
     const { refused } = this.#state;
     refused.count += 1;
@@ -102,7 +102,7 @@ export class Checkpoint {
   }
 
   /** Marks a line as unsent, although later lines may be settled. */
-  noteLeft(place: Place): void {
+  noteLeft(place: RecordPlace): void {
     this.#settle(place).left.push(place.line);
   }
 
@@ -137,7 +137,7 @@ export class Checkpoint {
     this.#savedSent = sent;
   }
 
-  #settle({ key, line }: Place): { left: number[] } {
+  #settle({ key, line }: RecordPlace): { left: number[] } {
     const { line: last, left } = this.#state.begun[key] ?? { line: 0, left: [] };
     const begun = { line: Math.max(last, line), left: left.filter((other) => other !== line) };
     this.#state.begun[key] = begun;

@@ -4,10 +4,10 @@ import { duration, manyMessages } from '../../cli/terminal/text.ts';
 import { expiredPart } from '../archive/retention.ts';
 import { type Operation, printBlocks } from '../operation.ts';
 import { archiveDelay } from './archive-lag.ts';
-import { makePlan, newRequest, type Plan, type ReplayOptions, refuseAnother } from './plan.ts';
-import { DEAD_AFTER, runReplay } from './run.ts';
-import { type ReplayState, StateFile } from './state.ts';
-import { describePlan, describeRest, describeUnsent } from './text.ts';
+import { makePlan, newRequest, type ReplayOptions, type ReplayPlan, refuseAnother } from './replay-plan.ts';
+import { type ReplayState, StateFile } from './replay-state.ts';
+import { describePlan, describeRest, describeUnsent } from './replay-text.ts';
+import { DEAD_AFTER, runReplay } from './run-replay.ts';
 
 /**
  * Sends the archived events of a window to their queues again, or resumes such a replay.
@@ -93,7 +93,7 @@ async function consented(
 }
 
 /** @param delay milliseconds by which the newest records of the window may still be late */
-function nothingToReplay(title: string, { skipped, damaged }: Plan, delay: number): CommandError {
+function nothingToReplay(title: string, { skipped, damaged }: ReplayPlan, delay: number): CommandError {
   const unsent = describeUnsent(skipped);
   return new CommandError(
     [

@@ -127,7 +127,8 @@ describe('what a run costs', () => {
     process.stdin.isTTY = false;
     const QuarantineQueueUrl = 'https://sqs.eu-west-1.amazonaws.com/123456789012/quarantine';
     const stack = new Stage('stage load', { QuarantineQueueUrl });
-    const operation = { stack, signal: new AbortController().signal, printLine: () => {}, width: 80 };
+    const progress = { show: () => {}, end: () => {} };
+    const operation = { stack, signal: AbortSignal.any([]), printLine: () => {}, width: 80, progress };
     const url = new URL('http://localhost:8443/');
     const options = { plan: planned(), url, secret: 'a-secret', json: false, dryRun: false, yes: false };
     await expect(load(operation, options)).rejects.toThrow(/^There is no terminal for the confirmation/);

@@ -6,14 +6,14 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ArchiveRecord, archiveLine } from '../../../../lambda/archive/record.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
 import { forget } from '../../../../tools/stage/archive/forget.ts';
 import type { Person } from '../../../../tools/stage/archive/personal-data.ts';
 import type { Stage } from '../../../../tools/stage/stage.ts';
-import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
-import { Operator } from '../queues/support.ts';
+import type { TestAws } from '../../../support/test-aws.ts';
+import { type Operator, startedOperator } from '../queues/support.ts';
 import {
   archived as archivedOnce,
   emptyArchive,
@@ -23,18 +23,14 @@ import {
   textOf,
 } from './support.ts';
 
+const started = startedOperator();
 let aws: TestAws;
 let operator: Operator;
 let stack: Stage;
 
-beforeAll(async () => {
-  aws = await startTestAws();
-  operator = await Operator.create(aws);
+beforeAll(() => {
+  ({ aws, operator } = started);
   stack = operator.stack;
-});
-afterAll(async () => {
-  await operator.close();
-  await aws.close();
 });
 afterEach(() => emptyArchive(stack));
 

@@ -2,7 +2,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { DeleteObjectCommand, GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { type ArchiveRecord, archiveLine } from '../../../../lambda/archive/record.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
-import { listObjects } from '../../../../tools/stage/archive/reader.ts';
+import { listObjects } from '../../../../tools/stage/archive/read-archive.ts';
 import type { Stage } from '../../../../tools/stage/stage.ts';
 
 /** A record of shop.updated with a body, settled a second after its receipt, with some properties replaced. */

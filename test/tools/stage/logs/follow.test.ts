@@ -10,7 +10,7 @@ import {
   type FunctionName,
   followLogs,
   functionNames,
-} from '../../../../tools/stage/logs/follow.ts';
+} from '../../../../tools/stage/logs/follow-logs.ts';
 import { deliveryFilter } from '../../../../tools/stage/logs/tail.ts';
 import { findStackOfFile, type Stage } from '../../../../tools/stage/stage.ts';
 import { eventually } from '../../../support/eventually.ts';

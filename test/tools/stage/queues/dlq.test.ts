@@ -1,27 +1,29 @@
 import { readFile, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
-import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { DeleteQueueCommand, PurgeQueueCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../../../lambda/events/catalogue.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
 import { DEAD_LETTER_RETENTION_SECONDS } from '../../../../lambda/limits.ts';
-import { Destination } from '../../../../tools/cli/terminal/files.ts';
-import { list } from '../../../../tools/stage/queues/dlq-list.ts';
-import { exportMessages, show } from '../../../../tools/stage/queues/dlq-show.ts';
-import { reasonOf, walk } from '../../../../tools/stage/queues/messages.ts';
+import { ExportDestination } from '../../../../tools/cli/terminal/files.ts';
+import { dlqExport } from '../../../../tools/stage/queues/dlq-export.ts';
+import { dlqList } from '../../../../tools/stage/queues/dlq-list.ts';
+import { dlqShow } from '../../../../tools/stage/queues/dlq-show.ts';
 import { findQueue } from '../../../../tools/stage/queues/queue.ts';
+import { reasonOf, walk } from '../../../../tools/stage/queues/received-message.ts';
 import { type WaitingMessage, waitingMessages } from '../../../../tools/stage/queues/waiting-messages.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { recordFileHandles } from '../../../support/file-handles.ts';
-import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
+import type { TestAws } from '../../../support/test-aws.ts';
 import { Project } from '../../cli/commands/project.ts';
-import { DEAD, Operator, replied, shopUpdated } from './support.ts';
+import { DEAD, type Operator, replied, shopUpdated, startedOperator } from './support.ts';
 
-const PayloadBucket = 'payloads';
 /** Retention of a dead-letter queue, in milliseconds. */
 const KEPT = DEAD_LETTER_RETENTION_SECONDS * 1000;
 
+const started = startedOperator();
 let project: Project;
 let aws: TestAws;
 let operator: Operator;
@@ -31,18 +33,12 @@ let unrouted: string | undefined;
 
 beforeAll(async () => {
   project = await Project.create();
-  aws = await startTestAws();
-  operator = await Operator.create({ ...aws, outputs: { ...aws.outputs, PayloadBucket } });
-  await operator.stack.s3.send(new CreateBucketCommand({ Bucket: PayloadBucket }));
+  ({ aws, operator } = started);
   dead = operator.queue('shop.updated').url;
   quarantine = operator.outputs.QuarantineQueueUrl;
   unrouted = operator.outputs.UnroutedQueueUrl;
 });
-afterAll(async () => {
-  await operator.close();
-  await aws.close();
-  await project.remove();
-});
+afterAll(() => project.remove());
 beforeEach(() => operator.empty());
 
 const never = new AbortController().signal;
@@ -58,14 +54,14 @@ const quarantined = (bytes: Uint8Array) =>
 
 async function listed({ json = false, width = Number.POSITIVE_INFINITY, stack = operator.stack } = {}) {
   const operation = { ...operator.operation(), stack, width };
-  await list(operation, { json });
+  await dlqList(operation, { json });
   return operation.said.join('\n');
 }
 
-async function shown(name: string, options: Partial<Parameters<typeof show>[2]> = {}): Promise<string> {
+async function shown(name: string, options: Partial<Parameters<typeof dlqShow>[2]> = {}): Promise<string> {
   const operation = operator.operation();
   const queue = await findQueue(operator.stack, name);
-  await show(operation, queue, { limit: 20, payload: false, json: false, ...options });
+  await dlqShow(operation, queue, { limit: 20, payload: false, json: false, ...options });
   return operation.said.join('\n');
 }
 
@@ -225,8 +221,8 @@ describe('the queues of a removed event', () => {
   });
 
   test('are listed and shown with their messages, without those of other stages', async () => {
-    await operator.taken(left[0]);
-    await operator.taken(left[1]);
+    await operator.queues.takeAll(left[0]);
+    await operator.queues.takeAll(left[1]);
     await operator.put(left[0], shopUpdated('shop-1'));
     await operator.put(left[1], '{}', DEAD);
     const [, lines = ''] = (await listed()).split('Left by removed events');
@@ -369,7 +365,7 @@ describe('export', () => {
   async function exported(name: string) {
     const operation = operator.operation();
     const lines: object[] = [];
-    const complete = await exportMessages(operation, operator.queue(name), async (line) => {
+    const complete = await dlqExport(operation, operator.queue(name), async (line) => {
       lines.push(JSON.parse(line));
     });
     return { complete, said: operation.said, lines };
@@ -405,7 +401,8 @@ describe('export', () => {
 
   test('reads a payload that was too large for a message, and names missing ones', async () => {
     const Key = 'shop.updated/large';
-    await operator.stack.s3.send(new PutObjectCommand({ Bucket: PayloadBucket, Key, Body: 'large' }));
+    const Bucket = operator.outputs.PayloadBucket;
+    await operator.stack.s3.send(new PutObjectCommand({ Bucket, Key, Body: 'large' }));
     await operator.put(dead, JSON.stringify({ payloadKey: Key }), { ...DEAD, payloadKey: Key });
     expect(await exported('shop.updated')).toMatchObject({ complete: true, lines: [{ body: 'large' }] });
     await operator.put(dead, '{}', { ...DEAD, payloadKey: 'shop.updated/gone' });
@@ -421,13 +418,17 @@ describe('export', () => {
     expect(await exported('quarantine')).toEqual({ complete: true, said, lines: [] });
   });
 
-  test('writes a file that only its owner can read, and overwrites none', async () => {
+  test('writes a new file, in a folder that exists, that only its owner can read', async () => {
     const file = operator.path('dead.jsonl');
-    await using destination = new Destination(file);
+    await using destination = new ExportDestination(file);
     await destination.write('line\n');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
-    await expect(new Destination(file).write('other\n')).rejects.toThrow(`${file} exists already`);
     expect(await readFile(file, 'utf8')).toBe('line\n');
+    const folder = dirname(file);
+    const refused = (path: string) => expect(new ExportDestination(path).write('other\n')).rejects;
+    await refused(file).toThrow(`${file} exists already`);
+    await refused(folder).toThrow(`${folder} is a folder, not a file`);
+    await refused(`${folder}/none/file`).toThrow(`No folder ${folder}/none`);
   });
 
   test('closes its file before it ends', async () => {
@@ -452,13 +453,16 @@ describe('export', () => {
 });
 
 describe('reading a queue', () => {
-  const countVisible = async () =>
-    (await walk(operator.stack, dead, { signal: never }, async () => 'kept')).seen;
+  const walked = (
+    visit: Parameters<typeof walk>[3] = async () => 'kept',
+    options: Partial<Parameters<typeof walk>[2]> = {},
+  ) => walk(operator.stack, dead, { signal: never, ...options }, visit);
+  const countVisible = async () => (await walked()).seen;
 
   test('visits each message once and leaves all visible', async () => {
     await putMany(23);
     const visited = new Set<string>();
-    const result = await walk(operator.stack, dead, { signal: never }, async ({ body }) => {
+    const result = await walked(async ({ body }) => {
       visited.add(body);
       return 'kept';
     });
@@ -469,22 +473,19 @@ describe('reading a queue', () => {
 
   test('deletes only settled messages', async () => {
     await putMany(12);
-    await walk(operator.stack, dead, { signal: never }, async ({ body }) =>
-      body.endsWith('1') ? 'settled' : 'kept',
-    );
+    await walked(async ({ body }) => (body.endsWith('1') ? 'settled' : 'kept'));
     expect(await countVisible()).toBe(10);
   });
 
   test('ends at its limit and says so', async () => {
     await putMany(15);
-    const result = await walk(operator.stack, dead, { signal: never, limit: 12 }, async () => 'kept');
-    expect(result).toMatchObject({ seen: 12, limited: true });
+    expect(await walked(undefined, { limit: 12 })).toMatchObject({ seen: 12, limited: true });
     expect(await countVisible()).toBe(15);
   });
 
   test('returns everything if a visit fails', async () => {
     await putMany(3);
-    const failing = walk(operator.stack, dead, { signal: never }, async ({ body }) => {
+    const failing = walked(async ({ body }) => {
       if (body === 'message 1') throw new Error('no');
       return 'kept';
     });
@@ -495,11 +496,11 @@ describe('reading a queue', () => {
   test('returns everything if it is interrupted, and finishes the current page', async () => {
     await putMany(15);
     const interruption = new AbortController();
-    const { seen } = await walk(operator.stack, dead, { signal: interruption.signal }, async () => {
+    const visit = async () => {
       interruption.abort();
-      return 'settled';
-    });
-    expect(seen).toBe(10);
+      return 'settled' as const;
+    };
+    expect(await walked(visit, { signal: interruption.signal })).toMatchObject({ seen: 10 });
     expect(await countVisible()).toBe(5);
   });
 });

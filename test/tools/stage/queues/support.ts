@@ -3,17 +3,30 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   CreateQueueCommand,
-  DeleteMessageBatchCommand,
   DeleteMessageCommand,
-  type Message,
   ReceiveMessageCommand,
   SendMessageCommand,
 } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, expect } from '@jest/globals';
 import type { Operation } from '../../../../tools/stage/operation.ts';
 import { type WaitingQueue, waitingQueue } from '../../../../tools/stage/queues/queue.ts';
 import { findStackOfFile, type Stage } from '../../../../tools/stage/stage.ts';
 import { Queues } from '../../../support/queues.ts';
-import type { TestAws } from '../../../support/test-aws.ts';
+import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
+
+/** Starts AWS without consumers, and an operator, for the tests of a file or block. */
+export function startedOperator(): { readonly aws: TestAws; readonly operator: Operator } {
+  const started = {} as { aws: TestAws; operator: Operator };
+  beforeAll(async () => {
+    started.aws = await startTestAws();
+    started.operator = await Operator.create(started.aws);
+  });
+  afterAll(async () => {
+    await started.operator.close();
+    await started.aws.close();
+  });
+  return started;
+}
 
 /** An operator at a terminal: operations on a stack, and their output. */
 export class Operator {
@@ -89,19 +102,7 @@ export class Operator {
   /** Deletes everything that is visible on every queue. */
   async empty(): Promise<void> {
     const urls = Object.entries(this.outputs).filter(([name]) => name.endsWith('QueueUrl'));
-    await Promise.all(urls.map(([, url]) => this.taken(url)));
-  }
-
-  /** Receives and deletes everything that is visible on a queue. */
-  async taken(QueueUrl: string | undefined): Promise<Message[]> {
-    const all: Message[] = [];
-    for (;;) {
-      const messages = await this.queues.receive(QueueUrl);
-      if (messages.length === 0) return all;
-      all.push(...messages);
-      const Entries = messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
-      await this.queues.client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
-    }
+    await Promise.all(urls.map(([, url]) => this.queues.takeAll(url)));
   }
 
   async close(): Promise<void> {
@@ -109,6 +110,13 @@ export class Operator {
     this.queues.client.destroy();
     await rm(this.#folder, { recursive: true });
   }
+}
+
+/** The message of the CommandError with which a command ends. */
+export async function refusalOf(running: Promise<unknown>): Promise<string> {
+  const error: unknown = await running.catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ name: 'CommandError' });
+  return (error as Error).message;
 }
 
 interface AwsClient {

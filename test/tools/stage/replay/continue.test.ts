@@ -1,26 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Checkpoint, DONE_IN_STATE, hashes } from '../../../../tools/stage/replay/checkpoint.ts';
-import { StateFile } from '../../../../tools/stage/replay/state.ts';
+import { StateFile } from '../../../../tools/stage/replay/replay-state.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
+import type { TestAws } from '../../../support/test-aws.ts';
 import { Project } from '../../cli/commands/project.ts';
-import { replied } from '../queues/support.ts';
-import { at, begun, minutesAgo, numbered, OPERATOR, Replayer, SINCE } from './support.ts';
+import { refusalOf, replied } from '../queues/support.ts';
+import {
+  at,
+  begun,
+  minutesAgo,
+  numbered,
+  OPERATOR,
+  type Replayer,
+  SINCE,
+  startedReplayer,
+} from './support.ts';
 
+const started = startedReplayer();
 let aws: TestAws;
 let replayer: Replayer;
 
-beforeAll(async () => {
-  aws = await startTestAws();
-  replayer = await Replayer.create(aws);
-});
-afterEach(() => replayer.empty());
-afterAll(async () => {
-  await replayer.operator.close();
-  await aws.close();
+beforeAll(() => {
+  ({ aws, replayer } = started);
 });
 
 const shops = () => replayer.shops();
@@ -37,30 +41,25 @@ describe('a second run under the same name continues', () => {
     { asked: { notify: true }, difference: 'its --notify is off' },
   ])('another run with other options is refused: $difference', async ({ asked, difference }) => {
     await replayer.putState(begun('other'));
-    await expect(replayer.continue('other', asked)).rejects.toMatchObject({
-      name: 'CommandError',
-      message: `Replay other has other options: ${difference}. Continue it with --name alone, or choose another --name`,
-    });
+    expect(await refusalOf(replayer.continue('other', asked))).toBe(
+      `Replay other has other options: ${difference}. Continue it with --name alone, or choose another --name`,
+    );
     expect(await shops()).toEqual([]);
   });
 
   test('a finished replay is refused', async () => {
     await replayer.putState({ ...begun('finished'), finishedAt: '2026-01-31T09:00:00.000Z' });
-    await expect(replayer.continue('finished')).rejects.toMatchObject({
-      name: 'CommandError',
-      message: 'Replay finished was finished at 2026-01-31T09:00:00.000Z. Choose another --name',
-    });
+    expect(await refusalOf(replayer.continue('finished'))).toBe(
+      'Replay finished was finished at 2026-01-31T09:00:00.000Z. Choose another --name',
+    );
   });
 
   test('a running replay is refused; it can continue after its process has been silent for a while', async () => {
     const running = { by: OPERATOR, id: 'x', at: minutesAgo(0.1).toISOString() };
     await replayer.putState({ ...begun('running'), running });
-    await expect(replayer.continue('running')).rejects.toMatchObject({
-      name: 'CommandError',
-      message: expect.stringMatching(
-        /^Replay running is running, by \S+, last seen . s ago\. Stop it there with Ctrl-C\. If it was killed, try again in . s$/,
-      ),
-    });
+    expect(await refusalOf(replayer.continue('running'))).toMatch(
+      /^Replay running is running, by \S+, last seen . s ago\. Stop it there with Ctrl-C\. If it was killed, try again in . s$/,
+    );
     await replayer.putState({
       ...begun('running'),
       running: { ...running, at: minutesAgo(0.5).toISOString() },
@@ -70,11 +69,9 @@ describe('a second run under the same name continues', () => {
 
   test('an invalid state file is refused', async () => {
     await replayer.putState({ name: 'damaged' } as never);
-    await expect(replayer.continue('damaged')).rejects.toMatchObject({
-      name: 'CommandError',
-      message:
-        "replays/damaged.json in the archive's bucket is not the state of a replay. Choose another --name",
-    });
+    expect(await refusalOf(replayer.continue('damaged'))).toBe(
+      "replays/damaged.json in the archive's bucket is not the state of a replay. Choose another --name",
+    );
   });
 });
 
@@ -176,12 +173,30 @@ describe('interrupted at random points', () => {
   const LONGEST_WAIT = 250;
   const isKill = (run: number) => run % 2 === 1;
 
+  const name = 'interrupted';
+
+  /** Replays until a random point, as a separate process that is killed or until Ctrl-C. @returns the point */
+  async function replayUntil(run: number): Promise<string> {
+    const interrupt = new AbortController();
+    const typed = ['replay', '--name', name, '--rate', String(RATE), '--yes'];
+    const killed = isKill(run) && project.start([...typed, '--outputs', replayer.operator.outputsFile]);
+    const asked = { name, rate: RATE, ...(run > 0 && { since: undefined, until: undefined }) };
+    const ended = killed ? killed.ended : replayer.replay(asked, { signal: interrupt.signal });
+    await eventually(async () => (await waiting()) > 0 || undefined, { interval: 5 });
+    const wait = Math.random() * LONGEST_WAIT;
+    await sleep(wait);
+    if (killed) killed.process.kill('SIGKILL');
+    interrupt.abort();
+    await ended;
+    return `${killed ? 'kill' : 'Ctrl-C'} ${Math.round(wait)} ms`;
+  }
+
   // Takes 8 s: four of the runs are separate processes.
   test('with late objects that sort earlier, it sends each message once, except the group of a kill', async () => {
-    const name = 'interrupted';
     /** The runs in which each shop was received. */
     const received = new Map<string, number[]>();
-    let [objects, expected, points] = [0, 0, ''];
+    const points: string[] = [];
+    let [objects, expected] = [0, 0];
     const archive = async (count: number) => {
       // Each sorts before all earlier ones.
       await replayer.archive(`object-${1_000 - objects}`, numbered(count, expected));
@@ -195,24 +210,13 @@ describe('interrupted at random points', () => {
     for (let index = 0; index < RUNS; index += 1) await archive(3 * GROUP);
 
     for (let run = 0; run < RUNS; run += 1) {
-      const interrupt = new AbortController();
-      const typed = ['replay', '--name', name, '--rate', String(RATE), '--yes'];
-      const killed = isKill(run) && project.start([...typed, '--outputs', replayer.operator.outputsFile]);
-      const asked = { name, rate: RATE, ...(run > 0 && { since: undefined, until: undefined }) };
-      const ended = killed ? killed.ended : replayer.replay(asked, { signal: interrupt.signal });
-      await eventually(async () => (await waiting()) > 0 || undefined, { interval: 5 });
-      const wait = Math.random() * LONGEST_WAIT;
-      points += ` ${killed ? 'kill' : 'Ctrl-C'} ${Math.round(wait)} ms`;
-      await sleep(wait);
-      if (killed) killed.process.kill('SIGKILL');
-      interrupt.abort();
-      await ended;
+      points.push(await replayUntil(run));
       await take(run);
       // As if 15 seconds had passed after a kill.
       const { running: _, finishedAt, ...state } = await replayer.state(name);
       expect({ points, finishedAt }).toEqual({ points, finishedAt: undefined });
       await replayer.putState(state);
-      await archive(killed ? 5 : 3 * GROUP);
+      await archive(isKill(run) ? 5 : 3 * GROUP);
     }
     const last = replayer.continue(name);
     for (let done = false; !done; ) {
@@ -226,11 +230,8 @@ describe('interrupted at random points', () => {
     const repeated = [...received.values()].filter((runs) => runs.length > 1);
     const killOf = ([first = 0]: readonly number[]) => [first, first - 1].find(isKill) ?? -1;
     for (const [kill, runs] of Map.groupBy(repeated, killOf)) {
-      expect({ points, kill, repeated: runs.length <= GROUP }).toEqual({
-        points,
-        kill,
-        repeated: isKill(kill),
-      });
+      const seen = { points, kill, repeated: runs.length <= GROUP };
+      expect(seen).toEqual({ points, kill, repeated: isKill(kill) });
     }
   });
 });

@@ -1,15 +1,16 @@
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import type { Message } from '@aws-sdk/client-sqs';
+import { afterEach } from '@jest/globals';
 import type { ArchiveRecord } from '../../../../lambda/archive/record.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
-import type { Step } from '../../../../tools/cli/terminal/block.ts';
-import type { ReplayOptions } from '../../../../tools/stage/replay/plan.ts';
+import type { ProgressStep } from '../../../../tools/cli/terminal/block.ts';
 import { replay } from '../../../../tools/stage/replay/replay.ts';
-import type { ReplayState } from '../../../../tools/stage/replay/state.ts';
+import type { ReplayOptions } from '../../../../tools/stage/replay/replay-plan.ts';
+import type { ReplayState } from '../../../../tools/stage/replay/replay-state.ts';
 import type { Stage } from '../../../../tools/stage/stage.ts';
 import type { TestAws } from '../../../support/test-aws.ts';
 import { archived, emptyArchive, objectKey, putObject, putRecords } from '../archive/support.ts';
-import { Operator } from '../queues/support.ts';
+import { type Operator, startedOperator } from '../queues/support.ts';
 
 export const OPERATOR = 'arn:aws:iam::000000000000:user/operator';
 
@@ -30,13 +31,23 @@ interface Meanwhile {
   readonly shown?: string[];
 }
 
+/** Starts AWS and somebody who replays, for the tests of a file. The archive and the queues are emptied after each. */
+export function startedReplayer(): { readonly aws: TestAws; readonly replayer: Replayer } {
+  const started = startedOperator();
+  afterEach(() => new Replayer(started.operator).empty());
+  return {
+    get aws() {
+      return started.aws;
+    },
+    get replayer() {
+      return new Replayer(started.operator);
+    },
+  };
+}
+
 /** An operator who replays what a test has put into the archive. */
 export class Replayer {
   readonly operator: Operator;
-
-  static async create(aws: Pick<TestAws, 'outputs' | 'operator'>): Promise<Replayer> {
-    return new Replayer(await Operator.create(aws));
-  }
 
   constructor(operator: Operator) {
     this.operator = operator;
@@ -64,7 +75,7 @@ export class Replayer {
     { signal = new AbortController().signal, stack = this.operator.stack, shown = [] }: Meanwhile = {},
   ) {
     const operation = this.operator.operation(signal);
-    const show = ({ doing, note = '' }: Step) => shown.push(`${doing} ${note}`);
+    const show = ({ doing, note = '' }: ProgressStep) => shown.push(`${doing} ${note}`);
     const progress = { show, end: () => {} };
     const usual = { name: 'test', events: [], rate: 10_000, dryRun: false, yes: true };
     const options = { ...usual, since: SINCE, until: UNTIL, ...asked };
@@ -79,7 +90,7 @@ export class Replayer {
 
   /** Receives and deletes everything on a queue. */
   taken(output: string): Promise<Message[]> {
-    return this.operator.taken(this.operator.outputs[output]);
+    return this.operator.queues.takeAll(this.operator.outputs[output]);
   }
 
   /** The shops on shop.updated's queue, in order. Deletes the messages. */

@@ -3,10 +3,10 @@ import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import type { Stage } from '../stage.ts';
 import { Backlog } from './backlog.ts';
-import { BATCH_BYTES, batchesOf, type ReplayMessage, replayMessage, sendBatch } from './batch.ts';
 import type { Checkpoint } from './checkpoint.ts';
-import { replayObjects, replayRecords } from './plan.ts';
-import type { Unsent } from './state.ts';
+import { replayObjects, replayRecords } from './replay-plan.ts';
+import type { Unsent } from './replay-state.ts';
+import { BATCH_BYTES, batchesOf, type ReplayMessage, replayMessage, sendBatch } from './send-batch.ts';
 import type { TokenBucket } from './token-bucket.ts';
 
 /**
@@ -21,7 +21,7 @@ const GROUP_BYTES = 16 * BATCH_BYTES;
 /** Maximum number of skipped records and ends of objects in a group. */
 const GROUP_OTHERS = 1_000;
 
-interface SendOptions {
+interface SendRecordsOptions {
   readonly stack: Stage;
   readonly checkpoint: Checkpoint;
   readonly bucket: TokenBucket;
@@ -35,14 +35,26 @@ interface SendOptions {
 const newGroup = (event: EventName) => ({
   event,
   messages: [] as ReplayMessage[],
-  unsent: [] as { key: string; line: number; reason: Unsent }[],
-  ended: [] as { key: string; damage: string | undefined }[],
+  unsent: [] as UnsentRecord[],
+  ended: [] as ReadObject[],
 });
 
-type Group = ReturnType<typeof newGroup>;
+type MessageGroup = ReturnType<typeof newGroup>;
+
+interface UnsentRecord {
+  readonly key: string;
+  readonly line: number;
+  readonly reason: Unsent;
+}
+
+/** An object that was read to its end. */
+interface ReadObject {
+  readonly key: string;
+  readonly damage: string | undefined;
+}
 
 /** @param most maximum messages */
-function isFull({ messages, unsent, ended }: Group, most: number): boolean {
+function isFull({ messages, unsent, ended }: MessageGroup, most: number): boolean {
   const bytes = messages.reduce((sum, message) => sum + message.bytes, 0);
   return messages.length >= most || bytes >= GROUP_BYTES || unsent.length + ended.length >= GROUP_OTHERS;
 }
@@ -53,7 +65,7 @@ function isFull({ messages, unsent, ended }: Group, most: number): boolean {
  * @throws CommandError if SQS does not accept a message, or a consumer fails. The checkpoint notes everything sent
  * until then
  */
-export async function sendRecords(options: SendOptions): Promise<void> {
+export async function sendRecords(options: SendRecordsOptions): Promise<void> {
   const { stack } = options;
   let backlog: Backlog | undefined;
   let settling = Promise.resolve();
@@ -74,35 +86,47 @@ export async function sendRecords(options: SendOptions): Promise<void> {
 }
 
 /** The remaining groups, in the order of the archive. Ends early if the signal is aborted. */
-async function* groups({ stack, checkpoint, bucket, signal }: SendOptions): AsyncGenerator<Group> {
-  const { state } = checkpoint;
+async function* groups(options: SendRecordsOptions): AsyncGenerator<MessageGroup> {
+  const { checkpoint, bucket, signal } = options;
   const most = Math.min(GROUP_MESSAGES, bucket.burst);
-  const skip = (key: string) => checkpoint.isDone(key);
-  for (const event of state.filter.events.toSorted()) {
+  for (const event of checkpoint.state.filter.events.toSorted()) {
     let group = newGroup(event);
-    for await (const object of replayObjects(stack, state, { event, skip, signal })) {
-      const { key } = object;
-      for await (const { line, record, unsent } of replayRecords(object, state)) {
-        const place = { key, line };
-        if (checkpoint.isSettled(place)) continue;
-        const reason = unsent ?? (await payloadGone(stack, record));
-        if (reason === undefined) group.messages.push({ ...place, ...replayMessage(record, state) });
-        else group.unsent.push({ ...place, reason });
-        if (isFull(group, most)) {
-          yield group;
-          group = newGroup(event);
-        }
-      }
-      // An object that Ctrl-C left unread is not finished.
-      if (signal.aborted) return;
-      group.ended.push({ key, damage: object.damage?.message });
+    for await (const part of partsOf(event, options)) {
+      if ('entry' in part) group.messages.push(part);
+      else if ('reason' in part) group.unsent.push(part);
+      else group.ended.push(part);
+      if (!isFull(group, most)) continue;
+      yield group;
+      group = newGroup(event);
     }
+    if (signal.aborted) return;
     if (group.messages.length + group.unsent.length + group.ended.length > 0) yield group;
   }
 }
 
+/** What the checkpoint does not contain of an event. */
+async function* partsOf(
+  event: EventName,
+  { stack, checkpoint, signal }: SendRecordsOptions,
+): AsyncGenerator<ReplayMessage | UnsentRecord | ReadObject> {
+  const { state } = checkpoint;
+  const skip = (key: string) => checkpoint.isDone(key);
+  for await (const object of replayObjects(stack, state, { event, skip, signal })) {
+    const { key } = object;
+    for await (const { line, record, unsent } of replayRecords(object, state)) {
+      if (checkpoint.isSettled({ key, line })) continue;
+      const reason = unsent ?? (await payloadGone(stack, record));
+      if (reason === undefined) yield { key, line, ...replayMessage(record, state) };
+      else yield { key, line, reason };
+    }
+    // An object that Ctrl-C left unread is not finished.
+    if (signal.aborted) return;
+    yield { key, damage: object.damage?.message };
+  }
+}
+
 /** Sends the messages of a group, and saves the result. */
-async function settle(group: Group, backlog: Backlog, options: SendOptions): Promise<void> {
+async function settle(group: MessageGroup, backlog: Backlog, options: SendRecordsOptions): Promise<void> {
   const { event, messages, unsent, ended } = group;
   const { checkpoint, bucket, signal, onHold } = options;
   if (messages.length > 0) {

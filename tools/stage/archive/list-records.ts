@@ -3,11 +3,10 @@ import type { ArchiveRecord, SettledOutcome } from '../../../lambda/archive/reco
 import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { table } from '../../cli/terminal/layout.ts';
-import { lateProgress } from '../../cli/terminal/progress.ts';
 import { counted, printable } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
-import { matches, type RecordFilter } from './filter.ts';
-import { countFailedObjects, describeDamage, readArchive } from './reader.ts';
+import { countFailedObjects, describeDamage, readArchive } from './read-archive.ts';
+import { matches, type RecordFilter } from './record-filter.ts';
 import { bufferSeconds, expiredPart, lateness } from './retention.ts';
 
 const HEADINGS: Readonly<Record<SettledOutcome | 'replayed', string>> = {
@@ -19,12 +18,19 @@ const HEADINGS: Readonly<Record<SettledOutcome | 'replayed', string>> = {
 };
 
 /** Numbers of records. Replayed records count under no outcome. Forgotten records count under their outcome, too. */
-type Counts = Record<SettledOutcome | 'replayed' | 'forgotten', number>;
+type RecordCounts = Record<SettledOutcome | 'replayed' | 'forgotten', number>;
 
-const NONE: Counts = { Processed: 0, Stale: 0, Duplicate: 0, DeadLettered: 0, replayed: 0, forgotten: 0 };
+const NONE: RecordCounts = {
+  Processed: 0,
+  Stale: 0,
+  Duplicate: 0,
+  DeadLettered: 0,
+  replayed: 0,
+  forgotten: 0,
+};
 
 /** Records of one event that were settled on one UTC day, such as `2026-01-31`. */
-interface Day extends Counts {
+interface DayOfRecords extends RecordCounts {
   readonly event: EventName;
   readonly day: string;
 }
@@ -34,14 +40,14 @@ interface Day extends Counts {
  * @returns false if an object is damaged, or if it was interrupted
  * @throws CommandError if the whole window has expired
  */
-export async function list(
+export async function listRecords(
   operation: Operation,
   filter: RecordFilter,
   { json }: { readonly json: boolean },
 ): Promise<boolean> {
-  const { stack, signal, progress = lateProgress(), printLine, width } = operation;
+  const { stack, signal, progress, printLine, width } = operation;
   const expired = await expiredPart(stack, filter);
-  const days = new Map<string, Day>();
+  const days = new Map<string, DayOfRecords>();
   const replays = new Map<string, number>();
   const reading = readArchive(stack, { ...filter, signal, progress });
   for await (const object of reading) {
@@ -99,7 +105,7 @@ export async function list(
   return complete;
 }
 
-function count(days: Map<string, Day>, replays: Map<string, number>, record: ArchiveRecord): void {
+function count(days: Map<string, DayOfRecords>, replays: Map<string, number>, record: ArchiveRecord): void {
   const { event, settledAt, outcome, replay, forgottenAt } = record;
   const day = new Date(settledAt).toISOString().slice(0, 10);
   const key = `${event} ${day}`;
@@ -110,7 +116,12 @@ function count(days: Map<string, Day>, replays: Map<string, number>, record: Arc
   if (forgottenAt !== undefined) counts.forgotten += 1;
 }
 
-function describeDays(title: string, days: readonly Day[], isReplayed: boolean, width: number): string[] {
+function describeDays(
+  title: string,
+  days: readonly DayOfRecords[],
+  isReplayed: boolean,
+  width: number,
+): string[] {
   if (days.length === 0) return [`The archive of ${title} has no such record.`];
   const events = Map.groupBy(days, ({ event }) => event);
   const rows = [...events].flatMap(([event, ofEvent]) => [
@@ -133,10 +144,10 @@ function describeDays(title: string, days: readonly Day[], isReplayed: boolean, 
   ];
 }
 
-function sum(days: readonly Day[]): Counts {
+function sum(days: readonly DayOfRecords[]): RecordCounts {
   const total = { ...NONE };
   for (const day of days) {
-    for (const key of Object.keys(NONE) as (keyof Counts)[]) total[key] += day[key];
+    for (const key of Object.keys(NONE) as (keyof RecordCounts)[]) total[key] += day[key];
   }
   return total;
 }

@@ -2,7 +2,7 @@ import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
 import type { ProgressDisplay } from '../../cli/terminal/progress.ts';
 import type { Stage } from '../stage.ts';
-import { ArchiveObject, type DamagedObjectError } from './object.ts';
+import { ArchiveObject, type DamagedObjectError } from './archive-object.ts';
 
 const HOUR = 60 * 60 * 1000;
 
@@ -57,9 +57,9 @@ interface ReadOptions extends ArchiveWindow {
 }
 
 /**
- * Reads the archive, object by object. Memory use stays flat, except that `newest-first` holds the list of objects. A
- * damaged object ends only its own records: see `damaged` and the object's `damage`. An object that has expired since
- * it was listed has no records.
+ * Reads the archive, object by object. Holds a few compressed objects in memory, and with `newest-first` the list of
+ * all. A damaged object ends only its own records: see `damaged` and the object's `damage`. An object that has expired
+ * since it was listed has no records.
  * @throws CommandError if the stage has no archive
  */
 export const readArchive = (stage: Stage, options: ReadOptions = {}) => new ArchiveReading(stage, options);
@@ -145,11 +145,7 @@ class ArchiveReading {
         }
         all.push(object);
       }
-      all.sort((one, other) => {
-        const [hour, otherHour] = [hourOf(one), hourOf(other)];
-        if (hour === otherHour) return 0;
-        return hour < otherHour ? 1 : -1;
-      });
+      all.sort((one, other) => hourOf(other).localeCompare(hourOf(one)));
       this.total = all.length;
       yield* all;
       return;
@@ -167,8 +163,8 @@ class ArchiveReading {
   }
 }
 
-/** `/date=2026-01-31/hour=09/…`. Sorts by time across all events. */
-const hourOf = ({ key }: StoredObject) => key.slice(key.indexOf('/date='));
+/** `/date=2026-01-31/hour=09`. Sorts by time across all events. */
+const hourOf = ({ key }: StoredObject) => key.slice(key.indexOf('/date='), key.lastIndexOf('/'));
 
 /** The objects that may contain records of these events in this window, by event and then by time. */
 export async function* listArchive(

@@ -1,16 +1,15 @@
-import { lateProgress } from '../../cli/terminal/progress.ts';
+import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { counted } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
-import { storedPayload } from '../queues/messages.ts';
+import { storedPayload } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
-import { matches, type RecordFilter } from './filter.ts';
-import { describeDamage, readArchive } from './reader.ts';
+import { describeDamage, readArchive } from './read-archive.ts';
+import { matches, type RecordFilter } from './record-filter.ts';
 import { expiredPart, lateness } from './retention.ts';
 
 interface ExportOptions {
   /** Also exports the bytes that are in the payload bucket. */
   readonly payloads: boolean;
-  /** Called with one line at a time. */
   readonly write: (line: string) => Promise<void>;
 }
 
@@ -24,21 +23,21 @@ export async function exportRecords(
   filter: RecordFilter,
   { payloads, write }: ExportOptions,
 ): Promise<boolean> {
-  const { stack, signal, progress = lateProgress(), printLine } = operation;
+  const { stack, signal, progress, printLine } = operation;
   const expired = await expiredPart(stack, filter);
   let exported = 0;
   let missing = 0;
+  const exportOne = async (record: ArchiveRecord) => {
+    const payload = payloads ? await payloadOf(stack, record.payloadKey) : {};
+    if ('unreadable' in payload) missing += 1;
+    await write(`${JSON.stringify({ ...record, ...payload })}\n`);
+    exported += 1;
+  };
   // Creates the file before the archive is read, so that a file that cannot be written fails early.
   await write('');
   const reading = readArchive(stack, { ...filter, signal, progress });
   for await (const object of reading) {
-    for await (const { record } of object.records()) {
-      if (!matches(filter, record)) continue;
-      const payload = payloads ? await payloadOf(stack, record.payloadKey) : {};
-      if ('unreadable' in payload) missing += 1;
-      await write(`${JSON.stringify({ ...record, ...payload })}\n`);
-      exported += 1;
-    }
+    for await (const { record } of object.records()) if (matches(filter, record)) await exportOne(record);
   }
   const { objects, total, damaged } = reading;
   const count = counted(exported, 'record');
@@ -47,12 +46,14 @@ export async function exportRecords(
     return false;
   }
   const late = exported === 0 ? await lateness(stack, filter.events) : undefined;
-  printLine(`Exported ${count} of ${stack.title}.`);
-  if (late !== undefined)
-    printLine(`The newest records may be up to ${late} late, because Firehose collects them.`);
-  if (expired !== undefined) printLine(expired);
-  if (missing > 0) printLine(`${counted(missing, 'record')} without the payload: see "unreadable".`);
-  for (const line of describeDamage(damaged)) printLine(line);
+  const lines = [
+    `Exported ${count} of ${stack.title}.`,
+    late && `The newest records may be up to ${late} late, because Firehose collects them.`,
+    expired,
+    missing > 0 && `${counted(missing, 'record')} without the payload: see "unreadable".`,
+    ...describeDamage(damaged),
+  ];
+  for (const line of lines) if (line) printLine(line);
   return damaged.length === 0 && missing === 0;
 }
 

@@ -2,16 +2,10 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import {
-  HeadObjectCommand,
-  NoSuchKey,
-  NotFound,
-  PutObjectCommand,
-  S3ServiceException,
-} from '@aws-sdk/client-s3';
+import { NoSuchKey, PutObjectCommand, S3ServiceException } from '@aws-sdk/client-s3';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import type { Stage } from '../stage.ts';
-import { objectLines } from './object.ts';
+import { downloadObject, objectLines } from './archive-object.ts';
 
 /** Attempts to rewrite an object that another process changes at the same time. */
 const ATTEMPTS = 3;
@@ -25,9 +19,7 @@ type Change<Reason> = (
 ) => Promise<{ readonly line: Buffer; readonly reason: Reason } | undefined>;
 
 /**
- * Replaces some lines of an object. All other lines stay identical, and the order never changes, so that a concurrent
- * reader can continue at its position. Holds the compressed object in memory: Firehose ends an object at 64 MB before
- * compression.
+ * Replaces some lines of an object. All other lines stay identical, and so does the order.
  * @returns the number of changed lines by reason; empty if the object has expired
  * @throws DamagedObjectError and leaves the object unchanged
  */
@@ -36,41 +28,33 @@ export async function rewriteObject<Reason extends string>(
   key: string,
   change: Change<Reason>,
 ): Promise<ReadonlyMap<Reason, number>> {
-  const object = { Bucket: stack.archiveBucket, Key: key };
-  for (let attempt = 1; ; attempt += 1) {
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const stored = await downloadObject(stack, key);
+    if (stored === undefined) return new Map();
+    const { body, changed } = await rewritten(objectLines(key, stored.bytes), change);
+    if (changed.size === 0) return changed;
+    const { ContentType, ContentEncoding, Metadata, ETag: IfMatch } = stored;
+    const object = { Bucket: stack.archiveBucket, Key: key, Body: body };
     try {
-      const before = await stack.s3.send(new HeadObjectCommand(object));
-      const { body, changed } = await rewritten(stack, key, change);
-      if (changed.size === 0) return changed;
-      const { ContentType, ContentEncoding, Metadata, ETag } = before;
       await stack.s3.send(
-        new PutObjectCommand({
-          ...object,
-          Body: body,
-          ContentType,
-          ContentEncoding,
-          Metadata,
-          IfMatch: ETag,
-        }),
+        new PutObjectCommand({ ...object, ContentType, ContentEncoding, Metadata, IfMatch }),
       );
       return changed;
     } catch (error) {
-      if (error instanceof NotFound || error instanceof NoSuchKey) return new Map();
+      if (error instanceof NoSuchKey) return new Map();
       if (!(error instanceof S3ServiceException && CHANGED.has(error.name))) throw error;
-      if (attempt === ATTEMPTS)
-        throw new CommandError(`Somebody else keeps changing ${key}: try again later`);
     }
   }
+  throw new CommandError(`Somebody else keeps changing ${key}: try again later`);
 }
 
-async function rewritten<Reason extends string>(stack: Stage, key: string, change: Change<Reason>) {
+async function rewritten<Reason extends string>(before: AsyncIterable<Buffer>, change: Change<Reason>) {
   const changed = new Map<Reason, number>();
   async function* lines() {
-    // No signal here: an early end would truncate the object.
-    for await (const before of objectLines(stack, key)) {
-      const after = await change(before);
+    for await (const line of before) {
+      const after = await change(line);
       if (after !== undefined) changed.set(after.reason, (changed.get(after.reason) ?? 0) + 1);
-      yield after?.line ?? before;
+      yield after?.line ?? line;
     }
   }
   const gzip = createGzip();

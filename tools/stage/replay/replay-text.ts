@@ -1,16 +1,16 @@
 import type { SettledOutcome } from '../../../lambda/archive/record.ts';
+import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
 import { catalogue, isNotification } from '../../../lambda/events/catalogue.ts';
 import { REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/limits.ts';
 import type { ReplayMode } from '../../../lambda/queue/replay.ts';
 import type { Block } from '../../cli/terminal/block.ts';
 import { knownFacts } from '../../cli/terminal/layout.ts';
 import { counted, duration, manyMessages, printable } from '../../cli/terminal/text.ts';
-import { settledOutcomes } from '../archive/filter.ts';
-import { describeDamage } from '../archive/reader.ts';
+import { describeDamage } from '../archive/read-archive.ts';
 import { hoursOfTries } from '../queues/retries.ts';
 import type { Stage } from '../stage.ts';
-import type { Plan, ReplayRequest } from './plan.ts';
-import { type ReplayState, sentOf, type Unsent } from './state.ts';
+import type { ReplayPlan, ReplayRequest } from './replay-plan.ts';
+import { type ReplayState, sentOf, type Unsent } from './replay-state.ts';
 
 const MODES: Readonly<Record<ReplayMode, string>> = {
   fill: 'fill: writes missing items, leaves items that are up to date',
@@ -36,7 +36,7 @@ const GAP = text('');
 export function describePlan(
   { title }: Stage,
   request: ReplayRequest,
-  { messages, counts, skipped, damaged }: Plan,
+  { messages, counts, skipped, damaged }: ReplayPlan,
   { rate, delay, expired }: { rate: number; delay: number; expired: string | undefined },
 ): Block[] {
   const { name, mode, filter, typed } = request;
@@ -81,7 +81,7 @@ export function describePlan(
 }
 
 /** Who is notified, and at most how often. */
-function describePeople({ notify }: ReplayRequest, counts: Plan['counts']): string {
+function describePeople({ notify }: ReplayRequest, counts: ReplayPlan['counts']): string {
   const topics = [...counts].filter(([event]) => isNotification(event));
   if (topics.length === 0) return 'nobody: these events send no notifications';
   const total = sum(topics.map(([, of]) => sum(of.values())));
@@ -91,7 +91,7 @@ function describePeople({ notify }: ReplayRequest, counts: Plan['counts']): stri
   return `at most ${counted(total, 'notification')} (${each}). ${notify ? NOTIFIED_AGAIN : 'Nobody is notified twice about an event.'}`;
 }
 
-function countTable(counts: Plan['counts']): Block {
+function countTable(counts: ReplayPlan['counts']): Block {
   const outcomes = settledOutcomes.filter((outcome) => [...counts.values()].some((of) => of.has(outcome)));
   return {
     kind: 'table',

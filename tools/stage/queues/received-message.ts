@@ -9,6 +9,7 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import { MAX_LOOK_SECONDS } from '../../../lambda/limits.ts';
+import { isObject, jsonOf } from '../history/json.ts';
 import { MissingOutputError, type Stage } from '../stage.ts';
 import { type AnyQueue, queueState } from './queue.ts';
 
@@ -240,10 +241,6 @@ export async function payloadFields(
 
 /** The partner's bytes in base64. Undefined if the message was not sent by the receiver, or its payload is in S3. */
 export function wrappedBody(text: string): string | undefined {
-  try {
-    const { bodyBase64 } = JSON.parse(text) as { bodyBase64?: unknown };
-    return typeof bodyBase64 === 'string' ? bodyBase64 : undefined;
-  } catch {
-    return undefined;
-  }
+  const wrapper = jsonOf(text);
+  return isObject(wrapper) && typeof wrapper.bodyBase64 === 'string' ? wrapper.bodyBase64 : undefined;
 }

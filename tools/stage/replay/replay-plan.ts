@@ -3,23 +3,22 @@ import { type EventName, eventNames, isNotification } from '../../../lambda/even
 import { REPLAYABLE_DAYS, REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/limits.ts';
 import type { ReplayMode } from '../../../lambda/queue/replay.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
-import { lateProgress } from '../../cli/terminal/progress.ts';
-import { matches, type RecordFilter, recordFilter } from '../archive/filter.ts';
-import type { ArchiveObject } from '../archive/object.ts';
-import { readArchive } from '../archive/reader.ts';
+import type { ArchiveObject } from '../archive/archive-object.ts';
+import { readArchive } from '../archive/read-archive.ts';
+import { matches, type RecordFilter, requireWindow } from '../archive/record-filter.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { hashes } from './checkpoint.ts';
-import type { ReplayState, Unsent } from './state.ts';
+import type { ReplayState, Unsent } from './replay-state.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 
 /** What a replay would do: its messages in total and by event and outcome, and the records that it skips. */
-export type Plan = NonNullable<Awaited<ReturnType<typeof makePlan>>>;
+export type ReplayPlan = NonNullable<Awaited<ReturnType<typeof makePlan>>>;
 
 /**
- * The objects of a replay's window for one event, one at a time. A replay may wait for hours, and objects opened ahead
- * would lose their connection and be downloaded again.
+ * The objects of a replay's window for one event, one at a time. A replay may wait for hours, and somebody may change
+ * objects that were downloaded ahead.
  */
 export const replayObjects = (
   stack: Stage,
@@ -48,9 +47,11 @@ function unsentOf({ replay, forgottenAt, receivedAt }: ArchiveRecord): Unsent | 
   return Date.parse(receivedAt) < Date.now() - REPLAYABLE_RECEIPT_DAYS * DAY ? 'tooOld' : undefined;
 }
 
-function filterOf({ filter: { since, until, events, shop, ids, outcomes } }: ReplayRequest): RecordFilter {
-  return recordFilter({ events, since: new Date(since), until: new Date(until), shop, ids, outcomes });
-}
+const filterOf = ({ filter }: ReplayRequest): RecordFilter => ({
+  ...filter,
+  since: new Date(filter.since),
+  until: new Date(filter.until),
+});
 
 const nothing = (): Record<Unsent, number> => ({ ofReplays: 0, forgotten: 0, tooOld: 0, payloadGone: 0 });
 
@@ -60,7 +61,7 @@ const nothing = (): Record<Unsent, number> => ({ ofReplays: 0, forgotten: 0, too
  * `done`, and their skipped records. They are not read again
  */
 export async function makePlan(operation: Operation, request: ReplayRequest) {
-  const { stack, signal, progress = lateProgress() } = operation;
+  const { stack, signal, progress } = operation;
   const counts = new Map<EventName, Map<SettledOutcome, number>>();
   const skipped = nothing();
   const barren = { keys: [] as string[], skipped: nothing() };
@@ -135,8 +136,7 @@ export function newRequest(stack: Stage, options: ReplayOptions, now: Date): Rep
   for (const [option, time] of Object.entries({ since: since.moment, until: end })) {
     if (time > now) throw new CommandError(`--${option} is in the future: ${time.toISOString()}`);
   }
-  // Throws if the window is empty.
-  recordFilter({ since: since.moment, until: end });
+  requireWindow({ since: since.moment, until: end });
   const earliest = new Date(now.getTime() - REPLAYABLE_DAYS * DAY);
   if (since.moment < earliest) {
     throw new CommandError(

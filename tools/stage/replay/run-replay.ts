@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError } from '../../cli/terminal/command-error.ts';
-import { Progress } from '../../cli/terminal/progress.ts';
 import { manyMessages } from '../../cli/terminal/text.ts';
 import { type Operation, printBlocks } from '../operation.ts';
 import { notYetArchived } from './archive-lag.ts';
 import { Checkpoint } from './checkpoint.ts';
-import { sendRecords } from './send.ts';
-import { type ReplayState, type StateFile, TakenOverError } from './state.ts';
-import { describeEnd } from './text.ts';
+import { type ReplayState, type StateFile, TakenOverError } from './replay-state.ts';
+import { describeEnd } from './replay-text.ts';
+import { sendRecords } from './send-records.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 /** Milliseconds between two saves that show that this process is alive. */
@@ -36,17 +35,65 @@ export async function runReplay(
     delay,
   }: { file: StateFile; state: ReplayState; by: string; rate: number; delay: number },
 ): Promise<boolean> {
-  const { stack, signal: interrupted, progress = new Progress() } = operation;
-  const { name, planned } = state;
-  const { events } = state.filter;
-  const until = new Date(state.filter.until);
-  const writtenAt = until.getTime() + delay;
+  const { stack, signal } = operation;
   const checkpoint = await Checkpoint.take(file, state, by);
   const before = checkpoint.sent;
   const began = performance.now();
-  const taken = new AbortController();
-  const signal = AbortSignal.any([interrupted, taken.signal]);
+  const takenOver = new AbortController();
+  const saving = setInterval(() => {
+    // Any other failure may be temporary: the next save tries again.
+    checkpoint.save().catch((error) => error instanceof TakenOverError && takenOver.abort(error));
+  }, SAVE_INTERVAL);
+  let finished = false;
+  let unarchived: string | undefined;
+  let failure: unknown;
+  try {
+    const whileOwned = { ...operation, signal: AbortSignal.any([signal, takenOver.signal]) };
+    ({ finished, unarchived } = await sendWindow(whileOwned, checkpoint, { rate, delay }));
+  } catch (error) {
+    failure = error;
+  }
+  clearInterval(saving);
+  await checkpoint.save(finished ? { finishedAt: new Date().toISOString() } : {}).catch((error) => {
+    // The first failure is usually the cause of this one, too, such as expired credentials.
+    failure ??= error;
+  });
+  if (takenOver.signal.aborted) throw takenOver.signal.reason;
+  if (failure !== undefined) {
+    const noted =
+      checkpoint.unsaved === 0
+        ? 'Progress is saved'
+        : `The last ${manyMessages(checkpoint.unsaved)} could not be saved as sent, and will be sent again`;
+    throw withAdvice(failure, `${noted}. Continue with: ${stack.command(`--name ${state.name}`, 'replay')}`);
+  }
+
+  const sent = checkpoint.sent - before;
+  const took = performance.now() - began;
+  const end = describeEnd(stack, checkpoint.state, { finished, sent, took });
+  const rest = unarchived === undefined ? [] : ['', unarchived];
+  printBlocks(operation, [...end, ...rest.map((text) => ({ kind: 'text' as const, text }))]);
+  const { damaged, refused } = checkpoint.state;
+  return finished && unarchived === undefined && damaged.length === 0 && refused.count === 0;
+}
+
+/**
+ * Sends the records of the window, again and again until Firehose has written all of them.
+ * @returns `finished` is false after an abort; `unarchived`: a text if Firehose still holds records
+ */
+async function sendWindow(
+  { stack, signal, progress }: Operation,
+  checkpoint: Checkpoint,
+  { rate, delay }: { readonly rate: number; readonly delay: number },
+): Promise<{ readonly finished: boolean; readonly unarchived: string | undefined }> {
+  const { filter, planned } = checkpoint.state;
+  const until = new Date(filter.until);
+  const writtenAt = until.getTime() + delay;
+  const bucket = new TokenBucket(rate);
+  const before = checkpoint.sent;
   let hold: string | undefined;
+  const onHold = (reason: string | undefined) => {
+    hold = reason;
+  };
   let waitingSince: number | undefined;
   const showing = setInterval(() => {
     if (waitingSince !== undefined) {
@@ -60,63 +107,23 @@ export async function runReplay(
     const note = hold ?? (before > 0 ? `${before.toLocaleString('en')} sent before` : '');
     progress.show({ doing: 'Replaying', done, total, unit: 'messages', note });
   }, SHOW_INTERVAL);
-  const saving = setInterval(() => {
-    // Any other failure may be temporary: the next save tries again.
-    checkpoint.save().catch((error) => error instanceof TakenOverError && taken.abort(error));
-  }, SAVE_INTERVAL);
-
-  let finished = false;
-  let unarchived: string | undefined;
-  let failure: unknown;
   try {
-    const bucket = new TokenBucket(rate);
-    while (!finished) {
+    for (;;) {
       const listedAt = Date.now();
-      await sendRecords({
-        stack,
-        checkpoint,
-        bucket,
-        signal,
-        onHold: (reason) => {
-          hold = reason;
-        },
-      });
-      if (signal.aborted) break;
-      if (listedAt < writtenAt) {
-        waitingSince = Date.now();
-        await sleep(writtenAt - waitingSince, undefined, { signal }).catch(() => {});
-        waitingSince = undefined;
-      } else {
-        unarchived = await notYetArchived(stack, events, until);
-        finished = true;
+      await sendRecords({ stack, checkpoint, bucket, signal, onHold });
+      if (signal.aborted) return { finished: false, unarchived: undefined };
+      if (listedAt >= writtenAt) {
+        return { finished: true, unarchived: await notYetArchived(stack, filter.events, until) };
       }
+      waitingSince = Date.now();
+      const wait = Math.max(0, writtenAt - waitingSince);
+      await sleep(wait, undefined, { signal }).catch(() => {});
+      waitingSince = undefined;
     }
-  } catch (error) {
-    failure = error;
+  } finally {
+    clearInterval(showing);
+    progress.end();
   }
-  clearInterval(saving);
-  clearInterval(showing);
-  progress.end();
-  await checkpoint.save(finished ? { finishedAt: new Date().toISOString() } : {}).catch((error) => {
-    // The first failure is usually the cause of this one, too, such as expired credentials.
-    failure ??= error;
-  });
-  if (taken.signal.aborted) throw taken.signal.reason;
-  if (failure !== undefined) {
-    const noted =
-      checkpoint.unsaved === 0
-        ? 'Progress is saved'
-        : `The last ${manyMessages(checkpoint.unsaved)} could not be saved as sent, and will be sent again`;
-    throw withAdvice(failure, `${noted}. Continue with: ${stack.command(`--name ${name}`, 'replay')}`);
-  }
-
-  const sent = checkpoint.sent - before;
-  const took = performance.now() - began;
-  const end = describeEnd(stack, checkpoint.state, { finished, sent, took });
-  const rest = unarchived === undefined ? [] : ['', unarchived];
-  printBlocks(operation, [...end, ...rest.map((text) => ({ kind: 'text' as const, text }))]);
-  const { damaged, refused } = checkpoint.state;
-  return finished && unarchived === undefined && damaged.length === 0 && refused.count === 0;
 }
 
 /** Adds how to continue to an error that stops a replay half-way. */

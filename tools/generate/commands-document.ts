@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs';
-import module from 'node:module';
 import { type Argument, type CommandUnknownOpts, Help } from '@commander-js/extra-typings';
-import { COMPILED_MODULES } from '../../local/compiled-modules.ts';
-import { lines } from './terminal/layout.ts';
+import { lines } from '../cli/terminal/layout.ts';
 
 /** Characters of a line. */
 const WIDTH = 120;
@@ -32,22 +29,15 @@ const INTERNAL: ReadonlySet<string> = new Set([
 
 const FOOTER = 'Generated from the help of the commands: `npm run generate`.';
 
-/** Prints `docs/commands.md`. It is a process of its own, because no other tool may import commands. */
-async function main(): Promise<void> {
-  module.enableCompileCache(COMPILED_MODULES);
-  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: object };
+/** `docs/commands.md`. @param all by name */
+export function commandsDocument(all: ReadonlyMap<string, CommandUnknownOpts>): string {
   const commands: CommandUnknownOpts[] = [];
   const internal: CommandUnknownOpts[] = [];
-  for (const script of Object.keys(scripts)) {
-    const { command }: { command: CommandUnknownOpts } = await import(
-      `./commands/${script.replace(':', '-')}.ts`
-    );
-    (INTERNAL.has(script) ? internal : commands).push(command);
-  }
+  for (const [name, command] of all) (INTERNAL.has(name) ? internal : commands).push(command);
   const common = commonItems(commands.flatMap((command) => [command, ...command.commands]));
   const sections = commands.flatMap((command) => sectionOf(command, common));
   const parts = [INTRODUCTION, [...common].join('\n'), ...sections, internalSection(internal), FOOTER];
-  process.stdout.write(`${parts.join('\n\n')}\n`);
+  return `${parts.join('\n\n')}\n`;
 }
 
 const internalSection = (commands: readonly CommandUnknownOpts[]) =>
@@ -139,5 +129,3 @@ function textAfterOptions(command: CommandUnknownOpts): string[] {
     return ['```bash', ...others.map((line) => line.trimStart()), '```'].join('\n');
   });
 }
-
-await main();

@@ -7,40 +7,26 @@ import { CommandError } from '../../cli/terminal/command-error.ts';
 import { eachOf, time } from '../../cli/terminal/options.ts';
 import { SHORT_ID_LENGTH } from '../../cli/terminal/terminal.ts';
 
-export { settledOutcomes };
-
 /** Selects records. An absent property matches all. */
 export interface RecordFilter {
-  readonly events?: readonly EventName[];
+  readonly events?: readonly EventName[] | undefined;
   /** Settled at this time or later. */
-  readonly since?: Date;
+  readonly since?: Date | undefined;
   /** Settled before this time. */
-  readonly until?: Date;
+  readonly until?: Date | undefined;
   /** The shop's id as the partner writes it. */
-  readonly shop?: string;
+  readonly shop?: string | undefined;
   /** Any of these: an event id or its beginning, or the whole id of the request that brought the event. */
-  readonly ids?: readonly string[];
-  readonly outcomes?: readonly SettledOutcome[];
+  readonly ids?: readonly string[] | undefined;
+  readonly outcomes?: readonly SettledOutcome[] | undefined;
 }
 
-/** Options as parsed from the command line: undefined if not given. */
-type Typed<Options> = { readonly [Name in keyof Options]: Options[Name] | undefined };
-
-/**
- * Builds the filter from a command's options. An empty list counts as not given.
- * @throws CommandError if the window is empty
- */
-export function recordFilter(typed: Typed<RecordFilter>): RecordFilter {
-  const { since, until } = typed;
-  if (since !== undefined && until !== undefined && until <= since) {
-    throw new CommandError(
-      `--until must be after --since: ${until.toISOString()} is not after ${since.toISOString()}`,
-    );
-  }
-  const given = Object.entries(typed).filter(
-    ([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0),
+/** @throws CommandError if the window is empty */
+export function requireWindow({ since, until }: RecordFilter): void {
+  if (since === undefined || until === undefined || since < until) return;
+  throw new CommandError(
+    `--until must be after --since: ${until.toISOString()} is not after ${since.toISOString()}`,
   );
-  return Object.fromEntries(given);
 }
 
 export function matches(filter: RecordFilter, record: ArchiveRecord): boolean {

@@ -96,28 +96,38 @@ export async function sendBatch(
   const { queueUrl } = stack.event(event);
   let left = batch;
   for (let attempt = 1; ; attempt += 1) {
-    const failures = await call(stack.sqs, queueUrl, left);
-    const again: { message: ReplayMessage; failure: BatchResultErrorEntry }[] = [];
-    for (const [index, message] of left.entries()) {
-      const failure = failures.find(({ Id }) => Id === String(index));
-      if (failure === undefined) checkpoint.noteSent(message, event);
-      else if (isFinal(failure)) {
-        const why = `${failure.Code}: ${failure.Message ?? ''}`;
-        checkpoint.noteRefused(message, { event, eventId: message.eventId, why });
-      } else again.push({ message, failure });
-    }
-    const first = again.find(({ failure }) => isOurFault(failure)) ?? again[0];
+    const failed = noteAnswer(left, await call(stack.sqs, queueUrl, left), event, checkpoint);
+    const first = failed.find(({ failure }) => isOurFault(failure)) ?? failed[0];
     if (first === undefined) return;
     if (attempt === ATTEMPTS || isOurFault(first.failure)) {
-      const others = again.length > 1 ? ` and ${again.length - 1} more` : '';
+      const others = failed.length > 1 ? ` and ${failed.length - 1} more` : '';
       const { Code, Message } = first.failure;
       throw new CommandError(
         `SQS does not accept event ${first.message.eventId}${others}: ${Code}: ${Message}`,
       );
     }
-    left = again.map(({ message }) => message);
+    left = failed.map(({ message }) => message);
     await sleep(FIRST_WAIT * 2 ** (attempt - 1), undefined, { signal });
   }
+}
+
+/** @returns the messages that may succeed if they are sent again, with their failures */
+function noteAnswer(
+  batch: readonly ReplayMessage[],
+  failures: readonly BatchResultErrorEntry[],
+  event: EventName,
+  checkpoint: Checkpoint,
+) {
+  return batch.flatMap((message, index) => {
+    const failure = failures.find(({ Id }) => Id === String(index));
+    if (failure !== undefined && !isFinal(failure)) return { message, failure };
+    if (failure === undefined) checkpoint.noteSent(message, event);
+    else {
+      const why = `${failure.Code}: ${failure.Message ?? ''}`;
+      checkpoint.noteRefused(message, { event, eventId: message.eventId, why });
+    }
+    return [];
+  });
 }
 
 /** Whether SQS will never accept this message. */

@@ -16,7 +16,7 @@ export interface FollowedLine {
   readonly text: string;
 }
 
-interface FollowOptions {
+interface FollowLogsOptions {
   /** @default the receiver and every consumer */
   readonly functions?: readonly FunctionName[] | undefined;
   readonly since: Date;
@@ -69,48 +69,60 @@ export async function* followLogs(
     signal,
     pollMilliseconds = stack.local ? POLL_MILLISECONDS.local : POLL_MILLISECONDS.aws,
     onProblem = () => {},
-  }: FollowOptions,
+  }: FollowLogsOptions,
 ): AsyncGenerator<readonly FollowedLine[]> {
   const bucket = stack.local ? undefined : new TokenBucket(REQUESTS_A_SECOND);
-  const logs = functions.map((name) => ({ name, log: new FollowedLog(stack, name, since, bucket) }));
+  const logs = functions.map((name) => new FollowedLog(stack, name, since, bucket));
   const troubled = new Set<FunctionName>();
   let wait = pollMilliseconds;
+  const onPage = (name: FunctionName, error: Error | undefined) => {
+    if (error === undefined) troubled.delete(name);
+    else if (!troubled.has(name) && (!isThrottling(error) || wait === LONGEST_WAIT)) {
+      troubled.add(name);
+      onProblem(name, error);
+    }
+  };
   while (!signal.aborted) {
     const begun = performance.now();
-    const lines: FollowedLine[] = [];
-    let throttledAt: number | undefined;
-    let hasMorePages = false;
-    for (const [index, { name, log }] of logs.entries()) {
-      const { found, hasMore, error } = await log.look(signal);
-      hasMorePages ||= hasMore;
-      lines.push(...found);
-      if (signal.aborted) break;
-      if (error === undefined) {
-        troubled.delete(name);
-        continue;
-      }
-      const isThrottled = error.name === 'ThrottlingException';
-      if (!troubled.has(name) && (!isThrottled || wait === LONGEST_WAIT)) {
-        troubled.add(name);
-        onProblem(name, error);
-      }
-      if (isThrottled) {
-        throttledAt = index;
-        break;
-      }
-    }
+    const { lines, hasMore, isThrottled } = await readPages(logs, signal, onPage);
     if (lines.length > 0) yield lines.sort((a, b) => a.at - b.at);
-    // A throttled log comes first the next time, because all logs share the quota.
-    if (throttledAt !== undefined) logs.push(...logs.splice(0, throttledAt));
-    wait = throttledAt === undefined ? pollMilliseconds : Math.min(2 * wait, LONGEST_WAIT);
-    if (hasMorePages && throttledAt === undefined) continue;
+    wait = isThrottled ? Math.min(2 * wait, LONGEST_WAIT) : pollMilliseconds;
+    if (hasMore && !isThrottled) continue;
     await sleep(Math.max(0, wait - (performance.now() - begun)), undefined, { signal }).catch(() => {});
   }
 }
 
+const isThrottling = ({ name }: Error) => name === 'ThrottlingException';
+
+/**
+ * Reads a page of each log, up to the first one that is throttled. That one comes first the next time, because all logs
+ * share the quota.
+ * @param logs is put into its new order
+ */
+async function readPages(
+  logs: FollowedLog[],
+  signal: AbortSignal,
+  onPage: (name: FunctionName, error: Error | undefined) => void,
+): Promise<{ lines: FollowedLine[]; hasMore: boolean; isThrottled: boolean }> {
+  const lines: FollowedLine[] = [];
+  let hasMore = false;
+  for (const [index, log] of logs.entries()) {
+    const page = await log.look(signal);
+    hasMore ||= page.hasMore;
+    lines.push(...page.found);
+    if (signal.aborted) break;
+    onPage(log.name, page.error);
+    if (page.error !== undefined && isThrottling(page.error)) {
+      logs.push(...logs.splice(0, index));
+      return { lines, hasMore, isThrottled: true };
+    }
+  }
+  return { lines, hasMore, isThrottled: false };
+}
+
 class FollowedLog {
+  readonly name: FunctionName;
   readonly #stack: Stage;
-  readonly #name: FunctionName;
   readonly #bucket: TokenBucket | undefined;
   /** Where the next poll begins, in epoch milliseconds. */
   #from: number;
@@ -123,7 +135,7 @@ class FollowedLog {
 
   constructor(stack: Stage, name: FunctionName, since: Date, bucket: TokenBucket | undefined) {
     this.#stack = stack;
-    this.#name = name;
+    this.name = name;
     this.#from = since.getTime();
     this.#bucket = bucket;
   }
@@ -145,7 +157,7 @@ class FollowedLog {
         this.#known.set(eventId, at);
         this.#newest = Math.max(this.#newest, at);
         // Lambda ends each line with a line feed.
-        found.push({ function: this.#name, at, text: message.trimEnd() });
+        found.push({ function: this.name, at, text: message.trimEnd() });
       }
       this.#nextToken = page.nextToken;
     } catch (error) {
@@ -164,7 +176,7 @@ class FollowedLog {
 
   async #page(nextToken: string | undefined, signal: AbortSignal) {
     const logGroupName =
-      this.#name === 'receiver' ? this.#stack.receiverLogGroup : this.#stack.event(this.#name).logGroup;
+      this.name === 'receiver' ? this.#stack.receiverLogGroup : this.#stack.event(this.name).logGroup;
     await this.#bucket?.take(1, signal);
     return this.#stack.logs.send(
       new FilterLogEventsCommand({ logGroupName, startTime: this.#from, nextToken }),

@@ -1,10 +1,11 @@
 import { GetObjectCommand, NoSuchKey, PutObjectCommand } from '@aws-sdk/client-s3';
 import * as z from 'zod/mini';
 import type { SettledOutcome } from '../../../lambda/archive/record.ts';
+import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
 import { type EventName, isEventName } from '../../../lambda/events/catalogue.ts';
 import { REPLAY_NAME, replayModes } from '../../../lambda/queue/replay.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
-import { settledOutcomes } from '../archive/filter.ts';
+import { jsonOf } from '../history/json.ts';
 import type { Stage } from '../stage.ts';
 
 const event = z.custom<EventName>((value) => typeof value === 'string' && isEventName(value));
@@ -32,13 +33,13 @@ const schema = z.object({
   /** Number of messages in the plan. */
   planned: count,
   /** Unfinished objects by key. Their lines up to `line` are settled, except those in `left`. */
-  begun: z._default(z.record(z.string(), z.object({ line: count, left: z.array(count) })), {}),
+  begun: z.record(z.string(), z.object({ line: count, left: z.array(count) })),
   /** Hashes of the keys of finished objects, without those in the separate object. */
   done: z.string(),
   /** Messages sent, by event. */
   sent: z.record(z.string(), count),
   /** Records that are not sent, by reason. */
-  skipped: z.object({ ofReplays: count, forgotten: count, tooOld: z._default(count, 0), payloadGone: count }),
+  skipped: z.object({ ofReplays: count, forgotten: count, tooOld: count, payloadGone: count }),
   /** Messages that SQS will never accept: their number, and the first of them. */
   refused: z.object({ count, first: z.array(z.object({ event, eventId: z.string(), why: z.string() })) }),
   /** Damaged objects, with a description. */
@@ -127,13 +128,11 @@ export class StateFile {
   async read(): Promise<ReplayState | undefined> {
     const text = await this.#state.read();
     if (text === undefined) return undefined;
-    try {
-      return schema.parse(JSON.parse(text));
-    } catch {
-      throw new CommandError(
-        `replays/${this.#name}.json in the archive's bucket is not the state of a replay. Choose another --name`,
-      );
-    }
+    const { data } = schema.safeParse(jsonOf(text));
+    if (data !== undefined) return data;
+    throw new CommandError(
+      `replays/${this.#name}.json in the archive's bucket is not the state of a replay. Choose another --name`,
+    );
   }
 
   /** @throws TakenOverError */

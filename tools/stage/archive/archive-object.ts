@@ -1,0 +1,152 @@
+import { createGunzip } from 'node:zlib';
+import { GetObjectCommand, NoSuchKey } from '@aws-sdk/client-s3';
+import * as z from 'zod/mini';
+import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import { recordSchema } from '../../../lambda/archive/record-schema.ts';
+import { jsonOf } from '../history/json.ts';
+import type { Stage } from '../stage.ts';
+
+/** Attempts to download an object. The SDK retries the call, but not if the connection is lost after it. */
+const ATTEMPTS = 3;
+
+const LINE_FEED = 0x0a;
+
+/** An open archive object. Its lines or its records can be read once. */
+export class ArchiveObject {
+  readonly key: string;
+  /** Compressed size. */
+  readonly bytes: number;
+  /** Known only after the lines before the damage have been read. */
+  damage: DamagedObjectError | undefined;
+  /** Whether it has been read to its end or to its damage. */
+  isRead = false;
+  count = 0;
+  readonly #signal: AbortSignal;
+  /** Requested at once, so that S3 answers while an earlier object is still being read. */
+  readonly #stored: ReturnType<typeof downloadObject>;
+
+  constructor(stage: Stage, key: string, bytes: number, signal: AbortSignal) {
+    this.key = key;
+    this.bytes = bytes;
+    this.#signal = signal;
+    this.#stored = downloadObject(stage, key, signal);
+    // The reader gets this error. If nobody reads, it must not become an unhandled rejection.
+    this.#stored.catch(() => {});
+  }
+
+  /** The lines as stored, each with its line feed. Ends early if the signal is aborted. */
+  async *lines(): AsyncGenerator<Buffer> {
+    const stored = await this.#stored;
+    try {
+      if (stored !== undefined) {
+        for await (const line of objectLines(this.key, stored.bytes)) {
+          yield line;
+          if (this.#signal.aborted) break;
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof DamagedObjectError)) throw error;
+      this.damage = error;
+    }
+    this.isRead = true;
+  }
+
+  /** The records, each with its line number from 1. Skips lines that are not records. */
+  async *records(): AsyncGenerator<{ line: number; record: ArchiveRecord }> {
+    let line = 0;
+    let firstDamaged: number | undefined;
+    for await (const bytes of this.lines()) {
+      line += 1;
+      const record = parseLine(parsedRecord, bytes);
+      if (record === undefined) {
+        firstDamaged ??= line;
+        continue;
+      }
+      this.count += 1;
+      yield { line, record };
+    }
+    if (firstDamaged === undefined) return;
+    const more = line - this.count === 1 ? '' : `, the first of ${line - this.count}`;
+    this.damage ??= new DamagedObjectError(
+      this.key,
+      firstDamaged,
+      `line ${firstDamaged} is not a record${more}`,
+    );
+  }
+}
+
+/** An archive object that cannot be read, or only partly. The error message contains none of its content. */
+export class DamagedObjectError extends Error {
+  override readonly name = 'DamagedObjectError';
+  readonly key: string;
+  /** Number of the first line that is not a record, from 1. */
+  readonly line: number;
+
+  constructor(key: string, line: number, fault: string) {
+    super(`${key}: ${fault}`);
+    this.key = key;
+    this.line = line;
+  }
+}
+
+/** Accepts unknown fields, which a later version may have added. */
+const parsedRecord = z.looseObject(recordSchema.shape);
+
+/** @returns undefined if the line is not JSON, or does not match */
+export function parseLine<Schema extends z.ZodMiniType>(
+  schema: Schema,
+  line: Buffer,
+): z.infer<Schema> | undefined {
+  return schema.safeParse(jsonOf(line.toString())).data;
+}
+
+/**
+ * An object as S3 stores it, compressed: Firehose ends an object at 64 MB before compression.
+ * @returns undefined if it has expired, or the signal is aborted
+ */
+export async function downloadObject(stack: Stage, key: string, signal?: AbortSignal) {
+  const command = new GetObjectCommand({ Bucket: stack.archiveBucket, Key: key });
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const { Body, ...about } = await stack.s3.send(command, signal && { abortSignal: signal });
+      return { ...about, bytes: (await Body?.transformToByteArray()) ?? new Uint8Array() };
+    } catch (error) {
+      if (signal?.aborted || error instanceof NoSuchKey) return undefined;
+      const isOfCall = Object.hasOwn(error as object, '$metadata');
+      if (isOfCall || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+/**
+ * The lines of a compressed object, each with its line feed.
+ * @throws DamagedObjectError after the last readable line
+ */
+export async function* objectLines(key: string, compressed: Uint8Array): AsyncGenerator<Buffer> {
+  let line = 1;
+  try {
+    for await (const bytes of cutIntoLines(createGunzip().end(compressed))) {
+      yield bytes;
+      line += 1;
+    }
+  } catch (error) {
+    throw new DamagedObjectError(key, line, `${faultOf(error)} from line ${line} on`);
+  }
+}
+
+const faultOf = (error: unknown) =>
+  (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR' ? 'cut off' : 'not gzip, or damaged';
+
+async function* cutIntoLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = [];
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
+      yield Buffer.concat([...parts, chunk.subarray(start, end + 1)]);
+      parts = [];
+      start = end + 1;
+    }
+    if (start < chunk.length) parts.push(chunk.subarray(start));
+  }
+  if (parts.length > 0) yield Buffer.concat(parts);
+}
