@@ -9,8 +9,8 @@ import { certificateLink, dashboardLink, logLink, queueLink } from './alarms/con
 import { countLines, eventLagLines, logMetrics, metricsUnder } from './alarms/log-metrics.ts';
 import { acceptedPattern, messagePattern } from './alarms/log-patterns.ts';
 import { WebhookApi } from './api/webhook-api.ts';
-import { Archive } from './archive/archive.ts';
 import { ArchiveQueries } from './archive/archive-queries.ts';
+import { EventArchive } from './archive/event-archive.ts';
 import type { StageConfig } from './config.ts';
 import { addDashboard } from './dashboard/dashboard.ts';
 import { SavedQueries } from './dashboard/saved-queries.ts';
@@ -73,7 +73,7 @@ export class PartnerWebhooksStack extends Stack {
     const archive =
       config.archive.days === 0
         ? undefined
-        : new Archive(this, 'Archive', { config: config.archive, defaults, alarms });
+        : new EventArchive(this, 'Archive', { config: config.archive, defaults, alarms });
     const archiveQueries =
       archive && new ArchiveQueries(archive, 'Queries', { bucket: archive.bucket, config, encryption });
     const pipelines = eventNames.map(
@@ -202,7 +202,7 @@ export class PartnerWebhooksStack extends Stack {
   }
 }
 
-function archiveOutputs(archive: Archive): Record<string, string> {
+function archiveOutputs(archive: EventArchive): Record<string, string> {
   return Object.fromEntries(
     eventNames.map((event) => [`${pascalCase(event)}ArchiveStream`, archive.streamOf(event).ref]),
   );

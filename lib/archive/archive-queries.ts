@@ -9,7 +9,7 @@ import { recordSchema } from '../../lambda/archive/record-schema.ts';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import type { StageConfig } from '../config.ts';
 import type { Encryption } from '../encryption.ts';
-import { RECORDS_PREFIX } from './archive.ts';
+import { RECORDS_PREFIX } from './event-archive.ts';
 
 export interface ArchiveQueriesProps {
   readonly bucket: Bucket;

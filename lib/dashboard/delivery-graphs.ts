@@ -12,7 +12,7 @@ import { type MetricName, rejectionReasons } from '../../lambda/metric-names.ts'
 import type { Alarms } from '../alarms/alarms.ts';
 import { logMetrics } from '../alarms/log-metrics.ts';
 import type { WebhookApi } from '../api/webhook-api.ts';
-import type { Archive } from '../archive/archive.ts';
+import type { EventArchive } from '../archive/event-archive.ts';
 import type { Effects } from '../pipeline/effects.ts';
 import type { EventPipeline } from '../pipeline/event-pipeline.ts';
 import type { ProtectedQueue } from '../pipeline/protected-storage.ts';
@@ -23,7 +23,7 @@ export interface DashboardSources {
   readonly api: WebhookApi;
   readonly receiver: Receiver;
   readonly pipelines: readonly EventPipeline[];
-  readonly archive: Archive | undefined;
+  readonly archive: EventArchive | undefined;
   readonly effects: Effects;
   readonly quarantine: ProtectedQueue;
   readonly unrouted: ProtectedQueue;

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { stages } from '../../tools/generate/stages.ts';
-import { type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
+import { SynthesisedTemplate, type TemplateResource } from '../../tools/generate/synthesised-template.ts';
 import { sharedAssembly, testAssembly } from '../support/test-stack.ts';
 import { stageAssembly } from './stage-assembly.ts';
 
@@ -12,7 +12,7 @@ const keyArn = `arn:aws:kms:${home.region}:${home.account}:key/0a1b2c3d-0000-400
 const secretArn = `arn:aws:secretsmanager:${home.region}:${home.account}:secret:partner-AbCdEf`;
 
 /** The property with the key, for each type that stores received data. */
-const KEY_OF: Readonly<Record<string, (resource: Resource) => unknown>> = {
+const KEY_OF: Readonly<Record<string, (resource: TemplateResource) => unknown>> = {
   'AWS::DynamoDB::Table': ({ properties }) => properties.SSESpecification?.KMSMasterKeyId,
   'AWS::KinesisFirehose::DeliveryStream': ({ properties }) =>
     properties.DeliveryStreamEncryptionConfigurationInput.KeyARN,
@@ -73,7 +73,7 @@ const isForAlarms = (statement: unknown) => JSON.stringify(statement).includes('
 
 describe('a stage with its own key', () => {
   let template: SynthesisedTemplate;
-  let key: Resource;
+  let key: TemplateResource;
   beforeAll(async () => {
     template = new SynthesisedTemplate(await stageAssembly('encrypted'));
     key = template.at('AWS::KMS::Key', 'TopicKey');

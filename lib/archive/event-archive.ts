@@ -14,7 +14,7 @@ import type { StageConfig } from '../config.ts';
 import { ProtectedBucket, ProtectedLog } from '../pipeline/protected-storage.ts';
 import type { FunctionDefaults } from '../pipeline/webhook-function.ts';
 
-export interface ArchiveProps {
+export interface EventArchiveProps {
   readonly config: StageConfig['archive'];
   readonly defaults: Pick<FunctionDefaults, 'encryption' | 'removalPolicy' | 'logRetention'>;
   readonly alarms: Alarms;
@@ -33,11 +33,11 @@ const BUFFER_MEGABYTES = 64;
  * Stores the outcome of each message: a delivery stream per event writes into one bucket, under
  * `event=<kind>/date=YYYY-MM-DD/hour=HH/` by the time of writing, as gzipped JSON lines (`lambda/archive/record.ts`).
  */
-export class Archive extends Construct {
+export class EventArchive extends Construct {
   readonly bucket: Bucket;
   readonly #streams: ReadonlyMap<EventName, CfnDeliveryStream>;
 
-  constructor(scope: Construct, id: string, props: ArchiveProps) {
+  constructor(scope: Construct, id: string, props: EventArchiveProps) {
     super(scope, id);
     const { config, alarms } = props;
     const { encryption, removalPolicy, logRetention } = props.defaults;
