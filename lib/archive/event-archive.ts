@@ -129,7 +129,7 @@ export class EventArchive extends Construct {
 
   /** The access that a consumer needs for archiving. */
   access(event: EventName): { environment: Record<string, string>; permissions: PolicyStatement[] } {
-    const stream = this.streamOf(event);
+    const stream = this.#streamOf(event);
     return {
       environment: { ARCHIVE_STREAM: stream.ref },
       permissions: [
@@ -140,11 +140,17 @@ export class EventArchive extends Construct {
 
   /** Firehose's metrics of an event's stream. */
   streamMetrics(event: EventName): MetricSource {
-    return metricsUnder('AWS/Firehose', { DeliveryStreamName: this.streamOf(event).ref });
+    return metricsUnder('AWS/Firehose', { DeliveryStreamName: this.#streamOf(event).ref });
   }
 
-  /** An event's delivery stream. */
-  streamOf(event: EventName): CfnDeliveryStream {
+  get outputs(): Record<string, string> {
+    const streams = eventNames.map(
+      (event) => [`${pascalCase(event)}ArchiveStream`, this.#streamOf(event).ref] as const,
+    );
+    return { ArchiveBucket: this.bucket.bucketName, ...Object.fromEntries(streams) };
+  }
+
+  #streamOf(event: EventName): CfnDeliveryStream {
     return this.#streams.get(event) as CfnDeliveryStream;
   }
 }
