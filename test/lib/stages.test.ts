@@ -51,14 +51,6 @@ describe('the prod stage, unlike dev,', () => {
   });
 });
 
-test.each([
-  { name: 'prod', template: prod },
-  { name: 'dev', template: dev },
-])('the deployment of $name generates no other secret than before', ({ template }) => {
-  const [secret] = template.ofType('AWS::SecretsManager::Secret');
-  expect(secret?.properties.GenerateSecretString).toEqual({ PasswordLength: 64, ExcludePunctuation: true });
-});
-
 describe('a canary', () => {
   const canaries = prod.ofType('AWS::CloudWatch::Alarm').filter(({ path }) => path.startsWith('Canaries/'));
   const versionOf = ({ properties }: TemplateResource) =>
