@@ -7,11 +7,11 @@ import { costTable } from '../measure/cost/cost-model.ts';
 import { deployed } from '../measure/cost/deployment.ts';
 import { PRICES_DATE } from '../measure/cost/prices.ts';
 import { defaultWorkload } from '../measure/cost/workload.ts';
-import { API_FOLDER, apiFiles } from '../partner/api/files.ts';
+import { apiFiles } from '../partner/api/files.ts';
 import { alarmsTable } from './alarms-table.ts';
 import { configurationDocument } from './configuration-document.ts';
 import type { DerivedFile } from './derived-file.ts';
-import { EVENT_INDEX, eventIndex } from './event-index.ts';
+import { eventIndex } from './event-index.ts';
 import { eventsTable, partnerEventsTable } from './events-table.ts';
 import { limitsTable } from './limits-table.ts';
 import { logicalIds, statefulResources } from './logical-ids.ts';
@@ -41,13 +41,6 @@ const LAMBDA_EVENTS = {
   'events/rest-api': restApiGatewayEvent,
   'events/sqs': sqsEvent,
 };
-
-export const derivedPlaces: readonly string[] = [
-  EVENT_INDEX,
-  ...Object.keys(LAMBDA_EVENTS),
-  API_FOLDER,
-  ...Object.keys(OF_STACK),
-];
 
 /** Every generated file, from the current code and samples. */
 export function derivedFiles(assemblies: Assemblies): DerivedFile[] {

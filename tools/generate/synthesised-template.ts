@@ -12,7 +12,7 @@ export interface Statement {
 }
 
 /** One action that a role allows on one resource. */
-export interface RolePermission {
+interface RolePermission {
   readonly action: string;
   /** Path of the resource, or its ARN if it is not in the stack. */
   readonly resource: string;

@@ -6,7 +6,7 @@ import { prices } from './prices.ts';
 import { defaultWorkload, type Workload } from './workload.ts';
 
 /** Dollars by service. */
-export type Bill = Readonly<Record<string, number>>;
+type Bill = Readonly<Record<string, number>>;
 
 export interface MonthlyCost {
   readonly deliveries: Bill;
