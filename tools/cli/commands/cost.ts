@@ -18,7 +18,7 @@ const MAX_BATCH = 10_000;
 
 export const command = npmScript(
   'cost',
-  'Estimates the monthly cost of a stage by service, in dollars: for the deliveries, and without any.',
+  'Estimates the monthly cost of a stage by service, in dollars: of the deliveries, and the standing charges.',
 )
   .option('--deliveries <n>', 'deliveries a month', wholeNumber(1), usual.deliveries)
   .option('--payload-bytes <n>', 'mean size of a payload, in bytes', payloadBytes, usual.payloadBytes)
