@@ -16,10 +16,7 @@ const milliseconds = wholeNumber(1, MAX_FUNCTION_SECONDS * 1000);
 /** Maximum messages of a batch. Source: Lambda developer guide, "Using Lambda with Amazon SQS". */
 const MAX_BATCH = 10_000;
 
-export const command = npmScript(
-  'cost',
-  'Estimates the monthly cost of a stage by service, in dollars: of the deliveries, and the standing charges.',
-)
+export const command = npmScript('cost', 'Estimates the monthly cost of a stage by service, in dollars.')
   .option('--deliveries <n>', 'deliveries a month', wholeNumber(1), usual.deliveries)
   .option('--payload-bytes <n>', 'mean size of a payload, in bytes', payloadBytes, usual.payloadBytes)
   .option('--receiver-ms <n>', 'mean duration of a receiver invocation', milliseconds, usual.receiverMs)

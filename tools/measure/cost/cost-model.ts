@@ -15,7 +15,6 @@ export interface MonthlyCost {
 
 const KILOBYTE = 1024;
 const GIGABYTE = 2 ** 30;
-
 const DAYS_OF_A_MONTH = 365.25 / 12;
 const MONTH_SECONDS = DAYS_OF_A_MONTH * 24 * 60 * 60;
 
@@ -44,12 +43,11 @@ const SIZE = {
 
 /** Bytes of the log lines for a delivery. A test compares those of the functions with the real lines. */
 export const LOG_BYTES = { receiver: 243, consumer: 341, access: 237 };
+/** Share of stored logs that is left after compression, as assumed by the AWS Pricing Calculator. */
+const LOG_COMPRESSION = 0.15;
 
 /** Assumed number of shops, cast members and contacts, which stay until they are deleted. */
 const ITEMS = 1_000_000;
-
-/** Share of stored logs that is left after compression, as assumed by the AWS Pricing Calculator. */
-const LOG_COMPRESSION = 0.15;
 
 /** A record of the archive. Tests compare it with those of `events/`. */
 export const ARCHIVE_SIZE = {
@@ -152,8 +150,8 @@ function lambdaCost({ receiver, events }: Deployment, workload: Workload): numbe
   const batches = deliveries / batch;
   const consumerMegabytes = sum(eventNames.map((name) => mix[name] * events[name].memory));
   const megabyteMs = deliveries * receiver.memory * receiverMs + batches * consumerMegabytes * consumerMs;
-  const gigabyteSeconds = megabyteMs / 1024 / 1000;
-  return (deliveries + batches) * prices.lambdaRequest + gigabyteSeconds * prices.lambdaGigabyteSecond;
+  const time = (megabyteMs / 1024 / 1000) * prices.lambdaGigabyteSecond;
+  return (deliveries + batches) * prices.lambdaRequest + time;
 }
 
 /** Send, receive, delete. A receive is charged by the chunks of its whole answer. */

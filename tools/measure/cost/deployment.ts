@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseConfig, type StageConfig } from '../../../lib/config.ts';
@@ -19,19 +19,16 @@ export interface Deployment extends StageConfig {
 /** Metrics of the stack that log filters count from lines about successes: Verified, DeliveryLag, EffectLatency. */
 const METRICS_OF_SUCCESS = 3;
 
-/** Synthesises a stage of `cdk.json`. @throws CommandError if there is no such stage */
+/** Synthesises a stage of `cdk.json`. @throws CommandError if there is none */
 export async function deploymentOf(stage: string): Promise<Deployment> {
   const { stages } = readContext();
   if (!Object.hasOwn(stages, stage)) {
     throw new CommandError(`cdk.json has no stage '${stage}', only ${Object.keys(stages).join(', ')}`);
   }
-  const folder = await mkdtemp(join(tmpdir(), 'cost-'));
-  try {
-    await synthesise(folder, { stage });
-    return deployed(parseConfig(stage, stages[stage]), folder);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'cost-'));
+  await synthesise(folder.path, { stage });
+  const deployment = deployed(parseConfig(stage, stages[stage]), folder.path);
+  return deployment;
 }
 
 /** @param assembly folder of the stage's cloud assembly */
