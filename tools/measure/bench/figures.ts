@@ -1,12 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { synthesise } from '../../../local/template/synthesise.ts';
-import { type Costs, costs } from '../cost/cost-model.ts';
-import { readDeployment } from '../cost/deployment.ts';
-import { dollars, totalDollars } from '../cost/line-item.ts';
-import { MEASURED_LOG_BYTES } from '../cost/log-bytes.ts';
-import { defaultWorkload } from '../cost/workload.ts';
+import { type MonthlyCost, monthlyCost, totalOf } from '../cost/cost-model.ts';
+import { deploymentOf } from '../cost/deployment.ts';
 import { consumerBatch } from './consumer-batch.ts';
 import { exactly, type Figure } from './figure.ts';
 import { firstRequest } from './first-request.ts';
@@ -15,7 +8,7 @@ import { moduleLoad } from './module-load.ts';
 import { npmStart } from './npm-start.ts';
 import { memory, warmRequest } from './running-receiver.ts';
 
-/** Number of line items that are named, largest first. */
+/** Number of services that are named, the most expensive first. */
 const NAMED = 4;
 
 const costMillion = figure(
@@ -27,20 +20,10 @@ const costMillion = figure(
 
 const costIdle = figure('cost-idle', 'dollars a month without deliveries', 12, 'standing');
 
-let synthesised: Promise<Costs> | undefined;
-
 /** Shared, so that one synthesis serves both figures. */
-async function ofProd(): Promise<Costs> {
-  const folder = mkdtempSync(join(tmpdir(), 'cost-'));
-  try {
-    await synthesise(folder, { stage: 'prod' });
-    return costs(defaultWorkload, readDeployment(folder), MEASURED_LOG_BYTES);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
+let prod: Promise<MonthlyCost> | undefined;
 
-function figure(name: string, title: string, atMost: number, of: keyof Costs): Figure {
+function figure(name: string, title: string, atMost: number, of: keyof MonthlyCost): Figure {
   return {
     name,
     title,
@@ -48,12 +31,15 @@ function figure(name: string, title: string, atMost: number, of: keyof Costs): F
     unit: '$',
     async measure({ onProgress }) {
       onProgress('synthesises prod');
-      synthesised ??= ofProd();
-      const items = (await synthesised)[of];
-      const largest = items.toSorted((one, other) => dollars(other) - dollars(one)).slice(0, NAMED);
+      prod ??= deploymentOf('prod').then((deployment) => monthlyCost(deployment));
+      const bill = (await prod)[of];
+      const largest = Object.entries(bill).sort(([, one], [, other]) => other - one);
       return {
-        ...exactly(totalDollars(items)),
-        made: largest.map((line) => `${line.item} ${dollars(line).toFixed(2)}`).join(', '),
+        ...exactly(totalOf(bill)),
+        made: largest
+          .slice(0, NAMED)
+          .map(([service, dollars]) => `${service} ${dollars.toFixed(2)}`)
+          .join(', '),
       };
     },
   };

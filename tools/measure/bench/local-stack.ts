@@ -5,9 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient, ListTablesCommand, paginateScan } from '@aws-sdk/client-dynamodb';
 import { GetQueueAttributesCommand, ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { LOCAL_SECRET } from '../../../events/signing.ts';
-import { eventNames } from '../../../lambda/events/catalogue.ts';
+import { catalogue, type EventName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
 import { clientSettings } from '../../../local/client-settings.ts';
-import { tableOf } from '../cost/cost-model.ts';
 import { exactly, type Figure, type Measured, type MeasureOptions, spread } from './figure.ts';
 import { cleanEnvironment, RunningStack } from './npm-start.ts';
 import type { Posted, Posting } from './post-bodies.ts';
@@ -149,6 +148,7 @@ async function assertEffects(awsUrl: string, { accepted }: Posted): Promise<void
   const client = new DynamoDBClient(clientSettings(awsUrl, 'operator'));
   const { TableNames = [] } = await client.send(new ListTablesCommand({}));
   for (const TableName of TableNames) {
+    const tableOf = (event: EventName) => (isNotification(event) ? 'idempotency' : catalogue[event].effect);
     const wanted = eventNames
       .filter((event) => TableName.toLowerCase().includes(tableOf(event).replace('-', '')))
       .reduce((sum, event) => sum + (accepted[event] ?? 0), 0);

@@ -1,34 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { readContext, synthesise } from '../../../local/template/synthesise.ts';
+import { readContext } from '../../../local/template/synthesise.ts';
 import { facts } from '../../cli/terminal/layout.ts';
 import { duration } from '../../cli/terminal/text.ts';
-import { costs } from '../cost/cost-model.ts';
-import { type Deployment, readDeployment } from '../cost/deployment.ts';
-import { totalDollars } from '../cost/line-item.ts';
-import { MEASURED_LOG_BYTES } from '../cost/log-bytes.ts';
-import { limits, narrowLimits } from '../cost/scale-model.ts';
-import { ACCOUNT_CONCURRENCY, defaultWorkload } from '../cost/workload.ts';
+import { monthlyCost, totalOf } from '../cost/cost-model.ts';
+import type { Deployment } from '../cost/deployment.ts';
+import { defaultWorkload } from '../cost/workload.ts';
 import { deliveriesOf, type LoadPlan } from './plan.ts';
-
-/** Share of a limit that a test should stay below: `docs/scale-and-cost.md`, "Testing under load". */
-const NEAR = 0.7;
 
 /** The stage whose template is used: `prod` if no name is given, or if cdk.json does not know it. */
 export function takenStage(stage: string | undefined): string {
   return stage !== undefined && Object.hasOwn(readContext().stages, stage) ? stage : 'prod';
-}
-
-/** @param stage one that cdk.json knows */
-export async function deploymentOf(stage: string): Promise<Deployment> {
-  const folder = await mkdtemp(join(tmpdir(), 'load-'));
-  try {
-    await synthesise(folder, { stage });
-    return readDeployment(folder);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
 }
 
 export interface Destination {
@@ -70,15 +50,8 @@ function forecast(
   deployment: Deployment,
   takenAs: string | undefined,
 ): (readonly [string, string])[] {
-  const deliveries = deliveriesOf(plan);
-  const workload = { ...defaultWorkload, deliveries, mix: plan.mix };
-  const total = totalDollars(costs(workload, deployment, MEASURED_LOG_BYTES).deliveries);
-  const full = limits(workload, deployment, ACCOUNT_CONCURRENCY);
-  const near = full.filter(({ deliveries: at }) => plan.rate > at * NEAR);
-  const [first] = full;
-  const people = narrowLimits(workload).filter(
-    ({ deliveries: at, name }) => plan.rate > at && /^(SNS|Slack)/.test(name),
-  );
+  const workload = { ...defaultWorkload, deliveries: deliveriesOf(plan), mix: plan.mix };
+  const total = totalOf(monthlyCost(deployment, workload).deliveries);
   const { rate, burst } = deployment.apiThrottle;
   return [
     ...(takenAs === undefined
@@ -93,23 +66,11 @@ function forecast(
       'cost',
       `about $${total.toFixed(2)} in us-east-1, calculated like npm run cost; written items and records stay`,
     ],
-    ...near.map(
-      ({ name, deliveries: at, consequence }) =>
-        ['limit', `${name}, at ${count(Math.floor(at))} a second: ${consequence}`] as const,
-    ),
-    ...(near.length > 0 || first === undefined
-      ? []
-      : [
-          [
-            'limits',
-            `below ${NEAR * 100} % of each; the first is ${first.name}, at ${count(Math.floor(first.deliveries))} a second`,
-          ] as const,
-        ]),
+    ['limits', 'docs/scale-and-cost.md lists what saturates first, and at which rate'],
     [
       'throttle',
       `${count(rate)} a second and ${count(burst)} at once, from cdk.json; all APIs of the account share its quota`,
     ],
-    ...people.map(({ name, consequence }) => ['people', `${name}: ${consequence}`] as const),
     ['subscribers', 'unsubscribe everybody first: each of these is sent to all subscribers'],
   ];
 }

@@ -3,7 +3,7 @@ import { readSamples } from '../../../../events/samples.ts';
 import { eventNames } from '../../../../lambda/events/catalogue.ts';
 import { parsePayload } from '../../../../lambda/events/envelope.ts';
 import { decodeSignature, verify } from '../../../../lambda/receiver/signature.ts';
-import { readDeployment } from '../../../../tools/measure/cost/deployment.ts';
+import { deploymentOf } from '../../../../tools/measure/cost/deployment.ts';
 import { parseMix } from '../../../../tools/measure/cost/workload.ts';
 import { Deliveries, numberReader, SIGNATURE_LENGTH } from '../../../../tools/measure/load/deliveries.ts';
 import { describeForecast, takenStage } from '../../../../tools/measure/load/forecast.ts';
@@ -15,7 +15,6 @@ import { makeReport } from '../../../../tools/measure/load/report.ts';
 import { describeReport } from '../../../../tools/measure/load/report-text.ts';
 import { abortReason, type Run, senderTooSlow } from '../../../../tools/measure/load/run.ts';
 import { Stage } from '../../../../tools/stage/stage.ts';
-import { stageAssembly } from '../../../lib/stage-assembly.ts';
 import { planned } from './support.ts';
 
 const SECRET = 'a-secret';
@@ -111,7 +110,7 @@ describe('what a run costs', () => {
   });
 
   test('says so if it is that of another stage', async () => {
-    const deployment = readDeployment(await stageAssembly('prod'));
+    const deployment = await deploymentOf('prod');
     const url = new URL('http://localhost:8443/api/v1/webhooks/partner');
     const forecast = (takenAs?: string) =>
       describeForecast(planned(), { title: 'stage load', url, deployment, takenAs }, 300).join('\n');
