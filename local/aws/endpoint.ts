@@ -11,7 +11,6 @@ import { ConnectionLostError, type Faults } from './faults.ts';
 import { createFauxqs } from './fauxqs.ts';
 import { createFirehose } from './firehose/firehose.ts';
 import { bodyOf, isOwnHost, KEEP_ALIVE_MS, MAX_BODY_BYTES, write } from './http-server.ts';
-import type { KeptState } from './kept-state.ts';
 import { createEventSourceMappings, type EventSourceMapping } from './lambda/event-source-mappings.ts';
 import { createLogs } from './logs/logs.ts';
 import { credentialOf, parseRequest, protocolOf } from './request.ts';
@@ -38,8 +37,6 @@ export interface AwsEndpointOptions {
   region: string;
   /** Faults to inject, for tests. @default none */
   faults?: Faults;
-  /** Stored state, which this run continues. @default state is in memory only */
-  kept?: KeptState | undefined;
   /** Called with problems that no caller gets as an error. @default none */
   onProblem?: (message: string) => void;
   /** Called with items and notifications that roles, but not operators, write and publish. @default none */
@@ -62,11 +59,8 @@ export interface AwsEndpoint {
   writeLog(group: string, message: string, at?: number): void;
   /** Creates an alarm of CloudWatch. */
   putAlarm(definition: AlarmDefinition): void;
-  removeAlarm(name: string): void;
-  /**
-   * Registers an event source with Lambda's API, which can disable and enable it. @returns a function that removes it
-   */
-  addEventSourceMapping(source: EventSourceMapping): () => void;
+  /** Registers an enabled event source with Lambda's API, which can disable and enable it. */
+  addEventSourceMapping(source: EventSourceMapping): void;
   /** Returns the messages of a queue without receiving them, oldest first. @throws Error if the queue does not exist */
   inspectQueue(queueUrl: string): Promise<InspectedMessage[]>;
   /** Ends long polls and connections and frees the port. */
@@ -91,19 +85,17 @@ export async function startAwsEndpoint({
   host,
   region,
   faults,
-  kept,
   onProblem = () => {},
   observer,
   consoleUrl = () => undefined,
 }: AwsEndpointOptions): Promise<AwsEndpoint> {
   let actualPort = port;
   const publicHost = () => `localhost:${actualPort}`;
-  const secrets = createSecretsManager(region, kept);
+  const secrets = createSecretsManager(region);
   const authorization = createAuthorization({ region, secretArn: secrets.arnOf });
-  const logs = createLogs(region, kept);
-  const dynamodb = await createDynamodb(
+  const logs = createLogs(region);
+  const dynamodb = createDynamodb(
     region,
-    kept,
     observer &&
       ((change, accessKeyId) => {
         if (authorization.isRole(accessKeyId)) observer.onItemChange(change);
@@ -113,20 +105,16 @@ export async function startAwsEndpoint({
     region,
     publicHost,
     maxBodyBytes: MAX_BODY_BYTES,
-    stores: kept?.stores,
   });
   const sqs = createSqs({ fauxqs, region, publicHost });
   const sns = createSns(fauxqs);
   const s3 = createS3(fauxqs);
-  const alarms = createAlarms(
-    region,
-    ({ topicArn, subject, text }) =>
-      sns.answer({
-        parameters: { Action: 'Publish', TopicArn: topicArn, Subject: subject, Message: text },
-      }),
-    kept,
+  const alarms = createAlarms(region, ({ topicArn, subject, text }) =>
+    sns.answer({
+      parameters: { Action: 'Publish', TopicArn: topicArn, Subject: subject, Message: text },
+    }),
   );
-  const mappings = createEventSourceMappings(region, kept);
+  const mappings = createEventSourceMappings(region);
   const firehose = createFirehose({
     region,
     isAllowed: authorization.isAllowed,
@@ -136,7 +124,6 @@ export async function startAwsEndpoint({
       await s3.putObject(bucket, key, body, isGzip);
     },
     onProblem,
-    kept,
   });
 
   const operations: Record<Exclude<Service, 'sns' | 's3'>, Operations> = {
@@ -241,7 +228,6 @@ export async function startAwsEndpoint({
     createLogGroup: logs.create,
     writeLog: logs.write,
     putAlarm: alarms.put,
-    removeAlarm: alarms.remove,
     addEventSourceMapping: mappings.add,
     inspectQueue: sqs.inspectQueue,
 

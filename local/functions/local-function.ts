@@ -127,12 +127,13 @@ export class LocalFunction {
   }
 
   /**
-   * Uses another definition for all later invocations, as a deployment does. Running invocations keep theirs. The old
-   * code is used until the new code is loaded. If that fails, nothing changes. Must not be called before an earlier
-   * call has ended.
+   * Uses other code for all later invocations, as a deployment does. Running invocations keep theirs. The old code is
+   * used until the new code is loaded. If that fails, nothing changes. Must not be called before an earlier call has
+   * ended.
    * @returns why the code cannot be loaded
    */
-  async redefine(definition: FunctionDefinition): Promise<FunctionError | undefined> {
+  async replaceCode(codeDirectory: string): Promise<FunctionError | undefined> {
+    const definition = { ...this.#definition, codeDirectory };
     const sandbox = new Sandbox(definition, this.#log, this.#inspector);
     const failure = await sandbox.started;
     if (failure !== undefined) return failure;
@@ -196,18 +197,13 @@ export class LocalFunction {
     return new Promise((done) => this.#kills.push({ milliseconds, done }));
   }
 
-  /** Takes it out of use. Running invocations are finished. Waiting and later ones end as function errors. */
-  retire(): void {
+  /** Terminates every execution environment. Running, waiting and later invocations end as function errors. */
+  async close(): Promise<void> {
     this.#closed = true;
     for (const { done } of this.#kills.splice(0)) done(false);
-    for (const sandbox of [...this.#sandboxes]) this.#retire(sandbox);
+    const ended = this.kill();
     this.#serve();
-  }
-
-  /** Terminates every execution environment. Running and later invocations end as function errors. */
-  async close(): Promise<void> {
-    this.retire();
-    await this.kill();
+    await ended;
   }
 
   #serve(): void {

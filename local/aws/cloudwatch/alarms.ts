@@ -1,7 +1,5 @@
-import * as z from 'zod/mini';
 import { AwsError } from '../errors.ts';
 import { type JsonObject, textOf, textsOf } from '../json.ts';
-import type { KeptState } from '../kept-state.ts';
 import { ACCOUNT_ID, arnOf, type Operations } from '../services.ts';
 
 /** Number of alarms. Source: CloudWatch API reference, "DescribeAlarms". */
@@ -30,43 +28,31 @@ export interface AlarmDefinition extends JsonObject {
   AlarmName: string;
 }
 
-/** Fields that API calls change. */
-const settings = z.object({
-  actionsEnabled: z.boolean(),
-  /** Set if a call has replaced the template's threshold. */
-  threshold: z.optional(z.number()),
-  state: z.enum(STATES),
-  reason: z.string(),
-  /** Epoch seconds when the state or its reason was last set. */
-  updatedAt: z.number(),
-  /** Epoch seconds of the last change of the state. */
-  transitionedAt: z.number(),
-});
-
-interface Alarm extends z.infer<typeof settings> {
+interface Alarm {
   readonly definition: AlarmDefinition;
   readonly arn: string;
+  actionsEnabled: boolean;
+  /** Set if a call has replaced the template's threshold. */
+  threshold?: number;
+  state: State;
+  reason: string;
+  /** Epoch seconds when the state or its reason was last set. */
+  updatedAt: number;
+  /** Epoch seconds of the last change of the state. */
+  transitionedAt: number;
 }
 
 /** The alarms of CloudWatch, in memory. There are no metrics: an alarm keeps the state that was last set. */
 export interface Alarms {
-  /** Creates or changes an alarm. A changed alarm keeps its state. */
   put(definition: AlarmDefinition): void;
-  remove(name: string): void;
   readonly operations: Operations;
 }
 
 /** Publishes to an SNS topic. */
 type Publish = (message: { topicArn: string; subject: string; text: string }) => Promise<unknown>;
 
-export function createAlarms(region: string, publish: Publish, kept: KeptState | undefined): Alarms {
+export function createAlarms(region: string, publish: Publish): Alarms {
   const alarms = new Map<string, Alarm>();
-  const stored = kept?.collection('alarm', settings);
-  const before = new Map(stored?.entries());
-
-  function store({ definition, arn: _arn, ...set }: Alarm): void {
-    stored?.put(definition.AlarmName, set);
-  }
 
   const operations: Operations = {
     DescribeAlarms(parameters) {
@@ -104,9 +90,7 @@ export function createAlarms(region: string, publish: Publish, kept: KeptState |
       const now = Date.now();
       Object.assign(alarm, { state, reason, updatedAt: now / 1000 });
       if (state !== earlier) alarm.transitionedAt = now / 1000;
-      store(alarm);
-      if (state === earlier) return {};
-      if (alarm.actionsEnabled) await notify(alarm, earlier, now);
+      if (state !== earlier && alarm.actionsEnabled) await notify(alarm, earlier, now);
       return {};
     },
 
@@ -120,7 +104,6 @@ export function createAlarms(region: string, publish: Publish, kept: KeptState |
       if (!Number.isFinite(threshold)) throw invalid('Threshold must be a number');
       alarm.threshold = threshold;
       alarm.actionsEnabled = parameters.ActionsEnabled !== false && parameters.ActionsEnabled !== 'false';
-      store(alarm);
       return {};
     },
 
@@ -135,9 +118,7 @@ export function createAlarms(region: string, publish: Publish, kept: KeptState |
     // CloudWatch ignores unknown names.
     for (const name of textsOf(parameters, 'AlarmNames') ?? []) {
       const alarm = alarms.get(name);
-      if (alarm === undefined) continue;
-      alarm.actionsEnabled = enabled;
-      store(alarm);
+      if (alarm !== undefined) alarm.actionsEnabled = enabled;
     }
     return {};
   }
@@ -170,7 +151,6 @@ export function createAlarms(region: string, publish: Publish, kept: KeptState |
   return {
     put(definition) {
       const now = Date.now() / 1000;
-      const existing = alarms.get(definition.AlarmName);
       alarms.set(definition.AlarmName, {
         arn: arnOf('cloudwatch', region, `alarm:${definition.AlarmName}`),
         actionsEnabled: true,
@@ -178,14 +158,8 @@ export function createAlarms(region: string, publish: Publish, kept: KeptState |
         reason: 'Unchecked: Initial alarm creation',
         updatedAt: now,
         transitionedAt: now,
-        ...before.get(definition.AlarmName),
-        ...existing,
         definition,
       });
-    },
-
-    remove(name) {
-      alarms.delete(name);
     },
 
     operations,

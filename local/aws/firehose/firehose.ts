@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { AwsError } from '../errors.ts';
 import { isJsonObject, type JsonObject, objectsOf, textOf } from '../json.ts';
-import type { KeptState } from '../kept-state.ts';
 import { ACCOUNT_ID, arnOf, type Operations, type Permission } from '../services.ts';
-import { DeliveryStream, evaluatedPrefix, keptRecords, type WriteObject } from './delivery-stream.ts';
+import { DeliveryStream, evaluatedPrefix, type WriteObject } from './delivery-stream.ts';
 
 /** Limits of a record and of a call, in bytes before base64. Source: Firehose API reference, `PutRecordBatch`. */
 const MAX_RECORD_BYTES = 1_000 * 1024;
@@ -34,8 +33,6 @@ interface FirehoseOptions {
   writeObject(roleArn: string, ...object: Parameters<WriteObject>): Promise<void>;
   /** Called with the reason why records are not delivered. */
   onProblem(message: string): void;
-  /** @default nothing is stored */
-  kept?: KeptState | undefined;
 }
 
 interface Stream {
@@ -53,15 +50,8 @@ interface Stream {
  */
 const KEY_ACTIONS = ['kms:GenerateDataKey', 'kms:Decrypt'];
 
-export function createFirehose({
-  region,
-  isAllowed,
-  writeObject,
-  onProblem,
-  kept,
-}: FirehoseOptions): Firehose {
+export function createFirehose({ region, isAllowed, writeObject, onProblem }: FirehoseOptions): Firehose {
   const streams = new Map<string, Stream>();
-  const undelivered = kept?.collection('firehose', keptRecords);
 
   function streamOf(parameters: JsonObject): Stream {
     const name = textOf(parameters, 'DeliveryStreamName') ?? '';
@@ -109,7 +99,6 @@ export function createFirehose({
           isCompressed: configuration.CompressionFormat === 'GZIP',
         },
         write: (...object) => writeObject(roleArn, ...object),
-        undelivered,
         onProblem: (message) => onProblem(`Delivery stream ${message}`),
       });
       const encryption = parameters.DeliveryStreamEncryptionConfigurationInput;

@@ -1,8 +1,6 @@
 import { randomInt } from 'node:crypto';
-import * as z from 'zod/mini';
 import { AwsError } from '../errors.ts';
 import { type JsonObject, objectsOf, textOf, textsOf } from '../json.ts';
-import type { KeptState } from '../kept-state.ts';
 import { arnOf, type Operations } from '../services.ts';
 import {
   addVersion,
@@ -15,26 +13,24 @@ import {
   invalidRequest,
   notFound,
   requestedVersion,
-  versionSchema,
+  type SecretVersion,
   versionWithId,
 } from './secret-versions.ts';
 
-const secretSchema = z.object({
-  name: z.string(),
-  arn: z.string(),
-  description: z.optional(z.string()),
-  kmsKeyId: z.optional(z.string()),
-  tags: z.array(z.object({ Key: z.optional(z.string()), Value: z.optional(z.string()) })),
+interface Secret {
+  readonly name: string;
+  readonly arn: string;
+  description: string | undefined;
+  kmsKeyId: string | undefined;
+  readonly tags: { Key: string | undefined; Value: string | undefined }[];
   /** Oldest first. */
-  versions: z.array(versionSchema),
+  readonly versions: SecretVersion[];
   /** Times are epoch seconds with a fraction, as in the API. */
-  createdDate: z.number(),
-  lastChangedDate: z.number(),
-  lastAccessedDate: z.optional(z.number()),
-  deletedDate: z.optional(z.number()),
-});
-
-type Secret = z.infer<typeof secretSchema>;
+  readonly createdDate: number;
+  lastChangedDate: number;
+  lastAccessedDate: number | undefined;
+  deletedDate: number | undefined;
+}
 
 /** Secrets Manager, in memory. */
 export interface SecretsManager {
@@ -46,9 +42,8 @@ export interface SecretsManager {
 const SECONDS_PER_DAY = 86_400;
 const DEFAULT_RECOVERY_DAYS = 30;
 
-export function createSecretsManager(region: string, kept: KeptState | undefined): SecretsManager {
-  const stored = kept?.collection('secret', secretSchema);
-  const secrets: Secret[] = stored?.entries().map(([, secret]) => secret) ?? [];
+export function createSecretsManager(region: string): SecretsManager {
+  const secrets: Secret[] = [];
 
   function find(secretId: string): Secret | undefined {
     return secrets.find(({ name, arn }) => [name, arn, arn.slice(0, -SUFFIX_LENGTH)].includes(secretId));
@@ -72,7 +67,7 @@ export function createSecretsManager(region: string, kept: KeptState | undefined
     return secret;
   }
 
-  const operations: Record<string, (parameters: JsonObject) => JsonObject> = {
+  const operations: Operations = {
     CreateSecret(parameters) {
       const name = textOf(parameters, 'Name');
       if (!name) throw invalidParameter('You must provide a value for the Name parameter.');
@@ -198,7 +193,6 @@ export function createSecretsManager(region: string, kept: KeptState | undefined
       const now = epochSeconds();
       if (parameters.ForceDeleteWithoutRecovery === true) {
         secrets.splice(secrets.indexOf(secret), 1);
-        stored?.delete(secret.arn);
         return { ARN: secret.arn, Name: secret.name, DeletionDate: now };
       }
       const days = Number(parameters.RecoveryWindowInDays ?? DEFAULT_RECOVERY_DAYS);
@@ -207,19 +201,7 @@ export function createSecretsManager(region: string, kept: KeptState | undefined
     },
   };
 
-  /** Stores the secrets after an operation. Even a read changes one. */
-  const storing = (operation: (parameters: JsonObject) => JsonObject) => (parameters: JsonObject) => {
-    const result = operation(parameters);
-    for (const secret of secrets) stored?.put(secret.arn, secret);
-    return result;
-  };
-
-  return {
-    operations: Object.fromEntries(
-      Object.entries(operations).map(([name, operation]) => [name, storing(operation)]),
-    ),
-    arnOf: (secretId) => find(secretId)?.arn,
-  };
+  return { operations, arnOf: (secretId) => find(secretId)?.arn };
 }
 
 function describe(secret: Secret): JsonObject {

@@ -57,7 +57,6 @@ describe('an alarm', () => {
   });
   beforeEach(async () => {
     for (const AlarmName of [ALARM, 'Stack-Other']) {
-      endpoint.removeAlarm(AlarmName);
       endpoint.putAlarm({
         AlarmName,
         AlarmActions: [topicArn],
@@ -427,11 +426,11 @@ describe('a Logs Insights query', () => {
 });
 
 describe('an event source mapping', () => {
-  const EventSourceArn = `arn:aws:sqs:${STACK_REGION}:000000000000:orders`;
-  const FunctionArn = `arn:aws:lambda:${STACK_REGION}:000000000000:function:consumer:live`;
+  let count = 0;
+  let EventSourceArn: string;
+  let FunctionArn: string;
   let lambda: LambdaClient;
   let uuid = '';
-  let remove: () => void;
   /** Calls to the event source, and how its current batch ends. */
   let done: string[];
   let batch: PromiseWithResolvers<void>;
@@ -440,8 +439,10 @@ describe('an event source mapping', () => {
     done = [];
     batch = Promise.withResolvers();
     lambda = new LambdaClient(settingsOf(endpoint));
-    remove?.();
-    remove = endpoint.addEventSourceMapping({
+    count += 1;
+    EventSourceArn = `arn:aws:sqs:${STACK_REGION}:000000000000:orders-${count}`;
+    FunctionArn = `arn:aws:lambda:${STACK_REGION}:000000000000:function:consumer-${count}:live`;
+    endpoint.addEventSourceMapping({
       eventSourceArn: EventSourceArn,
       functionArn: FunctionArn,
       settings: { BatchSize: 10 },
@@ -451,7 +452,7 @@ describe('an event source mapping', () => {
       },
       enable: () => done.push('enable'),
     });
-    uuid = (await list())[0]?.UUID ?? '';
+    uuid = (await list({ EventSourceArn }))[0]?.UUID ?? '';
   });
 
   const list = async (input: ListEventSourceMappingsCommandInput = {}) =>
@@ -473,7 +474,7 @@ describe('an event source mapping', () => {
     ];
     expect(await list({ EventSourceArn })).toMatchObject(found);
     expect(await list({ FunctionName: FunctionArn })).toMatchObject(found);
-    expect(await list({ FunctionName: 'consumer:live' })).toMatchObject(found);
+    expect(await list({ FunctionName: `consumer-${count}:live` })).toMatchObject(found);
     expect(await list({ EventSourceArn: `${EventSourceArn}-dead` })).toEqual([]);
     expect(await list({ FunctionName: 'other' })).toEqual([]);
   });

@@ -534,19 +534,17 @@ describe('a function in a debugger', () => {
   });
 });
 
-describe('an update of a function', () => {
+describe('new code of a function', () => {
   const saying = (answer: string) =>
-    folderWith({ 'index.mjs': `export const handler = async () => '${answer}';` });
+    folderWith({ 'index.mjs': `export const identify = async () => '${answer}';` });
 
-  test('applies to the next invocation, while the old code finishes the running one', async () => {
+  test('runs from the next invocation on, while the old code finishes the running one', async () => {
     const { local } = start({ handler: 'index.identify', maximumConcurrency: 1 });
     const before = await identify(local, {});
     const running = local.invoke({ sleepMilliseconds: 500, order: 1 });
     await eventually(async () => local.environments === 1 || undefined);
     const codeDirectory = await saying('new');
-    expect(
-      await local.redefine({ ...local.definition, codeDirectory, handler: 'index.handler' }),
-    ).toBeUndefined();
+    expect(await local.replaceCode(codeDirectory)).toBeUndefined();
     expect(local.codeDirectories).toEqual(new Set([fixtures, codeDirectory]));
     expect(await local.invoke({})).toMatchObject({ ok: true, payload: 'new' });
     expect(await running).toMatchObject({
@@ -556,21 +554,21 @@ describe('an update of a function', () => {
     await eventually(async () => local.codeDirectories.size === 1 || undefined);
   });
 
-  test('replaces idle environments, starts nothing else, and has its own variables', async () => {
-    const { local } = start({ handler: 'index.variables', environment: { KEPT: 'yes', TABLE: 'old' } });
-    expect(await local.redefine({ ...local.definition, timeoutSeconds: 5 })).toBeUndefined();
+  test('replaces idle environments, and starts nothing else', async () => {
+    const { local } = start({ handler: 'index.identify' });
+    expect(await local.replaceCode(await saying('new'))).toBeUndefined();
     expect(local.environments).toBe(0);
     await local.warmUp();
-    await local.redefine({ ...local.definition, environment: { KEPT: 'yes', TABLE: 'new' } });
+    await local.replaceCode(await saying('newer'));
     expect(local.environments).toBe(1);
-    expect(await local.invoke({})).toMatchObject({ payload: { KEPT: 'yes', TABLE: 'new' } });
+    expect(await local.invoke({})).toMatchObject({ payload: 'newer' });
   });
 
   test('that cannot be loaded changes nothing, and reports the reason', async () => {
     const { local, lines } = start({ handler: 'index.identify' });
     const { environmentId } = await identify(local, {});
     const codeDirectory = await folderWith({ 'index.mjs': "throw new TypeError('not so');" });
-    expect(await local.redefine({ ...local.definition, codeDirectory })).toMatchObject({
+    expect(await local.replaceCode(codeDirectory)).toMatchObject({
       errorType: 'TypeError',
       errorMessage: 'not so',
     });
@@ -586,7 +584,7 @@ describe('an update of a function', () => {
       identify(local, { sleepMilliseconds: 300 }),
     ]);
     expect(local.environments).toBe(2);
-    await local.redefine({ ...local.definition });
+    await local.replaceCode(fixtures);
     expect(local.environments).toBe(1);
     expect(shared.take()).toBe(true);
   });

@@ -36,18 +36,13 @@ const WRITTEN_BY = /#([0-9a-f]{64})$/;
  * that it misses nothing.
  */
 export class LocalFeed implements StackObserver, Disposable {
-  readonly store: HistoryStore;
+  readonly store = new HistoryStore();
   /**
    * By message id: messages that crashed their consumer. SQS may move them to the dead-letter queue without a log line.
    */
   readonly #crashed = new Map<string, CrashFact>();
   #stack: Pick<LocalStack, 'outputs' | 'inspectQueue'> | undefined;
   #looking: NodeJS.Timeout | undefined;
-
-  /** @param file stores the facts. @default a temporary file */
-  constructor(file?: string) {
-    this.store = new HistoryStore(file);
-  }
 
   /** Starts to look at the queues of a running stack. */
   attach(stack: Pick<LocalStack, 'outputs' | 'inspectQueue'>): void {
