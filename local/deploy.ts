@@ -11,7 +11,7 @@ import { CreateTopicCommand, SNSClient, SubscribeCommand } from '@aws-sdk/client
 import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { AwsEndpoint } from './aws/endpoint.ts';
 import { accessKeyOf, clientSettings } from './client-settings.ts';
-import { type Resource, type Resources, rolePolicies } from './template/resources.ts';
+import { type DeployedResource, type Resources, rolePolicies } from './template/resources.ts';
 
 /**
  * Creates the resources of a template at the AWS endpoint.
@@ -70,7 +70,7 @@ export async function deploy(
 
 async function createQueue(
   client: SQSClient,
-  { name, properties: { RedrivePolicy, ...plain } }: Resource<'AWS::SQS::Queue'>,
+  { name, properties: { RedrivePolicy, ...plain } }: DeployedResource<'AWS::SQS::Queue'>,
 ): Promise<void> {
   const Attributes = {
     ...Object.fromEntries(Object.entries(plain).map(([attribute, value]) => [attribute, String(value)])),
@@ -82,7 +82,7 @@ async function createQueue(
 /** Subscribes queues only, so that nobody is notified from here. */
 async function subscribe(
   client: SNSClient,
-  { properties }: Resource<'AWS::SNS::Subscription'>,
+  { properties }: DeployedResource<'AWS::SNS::Subscription'>,
 ): Promise<void> {
   const { Protocol, TopicArn, Endpoint, FilterPolicy, FilterPolicyScope, RawMessageDelivery } = properties;
   if (Protocol !== 'sqs') return;
@@ -103,7 +103,7 @@ async function subscribe(
 /** Its lifecycle can be read, but nothing expires while a local stack runs. */
 async function createBucket(
   client: S3Client,
-  { name, properties: { LifecycleConfiguration } }: Resource<'AWS::S3::Bucket'>,
+  { name, properties: { LifecycleConfiguration } }: DeployedResource<'AWS::S3::Bucket'>,
 ): Promise<void> {
   await client.send(new CreateBucketCommand({ Bucket: name }));
   if (LifecycleConfiguration === undefined) return;
@@ -123,14 +123,14 @@ async function createBucket(
 
 async function createDeliveryStream(
   client: FirehoseClient,
-  { name, properties }: Resource<'AWS::KinesisFirehose::DeliveryStream'>,
+  { name, properties }: DeployedResource<'AWS::KinesisFirehose::DeliveryStream'>,
 ): Promise<void> {
   await client.send(new CreateDeliveryStreamCommand({ DeliveryStreamName: name, ...properties }));
 }
 
 async function createTable(
   client: DynamoDBClient,
-  { name, properties }: Resource<'AWS::DynamoDB::Table'>,
+  { name, properties }: DeployedResource<'AWS::DynamoDB::Table'>,
 ): Promise<void> {
   const { TimeToLiveSpecification, ...definition } = properties;
   await client.send(

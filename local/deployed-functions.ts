@@ -2,11 +2,11 @@ import type { AwsEndpoint } from './aws/endpoint.ts';
 import { accessKeyOf, clientSettings, REGION } from './client-settings.ts';
 import { type FunctionDefinition, serviceOf } from './functions/function-definition.ts';
 import type { InspectorPort } from './functions/inspector-port.ts';
-import type { FunctionError, LogLine } from './functions/invocation.ts';
+import type { FunctionError, FunctionLogLine } from './functions/invocation.ts';
 import { LocalFunction, SharedEnvironments } from './functions/local-function.ts';
 import { calledByApi } from './gateway/deployed-api.ts';
 import type { SynthesisedStack } from './template/cloud-assembly.ts';
-import type { Resource, Resources } from './template/resources.ts';
+import type { DeployedResource, Resources } from './template/resources.ts';
 
 /** Maximum number of execution environments of a function. */
 const MAX_CONCURRENCY = 4;
@@ -31,7 +31,7 @@ export interface FunctionOptions {
   /** Debugger ports, by the functions' names on the command line. @default none */
   readonly inspect?: ReadonlyMap<string, InspectorPort>;
   /** Is called with every line that a function writes. @default none */
-  readonly onLog?: (line: LogLine) => void;
+  readonly onLog?: (line: FunctionLogLine) => void;
 }
 
 /** The functions of a stack, by all their names in a template. */
@@ -108,7 +108,7 @@ export class DeployedFunctions {
   #create(definition: FunctionDefinition, logGroup: string): DeployedFunction {
     const service = serviceOf(definition);
     this.#aws.createLogGroup(logGroup);
-    const write = (line: LogLine) => {
+    const write = (line: FunctionLogLine) => {
       this.#aws.writeLog(logGroup, line.text);
       this.#options.onLog?.({ ...line, functionName: service });
     };
@@ -125,7 +125,7 @@ export class DeployedFunctions {
   }
 
   #definitionOf(
-    { name, properties }: Resource<'AWS::Lambda::Function'>,
+    { name, properties }: DeployedResource<'AWS::Lambda::Function'>,
     stack: SynthesisedStack,
   ): FunctionDefinition {
     return {

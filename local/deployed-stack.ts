@@ -8,7 +8,7 @@ import { SqsEventSource } from './functions/event-source/sqs-event-source.ts';
 import { serviceOf } from './functions/function-definition.ts';
 import { calledByApi, type DeployedApi, deployedApi } from './gateway/deployed-api.ts';
 import { readCloudAssembly } from './template/cloud-assembly.ts';
-import { type Resource, Resources, type StackLocation } from './template/resources.ts';
+import { type DeployedResource, Resources, type StackLocation } from './template/resources.ts';
 
 /** Maximum number of batches of a queue that are processed at the same time. */
 const MAX_BATCHES = 2;
@@ -101,7 +101,7 @@ function eventSources(
 }
 
 function sourceDefinition(
-  { properties }: Resource<'AWS::Lambda::EventSourceMapping'>,
+  { properties }: DeployedResource<'AWS::Lambda::EventSourceMapping'>,
   functionName: string,
   queueUrl: string,
 ) {
@@ -120,7 +120,7 @@ function sourceDefinition(
 
 /** Makes an event source known to Lambda's API. */
 function register(
-  { properties }: Resource<'AWS::Lambda::EventSourceMapping'>,
+  { properties }: DeployedResource<'AWS::Lambda::EventSourceMapping'>,
   source: SqsEventSource,
   aws: AwsEndpoint,
 ): void {

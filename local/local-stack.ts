@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { type AwsEndpoint, startAwsEndpoint } from './aws/endpoint.ts';
-import { Faults } from './aws/faults.ts';
+import { InjectedFaults } from './aws/faults.ts';
 import { ACCOUNT_ID } from './aws/services.ts';
 import { type ClientSettings, clientSettings, REGION } from './client-settings.ts';
 import type { ConsoleUrl } from './console-redirect.ts';
@@ -24,7 +24,7 @@ export interface LocalStackOptions extends FunctionOptions {
   readonly awsPort: number;
   readonly secret: string;
   /** Faults of the AWS endpoint from the start, for tests. @default none */
-  readonly faults?: Faults;
+  readonly faults?: InjectedFaults;
   /** Is called after every answer of the API. @default none */
   readonly onRequest?: (summary: RequestSummary) => void;
   /** Is called with the functions' effects and requests. @default none */
@@ -57,7 +57,7 @@ export interface LocalStack {
   /** By the name on the command line: `receiver`, `shop-updated`. */
   readonly functions: ReadonlyMap<string, DeployedFunction>;
   /** Faults of the AWS endpoint: none until one is injected. */
-  readonly faults: Faults;
+  readonly faults: InjectedFaults;
   /** Folders of code that runs, or may be read. */
   readonly codeDirectories: ReadonlySet<string>;
   /**
@@ -82,7 +82,7 @@ export interface LocalStack {
 export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const { consoleUrl, publicHosts = [], onStep = () => {}, onProblem = () => {} } = options;
-  const faults = options.faults ?? new Faults();
+  const faults = options.faults ?? new InjectedFaults();
   const observer = options.observer && guardedObserver(options.observer, onProblem);
   const closers: (() => Promise<unknown>)[] = [];
   const close = async () => {

@@ -1,6 +1,6 @@
 import { AwsError } from './errors.ts';
-import { permissionsOf, type Stack } from './permissions.ts';
-import { ACCOUNT_ID, type AwsRequest, type Permission, SERVICES, type Service } from './services.ts';
+import { type ArnContext, permissionsOf } from './permissions.ts';
+import { ACCOUNT_ID, type AwsRequest, type NeededPermission, SERVICES, type Service } from './services.ts';
 
 /** One statement of an IAM policy, with its intrinsic functions resolved. */
 export interface PolicyStatement {
@@ -28,15 +28,15 @@ export interface Authorization {
   /** @throws Error for a policy condition that is not supported */
   addPrincipals(principals: Principal[]): void;
   isRole(accessKeyId: string): boolean;
-  isAllowed(accessKeyId: string, permission: Permission): boolean;
+  isAllowed(accessKeyId: string, permission: NeededPermission): boolean;
   callerArn(accessKeyId: string): string;
   /** @throws AwsError of the service, if the caller's policies do not allow the request */
   authorize(request: AwsRequest): void;
   /** Checks a permission of a role for a service that acts for it. @throws Error if the role may not, or is unknown */
-  authorizeRole(roleArn: string, service: Service, permission: Permission): void;
+  authorizeRole(roleArn: string, service: Service, permission: NeededPermission): void;
 }
 
-export function createAuthorization(stack: Stack): Authorization {
+export function createAuthorization(stack: ArnContext): Authorization {
   const roles = new Map<string, { name: string; policy: Policy }>();
   /** By role ARN. */
   const accessKeys = new Map<string, string>();
@@ -47,11 +47,11 @@ export function createAuthorization(stack: Stack): Authorization {
     return `arn:aws:sts::${ACCOUNT_ID}:assumed-role/${role.name}/local`;
   }
 
-  function decide(accessKeyId: string, { action, resource }: Permission): Decision {
+  function decide(accessKeyId: string, { action, resource }: NeededPermission): Decision {
     return roles.get(accessKeyId)?.policy(action, resource) ?? 'allowed';
   }
 
-  function assertAllowed(accessKeyId: string, service: Service, permission: Permission): void {
+  function assertAllowed(accessKeyId: string, service: Service, permission: NeededPermission): void {
     const decision = decide(accessKeyId, permission);
     if (decision === 'allowed') return;
     const { action, resource } = permission;

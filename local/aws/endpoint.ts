@@ -4,10 +4,10 @@ import { type ConsoleUrl, consoleRedirect } from '../console-redirect.ts';
 import { listen } from '../listen.ts';
 import type { InspectedMessage, StackObserver } from '../observation.ts';
 import { createAuthorization, type Principal } from './authorization.ts';
-import { type AlarmDefinition, createAlarms } from './cloudwatch/alarms.ts';
+import { createAlarms, type MetricAlarm } from './cloudwatch/alarms.ts';
 import { createDynamodb } from './dynamodb/dynamodb.ts';
 import { AwsError } from './errors.ts';
-import { ConnectionLostError, type Faults } from './faults.ts';
+import { ConnectionLostError, type InjectedFaults } from './faults.ts';
 import { createFauxqs } from './fauxqs.ts';
 import { createFirehose } from './firehose/firehose.ts';
 import { bodyOf, isOwnHost, KEEP_ALIVE_MS, MAX_BODY_BYTES, write } from './http-server.ts';
@@ -19,8 +19,8 @@ import { createS3 } from './s3/s3.ts';
 import { createSecretsManager } from './secrets-manager/secrets-manager.ts';
 import {
   ACCOUNT_ID,
+  type AwsHttpRequest,
   type AwsRequest,
-  type HttpRequest,
   type Operations,
   SERVICES,
   type Service,
@@ -36,7 +36,7 @@ export interface AwsEndpointOptions {
   /** Region of all resources, for clients of any region. */
   region: string;
   /** Faults to inject, for tests. @default none */
-  faults?: Faults;
+  faults?: InjectedFaults;
   /** Called with problems that no caller gets as an error. @default none */
   onProblem?: (message: string) => void;
   /** Called with items and notifications that roles, but not operators, write and publish. @default none */
@@ -58,7 +58,7 @@ export interface AwsEndpoint {
   /** Adds a line to a log group. @param at time of writing, epoch milliseconds. @default now */
   writeLog(group: string, message: string, at?: number): void;
   /** Creates an alarm of CloudWatch. */
-  putAlarm(definition: AlarmDefinition): void;
+  putAlarm(definition: MetricAlarm): void;
   /** Registers an enabled event source with Lambda's API, which can disable and enable it. */
   addEventSourceMapping(source: EventSourceMapping): void;
   /** Returns the messages of a queue without receiving them, oldest first. @throws Error if the queue does not exist */
@@ -171,7 +171,7 @@ export async function startAwsEndpoint({
 
   const closing = new AbortController();
 
-  async function answer(http: HttpRequest): Promise<AwsResponse> {
+  async function answer(http: AwsHttpRequest): Promise<AwsResponse> {
     const service = credentialOf(http)?.service;
     try {
       const request = parseRequest(http);
@@ -246,7 +246,7 @@ export async function startAwsEndpoint({
   };
 }
 
-function tooLarge(http: HttpRequest): AwsResponse {
+function tooLarge(http: AwsHttpRequest): AwsResponse {
   const service = credentialOf(http)?.service;
   const message = `The local AWS endpoint takes at most ${MAX_BODY_BYTES} bytes in one request.`;
   const error = new AwsError('EntityTooLarge', message, { status: service === 's3' ? 400 : 413 });

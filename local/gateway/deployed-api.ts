@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { commonLogTime } from '../../events/gateway-events.ts';
 import type { AwsEndpoint } from '../aws/endpoint.ts';
 import { ACCOUNT_ID } from '../aws/services.ts';
 import { REGION } from '../client-settings.ts';
 import type { InvocationResult } from '../functions/invocation.ts';
-import { INVOCATION_URI, type Resource, type Resources } from '../template/resources.ts';
+import { type DeployedResource, INVOCATION_URI, type Resources } from '../template/resources.ts';
+import { commonLogTime } from './gateway-events.ts';
 import { httpApi } from './http-api.ts';
 import { restApi } from './rest-api.ts';
 import type { Api } from './server.ts';
@@ -88,7 +88,7 @@ function deployedHttpApi(resources: Resources, find: FindFunction): Api {
 
 function deployedRestApi(
   resources: Resources,
-  rest: Resource<'AWS::ApiGateway::RestApi'>,
+  rest: DeployedResource<'AWS::ApiGateway::RestApi'>,
   find: FindFunction,
 ): Api {
   const [stage, another] = resources.ofType('AWS::ApiGateway::Stage');

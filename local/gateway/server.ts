@@ -65,7 +65,7 @@ const FOREIGN = Buffer.from(
   'The webhook only answers its own machine. To allow a tunnel, start it with: npm start -- --public-host <name>\n',
 );
 
-export interface Gateway {
+export interface RunningGateway {
   url: string;
   port: number;
   /** Ends idle connections at once, and others after their response or 5 s. */
@@ -77,7 +77,7 @@ export interface Gateway {
  * API and are not redirected to the console.
  * @throws Error if the port is in use (EADDRINUSE)
  */
-export async function startGateway(api: Api, options: GatewayOptions): Promise<Gateway> {
+export async function startGateway(api: Api, options: GatewayOptions): Promise<RunningGateway> {
   const inFlight = new Set<Promise<unknown>>();
   let closing = false;
   let foreignReportedAt = Number.NEGATIVE_INFINITY;

@@ -9,8 +9,8 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import * as z from 'zod/mini';
-import { sqsEvent } from '../../events/lambda-events.ts';
 import { readSamples } from '../../events/samples.ts';
+import { sqsEvent } from '../../events/sqs-event.ts';
 import { DATA_FIELDS, parseReviewPosted } from '../../examples/review-subscriber/notification.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { runSynthesis } from '../../local/template/synthesise.ts';

@@ -10,11 +10,11 @@ import {
 } from '@aws-sdk/client-sqs';
 import type { APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import fc from 'fast-check';
-import { httpApiEvent, restApiEvent } from '../../events/gateway-events.ts';
 import { type EventName, eventNames } from '../../lambda/events/catalogue.ts';
 import { queueUrlVariable } from '../../lambda/events/event-names.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import type { GatewayEvent } from '../../lambda/receiver/request.ts';
+import { httpApiEvent, restApiEvent } from '../../local/gateway/gateway-events.ts';
 import type { GatewayKind } from '../../tools/cli/terminal/options.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import setUp from '../support/global-setup.ts';

@@ -8,7 +8,7 @@ import { type AwsEndpoint, startAwsEndpoint } from '../../local/aws/endpoint.ts'
 import { ACCOUNT_ID } from '../../local/aws/services.ts';
 import { clientSettings, REGION } from '../../local/client-settings.ts';
 import { deploy } from '../../local/deploy.ts';
-import type { Template } from '../../local/template/cloud-assembly.ts';
+import type { StackTemplate } from '../../local/template/cloud-assembly.ts';
 import { Resources } from '../../local/template/resources.ts';
 
 let aws: AwsEndpoint;
@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 afterEach(() => aws.close());
 
-async function deployed(template: Template['Resources']) {
+async function deployed(template: StackTemplate['Resources']) {
   const stack = { name: 'Stack', template: { Resources: template, Outputs: {} }, assetFolder: () => '' };
   const location = { region: REGION, accountId: ACCOUNT_ID, awsUrl: aws.url, apiUrl: '' };
   await deploy(new Resources(stack, location), aws, 'the secret');

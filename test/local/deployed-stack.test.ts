@@ -2,7 +2,7 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { readCloudAssembly, type Template } from '../../local/template/cloud-assembly.ts';
+import { readCloudAssembly, type StackTemplate } from '../../local/template/cloud-assembly.ts';
 import { startTestStack, testAssembly } from '../support/test-stack.ts';
 
 /** Below the range from which the system gives free ports to others. A stack that stayed would occupy it. */
@@ -38,7 +38,7 @@ test.each<{ what: string; type: string; properties: object; reason: string }>([
 ])('a template with $what is refused, and leaves nothing running', async ({ type, properties, reason }) => {
   await cp(testAssembly(), folder, { recursive: true });
   const file = join(folder, `${readCloudAssembly(folder).name}.template.json`);
-  const template = JSON.parse(await readFile(file, 'utf8')) as Template;
+  const template = JSON.parse(await readFile(file, 'utf8')) as StackTemplate;
   const resource = Object.values(template.Resources).find(({ Type }) => Type === type);
   Object.assign(resource?.Properties ?? {}, properties);
   await writeFile(file, JSON.stringify(template));

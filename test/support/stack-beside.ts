@@ -1,7 +1,7 @@
 import { ACCOUNT_ID } from '../../local/aws/services.ts';
 import { REGION } from '../../local/client-settings.ts';
 import { deployStack } from '../../local/deployed-stack.ts';
-import type { LogLine } from '../../local/functions/invocation.ts';
+import type { FunctionLogLine } from '../../local/functions/invocation.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { TEST_SECRET } from './test-stack.ts';
 
@@ -19,7 +19,7 @@ export interface StackBeside {
 export async function runBeside(
   { aws }: LocalStack,
   assembly: string,
-  onLog: (line: LogLine) => void,
+  onLog: (line: FunctionLogLine) => void,
 ): Promise<StackBeside> {
   const location = { region: REGION, accountId: ACCOUNT_ID, awsUrl: aws.url, apiUrl: '' };
   const onProblem = (message: string) => console.error(message);

@@ -14,27 +14,27 @@ const MAX_SUBJECT_LENGTH = 100;
 
 const STATES = ['OK', 'ALARM', 'INSUFFICIENT_DATA'] as const;
 
-type State = (typeof STATES)[number];
+type AlarmState = (typeof STATES)[number];
 
 /** The field that lists the topics to notify of a state. */
-const ACTIONS: Record<State, string> = {
+const ACTIONS: Record<AlarmState, string> = {
   OK: 'OKActions',
   ALARM: 'AlarmActions',
   INSUFFICIENT_DATA: 'InsufficientDataActions',
 };
 
 /** An alarm in the form of PutMetricAlarm. DescribeAlarms returns all its fields. */
-export interface AlarmDefinition extends JsonObject {
+export interface MetricAlarm extends JsonObject {
   AlarmName: string;
 }
 
 interface Alarm {
-  readonly definition: AlarmDefinition;
+  readonly definition: MetricAlarm;
   readonly arn: string;
   actionsEnabled: boolean;
   /** Set if a call has replaced the template's threshold. */
   threshold?: number;
-  state: State;
+  state: AlarmState;
   reason: string;
   /** Epoch seconds when the state or its reason was last set. */
   updatedAt: number;
@@ -43,15 +43,15 @@ interface Alarm {
 }
 
 /** The alarms of CloudWatch, in memory. There are no metrics: an alarm keeps the state that was last set. */
-export interface Alarms {
-  put(definition: AlarmDefinition): void;
+export interface CloudWatchAlarms {
+  put(definition: MetricAlarm): void;
   readonly operations: Operations;
 }
 
 /** Publishes to an SNS topic. */
 type Publish = (message: { topicArn: string; subject: string; text: string }) => Promise<unknown>;
 
-export function createAlarms(region: string, publish: Publish): Alarms {
+export function createAlarms(region: string, publish: Publish): CloudWatchAlarms {
   const alarms = new Map<string, Alarm>();
 
   const operations: Operations = {
@@ -126,7 +126,7 @@ export function createAlarms(region: string, publish: Publish): Alarms {
   /** Notifies the topics of the new state, in CloudWatch's message format. */
   async function notify(
     { definition, arn, state, reason }: Alarm,
-    before: State,
+    before: AlarmState,
     now: number,
   ): Promise<void> {
     const { AlarmName, AlarmDescription, Namespace, MetricName, Dimensions } = definition;

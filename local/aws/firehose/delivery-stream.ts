@@ -14,7 +14,7 @@ const BUFFER_MS = 250;
 const RETRY_MS = 1_000;
 
 /** Bucket, prefix and format of a stream's objects. */
-export interface Destination {
+export interface BucketDestination {
   readonly bucket: string;
   readonly prefix: string;
   readonly fileExtension: string;
@@ -27,7 +27,7 @@ export type WriteObject = (bucket: string, key: string, body: Buffer, isGzip: bo
 interface DeliveryStreamOptions {
   readonly name: string;
   readonly version: string;
-  readonly destination: Destination;
+  readonly destination: BucketDestination;
   readonly write: WriteObject;
   /** Called once with each reason why records are not delivered. */
   readonly onProblem: (message: string) => void;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { AwsError } from '../errors.ts';
 import { isJsonObject, type JsonObject, objectsOf, textOf } from '../json.ts';
-import { ACCOUNT_ID, arnOf, type Operations, type Permission } from '../services.ts';
+import { ACCOUNT_ID, arnOf, type NeededPermission, type Operations } from '../services.ts';
 import { DeliveryStream, evaluatedPrefix, type WriteObject } from './delivery-stream.ts';
 
 /** Limits of a record and of a call, in bytes before base64. Source: Firehose API reference, `PutRecordBatch`. */
@@ -28,7 +28,7 @@ export interface Firehose {
 
 interface FirehoseOptions {
   region: string;
-  isAllowed(accessKeyId: string, permission: Permission): boolean;
+  isAllowed(accessKeyId: string, permission: NeededPermission): boolean;
   /** Writes an object with the permissions of a role. @throws Error if the role may not, or S3 rejects the object */
   writeObject(roleArn: string, ...object: Parameters<WriteObject>): Promise<void>;
   /** Called with the reason why records are not delivered. */

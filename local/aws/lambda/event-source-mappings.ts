@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { AwsError } from '../errors.ts';
 import { pathOf, queryOf } from '../http-server.ts';
 import { type JsonObject, parseJsonObject } from '../json.ts';
-import { type AwsRequest, arnOf, type HttpRequest, type Operations } from '../services.ts';
+import { type AwsHttpRequest, type AwsRequest, arnOf, type Operations } from '../services.ts';
 
 /** An event source of this process that can be disabled and enabled. */
 export interface EventSourceMapping {
@@ -129,7 +129,7 @@ export function parseLambdaRequest({
   method,
   url,
   body,
-}: HttpRequest): Pick<AwsRequest, 'operation' | 'parameters'> {
+}: AwsHttpRequest): Pick<AwsRequest, 'operation' | 'parameters'> {
   const [matched, uuid] = PATH.exec(pathOf(url)) ?? [];
   const operation = uuid ? OF_ONE[method] : method === 'GET' ? 'ListEventSourceMappings' : undefined;
   if (matched === undefined || operation === undefined) {

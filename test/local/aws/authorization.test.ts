@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { compilePolicy, type PolicyStatement } from '../../../local/aws/authorization.ts';
-import { permissionsOf, type Stack } from '../../../local/aws/permissions.ts';
+import { type ArnContext, permissionsOf } from '../../../local/aws/permissions.ts';
 import { parseRequest } from '../../../local/aws/request.ts';
 import { signedFor } from './support.ts';
 
 const SECRET_ARN = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:webhook-AbCdEf';
-const stack: Stack = {
+const stack: ArnContext = {
   region: 'eu-central-1',
   secretArn: (id) => (id === 'webhook' ? SECRET_ARN : undefined),
 };

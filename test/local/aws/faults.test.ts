@@ -16,7 +16,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type AwsEndpoint, startAwsEndpoint } from '../../../local/aws/endpoint.ts';
-import { type Fault, Faults } from '../../../local/aws/faults.ts';
+import { type Fault, InjectedFaults } from '../../../local/aws/faults.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Tables } from '../../support/tables.ts';
 import { startTestStack } from '../../support/test-stack.ts';
@@ -27,13 +27,13 @@ const ROLE = 'AKIAROLE';
 /** Node.js's message for ECONNRESET. */
 const CONNECTION_LOST = 'socket hang up';
 
-const faults = new Faults();
+const faults = new InjectedFaults();
 let endpoint: AwsEndpoint;
 let role: ReturnType<typeof clientsOf>;
 let operator: ReturnType<typeof clientsOf>;
 let queues = 0;
 
-async function startFaulty(injected: Faults): Promise<AwsEndpoint> {
+async function startFaulty(injected: InjectedFaults): Promise<AwsEndpoint> {
   const started = await startAwsEndpoint({
     port: 0,
     region: STACK_REGION,
@@ -160,7 +160,7 @@ describe('a slow service', () => {
   });
 
   test('delays neither other calls nor the end of the endpoint', async () => {
-    const slow = new Faults();
+    const slow = new InjectedFaults();
     slow.inject({ service: 'sqs', kind: 'slow', milliseconds: 60_000 });
     const other = await startFaulty(slow);
     const clients = clientsOf(other, ROLE);
@@ -205,7 +205,7 @@ describe('the calls that a fault hits', () => {
 
   /** For each of sixty calls to a new endpoint, whether it fails. */
   async function run(seed: number, ...injected: Fault[]): Promise<boolean[]> {
-    const seeded = new Faults(seed);
+    const seeded = new InjectedFaults(seed);
     for (const fault of injected) seeded.inject(fault);
     const other = await startFaulty(seeded);
     try {
@@ -283,7 +283,7 @@ test.each<{ fault: Partial<Fault>; message: string }>([
 test.each(['down', 'throttled'] as const)(
   'the local stack processes what was sent while SQS was %s for its event sources',
   async (kind) => {
-    const outage = new Faults();
+    const outage = new InjectedFaults();
     const end = outage.inject({ service: 'sqs', kind });
     const problems: string[] = [];
     const stack = await startTestStack({ faults: outage, onProblem: (problem) => problems.push(problem) });

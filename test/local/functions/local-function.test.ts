@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { FunctionDefinition } from '../../../local/functions/function-definition.ts';
 import { InspectorPort } from '../../../local/functions/inspector-port.ts';
-import type { LogLine } from '../../../local/functions/invocation.ts';
+import type { FunctionLogLine } from '../../../local/functions/invocation.ts';
 import {
   LocalFunction,
   type LocalFunctionOptions,
@@ -26,7 +26,7 @@ function start(
   definition: Partial<FunctionDefinition> & { handler: string },
   options: LocalFunctionOptions = {},
 ) {
-  const lines: LogLine[] = [];
+  const lines: FunctionLogLine[] = [];
   const local = new LocalFunction(
     {
       name: 'shop-updated',
@@ -54,7 +54,7 @@ async function folderWith(files: Record<string, string>): Promise<string> {
   return folder;
 }
 
-const texts = (lines: LogLine[], stream: LogLine['stream']) =>
+const texts = (lines: FunctionLogLine[], stream: FunctionLogLine['stream']) =>
   lines.filter((line) => line.stream === stream).map((line) => line.text);
 
 interface Identified {

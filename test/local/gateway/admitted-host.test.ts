@@ -7,7 +7,7 @@ import type { InvocationResult } from '../../../local/functions/invocation.ts';
 import { originOf } from '../../../local/gateway/admitted-host.ts';
 import { httpApi } from '../../../local/gateway/http-api.ts';
 import { restApi } from '../../../local/gateway/rest-api.ts';
-import { type Api, type Gateway, startGateway } from '../../../local/gateway/server.ts';
+import { type Api, type RunningGateway, startGateway } from '../../../local/gateway/server.ts';
 import type { Exchange } from '../../../local/observation.ts';
 import { signedFor } from '../aws/support.ts';
 
@@ -75,9 +75,9 @@ test('a request through a proxy to another name is accepted for that name only',
 
 describe('through a tunnel', () => {
   const exchanges: Exchange[] = [];
-  let gateway: Gateway;
+  let gateway: RunningGateway;
   /** Gateway of a stack that was started without `--public-host`. */
-  let closedGateway: Gateway;
+  let closedGateway: RunningGateway;
   let invocations = 0;
   let saidForeign = 0;
   beforeAll(async () => {
@@ -115,7 +115,7 @@ describe('through a tunnel', () => {
     readonly headers?: Record<string, string>;
     /** Host header that the proxy sends. @default the host, as cloudflared, ngrok and Funnel do */
     readonly hostHeader?: string | undefined;
-    readonly to?: Gateway;
+    readonly to?: RunningGateway;
   }
 
   /** Sends a request to a host, through a simulated reverse proxy of a tunnel to a local gateway. */

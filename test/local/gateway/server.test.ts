@@ -10,7 +10,12 @@ import { withAccessLog } from '../../../local/gateway/deployed-api.ts';
 import { type HttpApiOptions, httpApi } from '../../../local/gateway/http-api.ts';
 import type { HttpRequest } from '../../../local/gateway/http-message.ts';
 import { restApi } from '../../../local/gateway/rest-api.ts';
-import { type Api, type Gateway, type GatewayOptions, startGateway } from '../../../local/gateway/server.ts';
+import {
+  type Api,
+  type GatewayOptions,
+  type RunningGateway,
+  startGateway,
+} from '../../../local/gateway/server.ts';
 import { Throttle } from '../../../local/gateway/throttle.ts';
 import type { Exchange } from '../../../local/observation.ts';
 
@@ -32,7 +37,7 @@ async function start(
   invoke = echo,
   options: Partial<GatewayOptions> = {},
   apiOptions: Partial<HttpApiOptions> = {},
-): Promise<Gateway> {
+): Promise<RunningGateway> {
   const api = httpApi({
     apiId: 'localapi',
     accountId: '000000000000',
@@ -45,11 +50,11 @@ async function start(
   return gateway;
 }
 
-const post = (gateway: Gateway, body?: string) =>
+const post = (gateway: RunningGateway, body?: string) =>
   fetch(`${gateway.url}/hook`, { method: 'POST', ...(body !== undefined && { body }) });
 
 /** Sends lines of a request, with one byte per character. @returns the lines of the answer */
-async function exchangeRaw({ port }: Gateway, lines: string[]): Promise<string[]> {
+async function exchangeRaw({ port }: RunningGateway, lines: string[]): Promise<string[]> {
   const socket = connect(port, '127.0.0.1');
   socket.end(lines.join('\r\n'), 'latin1');
   const chunks: Buffer[] = [];

@@ -101,7 +101,7 @@ async function start(settings: StartSettings): Promise<void> {
 
 type Inspected = ReturnType<typeof withPorts>;
 
-interface Run extends StartSettings {
+interface StackRun extends StartSettings {
   readonly inspected: Inspected;
   readonly ports: readonly WantedPort[];
   readonly output: ReturnType<typeof outputOf>;
@@ -131,7 +131,7 @@ function outputOf({ json }: StartSettings) {
 }
 
 /** Runs the stack until Ctrl-C. @returns how to restart it, unless it was stopped */
-async function run(settings: Run): Promise<Next | undefined> {
+async function run(settings: StackRun): Promise<Next | undefined> {
   const { secret, inspected, ports, output, earlier, publicHost: publicHosts = [] } = settings;
   const started = performance.now();
   await using workspace = await Workspace.open();
@@ -219,7 +219,7 @@ interface RunningParts {
 
 /** Applies saved sources. @returns after Ctrl-C, or how to restart the stack if a saved source needs that */
 async function untilEnd(
-  { inspected, output, earlier, secret }: Run,
+  { inspected, output, earlier, secret }: StackRun,
   { stack, page, workspace, sources, synthesiseTo }: RunningParts,
 ): Promise<Next | undefined> {
   const interrupted = interruption();
@@ -269,7 +269,7 @@ async function untilEnd(
 }
 
 /** @returns a function that writes an assembly for these settings into a folder */
-function synthesiser({ gateway, retryFast = false, inspected }: Run): (folder: string) => Promise<void> {
+function synthesiser({ gateway, retryFast = false, inspected }: StackRun): (folder: string) => Promise<void> {
   const assemblies = new KeptAssemblies({ folder: SYNTHESISED_FOLDER, synthesise });
   const services = new Set(inspected.map(({ service }) => service));
   return async (folder) => {

@@ -3,7 +3,7 @@ import stringWidth from 'string-width';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import { DEAD_LETTERED } from '../../../lambda/log-messages.ts';
-import type { LogLine } from '../../../local/functions/invocation.ts';
+import type { FunctionLogLine } from '../../../local/functions/invocation.ts';
 import type { RequestSummary } from '../../../local/gateway/server.ts';
 import { screenWidth, shownId } from './terminal.ts';
 import { printable } from './text.ts';
@@ -74,7 +74,7 @@ export class LogFormat {
    * The stack of an error is below.
    * @returns undefined for a metric (EMF)
    */
-  logLine({ functionName, text, at = Date.now() }: LogLine): string | undefined {
+  logLine({ functionName, text, at = Date.now() }: FunctionLogLine): string | undefined {
     const line = whatEndedIt(functionName, parseObject(text));
     if (line?.message === undefined) {
       if (line !== undefined && '_aws' in line) return undefined;
@@ -157,7 +157,7 @@ function errorWords({ call, error, errorMessage }: Readonly<Record<string, unkno
 }
 
 /** A line as JSON. A line that is not JSON, such as those of the runtime, becomes a text property. */
-export const asJson = ({ functionName, text }: LogLine) =>
+export const asJson = ({ functionName, text }: FunctionLogLine) =>
   text.startsWith('{') ? text : JSON.stringify({ functionName, text });
 
 /** Wraps words to a width. A longer word stays whole. */

@@ -83,10 +83,10 @@ export function adjustAssembly(folder: string, { retryFast, inspected }: Adjustm
   });
 }
 
-type AnyResource = z.infer<typeof templateSchema>['Resources'][string];
+type TemplateResource = z.infer<typeof templateSchema>['Resources'][string];
 
 /** An API of either kind waits for the receiver, its only function. */
-function extendApiTimeouts(resources: readonly AnyResource[]): void {
+function extendApiTimeouts(resources: readonly TemplateResource[]): void {
   const TimeoutInMillis = DEBUG_TIMEOUT * 1000;
   for (const resource of resources) {
     if (resource.Type === 'AWS::ApiGatewayV2::Integration') {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
-import { readCloudAssembly, type Template } from '../../../local/template/cloud-assembly.ts';
+import { readCloudAssembly, type StackTemplate } from '../../../local/template/cloud-assembly.ts';
 
 interface ConsumerSettings {
   readonly event: EventName;
@@ -241,7 +241,7 @@ export function metricFilters(
 }
 
 /** @throws Error if the archive's bucket has no lifecycle rule for the records */
-function archiveOf(resources: Template['Resources']): Deployment['archive'] {
+function archiveOf(resources: StackTemplate['Resources']): Deployment['archive'] {
   const [stream] = Object.values(resources).filter(
     ({ Type }) => Type === 'AWS::KinesisFirehose::DeliveryStream',
   );

@@ -3,7 +3,7 @@ import { LOCAL_SECRET } from '../../../events/signing.ts';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import { logFilter } from '../../../local/aws/logs/log-filter.ts';
-import type { LogLine } from '../../../local/functions/invocation.ts';
+import type { FunctionLogLine } from '../../../local/functions/invocation.ts';
 import { startLocalStack } from '../../../local/local-stack.ts';
 import { metricFilters } from './deployment.ts';
 
@@ -28,7 +28,7 @@ export const MEASURED_LOG_BYTES: LogBytes = { receiver: 243, consumer: 341 };
  * @throws Error if a function fails
  */
 export async function measureLogBytes(assembly: string): Promise<LogBytes & { readonly metrics: number }> {
-  const lines: LogLine[] = [];
+  const lines: FunctionLogLine[] = [];
   const stack = await startLocalStack({
     assembly,
     port: 0,

@@ -129,7 +129,7 @@ test('a save in lib restarts the stack, even if the template stays the same', as
   await save(STACK);
   await until(() => restarted.length === 1);
   expect(restarted[0]?.files).toEqual([STACK]);
-  expect(existsSync(restarted[0]?.assembly ?? '')).toBe(false);
+  await until(() => !existsSync(restarted[0]?.assembly ?? ''));
 });
 
 describe('a save in lambda of a file that the synthesis reads', () => {
