@@ -3,30 +3,16 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type ConsoleUrl, consoleRedirect } from '../console-redirect.ts';
 import { listen } from '../listen.ts';
 import type { InspectedMessage, StackObserver } from '../observation.ts';
-import { createAuthorization, type Principal } from './authorization.ts';
-import { createAlarms, type MetricAlarm } from './cloudwatch/alarms.ts';
-import { createDynamodb } from './dynamodb/dynamodb.ts';
+import type { Principal } from './authorization.ts';
+import { createAwsServices } from './aws-services.ts';
+import type { MetricAlarm } from './cloudwatch/alarms.ts';
 import { AwsError } from './errors.ts';
 import { ConnectionLostError, type InjectedFaults } from './faults.ts';
-import { createFauxqs } from './fauxqs.ts';
-import { createFirehose } from './firehose/firehose.ts';
 import { bodyOf, isOwnHost, KEEP_ALIVE_MS, MAX_BODY_BYTES, write } from './http-server.ts';
-import { createEventSourceMappings, type EventSourceMapping } from './lambda/event-source-mappings.ts';
-import { createLogs } from './logs/logs.ts';
+import type { EventSourceMapping } from './lambda/event-source-mappings.ts';
 import { credentialOf, parseRequest, protocolOf } from './request.ts';
-import { type AwsResponse, documentResponse, errorResponse, withChecksum } from './response.ts';
-import { createS3 } from './s3/s3.ts';
-import { createSecretsManager } from './secrets-manager/secrets-manager.ts';
-import {
-  ACCOUNT_ID,
-  type AwsHttpRequest,
-  type AwsRequest,
-  type Operations,
-  SERVICES,
-  type Service,
-} from './services.ts';
-import { createSns, publishedNotification } from './sns/sns.ts';
-import { createSqs } from './sqs/sqs.ts';
+import { type AwsResponse, errorResponse, withChecksum } from './response.ts';
+import type { AwsHttpRequest } from './services.ts';
 
 export interface AwsEndpointOptions {
   /** 0 for any free port. */
@@ -91,84 +77,8 @@ export async function startAwsEndpoint({
 }: AwsEndpointOptions): Promise<AwsEndpoint> {
   let actualPort = port;
   const publicHost = () => `localhost:${actualPort}`;
-  const secrets = createSecretsManager(region);
-  const authorization = createAuthorization({ region, secretArn: secrets.arnOf });
-  const logs = createLogs(region);
-  const dynamodb = createDynamodb(
-    region,
-    observer &&
-      ((change, accessKeyId) => {
-        if (authorization.isRole(accessKeyId)) observer.onItemChange(change);
-      }),
-  );
-  const fauxqs = await createFauxqs({
-    region,
-    publicHost,
-    maxBodyBytes: MAX_BODY_BYTES,
-  });
-  const sqs = createSqs({ fauxqs, region, publicHost });
-  const sns = createSns(fauxqs);
-  const s3 = createS3(fauxqs);
-  const alarms = createAlarms(region, ({ topicArn, subject, text }) =>
-    sns.answer({
-      parameters: { Action: 'Publish', TopicArn: topicArn, Subject: subject, Message: text },
-    }),
-  );
-  const mappings = createEventSourceMappings(region);
-  const firehose = createFirehose({
-    region,
-    isAllowed: authorization.isAllowed,
-    async writeObject(roleArn, bucket, key, body, isGzip) {
-      const permission = { action: 's3:PutObject', resource: `arn:aws:s3:::${bucket}/${key}` };
-      authorization.authorizeRole(roleArn, 's3', permission);
-      await s3.putObject(bucket, key, body, isGzip);
-    },
-    onProblem,
-  });
-
-  const operations: Record<Exclude<Service, 'sns' | 's3'>, Operations> = {
-    sqs: sqs.operations,
-    dynamodb,
-    secretsmanager: secrets.operations,
-    logs: logs.operations,
-    firehose: firehose.operations,
-    monitoring: alarms.operations,
-    lambda: mappings.operations,
-    sts: {
-      GetCallerIdentity: (_parameters, accessKeyId) => ({
-        Arn: authorization.callerArn(accessKeyId),
-        UserId: ACCOUNT_ID,
-        Account: ACCOUNT_ID,
-      }),
-    },
-  };
-
-  async function carryOut(request: AwsRequest): Promise<AwsResponse> {
-    const { service, operation, parameters, accessKeyId } = request;
-    if (service === 's3') return s3.answer(request.http);
-    if (service === 'sns') {
-      const response = await sns.answer(request);
-      if (
-        observer &&
-        operation === 'Publish' &&
-        response.status === 200 &&
-        authorization.isRole(accessKeyId)
-      ) {
-        observer.onNotification(publishedNotification(parameters));
-      }
-      return response;
-    }
-    const offered = operations[service];
-    const run = Object.hasOwn(offered, operation) ? offered[operation] : undefined;
-    if (run === undefined) {
-      throw new AwsError(
-        'UnknownOperationException',
-        `The local AWS endpoint does not offer ${SERVICES[service].title}'s ${operation}, only ${Object.keys(offered).join(', ')}.`,
-      );
-    }
-    return documentResponse(request, await run(parameters, accessKeyId));
-  }
-
+  const services = await createAwsServices({ region, publicHost, onProblem, observer });
+  const { authorization } = services;
   const closing = new AbortController();
 
   async function answer(http: AwsHttpRequest): Promise<AwsResponse> {
@@ -178,8 +88,8 @@ export async function startAwsEndpoint({
       authorization.authorize(request);
       const byRole = authorization.isRole(request.accessKeyId);
       return faults === undefined
-        ? await carryOut(request)
-        : await faults.disturb(request, carryOut, { byRole, closing: closing.signal });
+        ? await services.carryOut(request)
+        : await faults.disturb(request, services.carryOut, { byRole, closing: closing.signal });
     } catch (error) {
       if (error instanceof ConnectionLostError) throw error;
       const known = error instanceof AwsError ? error : internalFailure(error);
@@ -218,25 +128,23 @@ export async function startAwsEndpoint({
     listeners = listening.servers;
     actualPort = listening.port;
   } catch (error) {
-    await fauxqs.close();
+    await services.close();
     throw error;
   }
 
   return {
     url: `http://${publicHost()}`,
     addPrincipals: authorization.addPrincipals,
-    createLogGroup: logs.create,
-    writeLog: logs.write,
-    putAlarm: alarms.put,
-    addEventSourceMapping: mappings.add,
-    inspectQueue: sqs.inspectQueue,
+    createLogGroup: services.logs.create,
+    writeLog: services.logs.write,
+    putAlarm: services.alarms.put,
+    addEventSourceMapping: services.mappings.add,
+    inspectQueue: services.sqs.inspectQueue,
 
     async close() {
       closing.abort();
       const closed = listeners.map((server) => once(server.close(), 'close'));
-      await firehose.close();
-      sqs.close();
-      await fauxqs.close();
+      await services.close();
       const cut = setTimeout(() => {
         for (const server of listeners) server.closeAllConnections();
       }, CLOSE_GRACE_MS);

@@ -55,24 +55,7 @@ export function createAlarms(region: string, publish: Publish): CloudWatchAlarms
   const alarms = new Map<string, Alarm>();
 
   const operations: Operations = {
-    DescribeAlarms(parameters) {
-      const names = textsOf(parameters, 'AlarmNames');
-      const prefix = textOf(parameters, 'AlarmNamePrefix') ?? '';
-      const state = textOf(parameters, 'StateValue');
-      const found = [...alarms.values()].filter(
-        ({ definition: { AlarmName }, ...alarm }) =>
-          (names === undefined || names.length === 0 || names.includes(AlarmName)) &&
-          AlarmName.startsWith(prefix) &&
-          (state === undefined || alarm.state === state),
-      );
-      const start = Number(textOf(parameters, 'NextToken') ?? 0);
-      const end = start + Math.min(Number(parameters.MaxRecords ?? DEFAULT_PAGE_SIZE), MAX_PAGE_SIZE);
-      return {
-        MetricAlarms: found.slice(start, end).map(described),
-        CompositeAlarms: [],
-        ...(end < found.length && { NextToken: String(end) }),
-      };
-    },
+    DescribeAlarms: (parameters) => page([...alarms.values()], parameters),
 
     /** Notifies if the state changes and the alarm's actions are enabled. */
     async SetAlarmState(parameters) {
@@ -90,7 +73,7 @@ export function createAlarms(region: string, publish: Publish): CloudWatchAlarms
       const now = Date.now();
       Object.assign(alarm, { state, reason, updatedAt: now / 1000 });
       if (state !== earlier) alarm.transitionedAt = now / 1000;
-      if (state !== earlier && alarm.actionsEnabled) await notify(alarm, earlier, now);
+      if (state !== earlier && alarm.actionsEnabled) await notify({ alarm, region, publish }, earlier, now);
       return {};
     },
 
@@ -123,31 +106,6 @@ export function createAlarms(region: string, publish: Publish): CloudWatchAlarms
     return {};
   }
 
-  /** Notifies the topics of the new state, in CloudWatch's message format. */
-  async function notify(
-    { definition, arn, state, reason }: Alarm,
-    before: AlarmState,
-    now: number,
-  ): Promise<void> {
-    const { AlarmName, AlarmDescription, Namespace, MetricName, Dimensions } = definition;
-    const text = JSON.stringify({
-      AlarmName,
-      AlarmDescription,
-      AWSAccountId: ACCOUNT_ID,
-      NewStateValue: state,
-      NewStateReason: reason,
-      StateChangeTime: new Date(now).toISOString().replace('Z', '+0000'),
-      Region: region,
-      AlarmArn: arn,
-      OldStateValue: before,
-      Trigger: { Namespace, MetricName, Dimensions },
-    });
-    const subject = `${state}: "${AlarmName}" in ${region}`.slice(0, MAX_SUBJECT_LENGTH);
-    for (const topicArn of textsOf(definition, ACTIONS[state]) ?? []) {
-      await publish({ topicArn, subject, text });
-    }
-  }
-
   return {
     put(definition) {
       const now = Date.now() / 1000;
@@ -164,6 +122,52 @@ export function createAlarms(region: string, publish: Publish): CloudWatchAlarms
 
     operations,
   };
+}
+
+/** The alarms that DescribeAlarms asks for. */
+function page(alarms: readonly Alarm[], parameters: JsonObject): JsonObject {
+  const names = textsOf(parameters, 'AlarmNames');
+  const prefix = textOf(parameters, 'AlarmNamePrefix') ?? '';
+  const state = textOf(parameters, 'StateValue');
+  const found = alarms.filter(
+    ({ definition: { AlarmName }, ...alarm }) =>
+      (names === undefined || names.length === 0 || names.includes(AlarmName)) &&
+      AlarmName.startsWith(prefix) &&
+      (state === undefined || alarm.state === state),
+  );
+  const start = Number(textOf(parameters, 'NextToken') ?? 0);
+  const end = start + Math.min(Number(parameters.MaxRecords ?? DEFAULT_PAGE_SIZE), MAX_PAGE_SIZE);
+  return {
+    MetricAlarms: found.slice(start, end).map(described),
+    CompositeAlarms: [],
+    ...(end < found.length && { NextToken: String(end) }),
+  };
+}
+
+/** Notifies the topics of the new state, in CloudWatch's message format. */
+async function notify(
+  { alarm, region, publish }: { alarm: Alarm; region: string; publish: Publish },
+  before: AlarmState,
+  now: number,
+): Promise<void> {
+  const { definition, arn, state, reason } = alarm;
+  const { AlarmName, AlarmDescription, Namespace, MetricName, Dimensions } = definition;
+  const text = JSON.stringify({
+    AlarmName,
+    AlarmDescription,
+    AWSAccountId: ACCOUNT_ID,
+    NewStateValue: state,
+    NewStateReason: reason,
+    StateChangeTime: new Date(now).toISOString().replace('Z', '+0000'),
+    Region: region,
+    AlarmArn: arn,
+    OldStateValue: before,
+    Trigger: { Namespace, MetricName, Dimensions },
+  });
+  const subject = `${state}: "${AlarmName}" in ${region}`.slice(0, MAX_SUBJECT_LENGTH);
+  for (const topicArn of textsOf(definition, ACTIONS[state]) ?? []) {
+    await publish({ topicArn, subject, text });
+  }
 }
 
 function invalid(message: string): AwsError {

@@ -131,14 +131,7 @@ export function createFirehose({ region, isAllowed, writeObject, onProblem }: Fi
 
     PutRecordBatch(parameters, accessKeyId) {
       const delivery = deliveryOf(parameters, accessKeyId);
-      const entries = objectsOf(parameters, 'Records');
-      if (entries.length === 0) throw violation('[]', 'records', 'have length greater than or equal to 1');
-      if (entries.length > MAX_CALL_RECORDS) {
-        throw violation('[…]', 'records', `have length less than or equal to ${MAX_CALL_RECORDS}`);
-      }
-      const records = entries.map((entry, index) => dataOf(entry, `records.${index + 1}.member`));
-      const bytes = records.reduce((sum, { length }) => sum + length, 0);
-      if (bytes > MAX_CALL_BYTES) throw invalid('Records size exceeds 4 MB limit');
+      const records = recordsOf(parameters);
       delivery.add(records);
       return {
         FailedPutCount: 0,
@@ -194,6 +187,19 @@ function describe(name: string, arn: string, configuration: JsonObject): JsonObj
     ],
     HasMoreDestinations: false,
   };
+}
+
+/** The records of a PutRecordBatch. @throws AwsError if they break a limit */
+function recordsOf(parameters: JsonObject): Buffer[] {
+  const entries = objectsOf(parameters, 'Records');
+  if (entries.length === 0) throw violation('[]', 'records', 'have length greater than or equal to 1');
+  if (entries.length > MAX_CALL_RECORDS) {
+    throw violation('[…]', 'records', `have length less than or equal to ${MAX_CALL_RECORDS}`);
+  }
+  const records = entries.map((entry, index) => dataOf(entry, `records.${index + 1}.member`));
+  const bytes = records.reduce((sum, { length }) => sum + length, 0);
+  if (bytes > MAX_CALL_BYTES) throw invalid('Records size exceeds 4 MB limit');
+  return records;
 }
 
 /** @param path of the record in the parameters, for the error */

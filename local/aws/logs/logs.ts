@@ -77,36 +77,7 @@ export function createLogs(region: string): Logs {
       };
     },
 
-    FilterLogEvents(parameters) {
-      const lines = linesOf(parameters);
-      const matches = logFilter(textOf(parameters, 'filterPattern') ?? '');
-      const from = Number(parameters.startTime ?? 0);
-      const to = Number(parameters.endTime ?? Number.POSITIVE_INFINITY);
-      const limit = Number(parameters.limit ?? MAX_PAGE_SIZE);
-      if (!(limit >= 1 && limit <= MAX_PAGE_SIZE)) throw invalid(`limit must be from 1 to ${MAX_PAGE_SIZE}`);
-      const isNext = afterToken(textOf(parameters, 'nextToken'));
-      const left = lines.filter((line) => line.timestamp >= from && line.timestamp <= to && isNext(line));
-      const events: StoredLine[] = [];
-      let bytes = 0;
-      let last: StoredLine | undefined;
-      for (const line of left) {
-        bytes += Buffer.byteLength(line.message) + LINE_OVERHEAD;
-        if (events.length === limit || (last !== undefined && bytes > MAX_PAGE_BYTES)) break;
-        if (matches(line.message)) events.push(line);
-        last = line;
-      }
-      return {
-        events: events.map(({ number, timestamp, ingestionTime, message }) => ({
-          logStreamName: STREAM,
-          timestamp,
-          message,
-          ingestionTime,
-          eventId: idOf(timestamp, number),
-        })),
-        searchedLogStreams: [],
-        ...(last !== undefined && last !== left.at(-1) && { nextToken: tokenOf(last) }),
-      };
-    },
+    FilterLogEvents: (parameters) => filteredPage(linesOf(parameters), parameters),
   };
 
   function create(group: string): StoredLine[] {
@@ -129,6 +100,47 @@ export function createLogs(region: string): Logs {
 
     operations,
   };
+}
+
+/** The answer to FilterLogEvents. */
+function filteredPage(lines: readonly StoredLine[], parameters: JsonObject): JsonObject {
+  const matches = logFilter(textOf(parameters, 'filterPattern') ?? '');
+  const from = Number(parameters.startTime ?? 0);
+  const to = Number(parameters.endTime ?? Number.POSITIVE_INFINITY);
+  const limit = Number(parameters.limit ?? MAX_PAGE_SIZE);
+  if (!(limit >= 1 && limit <= MAX_PAGE_SIZE)) throw invalid(`limit must be from 1 to ${MAX_PAGE_SIZE}`);
+  const isNext = afterToken(textOf(parameters, 'nextToken'));
+  const left = lines.filter((line) => line.timestamp >= from && line.timestamp <= to && isNext(line));
+  const { events, last } = firstPage(left, limit, matches);
+  return {
+    events: events.map(({ number, timestamp, ingestionTime, message }) => ({
+      logStreamName: STREAM,
+      timestamp,
+      message,
+      ingestionTime,
+      eventId: idOf(timestamp, number),
+    })),
+    searchedLogStreams: [],
+    ...(last !== undefined && last !== left.at(-1) && { nextToken: tokenOf(last) }),
+  };
+}
+
+/** @returns the matching lines of one page, and the last line that it covers */
+function firstPage(
+  lines: readonly StoredLine[],
+  limit: number,
+  matches: (message: string) => boolean,
+): { events: StoredLine[]; last: StoredLine | undefined } {
+  const events: StoredLine[] = [];
+  let bytes = 0;
+  let last: StoredLine | undefined;
+  for (const line of lines) {
+    bytes += Buffer.byteLength(line.message) + LINE_OVERHEAD;
+    if (events.length === limit || (last !== undefined && bytes > MAX_PAGE_BYTES)) break;
+    if (matches(line.message)) events.push(line);
+    last = line;
+  }
+  return { events, last };
 }
 
 /** Begins with the time, so that ids do not repeat when the stack is started again. */

@@ -197,9 +197,13 @@ test('a new event restarts the stack with it, and its removal without it', async
   await cp(project.path('lambda/events/shop-updated'), added, { recursive: true });
   const consumer = await readFile(`${added}/consumer.ts`, 'utf8');
   await writeFile(`${added}/consumer.ts`, consumer.replace('shop.updated', 'shop.closed'));
-  await replace(INDEX, 'import', "import { event as shopClosed } from './shop-closed/event.ts';\nimport");
-  await replace(INDEX, "  'shop.updated'", "  'shop.closed': shopClosed,\n  'shop.updated'");
-  await saying(/^lambda\/events\/index\.ts changed\. The stack restarted, empty, in /m);
+  const imported = "import { event as shopClosed } from './shop-closed/event.ts';\n";
+  await replace(
+    INDEX,
+    'export const events = {\n',
+    `${imported}export const events = { 'shop.closed': shopClosed,\n`,
+  );
+  await saying(/^lambda\/events\/index\.ts and 1 other file changed\. The stack restarted, empty, in /m);
   const shop = { shop_id: randomUUID() };
   expect(await post({ event: 'shop.closed', data: shop, timestamp })).toMatchObject({ status: 200 });
   await eventually(() => tables.get(outputs().ShopCacheTable, shop));
