@@ -5,10 +5,8 @@ import { ACCOUNT_ID, type AwsRequest, type NeededPermission, SERVICES, type Serv
 /** One statement of an IAM policy, with its intrinsic functions resolved. */
 export interface PolicyStatement {
   Effect: 'Allow' | 'Deny';
-  Action?: string | string[];
-  NotAction?: string | string[];
-  Resource?: string | string[];
-  NotResource?: string | string[];
+  Action: string | string[];
+  Resource: string | string[];
   Condition?: Record<string, Record<string, string | string[]>>;
 }
 
@@ -134,23 +132,16 @@ export function compilePolicy(statements: PolicyStatement[]): Policy {
 }
 
 function compileStatement(statement: PolicyStatement) {
-  const action = matchOf(statement.Action, statement.NotAction, (pattern) => wildcard(pattern, 'i'));
-  const resource = matchOf(statement.Resource, statement.NotResource, (pattern) => wildcard(pattern));
+  const actions = listOf(statement.Action).map((pattern) => wildcard(pattern, 'i'));
+  const resources = listOf(statement.Resource).map((pattern) => wildcard(pattern));
   const condition = conditionHolds(statement.Condition ?? {});
   return {
     effect: statement.Effect,
-    applies: (name: string, arn: string) => condition && action(name) && resource(arn),
+    applies: (action: string, resource: string) =>
+      condition &&
+      actions.some((matches) => matches(action)) &&
+      resources.some((matches) => matches(resource)),
   };
-}
-
-function matchOf(
-  patterns: string | string[] | undefined,
-  exceptions: string | string[] | undefined,
-  compile: (pattern: string) => Matcher,
-): Matcher {
-  const matchers = listOf(patterns ?? exceptions ?? []).map(compile);
-  const inverted = patterns === undefined && exceptions !== undefined;
-  return (value) => matchers.some((matches) => matches(value)) !== inverted;
 }
 
 /** The context is the same for every request, so conditions are evaluated when the policy is read. */

@@ -17,8 +17,6 @@ import type { AwsHttpRequest } from './services.ts';
 export interface AwsEndpointOptions {
   /** 0 for any free port. */
   port: number;
-  /** @default the loopback addresses of IPv4 and, if the machine has it, IPv6 */
-  host?: string;
   /** Region of all resources, for clients of any region. */
   region: string;
   /** Faults to inject, for tests. @default none */
@@ -68,7 +66,6 @@ const CLOSE_GRACE_MS = 500;
  */
 export async function startAwsEndpoint({
   port,
-  host,
   region,
   faults,
   onProblem = () => {},
@@ -124,7 +121,7 @@ export async function startAwsEndpoint({
   };
   let listeners: Server[] = [];
   try {
-    const listening = await listen({ keepAliveTimeout: KEEP_ALIVE_MS }, onRequest, { port, host });
+    const listening = await listen({ keepAliveTimeout: KEEP_ALIVE_MS }, onRequest, { port });
     listeners = listening.servers;
     actualPort = listening.port;
   } catch (error) {

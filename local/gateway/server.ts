@@ -43,8 +43,6 @@ export type RequestSummary = Pick<
 
 export interface GatewayOptions {
   port: number;
-  /** @default both loopback addresses, 127.0.0.1 and ::1 */
-  host?: string;
   /** Called after each response of the API, also for requests that no route matches. */
   onExchange?: (exchange: Exchange) => void;
   /** Where a browser that opens the port's root is redirected. @default nowhere */
@@ -135,9 +133,8 @@ export async function startGateway(api: Api, options: GatewayOptions): Promise<R
     },
     options,
   );
-  const host = options.host ?? 'localhost';
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    url: `http://localhost:${port}`,
     port,
     close: async () => {
       closing = true;

@@ -109,7 +109,7 @@ describe('an alarm', () => {
     expect(second.NextToken).toBeUndefined();
   });
 
-  test('keeps its state if it is put again with another threshold, and is created only by the stack', async () => {
+  test('keeps its state if its threshold is changed, and is created only by the stack', async () => {
     const put = (AlarmName: string) =>
       cloudwatch.send(
         new PutMetricAlarmCommand({
@@ -119,12 +119,10 @@ describe('an alarm', () => {
           ComparisonOperator: 'GreaterThanOrEqualToThreshold',
         }),
       );
-    await put(ALARM);
     await set({ StateReason: 'Paused by somebody: why' });
-    endpoint.putAlarm({ AlarmName: ALARM, AlarmDescription: 'Another.', Threshold: 1 });
+    await put(ALARM);
     expect(await describeAlarms()).toMatchObject([
       {
-        AlarmDescription: 'Another.',
         Threshold: 7,
         ActionsEnabled: true,
         StateValue: 'ALARM',

@@ -153,9 +153,11 @@ describe('input and output', () => {
         messages: Array.from({ length: records }, (_, index) => ({
           messageId: `message-${index}`,
           attempt: 2,
-          event: 'shop.updated',
-          eventId: `event-${index + 1}`,
-          requestId: `request-${index}`,
+          attributes: {
+            event: 'shop.updated',
+            eventId: `event-${index + 1}`,
+            requestId: `request-${index}`,
+          },
         })),
       });
     },
