@@ -29,15 +29,15 @@ export interface Exchange {
 }
 
 /** An item in DynamoDB's JSON: `{ shop_id: { S: 'shop-1' } }`. */
-export type Item = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+export type ObservedItem = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 export interface ItemChange {
   readonly table: string;
-  readonly key: Item;
+  readonly key: ObservedItem;
   /** Undefined if there was none. */
-  readonly before: Item | undefined;
+  readonly before: ObservedItem | undefined;
   /** Undefined if it was deleted. */
-  readonly after: Item | undefined;
+  readonly after: ObservedItem | undefined;
   readonly at: Date;
 }
 

@@ -1,14 +1,12 @@
 import { AwsError } from './errors.ts';
-import { permissionsOf, type Stack } from './permissions.ts';
-import { ACCOUNT_ID, type AwsRequest, type Permission, SERVICES, type Service } from './services.ts';
+import { type ArnContext, permissionsOf } from './permissions.ts';
+import { ACCOUNT_ID, type AwsRequest, type NeededPermission, SERVICES, type Service } from './services.ts';
 
 /** One statement of an IAM policy, with its intrinsic functions resolved. */
 export interface PolicyStatement {
   Effect: 'Allow' | 'Deny';
-  Action?: string | string[];
-  NotAction?: string | string[];
-  Resource?: string | string[];
-  NotResource?: string | string[];
+  Action: string | string[];
+  Resource: string | string[];
   Condition?: Record<string, Record<string, string | string[]>>;
 }
 
@@ -28,15 +26,15 @@ export interface Authorization {
   /** @throws Error for a policy condition that is not supported */
   addPrincipals(principals: Principal[]): void;
   isRole(accessKeyId: string): boolean;
-  isAllowed(accessKeyId: string, permission: Permission): boolean;
+  isAllowed(accessKeyId: string, permission: NeededPermission): boolean;
   callerArn(accessKeyId: string): string;
   /** @throws AwsError of the service, if the caller's policies do not allow the request */
   authorize(request: AwsRequest): void;
   /** Checks a permission of a role for a service that acts for it. @throws Error if the role may not, or is unknown */
-  authorizeRole(roleArn: string, service: Service, permission: Permission): void;
+  authorizeRole(roleArn: string, service: Service, permission: NeededPermission): void;
 }
 
-export function createAuthorization(stack: Stack): Authorization {
+export function createAuthorization(stack: ArnContext): Authorization {
   const roles = new Map<string, { name: string; policy: Policy }>();
   /** By role ARN. */
   const accessKeys = new Map<string, string>();
@@ -47,11 +45,11 @@ export function createAuthorization(stack: Stack): Authorization {
     return `arn:aws:sts::${ACCOUNT_ID}:assumed-role/${role.name}/local`;
   }
 
-  function decide(accessKeyId: string, { action, resource }: Permission): Decision {
+  function decide(accessKeyId: string, { action, resource }: NeededPermission): Decision {
     return roles.get(accessKeyId)?.policy(action, resource) ?? 'allowed';
   }
 
-  function assertAllowed(accessKeyId: string, service: Service, permission: Permission): void {
+  function assertAllowed(accessKeyId: string, service: Service, permission: NeededPermission): void {
     const decision = decide(accessKeyId, permission);
     if (decision === 'allowed') return;
     const { action, resource } = permission;
@@ -134,23 +132,16 @@ export function compilePolicy(statements: PolicyStatement[]): Policy {
 }
 
 function compileStatement(statement: PolicyStatement) {
-  const action = matchOf(statement.Action, statement.NotAction, (pattern) => wildcard(pattern, 'i'));
-  const resource = matchOf(statement.Resource, statement.NotResource, (pattern) => wildcard(pattern));
+  const actions = listOf(statement.Action).map((pattern) => wildcard(pattern, 'i'));
+  const resources = listOf(statement.Resource).map((pattern) => wildcard(pattern));
   const condition = conditionHolds(statement.Condition ?? {});
   return {
     effect: statement.Effect,
-    applies: (name: string, arn: string) => condition && action(name) && resource(arn),
+    applies: (action: string, resource: string) =>
+      condition &&
+      actions.some((matches) => matches(action)) &&
+      resources.some((matches) => matches(resource)),
   };
-}
-
-function matchOf(
-  patterns: string | string[] | undefined,
-  exceptions: string | string[] | undefined,
-  compile: (pattern: string) => Matcher,
-): Matcher {
-  const matchers = listOf(patterns ?? exceptions ?? []).map(compile);
-  const inverted = patterns === undefined && exceptions !== undefined;
-  return (value) => matchers.some((matches) => matches(value)) !== inverted;
 }
 
 /** The context is the same for every request, so conditions are evaluated when the policy is read. */

@@ -3,43 +3,24 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type ConsoleUrl, consoleRedirect } from '../console-redirect.ts';
 import { listen } from '../listen.ts';
 import type { InspectedMessage, StackObserver } from '../observation.ts';
-import { createAuthorization, type Principal } from './authorization.ts';
-import { type AlarmDefinition, createAlarms } from './cloudwatch/alarms.ts';
-import { createDynamodb } from './dynamodb/dynamodb.ts';
+import type { Principal } from './authorization.ts';
+import { createAwsServices } from './aws-services.ts';
+import type { MetricAlarm } from './cloudwatch/alarms.ts';
 import { AwsError } from './errors.ts';
-import { ConnectionLostError, type Faults } from './faults.ts';
-import { createFauxqs } from './fauxqs.ts';
-import { createFirehose } from './firehose/firehose.ts';
+import { ConnectionLostError, type InjectedFaults } from './faults.ts';
 import { bodyOf, isOwnHost, KEEP_ALIVE_MS, MAX_BODY_BYTES, write } from './http-server.ts';
-import type { KeptState } from './kept-state.ts';
-import { createEventSourceMappings, type EventSourceMapping } from './lambda/event-source-mappings.ts';
-import { createLogs } from './logs/logs.ts';
+import type { EventSourceMapping } from './lambda/event-source-mappings.ts';
 import { credentialOf, parseRequest, protocolOf } from './request.ts';
-import { type AwsResponse, documentResponse, errorResponse, withChecksum } from './response.ts';
-import { createS3 } from './s3/s3.ts';
-import { createSecretsManager } from './secrets-manager/secrets-manager.ts';
-import {
-  ACCOUNT_ID,
-  type AwsRequest,
-  type HttpRequest,
-  type Operations,
-  SERVICES,
-  type Service,
-} from './services.ts';
-import { createSns, publishedNotification } from './sns/sns.ts';
-import { createSqs } from './sqs/sqs.ts';
+import { type AwsResponse, errorResponse, withChecksum } from './response.ts';
+import type { AwsHttpRequest } from './services.ts';
 
 export interface AwsEndpointOptions {
   /** 0 for any free port. */
   port: number;
-  /** @default the loopback addresses of IPv4 and, if the machine has it, IPv6 */
-  host?: string;
   /** Region of all resources, for clients of any region. */
   region: string;
   /** Faults to inject, for tests. @default none */
-  faults?: Faults;
-  /** Stored state, which this run continues. @default state is in memory only */
-  kept?: KeptState | undefined;
+  faults?: InjectedFaults;
   /** Called with problems that no caller gets as an error. @default none */
   onProblem?: (message: string) => void;
   /** Called with items and notifications that roles, but not operators, write and publish. @default none */
@@ -61,12 +42,9 @@ export interface AwsEndpoint {
   /** Adds a line to a log group. @param at time of writing, epoch milliseconds. @default now */
   writeLog(group: string, message: string, at?: number): void;
   /** Creates an alarm of CloudWatch. */
-  putAlarm(definition: AlarmDefinition): void;
-  removeAlarm(name: string): void;
-  /**
-   * Registers an event source with Lambda's API, which can disable and enable it. @returns a function that removes it
-   */
-  addEventSourceMapping(source: EventSourceMapping): () => void;
+  putAlarm(definition: MetricAlarm): void;
+  /** Registers an enabled event source with Lambda's API, which can disable and enable it. */
+  addEventSourceMapping(source: EventSourceMapping): void;
   /** Returns the messages of a queue without receiving them, oldest first. @throws Error if the queue does not exist */
   inspectQueue(queueUrl: string): Promise<InspectedMessage[]>;
   /** Ends long polls and connections and frees the port. */
@@ -88,111 +66,27 @@ const CLOSE_GRACE_MS = 500;
  */
 export async function startAwsEndpoint({
   port,
-  host,
   region,
   faults,
-  kept,
   onProblem = () => {},
   observer,
   consoleUrl = () => undefined,
 }: AwsEndpointOptions): Promise<AwsEndpoint> {
   let actualPort = port;
   const publicHost = () => `localhost:${actualPort}`;
-  const secrets = createSecretsManager(region, kept);
-  const authorization = createAuthorization({ region, secretArn: secrets.arnOf });
-  const logs = createLogs(region, kept);
-  const dynamodb = await createDynamodb(
-    region,
-    kept,
-    observer &&
-      ((change, accessKeyId) => {
-        if (authorization.isRole(accessKeyId)) observer.onItemChange(change);
-      }),
-  );
-  const fauxqs = await createFauxqs({
-    region,
-    publicHost,
-    maxBodyBytes: MAX_BODY_BYTES,
-    stores: kept?.stores,
-  });
-  const sqs = createSqs({ fauxqs, region, publicHost });
-  const sns = createSns(fauxqs);
-  const s3 = createS3(fauxqs);
-  const alarms = createAlarms(
-    region,
-    ({ topicArn, subject, text }) =>
-      sns.answer({
-        parameters: { Action: 'Publish', TopicArn: topicArn, Subject: subject, Message: text },
-      }),
-    kept,
-  );
-  const mappings = createEventSourceMappings(region, kept);
-  const firehose = createFirehose({
-    region,
-    isAllowed: authorization.isAllowed,
-    async writeObject(roleArn, bucket, key, body, isGzip) {
-      const permission = { action: 's3:PutObject', resource: `arn:aws:s3:::${bucket}/${key}` };
-      authorization.authorizeRole(roleArn, 's3', permission);
-      await s3.putObject(bucket, key, body, isGzip);
-    },
-    onProblem,
-    kept,
-  });
-
-  const operations: Record<Exclude<Service, 'sns' | 's3'>, Operations> = {
-    sqs: sqs.operations,
-    dynamodb,
-    secretsmanager: secrets.operations,
-    logs: logs.operations,
-    firehose: firehose.operations,
-    monitoring: alarms.operations,
-    lambda: mappings.operations,
-    sts: {
-      GetCallerIdentity: (_parameters, accessKeyId) => ({
-        Arn: authorization.callerArn(accessKeyId),
-        UserId: ACCOUNT_ID,
-        Account: ACCOUNT_ID,
-      }),
-    },
-  };
-
-  async function carryOut(request: AwsRequest): Promise<AwsResponse> {
-    const { service, operation, parameters, accessKeyId } = request;
-    if (service === 's3') return s3.answer(request.http);
-    if (service === 'sns') {
-      const response = await sns.answer(request);
-      if (
-        observer &&
-        operation === 'Publish' &&
-        response.status === 200 &&
-        authorization.isRole(accessKeyId)
-      ) {
-        observer.onNotification(publishedNotification(parameters));
-      }
-      return response;
-    }
-    const offered = operations[service];
-    const run = Object.hasOwn(offered, operation) ? offered[operation] : undefined;
-    if (run === undefined) {
-      throw new AwsError(
-        'UnknownOperationException',
-        `The local AWS endpoint does not offer ${SERVICES[service].title}'s ${operation}, only ${Object.keys(offered).join(', ')}.`,
-      );
-    }
-    return documentResponse(request, await run(parameters, accessKeyId));
-  }
-
+  const services = await createAwsServices({ region, publicHost, onProblem, observer });
+  const { authorization } = services;
   const closing = new AbortController();
 
-  async function answer(http: HttpRequest): Promise<AwsResponse> {
+  async function answer(http: AwsHttpRequest): Promise<AwsResponse> {
     const service = credentialOf(http)?.service;
     try {
       const request = parseRequest(http);
       authorization.authorize(request);
       const byRole = authorization.isRole(request.accessKeyId);
       return faults === undefined
-        ? await carryOut(request)
-        : await faults.disturb(request, carryOut, { byRole, closing: closing.signal });
+        ? await services.carryOut(request)
+        : await faults.disturb(request, services.carryOut, { byRole, closing: closing.signal });
     } catch (error) {
       if (error instanceof ConnectionLostError) throw error;
       const known = error instanceof AwsError ? error : internalFailure(error);
@@ -227,30 +121,27 @@ export async function startAwsEndpoint({
   };
   let listeners: Server[] = [];
   try {
-    const listening = await listen({ keepAliveTimeout: KEEP_ALIVE_MS }, onRequest, { port, host });
+    const listening = await listen({ keepAliveTimeout: KEEP_ALIVE_MS }, onRequest, { port });
     listeners = listening.servers;
     actualPort = listening.port;
   } catch (error) {
-    await fauxqs.close();
+    await services.close();
     throw error;
   }
 
   return {
     url: `http://${publicHost()}`,
     addPrincipals: authorization.addPrincipals,
-    createLogGroup: logs.create,
-    writeLog: logs.write,
-    putAlarm: alarms.put,
-    removeAlarm: alarms.remove,
-    addEventSourceMapping: mappings.add,
-    inspectQueue: sqs.inspectQueue,
+    createLogGroup: services.logs.create,
+    writeLog: services.logs.write,
+    putAlarm: services.alarms.put,
+    addEventSourceMapping: services.mappings.add,
+    inspectQueue: services.sqs.inspectQueue,
 
     async close() {
       closing.abort();
       const closed = listeners.map((server) => once(server.close(), 'close'));
-      await firehose.close();
-      sqs.close();
-      await fauxqs.close();
+      await services.close();
       const cut = setTimeout(() => {
         for (const server of listeners) server.closeAllConnections();
       }, CLOSE_GRACE_MS);
@@ -260,7 +151,7 @@ export async function startAwsEndpoint({
   };
 }
 
-function tooLarge(http: HttpRequest): AwsResponse {
+function tooLarge(http: AwsHttpRequest): AwsResponse {
   const service = credentialOf(http)?.service;
   const message = `The local AWS endpoint takes at most ${MAX_BODY_BYTES} bytes in one request.`;
   const error = new AwsError('EntityTooLarge', message, { status: service === 's3' ? 400 : 413 });

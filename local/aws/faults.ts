@@ -26,7 +26,7 @@ export interface Fault {
 }
 
 /** A fault that has not been ended. */
-export interface ActiveFault extends Fault {
+export interface InjectedFault extends Fault {
   readonly id: string;
   /** Calls that it has affected so far. */
   readonly hits: number;
@@ -63,7 +63,7 @@ const THROTTLING: Record<Fault['service'], { code: string; status: number }> = {
  * source that is already waiting for messages still receives the next ones.
  * @example const end = stack.faults.inject({ service: 'dynamodb', kind: 'throttled', share: 0.1 });
  */
-export class Faults {
+export class InjectedFaults {
   /** Number of affected calls by kind of fault. */
   readonly counts: Record<Fault['kind'], number> = {
     down: 0,
@@ -85,7 +85,7 @@ export class Faults {
   }
 
   /** In the order of their injection. */
-  get active(): ActiveFault[] {
+  get active(): InjectedFault[] {
     return [...this.#active].map(([id, { fault, hits }]) => ({ ...fault, id, hits }));
   }
 

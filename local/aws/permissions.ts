@@ -1,17 +1,17 @@
 import { isJsonObject, type JsonObject, textOf, textsOf } from './json.ts';
 import { s3Permissions } from './s3/s3-request.ts';
-import { type AwsRequest, arnOf, type Permission, type Service } from './services.ts';
+import { type AwsRequest, arnOf, type NeededPermission, type Service } from './services.ts';
 import { sourceOfTaskHandle } from './sqs/message-moves.ts';
 
 /** The part of ARNs that only the stack and its stores know. */
-export interface Stack {
+export interface ArnContext {
   region: string;
   /** The full ARN of an existing secret, found by name, ARN, or ARN without its suffix. */
   secretArn(secretId: string): string | undefined;
 }
 
 /** @returns ARNs, or their part after the account */
-type ResourcesOf = (parameters: JsonObject, stack: Stack, operation: string) => string[];
+type ResourcesOf = (parameters: JsonObject, stack: ArnContext, operation: string) => string[];
 
 const RESOURCES: Record<Exclude<Service, 's3' | 'sts'>, ResourcesOf> = {
   sqs: queues,
@@ -26,7 +26,7 @@ const RESOURCES: Record<Exclude<Service, 's3' | 'sts'>, ResourcesOf> = {
 };
 
 /** The permissions that a request needs. */
-export function permissionsOf(request: AwsRequest, stack: Stack): Permission[] {
+export function permissionsOf(request: AwsRequest, stack: ArnContext): NeededPermission[] {
   const { service, operation, parameters } = request;
   // GetCallerIdentity needs none. Source: STS API reference.
   if (service === 'sts') return [];
@@ -88,7 +88,7 @@ function logGroups(parameters: JsonObject): string[] {
   return names.map((each) => `log-group:${each}:*`);
 }
 
-function secrets(parameters: JsonObject, { secretArn }: Stack, operation: string): string[] {
+function secrets(parameters: JsonObject, { secretArn }: ArnContext, operation: string): string[] {
   const id = textOf(parameters, operation === 'CreateSecret' ? 'Name' : 'SecretId');
   if (id === undefined) return [];
   return [secretArn(id) ?? (id.startsWith('arn:') ? id : `secret:${id}`)];

@@ -4,8 +4,8 @@ import { type JsonObject, parseJsonObject } from './json.ts';
 import { parseLambdaRequest } from './lambda/event-source-mappings.ts';
 import { parseS3Request } from './s3/s3-request.ts';
 import {
+  type AwsHttpRequest,
   type AwsRequest,
-  type HttpRequest,
   type Protocol,
   SERVICES,
   type Service,
@@ -13,7 +13,7 @@ import {
 } from './services.ts';
 
 /** The protocol of the answer, which is known even if the rest of the request cannot be parsed. */
-export function protocolOf({ url, headers, body }: HttpRequest, service: string | undefined): Protocol {
+export function protocolOf({ url, headers, body }: AwsHttpRequest, service: string | undefined): Protocol {
   if (headers['x-amz-target'] !== undefined) return 'json';
   const known = serviceForm(service);
   if (known !== undefined) return known.protocol;
@@ -35,7 +35,7 @@ interface Credential {
  * Reads the SigV4 credential scope from the Authorization header, or from the query string of a presigned URL. The
  * signature and the region are not checked: any secret key is accepted, and every region is the same stack.
  */
-export function credentialOf({ url, headers }: HttpRequest): Credential | undefined {
+export function credentialOf({ url, headers }: AwsHttpRequest): Credential | undefined {
   const query = url.includes('?') ? queryOf(url) : undefined;
   const scope =
     /^AWS4-HMAC-SHA256\s.*?Credential=([^,\s]+)/.exec(headers.authorization ?? '')?.[1] ??
@@ -51,7 +51,7 @@ export function credentialOf({ url, headers }: HttpRequest): Credential | undefi
  * Parses a request to an AWS service.
  * @throws AwsError for a request without SigV4 authorization, for another service, and for an invalid body
  */
-export function parseRequest(http: HttpRequest): AwsRequest {
+export function parseRequest(http: AwsHttpRequest): AwsRequest {
   const credential = credentialOf(http);
   if (credential === undefined) {
     throw new AwsError('MissingAuthenticationToken', 'Request is missing Authentication Token', {
@@ -85,7 +85,7 @@ export function parseRequest(http: HttpRequest): AwsRequest {
   }
 }
 
-function readJson(service: Service, { headers, body }: HttpRequest) {
+function readJson(service: Service, { headers, body }: AwsHttpRequest) {
   const [prefix, operation] = String(headers['x-amz-target']).split('.');
   if (prefix !== serviceForm(service)?.target || operation === undefined) {
     throw new AwsError(
@@ -100,7 +100,7 @@ function readJson(service: Service, { headers, body }: HttpRequest) {
   return { protocol: 'json' as const, operation, parameters };
 }
 
-function readForm(service: Service, { url, body }: HttpRequest) {
+function readForm(service: Service, { url, body }: AwsHttpRequest) {
   const form = Object.fromEntries([...queryOf(url), ...new URLSearchParams(body.toString())]);
   const operation = form.Action;
   if (operation === undefined) {

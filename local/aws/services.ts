@@ -107,7 +107,7 @@ export function serviceForm(name: string | undefined): ServiceForm | undefined {
 }
 
 /** An HTTP request with its whole body. */
-export interface HttpRequest {
+export interface AwsHttpRequest {
   method: string;
   /** Path and query string. */
   url: string;
@@ -124,7 +124,7 @@ export interface AwsRequest {
   parameters: JsonObject;
   accessKeyId: string;
   /** The request as received, except that the bucket of S3 is always in the path. */
-  http: HttpRequest;
+  http: AwsHttpRequest;
 }
 
 /** The operations of a service by their names in AWS' API reference. */
@@ -133,7 +133,7 @@ export type Operations = Readonly<
 >;
 
 /** What the caller's policies must allow: an action on a resource. The resource is `*` if the action has none. */
-export interface Permission {
+export interface NeededPermission {
   action: string;
   resource: string;
 }

@@ -1,21 +1,15 @@
 import * as z from 'zod/mini';
-import { attribute } from '../../lambda/queue/message.ts';
 import type { CrashedMessage, FunctionError } from './invocation.ts';
 
-const text = z.object({ stringValue: z.string() });
 const count = z.pipe(z.string(), z.transform(Number));
 
-/** Messages of the receiver, in a consumer's event. */
-const deliveries = z.object({
+/** Messages of a queue, in a function's event. */
+const batch = z.object({
   Records: z.array(
     z.object({
       messageId: z.string(),
       attributes: z.object({ ApproximateReceiveCount: count }),
-      messageAttributes: z.object({
-        [attribute.event]: text,
-        [attribute.eventId]: text,
-        [attribute.requestId]: z.optional(text),
-      }),
+      messageAttributes: z.record(z.string(), z.object({ stringValue: z.optional(z.string()) })),
     }),
   ),
 });
@@ -28,8 +22,8 @@ interface CrashedInvocation {
 
 /**
  * A line about an error that ended an invocation or an execution environment, in the JSON format of Lambda's runtime.
- * As in Lambda, it names neither the function nor a delivery. Source: aws-lambda-nodejs-runtime-interface-client,
- * `LogPatch.js`.
+ * Unlike in Lambda, it names the function, and has the attributes of the message that the function had. Source:
+ * aws-lambda-nodejs-runtime-interface-client, `LogPatch.js`.
  */
 export function crashLine(
   { errorType, errorMessage, trace = [] }: FunctionError,
@@ -39,27 +33,32 @@ export function crashLine(
   return JSON.stringify({
     timestamp: new Date().toISOString(),
     level: 'ERROR',
+    ...subjectOf(messages),
     service,
     requestId,
-    ...subjectOf(messages),
     message: { errorType, errorMessage, stackTrace: trace },
   });
 }
 
-/** The messages in an invocation's event. Empty unless a queue of deliveries invoked the function. */
+/** The messages in an invocation's event. Empty unless a queue invoked the function. */
 export function crashedMessages(payload: string): CrashedMessage[] {
-  const { data } = deliveries.safeParse(JSON.parse(payload));
+  const { data } = batch.safeParse(JSON.parse(payload));
   return (data?.Records ?? []).map(({ messageId, attributes, messageAttributes }) => ({
     messageId,
     attempt: attributes.ApproximateReceiveCount,
-    event: messageAttributes[attribute.event].stringValue,
-    eventId: messageAttributes[attribute.eventId].stringValue,
-    requestId: messageAttributes[attribute.requestId]?.stringValue,
+    attributes: Object.fromEntries(
+      Object.entries(messageAttributes).flatMap(([name, { stringValue }]) =>
+        stringValue === undefined ? [] : [[name, stringValue]],
+      ),
+    ),
   }));
 }
 
+/** The attributes that all messages have in common, and their number if there are several. */
 function subjectOf([first, ...others]: readonly CrashedMessage[]): Record<string, unknown> {
   if (first === undefined) return {};
-  const { event, eventId } = first;
-  return others.length === 0 ? { event, eventId } : { event, messages: others.length + 1 };
+  const common = Object.entries(first.attributes).filter(([name, value]) =>
+    others.every(({ attributes }) => attributes[name] === value),
+  );
+  return { ...Object.fromEntries(common), ...(others.length > 0 && { messages: others.length + 1 }) };
 }

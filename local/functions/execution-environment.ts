@@ -43,7 +43,7 @@ export type EnvironmentMessage =
   | { type: 'result'; payload: string }
   | { type: 'functionError'; error: FunctionError };
 
-type Handler = (event: unknown, context: object) => unknown;
+type FunctionHandler = (event: unknown, context: object) => unknown;
 
 class StartError extends Error {
   constructor(name: string, message: string, stack?: string) {
@@ -74,7 +74,7 @@ async function describe(reason: unknown): Promise<FunctionError> {
 /** The module is loaded on demand, because Node's type stripper costs about 40 ms. */
 async function traceOf(stack: string): Promise<string[]> {
   const { sourceTrace }: typeof import('./source-trace.ts') = await import(SOURCE_TRACE);
-  return sourceTrace(stack, settings.codeDirectory);
+  return sourceTrace(stack);
 }
 
 /**
@@ -124,7 +124,7 @@ async function importCode(file: string): Promise<Record<string, unknown>> {
   }
 }
 
-async function loadHandler(): Promise<Handler> {
+async function loadHandler(): Promise<FunctionHandler> {
   const dot = settings.handler.indexOf('.', settings.handler.lastIndexOf('/') + 1);
   if (dot === -1) {
     throw new StartError('Runtime.MalformedHandlerName', `Bad handler: '${settings.handler}'`);

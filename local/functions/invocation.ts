@@ -25,7 +25,7 @@ export class TooManyRequestsError extends Error {
   }
 }
 
-export interface LogLine {
+export interface FunctionLogLine {
   functionName: string;
   /** Epoch milliseconds. @default now */
   at?: number;
@@ -48,8 +48,6 @@ export interface CrashedMessage {
   readonly messageId: string;
   /** 1 for the first receive. */
   readonly attempt: number;
-  readonly event: string;
-  readonly eventId: string;
-  /** API Gateway's id of the request with the event. Undefined for a message that was sent by hand. */
-  readonly requestId?: string | undefined;
+  /** Its attributes of type String. */
+  readonly attributes: Readonly<Record<string, string>>;
 }

@@ -5,8 +5,8 @@ import type { InspectorPort } from './inspector-port.ts';
 import {
   type Crash,
   type FunctionError,
+  type FunctionLogLine,
   type InvocationResult,
-  type LogLine,
   TooManyRequestsError,
 } from './invocation.ts';
 import { Sandbox } from './sandbox.ts';
@@ -48,7 +48,7 @@ export class SharedEnvironments {
 
 type CompletedInvocation = InvocationResult & { requestId: string; durationMilliseconds: number };
 
-interface Waiting {
+interface WaitingInvocation {
   requestId: string;
   payload: string;
   /** Time of `performance.now()`. */
@@ -74,7 +74,7 @@ export interface LocalFunctionOptions {
  */
 export class LocalFunction {
   #definition: FunctionDefinition;
-  readonly #log: (line: LogLine) => void;
+  readonly #log: (line: FunctionLogLine) => void;
   readonly #sandboxes = new Set<Sandbox>();
   /** Environments that still run an invocation with an earlier definition. */
   readonly #outdated = new Set<Sandbox>();
@@ -84,7 +84,7 @@ export class LocalFunction {
   /** In the order of last use, each with the timer that ends it. */
   readonly #idle = new Map<Sandbox, NodeJS.Timeout>();
   readonly #running = new Set<Sandbox>();
-  readonly #line: Waiting[] = [];
+  readonly #line: WaitingInvocation[] = [];
   readonly #kills: { milliseconds: number; done(killed: boolean): void }[] = [];
   #starting = 0;
   /** When the last invocation that had waited long began. */
@@ -94,7 +94,7 @@ export class LocalFunction {
   /** @param log is called with every line that the code writes, and with a line for each function error */
   constructor(
     definition: FunctionDefinition,
-    log: (line: LogLine) => void,
+    log: (line: FunctionLogLine) => void,
     { shared, idleLimitMilliseconds = IDLE_LIMIT_MILLISECONDS, inspector }: LocalFunctionOptions = {},
   ) {
     this.#definition = definition;
@@ -127,12 +127,13 @@ export class LocalFunction {
   }
 
   /**
-   * Uses another definition for all later invocations, as a deployment does. Running invocations keep theirs. The old
-   * code is used until the new code is loaded. If that fails, nothing changes. Must not be called before an earlier
-   * call has ended.
+   * Uses other code for all later invocations, as a deployment does. Running invocations keep theirs. The old code is
+   * used until the new code is loaded. If that fails, nothing changes. Must not be called before an earlier call has
+   * ended.
    * @returns why the code cannot be loaded
    */
-  async redefine(definition: FunctionDefinition): Promise<FunctionError | undefined> {
+  async replaceCode(codeDirectory: string): Promise<FunctionError | undefined> {
+    const definition = { ...this.#definition, codeDirectory };
     const sandbox = new Sandbox(definition, this.#log, this.#inspector);
     const failure = await sandbox.started;
     if (failure !== undefined) return failure;
@@ -196,18 +197,13 @@ export class LocalFunction {
     return new Promise((done) => this.#kills.push({ milliseconds, done }));
   }
 
-  /** Takes it out of use. Running invocations are finished. Waiting and later ones end as function errors. */
-  retire(): void {
+  /** Terminates every execution environment. Running, waiting and later invocations end as function errors. */
+  async close(): Promise<void> {
     this.#closed = true;
     for (const { done } of this.#kills.splice(0)) done(false);
-    for (const sandbox of [...this.#sandboxes]) this.#retire(sandbox);
+    const ended = this.kill();
     this.#serve();
-  }
-
-  /** Terminates every execution environment. Running and later invocations end as function errors. */
-  async close(): Promise<void> {
-    this.retire();
-    await this.kill();
+    await ended;
   }
 
   #serve(): void {
@@ -278,7 +274,7 @@ export class LocalFunction {
     if (!this.#running.has(sandbox)) void sandbox.end();
   }
 
-  async #run(sandbox: Sandbox, waiting: Waiting): Promise<void> {
+  async #run(sandbox: Sandbox, waiting: WaitingInvocation): Promise<void> {
     const kill = this.#kills.shift();
     let killed = false;
     const timer =
@@ -332,10 +328,13 @@ export class LocalFunction {
   }
 
   /** For a function behind an API or a queue, this line is all that a developer sees of the failure. */
-  #logError(error: FunctionError, invocation: Partial<Pick<Waiting, 'requestId' | 'payload'>> = {}): void {
+  #logError(
+    error: FunctionError,
+    invocation: Partial<Pick<WaitingInvocation, 'requestId' | 'payload'>> = {},
+  ): void {
     const { requestId } = invocation;
     const text = crashLine(error, { service: serviceOf(this.#definition), ...invocation });
-    const line: LogLine = { functionName: this.#definition.name, stream: 'stderr', text };
+    const line: FunctionLogLine = { functionName: this.#definition.name, stream: 'stderr', text };
     if (requestId === undefined) this.#log(line);
     else this.#log({ ...line, requestId, crash: crashOf(error, { ...invocation, requestId }) });
   }

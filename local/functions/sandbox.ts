@@ -4,7 +4,7 @@ import { crashLine } from './crash-line.ts';
 import type { EnvironmentMessage, InvocationMessage } from './execution-environment.ts';
 import { type FunctionDefinition, serviceOf } from './function-definition.ts';
 import type { InspectorPort } from './inspector-port.ts';
-import type { FunctionError, InvocationResult, LogLine } from './invocation.ts';
+import type { FunctionError, FunctionLogLine, InvocationResult } from './invocation.ts';
 import { sourceTrace } from './source-trace.ts';
 import { startWorker } from './start-worker.ts';
 
@@ -20,7 +20,7 @@ const RESPONSE_LIMIT_BYTES = 6_291_556;
 const MEMORY_CHECK_MILLISECONDS = 250;
 
 type Failure = { ok: false } & FunctionError;
-type Outcome = { ok: true; payload: string } | Failure;
+type SandboxOutcome = { ok: true; payload: string } | Failure;
 
 /**
  * The outside of an execution environment: starts its worker thread and enforces its limits. Every line that the code
@@ -39,11 +39,11 @@ export class Sandbox {
   readonly #service: string;
   readonly #timeoutSeconds: number;
   readonly #memoryMegabytes: number;
-  readonly #write: (line: Omit<LogLine, 'functionName'>) => void;
+  readonly #write: (line: Omit<FunctionLogLine, 'functionName'>) => void;
   readonly #lines = { stdout: new LineSplitter(), stderr: new LineSplitter() };
   #alive = true;
   #killed = false;
-  #settle: ((outcome: Outcome) => void) | undefined;
+  #settle: ((outcome: SandboxOutcome) => void) | undefined;
   #requestId: string | undefined;
   #payload: string | undefined;
   #endedBy: FunctionError | undefined;
@@ -51,7 +51,11 @@ export class Sandbox {
   #inspectedAt: number | undefined;
 
   /** @param inspector where debuggers find it. Loading time and memory are then not limited. @default no debugger */
-  constructor(definition: FunctionDefinition, log: (line: LogLine) => void, inspector?: InspectorPort) {
+  constructor(
+    definition: FunctionDefinition,
+    log: (line: FunctionLogLine) => void,
+    inspector?: InspectorPort,
+  ) {
     this.#inspector = inspector;
     this.codeDirectory = definition.codeDirectory;
     this.#service = serviceOf(definition);
@@ -152,7 +156,7 @@ export class Sandbox {
     await this.exited;
   }
 
-  #outcome(limitMilliseconds: number, timedOut: FunctionError): Promise<Outcome> {
+  #outcome(limitMilliseconds: number, timedOut: FunctionError): Promise<SandboxOutcome> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => void this.#end(timedOut), limitMilliseconds);
       this.#settle = (outcome) => {
@@ -185,7 +189,7 @@ export class Sandbox {
     }
   }
 
-  #finish(outcome: Outcome): void {
+  #finish(outcome: SandboxOutcome): void {
     this.#writeLines('stdout', this.#lines.stdout.flush(), this.#requestId);
     this.#writeLines('stderr', this.#lines.stderr.flush(), this.#requestId);
     this.#settle?.(outcome);
@@ -200,14 +204,14 @@ export class Sandbox {
 
   #crashLine(error: unknown): string {
     const { name, message, stack = '' } = isThrownError(error) ? error : new Error(inspect(error));
-    const trace = sourceTrace(stack, this.codeDirectory);
+    const trace = sourceTrace(stack);
     return crashLine(
       { errorType: name, errorMessage: message, trace },
       { service: this.#service, requestId: this.#requestId, payload: this.#payload },
     );
   }
 
-  #writeLines(stream: LogLine['stream'], lines: string[], requestId: string | undefined): void {
+  #writeLines(stream: FunctionLogLine['stream'], lines: string[], requestId: string | undefined): void {
     for (const text of lines) {
       this.#write(requestId === undefined ? { stream, text } : { stream, text, requestId });
     }

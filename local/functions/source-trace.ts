@@ -1,13 +1,32 @@
-import { existsSync, realpathSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
-import { SourceMaps } from '../../lambda/source-stack.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import { SourceMap } from 'node:module';
 
-/** The lines of a stack, with source positions if the bundle has source maps. Lambda itself does not do this. */
-export function sourceTrace(stack: string, codeDirectory: string): string[] {
-  const folder = existsSync(codeDirectory) ? realpathSync(codeDirectory) : codeDirectory;
-  const maps = new SourceMaps(`${pathToFileURL(folder).href}/`);
+/** The position in a line of a stack, such as `file:///…/index.mjs:12:3456`. */
+const POSITION = /(file:\/\/\S+\.m?js):(\d+):(\d+)\)?$/;
+
+/** The lines of a stack, with source positions if a bundle has source maps. Lambda itself does not do this. */
+export function sourceTrace(stack: string): string[] {
+  const maps = new Map<string, SourceMap | undefined>();
   return stack.split('\n').map((line) => {
-    const position = maps.place(line);
-    return position === undefined ? line : `    at ${position}`;
+    const [, file, row, column] = POSITION.exec(line) ?? [];
+    if (file === undefined) return line;
+    if (!maps.has(file)) maps.set(file, mapOf(file));
+    const origin = maps.get(file)?.findOrigin(Number(row), Number(column));
+    if (origin === undefined || !('fileName' in origin)) return line;
+    const { fileName, lineNumber, name } = origin;
+    // Maps of packages have no lines.
+    if (fileName.startsWith('node_modules/')) return `    at ${fileName}`;
+    return `    at ${fileName}:${lineNumber}${name === undefined ? '' : ` in ${name}`}`;
   });
+}
+
+/** @returns undefined if the map is missing or broken */
+function mapOf(file: string): SourceMap | undefined {
+  const map = new URL(`${file}.map`);
+  if (!existsSync(map)) return undefined;
+  try {
+    return new SourceMap(JSON.parse(readFileSync(map, 'utf8')));
+  } catch {
+    return undefined;
+  }
 }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isOwnHost } from '../aws/http-server.ts';
 
 /** The origin of a request to the webhook port, judged by its headers. */
-export type Origin = 'here' | 'public' | 'foreign';
+export type RequestOrigin = 'here' | 'public' | 'foreign';
 
 /** Addresses that reach only this machine (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3). */
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|\[::1\])$/;
@@ -28,7 +28,7 @@ export const isOfProxy = (headerName: string): boolean => OF_PROXY.test(headerNa
  * tunnel adds no header and cannot be distinguished from this machine.
  * @param publicHosts in lower case, without ports
  */
-export function originOf(headers: IncomingHttpHeaders, publicHosts: readonly string[]): Origin {
+export function originOf(headers: IncomingHttpHeaders, publicHosts: readonly string[]): RequestOrigin {
   const name = (headers.host ?? '').toLowerCase().replace(/:\d+$/, '');
   const namesThisMachine = ADDRESS.test(name) ? LOOPBACK.test(name) : isOwnHost(name);
   if (namesThisMachine && !Object.keys(headers).some(isOfProxy)) return 'here';

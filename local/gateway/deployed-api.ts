@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { commonLogTime } from '../../events/gateway-events.ts';
 import type { AwsEndpoint } from '../aws/endpoint.ts';
 import { ACCOUNT_ID } from '../aws/services.ts';
 import { REGION } from '../client-settings.ts';
 import type { InvocationResult } from '../functions/invocation.ts';
-import { INVOCATION_URI, type Resource, type Resources } from '../template/resources.ts';
+import { type DeployedResource, INVOCATION_URI, type Resources } from '../template/resources.ts';
+import { commonLogTime } from './gateway-events.ts';
 import { httpApi } from './http-api.ts';
 import { restApi } from './rest-api.ts';
 import type { Api } from './server.ts';
@@ -18,10 +18,8 @@ export interface DeployedApi {
 
 const OWNER = { accountId: ACCOUNT_ID, region: REGION };
 
-type Invoke = (event: unknown) => Promise<InvocationResult>;
-
-/** @returns a function that invokes the function with this name or ARN; undefined if it does not exist */
-type FindFunction = (name: string) => Invoke | undefined;
+/** @returns the function with this name or ARN; undefined if it does not exist */
+type FindFunction = (name: string) => { invoke(event: unknown): Promise<InvocationResult> } | undefined;
 
 type LogWriter = Pick<AwsEndpoint, 'createLogGroup' | 'writeLog'>;
 
@@ -72,10 +70,10 @@ function deployedHttpApi(resources: Resources, find: FindFunction): Api {
       .map(({ ref, properties }) => [`integrations/${ref}`, find(properties.IntegrationUri)]),
   );
   const routes = resources.ofType('AWS::ApiGatewayV2::Route').map(({ logicalId, properties }) => {
-    const invoke = integrations.get(properties.Target);
-    if (invoke === undefined)
+    const target = integrations.get(properties.Target);
+    if (target === undefined)
       throw new Error(`Route ${logicalId} needs an integration with a function of this stack`);
-    return { routeKey: properties.RouteKey, invoke };
+    return { routeKey: properties.RouteKey, invoke: (event: unknown) => target.invoke(event) };
   });
   const [stage] = resources.ofType('AWS::ApiGatewayV2::Stage');
   const [integration] = resources.ofType('AWS::ApiGatewayV2::Integration');
@@ -90,7 +88,7 @@ function deployedHttpApi(resources: Resources, find: FindFunction): Api {
 
 function deployedRestApi(
   resources: Resources,
-  rest: Resource<'AWS::ApiGateway::RestApi'>,
+  rest: DeployedResource<'AWS::ApiGateway::RestApi'>,
   find: FindFunction,
 ): Api {
   const [stage, another] = resources.ofType('AWS::ApiGateway::Stage');
@@ -102,13 +100,13 @@ function deployedRestApi(
   const paths = resourcePaths(resources);
   const methods = resources.ofType('AWS::ApiGateway::Method').map(({ logicalId, properties }) => {
     const { HttpMethod, ResourceId, Integration } = properties;
-    const invoke = find(functionArnOf(Integration.Uri));
-    if (invoke === undefined) throw new Error(`Method ${logicalId} needs a function of this stack`);
+    const target = find(functionArnOf(Integration.Uri));
+    if (target === undefined) throw new Error(`Method ${logicalId} needs a function of this stack`);
     return {
       httpMethod: HttpMethod,
       resourceId: ResourceId,
       resourcePath: paths(ResourceId),
-      invoke,
+      invoke: (event: unknown) => target.invoke(event),
       integrationLimitMilliseconds: Integration.TimeoutInMillis,
     };
   });

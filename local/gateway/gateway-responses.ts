@@ -31,13 +31,13 @@ const VARIABLE = /\$(\w+(?:\.\w+)*)/g;
 
 const HEADER_PARAMETER = /^gatewayresponse\.header\.([\w-]+)$/;
 
-interface Context {
+interface ErrorContext {
   readonly error: GatewayError;
   readonly requestId: string;
   readonly extendedRequestId: string;
 }
 
-const VARIABLES: Readonly<Record<string, (context: Context) => string>> = {
+const VARIABLES: Readonly<Record<string, (context: ErrorContext) => string>> = {
   'context.requestId': ({ requestId }) => requestId,
   'context.extendedRequestId': ({ extendedRequestId }) => extendedRequestId,
   'context.error.message': ({ error }) => error.message,
@@ -59,7 +59,7 @@ export class GatewayResponses {
   }
 
   /** The answer to an error: the response for its type, or for its class, or AWS's own. */
-  answer(context: Context): HttpResponse {
+  answer(context: ErrorContext): HttpResponse {
     const { error } = context;
     const response = this.#responseTo(error);
     const headers = Object.entries(response?.parameters ?? {}).map(([parameter, value]) => [
@@ -84,7 +84,8 @@ export class GatewayResponses {
 
 const headerOf = (parameter: string) => HEADER_PARAMETER.exec(parameter)?.[1]?.toLowerCase() ?? '';
 
-const parameterValue = (value: string, context: Context) => VARIABLES[value]?.(context) ?? value.slice(1, -1);
+const parameterValue = (value: string, context: ErrorContext) =>
+  VARIABLES[value]?.(context) ?? value.slice(1, -1);
 
 function check({ type, parameters, template = '' }: GatewayResponse): void {
   const refuse = (what: string) => {

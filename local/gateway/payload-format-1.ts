@@ -6,8 +6,8 @@
  */
 import { Buffer } from 'node:buffer';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { type ReceivingResource, restApiEvent } from '../../events/gateway-events.ts';
 import type { InvocationResult } from '../functions/invocation.ts';
+import { type ReceivingResource, restApiEvent } from './gateway-events.ts';
 import {
   type Header,
   type HttpRequest,

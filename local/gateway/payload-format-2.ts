@@ -4,8 +4,8 @@
  */
 import { Buffer } from 'node:buffer';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { httpApiEvent, type ReceivingApi } from '../../events/gateway-events.ts';
 import type { InvocationResult } from '../functions/invocation.ts';
+import { httpApiEvent, type ReceivingApi } from './gateway-events.ts';
 import {
   type Header,
   type HttpRequest,

@@ -43,8 +43,6 @@ export type RequestSummary = Pick<
 
 export interface GatewayOptions {
   port: number;
-  /** @default both loopback addresses, 127.0.0.1 and ::1 */
-  host?: string;
   /** Called after each response of the API, also for requests that no route matches. */
   onExchange?: (exchange: Exchange) => void;
   /** Where a browser that opens the port's root is redirected. @default nowhere */
@@ -65,7 +63,7 @@ const FOREIGN = Buffer.from(
   'The webhook only answers its own machine. To allow a tunnel, start it with: npm start -- --public-host <name>\n',
 );
 
-export interface Gateway {
+export interface RunningGateway {
   url: string;
   port: number;
   /** Ends idle connections at once, and others after their response or 5 s. */
@@ -77,7 +75,7 @@ export interface Gateway {
  * API and are not redirected to the console.
  * @throws Error if the port is in use (EADDRINUSE)
  */
-export async function startGateway(api: Api, options: GatewayOptions): Promise<Gateway> {
+export async function startGateway(api: Api, options: GatewayOptions): Promise<RunningGateway> {
   const inFlight = new Set<Promise<unknown>>();
   let closing = false;
   let foreignReportedAt = Number.NEGATIVE_INFINITY;
@@ -135,9 +133,8 @@ export async function startGateway(api: Api, options: GatewayOptions): Promise<G
     },
     options,
   );
-  const host = options.host ?? 'localhost';
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    url: `http://localhost:${port}`,
     port,
     close: async () => {
       closing = true;

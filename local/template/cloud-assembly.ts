@@ -31,11 +31,11 @@ const templateSchema = z.object({
   Outputs: z._default(z.record(z.string(), z.object({ Value: z.unknown() })), {}),
 });
 
-export type Template = z.infer<typeof templateSchema>;
+export type StackTemplate = z.infer<typeof templateSchema>;
 
 export interface SynthesisedStack {
   readonly name: string;
-  readonly template: Template;
+  readonly template: StackTemplate;
   /** The folder of an asset, by the `S3Key` in the template. */
   readonly assetFolder: (objectKey: string) => string;
 }

@@ -253,7 +253,7 @@ const MAX_STREAM_NAME_LENGTH = 64;
 /** Only one version of a function exists here. */
 const ONLY_VERSION = '1';
 
-export interface Resource<Type extends ResourceType> {
+export interface DeployedResource<Type extends ResourceType> {
   readonly logicalId: string;
   /** Its name in the local stack. */
   readonly name: string;
@@ -264,7 +264,7 @@ export interface Resource<Type extends ResourceType> {
 }
 
 export type AnyResource = {
-  [Type in keyof Schemas]: Resource<Type> & { readonly type: Type };
+  [Type in keyof Schemas]: DeployedResource<Type> & { readonly type: Type };
 }[keyof Schemas];
 
 /** The resources of a synthesised stack, with their local names and addresses. */
@@ -284,7 +284,7 @@ export class Resources {
   }
 
   /** The resources of one type. @throws Error if the local stack cannot run a property */
-  ofType<Type extends ResourceType>(type: Type): Resource<Type>[] {
+  ofType<Type extends ResourceType>(type: Type): DeployedResource<Type>[] {
     return Object.entries(this.#stack.template.Resources)
       .filter(([, resource]) => resource.Type === type)
       .map(([logicalId, { Properties }]) => {

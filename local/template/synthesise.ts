@@ -55,7 +55,7 @@ export function stageOverrides(fields: Readonly<Record<string, unknown>>): Recor
   return { stages: { ...stages, [stage]: { ...stages[stage], ...fields } } };
 }
 
-interface Context extends Record<string, unknown> {
+interface CdkContext extends Record<string, unknown> {
   readonly stage: string;
   readonly stages: Readonly<Record<string, object>>;
 }
@@ -64,9 +64,9 @@ interface Context extends Record<string, unknown> {
  * The context in `cdk.json`.
  * @throws SynthesisError if it is not JSON
  */
-export function readContext(): Context {
+export function readContext(): CdkContext {
   try {
-    return (JSON.parse(readFileSync('cdk.json', 'utf8')) as { context: Context }).context;
+    return (JSON.parse(readFileSync('cdk.json', 'utf8')) as { context: CdkContext }).context;
   } catch (error) {
     throw new SynthesisError(`cdk.json: ${(error as Error).message}`);
   }

@@ -9,14 +9,15 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import * as z from 'zod/mini';
-import { sqsEvent } from '../../events/lambda-events.ts';
 import { readSamples } from '../../events/samples.ts';
+import { sqsEvent } from '../../events/sqs-event.ts';
 import { DATA_FIELDS, parseReviewPosted } from '../../examples/review-subscriber/notification.ts';
-import type { LocalStack, StackBeside } from '../../local/local-stack.ts';
+import type { LocalStack } from '../../local/local-stack.ts';
 import { runSynthesis } from '../../local/template/synthesise.ts';
 import { eventually } from '../support/eventually.ts';
 import { Partner } from '../support/partner.ts';
 import { Queues } from '../support/queues.ts';
+import { runBeside, type StackBeside } from '../support/stack-beside.ts';
 import { startTestStack } from '../support/test-stack.ts';
 
 /** Schemas of the published notifications: one alternative for each event. */
@@ -86,7 +87,7 @@ describe('the example next to the stack', () => {
       CDK_OUTDIR: folder,
       CDK_CONTEXT_JSON: JSON.stringify(context),
     });
-    beside = await stack.runBeside(folder, ({ text }) => {
+    beside = await runBeside(stack, folder, ({ text }) => {
       if (text.startsWith('{')) lines.push(JSON.parse(text));
     });
     queues = new Queues(stack.operator);
@@ -94,6 +95,7 @@ describe('the example next to the stack', () => {
     partner = new Partner(stack.outputs.WebhookUrl);
   }, 120_000);
   afterAll(async () => {
+    await beside?.close();
     await stack?.close();
     await rm(folder, { recursive: true });
   });

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import type { LogLine } from '../../local/functions/invocation.ts';
+import type { FunctionLogLine } from '../../local/functions/invocation.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
@@ -40,7 +40,7 @@ export class FunctionLines {
   }
 
   /** For `onLog` of the local stack. */
-  readonly add = ({ text }: Pick<LogLine, 'text'>): void => {
+  readonly add = ({ text }: Pick<FunctionLogLine, 'text'>): void => {
     if (!text.startsWith('{')) return;
     const line: Line = JSON.parse(text);
     if ('_aws' in line) this.#addMetrics(line as EmfDocument);

@@ -4,14 +4,7 @@ import { DynamoDBClient, GetItemCommand, PutItemCommand, ScanCommand } from '@aw
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
-import {
-  GetQueueAttributesCommand,
-  ReceiveMessageCommand,
-  SendMessageBatchCommand,
-  SendMessageCommand,
-  SetQueueAttributesCommand,
-  SQSClient,
-} from '@aws-sdk/client-sqs';
+import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
@@ -19,8 +12,6 @@ import type { LocalStack } from '../../local/local-stack.ts';
 import { type Exchange, guardedObserver, type ItemChange } from '../../local/observation.ts';
 import { eventually } from '../support/eventually.ts';
 import { Partner } from '../support/partner.ts';
-import { Queues } from '../support/queues.ts';
-import { Tables } from '../support/tables.ts';
 import { startTestStack } from '../support/test-stack.ts';
 
 let stack: LocalStack;
@@ -34,7 +25,6 @@ beforeAll(async () => {
       onItemChange: (change) => observed.changes.push(change),
       onNotification: () => {},
     },
-    consoleUrl: () => 'http://localhost:3001/',
   });
 });
 
@@ -226,15 +216,6 @@ describe('an observer', () => {
   });
 });
 
-test.each(['webhook', 'AWS'])(
-  'a browser that opens the port of the %s is redirected to the console',
-  async (port) => {
-    const url = port === 'AWS' ? stack.awsUrl : stack.outputs.WebhookUrl;
-    const response = await fetch(new URL('/', url), { headers: { accept: 'text/html' }, redirect: 'manual' });
-    expect([response.status, response.headers.get('location')]).toEqual([302, 'http://localhost:3001/']);
-  },
-);
-
 describe('the resources that a stack uses', () => {
   /** Number of execution environments, busy or not. */
   const environments = () =>
@@ -254,88 +235,19 @@ describe('the resources that a stack uses', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(environments() - before).toBeLessThanOrEqual(1);
   });
-
-  test('are reported: requests served, and the maximum memory', async () => {
-    const { requests } = stack.usage();
-    await new Partner(stack.outputs.WebhookUrl).post({});
-    const usage = stack.usage();
-    expect(usage.requests).toBe(requests + 1);
-    expect(usage.peakMegabytes).toBeGreaterThanOrEqual(Math.floor(process.memoryUsage.rss() / 2 ** 20) / 2);
-  });
 });
 
-test('a poison message in a batch ends in the dead-letter queue, and the others have their effect', async () => {
-  const { sqs } = clientsOf();
-  const QueueUrl = stack.outputs.ShopUpdatedQueueUrl;
-  const { Attributes } = await sqs.send(
-    new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['RedrivePolicy'] }),
-  );
-  const RedrivePolicy = JSON.stringify({
-    ...JSON.parse(Attributes?.RedrivePolicy ?? ''),
-    maxReceiveCount: 2,
-  });
-  await sqs.send(
-    new SetQueueAttributesCommand({ QueueUrl, Attributes: { VisibilityTimeout: '1', RedrivePolicy } }),
-  );
-  const shopUpdated = (shop_id: string) =>
-    JSON.stringify({ event: 'shop.updated', data: { shop_id }, timestamp: '2026-01-31T09:00:00Z' });
-  const bodies = [shopUpdated('shop-before-poison'), 'poison', shopUpdated('shop-after-poison')];
-  const Entries = bodies.map((MessageBody, index) => ({ Id: String(index), MessageBody }));
-  await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
-
-  const tables = new Tables(stack.operator);
-  for (const shop_id of ['shop-before-poison', 'shop-after-poison']) {
-    const item = await eventually(() => tables.get(stack.outputs.ShopCacheTable, { shop_id }));
-    expect(item).toHaveProperty('invalidated_at');
-  }
-  const deadLetters = stack.outputs.ShopUpdatedDeadLetterQueueUrl;
-  await new Queues(stack.operator).take(deadLetters, ({ Body }) => Body === 'poison');
-});
-
-describe('ports', () => {
-  const portOf = (url: string | undefined) => Number(new URL(url ?? '').port);
-
-  async function accepts(port: number): Promise<boolean> {
-    return fetch(`http://localhost:${port}`).then(
-      () => true,
-      () => false,
-    );
-  }
-
-  test('are free after the stack is closed: another one starts on the same ports', async () => {
-    // Below the range from which the system gives free ports to others.
-    const port = 20_000 + 2 * (process.pid % 5_000);
-    const ports = { port, awsPort: port + 1 };
-    const first = await startTestStack(ports);
-    await first.close();
-    const second = await startTestStack(ports);
-    expect(portOf(second.outputs.WebhookUrl)).toBe(ports.port);
-    expect(portOf(second.awsUrl)).toBe(ports.awsPort);
-    await second.close();
-  });
-
-  describe('in use', () => {
-    const taken = createServer();
-    let port: number;
-
-    beforeAll(async () => {
-      await once(taken.listen({ port: 0, host: '127.0.0.1' }), 'listening');
-      port = (taken.address() as AddressInfo).port;
-    });
-
-    afterAll(() => once(taken.close(), 'close'));
-
-    test.each(['port', 'awsPort'] as const)('reject the start: %s', async (option) => {
-      await expect(startTestStack({ [option]: port })).rejects.toMatchObject({ code: 'EADDRINUSE', port });
-    });
-
-    test('leave nothing of the stack running', async () => {
-      const spare = createServer();
-      await once(spare.listen({ port: 0, host: '127.0.0.1' }), 'listening');
-      const awsPort = (spare.address() as AddressInfo).port;
-      await once(spare.close(), 'close');
-      await expect(startTestStack({ port, awsPort })).rejects.toThrow();
-      expect(await accepts(awsPort)).toBe(false);
-    });
-  });
+test('a port in use leaves nothing of the stack running', async () => {
+  const listening = async () => {
+    const server = createServer();
+    await once(server.listen({ port: 0, host: '127.0.0.1' }), 'listening');
+    return { server, port: (server.address() as AddressInfo).port };
+  };
+  const taken = await listening();
+  const spare = await listening();
+  await once(spare.server.close(), 'close');
+  const starting = startTestStack({ port: taken.port, awsPort: spare.port });
+  await expect(starting).rejects.toMatchObject({ code: 'EADDRINUSE', port: taken.port });
+  await expect(fetch(`http://localhost:${spare.port}`)).rejects.toThrow('fetch failed');
+  await once(taken.server.close(), 'close');
 });

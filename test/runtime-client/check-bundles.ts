@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { apiGatewayEvent, sqsEvent } from '../../events/lambda-events.ts';
 import { readSamples, type Sample } from '../../events/samples.ts';
 import { LOCAL_SECRET } from '../../events/signing.ts';
+import { sqsEvent } from '../../events/sqs-event.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { startLocalStack } from '../../local/local-stack.ts';
 import { synthesise } from '../../local/template/synthesise.ts';
@@ -53,7 +53,7 @@ const others: Readonly<Record<string, (invoke: Invoke) => Promise<void>>> = {
   async receiver(invoke) {
     const [sample] = readSamples();
     assert.ok(sample);
-    const event = apiGatewayEvent(sample);
+    const event = JSON.parse(readFileSync(`events/api-gateway/${sample.name}.json`, 'utf8'));
     assert.equal(statusOf(await invoke(event)), 200);
     const headers = { ...event.headers, 'x-webhook-signature': '0'.repeat(64) };
     assert.equal(statusOf(await invoke({ ...event, headers })), 401);

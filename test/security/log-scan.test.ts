@@ -4,12 +4,12 @@ import { DeleteSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secre
 import { DeleteTopicCommand, SNSClient } from '@aws-sdk/client-sns';
 import { DeleteQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { sqsEvent } from '../../events/lambda-events.ts';
 import { readSamples } from '../../events/samples.ts';
+import { sqsEvent } from '../../events/sqs-event.ts';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { metrics } from '../../lambda/metric-names.ts';
-import type { LogLine } from '../../local/functions/invocation.ts';
+import type { FunctionLogLine } from '../../local/functions/invocation.ts';
 import { LocalFunction } from '../../local/functions/local-function.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { FunctionLines } from '../lambda/function-lines.ts';
@@ -203,7 +203,7 @@ async function deliverAll(): Promise<void> {
   await logged('ServerError');
 }
 
-function onLog(line: LogLine): void {
+function onLog(line: FunctionLogLine): void {
   lines.push(line.text);
   parsed.add(line);
 }

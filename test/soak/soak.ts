@@ -5,7 +5,7 @@ import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { DUPLICATE, FAILED, POSSIBLY_REPEATED, PROCESSED } from '../../lambda/log-messages.ts';
 import { eventAttributes } from '../../lambda/queue/message.ts';
-import { type Fault, Faults } from '../../local/aws/faults.ts';
+import { type Fault, InjectedFaults } from '../../local/aws/faults.ts';
 import { type LocalStack, type LocalStackOptions, startLocalStack } from '../../local/local-stack.ts';
 import type { ProgressStep } from '../../tools/cli/terminal/block.ts';
 import { FIVE_MINUTES, type ReceivedDelivery } from '../support/oracle.ts';
@@ -99,7 +99,7 @@ async function setVisibility(queues: Queues, urls: readonly (string | undefined)
 export async function soak({ assembly, deliveries, seed, onProgress = () => {} }: SoakOptions) {
   const started = performance.now();
   const plan = makePlan({ deliveries, seed });
-  const faults = new Faults(seed);
+  const faults = new InjectedFaults(seed);
   const log = new SoakLog();
   const environment = { FIRST_RETRY_DELAY_SECONDS: '0.3' };
   const stack = await start({ assembly, faults, environment, onLog: ({ text }) => log.read(text) });
@@ -165,11 +165,16 @@ class Sender {
   readonly accepted: AcceptedBody[] = [];
   readonly #stack: LocalStack;
   readonly #partner: PartnerSimulator;
-  readonly #faults: Faults;
+  readonly #faults: InjectedFaults;
   readonly #line: PlannedBody[];
   readonly #total: number;
 
-  constructor(stack: LocalStack, partner: PartnerSimulator, faults: Faults, plan: readonly PlannedBody[]) {
+  constructor(
+    stack: LocalStack,
+    partner: PartnerSimulator,
+    faults: InjectedFaults,
+    plan: readonly PlannedBody[],
+  ) {
     this.#stack = stack;
     this.#partner = partner;
     this.#faults = faults;
@@ -388,7 +393,7 @@ interface OutageOptions extends SoakRunOptions {
 export async function surviveOutage(options: OutageOptions) {
   const { assembly, seconds, deliveries, onProgress = () => {}, ...settings } = options;
   const { firstRetrySeconds, visibilitySeconds } = settings;
-  const faults = new Faults();
+  const faults = new InjectedFaults();
   const environment =
     firstRetrySeconds === undefined ? {} : { FIRST_RETRY_DELAY_SECONDS: String(firstRetrySeconds) };
   const stack = await start({ assembly, warmUp: false, faults, environment });

@@ -10,7 +10,6 @@ const LONGEST = [
   'test/lambda/consumer/',
   'test/tools/dev/',
   'test/local/functions/',
-  'test/local/deployed-stack',
   'test/tools/measure/load/',
   'test/fuzz/',
   'test/examples/',

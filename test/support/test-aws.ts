@@ -1,5 +1,5 @@
 import { startAwsEndpoint } from '../../local/aws/endpoint.ts';
-import type { Faults } from '../../local/aws/faults.ts';
+import type { InjectedFaults } from '../../local/aws/faults.ts';
 import { type ClientSettings, clientSettings } from '../../local/client-settings.ts';
 import { deploy } from '../../local/deploy.ts';
 import type { StackObserver } from '../../local/observation.ts';
@@ -21,7 +21,7 @@ export interface TestAws {
  * @param observer called with written and published data. @default none
  */
 export async function startTestAws(
-  faults?: Faults,
+  faults?: InjectedFaults,
   observer?: Pick<StackObserver, 'onItemChange' | 'onNotification'>,
 ): Promise<TestAws> {
   const region = 'us-east-1';

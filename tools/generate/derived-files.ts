@@ -1,7 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { apiGatewayEvent, restApiGatewayEvent, sqsEvent } from '../../events/lambda-events.ts';
-import { readSamples } from '../../events/samples.ts';
 import { parseConfig } from '../../lib/config.ts';
 import { costTable } from '../measure/cost/cost-model.ts';
 import { deployed } from '../measure/cost/deployment.ts';
@@ -14,6 +12,7 @@ import { configurationDocument } from './configuration-document.ts';
 import type { DerivedFile } from './derived-file.ts';
 import { eventIndex } from './event-index.ts';
 import { eventsTable, partnerEventsTable } from './events-table.ts';
+import { lambdaEvents } from './lambda-events.ts';
 import { limitsTable } from './limits-table.ts';
 import { logicalIds, statefulResources } from './logical-ids.ts';
 import { markdownTable } from './markdown-table.ts';
@@ -36,13 +35,6 @@ const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
     filled('docs/how-it-works.md', { events: eventsTable(), limits: limitsTable() }),
 };
 
-/** Folders of the samples as Lambda events. */
-const LAMBDA_EVENTS = {
-  'events/api-gateway': apiGatewayEvent,
-  'events/rest-api': restApiGatewayEvent,
-  'events/sqs': sqsEvent,
-};
-
 /**
  * Every generated file, from the current code and samples.
  * @param commands all of them, by name; the caller gives them, because they import this
@@ -54,21 +46,6 @@ export function derivedFiles(
   const ofStack = Object.entries(OF_STACK).map(([file, make]) => ({ file, text: make(assemblies) }));
   const ofCommands = { file: COMMANDS_DOCUMENT, text: commandsDocument(commands) };
   return [eventIndex(), ...lambdaEvents(), ...apiFiles(), ofCommands, ...ofStack];
-}
-
-/** Files of removed samples are deleted. */
-function lambdaEvents(): DerivedFile[] {
-  const samples = readSamples();
-  return Object.entries(LAMBDA_EVENTS).flatMap(([folder, toEvent]) => {
-    const made = new Map(samples.map((sample) => [`${sample.name}.json`, formatted(toEvent(sample))]));
-    const files = new Set([...made.keys(), ...readdirSync(folder)]);
-    return [...files].map((file) => ({ file: `${folder}/${file}`, text: made.get(file) }));
-  });
-}
-
-/** Matches the formatter, which puts a list of one text on one line. */
-function formatted(event: object): string {
-  return `${JSON.stringify(event, undefined, 2).replace(/\[\n\s+(".*")\n\s+\]/g, '[$1]')}\n`;
 }
 
 /** The charges of `prod` for some numbers of deliveries. */

@@ -12,9 +12,6 @@ export const FUNCTIONS_FILE = `${FOLDER}/functions.json`;
 
 export const NOT_RUNNING = 'The local stack is not running. Start it with: npm start';
 
-/** Data that `--keep` stores for the next start. */
-export const KEPT_FOLDER = `${FOLDER}/kept`;
-
 /** Cached synthesis, reused by the next start if nothing has changed. */
 export const SYNTHESISED_FOLDER = `${FOLDER}/synthesised`;
 
@@ -24,8 +21,7 @@ export const CONSOLE_FILE = `${FOLDER}/console.json`;
 const PUBLISHED = [OUTPUTS_FILE, FUNCTIONS_FILE, CONSOLE_FILE];
 
 /**
- * Readable only by the owner: stored data contains payloads and the secret, and the console's token grants all actions
- * of the console.
+ * Readable only by the owner: the console's token grants all actions of the console.
  */
 const OWNER_ONLY = { folder: 0o700, file: 0o600 };
 

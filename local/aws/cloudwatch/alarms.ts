@@ -1,7 +1,5 @@
-import * as z from 'zod/mini';
 import { AwsError } from '../errors.ts';
 import { type JsonObject, textOf, textsOf } from '../json.ts';
-import type { KeptState } from '../kept-state.ts';
 import { ACCOUNT_ID, arnOf, type Operations } from '../services.ts';
 
 /** Number of alarms. Source: CloudWatch API reference, "DescribeAlarms". */
@@ -16,77 +14,48 @@ const MAX_SUBJECT_LENGTH = 100;
 
 const STATES = ['OK', 'ALARM', 'INSUFFICIENT_DATA'] as const;
 
-type State = (typeof STATES)[number];
+type AlarmState = (typeof STATES)[number];
 
 /** The field that lists the topics to notify of a state. */
-const ACTIONS: Record<State, string> = {
+const ACTIONS: Record<AlarmState, string> = {
   OK: 'OKActions',
   ALARM: 'AlarmActions',
   INSUFFICIENT_DATA: 'InsufficientDataActions',
 };
 
 /** An alarm in the form of PutMetricAlarm. DescribeAlarms returns all its fields. */
-export interface AlarmDefinition extends JsonObject {
+export interface MetricAlarm extends JsonObject {
   AlarmName: string;
 }
 
-/** Fields that API calls change. */
-const settings = z.object({
-  actionsEnabled: z.boolean(),
-  /** Set if a call has replaced the template's threshold. */
-  threshold: z.optional(z.number()),
-  state: z.enum(STATES),
-  reason: z.string(),
-  /** Epoch seconds when the state or its reason was last set. */
-  updatedAt: z.number(),
-  /** Epoch seconds of the last change of the state. */
-  transitionedAt: z.number(),
-});
-
-interface Alarm extends z.infer<typeof settings> {
-  readonly definition: AlarmDefinition;
+interface Alarm {
+  readonly definition: MetricAlarm;
   readonly arn: string;
+  actionsEnabled: boolean;
+  /** Set if a call has replaced the template's threshold. */
+  threshold?: number;
+  state: AlarmState;
+  reason: string;
+  /** Epoch seconds when the state or its reason was last set. */
+  updatedAt: number;
+  /** Epoch seconds of the last change of the state. */
+  transitionedAt: number;
 }
 
 /** The alarms of CloudWatch, in memory. There are no metrics: an alarm keeps the state that was last set. */
-export interface Alarms {
-  /** Creates or changes an alarm. A changed alarm keeps its state. */
-  put(definition: AlarmDefinition): void;
-  remove(name: string): void;
+export interface CloudWatchAlarms {
+  put(definition: MetricAlarm): void;
   readonly operations: Operations;
 }
 
 /** Publishes to an SNS topic. */
 type Publish = (message: { topicArn: string; subject: string; text: string }) => Promise<unknown>;
 
-export function createAlarms(region: string, publish: Publish, kept: KeptState | undefined): Alarms {
+export function createAlarms(region: string, publish: Publish): CloudWatchAlarms {
   const alarms = new Map<string, Alarm>();
-  const stored = kept?.collection('alarm', settings);
-  const before = new Map(stored?.entries());
-
-  function store({ definition, arn: _arn, ...set }: Alarm): void {
-    stored?.put(definition.AlarmName, set);
-  }
 
   const operations: Operations = {
-    DescribeAlarms(parameters) {
-      const names = textsOf(parameters, 'AlarmNames');
-      const prefix = textOf(parameters, 'AlarmNamePrefix') ?? '';
-      const state = textOf(parameters, 'StateValue');
-      const found = [...alarms.values()].filter(
-        ({ definition: { AlarmName }, ...alarm }) =>
-          (names === undefined || names.length === 0 || names.includes(AlarmName)) &&
-          AlarmName.startsWith(prefix) &&
-          (state === undefined || alarm.state === state),
-      );
-      const start = Number(textOf(parameters, 'NextToken') ?? 0);
-      const end = start + Math.min(Number(parameters.MaxRecords ?? DEFAULT_PAGE_SIZE), MAX_PAGE_SIZE);
-      return {
-        MetricAlarms: found.slice(start, end).map(described),
-        CompositeAlarms: [],
-        ...(end < found.length && { NextToken: String(end) }),
-      };
-    },
+    DescribeAlarms: (parameters) => page([...alarms.values()], parameters),
 
     /** Notifies if the state changes and the alarm's actions are enabled. */
     async SetAlarmState(parameters) {
@@ -104,9 +73,7 @@ export function createAlarms(region: string, publish: Publish, kept: KeptState |
       const now = Date.now();
       Object.assign(alarm, { state, reason, updatedAt: now / 1000 });
       if (state !== earlier) alarm.transitionedAt = now / 1000;
-      store(alarm);
-      if (state === earlier) return {};
-      if (alarm.actionsEnabled) await notify(alarm, earlier, now);
+      if (state !== earlier && alarm.actionsEnabled) await notify({ alarm, region, publish }, earlier, now);
       return {};
     },
 
@@ -120,7 +87,6 @@ export function createAlarms(region: string, publish: Publish, kept: KeptState |
       if (!Number.isFinite(threshold)) throw invalid('Threshold must be a number');
       alarm.threshold = threshold;
       alarm.actionsEnabled = parameters.ActionsEnabled !== false && parameters.ActionsEnabled !== 'false';
-      store(alarm);
       return {};
     },
 
@@ -135,42 +101,14 @@ export function createAlarms(region: string, publish: Publish, kept: KeptState |
     // CloudWatch ignores unknown names.
     for (const name of textsOf(parameters, 'AlarmNames') ?? []) {
       const alarm = alarms.get(name);
-      if (alarm === undefined) continue;
-      alarm.actionsEnabled = enabled;
-      store(alarm);
+      if (alarm !== undefined) alarm.actionsEnabled = enabled;
     }
     return {};
-  }
-
-  /** Notifies the topics of the new state, in CloudWatch's message format. */
-  async function notify(
-    { definition, arn, state, reason }: Alarm,
-    before: State,
-    now: number,
-  ): Promise<void> {
-    const { AlarmName, AlarmDescription, Namespace, MetricName, Dimensions } = definition;
-    const text = JSON.stringify({
-      AlarmName,
-      AlarmDescription,
-      AWSAccountId: ACCOUNT_ID,
-      NewStateValue: state,
-      NewStateReason: reason,
-      StateChangeTime: new Date(now).toISOString().replace('Z', '+0000'),
-      Region: region,
-      AlarmArn: arn,
-      OldStateValue: before,
-      Trigger: { Namespace, MetricName, Dimensions },
-    });
-    const subject = `${state}: "${AlarmName}" in ${region}`.slice(0, MAX_SUBJECT_LENGTH);
-    for (const topicArn of textsOf(definition, ACTIONS[state]) ?? []) {
-      await publish({ topicArn, subject, text });
-    }
   }
 
   return {
     put(definition) {
       const now = Date.now() / 1000;
-      const existing = alarms.get(definition.AlarmName);
       alarms.set(definition.AlarmName, {
         arn: arnOf('cloudwatch', region, `alarm:${definition.AlarmName}`),
         actionsEnabled: true,
@@ -178,18 +116,58 @@ export function createAlarms(region: string, publish: Publish, kept: KeptState |
         reason: 'Unchecked: Initial alarm creation',
         updatedAt: now,
         transitionedAt: now,
-        ...before.get(definition.AlarmName),
-        ...existing,
         definition,
       });
     },
 
-    remove(name) {
-      alarms.delete(name);
-    },
-
     operations,
   };
+}
+
+/** The alarms that DescribeAlarms asks for. */
+function page(alarms: readonly Alarm[], parameters: JsonObject): JsonObject {
+  const names = textsOf(parameters, 'AlarmNames');
+  const prefix = textOf(parameters, 'AlarmNamePrefix') ?? '';
+  const state = textOf(parameters, 'StateValue');
+  const found = alarms.filter(
+    ({ definition: { AlarmName }, ...alarm }) =>
+      (names === undefined || names.length === 0 || names.includes(AlarmName)) &&
+      AlarmName.startsWith(prefix) &&
+      (state === undefined || alarm.state === state),
+  );
+  const start = Number(textOf(parameters, 'NextToken') ?? 0);
+  const end = start + Math.min(Number(parameters.MaxRecords ?? DEFAULT_PAGE_SIZE), MAX_PAGE_SIZE);
+  return {
+    MetricAlarms: found.slice(start, end).map(described),
+    CompositeAlarms: [],
+    ...(end < found.length && { NextToken: String(end) }),
+  };
+}
+
+/** Notifies the topics of the new state, in CloudWatch's message format. */
+async function notify(
+  { alarm, region, publish }: { alarm: Alarm; region: string; publish: Publish },
+  before: AlarmState,
+  now: number,
+): Promise<void> {
+  const { definition, arn, state, reason } = alarm;
+  const { AlarmName, AlarmDescription, Namespace, MetricName, Dimensions } = definition;
+  const text = JSON.stringify({
+    AlarmName,
+    AlarmDescription,
+    AWSAccountId: ACCOUNT_ID,
+    NewStateValue: state,
+    NewStateReason: reason,
+    StateChangeTime: new Date(now).toISOString().replace('Z', '+0000'),
+    Region: region,
+    AlarmArn: arn,
+    OldStateValue: before,
+    Trigger: { Namespace, MetricName, Dimensions },
+  });
+  const subject = `${state}: "${AlarmName}" in ${region}`.slice(0, MAX_SUBJECT_LENGTH);
+  for (const topicArn of textsOf(definition, ACTIONS[state]) ?? []) {
+    await publish({ topicArn, subject, text });
+  }
 }
 
 function invalid(message: string): AwsError {

@@ -1,23 +1,19 @@
 import type { ItemChange } from '../../observation.ts';
 import { AwsError } from '../errors.ts';
 import { isJsonObject, type JsonObject, textOf } from '../json.ts';
-import type { KeptState } from '../kept-state.ts';
 import type { Operations } from '../services.ts';
 import { createDynalite, createTable, type Dynalite, keyOf, OPERATIONS } from './dynalite.ts';
 import { ItemChanges } from './item-changes.ts';
-import { keepTables } from './kept-tables.ts';
 
 /**
  * DynamoDB: dynalite in this process and in memory, plus features that the project needs and dynalite lacks.
  * @param onItemChange is called for each item that a single write changed. Writes are faster without it
  */
-export async function createDynamodb(
+export function createDynamodb(
   region: string,
-  kept: KeptState | undefined,
   onItemChange: ((change: ItemChange, accessKeyId: string) => void) | undefined,
-): Promise<Operations> {
-  const inMemory = createDynalite(region);
-  const dynalite = kept ? await keepTables(inMemory, kept) : inMemory;
+): Operations {
+  const dynalite = createDynalite(region);
   const itemChanges = new ItemChanges(dynalite);
   /** The expiry attribute of each table with TTL. Items never expire here. */
   const expiryAttributes = new Map<string, string>();

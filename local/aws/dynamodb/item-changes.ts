@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Item, ItemChange } from '../../observation.ts';
+import type { ItemChange, ObservedItem } from '../../observation.ts';
 import { isJsonObject, type JsonObject, textOf } from '../json.ts';
 import { type Dynalite, keyOf } from './dynalite.ts';
 
@@ -54,14 +54,14 @@ export class ItemChanges {
   }
 
   /** @returns undefined also for an invalid key: the write itself reports the error */
-  async #look(table: string, key: JsonObject): Promise<Item | undefined> {
+  async #look(table: string, key: JsonObject): Promise<ObservedItem | undefined> {
     const parameters = { TableName: table, Key: key, ConsistentRead: true };
     const { Item: item } = await this.#dynalite('GetItem', parameters).catch((): JsonObject => ({}));
     return isJsonObject(item) ? itemOf(item) : undefined;
   }
 }
 
-function itemOf(attributes: JsonObject): Item {
+function itemOf(attributes: JsonObject): ObservedItem {
   return Object.fromEntries(
     Object.entries(attributes).flatMap(([name, value]) => (isJsonObject(value) ? [[name, value]] : [])),
   );

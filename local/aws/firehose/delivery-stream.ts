@@ -2,8 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip as gzipWithCallback } from 'node:zlib';
-import * as z from 'zod/mini';
-import type { Collection } from '../kept-state.ts';
 
 const gzip = promisify(gzipWithCallback);
 
@@ -16,22 +14,12 @@ const BUFFER_MS = 250;
 const RETRY_MS = 1_000;
 
 /** Bucket, prefix and format of a stream's objects. */
-export interface Destination {
+export interface BucketDestination {
   readonly bucket: string;
   readonly prefix: string;
   readonly fileExtension: string;
   readonly isCompressed: boolean;
 }
-
-/** Records of one call, in base64. */
-export const keptRecords = z.object({
-  stream: z.string(),
-  /** Epoch milliseconds. */
-  arrived: z.number(),
-  records: z.array(z.string()),
-});
-
-type KeptRecords = z.infer<typeof keptRecords>;
 
 /** @throws Error if the object is not written */
 export type WriteObject = (bucket: string, key: string, body: Buffer, isGzip: boolean) => Promise<void>;
@@ -39,10 +27,8 @@ export type WriteObject = (bucket: string, key: string, body: Buffer, isGzip: bo
 interface DeliveryStreamOptions {
   readonly name: string;
   readonly version: string;
-  readonly destination: Destination;
+  readonly destination: BucketDestination;
   readonly write: WriteObject;
-  /** Where records are stored until they are delivered. @default in memory only */
-  readonly undelivered?: Collection<KeptRecords> | undefined;
   /** Called once with each reason why records are not delivered. */
   readonly onProblem: (message: string) => void;
 }
@@ -54,43 +40,20 @@ export class DeliveryStream {
   readonly #deliveries = new Set<Promise<void>>();
   readonly #closing = new AbortController();
   #records: Buffer[] = [];
-  /** Their keys in the collection. */
-  #keys: string[] = [];
   #firstArrival = new Date(0);
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: DeliveryStreamOptions) {
     this.#options = options;
-    for (const [key, { stream, arrived, records }] of options.undelivered?.entries() ?? []) {
-      if (stream !== options.name) continue;
-      this.#collect(
-        key,
-        records.map((record) => Buffer.from(record, 'base64')),
-        arrived,
-      );
-    }
   }
 
   /** Accepts records. They are in the bucket a moment later. */
   add(records: readonly Buffer[]): void {
-    const { name, undelivered } = this.#options;
-    const key = randomUUID();
-    const arrived = Date.now();
-    undelivered?.put(key, {
-      stream: name,
-      arrived,
-      records: records.map((record) => record.toString('base64')),
-    });
-    this.#collect(key, records, arrived);
-  }
-
-  #collect(key: string, records: readonly Buffer[], arrived: number): void {
     if (this.#records.length === 0) {
-      this.#firstArrival = new Date(arrived);
+      this.#firstArrival = new Date();
       this.#timer = setTimeout(() => this.#flush(), BUFFER_MS);
     }
     this.#records.push(...records);
-    this.#keys.push(key);
   }
 
   /** Writes the remaining records. A write that fails now is not repeated. */
@@ -103,15 +66,14 @@ export class DeliveryStream {
 
   #flush(): void {
     if (this.#records.length === 0) return;
-    const delivery = this.#deliver(this.#records, this.#keys, this.#firstArrival);
+    const delivery = this.#deliver(this.#records, this.#firstArrival);
     this.#records = [];
-    this.#keys = [];
     this.#deliveries.add(delivery);
     delivery.finally(() => this.#deliveries.delete(delivery));
   }
 
-  async #deliver(records: readonly Buffer[], keys: readonly string[], arrived: Date): Promise<void> {
-    const { name, version, destination, write, undelivered, onProblem } = this.#options;
+  async #deliver(records: readonly Buffer[], arrived: Date): Promise<void> {
+    const { name, version, destination, write, onProblem } = this.#options;
     const { bucket, prefix, fileExtension, isCompressed } = destination;
     const file = objectName(name, version, arrived, randomUUID()) + fileExtension;
     const key = evaluatedPrefix(prefix, arrived) + file;
@@ -121,12 +83,10 @@ export class DeliveryStream {
       const { signal } = this.#closing;
       const isOver = await sleep(RETRY_MS, signal.aborted, { signal }).catch(() => true);
       if (isOver) {
-        const outcome = undelivered ? 'are kept, and not yet' : 'were never';
-        onProblem(`${name}: ${records.length} records ${outcome} delivered to ${bucket}`);
+        onProblem(`${name}: ${records.length} records were never delivered to ${bucket}`);
         return;
       }
     }
-    for (const one of keys) undelivered?.delete(one);
   }
 
   async #isWritten(write: () => Promise<void>): Promise<boolean> {

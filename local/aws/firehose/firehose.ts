@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { AwsError } from '../errors.ts';
 import { isJsonObject, type JsonObject, objectsOf, textOf } from '../json.ts';
-import type { KeptState } from '../kept-state.ts';
-import { ACCOUNT_ID, arnOf, type Operations, type Permission } from '../services.ts';
-import { DeliveryStream, evaluatedPrefix, keptRecords, type WriteObject } from './delivery-stream.ts';
+import { ACCOUNT_ID, arnOf, type NeededPermission, type Operations } from '../services.ts';
+import { DeliveryStream, evaluatedPrefix, type WriteObject } from './delivery-stream.ts';
 
 /** Limits of a record and of a call, in bytes before base64. Source: Firehose API reference, `PutRecordBatch`. */
 const MAX_RECORD_BYTES = 1_000 * 1024;
@@ -29,13 +28,11 @@ export interface Firehose {
 
 interface FirehoseOptions {
   region: string;
-  isAllowed(accessKeyId: string, permission: Permission): boolean;
+  isAllowed(accessKeyId: string, permission: NeededPermission): boolean;
   /** Writes an object with the permissions of a role. @throws Error if the role may not, or S3 rejects the object */
   writeObject(roleArn: string, ...object: Parameters<WriteObject>): Promise<void>;
   /** Called with the reason why records are not delivered. */
   onProblem(message: string): void;
-  /** @default nothing is stored */
-  kept?: KeptState | undefined;
 }
 
 interface Stream {
@@ -53,15 +50,8 @@ interface Stream {
  */
 const KEY_ACTIONS = ['kms:GenerateDataKey', 'kms:Decrypt'];
 
-export function createFirehose({
-  region,
-  isAllowed,
-  writeObject,
-  onProblem,
-  kept,
-}: FirehoseOptions): Firehose {
+export function createFirehose({ region, isAllowed, writeObject, onProblem }: FirehoseOptions): Firehose {
   const streams = new Map<string, Stream>();
-  const undelivered = kept?.collection('firehose', keptRecords);
 
   function streamOf(parameters: JsonObject): Stream {
     const name = textOf(parameters, 'DeliveryStreamName') ?? '';
@@ -109,7 +99,6 @@ export function createFirehose({
           isCompressed: configuration.CompressionFormat === 'GZIP',
         },
         write: (...object) => writeObject(roleArn, ...object),
-        undelivered,
         onProblem: (message) => onProblem(`Delivery stream ${message}`),
       });
       const encryption = parameters.DeliveryStreamEncryptionConfigurationInput;
@@ -142,14 +131,7 @@ export function createFirehose({
 
     PutRecordBatch(parameters, accessKeyId) {
       const delivery = deliveryOf(parameters, accessKeyId);
-      const entries = objectsOf(parameters, 'Records');
-      if (entries.length === 0) throw violation('[]', 'records', 'have length greater than or equal to 1');
-      if (entries.length > MAX_CALL_RECORDS) {
-        throw violation('[…]', 'records', `have length less than or equal to ${MAX_CALL_RECORDS}`);
-      }
-      const records = entries.map((entry, index) => dataOf(entry, `records.${index + 1}.member`));
-      const bytes = records.reduce((sum, { length }) => sum + length, 0);
-      if (bytes > MAX_CALL_BYTES) throw invalid('Records size exceeds 4 MB limit');
+      const records = recordsOf(parameters);
       delivery.add(records);
       return {
         FailedPutCount: 0,
@@ -205,6 +187,19 @@ function describe(name: string, arn: string, configuration: JsonObject): JsonObj
     ],
     HasMoreDestinations: false,
   };
+}
+
+/** The records of a PutRecordBatch. @throws AwsError if they break a limit */
+function recordsOf(parameters: JsonObject): Buffer[] {
+  const entries = objectsOf(parameters, 'Records');
+  if (entries.length === 0) throw violation('[]', 'records', 'have length greater than or equal to 1');
+  if (entries.length > MAX_CALL_RECORDS) {
+    throw violation('[…]', 'records', `have length less than or equal to ${MAX_CALL_RECORDS}`);
+  }
+  const records = entries.map((entry, index) => dataOf(entry, `records.${index + 1}.member`));
+  const bytes = records.reduce((sum, { length }) => sum + length, 0);
+  if (bytes > MAX_CALL_BYTES) throw invalid('Records size exceeds 4 MB limit');
+  return records;
 }
 
 /** @param path of the record in the parameters, for the error */

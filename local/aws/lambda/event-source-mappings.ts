@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import * as z from 'zod/mini';
 import { AwsError } from '../errors.ts';
 import { pathOf, queryOf } from '../http-server.ts';
 import { type JsonObject, parseJsonObject } from '../json.ts';
-import type { KeptState } from '../kept-state.ts';
-import { type AwsRequest, arnOf, type HttpRequest, type Operations } from '../services.ts';
+import { type AwsHttpRequest, type AwsRequest, arnOf, type Operations } from '../services.ts';
 
 /** An event source of this process that can be disabled and enabled. */
 export interface EventSourceMapping {
@@ -17,38 +15,22 @@ export interface EventSourceMapping {
   enable(): void;
 }
 
-/** Fields that Lambda or a call sets. */
-const settings = z.object({
-  uuid: z.string(),
-  state: z.enum(['Enabled', 'Disabling', 'Disabled']),
-  /** Epoch seconds. */
-  modifiedAt: z.number(),
-});
-
-interface Mapping extends z.infer<typeof settings> {
+interface Mapping {
+  readonly uuid: string;
   readonly source: EventSourceMapping;
+  state: 'Enabled' | 'Disabling' | 'Disabled';
+  /** Epoch seconds. */
+  modifiedAt: number;
 }
 
 /** Lambda's event source mappings, the only part of Lambda's API that exists here. */
 export interface EventSourceMappings {
-  /**
-   * Adds a mapping. If an earlier run had one of the same queue and function, or one was removed, its state is taken
-   * over. @returns a function that removes it
-   */
-  add(source: EventSourceMapping): () => void;
+  add(source: EventSourceMapping): void;
   readonly operations: Operations;
 }
 
-export function createEventSourceMappings(region: string, kept: KeptState | undefined): EventSourceMappings {
+export function createEventSourceMappings(region: string): EventSourceMappings {
   const mappings = new Map<string, Mapping>();
-  const stored = kept?.collection('event source', settings);
-  /** By queue and function. */
-  const before = new Map(stored?.entries());
-
-  function store({ source, ...set }: Mapping): void {
-    before.set(keyOf(source), set);
-    stored?.put(keyOf(source), set);
-  }
 
   function described({ uuid, source, state, modifiedAt }: Mapping): JsonObject {
     return {
@@ -74,7 +56,6 @@ export function createEventSourceMappings(region: string, kept: KeptState | unde
 
   function set(mapping: Mapping, state: Mapping['state']): void {
     Object.assign(mapping, { state, modifiedAt: Date.now() / 1000 });
-    store(mapping);
   }
 
   function turn(mapping: Mapping, enabled: boolean): void {
@@ -123,28 +104,12 @@ export function createEventSourceMappings(region: string, kept: KeptState | unde
 
   return {
     add(source) {
-      const earlier = before.get(keyOf(source));
-      const mapping: Mapping = {
-        uuid: randomUUID(),
-        state: 'Enabled',
-        modifiedAt: Date.now() / 1000,
-        ...earlier,
-        source,
-      };
-      mappings.set(mapping.uuid, mapping);
-      store(mapping);
-      // Its messages in flight ended with the process that received them.
-      if (mapping.state !== 'Enabled') turn(mapping, false);
-      return () => mappings.delete(mapping.uuid);
+      const uuid = randomUUID();
+      mappings.set(uuid, { uuid, source, state: 'Enabled', modifiedAt: Date.now() / 1000 });
     },
 
     operations,
   };
-}
-
-/** Identifies a mapping across runs. */
-function keyOf({ eventSourceArn, functionArn }: EventSourceMapping): string {
-  return `${eventSourceArn} ${functionArn}`;
 }
 
 /** The list of event source mappings, or one by its id. Source: Lambda API reference. */
@@ -164,7 +129,7 @@ export function parseLambdaRequest({
   method,
   url,
   body,
-}: HttpRequest): Pick<AwsRequest, 'operation' | 'parameters'> {
+}: AwsHttpRequest): Pick<AwsRequest, 'operation' | 'parameters'> {
   const [matched, uuid] = PATH.exec(pathOf(url)) ?? [];
   const operation = uuid ? OF_ONE[method] : method === 'GET' ? 'ListEventSourceMappings' : undefined;
   if (matched === undefined || operation === undefined) {

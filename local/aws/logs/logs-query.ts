@@ -10,7 +10,7 @@ const QUERY =
   /^fields @message \| filter @message like \/((?:\\.|[^/\\])+)\/ \| sort @timestamp desc \| limit ([1-9]\d{0,3})$/;
 
 /** A line of a group. */
-interface Line {
+interface QueriedLine {
   /** Epoch milliseconds. */
   readonly timestamp: number;
   readonly message: string;
@@ -27,7 +27,7 @@ interface Query {
  * request for its results, so that a caller that does not wait for it fails.
  * @param linesOf throws AwsError if the group does not exist
  */
-export function createQueries(linesOf: (group: string) => readonly Line[]): Operations {
+export function createQueries(linesOf: (group: string) => readonly QueriedLine[]): Operations {
   const queries = new Map<string, Query>();
 
   function named(parameters: JsonObject): Query {

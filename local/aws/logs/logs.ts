@@ -1,7 +1,5 @@
-import * as z from 'zod/mini';
 import { AwsError } from '../errors.ts';
 import { type JsonObject, textOf } from '../json.ts';
-import type { KeptState } from '../kept-state.ts';
 import { arnOf, type Operations } from '../services.ts';
 import { logFilter } from './log-filter.ts';
 import { createQueries } from './logs-query.ts';
@@ -27,44 +25,36 @@ const ID_LENGTH = 56;
 /** Each group has one stream, because function instances do not matter here. */
 const STREAM = 'local';
 
-const line = z.object({
-  group: z.string(),
+interface StoredLine {
   /** Counts up across all groups. */
-  number: z.number(),
+  readonly number: number;
   /** Epoch milliseconds. */
-  timestamp: z.number(),
+  readonly timestamp: number;
   /** When it was added. */
-  ingestionTime: z.number(),
-  message: z.string(),
-});
-
-type Line = Readonly<z.infer<typeof line>>;
+  readonly ingestionTime: number;
+  readonly message: string;
+}
 
 /** CloudWatch Logs, in memory, with the log lines of the functions. */
 export interface Logs {
-  /** Creates a group, with its stored lines. */
   create(group: string): void;
   /** Adds a line to a group. @param at time of writing; CloudWatch may show a line later. @default now */
   write(group: string, message: string, at?: number): void;
   readonly operations: Operations;
 }
 
-export function createLogs(region: string, kept: KeptState | undefined): Logs {
-  const groups = new Map<string, Line[]>();
-  const stored = kept?.collection('log line', line);
-  const before = (stored?.entries() ?? [])
-    .map(([, one]) => one)
-    .sort((a, b) => a.timestamp - b.timestamp || a.number - b.number);
-  let count = before.reduce((next, { number }) => Math.max(next, number + 1), 0);
+export function createLogs(region: string): Logs {
+  const groups = new Map<string, StoredLine[]>();
+  let count = 0;
 
   const groupArn = (name: string) => arnOf('logs', region, `log-group:${name}`);
 
-  function linesOf(parameters: JsonObject): readonly Line[] {
+  function linesOf(parameters: JsonObject): readonly StoredLine[] {
     const named = textOf(parameters, 'logGroupName') ?? textOf(parameters, 'logGroupIdentifier') ?? '';
     return linesOfGroup(named.replace(/^arn:.*:log-group:/, '').replace(/:\*$/, ''));
   }
 
-  function linesOfGroup(name: string): readonly Line[] {
+  function linesOfGroup(name: string): readonly StoredLine[] {
     const lines = groups.get(name);
     if (lines === undefined) {
       throw new AwsError('ResourceNotFoundException', 'The specified log group does not exist.');
@@ -87,45 +77,14 @@ export function createLogs(region: string, kept: KeptState | undefined): Logs {
       };
     },
 
-    FilterLogEvents(parameters) {
-      const lines = linesOf(parameters);
-      const matches = logFilter(textOf(parameters, 'filterPattern') ?? '');
-      const from = Number(parameters.startTime ?? 0);
-      const to = Number(parameters.endTime ?? Number.POSITIVE_INFINITY);
-      const limit = Number(parameters.limit ?? MAX_PAGE_SIZE);
-      if (!(limit >= 1 && limit <= MAX_PAGE_SIZE)) throw invalid(`limit must be from 1 to ${MAX_PAGE_SIZE}`);
-      const isNext = afterToken(textOf(parameters, 'nextToken'));
-      const left = lines.filter((line) => line.timestamp >= from && line.timestamp <= to && isNext(line));
-      const events: Line[] = [];
-      let bytes = 0;
-      let last: Line | undefined;
-      for (const line of left) {
-        bytes += Buffer.byteLength(line.message) + LINE_OVERHEAD;
-        if (events.length === limit || (last !== undefined && bytes > MAX_PAGE_BYTES)) break;
-        if (matches(line.message)) events.push(line);
-        last = line;
-      }
-      return {
-        events: events.map(({ number, timestamp, ingestionTime, message }) => ({
-          logStreamName: STREAM,
-          timestamp,
-          message,
-          ingestionTime,
-          eventId: idOf(timestamp, number),
-        })),
-        searchedLogStreams: [],
-        ...(last !== undefined && last !== left.at(-1) && { nextToken: tokenOf(last) }),
-      };
-    },
+    FilterLogEvents: (parameters) => filteredPage(linesOf(parameters), parameters),
   };
 
-  function create(group: string): Line[] {
+  function create(group: string): StoredLine[] {
     const lines = groups.get(group) ?? [];
     groups.set(group, lines);
     return lines;
   }
-
-  for (const one of before) create(one.group).push(one);
 
   return {
     create,
@@ -133,16 +92,55 @@ export function createLogs(region: string, kept: KeptState | undefined): Logs {
     write(group, message, at) {
       const lines = create(group);
       const now = Date.now();
-      const one: Line = { group, number: count, timestamp: at ?? now, ingestionTime: now, message };
+      const one: StoredLine = { number: count, timestamp: at ?? now, ingestionTime: now, message };
       lines.splice(lines.findLastIndex(({ timestamp }) => timestamp <= one.timestamp) + 1, 0, one);
-      stored?.put(String(one.number), one);
       count += 1;
-      const oldest = lines.length > MAX_LINES ? lines.shift() : undefined;
-      if (oldest !== undefined) stored?.delete(String(oldest.number));
+      if (lines.length > MAX_LINES) lines.shift();
     },
 
     operations,
   };
+}
+
+/** The answer to FilterLogEvents. */
+function filteredPage(lines: readonly StoredLine[], parameters: JsonObject): JsonObject {
+  const matches = logFilter(textOf(parameters, 'filterPattern') ?? '');
+  const from = Number(parameters.startTime ?? 0);
+  const to = Number(parameters.endTime ?? Number.POSITIVE_INFINITY);
+  const limit = Number(parameters.limit ?? MAX_PAGE_SIZE);
+  if (!(limit >= 1 && limit <= MAX_PAGE_SIZE)) throw invalid(`limit must be from 1 to ${MAX_PAGE_SIZE}`);
+  const isNext = afterToken(textOf(parameters, 'nextToken'));
+  const left = lines.filter((line) => line.timestamp >= from && line.timestamp <= to && isNext(line));
+  const { events, last } = firstPage(left, limit, matches);
+  return {
+    events: events.map(({ number, timestamp, ingestionTime, message }) => ({
+      logStreamName: STREAM,
+      timestamp,
+      message,
+      ingestionTime,
+      eventId: idOf(timestamp, number),
+    })),
+    searchedLogStreams: [],
+    ...(last !== undefined && last !== left.at(-1) && { nextToken: tokenOf(last) }),
+  };
+}
+
+/** @returns the matching lines of one page, and the last line that it covers */
+function firstPage(
+  lines: readonly StoredLine[],
+  limit: number,
+  matches: (message: string) => boolean,
+): { events: StoredLine[]; last: StoredLine | undefined } {
+  const events: StoredLine[] = [];
+  let bytes = 0;
+  let last: StoredLine | undefined;
+  for (const line of lines) {
+    bytes += Buffer.byteLength(line.message) + LINE_OVERHEAD;
+    if (events.length === limit || (last !== undefined && bytes > MAX_PAGE_BYTES)) break;
+    if (matches(line.message)) events.push(line);
+    last = line;
+  }
+  return { events, last };
 }
 
 /** Begins with the time, so that ids do not repeat when the stack is started again. */
@@ -150,10 +148,10 @@ const idOf = (timestamp: number, number: number) =>
   `${timestamp}${String(number).padStart(ID_LENGTH - String(timestamp).length, '0')}`;
 
 /** Identifies the line after which the next page begins. */
-const tokenOf = ({ timestamp, number }: Line) => `${timestamp}/${number}`;
+const tokenOf = ({ timestamp, number }: StoredLine) => `${timestamp}/${number}`;
 
 /** @returns a function that tells whether a line is on the token's page or a later one */
-function afterToken(token: string | undefined): (line: Line) => boolean {
+function afterToken(token: string | undefined): (line: StoredLine) => boolean {
   if (token === undefined) return () => true;
   const [, at, last] = /^(\d+)\/(\d+)$/.exec(token) ?? [];
   if (last === undefined) throw invalid('The specified nextToken is invalid.');

@@ -1,6 +1,6 @@
 import { AwsError } from '../errors.ts';
 import { pathOf, queryOf } from '../http-server.ts';
-import type { AwsRequest, HttpRequest, Permission } from '../services.ts';
+import type { AwsHttpRequest, AwsRequest, NeededPermission } from '../services.ts';
 import { unescapeXml } from '../xml.ts';
 
 interface S3Operation {
@@ -69,7 +69,7 @@ const VIRTUAL_HOST = /^(?:(.+?)\.)??(?:s3\.)?localhost(?::\d+)?$/;
  * Reads the S3 operation from method and URL, and moves the bucket into the path.
  * @throws AwsError NotImplemented for an operation that is not supported here
  */
-export function parseS3Request(http: HttpRequest): Pick<AwsRequest, 'operation' | 'parameters' | 'http'> {
+export function parseS3Request(http: AwsHttpRequest): Pick<AwsRequest, 'operation' | 'parameters' | 'http'> {
   const bucketInHost = VIRTUAL_HOST.exec(http.headers.host ?? '')?.[1];
   const url = bucketInHost === undefined ? http.url : `/${bucketInHost}${http.url}`;
   const [bucket = '', ...rest] = pathOf(url).slice(1).split('/');
@@ -81,7 +81,7 @@ export function parseS3Request(http: HttpRequest): Pick<AwsRequest, 'operation' 
   };
 }
 
-function operationOf({ method, url, headers }: HttpRequest, key: string): string {
+function operationOf({ method, url, headers }: AwsHttpRequest, key: string): string {
   const subresource = [...queryOf(url).keys()].find((name) => SUBRESOURCES.has(name));
   const found = (key === '' ? BUCKET_OPERATIONS : OBJECT_OPERATIONS).find(
     (operation) => operation.method === method && operation.subresource === subresource,
@@ -106,7 +106,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
 };
 
 /** The permissions that a request to S3 needs. */
-export function s3Permissions({ operation, parameters, http }: AwsRequest): Permission[] {
+export function s3Permissions({ operation, parameters, http }: AwsRequest): NeededPermission[] {
   const { Bucket, Key } = parameters;
   const action = `s3:${ACTIONS[operation]}`;
   if (operation === 'ListBuckets') return [{ action, resource: '*' }];

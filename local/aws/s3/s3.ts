@@ -1,11 +1,11 @@
 import { AwsError } from '../errors.ts';
 import type { Fauxqs } from '../fauxqs.ts';
 import type { AwsResponse } from '../response.ts';
-import type { HttpRequest } from '../services.ts';
+import type { AwsHttpRequest } from '../services.ts';
 
 /** S3: fauxqs, plus conditional writes. */
 export interface S3 {
-  answer(http: HttpRequest): Promise<AwsResponse>;
+  answer(http: AwsHttpRequest): Promise<AwsResponse>;
   /** @throws Error if S3 rejects the object */
   putObject(bucket: string, key: string, body: Buffer, isGzip: boolean): Promise<void>;
 }
@@ -13,7 +13,7 @@ export interface S3 {
 export function createS3(fauxqs: Fauxqs): S3 {
   let lastConditionalWrite: Promise<unknown> = Promise.resolve();
 
-  function answer(http: HttpRequest): Promise<AwsResponse> {
+  function answer(http: AwsHttpRequest): Promise<AwsResponse> {
     const { 'if-match': match, 'if-none-match': noneMatch } = http.headers;
     if (http.method !== 'PUT' || (match === undefined && noneMatch === undefined)) return fauxqs.send(http);
     // Conditional writes run one after another, so that only one of two writes with the same condition succeeds.
@@ -30,7 +30,7 @@ export function createS3(fauxqs: Fauxqs): S3 {
    * writes".
    * @throws AwsError PreconditionFailed, or NoSuchKey if there is no object to replace
    */
-  async function assertCondition({ url, headers }: HttpRequest): Promise<void> {
+  async function assertCondition({ url, headers }: AwsHttpRequest): Promise<void> {
     const { 'if-match': match, 'if-none-match': noneMatch } = headers;
     const { status, headers: found } = await fauxqs.send({ method: 'HEAD', url, headers: {}, body: '' });
     const exists = status === 200;

@@ -1,22 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import * as z from 'zod/mini';
 import { AwsError } from '../errors.ts';
 import { type JsonObject, textOf } from '../json.ts';
 
 export const CURRENT = 'AWSCURRENT';
 const PREVIOUS = 'AWSPREVIOUS';
 
-export const versionSchema = z.object({
-  id: z.string(),
-  secretString: z.optional(z.string()),
+export interface SecretVersion {
+  readonly id: string;
+  readonly secretString: string | undefined;
   /** Base64, as in requests and answers. */
-  secretBinary: z.optional(z.string()),
-  stages: z.array(z.string()),
+  readonly secretBinary: string | undefined;
+  stages: string[];
   /** Epoch seconds with a fraction. */
-  createdDate: z.number(),
-});
-
-type SecretVersion = z.infer<typeof versionSchema>;
+  readonly createdDate: number;
+}
 
 /** Adds a version, or finds the version that an earlier call with the same token and value added. */
 export function addVersion(

@@ -1,8 +1,6 @@
 import { randomInt } from 'node:crypto';
-import * as z from 'zod/mini';
 import { AwsError } from '../errors.ts';
 import { type JsonObject, objectsOf, textOf, textsOf } from '../json.ts';
-import type { KeptState } from '../kept-state.ts';
 import { arnOf, type Operations } from '../services.ts';
 import {
   addVersion,
@@ -15,26 +13,24 @@ import {
   invalidRequest,
   notFound,
   requestedVersion,
-  versionSchema,
+  type SecretVersion,
   versionWithId,
 } from './secret-versions.ts';
 
-const secretSchema = z.object({
-  name: z.string(),
-  arn: z.string(),
-  description: z.optional(z.string()),
-  kmsKeyId: z.optional(z.string()),
-  tags: z.array(z.object({ Key: z.optional(z.string()), Value: z.optional(z.string()) })),
+interface Secret {
+  readonly name: string;
+  readonly arn: string;
+  description: string | undefined;
+  kmsKeyId: string | undefined;
+  readonly tags: { Key: string | undefined; Value: string | undefined }[];
   /** Oldest first. */
-  versions: z.array(versionSchema),
+  readonly versions: SecretVersion[];
   /** Times are epoch seconds with a fraction, as in the API. */
-  createdDate: z.number(),
-  lastChangedDate: z.number(),
-  lastAccessedDate: z.optional(z.number()),
-  deletedDate: z.optional(z.number()),
-});
-
-type Secret = z.infer<typeof secretSchema>;
+  readonly createdDate: number;
+  lastChangedDate: number;
+  lastAccessedDate: number | undefined;
+  deletedDate: number | undefined;
+}
 
 /** Secrets Manager, in memory. */
 export interface SecretsManager {
@@ -46,37 +42,47 @@ export interface SecretsManager {
 const SECONDS_PER_DAY = 86_400;
 const DEFAULT_RECOVERY_DAYS = 30;
 
-export function createSecretsManager(region: string, kept: KeptState | undefined): SecretsManager {
-  const stored = kept?.collection('secret', secretSchema);
-  const secrets: Secret[] = stored?.entries().map(([, secret]) => secret) ?? [];
+export function createSecretsManager(region: string): SecretsManager {
+  const store = new SecretStore();
+  return {
+    operations: { ...valueOperations(store, region), ...otherOperations(store) },
+    arnOf: (secretId) => store.find(secretId)?.arn,
+  };
+}
 
-  function find(secretId: string): Secret | undefined {
-    return secrets.find(({ name, arn }) => [name, arn, arn.slice(0, -SUFFIX_LENGTH)].includes(secretId));
+class SecretStore {
+  readonly secrets: Secret[] = [];
+
+  find(secretId: string): Secret | undefined {
+    return this.secrets.find(({ name, arn }) => [name, arn, arn.slice(0, -SUFFIX_LENGTH)].includes(secretId));
   }
 
-  function existing(parameters: JsonObject): Secret {
+  /** @throws AwsError if there is no such secret */
+  existing(parameters: JsonObject): Secret {
     const id = textOf(parameters, 'SecretId');
     if (!id) throw invalidParameter('You must provide a value for the SecretId parameter.');
-    const secret = find(id);
+    const secret = this.find(id);
     if (secret === undefined) throw notFound("Secrets Manager can't find the specified secret.");
     return secret;
   }
 
-  function usable(parameters: JsonObject): Secret {
-    const secret = existing(parameters);
-    if (secret.deletedDate !== undefined) {
-      throw invalidRequest(
-        "You can't perform this operation on the secret because it was marked for deletion.",
-      );
-    }
-    return secret;
+  /** @throws AwsError if there is no such secret, or it is marked for deletion */
+  usable(parameters: JsonObject): Secret {
+    const secret = this.existing(parameters);
+    if (secret.deletedDate === undefined) return secret;
+    throw invalidRequest(
+      "You can't perform this operation on the secret because it was marked for deletion.",
+    );
   }
+}
 
-  const operations: Record<string, (parameters: JsonObject) => JsonObject> = {
+/** Operations on secrets and their values. */
+function valueOperations(store: SecretStore, region: string): Operations {
+  return {
     CreateSecret(parameters) {
       const name = textOf(parameters, 'Name');
       if (!name) throw invalidParameter('You must provide a value for the Name parameter.');
-      const clash = find(name);
+      const clash = store.find(name);
       if (clash?.deletedDate !== undefined) {
         throw invalidRequest(
           "You can't create this secret because a secret with this name is already scheduled for deletion.",
@@ -105,12 +111,12 @@ export function createSecretsManager(region: string, kept: KeptState | undefined
         deletedDate: undefined,
       };
       const version = hasValue(parameters) ? addVersion(secret.versions, parameters, [CURRENT]) : undefined;
-      secrets.push(secret);
+      store.secrets.push(secret);
       return { ARN: secret.arn, Name: name, VersionId: version?.id };
     },
 
     GetSecretValue(parameters) {
-      const secret = usable(parameters);
+      const secret = store.usable(parameters);
       const version = requestedVersion(secret.versions, parameters);
       secret.lastAccessedDate = epochSeconds();
       return {
@@ -125,7 +131,7 @@ export function createSecretsManager(region: string, kept: KeptState | undefined
     },
 
     PutSecretValue(parameters) {
-      const secret = usable(parameters);
+      const secret = store.usable(parameters);
       const stages = textsOf(parameters, 'VersionStages') ?? [CURRENT];
       const version = addVersion(secret.versions, parameters, stages);
       secret.lastChangedDate = Math.max(secret.lastChangedDate, version.createdDate);
@@ -133,16 +139,21 @@ export function createSecretsManager(region: string, kept: KeptState | undefined
     },
 
     UpdateSecret(parameters) {
-      const secret = usable(parameters);
+      const secret = store.usable(parameters);
       const version = hasValue(parameters) ? addVersion(secret.versions, parameters, [CURRENT]) : undefined;
       secret.description = textOf(parameters, 'Description') ?? secret.description;
       secret.kmsKeyId = textOf(parameters, 'KmsKeyId') ?? secret.kmsKeyId;
       secret.lastChangedDate = epochSeconds();
       return { ARN: secret.arn, Name: secret.name, VersionId: version?.id };
     },
+  };
+}
 
+/** Operations on staging labels, lists and deletion. */
+function otherOperations(store: SecretStore): Operations {
+  return {
     UpdateSecretVersionStage(parameters) {
-      const secret = usable(parameters);
+      const secret = store.usable(parameters);
       const stage = textOf(parameters, 'VersionStage');
       if (!stage) throw invalidParameter('You must provide a value for the VersionStage parameter.');
       const from = textOf(parameters, 'RemoveFromVersionId');
@@ -163,10 +174,10 @@ export function createSecretsManager(region: string, kept: KeptState | undefined
       return { ARN: secret.arn, Name: secret.name };
     },
 
-    DescribeSecret: (parameters) => describe(existing(parameters)),
+    DescribeSecret: (parameters) => describe(store.existing(parameters)),
 
     ListSecrets(parameters) {
-      const shown = secrets.filter(
+      const shown = store.secrets.filter(
         ({ deletedDate }) => deletedDate === undefined || parameters.IncludePlannedDeletion === true,
       );
       return {
@@ -178,7 +189,7 @@ export function createSecretsManager(region: string, kept: KeptState | undefined
     },
 
     ListSecretVersionIds(parameters) {
-      const secret = existing(parameters);
+      const secret = store.existing(parameters);
       const shown = secret.versions.filter(
         ({ stages }) => stages.length > 0 || parameters.IncludeDeprecated === true,
       );
@@ -194,31 +205,16 @@ export function createSecretsManager(region: string, kept: KeptState | undefined
     },
 
     DeleteSecret(parameters) {
-      const secret = existing(parameters);
+      const secret = store.existing(parameters);
       const now = epochSeconds();
       if (parameters.ForceDeleteWithoutRecovery === true) {
-        secrets.splice(secrets.indexOf(secret), 1);
-        stored?.delete(secret.arn);
+        store.secrets.splice(store.secrets.indexOf(secret), 1);
         return { ARN: secret.arn, Name: secret.name, DeletionDate: now };
       }
       const days = Number(parameters.RecoveryWindowInDays ?? DEFAULT_RECOVERY_DAYS);
       secret.deletedDate ??= now;
       return { ARN: secret.arn, Name: secret.name, DeletionDate: now + days * SECONDS_PER_DAY };
     },
-  };
-
-  /** Stores the secrets after an operation. Even a read changes one. */
-  const storing = (operation: (parameters: JsonObject) => JsonObject) => (parameters: JsonObject) => {
-    const result = operation(parameters);
-    for (const secret of secrets) stored?.put(secret.arn, secret);
-    return result;
-  };
-
-  return {
-    operations: Object.fromEntries(
-      Object.entries(operations).map(([name, operation]) => [name, storing(operation)]),
-    ),
-    arnOf: (secretId) => find(secretId)?.arn,
   };
 }
 

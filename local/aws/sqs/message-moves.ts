@@ -28,98 +28,73 @@ const MAX_PER_SECOND = 500;
 const MAX_BATCH = 10;
 
 /** The redrive operations of SQS, which fauxqs lacks, built from the operations that it has. */
-export function createMessageMoves(
-  sqs: SqsCall,
-  region: string,
-): { readonly operations: Operations; close(): void } {
-  const tasks: MoveTask[] = [];
+export class MessageMoves {
+  readonly operations: Operations;
+  readonly #sqs: SqsCall;
+  readonly #tasks: MoveTask[] = [];
 
-  async function attributesOf(queueUrl: string): Promise<JsonObject> {
-    const { Attributes } = await sqs('GetQueueAttributes', { QueueUrl: queueUrl, AttributeNames: ['All'] });
-    return isJsonObject(Attributes) ? Attributes : {};
+  constructor(sqs: SqsCall, region: string) {
+    this.#sqs = sqs;
+    this.operations = {
+      StartMessageMoveTask: (parameters) => this.#start(parameters),
+      ListMessageMoveTasks: (parameters) => this.#list(parameters),
+      CancelMessageMoveTask: (parameters) => this.#cancel(parameters),
+      ListDeadLetterSourceQueues: async (parameters) => {
+        const name = textOf(parameters, 'QueueUrl')?.split('/').at(-1);
+        // SQS itself writes this field with a small letter.
+        return { queueUrls: await this.#sourcesOf(arnOf('sqs', region, String(name))) };
+      },
+    };
   }
 
-  /** URLs of the queues whose redrive policy names this dead-letter queue. */
-  async function sourcesOf(deadLetterArn: string): Promise<string[]> {
-    const urls = textsOf(await sqs('ListQueues', {}), 'QueueUrls') ?? [];
-    const sources = await Promise.all(
-      urls.map(async (url) => {
-        const policy = parseJsonObject(textOf(await attributesOf(url), 'RedrivePolicy') ?? '');
-        return policy?.deadLetterTargetArn === deadLetterArn ? [url] : [];
-      }),
-    );
-    return sources.flat();
+  close(): void {
+    for (const task of this.#tasks) if (task.status === 'RUNNING') task.status = 'CANCELLING';
   }
 
-  async function urlOf(arn: string): Promise<string> {
-    const name = arn.split(':').at(-1) ?? '';
-    try {
-      return textOf(await sqs('GetQueueUrl', { QueueName: name }), 'QueueUrl') ?? '';
-    } catch {
-      throw notFound(`The resource that you specified for ${arn} doesn't exist.`);
-    }
-  }
-
-  async function start(parameters: JsonObject): Promise<JsonObject> {
+  async #start(parameters: JsonObject): Promise<JsonObject> {
     const sourceArn = textOf(parameters, 'SourceArn') ?? '';
     const destinationArn = textOf(parameters, 'DestinationArn');
-    const maxPerSecond = parameters.MaxNumberOfMessagesPerSecond;
-    const rate = Number(maxPerSecond ?? 1);
-    if (!(rate >= 1 && rate <= MAX_PER_SECOND)) {
-      throw new AwsError(
-        'InvalidParameterValue',
-        `Value ${maxPerSecond} for parameter MaxNumberOfMessagesPerSecond is invalid. Reason: must be between 1 and ${MAX_PER_SECOND}.`,
-      );
-    }
-    if (tasks.some((task) => task.sourceArn === sourceArn && task.status === 'RUNNING')) {
+    const maxPerSecond = maxPerSecondOf(parameters);
+    if (this.#tasks.some((task) => task.sourceArn === sourceArn && task.status === 'RUNNING')) {
       throw unsupported(
         'There is already a task running. Only one active task is allowed for a source queue arn at a given time.',
       );
     }
-    const sourceUrl = await urlOf(sourceArn);
-    const sources = await sourcesOf(sourceArn);
-    if (sources.length === 0) {
-      throw new AwsError('InvalidParameterValue', 'Source queue must be configured as a Dead Letter Queue.');
-    }
-    const destinationUrl = destinationArn === undefined ? sources[0] : await urlOf(destinationArn);
-    if (destinationUrl === undefined || (destinationArn === undefined && sources.length > 1)) {
-      throw unsupported(
-        `${sourceArn} is the dead-letter queue of ${sources.length} queues: name a DestinationArn, because the local AWS endpoint does not know the source of each message.`,
-      );
-    }
+    const sourceUrl = await this.#urlOf(sourceArn);
+    const destinationUrl = await this.#destinationOf(sourceArn, destinationArn);
     const task: MoveTask = {
       id: randomUUID(),
       sourceArn,
       destinationArn,
-      maxPerSecond: maxPerSecond === undefined ? undefined : Number(maxPerSecond),
+      maxPerSecond,
       status: 'RUNNING',
       failureReason: undefined,
       moved: 0,
-      toMove: Number((await attributesOf(sourceUrl)).ApproximateNumberOfMessages ?? 0),
+      toMove: Number((await this.#attributesOf(sourceUrl)).ApproximateNumberOfMessages ?? 0),
       startedAt: Date.now(),
     };
-    tasks.unshift(task);
-    void run(task, sourceUrl, destinationUrl);
+    this.#tasks.unshift(task);
+    void this.#run(task, sourceUrl, destinationUrl);
     return { TaskHandle: taskHandle(task.id, sourceArn) };
   }
 
-  /** Moves as many messages as the queue had at the start. Messages that return meanwhile stay. */
-  async function run(task: MoveTask, sourceUrl: string, destinationUrl: string): Promise<void> {
-    const batch = Math.min(task.maxPerSecond ?? MAX_BATCH, MAX_BATCH);
+  /** URL of the queue that gets the messages of a dead-letter queue. */
+  async #destinationOf(sourceArn: string, destinationArn: string | undefined): Promise<string> {
+    const sources = await this.#sourcesOf(sourceArn);
+    const [only, another] = sources;
+    if (only === undefined) {
+      throw new AwsError('InvalidParameterValue', 'Source queue must be configured as a Dead Letter Queue.');
+    }
+    if (destinationArn !== undefined) return this.#urlOf(destinationArn);
+    if (another === undefined) return only;
+    throw unsupported(
+      `${sourceArn} is the dead-letter queue of ${sources.length} queues: name a DestinationArn, because the local AWS endpoint does not know the source of each message.`,
+    );
+  }
+
+  async #run(task: MoveTask, sourceUrl: string, destinationUrl: string): Promise<void> {
     try {
-      while (task.status === 'RUNNING' && task.moved < task.toMove) {
-        const received = await sqs('ReceiveMessage', {
-          QueueUrl: sourceUrl,
-          MaxNumberOfMessages: Math.min(batch, task.toMove - task.moved),
-          WaitTimeSeconds: 0,
-          MessageAttributeNames: ['All'],
-        });
-        const messages = objectsOf(received, 'Messages');
-        if (messages.length === 0) break;
-        for (const message of messages) await move(message, sourceUrl, destinationUrl);
-        task.moved += messages.length;
-        if (task.maxPerSecond !== undefined) await delay((messages.length / task.maxPerSecond) * 1000);
-      }
+      await this.#moveAll(task, sourceUrl, destinationUrl);
       task.status = task.status === 'RUNNING' ? 'COMPLETED' : 'CANCELLED';
     } catch (error) {
       task.status = 'FAILED';
@@ -127,24 +102,42 @@ export function createMessageMoves(
     }
   }
 
-  async function move(message: JsonObject, sourceUrl: string, destinationUrl: string): Promise<void> {
-    await sqs('SendMessage', {
+  /** Moves as many messages as the queue had at the start. Messages that return meanwhile stay. */
+  async #moveAll(task: MoveTask, sourceUrl: string, destinationUrl: string): Promise<void> {
+    const { maxPerSecond = Number.POSITIVE_INFINITY } = task;
+    while (task.status === 'RUNNING' && task.moved < task.toMove) {
+      const received = await this.#sqs('ReceiveMessage', {
+        QueueUrl: sourceUrl,
+        MaxNumberOfMessages: Math.min(maxPerSecond, MAX_BATCH, task.toMove - task.moved),
+        WaitTimeSeconds: 0,
+        MessageAttributeNames: ['All'],
+      });
+      const messages = objectsOf(received, 'Messages');
+      if (messages.length === 0) return;
+      for (const message of messages) await this.#move(message, sourceUrl, destinationUrl);
+      task.moved += messages.length;
+      await delay((messages.length / maxPerSecond) * 1000);
+    }
+  }
+
+  async #move(message: JsonObject, sourceUrl: string, destinationUrl: string): Promise<void> {
+    await this.#sqs('SendMessage', {
       QueueUrl: destinationUrl,
       MessageBody: message.Body,
       MessageAttributes: message.MessageAttributes,
     });
-    await sqs('DeleteMessage', { QueueUrl: sourceUrl, ReceiptHandle: message.ReceiptHandle });
+    await this.#sqs('DeleteMessage', { QueueUrl: sourceUrl, ReceiptHandle: message.ReceiptHandle });
   }
 
-  function list(parameters: JsonObject): JsonObject {
+  #list(parameters: JsonObject): JsonObject {
     const sourceArn = textOf(parameters, 'SourceArn');
-    const ofSource = tasks.filter((task) => task.sourceArn === sourceArn);
+    const ofSource = this.#tasks.filter((task) => task.sourceArn === sourceArn);
     return { Results: ofSource.slice(0, Number(parameters.MaxResults ?? 1)).map(describe) };
   }
 
-  function cancel(parameters: JsonObject): JsonObject {
+  #cancel(parameters: JsonObject): JsonObject {
     const handle = textOf(parameters, 'TaskHandle') ?? '';
-    const task = tasks.find(({ id, sourceArn }) => taskHandle(id, sourceArn) === handle);
+    const task = this.#tasks.find(({ id, sourceArn }) => taskHandle(id, sourceArn) === handle);
     if (task === undefined) {
       throw notFound('The task handle does not name a message movement task.');
     }
@@ -155,21 +148,42 @@ export function createMessageMoves(
     return { ApproximateNumberOfMessagesMoved: task.moved };
   }
 
-  return {
-    operations: {
-      StartMessageMoveTask: start,
-      ListMessageMoveTasks: list,
-      CancelMessageMoveTask: cancel,
-      async ListDeadLetterSourceQueues(parameters) {
-        const name = textOf(parameters, 'QueueUrl')?.split('/').at(-1);
-        // SQS itself writes this field with a small letter.
-        return { queueUrls: await sourcesOf(arnOf('sqs', region, String(name))) };
-      },
-    },
-    close() {
-      for (const task of tasks) if (task.status === 'RUNNING') task.status = 'CANCELLING';
-    },
-  };
+  async #attributesOf(queueUrl: string): Promise<JsonObject> {
+    const wanted = { QueueUrl: queueUrl, AttributeNames: ['All'] };
+    const { Attributes } = await this.#sqs('GetQueueAttributes', wanted);
+    return isJsonObject(Attributes) ? Attributes : {};
+  }
+
+  /** URLs of the queues whose redrive policy names this dead-letter queue. */
+  async #sourcesOf(deadLetterArn: string): Promise<string[]> {
+    const urls = textsOf(await this.#sqs('ListQueues', {}), 'QueueUrls') ?? [];
+    const sources = await Promise.all(
+      urls.map(async (url) => {
+        const policy = parseJsonObject(textOf(await this.#attributesOf(url), 'RedrivePolicy') ?? '');
+        return policy?.deadLetterTargetArn === deadLetterArn ? [url] : [];
+      }),
+    );
+    return sources.flat();
+  }
+
+  async #urlOf(arn: string): Promise<string> {
+    const name = arn.split(':').at(-1) ?? '';
+    try {
+      return textOf(await this.#sqs('GetQueueUrl', { QueueName: name }), 'QueueUrl') ?? '';
+    } catch {
+      throw notFound(`The resource that you specified for ${arn} doesn't exist.`);
+    }
+  }
+}
+
+/** @returns undefined if the task has no limit */
+function maxPerSecondOf({ MaxNumberOfMessagesPerSecond: given }: JsonObject): number | undefined {
+  const rate = Number(given ?? 1);
+  if (rate >= 1 && rate <= MAX_PER_SECOND) return given === undefined ? undefined : rate;
+  throw new AwsError(
+    'InvalidParameterValue',
+    `Value ${given} for parameter MaxNumberOfMessagesPerSecond is invalid. Reason: must be between 1 and ${MAX_PER_SECOND}.`,
+  );
 }
 
 function notFound(message: string): AwsError {

@@ -3,7 +3,7 @@ import { AwsError } from '../errors.ts';
 import type { Fauxqs, InspectedQueue } from '../fauxqs.ts';
 import { type JsonObject, objectsOf, parseJsonObject, textOf, textsOf } from '../json.ts';
 import { type Operations, SERVICES } from '../services.ts';
-import { createMessageMoves } from './message-moves.ts';
+import { MessageMoves } from './message-moves.ts';
 import { errorOfMessage } from './message-rules.ts';
 
 interface SqsOptions {
@@ -13,7 +13,7 @@ interface SqsOptions {
   readonly publicHost: () => string;
 }
 
-interface Sqs {
+export interface Sqs {
   readonly operations: Operations;
   /** Returns the messages of a queue without receiving them, oldest first. @throws Error if the queue does not exist */
   inspectQueue(queueUrl: string): Promise<InspectedMessage[]>;
@@ -70,7 +70,7 @@ export function createSqs({ fauxqs, region, publicHost }: SqsOptions): Sqs {
     throw new AwsError(code, textOf(answer, 'message') ?? code, { status });
   }
 
-  const moves = createMessageMoves(forward, region);
+  const moves = new MessageMoves(forward, region);
 
   const operations: Operations = {
     ...Object.fromEntries(
@@ -115,7 +115,7 @@ export function createSqs({ fauxqs, region, publicHost }: SqsOptions): Sqs {
       if (queue === undefined) throw new Error(`There is no queue ${queueUrl}`);
       return inspectedMessages(queue, Date.now());
     },
-    close: moves.close,
+    close: () => moves.close(),
   };
 }
 

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeleteMessageBatchCommand, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
-import { connectionFailure } from '../../../lambda/errors.ts';
 import type { InvocationResult } from '../invocation.ts';
 import { batchOutcome } from './batch-result.ts';
 import { splitBySize, toRecord } from './sqs-event.ts';
@@ -269,5 +268,5 @@ async function pause(failures: number, signal: AbortSignal): Promise<void> {
 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return connectionFailure(error) ?? `${error.name}: ${error.message}`;
+  return `${'code' in error ? error.code : error.name}: ${error.message}`;
 }

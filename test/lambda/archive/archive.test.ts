@@ -2,13 +2,13 @@ import { FirehoseClient } from '@aws-sdk/client-firehose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Archive, NotArchivedError, TooLargeToArchiveError } from '../../../lambda/archive/archive.ts';
 import { type ArchiveRecord, MAX_RECORD_BYTES } from '../../../lambda/archive/record.ts';
-import { Faults } from '../../../local/aws/faults.ts';
+import { InjectedFaults } from '../../../local/aws/faults.ts';
 import { ArchiveBucket } from '../../support/archive.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 import { startHttpRecorder } from '../http-recorder.ts';
 
-const faults = new Faults();
+const faults = new InjectedFaults();
 let aws: TestAws;
 let archive: Archive;
 let bucket: ArchiveBucket;

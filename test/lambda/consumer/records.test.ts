@@ -2,7 +2,7 @@ import type { SendMessageCommandInput, SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, test } from '@jest/globals';
 import type { SQSRecord } from 'aws-lambda';
 import fc from 'fast-check';
-import { sqsEvent } from '../../../events/lambda-events.ts';
+import { sqsEvent } from '../../../events/sqs-event.ts';
 import { TooLargeToArchiveError } from '../../../lambda/archive/archive.ts';
 import { readFacts, readRecord, UnprocessableMessageError } from '../../../lambda/consumer/received-event.ts';
 import { backOffSeconds, isPermanent, retryDelaySeconds } from '../../../lambda/consumer/retry.ts';

@@ -2,9 +2,9 @@ import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { sqsEvent } from '../../../events/lambda-events.ts';
+import { sqsEvent } from '../../../events/sqs-event.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
-import { type Fault, Faults } from '../../../local/aws/faults.ts';
+import { type Fault, InjectedFaults } from '../../../local/aws/faults.ts';
 import { ArchiveBucket, type ArchivedRecord } from '../../support/archive.ts';
 import { eventually } from '../../support/eventually.ts';
 import { consumerContext, functionEnvironment } from '../../support/function-environment.ts';
@@ -21,7 +21,7 @@ const REPLAY = { name: 'mend-names', mode: 'repair', notify: false } as const;
 
 type Handler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
 
-const faults = new Faults();
+const faults = new InjectedFaults();
 const lines = new FunctionLines();
 let aws: TestAws;
 let archive: ArchiveBucket;

@@ -3,7 +3,7 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect } from '@jest/globals';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import fc from 'fast-check';
-import { sqsEvent } from '../../../events/lambda-events.ts';
+import { sqsEvent } from '../../../events/sqs-event.ts';
 import type { Replay } from '../../../lambda/queue/replay.ts';
 import { consumerContext, replayedBy } from '../../support/function-environment.ts';
 import { type ExpectedState, essence, expectedState, type ReceivedDelivery } from '../../support/oracle.ts';

@@ -3,7 +3,7 @@ import type { Context } from 'aws-lambda';
 import type { EffectOutcome } from '../../../lambda/effects/event-order.ts';
 import { idempotent } from '../../../lambda/effects/idempotency.ts';
 import { MEMORY_DAYS } from '../../../lambda/limits.ts';
-import { Faults } from '../../../local/aws/faults.ts';
+import { InjectedFaults } from '../../../local/aws/faults.ts';
 import { eventually } from '../../support/eventually.ts';
 import { functionEnvironment } from '../../support/function-environment.ts';
 import { Tables } from '../../support/tables.ts';
@@ -11,7 +11,7 @@ import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 
 const MEMORY_SECONDS = MEMORY_DAYS * 24 * 60 * 60;
 
-const faults = new Faults();
+const faults = new InjectedFaults();
 let aws: TestAws;
 beforeAll(async () => {
   aws = await startTestAws(faults);

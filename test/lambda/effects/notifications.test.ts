@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import fc from 'fast-check';
-import { sqsEvent } from '../../../events/lambda-events.ts';
+import { sqsEvent } from '../../../events/sqs-event.ts';
 import { type Notification, notificationMessage } from '../../../lambda/effects/notification-message.ts';
 import { catalogue, type EventName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase } from '../../../lambda/events/event-names.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { MAX_ATTRIBUTE_LENGTH } from '../../../lambda/queue/message.ts';
 import type { Replay } from '../../../lambda/queue/replay.ts';
-import { type Fault, Faults } from '../../../local/aws/faults.ts';
+import { type Fault, InjectedFaults } from '../../../local/aws/faults.ts';
 import type { PublishedNotification } from '../../../local/observation.ts';
 import { consumerContext, functionEnvironment, replayedBy } from '../../support/function-environment.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
@@ -130,7 +130,7 @@ describe('the largest notification', () => {
 
 type Handler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
 
-const faults = new Faults();
+const faults = new InjectedFaults();
 const lines = new FunctionLines();
 const published: PublishedNotification[] = [];
 const handlers = new Map<string, Handler>();

@@ -1,7 +1,6 @@
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
-import { httpApiEvent } from '../../../events/gateway-events.ts';
 import { signatureOf } from '../../../events/signing.ts';
 import { queueUrlVariable } from '../../../lambda/events/event-names.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
@@ -9,7 +8,8 @@ import { CACHED_SECRET_USED } from '../../../lambda/log-messages.ts';
 import { SMOKE_TEST_PREFIX } from '../../../lambda/receiver/request.ts';
 import { WARM_UP_LIMIT } from '../../../lambda/receiver/warm-up.ts';
 import { FIRST_READ_INTERVAL } from '../../../lambda/receiver/webhook-secrets.ts';
-import { Faults } from '../../../local/aws/faults.ts';
+import { InjectedFaults } from '../../../local/aws/faults.ts';
+import { httpApiEvent } from '../../../local/gateway/gateway-events.ts';
 import { functionEnvironment } from '../../support/function-environment.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 import { TEST_SECRET } from '../../support/test-stack.ts';
@@ -18,7 +18,7 @@ import { FunctionLines } from '../function-lines.ts';
 const RECEIVED_AT = Date.parse('2026-01-31T09:00:00Z');
 const event = { event: 'shop.updated', data: { shop_id: 's' }, timestamp: '2026-01-31T08:59:00Z' };
 const before = { ...process.env };
-const faults = new Faults();
+const faults = new InjectedFaults();
 const lines = new FunctionLines();
 
 let aws: TestAws;

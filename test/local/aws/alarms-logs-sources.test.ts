@@ -57,7 +57,6 @@ describe('an alarm', () => {
   });
   beforeEach(async () => {
     for (const AlarmName of [ALARM, 'Stack-Other']) {
-      endpoint.removeAlarm(AlarmName);
       endpoint.putAlarm({
         AlarmName,
         AlarmActions: [topicArn],
@@ -110,7 +109,7 @@ describe('an alarm', () => {
     expect(second.NextToken).toBeUndefined();
   });
 
-  test('keeps its state if it is put again with another threshold, and is created only by the stack', async () => {
+  test('keeps its state if its threshold is changed, and is created only by the stack', async () => {
     const put = (AlarmName: string) =>
       cloudwatch.send(
         new PutMetricAlarmCommand({
@@ -120,12 +119,10 @@ describe('an alarm', () => {
           ComparisonOperator: 'GreaterThanOrEqualToThreshold',
         }),
       );
-    await put(ALARM);
     await set({ StateReason: 'Paused by somebody: why' });
-    endpoint.putAlarm({ AlarmName: ALARM, AlarmDescription: 'Another.', Threshold: 1 });
+    await put(ALARM);
     expect(await describeAlarms()).toMatchObject([
       {
-        AlarmDescription: 'Another.',
         Threshold: 7,
         ActionsEnabled: true,
         StateValue: 'ALARM',
@@ -427,11 +424,11 @@ describe('a Logs Insights query', () => {
 });
 
 describe('an event source mapping', () => {
-  const EventSourceArn = `arn:aws:sqs:${STACK_REGION}:000000000000:orders`;
-  const FunctionArn = `arn:aws:lambda:${STACK_REGION}:000000000000:function:consumer:live`;
+  let count = 0;
+  let EventSourceArn: string;
+  let FunctionArn: string;
   let lambda: LambdaClient;
   let uuid = '';
-  let remove: () => void;
   /** Calls to the event source, and how its current batch ends. */
   let done: string[];
   let batch: PromiseWithResolvers<void>;
@@ -440,8 +437,10 @@ describe('an event source mapping', () => {
     done = [];
     batch = Promise.withResolvers();
     lambda = new LambdaClient(settingsOf(endpoint));
-    remove?.();
-    remove = endpoint.addEventSourceMapping({
+    count += 1;
+    EventSourceArn = `arn:aws:sqs:${STACK_REGION}:000000000000:orders-${count}`;
+    FunctionArn = `arn:aws:lambda:${STACK_REGION}:000000000000:function:consumer-${count}:live`;
+    endpoint.addEventSourceMapping({
       eventSourceArn: EventSourceArn,
       functionArn: FunctionArn,
       settings: { BatchSize: 10 },
@@ -451,7 +450,7 @@ describe('an event source mapping', () => {
       },
       enable: () => done.push('enable'),
     });
-    uuid = (await list())[0]?.UUID ?? '';
+    uuid = (await list({ EventSourceArn }))[0]?.UUID ?? '';
   });
 
   const list = async (input: ListEventSourceMappingsCommandInput = {}) =>
@@ -473,7 +472,7 @@ describe('an event source mapping', () => {
     ];
     expect(await list({ EventSourceArn })).toMatchObject(found);
     expect(await list({ FunctionName: FunctionArn })).toMatchObject(found);
-    expect(await list({ FunctionName: 'consumer:live' })).toMatchObject(found);
+    expect(await list({ FunctionName: `consumer-${count}:live` })).toMatchObject(found);
     expect(await list({ EventSourceArn: `${EventSourceArn}-dead` })).toEqual([]);
     expect(await list({ FunctionName: 'other' })).toEqual([]);
   });

@@ -17,14 +17,14 @@ import { CreateTopicCommand, PublishCommand } from '@aws-sdk/client-sns';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type AwsEndpoint, startAwsEndpoint } from '../../../local/aws/endpoint.ts';
-import { Faults } from '../../../local/aws/faults.ts';
+import { InjectedFaults } from '../../../local/aws/faults.ts';
 import type { ItemChange, PublishedNotification } from '../../../local/observation.ts';
 import { clientsOf, STACK_REGION, send, signedFor } from './support.ts';
 
 const ROLE = 'AKIAROLE';
 const TableName = 'cast';
 
-const faults = new Faults();
+const faults = new InjectedFaults();
 const changes: ItemChange[] = [];
 const notifications: PublishedNotification[] = [];
 let endpoint: AwsEndpoint;

@@ -12,14 +12,11 @@ import {
   ListQueuesCommand,
   ReceiveMessageCommand,
   SendMessageCommand,
-  SQSClient,
 } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type AwsEndpoint, startAwsEndpoint } from '../../../local/aws/endpoint.ts';
-import { type Fault, Faults } from '../../../local/aws/faults.ts';
+import { type Fault, InjectedFaults } from '../../../local/aws/faults.ts';
 import { eventually } from '../../support/eventually.ts';
-import { Tables } from '../../support/tables.ts';
-import { startTestStack } from '../../support/test-stack.ts';
 import { clientsOf, STACK_REGION, settingsOf } from './support.ts';
 
 const ROLE = 'AKIAROLE';
@@ -27,13 +24,13 @@ const ROLE = 'AKIAROLE';
 /** Node.js's message for ECONNRESET. */
 const CONNECTION_LOST = 'socket hang up';
 
-const faults = new Faults();
+const faults = new InjectedFaults();
 let endpoint: AwsEndpoint;
 let role: ReturnType<typeof clientsOf>;
 let operator: ReturnType<typeof clientsOf>;
 let queues = 0;
 
-async function startFaulty(injected: Faults): Promise<AwsEndpoint> {
+async function startFaulty(injected: InjectedFaults): Promise<AwsEndpoint> {
   const started = await startAwsEndpoint({
     port: 0,
     region: STACK_REGION,
@@ -140,15 +137,6 @@ describe('a throttled service', () => {
     faults.inject({ service, kind: 'throttled' });
     await expect(call()).rejects.toMatchObject({ name });
   });
-
-  test('is retried by the SDK', async () => {
-    const { maxAttempts: _once, ...settings } = settingsOf(endpoint, ROLE);
-    const sqs = new SQSClient(settings);
-    faults.inject({ service: 'sqs', kind: 'throttled', every: 2 });
-    const first = await sqs.send(new ListQueuesCommand({}));
-    const second = await sqs.send(new ListQueuesCommand({}));
-    expect([first.$metadata.attempts, second.$metadata.attempts]).toEqual([1, 2]);
-  });
 });
 
 describe('a slow service', () => {
@@ -160,7 +148,7 @@ describe('a slow service', () => {
   });
 
   test('delays neither other calls nor the end of the endpoint', async () => {
-    const slow = new Faults();
+    const slow = new InjectedFaults();
     slow.inject({ service: 'sqs', kind: 'slow', milliseconds: 60_000 });
     const other = await startFaulty(slow);
     const clients = clientsOf(other, ROLE);
@@ -205,7 +193,7 @@ describe('the calls that a fault hits', () => {
 
   /** For each of sixty calls to a new endpoint, whether it fails. */
   async function run(seed: number, ...injected: Fault[]): Promise<boolean[]> {
-    const seeded = new Faults(seed);
+    const seeded = new InjectedFaults(seed);
     for (const fault of injected) seeded.inject(fault);
     const other = await startFaulty(seeded);
     try {
@@ -278,29 +266,3 @@ test.each<{ fault: Partial<Fault>; message: string }>([
 ])('a meaningless fault is refused: $fault', ({ fault, message }) => {
   expect(() => faults.inject({ service: 'sqs', kind: 'down', ...fault })).toThrow(new RangeError(message));
 });
-
-// Each case starts a stack. Its event source reports a failed receive only after a retry.
-test.each(['down', 'throttled'] as const)(
-  'the local stack processes what was sent while SQS was %s for its event sources',
-  async (kind) => {
-    const outage = new Faults();
-    const end = outage.inject({ service: 'sqs', kind });
-    const problems: string[] = [];
-    const stack = await startTestStack({ faults: outage, onProblem: (problem) => problems.push(problem) });
-    try {
-      const tables = new Tables(stack.operator);
-      const shop = () => tables.get(stack.outputs.ShopCacheTable, { shop_id: 'shop-7' });
-      const data = { shop_id: 'shop-7' };
-      const MessageBody = JSON.stringify({ event: 'shop.updated', data, timestamp: '2026-01-31T09:00:00Z' });
-      await new SQSClient(stack.operator).send(
-        new SendMessageCommand({ QueueUrl: stack.outputs.ShopUpdatedQueueUrl, MessageBody }),
-      );
-      await eventually(async () => problems.some((one) => one.includes('SQS ReceiveMessage')) || undefined);
-      expect(await shop()).toBeUndefined();
-      end();
-      expect(await eventually(shop)).toHaveProperty('invalidated_at');
-    } finally {
-      await stack.close();
-    }
-  },
-);

@@ -11,7 +11,7 @@ import {
 import { CreateBucketCommand, GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type AwsEndpoint, startAwsEndpoint } from '../../../local/aws/endpoint.ts';
-import { Faults } from '../../../local/aws/faults.ts';
+import { InjectedFaults } from '../../../local/aws/faults.ts';
 import { evaluatedPrefix } from '../../../local/aws/firehose/delivery-stream.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type RawRequest, STACK_REGION, send, settingsOf, signedFor } from './support.ts';
@@ -22,7 +22,7 @@ const KEY = 'arn:aws:kms:eu-central-1:000000000000:key/one';
 const OTHER_KEY = 'arn:aws:kms:eu-central-1:000000000000:key/other';
 
 const problems: string[] = [];
-const faults = new Faults();
+const faults = new InjectedFaults();
 let endpoint: AwsEndpoint;
 let s3: S3Client;
 let firehose: FirehoseClient;

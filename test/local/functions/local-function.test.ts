@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { FunctionDefinition } from '../../../local/functions/function-definition.ts';
 import { InspectorPort } from '../../../local/functions/inspector-port.ts';
-import type { LogLine } from '../../../local/functions/invocation.ts';
+import type { FunctionLogLine } from '../../../local/functions/invocation.ts';
 import {
   LocalFunction,
   type LocalFunctionOptions,
@@ -26,7 +26,7 @@ function start(
   definition: Partial<FunctionDefinition> & { handler: string },
   options: LocalFunctionOptions = {},
 ) {
-  const lines: LogLine[] = [];
+  const lines: FunctionLogLine[] = [];
   const local = new LocalFunction(
     {
       name: 'shop-updated',
@@ -54,7 +54,7 @@ async function folderWith(files: Record<string, string>): Promise<string> {
   return folder;
 }
 
-const texts = (lines: LogLine[], stream: LogLine['stream']) =>
+const texts = (lines: FunctionLogLine[], stream: FunctionLogLine['stream']) =>
   lines.filter((line) => line.stream === stream).map((line) => line.text);
 
 interface Identified {
@@ -153,9 +153,11 @@ describe('input and output', () => {
         messages: Array.from({ length: records }, (_, index) => ({
           messageId: `message-${index}`,
           attempt: 2,
-          event: 'shop.updated',
-          eventId: `event-${index + 1}`,
-          requestId: `request-${index}`,
+          attributes: {
+            event: 'shop.updated',
+            eventId: `event-${index + 1}`,
+            requestId: `request-${index}`,
+          },
         })),
       });
     },
@@ -534,19 +536,17 @@ describe('a function in a debugger', () => {
   });
 });
 
-describe('an update of a function', () => {
+describe('new code of a function', () => {
   const saying = (answer: string) =>
-    folderWith({ 'index.mjs': `export const handler = async () => '${answer}';` });
+    folderWith({ 'index.mjs': `export const identify = async () => '${answer}';` });
 
-  test('applies to the next invocation, while the old code finishes the running one', async () => {
+  test('runs from the next invocation on, while the old code finishes the running one', async () => {
     const { local } = start({ handler: 'index.identify', maximumConcurrency: 1 });
     const before = await identify(local, {});
     const running = local.invoke({ sleepMilliseconds: 500, order: 1 });
     await eventually(async () => local.environments === 1 || undefined);
     const codeDirectory = await saying('new');
-    expect(
-      await local.redefine({ ...local.definition, codeDirectory, handler: 'index.handler' }),
-    ).toBeUndefined();
+    expect(await local.replaceCode(codeDirectory)).toBeUndefined();
     expect(local.codeDirectories).toEqual(new Set([fixtures, codeDirectory]));
     expect(await local.invoke({})).toMatchObject({ ok: true, payload: 'new' });
     expect(await running).toMatchObject({
@@ -556,21 +556,21 @@ describe('an update of a function', () => {
     await eventually(async () => local.codeDirectories.size === 1 || undefined);
   });
 
-  test('replaces idle environments, starts nothing else, and has its own variables', async () => {
-    const { local } = start({ handler: 'index.variables', environment: { KEPT: 'yes', TABLE: 'old' } });
-    expect(await local.redefine({ ...local.definition, timeoutSeconds: 5 })).toBeUndefined();
+  test('replaces idle environments, and starts nothing else', async () => {
+    const { local } = start({ handler: 'index.identify' });
+    expect(await local.replaceCode(await saying('new'))).toBeUndefined();
     expect(local.environments).toBe(0);
     await local.warmUp();
-    await local.redefine({ ...local.definition, environment: { KEPT: 'yes', TABLE: 'new' } });
+    await local.replaceCode(await saying('newer'));
     expect(local.environments).toBe(1);
-    expect(await local.invoke({})).toMatchObject({ payload: { KEPT: 'yes', TABLE: 'new' } });
+    expect(await local.invoke({})).toMatchObject({ payload: 'newer' });
   });
 
   test('that cannot be loaded changes nothing, and reports the reason', async () => {
     const { local, lines } = start({ handler: 'index.identify' });
     const { environmentId } = await identify(local, {});
     const codeDirectory = await folderWith({ 'index.mjs': "throw new TypeError('not so');" });
-    expect(await local.redefine({ ...local.definition, codeDirectory })).toMatchObject({
+    expect(await local.replaceCode(codeDirectory)).toMatchObject({
       errorType: 'TypeError',
       errorMessage: 'not so',
     });
@@ -586,7 +586,7 @@ describe('an update of a function', () => {
       identify(local, { sleepMilliseconds: 300 }),
     ]);
     expect(local.environments).toBe(2);
-    await local.redefine({ ...local.definition });
+    await local.replaceCode(fixtures);
     expect(local.environments).toBe(1);
     expect(shared.take()).toBe(true);
   });

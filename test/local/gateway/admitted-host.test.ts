@@ -1,18 +1,18 @@
-import { createServer, type IncomingHttpHeaders, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startAwsEndpoint } from '../../../local/aws/endpoint.ts';
-import type { ConsoleUrl } from '../../../local/console-redirect.ts';
-import type { InvocationResult } from '../../../local/functions/invocation.ts';
+import { consoleRedirect } from '../../../local/console-redirect.ts';
 import { originOf } from '../../../local/gateway/admitted-host.ts';
 import { httpApi } from '../../../local/gateway/http-api.ts';
-import { restApi } from '../../../local/gateway/rest-api.ts';
-import { type Api, type Gateway, startGateway } from '../../../local/gateway/server.ts';
+import { type RunningGateway, startGateway } from '../../../local/gateway/server.ts';
 import type { Exchange } from '../../../local/observation.ts';
-import { signedFor } from '../aws/support.ts';
 
 const PUBLIC = 'abc.trycloudflare.com';
 const CONSOLE = 'http://localhost:3001/';
+/** As Chromium sends it. */
+const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
 test.each([
   { host: 'localhost:3000', origin: 'here' },
@@ -73,218 +73,93 @@ test('a request through a proxy to another name is accepted for that name only',
   expect(originOf(headers, [PUBLIC])).toBe('foreign');
 });
 
-describe('through a tunnel', () => {
-  const exchanges: Exchange[] = [];
-  let gateway: Gateway;
-  /** Gateway of a stack that was started without `--public-host`. */
-  let closedGateway: Gateway;
+describe('a webhook with a tunnel', () => {
+  let gateway: RunningGateway;
   let invocations = 0;
-  let saidForeign = 0;
+  const exchanges: Exchange[] = [];
+  let foreign = 0;
   beforeAll(async () => {
-    const consoleUrl = () => CONSOLE;
-    const api = httpApi({
-      apiId: 'localapi',
-      accountId: '000000000000',
-      region: 'eu-central-1',
-      routes: [
-        {
-          routeKey: 'POST /hook',
-          invoke: async () => {
-            invocations += 1;
-            return { ok: true, payload: 'of the function' };
-          },
-        },
-      ],
-    });
+    const invoke = async () => {
+      invocations += 1;
+      return { ok: true as const, payload: 'of the function' };
+    };
+    const routes = [{ routeKey: 'POST /hook', invoke }];
+    const api = httpApi({ apiId: 'localapi', accountId: '000000000000', region: 'eu-central-1', routes });
     gateway = await startGateway(api, {
       port: 0,
       publicHosts: [PUBLIC],
-      consoleUrl,
+      consoleUrl: () => CONSOLE,
       onExchange: (exchange) => exchanges.push(exchange),
       onForeign: () => {
-        saidForeign += 1;
+        foreign += 1;
       },
     });
-    closedGateway = await startGateway(api, { port: 0, consoleUrl });
   });
-  afterAll(() => Promise.all([gateway.close(), closedGateway.close()]));
+  afterAll(() => gateway.close());
 
-  interface Asked {
-    readonly path?: string;
-    readonly method?: string;
-    readonly headers?: Record<string, string>;
-    /** Host header that the proxy sends. @default the host, as cloudflared, ngrok and Funnel do */
-    readonly hostHeader?: string | undefined;
-    readonly to?: Gateway;
-  }
-
-  /** Sends a request to a host, through a simulated reverse proxy of a tunnel to a local gateway. */
-  async function ask(host: string, asked: Asked = {}) {
-    const { path = '/hook', method = 'POST', headers = {}, hostHeader, to = gateway } = asked;
-    const proxy = createServer((incoming, outgoing) => {
-      const forwarded = {
-        ...incoming.headers,
-        ...(hostHeader !== undefined && { host: hostHeader }),
-        'x-forwarded-host': incoming.headers.host,
-        'x-forwarded-proto': 'https',
-      };
-      const onward = request(
-        {
-          port: to.port,
-          host: '127.0.0.1',
-          method: incoming.method,
-          path: incoming.url,
-          headers: forwarded,
-        },
-        (answer) => {
-          outgoing.writeHead(answer.statusCode ?? 0, answer.headers);
-          answer.pipe(outgoing);
-        },
-      );
-      incoming.pipe(onward);
+  /** Sends a request as a tunnel passes it on. */
+  async function ask(host: string, { method = 'POST', path = '/hook', headers = {} } = {}) {
+    const sent = request(`${gateway.url}${path}`, {
+      method,
+      headers: { ...headers, host, 'x-forwarded-proto': 'https' },
     });
-    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-    try {
-      const { port } = proxy.address() as AddressInfo;
-      return await new Promise<{ status: number | undefined; headers: IncomingHttpHeaders; body: string }>(
-        (resolve, reject) => {
-          request(
-            { port, host: '127.0.0.1', method, path, headers: { ...headers, host }, agent: false },
-            async (answer) => {
-              const chunks: Buffer[] = [];
-              for await (const chunk of answer) chunks.push(chunk);
-              const body = Buffer.concat(chunks).toString();
-              resolve({ status: answer.statusCode, headers: answer.headers, body });
-            },
-          )
-            .on('error', reject)
-            .end(method === 'POST' ? '{}' : undefined);
-        },
-      );
-    } finally {
-      proxy.close();
-    }
+    sent.end(method === 'POST' ? '{}' : undefined);
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
   }
 
-  test('to the name that the stack was started with, a delivery is answered', async () => {
+  test('answers a delivery to the name that the stack was started with', async () => {
     expect(await ask(PUBLIC)).toMatchObject({ status: 200, body: '"of the function"' });
   });
 
-  test('to another name, everybody is refused, and told which option to use', async () => {
+  test('refuses other names, says which option to use, and reports it once', async () => {
     const before = { invocations, exchanges: exchanges.length };
-    expect(await ask('other.trycloudflare.com')).toMatchObject({
-      status: 421,
-      body: expect.stringMatching(
-        /^The webhook only answers its own machine\..*npm start -- --public-host <name>\n$/,
-      ),
-    });
+    for (const host of ['one.trycloudflare.com', 'two.trycloudflare.com']) {
+      expect(await ask(host)).toMatchObject({
+        status: 421,
+        body: expect.stringMatching(
+          /^The webhook only answers its own machine\..*npm start -- --public-host <name>\n$/,
+        ),
+      });
+    }
     expect({ invocations, exchanges: exchanges.length }).toEqual(before);
+    expect(foreign).toBe(1);
   });
 
-  test('to other names, a request is reported here once', async () => {
-    await ask('one.trycloudflare.com');
-    await ask('two.trycloudflare.com');
-    expect(saidForeign).toBe(1);
-  });
-
-  test('a browser does not learn of the console, and finds only the webhook', async () => {
-    const page = { path: '/', method: 'GET', headers: { accept: 'text/html' } };
-    const direct = await fetch(gateway.url, { headers: page.headers, redirect: 'manual' });
-    expect(direct.status).toBe(302);
+  test('shows the console to browsers of this machine only', async () => {
+    const headers = { accept: 'text/html' };
+    const direct = await fetch(gateway.url, { headers, redirect: 'manual' });
+    expect([direct.status, direct.headers.get('location')]).toEqual([302, CONSOLE]);
     for (const host of [PUBLIC, 'localhost:3000']) {
-      const answer = await ask(host, page);
+      const answer = await ask(host, { path: '/', method: 'GET', headers });
       expect(answer).toMatchObject({ status: 404, body: '{"message":"Not Found"}' });
       expect(answer.headers).not.toHaveProperty('location');
     }
+    expect(exchanges.filter(({ status }) => status === 302)).toEqual([]);
   });
-
-  test.each([
-    { by: 'the stranger', host: 'localhost:3000', hostHeader: undefined },
-    { by: 'the tunnel', host: 'other.trycloudflare.com', hostHeader: 'localhost:3000' },
-  ])(
-    'a stack without a public host does not answer if $by calls it localhost',
-    async ({ host, hostHeader }) => {
-      expect(await ask(host, { hostHeader })).toMatchObject({ status: 200 });
-      expect(await ask(host, { hostHeader, to: closedGateway })).toMatchObject({ status: 421 });
-    },
-  );
 });
 
-describe('a browser', () => {
-  interface Started {
-    readonly url: string;
-    close(): Promise<void>;
-  }
-  const running: Started[] = [];
-  const exchanges: Exchange[] = [];
-  afterEach(async () => {
-    exchanges.length = 0;
-    for (const one of running.splice(0)) await one.close();
-  });
+test('a browser at the AWS endpoint is redirected to the console', async () => {
+  const endpoint = await startAwsEndpoint({ port: 0, region: 'eu-central-1', consoleUrl: () => CONSOLE });
+  const answer = await fetch(endpoint.url, { headers: BROWSER, redirect: 'manual' });
+  expect([answer.status, answer.headers.get('location')]).toEqual([302, CONSOLE]);
+  await endpoint.close();
+});
 
-  const owner = { apiId: 'localapi', accountId: '000000000000', region: 'eu-central-1' } as const;
-  const invoke = async (): Promise<InvocationResult> => ({ ok: true, payload: 'of the function' });
-  const gatewayOf = (api: Api) => (consoleUrl: ConsoleUrl) =>
-    startGateway(api, { port: 0, consoleUrl, onExchange: (exchange) => exchanges.push(exchange) });
-  const ports: { port: string; startPort: (consoleUrl: ConsoleUrl) => Promise<Started> }[] = [
-    {
-      port: 'an HTTP API',
-      startPort: gatewayOf(httpApi({ ...owner, routes: [{ routeKey: 'GET /hook', invoke }] })),
-    },
-    {
-      port: 'a REST API',
-      startPort: gatewayOf(restApi({ ...owner, stage: 'api', methods: [], gatewayResponses: [] })),
-    },
-    {
-      port: 'the AWS endpoint',
-      startPort: (consoleUrl) => startAwsEndpoint({ port: 0, region: owner.region, consoleUrl }),
-    },
-  ];
+const opened = { method: 'GET', url: '/', headers: BROWSER };
 
-  /** As Chromium sends it. */
-  const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
-
-  /** Sends a request without following redirects. @returns the parts that are the same each time */
-  async function ask(url: string, init: RequestInit = { headers: BROWSER }) {
-    const response = await fetch(url, { redirect: 'manual', ...init });
-    const body = (await response.text()).replace(/<RequestId>.*<\/RequestId>/, '');
-    return { status: response.status, location: response.headers.get('location'), body };
-  }
-
-  describe.each(ports)('at $port', ({ port, startPort }) => {
-    async function start(consoleUrl: ConsoleUrl): Promise<string> {
-      const started = await startPort(consoleUrl);
-      running.push(started);
-      return started.url;
-    }
-
-    test('is redirected to the console, if there is one, and is not counted as a delivery', async () => {
-      let consoleUrl: string | undefined;
-      const url = await start(() => consoleUrl);
-      expect((await ask(url)).location).toBeNull();
-      exchanges.length = 0;
-      consoleUrl = CONSOLE;
-      expect(await ask(url)).toEqual({ status: 302, location: CONSOLE, body: '' });
-      expect(exchanges).toEqual([]);
-      await ask(`${url}/hook`);
-      expect(exchanges).toMatchObject(port === 'the AWS endpoint' ? [] : [{ path: '/hook' }]);
-    });
-
-    test.each<{ given: string; path: string; init: RequestInit }>([
-      { given: 'wants no page', path: '/', init: { headers: { accept: '*/*' } } },
-      { given: 'asks for another path', path: '/hook', init: { headers: BROWSER } },
-      { given: 'asks with a query', path: '/?Action=ListQueues', init: { headers: BROWSER } },
-      { given: 'posts', path: '/', init: { method: 'POST', headers: BROWSER, body: 'a=1' } },
-      {
-        given: 'has signed for AWS',
-        path: '/',
-        init: { headers: { ...BROWSER, authorization: signedFor('s3') } },
-      },
-    ])('is answered as without a console if it $given', async ({ path, init }) => {
-      const [withConsole, without] = [await start(() => CONSOLE), await start(() => undefined)];
-      const answer = await ask(`${withConsole}${path}`, init);
-      expect(answer.location).toBeNull();
-      expect(answer).toEqual(await ask(`${without}${path}`, init));
-    });
-  });
+test.each<{ given: string; asked: object; to: string | undefined }>([
+  { given: 'opens the port', asked: opened, to: CONSOLE },
+  { given: 'wants no page', asked: { ...opened, headers: { accept: '*/*' } }, to: undefined },
+  { given: 'asks for another path', asked: { ...opened, url: '/hook' }, to: undefined },
+  { given: 'asks with a query', asked: { ...opened, url: '/?Action=ListQueues' }, to: undefined },
+  { given: 'posts', asked: { ...opened, method: 'POST' }, to: undefined },
+  {
+    given: 'has signed for AWS',
+    asked: { ...opened, headers: { ...BROWSER, authorization: 'AWS4' } },
+    to: undefined,
+  },
+])('a browser that $given is redirected to $to', ({ asked, to }) => {
+  expect(consoleRedirect(asked as IncomingMessage, () => CONSOLE)).toBe(to);
+  expect(consoleRedirect(asked as IncomingMessage, () => undefined)).toBeUndefined();
 });

@@ -6,7 +6,7 @@ import { type InvocationResult, TooManyRequestsError } from '../../../local/func
 import { type HttpApiOptions, httpApi } from '../../../local/gateway/http-api.ts';
 import { type HttpRequest, pairs, splitTarget } from '../../../local/gateway/http-message.ts';
 import { type ApiContext, toEvent as eventOf, toResponse } from '../../../local/gateway/payload-format-2.ts';
-import { type Gateway, startGateway } from '../../../local/gateway/server.ts';
+import { type RunningGateway, startGateway } from '../../../local/gateway/server.ts';
 
 const cleanUps: (() => Promise<unknown>)[] = [];
 
@@ -18,7 +18,7 @@ type Invoke = (event: APIGatewayProxyEventV2) => Promise<InvocationResult>;
 
 const echo: Invoke = async (event) => ({ ok: true, payload: event });
 
-async function start(invoke: Invoke = echo, options: Partial<HttpApiOptions> = {}): Promise<Gateway> {
+async function start(invoke: Invoke = echo, options: Partial<HttpApiOptions> = {}): Promise<RunningGateway> {
   const api = await startGateway(
     httpApi({
       apiId: 'localapi',
@@ -33,8 +33,11 @@ async function start(invoke: Invoke = echo, options: Partial<HttpApiOptions> = {
   return api;
 }
 
-const post = (api: Gateway, body?: string | Buffer<ArrayBuffer>, headers: Record<string, string> = {}) =>
-  fetch(`${api.url}/hook`, { method: 'POST', headers, ...(body !== undefined && { body }) });
+const post = (
+  api: RunningGateway,
+  body?: string | Buffer<ArrayBuffer>,
+  headers: Record<string, string> = {},
+) => fetch(`${api.url}/hook`, { method: 'POST', headers, ...(body !== undefined && { body }) });
 
 describe('routing', () => {
   test('a request to a route invokes its function with the event and gets its answer', async () => {

@@ -12,7 +12,7 @@ import {
   toResponse,
 } from '../../../local/gateway/payload-format-1.ts';
 import { type RestApiOptions, restApi } from '../../../local/gateway/rest-api.ts';
-import { type Gateway, startGateway } from '../../../local/gateway/server.ts';
+import { type RunningGateway, startGateway } from '../../../local/gateway/server.ts';
 import type { Exchange } from '../../../local/observation.ts';
 
 const cleanUps: (() => Promise<unknown>)[] = [];
@@ -34,7 +34,7 @@ interface Settings extends Partial<RestApiOptions> {
   integrationLimitMilliseconds?: number;
 }
 
-async function start(invoke: Invoke = echo, settings: Settings = {}): Promise<Gateway> {
+async function start(invoke: Invoke = echo, settings: Settings = {}): Promise<RunningGateway> {
   const { onExchange, integrationLimitMilliseconds, ...options } = settings;
   const api = restApi({
     apiId: 'a1b2c3d4e5',
@@ -58,8 +58,11 @@ async function start(invoke: Invoke = echo, settings: Settings = {}): Promise<Ga
   return gateway;
 }
 
-const post = (gateway: Gateway, body?: string | Buffer<ArrayBuffer>, headers: Record<string, string> = {}) =>
-  fetch(`${gateway.url}/api/v1/hook`, { method: 'POST', headers, ...(body !== undefined && { body }) });
+const post = (
+  gateway: RunningGateway,
+  body?: string | Buffer<ArrayBuffer>,
+  headers: Record<string, string> = {},
+) => fetch(`${gateway.url}/api/v1/hook`, { method: 'POST', headers, ...(body !== undefined && { body }) });
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

@@ -6,7 +6,7 @@ import type { Command } from '@commander-js/extra-typings';
 import { COMPILED_MODULES } from '../../../local/compiled-modules.ts';
 
 /** Errors with a message for the user. Only the message is printed. */
-const EXPECTED = new Set(['CommandError', 'SynthesisError', 'UnusableStateError']);
+const EXPECTED = new Set(['CommandError', 'SynthesisError']);
 
 /**
  * Runs one command: `entry.js <script> [arguments]`, as every script in package.json does. The command's file has the

@@ -4,7 +4,7 @@ import { kebabCase } from '../../../lambda/events/event-names.ts';
 import { DUPLICATE, HIDE_FAILED, STALE } from '../../../lambda/log-messages.ts';
 import { didYouMean } from '../../../lib/did-you-mean.ts';
 import type { FunctionDefinition } from '../../../local/functions/function-definition.ts';
-import type { LogLine } from '../../../local/functions/invocation.ts';
+import type { FunctionLogLine } from '../../../local/functions/invocation.ts';
 import { LocalFunction } from '../../../local/functions/local-function.ts';
 import { FUNCTIONS_FILE, NOT_RUNNING } from '../../stage/local-folder.ts';
 import { npmScript } from '../terminal/command.ts';
@@ -85,7 +85,7 @@ const SKIPPED: Readonly<Record<string, string>> = {
   [DUPLICATE]: 'Skipped: this event was already processed. npm run send makes a new event from the sample.',
 };
 
-const skippedAs = ({ text }: LogLine) =>
+const skippedAs = ({ text }: FunctionLogLine) =>
   Object.keys(SKIPPED).find((outcome) => text.includes(`"message":"${outcome}"`));
 
 const format = new LogFormat(process.stderr);
@@ -94,7 +94,7 @@ const format = new LogFormat(process.stderr);
  * The log goes to standard error, because standard output is only for the result. A sample's message is not on a queue,
  * so it can neither be hidden nor come back. The consumer's log lines about that would mislead.
  */
-function print(line: LogLine): void {
+function print(line: FunctionLogLine): void {
   if (line.text.includes(`"message":"${HIDE_FAILED}"`)) return;
   const text = format.logLine(line);
   if (text !== undefined) console.error(text);

@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import { DEAD_LETTERED } from '../../../lambda/log-messages.ts';
-import type { LogLine } from '../../../local/functions/invocation.ts';
+import type { FunctionLogLine } from '../../../local/functions/invocation.ts';
 import type { RequestSummary } from '../../../local/gateway/server.ts';
 import { lines } from './layout.ts';
 import { screenWidth, shownId } from './terminal.ts';
@@ -35,7 +35,7 @@ export class LogFormat {
   }
 
   /** A function's log line, with the stack of an error below. @returns undefined for a metric (EMF) */
-  logLine({ functionName, text, at = Date.now() }: LogLine): string | undefined {
+  logLine({ functionName, text, at = Date.now() }: FunctionLogLine): string | undefined {
     const line = crashLine(functionName, jsonObject(text) ?? {});
     if ('_aws' in line) return undefined;
     if (line.message === undefined) {
@@ -92,7 +92,7 @@ export class LogFormat {
 }
 
 /** A line as JSON. A line that is not JSON, such as those of the runtime, becomes a text property. */
-export const asJson = ({ functionName, text }: LogLine) =>
+export const asJson = ({ functionName, text }: FunctionLogLine) =>
   text.startsWith('{') ? text : JSON.stringify({ functionName, text });
 
 /** Text such as `DynamoDB UpdateItem: connection closed`. Empty if there is no error. */

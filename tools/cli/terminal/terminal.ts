@@ -75,15 +75,15 @@ export class LineWriter {
 
   constructor() {
     // Also if an error ends the process: its last lines explain the error.
-    process.once('exit', () => this.#flush());
+    process.once('exit', () => this.flush());
   }
 
   readonly write = (line: string): void => {
     this.#lines.push(line);
-    if (this.#lines.length === 1) setTimeout(() => this.#flush(), GATHERING);
+    if (this.#lines.length === 1) setTimeout(() => this.flush(), GATHERING);
   };
 
-  #flush(): void {
+  flush(): void {
     if (this.#lines.length > 0) process.stdout.write(`${this.#lines.splice(0).join('\n')}\n`);
   }
 }

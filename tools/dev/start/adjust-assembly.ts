@@ -49,33 +49,24 @@ export const inspectedCode = (folder: string, service: string) => join(folder, a
 
 const assetOf = (service: string) => `inspected-${service}`;
 
+type TemplateResource = z.infer<typeof templateSchema>['Resources'][string];
+
 /** Changes a synthesised stack before it runs locally. */
-export function adjustAssembly(folder: string, { retryFast, inspected }: Adjustments): void {
+export function adjustAssembly(folder: string, adjustments: Adjustments): void {
   const { name } = readCloudAssembly(folder);
   rewrite(join(folder, `${name}.template.json`), (json) => {
     const template = templateSchema.parse(json);
     const resources = Object.values(template.Resources);
-    for (const resource of resources.filter(({ Type }) => Type === 'AWS::Lambda::Function')) {
-      const parsed = functionSchema.safeParse(resource.Properties);
-      if (!parsed.success) continue;
-      const { Variables } = parsed.data.Environment;
-      const service = Variables.POWERTOOLS_SERVICE_NAME;
-      const queue = template.Resources[Variables.QUEUE_URL?.Ref ?? ''];
-      resource.Properties = parsed.data;
-      if (retryFast && queue !== undefined) {
-        Variables.FIRST_RETRY_DELAY_SECONDS = String(FAST_FIRST_DELAY);
-        queue.Properties = { ...queue.Properties, VisibilityTimeout: FAST_VISIBILITY };
-      }
-      if (!inspected.has(service)) continue;
-      Object.assign(parsed.data, { Timeout: DEBUG_TIMEOUT, Code: { S3Key: assetOf(service) } });
-      if (queue !== undefined) queue.Properties = { ...queue.Properties, VisibilityTimeout: DEBUG_TIMEOUT };
+    for (const resource of resources) {
+      if (resource.Type === 'AWS::Lambda::Function')
+        adjustFunction(resource, template.Resources, adjustments);
     }
-    if (inspected.has('receiver')) extendApiTimeouts(resources);
+    if (adjustments.inspected.has('receiver')) extendApiTimeouts(resources);
     return template;
   });
   rewrite(join(folder, `${name}.assets.json`), (json) => {
     const assets = assetsSchema.parse(json);
-    for (const service of inspected) {
+    for (const service of adjustments.inspected) {
       const asset = assetOf(service);
       assets.files[asset] = { source: { path: asset }, destinations: { local: { objectKey: asset } } };
     }
@@ -83,10 +74,29 @@ export function adjustAssembly(folder: string, { retryFast, inspected }: Adjustm
   });
 }
 
-type AnyResource = z.infer<typeof templateSchema>['Resources'][string];
+/** Changes a function of ours and its queue. Others have no name on the command line. */
+function adjustFunction(
+  resource: TemplateResource,
+  resources: Readonly<Record<string, TemplateResource>>,
+  { retryFast, inspected }: Adjustments,
+): void {
+  const { data } = functionSchema.safeParse(resource.Properties);
+  if (data === undefined) return;
+  const { Variables } = data.Environment;
+  const service = Variables.POWERTOOLS_SERVICE_NAME;
+  const queue = resources[Variables.QUEUE_URL?.Ref ?? ''];
+  resource.Properties = data;
+  if (retryFast && queue !== undefined) {
+    Variables.FIRST_RETRY_DELAY_SECONDS = String(FAST_FIRST_DELAY);
+    queue.Properties = { ...queue.Properties, VisibilityTimeout: FAST_VISIBILITY };
+  }
+  if (!inspected.has(service)) return;
+  Object.assign(data, { Timeout: DEBUG_TIMEOUT, Code: { S3Key: assetOf(service) } });
+  if (queue !== undefined) queue.Properties = { ...queue.Properties, VisibilityTimeout: DEBUG_TIMEOUT };
+}
 
 /** An API of either kind waits for the receiver, its only function. */
-function extendApiTimeouts(resources: readonly AnyResource[]): void {
+function extendApiTimeouts(resources: readonly TemplateResource[]): void {
   const TimeoutInMillis = DEBUG_TIMEOUT * 1000;
   for (const resource of resources) {
     if (resource.Type === 'AWS::ApiGatewayV2::Integration') {

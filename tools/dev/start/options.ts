@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { isLocalSecret, LOCAL_SECRET } from '../../../events/signing.ts';
-import { readCloudAssembly } from '../../../local/template/cloud-assembly.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 
 /** At least two labels of letters, digits and hyphens (RFC 1123 §2.1). A name with one label is not public. */
@@ -29,17 +28,4 @@ export function assertOwnSecret(publicHosts: readonly string[], secret: string):
   throw new CommandError(
     `--public-host makes the webhook public. Set your own --secret: ${LOCAL_SECRET} is known to everybody`,
   );
-}
-
-/**
- * Collects folders of stacks that run together with ours. @throws InvalidArgumentError; the command prints its message
- * as one line
- */
-export function besideFolder(folder: string, before: readonly string[] = []): readonly string[] {
-  try {
-    readCloudAssembly(folder);
-  } catch {
-    throw new InvalidArgumentError('It must be the folder of one synthesised stack: cdk synth -o <folder>.');
-  }
-  return [...before, folder];
 }

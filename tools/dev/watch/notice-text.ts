@@ -1,8 +1,6 @@
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
-import type { StackChanges } from '../../../local/deployed-stack.ts';
 import type { FunctionError } from '../../../local/functions/invocation.ts';
-import type { Difference } from '../../../local/template/template-diff.ts';
 
 /** Maximum number of functions named in one line. If there are more, only their number is shown. */
 const MAX_NAMED = 3;
@@ -12,28 +10,6 @@ const MAX_POSITIONS = 3;
 
 /** Maximum number of type errors shown: a changed type can break a hundred lines. */
 const MAX_TYPE_ERRORS = 5;
-
-/** Plain names of resource types. */
-const NOUNS: Readonly<Record<string, string>> = {
-  'AWS::CloudWatch::Alarm': 'alarm',
-  'AWS::DynamoDB::Table': 'table',
-  'AWS::IAM::Role': 'role',
-  'AWS::KinesisFirehose::DeliveryStream': 'delivery stream',
-  'AWS::Lambda::Alias': 'alias',
-  'AWS::Lambda::EventSourceMapping': 'event source',
-  'AWS::Lambda::Function': 'function',
-  'AWS::S3::Bucket': 'bucket',
-  'AWS::SNS::Topic': 'topic',
-  'AWS::SQS::Queue': 'queue',
-  'AWS::SecretsManager::Secret': 'secret',
-};
-
-const DELIVERY_STREAM = 'AWS::KinesisFirehose::DeliveryStream';
-
-/** Types with data, which stays when the resource is removed from the template. */
-const HOLDERS: ReadonlySet<string> = new Set(['AWS::DynamoDB::Table', 'AWS::S3::Bucket', 'AWS::SQS::Queue']);
-
-const nounOf = (type: string) => NOUNS[type] ?? type.replace(/^AWS::ApiGateway(V2)?::/, 'API ').toLowerCase();
 
 /** `shop.updated` of a consumer, `receiver` */
 const functionName = (service: string) => eventNames.find((event) => kebabCase(event) === service) ?? service;
@@ -46,11 +22,8 @@ const duration = (milliseconds: number) =>
 function functionNames(services: readonly string[]): string {
   const names = services.map(functionName).sort();
   if (names.length > MAX_NAMED) return `${names.length} functions`;
-  return list(names);
+  return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter(Boolean).join(' and ');
 }
-
-const list = (words: readonly string[]) =>
-  [words.slice(0, -1).join(', '), ...words.slice(-1)].filter(Boolean).join(' and ');
 
 /** `Rebuilding 8 functions …` */
 export const rebuildingText = (services: readonly string[]) => `Rebuilding ${functionNames(services)} …`;
@@ -79,37 +52,18 @@ export function typeMistakesText(mistakes: readonly string[]): string {
   ].join('\n');
 }
 
-/** `Synthesised in 4.2 s. New: 2 queues and 1 function. Changed: receiver. Removed: 1 alarm` */
-export function synthesisedText(
-  { resources, changed: functions }: StackChanges,
-  milliseconds: number,
-): string {
-  const of = (kind: Difference['kind']) => resources.filter((one) => one.kind === kind);
-  const changed = counted(of('changed').filter(({ type }) => type !== DELIVERY_STREAM));
-  if (functions.length > 0) changed.unshift(functionNames(functions));
-  const later = counted(of('changed').filter(({ type }) => type === DELIVERY_STREAM));
-  const parts = { New: counted(of('new')), Changed: changed, Removed: counted(of('removed')) };
-  return [
-    `Synthesised in ${duration(milliseconds)}`,
-    ...Object.entries(parts).flatMap(([title, items]) =>
-      items.length > 0 ? `${title}: ${list(items)}` : [],
-    ),
-    ...(of('removed').some(({ type }) => HOLDERS.has(type))
-      ? ['Their contents stay at the AWS endpoint']
-      : []),
-    ...(later.length > 0 ? [`To change these, restart it: ${list(later)}`] : []),
-    ...(resources.length + functions.length === 0 ? ['Nothing changes'] : []),
-  ].join('. ');
+export const unchangedText = (milliseconds: number) =>
+  `Synthesised in ${duration(milliseconds)}: the stack stays as it is`;
+
+/** `lib/config.ts changed`, `lib/config.ts and 2 other files changed` */
+export function changedText([first = '', ...others]: readonly string[]): string {
+  if (others.length === 0) return `${first} changed`;
+  return `${first} and ${others.length} other ${others.length === 1 ? 'file' : 'files'} changed`;
 }
 
-/** `['2 queues', '1 function']` */
-function counted(differences: readonly Difference[]): string[] {
-  const counts = new Map<string, number>();
-  for (const { type } of differences) counts.set(nounOf(type), (counts.get(nounOf(type)) ?? 0) + 1);
-  return [...counts].map(([noun, count]) => (count === 1 ? `1 ${noun}` : `${count} ${plural(noun)}`));
-}
-
-const plural = (noun: string) => (noun.endsWith('s') ? `${noun}es` : `${noun}s`);
+/** `lib/config.ts changed. The stack restarted, empty, in 1.9 s` */
+export const restartedText = (files: readonly string[], milliseconds: number) =>
+  `${changedText(files)}. The stack restarted, empty, in ${duration(milliseconds)}`;
 
 /** The output of a synthesis, without lines of Node.js itself. */
 export function withoutNodeLines(text: string): string {

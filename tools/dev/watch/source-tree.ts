@@ -23,7 +23,7 @@ const GONE = ['ENOENT', 'ENOTDIR', 'EISDIR'];
 /** Editors' own files among the sources. */
 const IS_EDITORS_OWN = /^\.|~$|\.(?:swp|swx|tmp|bak|orig)$|^\d+$/;
 
-interface Seen {
+interface SeenFile {
   /** Changes with every write, even of the same text. */
   readonly signature: string;
   readonly bytes: number;
@@ -39,7 +39,7 @@ interface Seen {
  * (https://github.com/nodejs/node/issues/58868).
  */
 export class SourceTree {
-  readonly #files = new Map<string, Seen>();
+  readonly #files = new Map<string, SeenFile>();
   readonly #watchers = new Map<string, FSWatcher>();
   /** Since when a file has been missing or empty, in epoch milliseconds. */
   readonly #away = new Map<string, number>();

@@ -18,7 +18,8 @@ export class TypeCheck {
    */
   async run(): Promise<readonly string[] | undefined> {
     const args = ['node_modules/typescript/bin/tsc', '--noEmit', '--pretty', 'false', '--project', PROJECT];
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    // In a process group of its own, because `tsc` starts another process.
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     this.#running = child;
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
@@ -26,7 +27,8 @@ export class TypeCheck {
         output += text;
       });
     }
-    lowerPriority(child);
+    // The stack and the next rebuild have priority.
+    unlessEnded(() => setPriority(Number(child.pid), constants.priority.PRIORITY_LOW));
     const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
     this.#running = undefined;
     if (signal !== null) return undefined;
@@ -38,15 +40,15 @@ export class TypeCheck {
   }
 
   stop(): void {
-    this.#running?.kill();
+    const { pid } = this.#running ?? {};
+    if (pid !== undefined) unlessEnded(() => process.kill(-pid));
   }
 }
 
-/** The stack and the next rebuild have priority. */
-function lowerPriority({ pid }: ChildProcess): void {
+function unlessEnded(act: () => void): void {
   try {
-    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
+    act();
   } catch {
-    // It has already ended.
+    // The process has already ended.
   }
 }

@@ -1,5 +1,5 @@
-import { httpApiEvent } from '../../../events/gateway-events.ts';
 import { signatureOf } from '../../../events/signing.ts';
+import { httpApiEvent } from '../../../local/gateway/gateway-events.ts';
 
 /** The webhook secret of all measurements. */
 export const SECRET = 'secret-of-the-bench';

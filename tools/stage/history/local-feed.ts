@@ -1,7 +1,8 @@
 import { tableKey } from '../../../lambda/effects/table-key.ts';
 import { pascalCase } from '../../../lambda/events/event-names.ts';
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
-import type { LogLine } from '../../../local/functions/invocation.ts';
+import { attribute } from '../../../lambda/queue/message.ts';
+import type { FunctionLogLine } from '../../../local/functions/invocation.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
 import type {
   Exchange,
@@ -36,18 +37,13 @@ const WRITTEN_BY = /#([0-9a-f]{64})$/;
  * that it misses nothing.
  */
 export class LocalFeed implements StackObserver, Disposable {
-  readonly store: HistoryStore;
+  readonly store = new HistoryStore();
   /**
    * By message id: messages that crashed their consumer. SQS may move them to the dead-letter queue without a log line.
    */
   readonly #crashed = new Map<string, CrashFact>();
   #stack: Pick<LocalStack, 'outputs' | 'inspectQueue'> | undefined;
   #looking: NodeJS.Timeout | undefined;
-
-  /** @param file stores the facts. @default a temporary file */
-  constructor(file?: string) {
-    this.store = new HistoryStore(file);
-  }
 
   /** Starts to look at the queues of a running stack. */
   attach(stack: Pick<LocalStack, 'outputs' | 'inspectQueue'>): void {
@@ -75,7 +71,7 @@ export class LocalFeed implements StackObserver, Disposable {
     this.store.add({ kind: 'effect', at: at.getTime(), eventId, effect });
   }
 
-  onLog({ text, crash }: Pick<LogLine, 'text' | 'crash'>): void {
+  onLog({ text, crash }: Pick<FunctionLogLine, 'text' | 'crash'>): void {
     const line = lineFact(text);
     const isLong = text.length > LINE_CHARACTERS;
     const kept = isLong ? `${text.slice(0, LINE_CHARACTERS)}…` : text;
@@ -83,7 +79,9 @@ export class LocalFeed implements StackObserver, Disposable {
     const at = line?.at ?? Date.now();
     if (crash === undefined) return;
     const { invocationId, error } = crash;
-    for (const { messageId, attempt, event, eventId, requestId } of crash.messages) {
+    for (const { messageId, attempt, attributes } of crash.messages) {
+      const { event, eventId, requestId } = subjectOf(attributes);
+      if (event === undefined || eventId === undefined) continue;
       const ids = { event, eventId, requestId, messageId };
       const fact: CrashFact = { kind: 'crash', at, ...ids, attempt, invocationId, error };
       this.store.add(fact);
@@ -126,6 +124,13 @@ export class LocalFeed implements StackObserver, Disposable {
     this.#looking = undefined;
   }
 }
+
+/** The delivery that a message is about. A message that was sent by hand may lack attributes. */
+const subjectOf = (attributes: Readonly<Record<string, string>>) => ({
+  event: attributes[attribute.event],
+  eventId: attributes[attribute.eventId],
+  requestId: attributes[attribute.requestId],
+});
 
 /** @returns undefined for a request that is not a delivery, such as a browser opening the address */
 export function exchangeFact(exchange: Exchange): ExchangeFact | undefined {

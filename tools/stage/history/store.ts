@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { rmSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { bytesAsSent } from './bytes-as-sent.ts';
@@ -33,11 +32,8 @@ const SHORTEST_INDEXED = 3;
 /** Milliseconds for which facts are collected before they are folded. */
 const FOLD_INTERVAL = 25;
 
-/** KiB of the database held in memory. The rest is in a temporary file or in the file given. */
+/** KiB of the database held in memory. The rest is in a temporary file. */
 const CACHE_KIB = 32 * 1024;
-
-/** Increase it with each change of tables or facts. A file of another version is emptied. */
-const VERSION = 1;
 
 /**
  * A delivery is identified by its number `n`. The index holds two texts for each: its row has the id 2n, its payload 2n
@@ -55,8 +51,7 @@ CREATE TABLE facts (key TEXT PRIMARY KEY, n INTEGER, event_id TEXT, at INTEGER N
 CREATE INDEX facts_delivery ON facts (n);
 CREATE INDEX facts_event ON facts (event_id);
 CREATE TABLE payloads (n INTEGER PRIMARY KEY, size INTEGER NOT NULL, bytes BLOB NOT NULL);
-CREATE VIRTUAL TABLE texts USING fts5(text, tokenize = 'trigram');
-PRAGMA user_version = ${VERSION};`;
+CREATE VIRTUAL TABLE texts USING fts5(text, tokenize = 'trigram');`;
 
 /** Selects deliveries. An absent property matches all. */
 export interface DeliveryFilter {
@@ -91,21 +86,18 @@ export class HistoryStore implements Disposable {
   /** Numbers of deliveries with new facts. */
   readonly #dirty = new Set<number>();
   #timer: NodeJS.Timeout | undefined;
-  #sequence: number;
+  #sequence = 0;
   /** Removals up to this change are no longer known. */
   #forgotten = 0;
-  #size: number;
-  #payloads: { count: number; bytes: number };
+  #size = 0;
+  #payloads = { count: 0, bytes: 0 };
 
-  /** @param file stores the data. @default a temporary file, deleted when the store is closed */
-  constructor(file = '') {
-    this.#database = open(file);
-    const { sequence, size } = this.#one<{ sequence: number | null; size: number }>(
-      'SELECT max(sequence) AS sequence, count(row) AS size FROM deliveries',
+  constructor() {
+    // The empty name stands for a temporary file, which SQLite deletes when it is closed.
+    this.#database = new DatabaseSync('');
+    this.#database.exec(
+      `PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = FILE; PRAGMA journal_mode = MEMORY; ${TABLES}`,
     );
-    this.#sequence = sequence ?? 0;
-    this.#size = size;
-    this.#payloads = this.#one('SELECT count(*) AS count, total(size) AS bytes FROM payloads');
   }
 
   add(...facts: readonly Fact[]): void {
@@ -373,48 +365,6 @@ export class HistoryStore implements Disposable {
 
 const warn = (what: string, error: unknown) =>
   process.emitWarning(`${what}: ${String(error).split('\n')[0]}`);
-
-/** SQLite's result codes for damage. Source: sqlite.org/rescode.html */
-const SQLITE_CORRUPT = 11;
-const SQLITE_NOTADB = 26;
-
-class UnusableFileError extends Error {}
-
-/** Opens a database with the tables of this version. A file that is damaged or of another version is emptied. */
-function open(file: string): DatabaseSync {
-  try {
-    return opened(file);
-  } catch (error) {
-    const { errcode = 0 } = error as { readonly errcode?: number };
-    const isDamaged =
-      error instanceof UnusableFileError || [SQLITE_CORRUPT, SQLITE_NOTADB].includes(errcode & 0xff);
-    if (!isDamaged) throw error;
-    for (const name of [file, `${file}-wal`, `${file}-shm`]) rmSync(name, { force: true });
-    return opened(file);
-  }
-}
-
-function opened(file: string): DatabaseSync {
-  const database = new DatabaseSync(file);
-  try {
-    database.exec(`PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = FILE`);
-    // A commit reaches the operating system, but maybe not the disk: data survives a killed process, but not a power
-    // failure.
-    database.exec(
-      file === '' ? 'PRAGMA journal_mode = MEMORY' : 'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL',
-    );
-    const { user_version: version } = { ...database.prepare('PRAGMA user_version').get() };
-    const isNew = database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
-    if (isNew) database.exec(TABLES);
-    else if (version !== VERSION) throw new UnusableFileError(`It has version ${version}`);
-    const { quick_check: finding } = { ...database.prepare('PRAGMA quick_check(1)').get() };
-    if (finding !== 'ok') throw new UnusableFileError(String(finding));
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-}
 
 function condition(filter: DeliveryFilter): { where: string; values: SQLInputValue[] } {
   const { event, states, shop, since, until, ids } = filter;

@@ -1,6 +1,6 @@
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
-import type { LogLine } from '../../../local/functions/invocation.ts';
+import type { FunctionLogLine } from '../../../local/functions/invocation.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import { asJson, LogFormat } from '../../cli/terminal/log-format.ts';
 import { jsonObject, printable } from '../../cli/terminal/text.ts';
@@ -45,7 +45,7 @@ export async function tail(
   for await (const lines of following) {
     lastProblem = undefined;
     for (const { function: name, at, text } of lines.filter(isWanted)) {
-      const line: LogLine = { functionName: kebabCase(name), at, stream: 'stdout', text };
+      const line: FunctionLogLine = { functionName: kebabCase(name), at, stream: 'stdout', text };
       const shown = json ? asJson(line) : format.logLine(line);
       if (shown !== undefined) printLine(shown);
     }

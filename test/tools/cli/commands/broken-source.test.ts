@@ -35,7 +35,7 @@ test('start prints each error in functions once with its place, and exits with 1
   const ended = await project.run(['start', '--port', '0', '--aws-port', '0']);
   expect({ ...ended, stderr: withoutSpaceAtLineEnds(ended) }).toEqual({
     code: 1,
-    stdout: 'Starting empty. --keep would store the state in .local/kept\nSynthesising the stack …\n',
+    stdout: 'Synthesising the stack …\n',
     stderr: `✘ [ERROR] Could not resolve "./gone.ts"
 
     lambda/consumer/consume.ts:1:21:

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { LOCAL_SECRET } from '../../../../events/signing.ts';
@@ -14,6 +14,8 @@ const CONSUMER = 'lambda/events/shop-updated/consumer.ts';
 /** The consumers of girl.created and girl.deleted import it. */
 const SHARED = 'lambda/effects/cast.ts';
 const PIPELINE = 'lib/pipeline/event-pipeline.ts';
+/** The list of events. */
+const INDEX = 'lambda/events/index.ts';
 
 /** Printed after the types were checked, too. */
 const FIXED = /^Fixed: all saved code builds/m;
@@ -155,24 +157,60 @@ test('an error in a file that functions share is reported once, and its fix rebu
   await rm(gone);
 });
 
+/** The notices of the console, as a page gets them when it opens. */
+async function consoleNotices(): Promise<string> {
+  const { url } = JSON.parse(readFileSync(project.path('.local/console.json'), 'utf8'));
+  const stream = await fetch(new URL('/api/stream', url));
+  let text = '';
+  for await (const chunk of stream.body ?? []) {
+    text += Buffer.from(chunk).toString();
+    if (text.includes('event: notice')) break;
+  }
+  return text;
+}
+
 // Takes 10 s: two syntheses. The first one fails.
-test('a stack that cannot be synthesised stays as it was, and its fix updates it and keeps its items', async () => {
-  const { shop_id } = await updateShop();
+test('a stack that cannot be synthesised stays as it was, and its fix restarts it, empty, on the same ports', async () => {
+  const key = { shop_id: String((await updateShop()).shop_id) };
   await replace(PIPELINE, 'maxReceiveCount: MAX_RECEIVES', 'maxReceiveCount: ');
   await saying(/The stack keeps running unchanged/);
   expect(said()).toMatch(/lib\/pipeline\/event-pipeline\.ts:\d+:\d+:/);
+  expect(await tables.get(outputs().ShopCacheTable, key)).toBeDefined();
 
-  await replace(PIPELINE, 'maxReceiveCount: ', 'maxReceiveCount: 9');
-  await replace(PIPELINE, 'String(MAX_RECEIVES)', "'9'");
+  const earlier = outputs();
+  await replace(PIPELINE, 'maxReceiveCount: ', 'maxReceiveCount: MAX_RECEIVES');
   await replace(PIPELINE, 'Duration.seconds(EVENT_RETENTION_SECONDS)', 'Duration.days(6)');
-  await saying(/^Synthesised in .*\. Changed: .*\d queues.*$/m);
+  await saying(/^lib\/pipeline\/event-pipeline\.ts changed\. The stack restarted, empty, in [\d.]+ m?s$/m);
+  expect(await consoleNotices()).toContain('The stack restarted, empty');
+  expect({ ...outputs(), WebhookSecretArn: '' }).toEqual({ ...earlier, WebhookSecretArn: '' });
   const attributes = { QueueUrl: outputs().ShopUpdatedQueueUrl, AttributeNames: ['All' as const] };
   const { Attributes } = await queues.send(new GetQueueAttributesCommand(attributes));
   expect(Attributes?.MessageRetentionPeriod).toBe('518400');
-  expect(functions()['shop-updated']?.environment.MAXIMUM_RECEIVES).toBe('9');
+  expect(await tables.get(outputs().ShopCacheTable, key)).toBeUndefined();
   expect(await updateShop()).toMatchObject({ updated_fields: ['name'] });
-  expect(await tables.get(outputs().ShopCacheTable, { shop_id: String(shop_id) })).toBeDefined();
   originals.clear();
+});
+
+// Takes 15 s: three syntheses.
+test('a new event restarts the stack with it, and its removal without it', async () => {
+  const added = project.path('lambda/events/shop-closed');
+  await cp(project.path('lambda/events/shop-updated'), added, { recursive: true });
+  const consumer = await readFile(`${added}/consumer.ts`, 'utf8');
+  await writeFile(`${added}/consumer.ts`, consumer.replace('shop.updated', 'shop.closed'));
+  const imported = "import { event as shopClosed } from './shop-closed/event.ts';\n";
+  await replace(
+    INDEX,
+    'export const events = {\n',
+    `${imported}export const events = { 'shop.closed': shopClosed,\n`,
+  );
+  await saying(/^lambda\/events\/index\.ts and 1 other file changed\. The stack restarted, empty, in /m);
+  const shop = { shop_id: randomUUID() };
+  expect(await post({ event: 'shop.closed', data: shop, timestamp })).toMatchObject({ status: 200 });
+  await eventually(() => tables.get(outputs().ShopCacheTable, shop));
+
+  await putBack(/^lambda\/events\/index\.ts changed\. The stack restarted, empty, in /m);
+  expect(outputs()).not.toHaveProperty('ShopClosedQueueUrl');
+  await rm(added, { recursive: true });
 });
 
 // Takes 6 s: starts a second stack.

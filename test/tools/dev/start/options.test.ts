@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { LOCAL_SECRET } from '../../../../events/signing.ts';
-import { assertOwnSecret, besideFolder, publicHost } from '../../../../tools/dev/start/options.ts';
-import { runBeside, welcome } from '../../../../tools/dev/start/welcome.ts';
-import { testAssembly } from '../../../support/test-stack.ts';
+import { assertOwnSecret, publicHost } from '../../../../tools/dev/start/options.ts';
+import { welcome } from '../../../../tools/dev/start/welcome.ts';
 
 describe('--public-host', () => {
   test('can be repeated, in lower case', () => {
@@ -53,44 +52,10 @@ describe('--public-host', () => {
       region: 'us-east-1',
       credentials: { accessKeyId: '', secretAccessKey: '' },
     };
-    const about = { consoleUrl: undefined, secret: 'own', keep: false, retryFast: false, milliseconds: 1 };
+    const about = { consoleUrl: undefined, secret: 'own', retryFast: false, milliseconds: 1 };
     const saying = (publicHosts: readonly string[]) =>
       welcome({ outputs: {}, awsUrl: '', operator }, { ...about, publicHosts });
     expect(saying(['abc.example'])).toContain('https://abc.example/api/v1/webhooks/partner\n  Secret');
     expect(saying([])).not.toContain('https://');
-  });
-});
-
-describe('--beside', () => {
-  test('can be repeated', () => {
-    const folder = testAssembly();
-    expect(besideFolder(folder, besideFolder(folder))).toEqual([folder, folder]);
-  });
-
-  test.each(['docs', 'no-such-folder', ''])('is not %j', (folder) => {
-    expect(() => besideFolder(folder)).toThrow('It must be the folder of one synthesised stack');
-  });
-
-  test('the stack that runs beside prints its outputs and log lines unchanged', async () => {
-    const printed: string[] = [];
-    const texts = await runBeside(
-      {
-        async runBeside(_, onLog) {
-          onLog?.({ functionName: 'Subscriber', stream: 'stdout', text: 'Kept' });
-          return { name: 'Reviews', outputs: { QueueUrl: 'http://localhost/queue' } };
-        },
-      },
-      ['cdk.out'],
-      (text) => printed.push(text),
-    );
-    expect(texts).toEqual(['Also running: Reviews:\n\n  QueueUrl: http://localhost/queue\n']);
-    expect(printed).toEqual(['Subscriber: Kept']);
-  });
-
-  test('a stack that cannot run beside causes one line of error', async () => {
-    const stack = { runBeside: () => Promise.reject(new Error('Queue cannot be made')) };
-    await expect(runBeside(stack, ['cdk.out'], () => {})).rejects.toThrow(
-      'cdk.out cannot run next to the stack: Queue cannot be made',
-    );
   });
 });

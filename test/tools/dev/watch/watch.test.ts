@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type * as bundling from '../../../../lib/release/function-bundles.ts';
-import type { StackChanges } from '../../../../local/deployed-stack.ts';
 import { SourceTree } from '../../../../tools/dev/watch/source-tree.ts';
 import type { Watch } from '../../../../tools/dev/watch/watch.ts';
 import { describeStack, Workspace } from '../../../../tools/stage/local-folder.ts';
@@ -26,10 +25,14 @@ let watching: Watch;
 const BUNDLE_LIST: typeof bundling.BUNDLE_LIST = 'bundles.json';
 
 let said: string[];
-/** Folders of syntheses, and those that existed at the deployment. */
+/** Folders of syntheses, and those that existed when the stack was restarted, with the saved files. */
 let synthesised: string[];
-let deployed: string[];
+let restarted: { assembly: string; files: readonly string[] }[];
+/** Number of queues in the template of a synthesis. */
+let queues: number;
 let synthesis: () => Promise<void>;
+/** What a restart does with the new stack. */
+let trial: () => Promise<void>;
 /** Ends the replacement of a function's code. */
 let replacement: () => Promise<undefined>;
 
@@ -53,8 +56,9 @@ beforeEach(async () => {
   for (const name of ['bin', 'lib', 'lambda']) await mkdir(name, { recursive: true });
   await writeFile('bin/app.ts', "import '../lib/stack.ts';\n");
   for (const file of [FIRST, SECOND, STACK]) await save(file);
-  [said, synthesised, deployed] = [[], [], []];
+  [said, synthesised, restarted, queues] = [[], [], [], 1];
   synthesis = async () => {};
+  trial = async () => {};
   replacement = async () => undefined;
   workspace = await Workspace.open();
   const stack = {
@@ -63,10 +67,6 @@ beforeEach(async () => {
     functions: new Map([['first', { definition: { codeDirectory: workspace.assembly } }]]) as never,
     codeDirectories: new Set<string>(),
     replaceCode: () => replacement(),
-    async update(assembly: string): Promise<StackChanges> {
-      if (existsSync(join(assembly, BUNDLE_LIST))) deployed.push(assembly);
-      return { resources: [], changed: [], failed: new Map() };
-    },
   };
   await workspace.publish(describeStack(stack));
   await writeAssembly(workspace.assembly);
@@ -81,6 +81,10 @@ beforeEach(async () => {
       await writeAssembly(to);
       await synthesis();
     },
+    async restart(assembly, files) {
+      if (existsSync(join(assembly, BUNDLE_LIST))) restarted.push({ assembly, files });
+      await trial();
+    },
     onNotice: ({ text }) => said.push(text),
   });
 });
@@ -92,7 +96,20 @@ afterEach(async () => {
 
 async function writeAssembly(to: string): Promise<void> {
   await mkdir(to, { recursive: true });
-  await writeFile(join(to, BUNDLE_LIST), JSON.stringify(bundles));
+  const templateFile = 'Stack.template.json';
+  const Queue = { Type: 'AWS::SQS::Queue' };
+  const names = Array.from({ length: queues }, (_, index) => [`Queue${index}`, Queue]);
+  const files: Record<string, object> = {
+    [BUNDLE_LIST]: bundles,
+    'manifest.json': {
+      artifacts: { Stack: { type: 'aws:cloudformation:stack', properties: { templateFile } } },
+    },
+    'Stack.assets.json': { files: {} },
+    [templateFile]: { Resources: Object.fromEntries(names) },
+  };
+  for (const [file, content] of Object.entries(files)) {
+    await writeFile(join(to, file), JSON.stringify(content));
+  }
 }
 
 const save = (file: string) => writeFile(file, `export const saved = ${Math.random()};\n`);
@@ -108,31 +125,86 @@ async function rebuild(file: string): Promise<void> {
 
 const rebuilds = () => said.filter((text) => text.startsWith('Rebuilt')).length;
 
-test('a save during a synthesis does not touch its output folder', async () => {
+test('a save in lib restarts the stack, even if the template stays the same', async () => {
+  await save(STACK);
+  await until(() => restarted.length === 1);
+  expect(restarted[0]?.files).toEqual([STACK]);
+  await until(() => !existsSync(restarted[0]?.assembly ?? ''));
+});
+
+describe('a save in lambda of a file that the synthesis reads', () => {
+  const SHARED = 'lambda/shared.ts';
+  const notice = (text: string) => said.some((one) => one.startsWith(text));
+
+  beforeEach(async () => {
+    await save(SHARED);
+    await writeFile(STACK, "import '../lambda/shared.ts';\n");
+    await until(() => restarted.length > 0);
+    restarted = [];
+  });
+
+  test('restarts the stack if its resources change', async () => {
+    queues = 2;
+    await save(SHARED);
+    await until(() => restarted.length === 1);
+    expect(restarted[0]?.files).toEqual([SHARED]);
+  });
+
+  test('keeps it running if they stay the same', async () => {
+    await save(SHARED);
+    await until(() => notice('Synthesised in'));
+    expect(restarted).toEqual([]);
+  });
+});
+
+test('a save during a synthesis does not touch its output folder, and is synthesised before a restart', async () => {
   const release = Promise.withResolvers<void>();
   synthesis = () => release.promise;
   await save(STACK);
   await until(() => synthesised.length === 1);
   for (let count = 0; count < 3; count += 1) await rebuild(FIRST);
+  await save('lib/later.ts');
+  await until(() => existsSync(synthesised[0] ?? ''));
+  await new Promise((resolve) => setTimeout(resolve, 500));
   release.resolve();
-  await until(() => said.some((text) => text.startsWith('Synthesised in')));
-  expect(deployed).toEqual(synthesised);
+  await until(() => restarted.length === 1);
+  expect(synthesised).toHaveLength(2);
+  expect(restarted).toEqual([{ assembly: synthesised[1], files: ['lib/later.ts', STACK] }]);
 });
 
-test('a failed synthesis is tried again at the next save of any file', async () => {
-  synthesis = async () => {
-    synthesis = async () => {};
-    throw new Error('no space left');
-  };
+test.each([
+  {
+    what: 'synthesis',
+    fail: (error: Error) => {
+      synthesis = async () => {
+        synthesis = async () => {};
+        throw error;
+      };
+    },
+  },
+  {
+    what: 'restart',
+    fail: (error: Error) => {
+      trial = async () => {
+        trial = async () => {};
+        throw error;
+      };
+    },
+  },
+])('after a failed $what the stack stays, and the next save of any file tries again', async ({ fail }) => {
+  fail(new Error('no space left'));
   await save(STACK);
   await until(() => said.some((text) => text.includes('no space left')));
+  expect(said.at(-1)).toBe('no space left\nThe stack keeps running unchanged.');
+  restarted = [];
   await save(FIRST);
-  await until(() => deployed.length === 1);
+  await until(() => restarted.length === 1);
 });
 
-test('a function whose entry file is gone does not prevent an update of the stack without it', async () => {
+test('a function whose entry file is gone does not prevent a restart without it', async () => {
+  queues = 2;
   await rm(SECOND);
-  await until(() => deployed.length === 1);
+  await until(() => restarted.length === 1);
   expect(said.join('\n')).not.toContain('ERROR');
 });
 
@@ -195,5 +267,5 @@ test('a rebuild or synthesis of more than two seconds is reported as running', a
   await save(STACK);
   await until(() => said.includes('Synthesising the stack …'));
   synthesising.resolve();
-  await until(() => said.some((text) => text.startsWith('Synthesised in')));
+  await until(() => restarted.length === 1);
 });

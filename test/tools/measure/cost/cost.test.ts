@@ -9,7 +9,7 @@ import { catalogue, eventNames, isNotification } from '../../../../lambda/events
 import { kebabCase } from '../../../../lambda/events/event-names.ts';
 import { parseConfig } from '../../../../lib/config.ts';
 import { logFilter } from '../../../../local/aws/logs/log-filter.ts';
-import type { LogLine } from '../../../../local/functions/invocation.ts';
+import type { FunctionLogLine } from '../../../../local/functions/invocation.ts';
 import { stages } from '../../../../tools/generate/stages.ts';
 import {
   ARCHIVE_SIZE,
@@ -115,8 +115,8 @@ describe('the charges for a million deliveries', () => {
 });
 
 test('the log lines are about as long as those of the functions, with as many metrics', async () => {
-  const lines: LogLine[] = [];
-  const onLog = (line: LogLine) => void lines.push(line);
+  const lines: FunctionLogLine[] = [];
+  const onLog = (line: FunctionLogLine) => void lines.push(line);
   // The samples are signed with this secret.
   const stack = await startTestStack({ secret: LOCAL_SECRET, onLog });
   const invoke = async (service: string, file: string) => {

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { sha256Hex } from '../../../../lambda/hash.ts';
 import type { Fact } from '../../../../tools/stage/history/facts.ts';
@@ -165,35 +162,6 @@ test('the oldest payloads are removed, and their deliveries stay', () => {
   expect(store.payload('request-0')).toBeUndefined();
   expect(Buffer.from(store.payload('request-1') ?? []).toString()).toBe('{}');
   expect(store.get('request-0')).toMatchObject({ state: 'queued' });
-});
-
-describe('a file', () => {
-  let folder: string;
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'history-'));
-  });
-  afterEach(() => rmSync(folder, { recursive: true }));
-
-  test('keeps deliveries and payloads', () => {
-    const file = join(folder, 'history.db');
-    using before = new HistoryStore(file);
-    before.add(line('request-1', 'Accepted'));
-    before.addPayload('request-1', Buffer.from('{}'));
-    before.close();
-    using after = new HistoryStore(file);
-    after.add(processed('request-1'));
-    expect(after.get('request-1')).toMatchObject({ state: 'processed' });
-    expect(after.changedSince(1)).toHaveLength(1);
-    expect(Buffer.from(after.payload('request-1') ?? []).toString()).toBe('{}');
-  });
-
-  test('that is damaged is replaced by an empty one', () => {
-    const file = join(folder, 'history.db');
-    writeFileSync(file, 'no database');
-    using opened = new HistoryStore(file);
-    opened.add(line('request-1', 'Accepted'));
-    expect(opened.size).toBe(1);
-  });
 });
 
 const exchange = {

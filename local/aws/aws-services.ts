@@ -1,0 +1,126 @@
+import type { StackObserver } from '../observation.ts';
+import { type Authorization, createAuthorization } from './authorization.ts';
+import { type CloudWatchAlarms, createAlarms } from './cloudwatch/alarms.ts';
+import { createDynamodb } from './dynamodb/dynamodb.ts';
+import { AwsError } from './errors.ts';
+import { createFauxqs } from './fauxqs.ts';
+import { createFirehose } from './firehose/firehose.ts';
+import { MAX_BODY_BYTES } from './http-server.ts';
+import { createEventSourceMappings, type EventSourceMappings } from './lambda/event-source-mappings.ts';
+import { createLogs, type Logs } from './logs/logs.ts';
+import { type AwsResponse, documentResponse } from './response.ts';
+import { createS3 } from './s3/s3.ts';
+import { createSecretsManager } from './secrets-manager/secrets-manager.ts';
+import { ACCOUNT_ID, type AwsRequest, type Operations, SERVICES, type Service } from './services.ts';
+import { createSns, publishedNotification } from './sns/sns.ts';
+import { createSqs, type Sqs } from './sqs/sqs.ts';
+
+interface AwsServicesOptions {
+  readonly region: string;
+  /** Host and port of the endpoint for clients, known when it listens. */
+  readonly publicHost: () => string;
+  readonly onProblem: (message: string) => void;
+  readonly observer: Pick<StackObserver, 'onItemChange' | 'onNotification'> | undefined;
+}
+
+/** The services of the AWS endpoint, without HTTP. */
+export interface AwsServices {
+  readonly authorization: Authorization;
+  readonly logs: Logs;
+  readonly alarms: CloudWatchAlarms;
+  readonly mappings: EventSourceMappings;
+  readonly sqs: Sqs;
+  /** Carries out an authorised request. @throws AwsError */
+  carryOut(request: AwsRequest): Promise<AwsResponse>;
+  /** Delivers the remaining records of Firehose, and ends long polls. */
+  close(): Promise<void>;
+}
+
+export async function createAwsServices(options: AwsServicesOptions): Promise<AwsServices> {
+  const { region, publicHost, onProblem, observer } = options;
+  const secrets = createSecretsManager(region);
+  const authorization = createAuthorization({ region, secretArn: secrets.arnOf });
+  const logs = createLogs(region);
+  const dynamodb = createDynamodb(
+    region,
+    observer &&
+      ((change, accessKeyId) => {
+        if (authorization.isRole(accessKeyId)) observer.onItemChange(change);
+      }),
+  );
+  const fauxqs = await createFauxqs({ region, publicHost, maxBodyBytes: MAX_BODY_BYTES });
+  const sqs = createSqs({ fauxqs, region, publicHost });
+  const sns = createSns(fauxqs);
+  const s3 = createS3(fauxqs);
+  const alarms = createAlarms(region, ({ topicArn, subject, text }) =>
+    sns.answer({
+      parameters: { Action: 'Publish', TopicArn: topicArn, Subject: subject, Message: text },
+    }),
+  );
+  const mappings = createEventSourceMappings(region);
+  const firehose = createFirehose({
+    region,
+    isAllowed: authorization.isAllowed,
+    async writeObject(roleArn, bucket, key, body, isGzip) {
+      const permission = { action: 's3:PutObject', resource: `arn:aws:s3:::${bucket}/${key}` };
+      authorization.authorizeRole(roleArn, 's3', permission);
+      await s3.putObject(bucket, key, body, isGzip);
+    },
+    onProblem,
+  });
+  const operations: Record<Exclude<Service, 'sns' | 's3'>, Operations> = {
+    sqs: sqs.operations,
+    dynamodb,
+    secretsmanager: secrets.operations,
+    logs: logs.operations,
+    firehose: firehose.operations,
+    monitoring: alarms.operations,
+    lambda: mappings.operations,
+    sts: {
+      GetCallerIdentity: (_parameters, accessKeyId) => ({
+        Arn: authorization.callerArn(accessKeyId),
+        UserId: ACCOUNT_ID,
+        Account: ACCOUNT_ID,
+      }),
+    },
+  };
+
+  async function publish(request: AwsRequest): Promise<AwsResponse> {
+    const response = await sns.answer(request);
+    const isPublished = request.operation === 'Publish' && response.status === 200;
+    if (isPublished && authorization.isRole(request.accessKeyId)) {
+      observer?.onNotification(publishedNotification(request.parameters));
+    }
+    return response;
+  }
+
+  return {
+    authorization,
+    logs,
+    alarms,
+    mappings,
+    sqs,
+    async carryOut(request) {
+      if (request.service === 's3') return s3.answer(request.http);
+      if (request.service === 'sns') return publish(request);
+      return carryOutOne(operations[request.service], request);
+    },
+    async close() {
+      await firehose.close();
+      sqs.close();
+      await fauxqs.close();
+    },
+  };
+}
+
+async function carryOutOne(offered: Operations, request: AwsRequest): Promise<AwsResponse> {
+  const { service, operation, parameters, accessKeyId } = request;
+  const run = Object.hasOwn(offered, operation) ? offered[operation] : undefined;
+  if (run === undefined) {
+    throw new AwsError(
+      'UnknownOperationException',
+      `The local AWS endpoint does not offer ${SERVICES[service].title}'s ${operation}, only ${Object.keys(offered).join(', ')}.`,
+    );
+  }
+  return documentResponse(request, await run(parameters, accessKeyId));
+}
