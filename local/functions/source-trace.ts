@@ -13,10 +13,10 @@ export function sourceTrace(stack: string): string[] {
     if (!maps.has(file)) maps.set(file, mapOf(file));
     const origin = maps.get(file)?.findOrigin(Number(row), Number(column));
     if (origin === undefined || !('fileName' in origin)) return line;
-    const { fileName, lineNumber, name } = origin;
+    const { fileName, lineNumber } = origin;
     // Maps of packages have no lines.
     if (fileName.startsWith('node_modules/')) return `    at ${fileName}`;
-    return `    at ${fileName}:${lineNumber}${name === undefined ? '' : ` in ${name}`}`;
+    return `    at ${fileName}:${lineNumber}`;
   });
 }
 

@@ -6,7 +6,6 @@ import { restartOf, restartProcess } from '../../dev/start/restart.ts';
 import { runStack, type StartSettings } from '../../dev/start/run-stack.ts';
 import { npmScript } from '../terminal/command.ts';
 import { gatewayOption, jsonOption, port, secretOption } from '../terminal/options.ts';
-import { pageCommands } from './page-commands.ts';
 
 export const command = npmScript(
   'start',
@@ -57,6 +56,7 @@ async function start(settings: StartSettings): Promise<void> {
   const inspected = withPorts(inspect, Object.values(portsOf(settings)));
   const ports = wantedPorts(settings, inspected);
   await assertPorts(ports);
+  const { pageCommands } = await import('./page-commands.ts');
   const next = await runStack({
     ...settings,
     commands: pageCommands,
