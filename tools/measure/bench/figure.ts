@@ -67,8 +67,6 @@ function quantile(values: readonly number[], share: number): number {
   return value;
 }
 
-export const isReached = ({ atMost }: Figure, { median }: Measured): boolean => median <= atMost;
-
 export interface FigureRow {
   readonly figure: Figure;
   readonly result: Measured | Error;
@@ -92,7 +90,7 @@ export function figureTable(rows: readonly FigureRow[], width: number): string[]
       const { median, firstQuartile, thirdQuartile, rounds, made } = result;
       const between =
         rounds === 1 ? '' : `${shown(firstQuartile, figure)} to ${shown(thirdQuartile, figure)}`;
-      return [title, goal, shown(median, figure), between, isReached(figure, result) ? '✓' : '✗', made];
+      return [title, goal, shown(median, figure), between, median <= atMost ? '✓' : '✗', made];
     }),
     width,
   );
