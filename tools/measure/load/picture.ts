@@ -21,19 +21,17 @@ export function drawReport({ parts, effects, plan, url, begun, total, doubt, end
   const rates = (['wanted', 'accepted', 'failed'] as const).map((name) =>
     line(name, (part) => part[name] / part.seconds),
   );
+  const unknown = 'why' in effects ? ': unknown' : '';
   const height = TOP + 3 * (HEIGHT + GAP);
-  const sums = `${total.sent} deliveries in ${plan.seconds} s, ${total.accepted} answered 200`;
-  const notes = [doubt && ', sent too late: do not trust it', ended && ', ended early'];
+  const notes = [doubt && ', sent too late: do not trust it', ended && ', ended early'].join('');
+  const sums = `${total.sent} deliveries in ${plan.seconds} s, ${total.accepted} answered 200${notes}`;
+  const title = `${new URL(url).host}, ${begun.slice(0, 16)}Z: ${sums}`;
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img"><style>${STYLE}</style>`,
-    `<rect width="${WIDTH}" height="${height}"/>`,
-    `<text x="${LEFT}" y="30">${new URL(url).host}, ${begun.slice(0, 16)}Z: ${sums}${notes.join('')}</text>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img">`,
+    `<title>${title}</title><style>${STYLE}</style><rect width="${WIDTH}" height="${height}"/>`,
+    `<text x="${LEFT}" y="30">${title}</text>`,
     drawPanel(0, 'Receipt in ms, from the planned sending to the answer', latency('receipt')),
-    drawPanel(
-      1,
-      'why' in effects ? 'Effects are unknown' : 'Effect in ms, from the receipt',
-      latency('effect'),
-    ),
+    drawPanel(1, `Effect in ms, from the receipt${unknown}`, latency('effect')),
     drawPanel(2, 'Deliveries a second', rates),
     `<text x="${RIGHT}" y="${height - 20}" text-anchor="end">${plan.seconds} s</text>`,
     '</svg>\n',
