@@ -196,14 +196,14 @@ const RETENTION_DAYS = Object.values(RetentionDays).filter(
 const REGION = /^[a-z]{2,4}(-[a-z]+)+-\d$/;
 
 /** Where a stage will be deployed. A part may be unknown. */
-interface Target {
+interface DeploymentTarget {
   readonly account?: string | undefined;
   readonly region?: string | undefined;
 }
 
 /** An ARN in the form that all services share: partition, service, region, account, resource. */
 const arnIn =
-  ({ account, region }: Target) =>
+  ({ account, region }: DeploymentTarget) =>
   (service: string, resource: string, example: string) =>
     text(
       new RegExp(`^arn:aws[\\w-]*:${service}:[a-z0-9-]+:\\d{12}:${resource}$`),
@@ -222,7 +222,7 @@ const REASON = 'must be the reason, as text';
 const across = (field: string, error: string) => ({ path: field.split('.'), error, when: () => true });
 
 /** Every field of a stage, with its unit, default and effect. Other fields are rejected. */
-export function configSchema(target: Target = {}) {
+export function configSchema(target: DeploymentTarget = {}) {
   const arn = arnIn(target);
   const secret = arn('secretsmanager', 'secret:\\S+-\\w{6}', 'secret:partner-AbCdEf');
   const key = arn('kms', 'key/\\S+', 'key/…');
@@ -484,7 +484,7 @@ export type EventSettings = z.output<typeof eventSettings>;
  * @param credentials account and region of the credentials of this synthesis, if known
  * @throws Error naming every unknown or wrong field
  */
-export function parseConfig(stage: string, given: unknown, credentials: Target = {}): StageConfig {
+export function parseConfig(stage: string, given: unknown, credentials: DeploymentTarget = {}): StageConfig {
   const stated = z
     .looseObject({ account: z.string().optional(), region: z.string().optional() })
     .safeParse(given);

@@ -9,8 +9,8 @@ import { certificateLink, dashboardLink, logLink, queueLink } from './alarms/con
 import { countLines, eventLagLines, logMetrics, metricsUnder } from './alarms/log-metrics.ts';
 import { acceptedPattern, messagePattern } from './alarms/log-patterns.ts';
 import { WebhookApi } from './api/webhook-api.ts';
-import { Archive } from './archive/archive.ts';
 import { ArchiveQueries } from './archive/archive-queries.ts';
+import { EventArchive } from './archive/event-archive.ts';
 import type { StageConfig } from './config.ts';
 import { addDashboard } from './dashboard/dashboard.ts';
 import { SavedQueries } from './dashboard/saved-queries.ts';
@@ -32,6 +32,12 @@ export interface PartnerWebhooksStackProps extends StackProps {
   readonly bundles: string;
 }
 
+/** A failed first deployment deletes what it created. It is empty, and would block the next attempt. */
+const REMOVAL_POLICIES = {
+  retain: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+  destroy: RemovalPolicy.DESTROY,
+} as const;
+
 /** The minimum of SQS. Source: SQS developer guide, "Message quotas". */
 const PROBE_RETENTION = Duration.seconds(60);
 
@@ -40,9 +46,7 @@ export class PartnerWebhooksStack extends Stack {
   constructor(scope: Construct, id: string, { stage, config, bundles, ...props }: PartnerWebhooksStackProps) {
     super(scope, id, { ...props, terminationProtection: config.terminationProtection });
     warn(this, config);
-    // A failed first deployment deletes what it created. It is empty, and would block the next attempt.
-    const removalPolicy =
-      config.removalPolicy === 'retain' ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY;
+    const removalPolicy = REMOVAL_POLICIES[config.removalPolicy];
     const secret = new WebhookSecret(this, 'WebhookSecret', {
       arn: config.secretArn,
       kmsKeyArn: config.secretKmsKeyArn,
@@ -55,25 +59,21 @@ export class PartnerWebhooksStack extends Stack {
       removalPolicy,
     });
     secret.keepUnder(encryption);
+    const stored = { encryption, removalPolicy };
     const defaults = {
       bundles,
-      encryption,
-      removalPolicy,
+      ...stored,
       logRetention: config.logRetentionDays,
       tracing: config.tracing,
       platformLogs: config.platformLogs,
     };
     const alarms = new Alarms(this, 'Alarms', { config, encryption, stage });
-    const effects = new Effects(this, 'Effects', { config, removalPolicy, encryption, alarms });
-    const payloads = new PayloadBucket(this, 'Payloads', {
-      encryption,
-      removalPolicy,
-      archiveDays: config.archive.days,
-    });
+    const effects = new Effects(this, 'Effects', { config, ...stored, alarms });
+    const payloads = new PayloadBucket(this, 'Payloads', { ...stored, archiveDays: config.archive.days });
     const archive =
       config.archive.days === 0
         ? undefined
-        : new Archive(this, 'Archive', { config: config.archive, defaults, alarms });
+        : new EventArchive(this, 'Archive', { config: config.archive, defaults, alarms });
     const archiveQueries =
       archive && new ArchiveQueries(archive, 'Queries', { bucket: archive.bucket, config, encryption });
     const pipelines = eventNames.map(
@@ -89,9 +89,9 @@ export class PartnerWebhooksStack extends Stack {
         }),
     );
 
-    const quarantine = new ProtectedQueue(this, 'Quarantine', { encryption, removalPolicy });
+    const quarantine = new ProtectedQueue(this, 'Quarantine', stored);
     alarms.add(quarantine, 'Quarantine/NotEmpty', { metricsOf: quarantine, links: [queueLink(quarantine)] });
-    const unrouted = new ProtectedQueue(this, 'Unrouted', { encryption, removalPolicy });
+    const unrouted = new ProtectedQueue(this, 'Unrouted', stored);
     alarms.add(unrouted, 'Unrouted/NotEmpty', { metricsOf: unrouted, links: [queueLink(unrouted)] });
 
     const smokeTestQueue = new ProtectedQueue(this, SMOKE_TEST_QUEUE, {
@@ -116,13 +116,7 @@ export class PartnerWebhooksStack extends Stack {
     });
     const consumers = pipelines.map(({ consumer }) => consumer);
     this.#watchDeliveries(alarms, config, receiver, pipelines);
-    const api = new WebhookApi(this, 'Api', {
-      config,
-      receiver: receiver.live,
-      encryption,
-      removalPolicy,
-      alarms,
-    });
+    const api = new WebhookApi(this, 'Api', { config, receiver: receiver.live, ...stored, alarms });
     this.#watchCertificates(alarms, config.domain);
 
     new SmokeTest(this, 'SmokeTest', { defaults, secret, receiver, consumers });
@@ -137,20 +131,16 @@ export class PartnerWebhooksStack extends Stack {
     this.#output({
       WebhookUrl: api.webhookUrl,
       WebhookSecretArn: secret.arn,
-      ShopCacheTable: effects.shopCache.tableName,
-      CastTable: effects.cast.tableName,
-      ContactPartnerTable: effects.contactPartner.tableName,
-      ChatTopicArn: effects.chat.topicArn,
-      ReviewTopicArn: effects.review.topicArn,
+      ...effects.outputs,
       AlarmTopicArn: alarms.topic.topicArn,
       QuarantineQueueUrl: quarantine.queueUrl,
       UnroutedQueueUrl: unrouted.queueUrl,
       PayloadBucket: payloads.bucketName,
-      ...(archive && { ArchiveBucket: archive.bucket.bucketName, ...archiveOutputs(archive) }),
+      ...archive?.outputs,
       ...archiveQueries?.outputs,
       ApiAccessLogGroup: api.accessLog.logGroupName,
       ReceiverLogGroup: receiver.logGroup.logGroupName,
-      ...Object.assign({}, ...pipelines.map(pipelineOutputs)),
+      ...Object.assign({}, ...pipelines.map(({ outputs }) => outputs)),
     });
   }
 
@@ -200,21 +190,4 @@ export class PartnerWebhooksStack extends Stack {
   #output(values: Record<string, string>): void {
     for (const [name, value] of Object.entries(values)) new CfnOutput(this, name, { value });
   }
-}
-
-function archiveOutputs(archive: Archive): Record<string, string> {
-  return Object.fromEntries(
-    eventNames.map((event) => [`${pascalCase(event)}ArchiveStream`, archive.streamOf(event).ref]),
-  );
-}
-
-function pipelineOutputs(pipeline: EventPipeline): Record<string, string> {
-  const { event, queue, deadLetterQueue, consumer, waiting, paused } = pipeline;
-  return {
-    [`${pascalCase(event)}QueueUrl`]: queue.queueUrl,
-    [`${pascalCase(event)}DeadLetterQueueUrl`]: deadLetterQueue.queueUrl,
-    [`${pascalCase(event)}LogGroup`]: consumer.logGroup.logGroupName,
-    [`${pascalCase(event)}WaitingAlarm`]: waiting.alarmName,
-    [`${pascalCase(event)}PausedAlarm`]: paused.alarmName,
-  };
 }

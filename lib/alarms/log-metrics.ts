@@ -19,10 +19,10 @@ export interface MetricSource {
   metric(metricName: string, options?: MetricOptions): Metric;
 }
 
-type Dimensions = Readonly<Record<string, string>>;
+type MetricDimensions = Readonly<Record<string, string>>;
 
 /** Metrics of one namespace with the same dimensions. */
-export const metricsUnder = (namespace: string, dimensionsMap: Dimensions): MetricSource => ({
+export const metricsUnder = (namespace: string, dimensionsMap: MetricDimensions): MetricSource => ({
   metric: (metricName, options) => new Metric({ namespace, metricName, dimensionsMap, ...options }),
 });
 
@@ -31,7 +31,7 @@ export const metricsUnder = (namespace: string, dimensionsMap: Dimensions): Metr
  * metric format (with the dimension `service`), and those of {@link countLines}.
  * @param dimensions a published metric gets those that functions publish it with
  */
-export function logMetrics(scope: Construct, dimensions: Dimensions = {}): MetricSource {
+export function logMetrics(scope: Construct, dimensions: MetricDimensions = {}): MetricSource {
   const namespace = Stack.of(scope).stackName;
   return {
     /**
@@ -60,7 +60,7 @@ interface CountedLines {
   /** A number, or the field of the line that holds it. @default '1' */
   readonly value?: string;
   /** Fields of the line that become dimensions, by the dimensions' names. @default none */
-  readonly dimensions?: Dimensions;
+  readonly dimensions?: MetricDimensions;
 }
 
 /**

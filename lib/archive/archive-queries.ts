@@ -9,8 +9,7 @@ import { recordSchema } from '../../lambda/archive/record-schema.ts';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import type { StageConfig } from '../config.ts';
 import type { Encryption } from '../encryption.ts';
-import { GIGABYTE } from '../prices.ts';
-import { RECORDS_PREFIX } from './archive.ts';
+import { RECORDS_PREFIX } from './event-archive.ts';
 
 export interface ArchiveQueriesProps {
   readonly bucket: Bucket;
@@ -21,6 +20,8 @@ export interface ArchiveQueriesProps {
 /** Prefix of the results, which expire after a day. */
 const RESULTS_PREFIX = 'queries/';
 const RESULTS_KEPT = Duration.days(1);
+
+const GIGABYTE = 2 ** 30;
 
 /** Reserved words of Athena, and the column names used instead. */
 const RESERVED: Readonly<Record<string, string>> = { timestamp: 'sent_at' };

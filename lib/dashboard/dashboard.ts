@@ -8,8 +8,6 @@ import {
   TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
-import { PRICES_DATE } from '../prices.ts';
-import { cost } from './cost-graphs.ts';
 import { accepting, type DashboardSources, heading, keepingUp, stuck } from './delivery-graphs.ts';
 
 /** Time range when the dashboard is opened. */
@@ -23,7 +21,7 @@ const alarmsHeight = (alarms: number) => Math.min(Math.max(Math.ceil(alarms / 6)
 
 /**
  * One CloudWatch dashboard, named after the stack. It answers from top to bottom: are we accepting, are we keeping up,
- * what is stuck, what does it cost. The first row shows the state of every alarm that exists when this is called.
+ * what is stuck. The first row shows the state of every alarm that exists when this is called.
  */
 export function addDashboard(scope: Construct, sources: DashboardSources): void {
   const { stackName } = Stack.of(scope);
@@ -59,11 +57,6 @@ export function addDashboard(scope: Construct, sources: DashboardSources): void 
       'Messages on a dead-letter, quarantine or unrouted queue stay there until somebody acts: see docs/dead-letters.md.',
     ),
     ...stuck(sources),
-    heading(
-      '# What does it cost?',
-      `Estimated from usage at the list prices of ${PRICES_DATE}. Not included: free tier, data transfer, S3, Secrets Manager, KMS, X-Ray and monthly charges.`,
-    ),
-    ...cost(sources),
   ];
   // With another path the dashboard would be another resource. CloudFormation would delete the old one last, by the
   // name that both have.

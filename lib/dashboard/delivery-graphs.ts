@@ -1,16 +1,30 @@
 import { Duration } from 'aws-cdk-lib';
-import { Color, GraphWidget, type IMetric, type IWidget, TextWidget } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  Color,
+  GraphWidget,
+  type IMetric,
+  type IWidget,
+  MathExpression,
+  TextWidget,
+} from 'aws-cdk-lib/aws-cloudwatch';
 import { catalogue } from '../../lambda/events/catalogue.ts';
 import { type MetricName, rejectionReasons } from '../../lambda/metric-names.ts';
 import type { Alarms } from '../alarms/alarms.ts';
 import { logMetrics } from '../alarms/log-metrics.ts';
+import type { WebhookApi } from '../api/webhook-api.ts';
+import type { EventArchive } from '../archive/event-archive.ts';
 import type { Effects } from '../pipeline/effects.ts';
 import type { EventPipeline } from '../pipeline/event-pipeline.ts';
 import type { ProtectedQueue } from '../pipeline/protected-storage.ts';
-import { type CostSources, sum } from './cost-graphs.ts';
+import type { Receiver } from '../pipeline/receiver.ts';
 
 /** Resources that the dashboard shows. */
-export interface DashboardSources extends CostSources {
+export interface DashboardSources {
+  readonly api: WebhookApi;
+  readonly receiver: Receiver;
+  readonly pipelines: readonly EventPipeline[];
+  readonly archive: EventArchive | undefined;
+  readonly effects: Effects;
   readonly quarantine: ProtectedQueue;
   readonly unrouted: ProtectedQueue;
   readonly alarms: Alarms;
@@ -240,9 +254,14 @@ function eventRow(pipeline: EventPipeline, alarmsAt: number[]): IWidget[] {
 /** What is stuck? The queues that only a person empties, and the reasons why messages do not move. */
 export function stuck(sources: DashboardSources): IWidget[][] {
   const { pipelines, archive, effects, quarantine, unrouted, alarms } = sources;
+  /** The sum of all consumers' metrics. @param id prefix of the metrics' ids, unique in the graph */
   const ofConsumers = (id: string, name: MetricName, label: string) => {
-    const metrics = pipelines.map((pipeline) => reported(pipeline).metric(name, sumOfAMinute));
-    return sum({ id, label, metrics, period });
+    const usingMetrics = Object.fromEntries(
+      pipelines.map((pipeline, index) => [`${id}${index}`, reported(pipeline).metric(name, sumOfAMinute)]),
+    );
+    // A metric without a value in a period counts as 0.
+    const expression = `SUM([${Object.keys(usingMetrics).join(',')}])`;
+    return new MathExpression({ expression, usingMetrics, label, period });
   };
   return [
     row(

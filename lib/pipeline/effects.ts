@@ -132,6 +132,16 @@ export class Effects extends Construct {
     };
   }
 
+  get outputs(): Record<string, string> {
+    return {
+      ShopCacheTable: this.shopCache.tableName,
+      CastTable: this.cast.tableName,
+      ContactPartnerTable: this.contactPartner.tableName,
+      ChatTopicArn: this.chat.topicArn,
+      ReviewTopicArn: this.review.topicArn,
+    };
+  }
+
   #invalidate({ distributionId, paths }: NonNullable<StageConfig['cloudFront']>): EffectAccess {
     return {
       environment: { DISTRIBUTION_ID: distributionId, INVALIDATION_PATHS: JSON.stringify(paths) },

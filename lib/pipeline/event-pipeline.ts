@@ -3,7 +3,7 @@ import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { catalogue, type EventName } from '../../lambda/events/catalogue.ts';
-import { kebabCase } from '../../lambda/events/event-names.ts';
+import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
 import {
   EVENT_RETENTION_SECONDS,
   FIRST_RETRY_SECONDS,
@@ -47,9 +47,9 @@ export class EventPipeline extends Construct {
   readonly deadLetterQueue: ProtectedQueue;
   readonly consumer: ReleasedFunction;
   /** Watches the age of waiting messages. During a pause it fires only a day before the queue deletes a message. */
-  readonly waiting: Alarm;
+  readonly #waiting: Alarm;
   /** On while `npm run pause` has disabled the event source. Its description says who paused it and why. */
-  readonly paused: Alarm;
+  readonly #paused: Alarm;
 
   constructor(scope: Construct, id: string, props: EventPipelineProps) {
     super(scope, id);
@@ -107,7 +107,7 @@ export class EventPipeline extends Construct {
       event,
       links: [queueLink(this.deadLetterQueue)],
     });
-    this.waiting = alarms.add(this, '<Event>/Waiting', {
+    this.#waiting = alarms.add(this, '<Event>/Waiting', {
       metricsOf: this.queue,
       event,
       links: [
@@ -115,10 +115,21 @@ export class EventPipeline extends Construct {
         logLink(this.consumer.logGroup, '{ $.level = "ERROR" || $.level = "WARN" }'),
       ],
     });
-    this.paused = alarms.add(this, '<Event>/Paused', {
+    this.#paused = alarms.add(this, '<Event>/Paused', {
       metricsOf: logMetrics(this, { event }),
       event,
       links: [queueLink(this.queue)],
     });
+  }
+
+  get outputs(): Record<string, string> {
+    const name = pascalCase(this.event);
+    return {
+      [`${name}QueueUrl`]: this.queue.queueUrl,
+      [`${name}DeadLetterQueueUrl`]: this.deadLetterQueue.queueUrl,
+      [`${name}LogGroup`]: this.consumer.logGroup.logGroupName,
+      [`${name}WaitingAlarm`]: this.#waiting.alarmName,
+      [`${name}PausedAlarm`]: this.#paused.alarmName,
+    };
   }
 }

@@ -12,7 +12,7 @@ import { certificateLink } from '../../lib/alarms/console-links.ts';
 import { logFilter } from '../../local/aws/logs/log-filter.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { stages } from '../../tools/generate/stages.ts';
-import type { Resource } from '../../tools/generate/synthesised-template.ts';
+import type { TemplateResource } from '../../tools/generate/synthesised-template.ts';
 import { fires, type PeriodValues } from '../support/alarm-evaluation.ts';
 import { eventually } from '../support/eventually.ts';
 import { Partner } from '../support/partner.ts';
@@ -51,7 +51,8 @@ function leadsTo({ template: of, properties }: StageResource): string[] {
   });
 }
 
-const countedMetric = ({ properties }: Resource): string => properties.MetricTransformations[0].MetricName;
+const countedMetric = ({ properties }: TemplateResource): string =>
+  properties.MetricTransformations[0].MetricName;
 
 describe('every alarm', () => {
   test('notifies the alarm topic when it begins and ends, unless CodeDeploy reads it', () => {

@@ -8,7 +8,6 @@ import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
 import { metrics as reportedMetrics } from '../../lambda/metric-names.ts';
 import { logMetrics } from '../../lib/alarms/log-metrics.ts';
 import { SavedQueries } from '../../lib/dashboard/saved-queries.ts';
-import { prices } from '../../lib/prices.ts';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { resolveIntrinsics } from '../../local/template/intrinsics.ts';
 import { SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
@@ -97,20 +96,13 @@ const typeOfDimension: Readonly<Record<string, string>> = {
   FunctionName: 'AWS::Lambda::Function',
   QueueName: 'AWS::SQS::Queue',
   TableName: 'AWS::DynamoDB::Table',
-  TopicName: 'AWS::SNS::Topic',
-  LogGroupName: 'AWS::Logs::LogGroup',
 };
 
 describe('the dashboard', () => {
-  test('is one, named after the stack, and asks four questions from top to bottom', () => {
+  test('is one, named after the stack, and asks three questions from top to bottom', () => {
     expect(template.ofType('AWS::CloudWatch::Dashboard')).toHaveLength(1);
     expect(name).toBe(stack.name);
-    expect(headings('#')).toEqual([
-      'Are we accepting?',
-      'Are we keeping up?',
-      'What is stuck?',
-      'What does it cost?',
-    ]);
+    expect(headings('#')).toEqual(['Are we accepting?', 'Are we keeping up?', 'What is stuck?']);
     const tops = body.widgets.map(({ y }) => y);
     expect(tops).toEqual(tops.toSorted((one, other) => one - other));
   });
@@ -175,12 +167,9 @@ describe('what the dashboard shows', () => {
 
   test.each(Object.entries(typeOfDimension))('forgets no %s', (dimension, type) => {
     const seen = new Set(ofAws.map(({ dimensions }) => dimensions[dimension]));
-    // The alarm topic sends mail, and is not part of the cost of an event.
     const left = template
       .ofType(type)
-      .filter(
-        ({ logicalId, path }) => !seen.has(logicalId) && !/^(Alarms\/|SmokeTest|Archive\/Log$)/.test(path),
-      );
+      .filter(({ logicalId, path }) => !seen.has(logicalId) && !path.startsWith('SmokeTest'));
     expect(left.map(({ path }) => path)).toEqual([]);
   });
 
@@ -247,42 +236,6 @@ test('the limits of CloudWatch and CloudFormation are kept', () => {
     if (type === 'alarm') expect(properties.alarms.length).toBeLessThanOrEqual(100);
   }
   expect(JSON.stringify(template.ofType('AWS::CloudWatch::Dashboard')).length).toBeLessThan(500_000);
-});
-
-describe('the cost', () => {
-  const memory = 512;
-  const charges: Readonly<Record<string, number>> = {
-    'API Gateway requests': prices.httpApiRequest,
-    'Lambda requests': prices.lambdaRequest,
-    [`Lambda time at ${memory} MB`]: (prices.lambdaGigabyteSecondArm * memory) / 1024 / 1000,
-    'SQS requests (upper limit)': prices.sqsRequest + prices.sqsFairQueueRequest,
-    'DynamoDB writes': prices.dynamodbWriteUnit,
-    'DynamoDB reads': prices.dynamodbReadUnit,
-    'SNS publishes': prices.snsPublish,
-    'CloudWatch Logs, incoming': prices.logGigabyte / 2 ** 30,
-    'Firehose records (up to 5 KB each)': (prices.firehoseGigabyte * 5 * 1024) / 2 ** 30,
-  };
-
-  test.each([
-    { title: 'US dollars per hour, last two days', period: 3600 },
-    { title: 'US dollars per day, last four weeks', period: 86400 },
-  ])('in $title is each service’s usage times its price', ({ title, period }) => {
-    const formulas = graph(title).metrics.filter(({ options }) => options.expression !== undefined);
-    expect(formulas.map(({ options }) => options.label)).toEqual(Object.keys(charges));
-    for (const [index, price] of Object.values(charges).entries()) {
-      const { expression = '', period: ofFormula } = formulas[index]?.options ?? {};
-      const factor = Number(/^SUM\(\[[\w,]+\]\) \* ([\d.]+)$/.exec(expression)?.[1]);
-      expect(ofFormula).toBe(period);
-      expect(factor / price).toBeCloseTo(1, 4);
-    }
-  });
-
-  test('sums its products', () => {
-    const used = graph('US dollars per hour, last two days').metrics.filter(
-      ({ options }) => options.expression === undefined,
-    );
-    expect(new Set(used.map(({ options }) => options.stat))).toEqual(new Set(['Sum']));
-  });
 });
 
 describe('a metric of functions', () => {

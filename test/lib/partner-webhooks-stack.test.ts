@@ -8,7 +8,7 @@ import { stages } from '../../tools/generate/stages.ts';
 import { listOf } from '../../tools/generate/synthesised-template.ts';
 import { resourcesOfEveryStage, type StageResource, stageAssembly, stageTemplate } from './stage-assembly.ts';
 
-// Rules for the resources of all stages. The details of each resource are in `snapshots/prod.json`.
+// Rules for the resources of all stages. The details of each resource are in the tests of its part.
 const resources = await resourcesOfEveryStage();
 const settingsOf = (stage: string) => stages[stage] as Readonly<Record<string, unknown>>;
 

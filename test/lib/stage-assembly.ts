@@ -1,5 +1,5 @@
 import { stages } from '../../tools/generate/stages.ts';
-import { type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
+import { SynthesisedTemplate, type TemplateResource } from '../../tools/generate/synthesised-template.ts';
 import { sharedAssembly } from '../support/test-stack.ts';
 
 /**
@@ -24,7 +24,7 @@ export async function stageTemplate(stage: string): Promise<SynthesisedTemplate>
 }
 
 /** A resource with its template and stage. */
-export interface StageResource extends Resource {
+export interface StageResource extends TemplateResource {
   readonly stage: string;
   readonly template: SynthesisedTemplate;
 }

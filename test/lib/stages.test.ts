@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
 import { MAX_PATHS_BYTES } from '../../lib/config.ts';
-import { type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
+import { SynthesisedTemplate, type TemplateResource } from '../../tools/generate/synthesised-template.ts';
 import { sharedAssembly } from '../support/test-stack.ts';
 import { stageTemplate } from './stage-assembly.ts';
 
@@ -13,7 +13,7 @@ const prod = await stageTemplate('prod');
 const dev = await stageTemplate('dev');
 const everySetting = await stageTemplate('every-setting');
 
-const except = (resources: readonly Resource[], meets: (resource: Resource) => boolean) =>
+const except = (resources: readonly TemplateResource[], meets: (resource: TemplateResource) => boolean) =>
   resources.filter((resource) => !meets(resource)).map(({ path }) => path);
 
 describe.each([
@@ -29,9 +29,11 @@ describe.each([
   // would prevent a new deployment of its code, because a version is published once.
   const kept = type === 'AWS::DynamoDB::Table' ? 'Retain' : 'RetainExceptOnCreate';
 
-  test('is retained when the stack of prod is deleted, unless it only gets probes, and deleted with that of dev', () => {
-    const isKept = ({ path, deletionPolicy }: Resource) =>
-      deletionPolicy === (path === 'SmokeTestQueue' ? 'Delete' : kept);
+  test('is retained when prod deletes its stack or replaces it, unless it only gets probes, and deleted in dev', () => {
+    const isKept = ({ path, deletionPolicy, updateReplacePolicy }: TemplateResource) =>
+      path === 'SmokeTestQueue'
+        ? deletionPolicy === 'Delete'
+        : deletionPolicy === kept && updateReplacePolicy === 'Retain';
     expect(except(prod.ofType(type), isKept)).toEqual([]);
     expect(except(dev.ofType(type), ({ deletionPolicy }) => deletionPolicy === 'Delete')).toEqual([]);
   });
@@ -39,7 +41,7 @@ describe.each([
 
 describe('the prod stage, unlike dev,', () => {
   test('refuses to delete a table', () => {
-    const refuses = ({ properties }: Resource) => properties.DeletionProtectionEnabled;
+    const refuses = ({ properties }: TemplateResource) => properties.DeletionProtectionEnabled;
     expect(new Set(prod.ofType('AWS::DynamoDB::Table').map(refuses))).toEqual(new Set([true]));
     expect(new Set(dev.ofType('AWS::DynamoDB::Table').map(refuses))).toEqual(new Set([false]));
   });
@@ -49,17 +51,9 @@ describe('the prod stage, unlike dev,', () => {
   });
 });
 
-test.each([
-  { name: 'prod', template: prod },
-  { name: 'dev', template: dev },
-])('the deployment of $name generates no other secret than before', ({ template }) => {
-  const [secret] = template.ofType('AWS::SecretsManager::Secret');
-  expect(secret?.properties.GenerateSecretString).toEqual({ PasswordLength: 64, ExcludePunctuation: true });
-});
-
 describe('a canary', () => {
   const canaries = prod.ofType('AWS::CloudWatch::Alarm').filter(({ path }) => path.startsWith('Canaries/'));
-  const versionOf = ({ properties }: Resource) =>
+  const versionOf = ({ properties }: TemplateResource) =>
     properties.Dimensions.find(({ Name }: { Name: string }) => ['ExecutedVersion', 'version'].includes(Name))
       .Value;
 
@@ -352,7 +346,7 @@ describe('a setting has its effect', () => {
   });
 
   test('runbook: alarms link to the published operations guide', () => {
-    const links = ({ properties }: Resource) =>
+    const links = ({ properties }: TemplateResource) =>
       JSON.stringify(properties.AlarmDescription).includes(`See ${settings.runbook}#`);
     expect(except(everySetting.ofType('AWS::CloudWatch::Alarm'), links)).toEqual([]);
   });

@@ -1,4 +1,5 @@
 import { type AlarmDefinition, alarmTable } from '../../lib/alarms/alarm-table.ts';
+import { markdownTable } from './markdown-table.ts';
 
 /**
  * Every alarm, when it fires, and a link to its card, in the order of the cards: the most urgent first. Alarms that differ
@@ -13,14 +14,15 @@ export function alarmsTable(runbook: string): string {
     if (position === -1) throw new Error(`The alarm ${name} has no card with the anchor #${section}`);
     const statistic = metric.statistic.replace(/^[MS]/, (letter) => letter.toLowerCase());
     const metricText = `\`${metric.name}\` (${statistic}, ${duration(metric.period)})`;
-    const rest = `${metricText} ${firesAt(fires)} | [${cards[position]}](operations.md#${section}) |`;
+    const rest = [`${metricText} ${firesAt(fires)}`, `[${cards[position]}](operations.md#${section})`];
     return { name, position, rest };
   });
   const sorted = alarms.toSorted((one, other) => one.position - other.position);
-  const rows = [...Map.groupBy(sorted, ({ rest }) => rest)].map(
-    ([rest, same]) => `| ${same.map(({ name }) => `\`${name}\``).join(', ')} | ${rest}`,
-  );
-  return ['| Alarm | Fires when | Card |', '|---|---|---|', ...rows].join('\n');
+  const rows = [...Map.groupBy(sorted, ({ rest }) => rest.join()).values()].map((same) => [
+    same.map(({ name }) => `\`${name}\``).join(', '),
+    ...(same[0]?.rest ?? []),
+  ]);
+  return markdownTable(['Alarm', 'Fires when', 'Card'], rows);
 }
 
 const anchor = (title: string) => title.toLowerCase().replaceAll(' ', '-');

@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { configSchema } from '../../lib/config.ts';
 
-type Field = z.core.JSONSchema.JSONSchema;
+type ConfigField = z.core.JSONSchema.JSONSchema;
 
 /** Every field of a stage with its default, its meaning and its unit. */
 export function configurationDocument(): string {
   const schema = z.toJSONSchema(configSchema(), { io: 'input' });
   const fields = Object.entries(schema.properties ?? {}).flatMap(([name, field]) =>
-    rows(name, field as Field, schema.required?.includes(name) ?? false),
+    rows(name, field as ConfigField, schema.required?.includes(name) ?? false),
   );
   return `# Configuration
 
@@ -37,8 +37,8 @@ Generated from \`lib/config.ts\` by \`npm run generate\`.
 }
 
 /** Rows of a field and its subfields. Fields that every event has are shown once. */
-function rows(path: string, field: Field, isRequired: boolean): string[] {
-  const inner = Object.entries(field.properties ?? {}) as [string, Field][];
+function rows(path: string, field: ConfigField, isRequired: boolean): string[] {
+  const inner = Object.entries(field.properties ?? {}) as [string, ConfigField][];
   const events = path === 'events';
   const rest = inner
     .slice(0, events ? 1 : undefined)
@@ -49,7 +49,7 @@ function rows(path: string, field: Field, isRequired: boolean): string[] {
   return events ? rest : [row, ...rest];
 }
 
-function defaultOf(field: Field, isRequired: boolean): string {
+function defaultOf(field: ConfigField, isRequired: boolean): string {
   if (Array.isArray(field.default)) return field.default.map((one) => `\`${one}\``).join(', ') || 'none';
   if (typeof field.default === 'object') return field.properties === undefined ? 'none' : 'below';
   if (field.default !== undefined) return `\`${field.default}\``;

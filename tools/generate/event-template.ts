@@ -3,198 +3,141 @@ import type { EffectName } from '../../lambda/events/definition.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { eventPaths } from './event-index.ts';
 
-/** A new event, as requested. */
 export interface NewEvent {
-  /** Such as `shop.closed`. */
   readonly name: string;
   readonly effect: EffectName;
-  /** The field of `data` that identifies the shop, staff member or user: `shop_id`. */
-  readonly id: string;
-  /** The partner's change that causes it: `Shop closed`. */
-  readonly meaning: string;
+  /** The field of `data` that identifies the shop, staff member or user. @default shop_id */
+  readonly id?: string | undefined;
+  /** What happened at the partner. @default the words of the name */
+  readonly meaning?: string | undefined;
 }
 
-/** Content of an event's files, by its effect. */
-interface Template {
+/** Texts for an event's files, by its effect. NAME and ID stand for the event's name and the field with its id. */
+interface EventTemplate {
   readonly processing: string;
-  readonly impact: (name: string) => string;
-  /** Whether the event must have its id. */
-  readonly needsId: boolean;
+  readonly impact: string;
   /** Fields of `data` that are used if present, with a value for the sample. Undefined: an id that no sample has. */
   readonly fields: Readonly<Record<string, string | number | undefined>>;
-  readonly consumer: (event: NewEvent) => string;
-  /** For an effect that notifies: labels by field, for the lines of a notification after the shop and the id. */
-  readonly lines?: Readonly<Record<string, string>>;
+  /** Of the consumer, after the import of `consume`. */
+  readonly code: string;
+  /** Only for an effect that notifies: the fields that its text shows after the shop and the id. */
+  readonly lines?: readonly string[];
 }
 
-/** A shop that other samples use. */
-const SHOP = 'shop-1001';
+const shop_id = 'shop-1001';
 
-/** Numbers of ids in samples begin here. */
-const FIRST_NUMBER = 1001;
-
-/** Between one sample and the next, in milliseconds. */
-const SAMPLE_INTERVAL = 5 * 60_000;
-
-const notifyingConsumer = (variable: string) => (event: NewEvent) =>
-  `import { notifier } from '../../effects/notifications.ts';
+const notifying = (topic: string) => `import { notifier } from '../../effects/notifications.ts';
 import { content } from './notification.ts';
 
-export const handler = consume('${event.name}', notifier('${event.name}', '${variable}', content));
+export const handler = consume('NAME', notifier('NAME', '${topic}', content));
 `;
 
-export const templates: Readonly<Record<EffectName, Template>> = {
+export const eventTemplates: Readonly<Record<EffectName, EventTemplate>> = {
   'shop-cache': {
     processing: 'Invalidate the shop cache',
-    impact: (name) => `Readers still see shops as they were before ${name}.`,
-    needsId: true,
+    impact: 'Readers still see shops as they were before NAME.',
     fields: {},
-    consumer: ({ name, id }) => `import { shopInvalidator } from '../../effects/shop-cache.ts';
+    code: `import { shopInvalidator } from '../../effects/shop-cache.ts';
 
 const invalidateShop = await shopInvalidator();
 
-export const handler = consume('${name}', (event) => invalidateShop({ ...event, shopId: event.data.${id} }));
+export const handler = consume('NAME', (event) => invalidateShop({ ...event, shopId: event.data.ID }));
 `,
   },
   cast: {
     processing: 'Synchronise the cast',
-    impact: (name) => `The cast list stays as it was before ${name}.`,
-    needsId: true,
-    fields: { shop_id: SHOP, name: 'Aoi' },
-    consumer: ({ name, id }) => `import { Cast } from '../../effects/cast.ts';
+    impact: 'The cast list stays as it was before NAME.',
+    fields: { shop_id, name: 'Aoi' },
+    code: `import { Cast } from '../../effects/cast.ts';
 
 const cast = new Cast();
 
-export const handler = consume('${name}', (event) => {
-  const { ${id}: girlId, shop_id: shopId, name } = event.data;
+export const handler = consume('NAME', (event) => {
+  const { ID: girlId, shop_id: shopId, name } = event.data;
   return cast.add({ girlId, shopId, name, payload: event.text }, event);
 });
 `,
   },
   'contact-partner': {
     processing: 'Update the contact_partner record',
-    impact: (name) => `Partner contacts stay as they were before ${name}.`,
-    needsId: true,
-    fields: {
-      shop_id: SHOP,
-      display_name: 'Sora',
-      profile_image_url: 'https://images.example.com/sora.png',
-    },
-    consumer: ({ name, id }) => `import { ContactPartner } from '../../effects/contact-partner.ts';
+    impact: 'Partner contacts stay as they were before NAME.',
+    fields: { shop_id, display_name: 'Sora', profile_image_url: 'https://images.example.com/sora.png' },
+    code: `import { ContactPartner } from '../../effects/contact-partner.ts';
 
 const contacts = new ContactPartner();
 
-export const handler = consume('${name}', (event) => {
-  const { ${id}: userId, ...fields } = event.data;
+export const handler = consume('NAME', (event) => {
+  const { ID: userId, ...fields } = event.data;
   return contacts.update({ ...event, userId, fields });
 });
 `,
   },
   chat: {
     processing: 'Send a notification to the chat room',
-    impact: (name) => `The chat room is not notified of ${name}.`,
-    needsId: false,
-    fields: { shop_id: SHOP, name: 'Café Aozora' },
-    consumer: notifyingConsumer('CHAT_TOPIC_ARN'),
-    lines: { name: 'Name' },
+    impact: 'The chat room is not notified of NAME.',
+    fields: { shop_id, name: 'Café Aozora' },
+    code: notifying('CHAT_TOPIC_ARN'),
+    lines: ['name'],
   },
   review: {
     processing: 'Send a review notification',
-    impact: (name) => `Nobody is notified of ${name}.`,
-    needsId: false,
-    fields: { shop_id: SHOP, review_id: undefined, rating: 5, comment: 'Thank you!' },
-    consumer: notifyingConsumer('REVIEW_TOPIC_ARN'),
-    lines: { rating: 'Rating', comment: 'Comment', review_id: 'Review' },
+    impact: 'Nobody is notified of NAME.',
+    fields: { shop_id, review_id: undefined, rating: 5, comment: 'Thank you!' },
+    code: notifying('REVIEW_TOPIC_ARN'),
+    lines: ['rating', 'comment', 'review_id'],
   },
 };
 
-/** The files of a new event by path. They are formatted, except for lines that may be too long. */
-export function eventFiles(event: NewEvent): Map<string, string> {
-  const template = templates[event.effect];
-  const name = kebabCase(event.name);
-  const paths = eventPaths(name);
-  const fields = { [event.id]: undefined, ...template.fields, [event.id]: undefined };
-  const consumer = `import { consume } from '../../consumer/consume.ts';\n${template.consumer(event)}`;
-  return new Map([
-    [paths.definition, definitionFile(event, template, Object.keys(fields))],
-    [paths.consumer, consumer],
-    ...(template.lines
-      ? [
-          [
-            paths.consumer.replace('consumer', 'notification'),
-            notificationFile(event, template.lines),
-          ] as const,
-        ]
-      : []),
-    [paths.sample, sampleFile(event.name, fields)],
-  ]);
-}
-
-/** For texts without backslashes. */
-const quoted = (text: string) => (text.includes("'") ? JSON.stringify(text) : `'${text}'`);
-
-function definitionFile(
-  { name, effect, id, meaning }: NewEvent,
-  { processing, impact, needsId }: Template,
-  fields: readonly string[],
-): string {
-  const typeOf = (field: string) => (needsId && field === id ? 'identifierOfEitherType' : 'assumedText');
-  return `import * as z from 'zod/mini';
+/** The files of a new event by path, to be formatted. */
+export function eventFiles(event: NewEvent): Record<string, string> {
+  const { name, effect, id = 'shop_id', meaning = sentence(name) } = event;
+  const { processing, impact, fields, code, lines } = eventTemplates[effect];
+  const { definition, consumer, sample } = eventPaths(kebabCase(name));
+  const data = { [id]: undefined, ...fields, [id]: undefined };
+  const names = Object.keys(data);
+  const typeOf = (field: string) => (lines || field !== id ? 'assumedText' : 'identifierOfEitherType');
+  const files = {
+    [definition]: `import * as z from 'zod/mini';
 import type { EventDefinition } from '../definition.ts';
-import { ${[...new Set(fields.map(typeOf))].sort().join(', ')} } from '../fields.ts';
+import { ${[...new Set(names.map(typeOf))].join(', ')} } from '../fields.ts';
 
 export const event = {
-  meaning: ${quoted(meaning)},
-  processing: ${quoted(processing)},
+  meaning: ${JSON.stringify(meaning)},
+  processing: '${processing}',
   effect: '${effect}',
-  impact: ${quoted(impact(name))},
+  impact: '${impact.replace('NAME', name)}',
   // Not shown in the contract: assumptions (decision D10).
-  data: z.object({
-${fields.map((field) => `    ${field}: ${typeOf(field)},`).join('\n')}
-  }),
+  data: z.object({ ${names.map((field) => `${field}: ${typeOf(field)}`).join(', ')} }),
 } as const satisfies EventDefinition;
-`;
-}
-
-function notificationFile({ id, meaning }: NewEvent, labels: Readonly<Record<string, string>>): string {
-  const lines = { shop_id: 'Shop', [id]: label(id), ...labels };
-  return `import type * as z from 'zod/mini';
+`,
+    [consumer]: `import { consume } from '../../consumer/consume.ts';
+${code.replaceAll('NAME', name).replace('ID', id)}`,
+    [sample]: sampleFile(name, data),
+  };
+  if (!lines) return files;
+  const shown = [...new Set(['shop_id', id, ...lines])];
+  const notification = `import type * as z from 'zod/mini';
 import type { NotificationContent } from '../../effects/notification-message.ts';
 import type { event } from './event.ts';
 
 export const content = (data: z.infer<typeof event.data>): NotificationContent => ({
-  title: ${quoted(meaning)},
-  lines: [
-${Object.entries(lines)
-  .map(([field, text]) => `    ['${text}', data.${field}],`)
-  .join('\n')}
-  ],
+  title: ${JSON.stringify(meaning)},
+  lines: [${shown.map((field) => `['${sentence(field.replace(/_id$/, ''))}', data.${field}]`)}],
 });
 `;
+  return { ...files, [consumer.replace('consumer', 'notification')]: notification };
 }
 
-/** `shop_id` → `Shop` */
-const label = (id: string) =>
-  id
-    .replace(/_id$/, '')
-    .replaceAll('_', ' ')
-    .replace(/^./, (first) => first.toUpperCase());
+/** `shop.closed` → `Shop closed` */
+const sentence = (name: string) =>
+  name.replaceAll(/[._]/g, ' ').replace(/^./, (first) => first.toUpperCase());
 
-function sampleFile(event: string, fields: Template['fields']): string {
+/** A sample five minutes after the newest one. Its ids have a number that no other sample has. */
+function sampleFile(event: string, data: EventTemplate['fields']): string {
   const samples = readSamples();
-  const data = Object.fromEntries(
-    Object.entries(fields).map(([field, value]) => [field, value ?? freeId(field, JSON.stringify(samples))]),
-  );
+  const numbers = Array.from(JSON.stringify(samples).matchAll(/-(\d+)"/g), ([, digits]) => Number(digits));
+  const freeId = (field: string) => `${kebabCase(field.replace(/_id$/, ''))}-${Math.max(...numbers) + 1}`;
   const newest = Math.max(...samples.map(({ payload }) => Date.parse(String(payload.timestamp))));
-  const timestamp = new Date(newest + SAMPLE_INTERVAL).toISOString().replace('.000Z', 'Z');
-  return `${JSON.stringify({ event, data, timestamp }, undefined, 2)}\n`;
-}
-
-/** An unused id: `girl_id` → `girl-2004`. */
-function freeId(field: string, taken: string): string {
-  const kind = field.replace(/_id$/, '').replaceAll('_', '-');
-  const numbers = [...taken.matchAll(new RegExp(`"${kind}-(\\d+)"`, 'g'))].map(([, digits]) =>
-    Number(digits),
-  );
-  return `${kind}-${Math.max(FIRST_NUMBER - 1, ...numbers) + 1}`;
+  const timestamp = new Date(newest + 5 * 60_000).toISOString().replace('.000Z', 'Z');
+  return JSON.stringify({ event, data, timestamp }, (field, value) => value ?? freeId(field), 2);
 }

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { catalogue, type EventName, eventNames } from '../../lambda/events/catalogue.ts';
 import type { EffectName } from '../../lambda/events/definition.ts';
 import { dataSchema } from '../partner/api/json-schema.ts';
+import { markdownTable } from './markdown-table.ts';
 
 /** The stack output that belongs to each effect. */
 export const EFFECT_OUTPUTS: Readonly<Record<EffectName, string>> = {
@@ -33,9 +34,9 @@ export function eventsTable(): string {
   const rows = eventNames.map((event) => {
     const { meaning, processing, effect } = catalogue[event];
     const needs = schemaOf(event).required.map((name) => `\`${name}\``);
-    return `| \`${event}\` | ${meaning} | ${needs.join(', ') || '–'} | ${processing} | \`${EFFECT_OUTPUTS[effect]}\` |`;
+    return [`\`${event}\``, meaning, needs.join(', ') || '–', processing, `\`${EFFECT_OUTPUTS[effect]}\``];
   });
-  return ['| Event | Meaning | Needs | Processing | Output |', '|---|---|---|---|---|', ...rows].join('\n');
+  return markdownTable(['Event', 'Meaning', 'Needs', 'Processing', 'Output'], rows);
 }
 
 /** For the partner: every event with each field of `data` that is read. Fields of one type are listed together. */
@@ -47,9 +48,9 @@ export function partnerEventsTable(): string {
       const names = named.map(([name]) => `\`${name}${required.includes(name) ? '' : '?'}\``);
       return `${names.join(', ')}: ${type}`;
     });
-    return `| \`${event}\` | ${catalogue[event].meaning} | ${fields.join('; ')} |`;
+    return [`\`${event}\``, catalogue[event].meaning, fields.join('; ')];
   });
-  return ['| `event` | When | `data` |', '|---|---|---|', ...rows].join('\n');
+  return markdownTable(['`event`', 'When', '`data`'], rows);
 }
 
 function typeText({ type, items, oneOf = [], anyOf = [] }: z.infer<typeof field>): string {

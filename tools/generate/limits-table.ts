@@ -14,6 +14,7 @@ import {
   RETRY_JITTER,
   SECRET_MAX_AGE,
 } from '../../lambda/limits.ts';
+import { markdownTable } from './markdown-table.ts';
 
 /** For `docs/how-it-works.md`: limits and times that a stage cannot set, from `lambda/limits.ts`. */
 export function limitsTable(): string {
@@ -40,7 +41,5 @@ export function limitsTable(): string {
     ],
     ['a replay reaches back', `${REPLAYABLE_DAYS} days`],
   ];
-  return ['| What | Limit |', '|---|---|', ...rows.map(([what, value]) => `| ${what} | ${value} |`)].join(
-    '\n',
-  );
+  return markdownTable(['What', 'Limit'], rows);
 }

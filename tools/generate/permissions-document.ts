@@ -1,5 +1,6 @@
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
+import { markdownTable } from './markdown-table.ts';
 import { SynthesisedTemplate } from './synthesised-template.ts';
 
 /** A permission of a role. Grouped ones have several roles, actions or resources, joined by commas. */
@@ -64,8 +65,10 @@ function table(grants: readonly Grant[]): string {
   const ofAll = collapse(ofConsumers, (grant) => withoutEvent(grant));
   const rows = joined(joined(joined(ofAll, 'action'), 'role'), 'resource');
   const cell = (text: string) => (text === '' ? '' : `\`${text}\``);
-  const lines = rows.map((row) => `| ${COLUMNS.map((column) => cell(row[column])).join(' | ')} |`);
-  return ['| Role of | Resource | Actions | Condition |', '|---|---|---|---|', ...lines].join('\n');
+  return markdownTable(
+    ['Role of', 'Resource', 'Actions', 'Condition'],
+    rows.map((row) => COLUMNS.map((column) => cell(row[column]))),
+  );
 }
 
 /** One grant in place of those that are the same for each event of the catalogue. */

@@ -12,7 +12,7 @@ export interface Statement {
 }
 
 /** One action that a role allows on one resource. */
-export interface Permission {
+interface RolePermission {
   readonly action: string;
   /** Path of the resource, or its ARN if it is not in the stack. */
   readonly resource: string;
@@ -21,7 +21,7 @@ export interface Permission {
 }
 
 /** A resource of the template. */
-export interface Resource {
+export interface TemplateResource {
   readonly logicalId: string;
   /** Its construct's path below the stack, such as `ShopUpdated/Queue`. */
   readonly path: string;
@@ -29,6 +29,7 @@ export interface Resource {
   // biome-ignore lint/suspicious/noExplicitAny: a property has whatever shape CloudFormation gives it.
   readonly properties: any;
   readonly deletionPolicy: string | undefined;
+  readonly updateReplacePolicy: string | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: as the properties.
   readonly updatePolicy: any;
   /** Logical ids. */
@@ -37,7 +38,7 @@ export interface Resource {
 
 /** A synthesised template. Identifies resources by their construct's path instead of a hashed name. */
 export class SynthesisedTemplate {
-  readonly resources: readonly Resource[];
+  readonly resources: readonly TemplateResource[];
   readonly outputs: Readonly<Record<string, { readonly Value: unknown }>>;
   readonly terminationProtection: boolean;
   /** `aws://<account>/<region>`, each as far as it is fixed. */
@@ -57,6 +58,7 @@ export class SynthesisedTemplate {
       type: String(resource.Type),
       properties: resource.Properties ?? {},
       deletionPolicy: resource.DeletionPolicy as string | undefined,
+      updateReplacePolicy: resource.UpdateReplacePolicy as string | undefined,
       updatePolicy: resource.UpdatePolicy,
       dependsOn: listOf((resource.DependsOn ?? []) as string | string[]),
     }));
@@ -66,7 +68,7 @@ export class SynthesisedTemplate {
   }
 
   /** @throws Error if the template has none: a check of "every" resource must not pass for zero resources */
-  ofType(type: string): Resource[] {
+  ofType(type: string): TemplateResource[] {
     const found = this.resources.filter((resource) => resource.type === type);
     if (found.length === 0) throw new Error(`The template has no ${type}`);
     return found;
@@ -77,7 +79,7 @@ export class SynthesisedTemplate {
   }
 
   /** The one resource of a type at a construct's path. */
-  at(type: string, path: string): Resource {
+  at(type: string, path: string): TemplateResource {
     const found = this.ofType(type).find((resource) => resource.path === path);
     if (found === undefined) throw new Error(`The template has no ${type} at ${path}`);
     return found;
@@ -92,7 +94,7 @@ export class SynthesisedTemplate {
     return resource.path;
   }
 
-  statementsOf(role: Resource): Statement[] {
+  statementsOf(role: TemplateResource): Statement[] {
     const attached = this.ofType('AWS::IAM::Policy').filter(({ properties }) =>
       properties.Roles.some((reference: unknown) => this.referred(reference) === role.path),
     );
@@ -111,7 +113,7 @@ export class SynthesisedTemplate {
   }
 
   /** All permissions of a role, one entry for each action on each resource, sorted. */
-  permissionsOf(role: Resource): Permission[] {
+  permissionsOf(role: TemplateResource): RolePermission[] {
     const managed = (role.properties.ManagedPolicyArns ?? []).map((policy: unknown) => ({
       action: 'everything in',
       resource: this.#arnOf(policy),
@@ -132,7 +134,7 @@ export class SynthesisedTemplate {
   }
 
   /** The statements of the resource policies of a queue, a topic or a bucket. */
-  resourcePolicyOf(target: Resource): Statement[] {
+  resourcePolicyOf(target: TemplateResource): Statement[] {
     return this.ofType(`${target.type}Policy`)
       .filter(({ properties: { Queues, Topics, Bucket } }) =>
         (Queues ?? Topics ?? [Bucket]).some((one: unknown) => this.referred(one) === target.path),

@@ -1,15 +1,13 @@
+import { readFileSync } from 'node:fs';
 import { cp, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readCloudAssembly } from '../../../local/template/cloud-assembly.ts';
 import { isUpToDate } from '../../../tools/generate/derived-file.ts';
-import { derivedFiles } from '../../../tools/generate/derived-files.ts';
+import { derivedFiles, fillPlace } from '../../../tools/generate/derived-files.ts';
 import { EVENT_INDEX, eventIndex, incompleteEvents } from '../../../tools/generate/event-index.ts';
-import { fillPlace } from '../../../tools/generate/marked-section.ts';
 import { assembliesIn, derivedFrom } from '../../../tools/generate/stages.ts';
-import { templateDifferences, templateSnapshot } from '../../../tools/generate/template-snapshot.ts';
-import { stageAssembly } from '../../lib/stage-assembly.ts';
+import { stageAssembly, stageTemplate } from '../../lib/stage-assembly.ts';
 
 test('every generated file is up to date', async () => {
   const folders = new Map(
@@ -31,55 +29,16 @@ test('a document must have a place for a generated part', () => {
   );
 });
 
-describe('the snapshot of a template', () => {
-  let folder: string;
-  let prod: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-snapshot-'));
-    prod = await stageAssembly('prod');
-  });
-  afterAll(() => rm(folder, { recursive: true }));
-
-  /** The assembly of prod with another text in its template. */
-  async function changed(pattern: RegExp, text: string): Promise<string> {
-    const name = `${readCloudAssembly(prod).name}.template.json`;
-    for (const file of [name, 'manifest.json', 'PartnerWebhooks-prod.assets.json'])
-      await cp(join(prod, file), join(folder, file));
-    const template = await readFile(join(prod, name), 'utf8');
-    expect(template).toMatch(pattern);
-    await writeFile(join(folder, name), template.replace(pattern, text));
-    return folder;
-  }
-
-  test.each([
-    { what: 'the code of a function', pattern: /"[0-9a-f]{64}\.zip"/, text: `"${'0'.repeat(64)}.zip"` },
-    {
-      what: 'the version of a function',
-      pattern: /(CurrentVersion[0-9A-F]{8})[0-9a-f]{32}/g,
-      text: `$1${'0'.repeat(32)}`,
-    },
-  ])('does not change with $what', async ({ pattern, text }) => {
-    expect(templateSnapshot(await changed(pattern, text))).toBe(templateSnapshot(prod));
-  });
-
-  test.each([
-    {
-      what: 'a value',
-      pattern: /"MemorySize": 512/,
-      text: '"MemorySize": 513',
-      line: / MemorySize 512 → 513\n/,
-    },
-    { what: 'a missing value', pattern: /"MemorySize": 512,/, text: '', line: / MemorySize is missing\n/ },
-    { what: 'a new value', pattern: /"MemorySize": 512,/, text: '$&"New": 1,', line: / New → 1\n/ },
-    {
-      what: 'the name of another stage',
-      pattern: /PartnerWebhooks-prod/,
-      text: 'PartnerWebhooks-dev',
-      line: /-dev/,
-    },
-  ])('shows $what as a difference between two stages', async ({ pattern, text, line }) => {
-    expect(templateDifferences({ from: prod, to: await changed(pattern, text) })).toMatch(line);
-  });
+test('the list of logical ids names each type once per id, without what changes with the code', async () => {
+  const lines = readFileSync('test/lib/snapshots/logical-ids.txt', 'utf8').trim().split('\n');
+  const ids = lines.map((line) => line.split(' ')[1]);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids.filter((id) => /[0-9a-f]{32}/.test(String(id)))).toEqual([
+    expect.stringContaining('Deployment'),
+  ]);
+  const { resources } = await stageTemplate('prod');
+  const ofProd = lines.filter((line) => !line.startsWith('Output ') && /^[^(]*$|[( ]prod\b/.test(line));
+  expect(ofProd).toHaveLength(resources.length);
 });
 
 describe('the index of events', () => {

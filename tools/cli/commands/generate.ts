@@ -3,7 +3,7 @@ import { CommandError } from '../terminal/command-error.ts';
 
 export const command = npmScript(
   'generate',
-  'Updates every file that is generated from the code, such as docs/api/, template snapshots and tables.',
+  'Updates every file that is generated from the code, such as docs/api/, lists of the stack’s resources and tables.',
 )
   .option('--check', 'write nothing, and fail if a file is out of date')
   .action(async ({ check = false }) => {

@@ -2,12 +2,8 @@ import { statSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { synthesise } from '../../../local/template/synthesise.ts';
-import { costs } from '../cost/cost-model.ts';
-import { readDeployment } from '../cost/deployment.ts';
-import { totalDollars } from '../cost/line-item.ts';
-import { MEASURED_LOG_BYTES } from '../cost/log-bytes.ts';
-import { defaultWorkload } from '../cost/workload.ts';
+import { type MonthlyCost, monthlyCost, totalOf } from '../cost/cost-model.ts';
+import { deploymentOf } from '../cost/deployment.ts';
 import { makeCertificate, startFakeAws } from './fake-aws.ts';
 import {
   compare,
@@ -124,15 +120,9 @@ async function measureIndex(): Promise<Measured> {
 }
 
 /** @param of the deliveries, or what stands without any */
-async function measureDollars(of: 'deliveries' | 'standing'): Promise<Measured> {
-  const folder = await mkdtemp(join(tmpdir(), 'cost-'));
-  try {
-    await synthesise(folder, { stage: 'prod' });
-    const items = costs(defaultWorkload, readDeployment(folder), MEASURED_LOG_BYTES)[of];
-    return { ...exactly(totalDollars(items)), made: 'npm run cost has the line items' };
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+async function measureDollars(of: keyof MonthlyCost): Promise<Measured> {
+  const bill = monthlyCost(await deploymentOf('prod'))[of];
+  return { ...exactly(totalOf(bill)), made: 'npm run cost has the services' };
 }
 
 export const FIGURES: readonly Figure[] = [

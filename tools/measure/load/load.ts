@@ -1,17 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { readContext, synthesise } from '../../../local/template/synthesise.ts';
+import { writeFile } from 'node:fs/promises';
+import { readContext } from '../../../local/template/synthesise.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import { facts } from '../../cli/terminal/layout.ts';
 import { Progress } from '../../cli/terminal/progress.ts';
 import { confirm, requireTerminal } from '../../cli/terminal/terminal.ts';
 import type { Operation } from '../../stage/operation.ts';
 import { isThisMachine } from '../../stage/stage.ts';
-import { costs } from '../cost/cost-model.ts';
-import { readDeployment } from '../cost/deployment.ts';
-import { totalDollars } from '../cost/line-item.ts';
-import { MEASURED_LOG_BYTES } from '../cost/log-bytes.ts';
+import { monthlyCost, totalOf } from '../cost/cost-model.ts';
+import { deploymentOf } from '../cost/deployment.ts';
 import { defaultWorkload } from '../cost/workload.ts';
 import { EffectReader } from './effects.ts';
 import { drawReport } from './picture.ts';
@@ -84,17 +80,14 @@ async function isAgreed(operation: Operation, options: LoadOptions): Promise<boo
 /** The cost of a run in AWS. @param stage whose settings count: `prod` if cdk.json does not have it */
 async function forecast(plan: LoadPlan, stage = 'prod') {
   const taken = Object.hasOwn(readContext().stages, stage) ? stage : 'prod';
-  const folder = await mkdtemp(join(tmpdir(), 'load-'));
-  try {
-    await synthesise(folder, { stage: taken });
-    const workload = { ...defaultWorkload, deliveries: deliveriesOf(plan), mix: plan.mix };
-    const dollars = totalDollars(costs(workload, readDeployment(folder), MEASURED_LOG_BYTES).deliveries);
-    return [
-      ['cost', `about $${dollars.toFixed(2)} in us-east-1, as in ${taken}; written items and records stay`],
-      ['limits', 'stay below 70 % of the lowest in docs/scale-and-cost.md'],
-      ['subscribers', 'unsubscribe everybody first: notifications are sent to all subscribers'],
-    ] as const;
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const deployment = await deploymentOf(taken);
+  const workload = { ...defaultWorkload, deliveries: deliveriesOf(plan), mix: plan.mix };
+  const dollars = totalOf(monthlyCost(deployment, workload).deliveries);
+  const { rate, burst } = deployment.apiThrottle;
+  return [
+    ['cost', `about $${dollars.toFixed(2)} in us-east-1, as in ${taken}; written items and records stay`],
+    ['throttle', `${rate.toLocaleString('en')} a second and ${burst.toLocaleString('en')} at once`],
+    ['limits', 'docs/scale-and-cost.md lists what saturates first, and at which rate'],
+    ['subscribers', 'unsubscribe everybody first: notifications are sent to all subscribers'],
+  ] as const;
 }

@@ -227,7 +227,7 @@ export async function* listObjects(
   } while (token !== undefined);
 }
 
-/** Key prefix of an hour. Must match the prefix that `lib/archive/archive.ts` gives to Firehose. */
+/** Key prefix of an hour. Must match the prefix that `lib/archive/event-archive.ts` gives to Firehose. */
 function partition(event: string, time: number): string {
   const [date, clock = ''] = new Date(time).toISOString().split('T');
   return `event=${event}/date=${date}/hour=${clock.slice(0, 2)}`;

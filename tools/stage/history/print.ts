@@ -1,7 +1,6 @@
 import { styleText } from 'node:util';
 import stringWidth from 'string-width';
 import { MAX_BUFFER_SECONDS } from '../../../lambda/limits.ts';
-import { GIGABYTE, prices } from '../../../lib/prices.ts';
 import { lines } from '../../cli/terminal/layout.ts';
 import { lateProgress } from '../../cli/terminal/progress.ts';
 import { shownId } from '../../cli/terminal/terminal.ts';
@@ -14,6 +13,9 @@ import type { History, Place, Step } from './history.ts';
 import type { windowOf } from './log-query.ts';
 import { stateWords, stepWords, type Tone } from './state-text.ts';
 import { type Trace, traceDelivery } from './trace.ts';
+
+/** Price of a scanned byte, in US dollars. Source: https://aws.amazon.com/cloudwatch/pricing/, Logs Insights. */
+const SCANNED_BYTE_DOLLARS = 0.005 / 2 ** 30;
 
 /** Width below which a step's detail is printed under its title instead of next to it. */
 const NARROW = 90;
@@ -209,7 +211,7 @@ function gapOf({ at }: Step, before: Step | undefined): string {
 /** Which sources were searched, and what is missing. */
 function describeSources({ logs, archive, queues, crashes }: Sources, local: boolean): string[] {
   const { since, until, bytesScanned, truncated, refused } = logs;
-  const dollars = (bytesScanned / GIGABYTE) * prices.logsInsightsGigabyte;
+  const dollars = bytesScanned * SCANNED_BYTE_DOLLARS;
   const cost = local ? '' : `, ${size(bytesScanned)} scanned for ${dollars.toFixed(4)} dollars`;
   const more = truncated ? ' There are more lines: narrow the window with --since and --until.' : '';
   return [

@@ -1,94 +1,59 @@
-import { execFileSync } from 'node:child_process';
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { existsSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../../support/eventually.ts';
 import { Project, refusal } from './project.ts';
 
 let project: Project;
-let firstCommit: string;
 
 beforeAll(async () => {
   // Copied, because imports through a link would load the original files.
-  const code = ['bin', 'events', 'lambda', 'lib', 'local', 'test', 'tools'];
-  project = await Project.create({ copied: [...code, 'docs', '.gitignore'] });
-  git('init', '--quiet');
-  // .gitignore matches only a folder, and here it is a link.
-  appendFileSync(project.path('.git/info/exclude'), 'node_modules\n');
-  commit();
-  firstCommit = git('rev-parse', 'HEAD').trim();
+  project = await Project.create({
+    copied: ['bin', 'events', 'lambda', 'lib', 'local', 'test', 'tools', 'docs'],
+  });
 });
 
 afterAll(() => project.remove());
 
-function git(...args: string[]): string {
-  const identity = ['-c', 'user.name=Test', '-c', 'user.email=test@example.com'];
-  return execFileSync('git', [...identity, ...args], { cwd: project.path('.'), encoding: 'utf8' });
-}
-
-function commit(): void {
-  git('add', '--all');
-  git('commit', '--quiet', '--message=As it is');
-}
-
 const newEvent = (...args: string[]) => project.type(['new-event', ...args]);
-
-/** Each test leaves everything committed or restored. */
-afterEach(() => {
-  expect(git('status', '--porcelain')).toBe('');
-  git('reset', '--quiet', '--hard', firstCommit);
-});
+const index = () => readFileSync(project.path('lambda/events/index.ts'), 'utf8');
 
 describe('new-event refuses in one line', () => {
   test.each([
-    { name: 'shop.updated', reason: 'it already exists' },
-    { name: 'signing.vectors', reason: 'events/signing-vectors.json already exists' },
-    {
-      name: 'shop.updated_dead_letter',
-      reason: 'the stack has another output ShopUpdatedDeadLetterQueueUrl',
-    },
-    { name: 'smoke.test', reason: 'the stack has another function smoke-test' },
-    { name: 'example.unknown', reason: 'tests use it as an unknown event kind' },
-  ])('$name: $reason', async ({ name, reason }) => {
-    expect(await newEvent(name, '--effect', 'shop-cache', '--id', 'shop_id')).toEqual(
-      refusal(`${name} cannot be added: ${reason}`),
-    );
+    { name: 'shop.updated', file: 'lambda/events/shop-updated' },
+    { name: 'signing.vectors', file: 'events/signing-vectors.json' },
+  ])('$name, because $file already exists', async ({ name, file }) => {
+    const { stderr } = await newEvent(name, '--effect', 'shop-cache', '--id', 'shop_id');
+    expect(stderr).toBe(`${name} cannot be added: ${file} already exists\n`);
   });
 
   test.each(['shop.', 'Shop.closed', 'example.added.twice', 'shop_a.closed', '1example.added', '../a.b'])(
     'the name %s',
     async (name) => {
       expect(await newEvent(name, '--effect', 'chat')).toEqual(
-        refusal(expect.stringMatching(/^The name must be like shop\.closed or .*\n$/)),
+        refusal(expect.stringMatching(/It must be like shop\.closed or .*\n$/)),
       );
     },
   );
 
   test.each([
     { args: ['--effect', 'mail'], line: /argument 'mail' is invalid.*\n$/ },
-    { args: [], line: /^Choose the effect of its consumer with --effect: one of shop-cache, cast.*\n$/ },
-    { args: ['--effect', 'cast'], line: /^cast writes an item: name the field of data with its id.*\n$/ },
-    { args: ['--effect', 'cast', '--id', 'girl-id'], line: /^--id must be a field such as shop_id.*\n$/ },
-    { args: ['--effect', 'chat', '--meaning', 'a\nb'], line: /^--meaning must be up to 99.*\n$/ },
+    { args: [], line: /^Choose an effect with --effect: shop-cache, cast.*\n$/ },
+    { args: ['--effect', 'cast', '--id', 'girl-id'], line: /It must be a field such as shop_id.*\n$/ },
+    { args: ['--effect', 'chat', '--meaning', 'a\nb'], line: /It must be up to 99 letters.*\n$/ },
   ])('the options $args', async ({ args, line }) => {
     expect(await newEvent('example.added', ...args)).toEqual(refusal(expect.stringMatching(line)));
   });
 
-  test('to write to files with uncommitted changes', async () => {
-    appendFileSync(project.path('docs/how-it-works.md'), 'More.\n');
-    writeFileSync(project.path('events/api-gateway/more.json'), '{}');
-    expect(await newEvent('example.added', '--effect', 'chat')).toEqual(
-      refusal(
-        'Commit or undo your changes to these files first, because they would be written: docs/how-it-works.md, events/api-gateway/more.json',
-      ),
-    );
-    git('checkout', '--quiet', 'docs/how-it-works.md');
-    git('clean', '--force', '--quiet');
+  test('an item without the field that identifies it', async () => {
+    const { stderr } = await newEvent('example.added', '--effect', 'cast');
+    expect(stderr).toMatch(/^cast writes an item: name the field of data with its id.*\n$/);
   });
 });
 
-// Each test synthesises the stack with a new event.
+// These synthesise the stack with a new event.
 describe('new-event', () => {
-  test('leaves every file unchanged if the synthesis refuses the name of a construct', async () => {
+  test('removes its files if the synthesis refuses the name of a construct', async () => {
+    const before = index();
     const { code, stderr } = await newEvent('saved.queries', '--effect', 'chat');
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -96,28 +61,35 @@ describe('new-event', () => {
         /^saved\.queries cannot be added: There is already a Construct with name 'SavedQueries' .*No file was changed\n$/,
       ),
     });
+    expect(index()).toBe(before);
   });
 
-  test('leaves every file unchanged if it is interrupted', async () => {
+  test('removes its files if it is interrupted', async () => {
+    const before = index();
     const running = project.start(['new-event', 'example.opened', '--effect', 'chat']);
-    await eventually(async () => existsSync(project.path('events/example-opened.json')) || undefined);
+    const sample = project.path('events/example-opened.json');
+    await eventually(async () => (existsSync(sample) && index().includes('exampleOpened')) || undefined);
     running.interrupt();
     const { code, stderr } = await running.ended;
-    expect({ code, stderr }).toEqual({ code: 1, stderr: 'Interrupted (SIGINT): no file was changed\n' });
+    const line = 'example.opened cannot be added: interrupted (SIGINT). No file was changed\n';
+    expect({ code, stderr }).toEqual({ code: 1, stderr: line });
+    expect([existsSync(sample), index()]).toEqual([false, before]);
   });
 
-  test('adds everything that an event needs', async () => {
+  test('adds several events in a row, with everything that they need', async () => {
     const meaning = "The shop's door has closed";
-    const added = await newEvent('example.added', '--effect', 'chat', '--meaning', meaning);
-    expect({ code: added.code, stderr: added.stderr }).toEqual({ code: 0, stderr: '' });
-    expect(readFileSync(project.path('docs/how-it-works.md'), 'utf8')).toContain(
-      `| \`example.added\` | ${meaning} |`,
-    );
-    // The check must find this change, and no other.
-    appendFileSync(project.path('docs/configuration.md'), 'By hand.\n');
-    commit();
-    expect(await project.run(['generate', '--check'])).toEqual(
-      refusal('Out of date: docs/configuration.md. Update with: npm run generate'),
-    );
+    const first = ['example.closed', '--effect', 'review', '--id', 'door_id', '--no-generate'];
+    const added = [
+      await newEvent(...first),
+      await project.run(['new-event', 'example.added', '--effect', 'chat', '--meaning', meaning]),
+    ];
+    expect(added.map(({ code, stderr }) => ({ code, stderr }))).toEqual([
+      { code: 0, stderr: '' },
+      { code: 0, stderr: '' },
+    ]);
+    const document = readFileSync(project.path('docs/how-it-works.md'), 'utf8');
+    expect(document).toContain(`| \`example.added\` | ${meaning} |`);
+    expect(document).toContain('| `example.closed` | Example closed |');
+    expect(await project.run(['generate', '--check'])).toMatchObject({ code: 0, stderr: '' });
   });
 });

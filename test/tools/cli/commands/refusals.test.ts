@@ -157,14 +157,7 @@ describe('a command refuses in one line', () => {
       args: ['cost', '--mix', 'shop.updated=0'],
       line: "Option '--mix <weights>' argument 'shop.updated=0' is invalid. It must give at least one event a weight above 0.",
     },
-    {
-      args: ['cost', '--scale', '--measure'],
-      line: "Option '--measure' cannot be used with option '--scale'",
-    },
-    {
-      args: ['cost', '--assembly', 'events'],
-      line: 'No cloud assembly in events. Make one with: npx cdk synth --output events',
-    },
+    { args: ['cost', '--stage', 'production'], line: "cdk.json has no stage 'production', only dev, prod" },
     ...['lambda/none', 'lib/alarms/alarms.ts', 'lambda/../lib'].map((path) => ({
       args: ['mutate', path],
       line: `Cannot mutate '${path}'. Give a folder or a TypeScript file of lambda/`,

@@ -27,7 +27,7 @@ export function archived(given: Partial<ArchiveRecord> = {}): ArchiveRecord {
   };
 }
 
-/** The key of an object, in the format that `lib/archive/archive.ts` sets for Firehose. @param hour `2026-01-31T09` */
+/** The key of an object, in the format that `lib/archive/event-archive.ts` sets for Firehose. @param hour `2026-01-31T09` */
 export function objectKey(name: string, event = 'shop.updated', hour = '2026-01-31T09'): string {
   const [date, clock] = hour.split('T');
   return `event=${event}/date=${date}/hour=${clock}/${name}.jsonl.gz`;

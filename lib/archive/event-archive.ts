@@ -14,7 +14,7 @@ import type { StageConfig } from '../config.ts';
 import { ProtectedBucket, ProtectedLog } from '../pipeline/protected-storage.ts';
 import type { FunctionDefaults } from '../pipeline/webhook-function.ts';
 
-export interface ArchiveProps {
+export interface EventArchiveProps {
   readonly config: StageConfig['archive'];
   readonly defaults: Pick<FunctionDefaults, 'encryption' | 'removalPolicy' | 'logRetention'>;
   readonly alarms: Alarms;
@@ -33,11 +33,11 @@ const BUFFER_MEGABYTES = 64;
  * Stores the outcome of each message: a delivery stream per event writes into one bucket, under
  * `event=<kind>/date=YYYY-MM-DD/hour=HH/` by the time of writing, as gzipped JSON lines (`lambda/archive/record.ts`).
  */
-export class Archive extends Construct {
+export class EventArchive extends Construct {
   readonly bucket: Bucket;
   readonly #streams: ReadonlyMap<EventName, CfnDeliveryStream>;
 
-  constructor(scope: Construct, id: string, props: ArchiveProps) {
+  constructor(scope: Construct, id: string, props: EventArchiveProps) {
     super(scope, id);
     const { config, alarms } = props;
     const { encryption, removalPolicy, logRetention } = props.defaults;
@@ -129,7 +129,7 @@ export class Archive extends Construct {
 
   /** The access that a consumer needs for archiving. */
   access(event: EventName): { environment: Record<string, string>; permissions: PolicyStatement[] } {
-    const stream = this.streamOf(event);
+    const stream = this.#streamOf(event);
     return {
       environment: { ARCHIVE_STREAM: stream.ref },
       permissions: [
@@ -140,11 +140,17 @@ export class Archive extends Construct {
 
   /** Firehose's metrics of an event's stream. */
   streamMetrics(event: EventName): MetricSource {
-    return metricsUnder('AWS/Firehose', { DeliveryStreamName: this.streamOf(event).ref });
+    return metricsUnder('AWS/Firehose', { DeliveryStreamName: this.#streamOf(event).ref });
   }
 
-  /** An event's delivery stream. */
-  streamOf(event: EventName): CfnDeliveryStream {
+  get outputs(): Record<string, string> {
+    const streams = eventNames.map(
+      (event) => [`${pascalCase(event)}ArchiveStream`, this.#streamOf(event).ref] as const,
+    );
+    return { ArchiveBucket: this.bucket.bucketName, ...Object.fromEntries(streams) };
+  }
+
+  #streamOf(event: EventName): CfnDeliveryStream {
     return this.#streams.get(event) as CfnDeliveryStream;
   }
 }
