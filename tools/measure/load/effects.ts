@@ -7,6 +7,7 @@ import { listArchive, readArchive } from '../../stage/archive/reader.ts';
 import { bufferSeconds } from '../../stage/archive/retention.ts';
 import { type Operation, refusalOf } from '../../stage/operation.ts';
 import { numberIn } from './deliveries.ts';
+import { ACCEPTED, SETTLED } from './measurements.ts';
 import type { LoadPlan } from './plan.ts';
 import type { LoadRun } from './run.ts';
 
@@ -60,14 +61,13 @@ export class EffectReader {
     const { stack, signal, progress = new Progress() } = this.#operation;
     const total = run.measurements.total.accepted;
     const effects: LoadEffects = { missing: total, unanswered: 0, outcomes: {}, repeated: 0 };
-    const found = new Uint8Array(run.measurements.accepted.length);
     try {
       const delay = stack.local ? 0 : ((await bufferSeconds(stack, this.#window.events)) ?? 0);
       const note = delay > 0 ? `the archive is up to ${delay} s late` : '';
       let news = performance.now();
       while (effects.missing > 0 && performance.now() - news < patience + delay * 1_000) {
         await sleep(LOOK_INTERVAL[stack.local ? 'local' : 'aws'], undefined, { signal });
-        if (await this.#readNew(run, effects, found)) news = performance.now();
+        if (await this.#readNew(run, effects)) news = performance.now();
         const done = total - effects.missing;
         progress.show({ doing: 'Waiting for effects', done, total, unit: 'deliveries', note });
       }
@@ -80,14 +80,14 @@ export class EffectReader {
   }
 
   /** @returns whether there are new records of the run */
-  async #readNew(run: LoadRun, effects: LoadEffects, found: Uint8Array): Promise<boolean> {
+  async #readNew(run: LoadRun, effects: LoadEffects): Promise<boolean> {
     const { stack, signal } = this.#operation;
     const reading = readArchive(stack, { ...this.#window, skip: (key) => this.#known.has(key), signal });
     let isNews = false;
     for await (const object of reading) {
       this.#known.add(object.key);
       for await (const { record } of object.records()) {
-        if (takeRecord(record, run, effects, found)) isNews = true;
+        if (takeRecord(record, run, effects)) isNews = true;
       }
     }
     // Records of a damaged object are unknown. All others count.
@@ -96,18 +96,19 @@ export class EffectReader {
   }
 }
 
-/** @param found 1 at the number of each delivery that has a record. @returns whether it is a record of the run */
-function takeRecord(record: ArchiveRecord, run: LoadRun, effects: LoadEffects, found: Uint8Array): boolean {
+/** @returns whether it is a record of the run */
+function takeRecord(record: ArchiveRecord, run: LoadRun, effects: LoadEffects): boolean {
   const { body = '', replay, outcome, receivedAt, settledAt } = record;
   const number = numberIn(body, run.plan.run);
   if (number === undefined || replay !== undefined) return false;
-  if (found[number] === 1) {
+  const { states } = run.measurements;
+  if (states[number] === SETTLED) {
     effects.repeated += 1;
     return true;
   }
-  found[number] = 1;
-  if (run.measurements.accepted[number] === 1) effects.missing -= 1;
+  if (states[number] === ACCEPTED) effects.missing -= 1;
   else effects.unanswered += 1;
+  states[number] = SETTLED;
   effects.outcomes[outcome] = (effects.outcomes[outcome] ?? 0) + 1;
   // By the functions' clocks, like the metric EffectLatency.
   const [from, to] = [Date.parse(receivedAt), Date.parse(settledAt)];

@@ -10,6 +10,9 @@ const MAX_LATENCY = 24 * 60 * 60 * 1e6;
 /** The ending of a delivery that had none when the run ended early. Its latency so far counts. */
 export const UNDER_WAY = 'under way';
 
+/** States of a delivery: answered 200, and found in the archive. */
+export const [ACCEPTED, SETTLED] = [1, 2];
+
 /** An HDR histogram: each value has a limited relative error, and memory does not grow. */
 export class LatencyHistogram {
   /** In microseconds. */
@@ -53,13 +56,13 @@ export class LoadMeasurements {
   readonly parts: readonly LoadPart[];
   /** By status, or by the kind of error if there was no answer. */
   readonly endings = new Map<number | string, number>();
-  /** 1 at the number of each delivery that was answered 200: a run of hours has hundreds of millions. */
-  readonly accepted: Uint8Array;
+  /** At the number of each delivery: a run of hours has hundreds of millions. */
+  readonly states: Uint8Array;
 
   constructor(plan: LoadPlan) {
     this.total = emptyPart(0, plan.seconds, deliveriesOf(plan));
     this.parts = partsOf(plan).map(({ begin, seconds, rate }) => emptyPart(begin, seconds, rate * seconds));
-    this.accepted = new Uint8Array(this.total.wanted);
+    this.states = new Uint8Array(this.total.wanted);
   }
 
   /** Records that a delivery is being sent. All times are in milliseconds since the run began. */
@@ -73,7 +76,7 @@ export class LoadMeasurements {
   /** @param came the status of the answer, or why there was none */
   end(number: number, due: number, at: number, came: number | string): void {
     this.endings.set(came, (this.endings.get(came) ?? 0) + 1);
-    if (came === 200) this.accepted[number] = 1;
+    if (came === 200) this.states[number] = ACCEPTED;
     for (const part of this.#partsAt(due)) {
       part.receipt.add(at - due);
       if (came === 200) part.accepted += 1;

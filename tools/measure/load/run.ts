@@ -59,19 +59,22 @@ export class LoadRun {
       this.ended ??= abortReason(this.#elapsed, this.#underWay.size, this.measurements.endings);
       if (this.ended !== undefined) early.abort();
     }, LOOK_INTERVAL);
-    for (const delivery of loadDeliveries(this.plan, secret, this.begin)) {
-      const wait = delivery.due - this.#elapsed;
-      if (wait > 0) await sleep(wait, undefined, { signal: until }).catch(() => {});
-      else if (delivery.number % MAX_AT_ONCE === 0) await nextTurn();
-      if (until.aborted) break;
-      this.#send(delivery);
+    try {
+      for (const delivery of loadDeliveries(this.plan, secret, this.begin)) {
+        const wait = delivery.due - this.#elapsed;
+        if (wait > 0) await sleep(wait, undefined, { signal: until }).catch(() => {});
+        else if (delivery.number % MAX_AT_ONCE === 0) await nextTurn();
+        if (until.aborted) break;
+        this.#send(delivery);
+      }
+      while (this.#underWay.size > 0 && !until.aborted) await sleep(20);
+      if (signal.aborted) this.ended = 'It was interrupted.';
+    } finally {
+      clearInterval(looking);
+      progress.end();
+      for (const abandon of this.#underWay.values()) abandon(UNDER_WAY);
+      this.#agent.destroy();
     }
-    while (this.#underWay.size > 0 && !until.aborted) await sleep(20);
-    clearInterval(looking);
-    progress.end();
-    if (signal.aborted) this.ended = 'It was interrupted.';
-    for (const abandon of this.#underWay.values()) abandon(UNDER_WAY);
-    this.#agent.destroy();
   }
 
   /** Milliseconds since it began. */
