@@ -32,8 +32,8 @@ export class Connections extends Agent {
   /**
    * Opens a connection to the host of a URL. Does nothing for `http:`, which does not use these connections. It sends
    * nothing, because AWS answers anything but an API call with an error, and may close the connection. The time from
-   * start to first answer gets 11 to 13 % shorter if AWS is 5 ms away (`npm run bench -- first-request`, four runs of
-   * 20 pairs on a quiet machine), and about 3 % if it is 1 ms away.
+   * start to first answer gets 11 to 13 % shorter if AWS is 5 ms away (four runs of 20 pairs on a quiet machine), and
+   * about 3 % if it is 1 ms away.
    * @throws Error if that fails or is aborted
    */
   async prepare(url: string, signal: AbortSignal): Promise<void> {

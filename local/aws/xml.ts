@@ -9,7 +9,7 @@ const ENTITIES: Record<string, string> = {
 };
 
 /** For use as content or as an attribute's value. */
-export function escapeXml(text: string): string {
+function escapeXml(text: string): string {
   return text.replace(/[&<>"'\r]/g, (character) => ENTITIES[character] ?? character);
 }
 

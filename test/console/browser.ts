@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Browser, chromium, type LaunchOptions } from 'playwright-core';
+import { type Browser, chromium } from 'playwright-core';
 
 /** Usual paths of Chromium. The environment variable `CHROMIUM` names another one. */
 const PLACES = [
@@ -16,9 +16,9 @@ export function chromiumPath(): string | undefined {
 }
 
 /** The system's Chromium, without a window. @throws Error if none is installed */
-export async function launchBrowser(options: LaunchOptions = {}): Promise<Browser> {
+export async function launchBrowser(): Promise<Browser> {
   const executablePath = chromiumPath();
   if (executablePath === undefined) throw new Error('There is no Chromium: set CHROMIUM to its path');
   // Its sandbox needs rights that containers rarely have, and the page is our own.
-  return await chromium.launch({ executablePath, args: ['--no-sandbox'], ...options });
+  return await chromium.launch({ executablePath, args: ['--no-sandbox'] });
 }

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
-import { exchangeOf } from './measure.ts';
+import { answered } from '../tools/console/support.ts';
 import { OpenConsole, shopUpdated } from './open-console.ts';
 
 /** Failing deliveries soon become dead letters. */
@@ -114,7 +114,10 @@ describe('the list', () => {
   test('of thousands draws only visible rows, also on a narrow page, and one key reaches the last', async () => {
     const { page, feed } = open;
     const many = 3_000;
-    for (let number = 0; number < many; number += 1) feed.onExchange(exchangeOf(number));
+    for (let number = 0; number < many; number += 1) {
+      const body = Buffer.from(JSON.stringify(shopUpdated(`measured-${number}`)));
+      feed.onExchange(answered(`request-${number}`, body, new Date(Date.now() - many + number)));
+    }
     await open.show('#/deliveries?shop=measured');
     await open.row(`measured-${many - 1}`).waitFor();
     expect(await open.rows.count()).toBeLessThan(200);

@@ -1,4 +1,4 @@
-import type { BrowserContext, LaunchOptions, Locator, Page } from 'playwright-core';
+import type { BrowserContext, Locator, Page } from 'playwright-core';
 import type { LocalStack, LocalStackOptions } from '../../local/local-stack.ts';
 import { pageCommands } from '../../tools/cli/commands/page-commands.ts';
 import { type LocalConsole, startLocalConsole } from '../../tools/console/local-console.ts';
@@ -29,12 +29,9 @@ export class OpenConsole implements AsyncDisposable {
   readonly wrongs: string[] = [];
   #console: LocalConsole;
 
-  static async start(
-    options: Partial<LocalStackOptions> = {},
-    launch: LaunchOptions = {},
-  ): Promise<OpenConsole> {
+  static async start(options: Partial<LocalStackOptions> = {}): Promise<OpenConsole> {
     const feed = new LocalFeed();
-    const browsing = launchBrowser(launch);
+    const browsing = launchBrowser();
     const stack = await startTestStack({ observer: feed, onLog: (line) => feed.onLog(line), ...options });
     feed.attach(stack);
     const console = await startLocalConsole(feed, {

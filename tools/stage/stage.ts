@@ -173,7 +173,7 @@ export function findLocalStack(): Stage {
 }
 
 /** The stack that `npm start` runs, if the address is that of its webhook. */
-export function localStackAt(address: URL): Stage | undefined {
+function localStackAt(address: URL): Stage | undefined {
   if (!existsSync(OUTPUTS_FILE) || !isThisMachine(address)) return undefined;
   const stack = findLocalStack();
   if (URL.parse(stack.outputs.WebhookUrl ?? '')?.port === address.port) return stack;

@@ -1,15 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { defaultWorkload, parseMix } from '../../measure/cost/workload.ts';
-import { type LoadOperation, load } from '../../measure/load/load.ts';
+import { load } from '../../measure/load/load.ts';
 import { loadTarget, MAX_CONNECTIONS, MAX_RATE, MAX_SECONDS, MAX_SHOPS } from '../../measure/load/plan.ts';
-import { forPeople, outputsOption, runOperation, stageOption } from '../../stage/operation.ts';
+import { outputsOption, runOperation, stageOption } from '../../stage/operation.ts';
 import { currentSecret } from '../../stage/signed-post.ts';
-import { localStackAt } from '../../stage/stage.ts';
 import { npmScript } from '../terminal/command.ts';
-import { CommandError } from '../terminal/command-error.ts';
 import { jsonOption, SECRET_OF_STACK, secretOption, wholeNumber } from '../terminal/options.ts';
-import { Progress } from '../terminal/progress.ts';
-import { INTERRUPTED, interruption, screenWidth } from '../terminal/terminal.ts';
 
 export const command = npmScript(
   'load',
@@ -39,44 +35,20 @@ export const command = npmScript(
     '\nExamples:\n  npm run load -- --rate 50 --seconds 20 --ramp --picture load.svg\n' +
       '  npm run load -- --stage load --rate 500 --seconds 60',
   )
-  .action(async ({ url, iOwn, secret, stage, outputs, json, dryRun, yes, picture, ...typed }, typing) => {
-    const isSecretGiven = typing.getOptionValueSource('secret') !== 'default';
+  .action(async ({ url, iOwn, stage, outputs, ...typed }, typing) => {
     const { rate, seconds, shops, connections, ramp = false, mix = defaultWorkload.mix } = typed;
-    const run = randomBytes(4).toString('hex');
-    const plan = { rate, seconds, ramp, mix, shops, connections, run };
-    const flags = { json: json ?? false, dryRun: dryRun ?? false, yes: yes ?? false, picture, stage };
-    const start = async (operation: LoadOperation, target: URL) => {
+    const plan = { rate, seconds, ramp, mix, shops, connections, run: randomBytes(4).toString('hex') };
+    const isNamed = stage !== undefined || outputs !== undefined;
+    if (url !== undefined && !isNamed) loadTarget(url, iOwn);
+    await runOperation(isNamed || url === undefined ? { stage, outputs } : { url }, async (operation) => {
       const { stack } = operation;
-      const key = isSecretGiven || stack === undefined ? secret : await currentSecret(stack);
-      return load(operation, { plan, url: target, secret: key, ...flags });
-    };
-    const ofStack = (webhook: string | undefined) => {
-      const address = URL.parse(webhook ?? '');
-      if (address === null) throw new CommandError('The stack has no output WebhookUrl: deploy it again');
-      return address;
-    };
-    if (stage !== undefined || outputs !== undefined || url === undefined) {
-      await runOperation({ stage, outputs }, (operation) => {
-        const own = ofStack(operation.stack.outputs.WebhookUrl);
-        // A stage found with AWS permissions may be loaded. Any other address must be confirmed by naming its host
-        // twice.
-        const target =
-          url === undefined ? own : loadTarget(url, URL.parse(url)?.host === own.host ? own.host : iOwn);
-        return start(operation, target);
-      });
-      return;
-    }
-    const target = loadTarget(url, iOwn);
-    const stack = localStackAt(target);
-    const signal = interruption();
-    try {
-      const terminal = { printLine: console.log, width: screenWidth(), progress: new Progress() };
-      const operation = { stack, signal, ...terminal };
-      if (!(await start(operation, target))) process.exitCode = 1;
-      if (signal.aborted) process.exitCode = INTERRUPTED;
-    } catch (error) {
-      throw forPeople(error, stack !== undefined);
-    } finally {
-      stack?.close();
-    }
+      const own = new URL(stack.webhookUrl);
+      // A stage found with AWS permissions may be loaded. Any other address must be confirmed by naming its host twice.
+      const confirmed = URL.parse(url ?? '')?.host === own.host ? own.host : iOwn;
+      const target = url === undefined ? own : loadTarget(url, confirmed);
+      const isSecretOfStack =
+        typing.getOptionValueSource('secret') === 'default' && stack.outputs.WebhookSecretArn !== undefined;
+      const secret = isSecretOfStack ? await currentSecret(stack) : typed.secret;
+      return load(operation, { ...typed, plan, url: target, secret, stage });
+    });
   });

@@ -1,59 +1,168 @@
+import { statSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type MonthlyCost, monthlyCost, totalOf } from '../cost/cost-model.ts';
 import { deploymentOf } from '../cost/deployment.ts';
-import { consumerBatch } from './consumer-batch.ts';
-import { exactly, type Figure } from './figure.ts';
-import { firstRequest } from './first-request.ts';
-import { localMemory, localThroughput } from './local-stack.ts';
-import { moduleLoad } from './module-load.ts';
-import { npmStart } from './npm-start.ts';
-import { memory, warmRequest } from './running-receiver.ts';
+import { makeCertificate, startFakeAws } from './fake-aws.ts';
+import {
+  compare,
+  exactly,
+  type Figure,
+  type Measured,
+  type MeasureOptions,
+  type TimePair,
+} from './figure.ts';
+import {
+  BENCH_SECRET,
+  bundleReceivers,
+  gatewayDelivery,
+  receiverEnvironment,
+  runScript,
+} from './receivers.ts';
 
-/** Number of services that are named, the most expensive first. */
-const NAMED = 4;
+/** Starts of each bundle: enough for a stable median on a noisy computer. */
+const STARTS = 25;
 
-const costMillion = figure(
-  'cost-million',
-  'dollars a million deliveries, prod with default settings and archive',
-  6,
-  'deliveries',
-);
+/** Network delay between a starting function and AWS, each way, in milliseconds. */
+const DELAY = 5;
 
-const costIdle = figure('cost-idle', 'dollars a month without deliveries', 12, 'standing');
+/** Blocks of warm requests for each bundle, in turns, and requests of a block, one after the other. */
+const [BLOCKS, REQUESTS] = [25, 40];
 
-/** Shared, so that one synthesis serves both figures. */
-let prod: Promise<MonthlyCost> | undefined;
+/** Bytes. */
+const KB = 1_000;
 
-function figure(name: string, title: string, atMost: number, of: keyof MonthlyCost): Figure {
-  return {
-    name,
-    title,
-    goal: { atMost },
-    unit: '$',
-    async measure({ onProgress }) {
-      onProgress('synthesises prod');
-      prod ??= deploymentOf('prod').then((deployment) => monthlyCost(deployment));
-      const bill = (await prod)[of];
-      const largest = Object.entries(bill).sort(([, one], [, other]) => other - one);
-      return {
-        ...exactly(totalOf(bill)),
-        made: largest
-          .slice(0, NAMED)
-          .map(([service, dollars]) => `${service} ${dollars.toFixed(2)}`)
-          .join(', '),
-      };
-    },
+/** Does the work of Lambda's runtime with a function's code: loads it, then passes a request to it. */
+const START = `
+  const [file, request] = process.argv.slice(1);
+  const booted = performance.now();
+  const { handler } = await import(file);
+  const loaded = performance.now();
+  const { statusCode } = await handler(JSON.parse(request), { awsRequestId: 'request' });
+  console.log(JSON.stringify({ load: loaded - booted, answer: performance.now(), statusCode }));
+  process.exit();`;
+
+/** Times blocks of requests to two bundles in turns. In the first two blocks, code is still being compiled. */
+const BLOCKS_IN_TURNS = `
+  import { readFileSync } from 'node:fs';
+  const [receiver, bare, file] = process.argv.slice(1);
+  const handlers = [(await import(receiver)).handler, (await import(bare)).handler];
+  const pairs = [];
+  for (const block of JSON.parse(readFileSync(file))) {
+    const times = [];
+    for (const handler of handlers) {
+      const began = performance.now();
+      for (const request of block) {
+        const { statusCode } = await handler(request, { awsRequestId: 'request' });
+        if (statusCode !== 200) throw new Error('Answered ' + statusCode);
+      }
+      times.push(performance.now() - began);
+    }
+    pairs.push({ of: times[0], to: times[1] });
+  }
+  console.log(JSON.stringify(pairs.slice(2)));
+  process.exit();`;
+
+/** The bundles, and an AWS that they use. @param network what a function goes through to reach AWS */
+async function openBench(network: 'beside' | 'TLS, far away') {
+  await using closing = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), 'bench-'));
+  closing.defer(() => rm(folder, { recursive: true }));
+  const far = network === 'beside' ? {} : { certificate: await makeCertificate(folder), delay: DELAY };
+  const aws = closing.use(await startFakeAws({ secret: BENCH_SECRET, ...far }));
+  const bundles = await bundleReceivers(folder);
+  const environment = { ...receiverEnvironment(aws.queueUrl), ...aws.environment };
+  const opened = closing.move();
+  return { folder, bundles, environment, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+/** Starts a receiver and the bare one in turns, each in a process of its own. @param time what is compared */
+export async function startPairs(
+  { signal, onProgress }: MeasureOptions,
+  name: 'receiver' | 'withoutWarmUp',
+  time: 'load' | 'answer',
+  rounds = STARTS,
+): Promise<TimePair[]> {
+  await using bench = await openBench(time === 'load' ? 'beside' : 'TLS, far away');
+  const start = async (bundle: string) => {
+    const words = [bundle, JSON.stringify(gatewayDelivery(0))];
+    const started = await runScript(START, words, bench.environment, signal);
+    const { statusCode, [time]: milliseconds } = started as Record<string, number>;
+    if (statusCode !== 200) throw new Error(`The first request was answered ${statusCode}`);
+    return milliseconds ?? 0;
   };
+  const pairs: TimePair[] = [];
+  for (let round = 1; round <= rounds; round += 1) {
+    onProgress(`start ${round} of ${rounds}`);
+    pairs.push({ of: await start(bench.bundles[name]), to: await start(bench.bundles.bare) });
+  }
+  return pairs;
+}
+
+/** Pairs of blocks. */
+async function warmPairs({ signal }: MeasureOptions): Promise<TimePair[]> {
+  await using bench = await openBench('beside');
+  const file = join(bench.folder, 'requests.json');
+  const requests = Array.from({ length: BLOCKS + 2 }, (_, block) =>
+    Array.from({ length: REQUESTS }, (_, index) => gatewayDelivery(block * REQUESTS + index)),
+  );
+  await writeFile(file, JSON.stringify(requests));
+  const words = [bench.bundles.receiver, bench.bundles.bare, file];
+  const pairs = (await runScript(BLOCKS_IN_TURNS, words, bench.environment, signal)) as TimePair[];
+  return pairs;
+}
+
+async function measureIndex(): Promise<Measured> {
+  await using bench = await openBench('beside');
+  const sizes = [bench.bundles.receiver, bench.bundles.bare].map((file) => statSync(file).size / KB);
+  return { ...exactly(sizes[0] ?? 0), made: `the bare receiver has ${sizes[1]?.toFixed(0)} KB` };
+}
+
+/** @param of the deliveries, or what stands without any */
+async function measureDollars(of: keyof MonthlyCost): Promise<Measured> {
+  const bill = monthlyCost(await deploymentOf('prod'))[of];
+  return { ...exactly(totalOf(bill)), made: 'npm run cost has the services' };
 }
 
 export const FIGURES: readonly Figure[] = [
-  moduleLoad,
-  firstRequest,
-  warmRequest,
-  consumerBatch,
-  memory,
-  costMillion,
-  costIdle,
-  npmStart,
-  localThroughput,
-  localMemory,
+  {
+    name: 'module-load',
+    title: 'receiver’s module load, without warm-up ÷ bare receiver’s',
+    atMost: 1.12,
+    measure: async (options) => compare(await startPairs(options, 'withoutWarmUp', 'load')),
+  },
+  {
+    name: 'first-answer',
+    title: `process start to the first 200, TLS ${DELAY} ms away ÷ bare receiver’s`,
+    atMost: 1.08,
+    measure: async (options) => compare(await startPairs(options, 'receiver', 'answer')),
+  },
+  {
+    name: 'warm-request',
+    title: 'warm request ÷ bare receiver’s (HMAC, parse, one send)',
+    atMost: 1.12,
+    measure: async (options) => compare(await warmPairs(options), REQUESTS),
+  },
+  {
+    name: 'index',
+    title: 'what the receiver reads to start: index.mjs',
+    atMost: 225,
+    unit: 'KB',
+    measure: measureIndex,
+  },
+  {
+    name: 'cost-million',
+    title: 'a million deliveries, prod with default settings and archive',
+    atMost: 5.9,
+    unit: '$',
+    measure: () => measureDollars('deliveries'),
+  },
+  {
+    name: 'cost-idle',
+    title: 'a month of prod without deliveries',
+    atMost: 12.55,
+    unit: '$',
+    measure: () => measureDollars('standing'),
+  },
 ];

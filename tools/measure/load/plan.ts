@@ -14,8 +14,8 @@ export const MAX_SHOPS = 100_000;
 /** Open connections. Further deliveries wait for one, and their wait counts. One computer has 65,535 ports. */
 export const MAX_CONNECTIONS = 10_000;
 
-/** Steps of a ramp. A shorter run has one for each second. */
-const RAMP_STEPS = 10;
+/** Maximum number of parts that are measured on their own: the steps of a ramp, or the points of a picture. */
+const MAX_PARTS = { ramp: 10, steady: 60 };
 
 export interface LoadPlan {
   /** Deliveries a second. In a ramp, those of the last step. */
@@ -31,30 +31,21 @@ export interface LoadPlan {
   readonly run: string;
 }
 
-/** A part of the run with its own rate. */
-export interface PlannedStep {
-  readonly rate: number;
-  readonly seconds: number;
-}
-
-/** The steps of a run, in order. Without a ramp there is one. */
-export function stepsOf({ rate, seconds, ramp }: Pick<LoadPlan, 'rate' | 'seconds' | 'ramp'>): PlannedStep[] {
-  const count = ramp ? Math.min(RAMP_STEPS, seconds) : 1;
-  const beginOf = (step: number) => Math.floor((step * seconds) / count);
-  return Array.from({ length: count }, (_, step) => ({
-    rate: Math.max(1, Math.round((rate * (step + 1)) / count)),
-    seconds: beginOf(step + 1) - beginOf(step),
+/** The parts of a run, in order: the steps of a ramp, or else parts with the same rate. */
+export function partsOf({ rate, seconds, ramp }: Pick<LoadPlan, 'rate' | 'seconds' | 'ramp'>) {
+  const count = Math.min(seconds, MAX_PARTS[ramp ? 'ramp' : 'steady']);
+  const beginOf = (part: number) => Math.floor((part * seconds) / count);
+  return Array.from({ length: count }, (_, part) => ({
+    /** Deliveries a second. */
+    rate: ramp ? Math.max(1, Math.round((rate * (part + 1)) / count)) : rate,
+    /** Its first second since the run began, and how many it has. */
+    begin: beginOf(part),
+    seconds: beginOf(part + 1) - beginOf(part),
   }));
 }
 
-/** Deliveries of each second, in order. */
-export function ratesOf(plan: Pick<LoadPlan, 'rate' | 'seconds' | 'ramp'>): number[] {
-  return stepsOf(plan).flatMap(({ rate, seconds }) => Array.from({ length: seconds }, () => rate));
-}
-
-export function deliveriesOf(plan: Pick<LoadPlan, 'rate' | 'seconds' | 'ramp'>): number {
-  return stepsOf(plan).reduce((sum, { rate, seconds }) => sum + rate * seconds, 0);
-}
+export const deliveriesOf = (plan: LoadPlan) =>
+  partsOf(plan).reduce((sum, { rate, seconds }) => sum + rate * seconds, 0);
 
 /**
  * Checks the address of --url: it must be this computer, or a host that is repeated with --i-own. A load test of
@@ -62,19 +53,12 @@ export function deliveriesOf(plan: Pick<LoadPlan, 'rate' | 'seconds' | 'ramp'>):
  * @param owned the host of --i-own
  * @throws CommandError if it is neither, or not an address
  */
-export function loadTarget(url: string, owned: string | undefined): URL {
+export function loadTarget(url: string, owned = ''): URL {
   const target = URL.parse(url);
-  if (target === null || !/^https?:$/.test(target.protocol)) {
-    throw new CommandError(`--url must be an address that begins with http:// or https://, not '${url}'`);
+  if (target === null || !/^https?:$/.test(target.protocol) || target.username + target.password !== '') {
+    throw new CommandError('--url must be an address that begins with http:// or https://, without a user');
   }
-  if (target.username !== '' || target.password !== '') {
-    throw new CommandError('--url must not contain a user: a delivery has only its signature');
-  }
-  const names = [target.host, target.hostname];
-  if (isThisMachine(target) || (owned !== undefined && names.includes(owned.toLowerCase()))) return target;
-  throw new CommandError(
-    owned === undefined
-      ? `${target.host} is not this machine. If you own it, confirm its name: --i-own ${target.hostname}`
-      : `--url leads to ${target.host}, and --i-own names ${owned}: both must be the same host`,
-  );
+  if (isThisMachine(target) || [target.host, target.hostname].includes(owned.toLowerCase())) return target;
+  const advice = `If you own it, confirm its name: --i-own ${target.hostname}`;
+  throw new CommandError(`${target.host} is not this machine. ${advice}`);
 }

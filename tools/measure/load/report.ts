@@ -1,152 +1,121 @@
-import type { Effect } from './effect.ts';
-import { type Interval, LATE, type Percentiles } from './measurements.ts';
-import { deliveriesOf, type LoadPlan } from './plan.ts';
-import type { Run } from './run.ts';
+import type { SettledOutcome } from '../../../lambda/archive/record.ts';
+import type { Column } from '../../cli/terminal/block.ts';
+import { lines, table } from '../../cli/terminal/layout.ts';
+import { outcomeText } from '../../stage/history/state-text.ts';
+import type { LoadEffects } from './effects.ts';
+import { LATE, type LatencyHistogram, type LoadPart } from './measurements.ts';
+import { type LoadRun, MEANINGS } from './run.ts';
 
 /** Milliseconds. A step of a ramp with a higher p99 of the receipt counts as broken. */
-export const MAX_P99 = 1_000;
-
-/** Share of deliveries that may take longer than that. */
-const MAX_SLOW_SHARE = 0.01;
+const MAX_P99 = 1_000;
 
 /** Share of deliveries that may be sent late. With more, the figures show the sender and not the receiver. */
 const MAX_LATE_SHARE = 0.01;
 
-/** The same for one step, which has few deliveries. */
-const MAX_LATE_SHARE_OF_STEP = 0.05;
-
-/** Milliseconds by which the event loop may be late at p99. */
-const MAX_LOOP_DELAY = 50;
-
-type IntervalSummary = ReturnType<Interval['summary']>;
-
-interface ReportedStep extends IntervalSummary {
-  /** Deliveries a second. */
-  readonly rate: number;
-  readonly broken?: string;
-}
-
-/** Why the results are unknown. */
-export interface Unread {
-  readonly why: string;
-}
-
 /** The result of a run. `--json` prints it. */
-export interface LoadReport {
-  readonly url: string;
-  readonly run: string;
-  readonly begun: string;
-  readonly plan: Pick<LoadPlan, 'rate' | 'seconds' | 'ramp' | 'mix' | 'shops' | 'connections'>;
-  readonly deliveries: Record<'wanted' | 'sent' | 'sentAgain' | 'answered' | 'accepted', number>;
-  /** Per second. */
-  readonly rate: Record<'wanted' | 'sent' | 'answered', number>;
-  /** By status, or by the kind of error if there was no answer. In a run that ended early also `under way`. */
-  readonly endings: readonly { readonly came: number | string; readonly count: number }[];
-  /** From the due time of a delivery to its answer, or to its timeout. */
-  readonly receipt: Percentiles;
-  readonly effect: Effect | Unread;
-  /** The computer that sends. */
-  readonly sender: {
-    readonly sendLag: Percentiles;
-    readonly loopDelayP99: number;
-    /** Why the figures cannot be trusted. */
-    readonly doubts: readonly string[];
-  };
-  /** Empty without a ramp. */
-  readonly steps: readonly ReportedStep[];
-  readonly slices: readonly IntervalSummary[];
-  readonly ended?: string;
-  /** Whether all deliveries were sent at their rate, answered 200 and processed, as far as that is known. */
-  readonly succeeded: boolean;
-}
+export type LoadReport = ReturnType<typeof makeReport>;
 
-export function makeReport(run: Run, effect: Effect | Unread): LoadReport {
-  const { plan, url, measurements, begin, lasted, ended, tooSlow } = run;
-  const { sent, sentAgain, answered, endings, receipt, lastAnswerAt } = measurements;
-  const accepted = measurements.accepted.size;
-  const wanted = deliveriesOf(plan);
-  const underWay = sent - measurements.ended;
-  const perSecond = (count: number, milliseconds: number) =>
-    milliseconds === 0 ? 0 : (count * 1_000) / milliseconds;
-  const { rate, seconds, ramp, mix, shops, connections } = plan;
-  const hasEffect =
-    'why' in effect ||
-    (effect.missing === 0 && effect.unread === undefined && effect.outcomes.DeadLettered === undefined);
+/** @param effects or why they are unknown */
+export function makeReport(run: LoadRun, effects: LoadEffects | { readonly why: string }) {
+  const { plan, url, measurements, begin, ended } = run;
+  const { total, parts, endings } = measurements;
+  const isLate = total.late > total.sent * MAX_LATE_SHARE;
+  const hasEffects =
+    'why' in effects || (effects.missing === 0 && effects.outcomes.DeadLettered === undefined);
   return {
     url: url.href,
-    run: plan.run,
     begun: new Date(begin).toISOString(),
-    plan: { rate, seconds, ramp, mix, shops, connections },
-    deliveries: { wanted, sent, sentAgain, answered, accepted },
-    rate: {
-      wanted: wanted / seconds,
-      sent: perSecond(sent, ended === undefined ? Math.max(lasted, seconds * 1_000) : lasted),
-      answered: perSecond(answered, Math.max(lastAnswerAt, ended === undefined ? seconds * 1_000 : 0)),
-    },
-    endings: [...endings, ...(underWay === 0 ? [] : [['under way', underWay] as const])]
-      .map(([came, count]) => ({ came, count }))
-      .sort((one, other) => other.count - one.count),
-    receipt: receipt.percentiles(),
-    effect,
-    sender: {
-      sendLag: measurements.sendLag.percentiles(),
-      loopDelayP99: run.loopDelay,
-      doubts: doubtsOf(run),
-    },
-    steps: ramp ? measurements.steps.map((step) => reportStep(step, run)) : [],
-    slices: measurements.slices.map((slice) => slice.summary()),
-    ...(ended !== undefined && { ended }),
-    succeeded:
-      ended === undefined && tooSlow === undefined && !isLate(run) && accepted === wanted && hasEffect,
+    plan,
+    total,
+    /** By status, or by the kind of error if there was no answer. */
+    endings: Object.fromEntries(endings),
+    effects,
+    /** Why the figures cannot be trusted. */
+    doubt: isLate
+      ? `${percent(total.late / total.sent)} of the deliveries were sent more than ${LATE} ms late. Lower --rate, stop other programs, or split the rate among several machines.`
+      : undefined,
+    parts: parts.map((part) => ({ ...part, broken: breakOf(part) })),
+    ended,
+    /** Whether all were sent at their rate, answered 200 and processed, as far as that is known. */
+    succeeded: ended === undefined && !isLate && total.accepted === total.wanted && hasEffects,
   };
-}
-
-const lateOf = ({ slices }: Run['measurements']) => slices.reduce((sum, { late }) => sum + late, 0);
-
-/** Whether the sending computer did not keep the rate. */
-const isLate = ({ measurements }: Run) => lateOf(measurements) > measurements.sent * MAX_LATE_SHARE;
-
-function doubtsOf(run: Run): string[] {
-  const { measurements, tooSlow, loopDelay } = run;
-  return [
-    ...(tooSlow === undefined ? [] : [tooSlow]),
-    ...(isLate(run)
-      ? [
-          `${percent(lateOf(measurements) / measurements.sent)} of the deliveries were sent more than ${LATE} ms late.`,
-        ]
-      : []),
-    ...(loopDelay <= MAX_LOOP_DELAY
-      ? []
-      : [
-          `Its event loop was ${Math.round(loopDelay)} ms late at the 99th percentile: other work took the processor.`,
-        ]),
-  ];
-}
-
-function reportStep(step: Interval & { readonly rate: number }, run: Run): ReportedStep {
-  const broken = breakOf(step, run);
-  return { ...step.summary(), rate: step.rate, ...(broken !== undefined && { broken }) };
 }
 
 /** Why a step counts as broken. A fault of the sender comes first, because it would explain the others. */
-function breakOf(step: Interval, { ended, over }: Run): string | undefined {
-  const { begin, seconds, wanted, sent, accepted, failed, late, receipt } = step;
-  const isCut = ended !== undefined && sent < wanted;
-  if (isCut && failed === 0) return undefined;
-  if (late > sent * MAX_LATE_SHARE_OF_STEP) return 'sent late: this machine is the limit';
-  if (sent < wanted && !isCut) return 'not all sent';
+function breakOf({ sent, failed, late, receipt }: LoadPart): string | undefined {
+  // One step has few deliveries.
+  if (late > sent * 5 * MAX_LATE_SHARE) return 'sent late: this machine is the limit';
   if (failed > 0) return `${percent(failed / sent)} not 200`;
-  const open = sent - accepted - failed;
-  if (open > sent * MAX_SLOW_SHARE && (begin + seconds) * 1_000 + MAX_P99 < over) {
-    return `${percent(open / sent)} without an answer`;
-  }
-  const slowest = receipt.percentile(99);
-  return slowest > MAX_P99 ? `p99 above ${MAX_P99.toLocaleString('en')} ms` : undefined;
+  return receipt.toJSON().p99 > MAX_P99 ? `p99 above ${count(MAX_P99)} ms` : undefined;
 }
 
-/** `0.02 %`, `12 %`, `99.9 %`. Only 1 is `100 %`. */
-export function percent(share: number): string {
-  const isNearlyAll = share > 0.99 && share < 1;
-  const shown = isNearlyAll ? Math.floor(share * 10_000) / 100 : Number((share * 100).toPrecision(2));
-  return `${share === 1 ? 100 : shown} %`;
+export function describeReport(report: LoadReport, width: number): string[] {
+  const { url, plan, total, endings, parts, doubt, ended } = report;
+  const { wanted, sent, late } = total;
+  const answers = Object.entries(endings).map(([came, of]) => {
+    return [came, count(of), percent(of / sent), MEANINGS[came] ?? ''];
+  });
+  const sections = [
+    [
+      `Load on ${url}, run ${plan.run}`,
+      `Sent ${count(sent)} of ${count(wanted)} deliveries, ${count(late)} of them more than ${LATE} ms late`,
+    ],
+    table([{ heading: 'ANSWER' }, right('COUNT'), right('SHARE'), { heading: '' }], answers, width),
+    describeTimes(report, width),
+    lines(describeEffects(report), width),
+    plan.ramp ? lines(describeRamp(parts), width) : [],
+    doubt === undefined ? [] : lines(`Do not trust these figures: ${doubt}`, width),
+    ended === undefined ? [] : lines(`It ended early: ${ended}`, width),
+  ];
+  return sections.filter(({ length }) => length > 0).flatMap((section) => [...section, '']);
 }
+
+function describeTimes({ plan, total, parts, effects }: LoadReport, width: number): string[] {
+  const row = (name: string, histogram: LatencyHistogram, broken = '') => {
+    const { count: of, ...times } = histogram.toJSON();
+    return [name, count(of), ...Object.values(times).map(milliseconds), broken];
+  };
+  const rows = [row('receipt: from the planned sending to the answer', total.receipt)];
+  if (!('why' in effects)) rows.push(row('effect: from the receipt to the effect', total.effect));
+  const steps = plan.ramp ? parts.filter(({ sent }) => sent > 0) : [];
+  rows.push(...steps.map((step) => row(`receipt at ${rateOf(step)}`, step.receipt, step.broken)));
+  const headings = ['COUNT', 'P50', 'P90', 'P99', 'P99.9', 'MAX'];
+  return table([{ heading: 'MILLISECONDS' }, ...headings.map(right), { heading: '' }], rows, width);
+}
+
+/** A step in which the run ended early shows nothing. */
+function describeRamp(steps: LoadReport['parts']): string {
+  const first = steps.find(({ broken }) => broken !== undefined);
+  const below = first === undefined ? steps : steps.slice(0, steps.indexOf(first));
+  const last = below.findLast(({ accepted, wanted }) => accepted === wanted);
+  const breaks = first === undefined ? '' : `It breaks at ${rateOf(first)}: ${first.broken}. `;
+  return `${breaks}${last === undefined ? 'No step holds.' : `The last step that holds is ${rateOf(last)}.`}`;
+}
+
+function describeEffects({ total, effects }: LoadReport): string {
+  if ('why' in effects) return `Effects are unknown: ${effects.why}`;
+  const { missing, unread, unanswered, outcomes, repeated } = effects;
+  const open = unread === undefined ? 'are missing: see npm run dlq -- list' : `were not read: ${unread}`;
+  return [
+    [total.accepted - missing, `of ${count(total.accepted)} that were answered 200 are settled`] as const,
+    ...Object.entries(outcomes).map(([came, of]) => [of, outcomeText(came as SettledOutcome)] as const),
+    ...(missing > 0 ? [[missing, open] as const] : []),
+    ...(unanswered > 0 ? [[unanswered, 'that were not answered 200 were settled, too'] as const] : []),
+    ...(repeated > 0 ? [[repeated, 'arrived a second time'] as const] : []),
+  ]
+    .map(([of, what]) => `${count(of)} ${what}.`)
+    .join(' ');
+}
+
+const rateOf = ({ wanted, seconds }: LoadPart) => `${count(wanted / seconds)} a second`;
+
+const right = (heading: string): Column => ({ heading, align: 'right' });
+
+const count = (value: number) => value.toLocaleString('en');
+
+/** Three digits: an HDR histogram has no more. */
+const milliseconds = (value: number) => Number(value.toPrecision(3)).toLocaleString('en');
+
+/** `0.02 %`, `12.5 %`, `99.9 %`. Only 1 is `100 %`. */
+const percent = (share: number) =>
+  `${share < 0.01 ? Number((share * 100).toPrecision(2)) : Math.floor(share * 1_000) / 10} %`;

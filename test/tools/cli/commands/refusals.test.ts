@@ -122,7 +122,7 @@ describe('a command refuses in one line', () => {
     },
     {
       args: ['load', '--url', 'http://localhost/', '--picture', 'load.png'],
-      line: 'The picture is an SVG: --picture load.png must end in .svg',
+      line: '--picture load.png must end in .svg',
     },
     { args: ['load'], line: 'The local stack is not running. Start it with: npm start' },
     { args: ['invoke', 'shop.updated'], line: 'The local stack is not running. Start it with: npm start' },
