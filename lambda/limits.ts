@@ -75,6 +75,15 @@ export const VISIBILITY_TIMEOUTS = 6;
 /** Maximum timeout of a function, in seconds. Source: Lambda developer guide, "Lambda quotas". */
 export const MAX_FUNCTION_SECONDS = 900;
 
+/** The largest archive record before base64. Source: Firehose API reference, `PutRecordBatch`: 1,000 KiB. */
+export const MAX_RECORD_BYTES = 1_000 * 1024;
+
+/**
+ * Bytes of a record reserved for the fields other than the body: ids, times, and a failure reason of at most 2,048
+ * characters.
+ */
+export const RECORD_RESERVE_BYTES = 32 * 1024;
+
 /** Maximum time for which Firehose buffers, in seconds. Source: Firehose API reference, `BufferingHints`. */
 export const MAX_BUFFER_SECONDS = 900;
 

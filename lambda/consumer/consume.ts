@@ -11,9 +11,9 @@ import type { EventName } from '../events/catalogue.ts';
 import { BURY_FAILED, DEAD_LETTERED, FAILED, HIDE_FAILED, NOT_ARCHIVED, PROCESSED } from '../log-messages.ts';
 import { isOutage } from '../outage.ts';
 import { MAX_ATTRIBUTE_LENGTH } from '../queue/message.ts';
+import { recordLog, withRecordKeys } from '../record-log.ts';
 import { count, functionVersion, logger } from '../telemetry.ts';
 import { type MessageFacts, payloadOf, type ReceivedEvent, readFacts, readRecord } from './received-event.ts';
-import { recordLog, withRecordKeys } from './record-log.ts';
 import { isPermanent, retryDelaySeconds } from './retry.ts';
 import { SourceQueue } from './source-queue.ts';
 

@@ -1,4 +1,4 @@
-import { recordLog } from '../consumer/record-log.ts';
+import { recordLog } from '../record-log.ts';
 import { count } from '../telemetry.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { SendMessageCommandInput } from '@aws-sdk/client-sqs';
-import { MAX_RECORD_BYTES, RECORD_RESERVE_BYTES } from '../archive/record.ts';
 import { sha256Hex } from '../hash.ts';
+import { MAX_RECORD_BYTES, RECORD_RESERVE_BYTES } from '../limits.ts';
 
 /** Facts about an event. The body of its message is the partner's JSON text. */
 export interface EventFacts {

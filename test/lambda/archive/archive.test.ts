@@ -1,7 +1,8 @@
 import { FirehoseClient } from '@aws-sdk/client-firehose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Archive, NotArchivedError, TooLargeToArchiveError } from '../../../lambda/archive/archive.ts';
-import { type ArchiveRecord, MAX_RECORD_BYTES } from '../../../lambda/archive/record.ts';
+import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import { MAX_RECORD_BYTES } from '../../../lambda/limits.ts';
 import { Faults } from '../../../local/aws/faults.ts';
 import { ArchiveBucket } from '../../support/archive.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type ArchiveRecord, archiveLine, MAX_RECORD_BYTES } from '../../../lambda/archive/record.ts';
+import { type ArchiveRecord, archiveLine } from '../../../lambda/archive/record.ts';
+import { MAX_RECORD_BYTES } from '../../../lambda/limits.ts';
 import { escapeForSqs, fitsMessage } from '../../../lambda/queue/message.ts';
 
 /** Near the limits for a body without escapes, and for one in which each byte is escaped. */

@@ -2,8 +2,9 @@ import { addAbortSignal, pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { GetObjectCommand, NoSuchKey } from '@aws-sdk/client-s3';
 import * as z from 'zod/mini';
-import { type ArchiveRecord, MAX_RECORD_BYTES } from '../../../lambda/archive/record.ts';
+import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { recordSchema } from '../../../lambda/archive/record-schema.ts';
+import { MAX_RECORD_BYTES } from '../../../lambda/limits.ts';
 import type { Stage } from '../stage.ts';
 
 /**
