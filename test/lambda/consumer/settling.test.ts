@@ -393,7 +393,7 @@ describe('archiving', () => {
     inject({ service: 'firehose', kind: 'throttled' });
     const sent = message(shop('second'), { attempt: 2 });
     expect(await consume([sent], other)).toEqual([]);
-    expect(messagesOf(sent)).toEqual(['Processed', 'DeadLettered']);
+    expect(messagesOf(sent)).toEqual(['Started', 'Processed', 'DeadLettered']);
   });
 
   test('reports a dead letter that cannot be archived, and it is on its queue once', async () => {
@@ -425,7 +425,7 @@ describe('archiving', () => {
 describe('a batch whose messages are processed in parallel', () => {
   const ago = (milliseconds: number) => new Date(Date.now() - milliseconds).toISOString();
 
-  test('has the right keys in every log line', async () => {
+  test('has the right keys in every log line, and one about the start of each attempt from the second on', async () => {
     inject({ service: 's3', kind: 'throttled' });
     const batch = [
       message(shop(0), { attempt: 3 }),
@@ -433,8 +433,12 @@ describe('a batch whose messages are processed in parallel', () => {
       message(shop('fails'), { payloadKey: 'shop.updated/fails', attempt: 2 }),
     ];
     await consume(batch);
-    expect(batch.map(messagesOf)).toEqual([['Processed'], ['DeadLettered'], ['Failed', 'HideFailed']]);
-    expect(lines.logged).toHaveLength(4);
+    expect(batch.map(messagesOf)).toEqual([
+      ['Started', 'Processed'],
+      ['DeadLettered'],
+      ['Started', 'Failed', 'HideFailed'],
+    ]);
+    expect(lines.logged).toHaveLength(6);
     for (const [index, attempt] of [3, 1, 2].entries()) {
       const sent = batch[index] as SQSRecord;
       const eventId = sha256Hex(sent.body);
