@@ -25,7 +25,7 @@ const EXPIRY_SECONDS = MEMORY_DAYS * 24 * 60 * 60;
  */
 const RECORD_ATTEMPTS = 5;
 
-type Effect<Input> = (input: Input, context: Context) => Promise<EffectOutcome>;
+type IdempotentEffect<Input> = (input: Input, context: Context) => Promise<EffectOutcome>;
 
 /** What identifies an effect: the event, and the replay that sent it. */
 export interface EffectIds {
@@ -40,7 +40,10 @@ export interface EffectIds {
  * service can prevent that.
  * @param name separates the ids of one kind from those of another
  */
-export function idempotent<Input extends EffectIds>(name: string, effect: Effect<Input>): Effect<Input> {
+export function idempotent<Input extends EffectIds>(
+  name: string,
+  effect: IdempotentEffect<Input>,
+): IdempotentEffect<Input> {
   const perEvent = once<Input>(name, ({ eventId }) => eventId, effect);
   const perReplay = once<Input>(
     `${name}.replay`,
@@ -54,7 +57,11 @@ export function idempotent<Input extends EffectIds>(name: string, effect: Effect
 }
 
 /** @param keyOf key of an input. Inputs with the same key run the effect once. */
-function once<Input>(name: string, keyOf: (input: Input) => string, effect: Effect<Input>): Effect<Input> {
+function once<Input>(
+  name: string,
+  keyOf: (input: Input) => string,
+  effect: IdempotentEffect<Input>,
+): IdempotentEffect<Input> {
   const { IDEMPOTENCY_TABLE } = requireEnvironment(['IDEMPOTENCY_TABLE']);
   const client = new DynamoDBClient({ ...clientSettings, maxAttempts: RECORD_ATTEMPTS });
   return (input, context) => {

@@ -15,9 +15,9 @@ import {
 } from '../log-messages.ts';
 import { isOutage } from '../outage.ts';
 import { count, functionVersion, logger } from '../telemetry.ts';
-import type { Answer } from './answers.ts';
+import type { GatewayAnswer } from './answers.ts';
 import { EventQueues, queueUrlsFromEnvironment } from './event-queues.ts';
-import { createReceiver, type Outcome } from './receive.ts';
+import { createReceiver, type DeliveryOutcome } from './receive.ts';
 import { type GatewayEvent, isSmokeTest, type WebhookRequest } from './request.ts';
 import { warmUp } from './warm-up.ts';
 import { UnusableSecretError, WebhookSecrets } from './webhook-secrets.ts';
@@ -52,7 +52,7 @@ const secrets = new WebhookSecrets({
 const queueUrls = queueUrlsFromEnvironment();
 const queues = new EventQueues(new SQSClient(clientSettings), queueUrls);
 
-async function report({ outcome, ...facts }: Outcome, { sourceIp }: WebhookRequest): Promise<void> {
+async function report({ outcome, ...facts }: DeliveryOutcome, { sourceIp }: WebhookRequest): Promise<void> {
   if (isProbe) {
     // No alarm counts lines with this message.
     logger.info(SMOKE_TEST, { outcome, ...facts });
@@ -72,7 +72,7 @@ async function reportError(error: unknown): Promise<void> {
 }
 
 /** The HTTP side of the service: `POST /api/v1/webhooks/partner`. Powertools' middleware adds the invocation to log lines. */
-export const handler = middy<GatewayEvent, Answer>()
+export const handler = middy<GatewayEvent, GatewayAnswer>()
   .use(injectLambdaContext(logger, { logEvent: false, resetKeys: true }))
   .handler(createReceiver({ secrets, queues, identify, report, reportError }));
 

@@ -194,8 +194,8 @@ export class Source {
       const found = await findFacts(this.stage, id, { signal });
       if (found === undefined) return undefined;
       this.store.add(...found.facts);
-      const { logs, archive, queues, crashes } = found.sources;
-      const refused = [logs.refused, archive?.reason, queues?.refused, crashes?.refused];
+      const { logs, archive, queues } = found.sources;
+      const refused = [logs.refused, archive?.reason, queues?.refused];
       const reasons = new Set(refused.filter((reason) => reason !== undefined));
       return reasons.size > 0 ? [...reasons].join('; ') : undefined;
     } catch (error) {

@@ -15,7 +15,7 @@ import { HistoryStore, hasText } from './store.ts';
 const MAX_LISTED = 100;
 
 /** Printed by `npm run trace -- --search <text> --json`. */
-interface Found {
+interface SearchResult {
   readonly deliveries: readonly Delivery[];
   /** Number of matching deliveries, listed or not. */
   readonly total: number;
@@ -58,7 +58,7 @@ export async function printSearch(
       : archiveGaps(archive)),
     'Payloads that wait on a queue or are too large for the archive’s records were not searched.',
   ].filter((line) => typeof line === 'string');
-  const found: Found = { ...store.list({ search: text }, MAX_LISTED), notSearched };
+  const found: SearchResult = { ...store.list({ search: text }, MAX_LISTED), notSearched };
   if (json) printLine(JSON.stringify(found, undefined, 2));
   else for (const line of describeFound(text, found, width)) printLine(line);
   return refused === undefined && !(archive && ('refused' in archive || archive.damaged.length > 0));
@@ -101,7 +101,11 @@ function linesWith(text: string): string {
   return `(?i:${inPattern(JSON.stringify(longest).slice(1, -1)).replaceAll(' ', '[ -]')})`;
 }
 
-function describeFound(text: string, { deliveries, total, notSearched }: Found, width: number): string[] {
+function describeFound(
+  text: string,
+  { deliveries, total, notSearched }: SearchResult,
+  width: number,
+): string[] {
   const columns = ['received (UTC)', 'event', 'shop', 'state', 'reason or error', 'request'];
   const rows = deliveries.map(({ id, receivedAt, event = '', shopId = '', state, reason, error = '' }) => [
     `${receivedAt.slice(0, 10)} ${receivedAt.slice(11, 19)}`,

@@ -5,7 +5,7 @@ import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { bytesAsSent } from './bytes-as-sent.ts';
 import { type Effect, type Fact, identityOf, recordFact } from './facts.ts';
 import { deliveryOf, fold } from './fold.ts';
-import type { Delivery, History, State } from './history.ts';
+import type { Delivery, DeliveryState, History } from './history.ts';
 
 /** Maximum number of deliveries stored. The oldest are removed first. */
 export const MAX_DELIVERIES = 20_000;
@@ -63,7 +63,7 @@ export interface DeliveryFilter {
   /** Part of the payload, of an id, of the shop or of an error. Ignores case. */
   readonly search?: string | undefined;
   readonly event?: string | undefined;
-  readonly states?: ReadonlySet<State> | undefined;
+  readonly states?: ReadonlySet<DeliveryState> | undefined;
   /** Part of the shop's id. Ignores the case of ASCII letters. */
   readonly shop?: string | undefined;
   readonly since?: Date | undefined;

@@ -11,7 +11,7 @@ import { forPeople } from '../operation.ts';
 import { type FollowedLine, followLogs } from './follow.ts';
 
 /** Selects log lines of deliveries. */
-interface DeliveryFilter {
+interface LineFilter {
   readonly events?: readonly EventName[] | undefined;
   /** The id of an event, a request or a message, or its beginning. */
   readonly id?: string | undefined;
@@ -23,7 +23,7 @@ interface DeliveryFilter {
  */
 export async function tail(
   { stack, signal, printLine, width }: Operation,
-  { events, id, since = new Date(), json }: DeliveryFilter & { since: Date | undefined; json: boolean },
+  { events, id, since = new Date(), json }: LineFilter & { since: Date | undefined; json: boolean },
 ): Promise<void> {
   const isWanted = deliveryFilter({ events, id });
   const format = new LogFormat(process.stdout, width);
@@ -70,7 +70,7 @@ const PLATFORM = /^(INIT_START|START|END|REPORT|EXTENSION|TELEMETRY|XRAY) /;
  * its function was working on.
  * @throws CommandError if no line can have such an id
  */
-export function deliveryFilter({ events, id }: DeliveryFilter): (line: FollowedLine) => boolean {
+export function deliveryFilter({ events, id }: LineFilter): (line: FollowedLine) => boolean {
   const wanted = id === undefined ? undefined : parseTraceId(id);
   if (wanted !== undefined && wanted.prefix === undefined) {
     throw new CommandError(

@@ -2,14 +2,25 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Fact, LineFact } from '../../../../tools/stage/history/facts.ts';
 import { deliveryOf, fold, foldedAttempts } from '../../../../tools/stage/history/fold.ts';
-import type { Step, StepKind } from '../../../../tools/stage/history/history.ts';
-import { at, consumed, crash, deadLetter, EVENT_ID, failed, received, record, time } from './support.ts';
+import type { HistoryStep, StepKind } from '../../../../tools/stage/history/history.ts';
+import {
+  at,
+  consumed,
+  crash,
+  deadLetter,
+  EVENT_ID,
+  failed,
+  received,
+  record,
+  started,
+  time,
+} from './support.ts';
 
 /** A step of an attempt of a normal delivery, with some properties replaced. */
-const tried = (kind: StepKind, attempt = 1, given: Partial<Step> = {}) => ({
+const tried = (kind: StepKind, attempt = 1, given: Partial<HistoryStep> = {}) => ({
   kind,
   attempt,
-  ...(kind !== 'crashed' && { origin: { kind: 'delivery' } }),
+  origin: { kind: 'delivery' },
   ...given,
 });
 
@@ -21,7 +32,8 @@ const ofRedrive = { messageId: 'message-2' };
 const ofReplay = { messageId: 'message-3', replay: 'repair-1' };
 const replay = { name: 'repair-1', mode: 'repair', notify: true } as const;
 const givenUp = [accepted, failed(1, 1, 2), dead];
-const crashes = [accepted, crash(1), crash(31), crash(61)];
+/** Attempts 2 and 3 start. */
+const crashes = [accepted, started(31, 2), started(61, 3)];
 const rejected = (seconds: number, requestId: string) => received(seconds, 'Rejected', { requestId });
 const replayedTwice = [
   consumed(60, 'DeadLettered', { ...ofReplay, error: 'ValidationException' }),
@@ -36,6 +48,7 @@ const DELIVERED = [RECEIVED, { kind: 'queued', queue: 'shop.updated' }, { kind: 
 const PROCESSED = [...DELIVERED, tried('processed')];
 const GIVEN_UP = [...DELIVERED, tried('failed'), tried('dead-lettered', 2)];
 const CRASHED = [...DELIVERED, tried('crashed'), tried('crashed', 2), tried('crashed', 3)];
+const redriven = { origin: { kind: 'redriven' } } as const;
 
 /** Facts of a delivery, the expected steps, and its expected place. */
 const stories: readonly {
@@ -53,7 +66,7 @@ const stories: readonly {
   {
     name: 'attempts without a line',
     facts: [accepted, failed(1, 1, 30), consumed(200, 'Processed', { attempt: 4 })],
-    steps: [...DELIVERED, tried('failed'), tried('crashed', 2, { attempts: 2 }), tried('processed', 4)],
+    steps: [...DELIVERED, tried('failed'), tried('crashed', 2), tried('crashed', 3), tried('processed', 4)],
     states: ['processed'],
   },
   {
@@ -83,44 +96,61 @@ const stories: readonly {
   {
     name: 'a dead letter redriven',
     facts: [...givenUp, consumed(90, 'Processed', ofRedrive)],
-    steps: [...GIVEN_UP, tried('processed', 1, { origin: { kind: 'redriven' } })],
+    steps: [...GIVEN_UP, tried('processed', 1, redriven)],
     states: ['processed'],
   },
   {
-    name: 'crashes of the consumer so far, which may be of other messages',
-    facts: [accepted, crash(1), crash(31)],
-    steps: DELIVERED,
-    states: ['queued'],
+    name: 'an attempt that has started, so the first one ended without a line',
+    facts: [accepted, started(31, 2)],
+    steps: [...DELIVERED, tried('crashed')],
+    states: ['retrying'],
+  },
+  {
+    name: 'crashes, and at last processed',
+    facts: [...crashes, consumed(62, 'Processed', { attempt: 3 })],
+    steps: [...DELIVERED, tried('crashed'), tried('crashed', 2), tried('processed', 3)],
+    states: ['processed'],
+  },
+  {
+    name: 'a crash that the local stack observed',
+    facts: [accepted, crash(1, 1), started(31, 2)],
+    steps: [...DELIVERED, tried('crashed', 1, { at: at(1), error: 'Runtime.ExitError' })],
+    states: ['retrying'],
   },
   {
     name: 'crashes until SQS moved it, redriven, and again until SQS moved it',
-    facts: [...crashes, crash(901), crash(931), crash(961), deadLetter()],
+    facts: [
+      ...crashes,
+      started(931, 2, ofRedrive),
+      started(961, 3, ofRedrive),
+      deadLetter({ messageId: 'message-2' }),
+    ],
     steps: [
       ...CRASHED,
       tried('dead-lettered', 3),
-      tried('crashed', 1, { origin: { kind: 'redriven' } }),
-      tried('crashed', 2, { origin: { kind: 'redriven' } }),
-      tried('crashed', 3, { origin: { kind: 'redriven' } }),
-      tried('dead-lettered', 3, { origin: { kind: 'redriven' } }),
+      tried('crashed', 1, redriven),
+      tried('crashed', 2, redriven),
+      tried('crashed', 3, redriven),
+      tried('dead-lettered', 3, redriven),
     ],
     states: ['dead-letter'],
   },
   {
     name: 'what SQS moved, and no crash is known any more',
     facts: [accepted, deadLetter()],
-    steps: [...DELIVERED, tried('crashed', 1, { attempts: 3 }), tried('dead-lettered', 3)],
+    steps: [...CRASHED, tried('dead-lettered', 3)],
     states: ['dead-letter'],
   },
   {
     name: 'crashes until SQS moved it, then redriven',
     facts: [...crashes, consumed(900, 'Processed', ofRedrive)],
-    steps: [...CRASHED, tried('dead-lettered', 3), tried('processed', 1, { origin: { kind: 'redriven' } })],
+    steps: [...CRASHED, tried('dead-lettered', 3), tried('processed', 1, redriven)],
     states: ['processed'],
   },
   {
     name: 'what SQS moved after failures, and somebody redrove',
     facts: [accepted, failed(1, 1, 2), consumed(9_000, 'Processed', ofRedrive)],
-    steps: [...DELIVERED, tried('failed'), tried('processed', 1, { origin: { kind: 'redriven' } })],
+    steps: [...DELIVERED, tried('failed'), tried('processed', 1, redriven)],
     states: ['processed'],
   },
   {
@@ -285,7 +315,7 @@ const stories: readonly {
       RECEIVED,
       { kind: 'queued', queue: 'unrouted' },
       { kind: 'answered', status: 200 },
-      tried('processed', 1, { origin: { kind: 'redriven' } }),
+      tried('processed', 1, redriven),
     ],
     states: ['processed'],
   },
@@ -308,8 +338,8 @@ const stories: readonly {
       RECEIVED,
       tried('dead-lettered'),
       tried('archived'),
-      tried('processed', 1, { origin: { kind: 'redriven' } }),
-      tried('archived', 1, { origin: { kind: 'redriven' } }),
+      tried('processed', 1, redriven),
+      tried('archived', 1, redriven),
     ],
     states: ['processed'],
   },
