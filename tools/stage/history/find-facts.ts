@@ -10,6 +10,7 @@ import { type Fact, identityOf, recordFact } from './facts.ts';
 import { type ArchiveSearched, type FoundRecords, findRecords, recordsOfLines } from './find-records.ts';
 import { parsedLines } from './log-line.ts';
 import { inPattern, LogSearch, windowOf } from './log-query.ts';
+import { isIn } from './records.ts';
 import { type Ids, kindOf, parseTraceId, type TraceId } from './trace-id.ts';
 
 /** Maximum number of candidates listed for an ambiguous id. A longer list does not help. */
@@ -102,9 +103,6 @@ export async function findFacts(
   };
   return { eventId, idIs: kind, facts: [...facts.values()], sources };
 }
-
-const isIn = ({ since, until }: ReturnType<typeof windowOf>, { settledAt }: ArchiveRecord) =>
-  Date.parse(settledAt) >= since.getTime() && Date.parse(settledAt) < until.getTime();
 
 interface FoundMessages {
   readonly messages: readonly WaitingMessage[];

@@ -19,19 +19,6 @@ export interface History {
   readonly now: readonly [HistoryPlace, ...HistoryPlace[]];
 }
 
-const stepKinds = [
-  'received',
-  'queued',
-  'answered',
-  'failed',
-  'crashed',
-  'processed',
-  'skipped',
-  'dead-lettered',
-  'archived',
-  'noted',
-] as const;
-
 /**
  * - `received`: API Gateway received the request.
  * - `queued`: SQS has the message.
@@ -43,7 +30,17 @@ const stepKinds = [
  * - `archived`: the outcome is in the archive.
  * - `noted`: any other log line about the delivery.
  */
-export type StepKind = (typeof stepKinds)[number];
+export type StepKind =
+  | 'received'
+  | 'queued'
+  | 'answered'
+  | 'failed'
+  | 'crashed'
+  | 'processed'
+  | 'skipped'
+  | 'dead-lettered'
+  | 'archived'
+  | 'noted';
 
 /** One thing that happened. The kind decides which fields are present. */
 export interface HistoryStep {
@@ -106,10 +103,8 @@ export type MessageOrigin =
       readonly notify?: boolean | undefined;
     };
 
-const skipReasons = ['already-processed', 'newer-data', 'up-to-date'] as const;
-
 /** Why an event needed no effect. `up-to-date`: a replay found that the event was already stored. */
-export type SkipReason = (typeof skipReasons)[number];
+export type SkipReason = 'already-processed' | 'newer-data' | 'up-to-date';
 
 export const states = [
   'received',

@@ -7,7 +7,7 @@ import type { Operation } from '../operation.ts';
 import { orRefusal } from '../operation.ts';
 import type { Delivery } from './history.ts';
 import { inPattern, LogSearch, MAX_LINES, windowOf } from './log-query.ts';
-import { readNewestRecords } from './records.ts';
+import { isIn, readNewestRecords } from './records.ts';
 import { skipText, stateTitle } from './state-text.ts';
 import { HistoryStore, hasText } from './store.ts';
 
@@ -47,40 +47,45 @@ export async function printSearch(
     if (!json) printLine('Interrupted. Nothing was changed.');
     return false;
   }
-  const { refused, since, truncated } = logs.searched;
   const notSearched = [
-    refused && `The logs could not be read: ${refused}.`,
-    isTruncated && `More than ${MAX_LINES} log lines have the text: only the newest were read.`,
-    truncated && !isTruncated && `Of the deliveries below, only the newest ${MAX_LINES} log lines were read.`,
-    refused === undefined && window.since < new Date(since) && `The logs reach back to ${since} only.`,
-    ...(archive === undefined
-      ? ['The stage keeps no archive, so payloads and shops were not searched.']
-      : archiveGaps(archive)),
-    'Payloads that wait on a queue or are too large for the archive’s records were not searched.',
-  ].filter((line) => typeof line === 'string');
+    ...logGaps(logs.searched, window.since, isTruncated),
+    ...archiveGaps(archive),
+    WAITING,
+  ];
   const found: SearchResult = { ...store.list({ search: text }, MAX_LISTED), notSearched };
-  if (json) printLine(JSON.stringify(found, undefined, 2));
-  else for (const line of describeFound(text, found, width)) printLine(line);
-  return refused === undefined && !(archive && ('refused' in archive || archive.damaged.length > 0));
+  const lines = json ? [JSON.stringify(found, undefined, 2)] : describeFound(text, found, width);
+  for (const line of lines) printLine(line);
+  const isDamaged = archive !== undefined && ('refused' in archive || archive.damaged.length > 0);
+  return logs.searched.refused === undefined && !isDamaged;
 
   function readArchive() {
     const reading = { ...window, signal, progress: lateProgress() };
     return orRefusal(stack, () =>
       readNewestRecords(stack, reading, (records, object) => {
-        for (const record of records) {
-          const at = Date.parse(record.settledAt);
-          const isMeant = at >= window.since.getTime() && at < window.until.getTime();
+        for (const record of records.filter((one) => isIn(window, one))) {
           const isFound = hasText(record, text) || store.get(record.requestId ?? '') !== undefined;
-          if (isMeant && isFound) store.addRecord(record, object);
+          if (isFound) store.addRecord(record, object);
         }
       }),
     );
   }
 }
 
+/** @param isTruncated whether the text is in more log lines than a query returns */
+function logGaps(searched: LogSearch['searched'], asked: Date, isTruncated: boolean): string[] {
+  const { refused, since, truncated } = searched;
+  if (refused !== undefined) return [`The logs could not be read: ${refused}.`];
+  return [
+    isTruncated && `More than ${MAX_LINES} log lines have the text: only the newest were read.`,
+    truncated && !isTruncated && `Of the deliveries below, only the newest ${MAX_LINES} log lines were read.`,
+    asked < new Date(since) && `The logs reach back to ${since} only.`,
+  ].filter((line) => typeof line === 'string');
+}
+
 function archiveGaps(
-  read: { readonly refused: string } | Awaited<ReturnType<typeof readNewestRecords>>,
+  read: { readonly refused: string } | Awaited<ReturnType<typeof readNewestRecords>> | undefined,
 ): string[] {
+  if (read === undefined) return ['The stage keeps no archive, so payloads and shops were not searched.'];
   if ('refused' in read) {
     return [`The archive, which knows payloads and shops, could not be read: ${read.refused}.`];
   }
@@ -91,6 +96,8 @@ function archiveGaps(
     ...damaged.map((fault) => `Damaged: ${printable(fault)}.`),
   ];
 }
+
+const WAITING = 'Payloads that wait on a queue or are too large for the archive’s records were not searched.';
 
 /**
  * Log query pattern for lines that may contain a text. It is broader than the text: a line stores the parts of an error
