@@ -6,17 +6,12 @@ import { Archive } from '../archive/archive.ts';
 import type { EffectOutcome } from '../effects/event-order.ts';
 import { tableKey } from '../effects/table-key.ts';
 import type { EventName } from '../events/catalogue.ts';
+import { OUT_OF_TIME_MARGIN } from '../limits.ts';
 import { STARTED } from '../log-messages.ts';
 import { recordLog } from '../record-log.ts';
 import { logger } from '../telemetry.ts';
 import { type ConsumedMessage, MessageSettler, type ReadFields, type Settlement } from './message-settler.ts';
 import { type ReceivedEvent, readFacts, readRecord } from './received-event.ts';
-
-/**
- * Milliseconds before its timeout at which a function gives up unfinished effects. The rest is needed to archive the
- * finished ones and to delay the retry of the others, one call each.
- */
-const OUT_OF_TIME_MARGIN = 9_000;
 
 /** The function's time ran out before the record was done. */
 class OutOfTimeError extends Error {

@@ -3,21 +3,14 @@ import type { ArchiveRecord } from '../archive/record.ts';
 import type { EffectOutcome } from '../effects/event-order.ts';
 import { describeError, errorText } from '../errors.ts';
 import type { EventName } from '../events/catalogue.ts';
+import { MAX_ATTRIBUTE_LENGTH, MAX_UNARCHIVED_RECEIVES } from '../limits.ts';
 import { BURY_FAILED, DEAD_LETTERED, FAILED, HIDE_FAILED, NOT_ARCHIVED, PROCESSED } from '../log-messages.ts';
 import { isOutage } from '../outage.ts';
-import { MAX_ATTRIBUTE_LENGTH } from '../queue/message.ts';
 import { recordLog, withRecordKeys } from '../record-log.ts';
 import { count, functionVersion } from '../telemetry.ts';
 import { type MessageFacts, payloadOf } from './received-event.ts';
 import { isPermanent, retryDelaySeconds } from './retry.ts';
 import { SourceQueue } from './source-queue.ts';
-
-/**
- * Receives after which a message that only the archive rejects becomes a dead letter: about an hour. Its effect is
- * done, but while it waits it is in flight. SQS allows about 120,000 messages in flight per queue: at 30 a second, no
- * other message could be received. Source: SQS developer guide, "Message quotas".
- */
-const MAX_UNARCHIVED_RECEIVES = 8;
 
 export interface ConsumedMessage {
   readonly record: SQSRecord;

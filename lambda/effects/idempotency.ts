@@ -9,21 +9,9 @@ import { ConditionalCheckFailedException, DeleteItemCommand, DynamoDBClient } fr
 import type { Context } from 'aws-lambda';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
-import { MEMORY_DAYS } from '../limits.ts';
+import { IDEMPOTENCY_ATTEMPTS, MEMORY_SECONDS } from '../limits.ts';
 import type { Replay } from '../queue/replay.ts';
 import type { EffectOutcome } from './event-order.ts';
-
-/**
- * How long the record of an effect is kept, in seconds, like a tombstone. After that a replay would notify again, so
- * replays are limited to it (`REPLAYABLE_DAYS`).
- */
-const EXPIRY_SECONDS = MEMORY_DAYS * 24 * 60 * 60;
-
-/**
- * If the record of an effect cannot be written, the effect is repeated. So writing the record gets more attempts than
- * the effect.
- */
-const RECORD_ATTEMPTS = 5;
 
 type IdempotentEffect<Input> = (input: Input, context: Context) => Promise<EffectOutcome>;
 
@@ -63,13 +51,14 @@ function once<Input>(
   effect: IdempotentEffect<Input>,
 ): IdempotentEffect<Input> {
   const { IDEMPOTENCY_TABLE } = requireEnvironment(['IDEMPOTENCY_TABLE']);
-  const client = new DynamoDBClient({ ...clientSettings, maxAttempts: RECORD_ATTEMPTS });
+  const client = new DynamoDBClient({ ...clientSettings, maxAttempts: IDEMPOTENCY_ATTEMPTS });
   return (input, context) => {
     // Not shared with other runs: one of an earlier invocation may thaw in this one.
     const run = makeIdempotent((_key: string) => effect(input, context), {
       keyPrefix: name,
       config: new IdempotencyConfig({
-        expiresAfterSeconds: EXPIRY_SECONDS,
+        // After that a replay would notify again, so replays are limited (`REPLAYABLE_DAYS`).
+        expiresAfterSeconds: MEMORY_SECONDS,
         responseHook: () => 'Duplicate' satisfies EffectOutcome,
         // A record of an unfinished effect expires when the function that wrote it must have ended.
         lambdaContext: context,

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
+import { MAX_PROBLEMS } from '../limits.ts';
 import { catalogue, type EventData, type EventName, isEventName } from './catalogue.ts';
-import { expecting, MAX_PROBLEMS } from './fields.ts';
+import { expecting } from './fields.ts';
 import { normaliseTimestamp } from './timestamp.ts';
 
 /** An event of the contract (`docs/contract.md`, Events), its `data` checked and typed. */

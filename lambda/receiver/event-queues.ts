@@ -3,13 +3,13 @@ import { requireEnvironment } from '../environment.ts';
 import { type EventName, eventNames } from '../events/catalogue.ts';
 import { describeProblems, type FieldProblem, type ParsedPayload } from '../events/envelope.ts';
 import { queueUrlVariable } from '../events/event-names.ts';
+import { MAX_ATTRIBUTE_LENGTH } from '../limits.ts';
 import {
   attribute,
   type EventFacts,
   escapeForSqs,
   eventAttributes,
   fitsMessage,
-  MAX_ATTRIBUTE_LENGTH,
   messageGroupId,
   stringAttribute,
   traceAttribute,

@@ -1,9 +1,4 @@
-/**
- * Maximum milliseconds that the warm-up adds to a start. It equals the timeout of a connection (`clientSettings`), and
- * leaves most of the 10 s that a start may take (Lambda developer guide, "Lambda execution environment lifecycle").
- */
-export const WARM_UP_LIMIT = 1000;
-
+import { WARM_UP_LIMIT } from '../limits.ts';
 /**
  * Does in parallel, while the function starts, what the first request would have to wait for. If a task fails, that
  * request does it itself. The module must await this: Lambda freezes a function when its module has loaded, even in the

@@ -8,7 +8,7 @@ import { type Notification, notificationMessage } from '../../../lambda/effects/
 import { catalogue, type EventName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase } from '../../../lambda/events/event-names.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
-import { MAX_ATTRIBUTE_LENGTH } from '../../../lambda/queue/message.ts';
+import { MAX_ATTRIBUTE_LENGTH } from '../../../lambda/limits.ts';
 import type { Replay } from '../../../lambda/queue/replay.ts';
 import { type Fault, Faults } from '../../../local/aws/faults.ts';
 import type { PublishedNotification } from '../../../local/observation.ts';

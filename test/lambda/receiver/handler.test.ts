@@ -5,10 +5,9 @@ import { httpApiEvent } from '../../../events/gateway-events.ts';
 import { signatureOf } from '../../../events/signing.ts';
 import { queueUrlVariable } from '../../../lambda/events/event-names.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
+import { SECRET_FIRST_READ_INTERVAL, WARM_UP_LIMIT } from '../../../lambda/limits.ts';
 import { CACHED_SECRET_USED } from '../../../lambda/log-messages.ts';
 import { SMOKE_TEST_PREFIX } from '../../../lambda/receiver/request.ts';
-import { WARM_UP_LIMIT } from '../../../lambda/receiver/warm-up.ts';
-import { FIRST_READ_INTERVAL } from '../../../lambda/receiver/webhook-secrets.ts';
 import { Faults } from '../../../local/aws/faults.ts';
 import { functionEnvironment } from '../../support/function-environment.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
@@ -128,7 +127,7 @@ describe('a start', () => {
     const answer = await start();
     expect(await answer()).toBe(500);
     faults.clear();
-    clock.mockReturnValue(Date.now() + FIRST_READ_INTERVAL);
+    clock.mockReturnValue(Date.now() + SECRET_FIRST_READ_INTERVAL);
     expect(await answer()).toBe(200);
   });
 
