@@ -53,7 +53,7 @@ const repair: Replay = { name: 'mend', mode: 'repair', notify: false };
 const fill: Replay = { name: 'gap', mode: 'fill', notify: false };
 
 /** A delivery that reaches the consumers after the damage: an old one sent by a replay, or a live one. */
-interface Step {
+interface ReplayStep {
   readonly delivery: ReceivedDelivery;
   readonly replay: Replay | undefined;
 }
@@ -70,7 +70,7 @@ async function damagedState(
   live: readonly ReceivedDelivery[],
   numbers: readonly number[],
   replays: readonly Replay[] = [repair],
-): Promise<Step[]> {
+): Promise<ReplayStep[]> {
   for (const delivery of deliveries) await consumers.deliver(delivery);
   const rows = await consumers.rows(deliveries);
   const writers = versionsIn(rows);

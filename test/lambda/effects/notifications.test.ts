@@ -163,14 +163,14 @@ afterEach(() => {
 });
 afterAll(() => aws.close());
 
-interface Payload {
+interface NotifyingPayload {
   readonly event: EventName;
   readonly data: object;
   readonly timestamp: string;
 }
 
 /** Processes an event. @param receivedAt @default the event's timestamp @returns whether it is done */
-async function consume(payload: Payload, replay?: Replay, receivedAt?: string): Promise<boolean> {
+async function consume(payload: NotifyingPayload, replay?: Replay, receivedAt?: string): Promise<boolean> {
   const { event } = payload;
   // Clients read it at their first call.
   process.env.AWS_ACCESS_KEY_ID = accessKeys.get(event);

@@ -45,10 +45,15 @@ const byHand = [
 ];
 const RECEIVED = { kind: 'received' };
 const DELIVERED = [RECEIVED, { kind: 'queued', queue: 'shop.updated' }, { kind: 'answered', status: 200 }];
+const QUARANTINED = [RECEIVED, { kind: 'queued', queue: 'quarantine' }, { kind: 'answered', status: 400 }];
+const PARKED = [RECEIVED, { kind: 'queued', queue: 'unrouted' }, { kind: 'answered', status: 200 }];
+const REJECTED = [RECEIVED, { kind: 'answered', status: 401 }];
 const PROCESSED = [...DELIVERED, tried('processed')];
 const GIVEN_UP = [...DELIVERED, tried('failed'), tried('dead-lettered', 2)];
 const CRASHED = [...DELIVERED, tried('crashed'), tried('crashed', 2), tried('crashed', 3)];
 const redriven = { origin: { kind: 'redriven' } } as const;
+const repeated = { origin: { kind: 'repeated' } } as const;
+const replayed = { origin: { kind: 'replay', name: 'repair-1' } } as const;
 
 /** Facts of a delivery, the expected steps, and its expected place. */
 const stories: readonly {
@@ -156,7 +161,7 @@ const stories: readonly {
   {
     name: 'queued twice by one request',
     facts: [accepted, processed, consumed(2, 'Duplicate', ofRedrive)],
-    steps: [...PROCESSED, tried('skipped', 1, { reason: 'already-processed', origin: { kind: 'repeated' } })],
+    steps: [...PROCESSED, tried('skipped', 1, { reason: 'already-processed', ...repeated })],
     states: ['processed'],
   },
   {
@@ -180,26 +185,19 @@ const stories: readonly {
   {
     name: 'a replay that found all up to date',
     facts: [accepted, processed, consumed(90, 'Duplicate', ofReplay)],
-    steps: [
-      ...PROCESSED,
-      tried('skipped', 1, { reason: 'up-to-date', origin: { kind: 'replay', name: 'repair-1' } }),
-    ],
+    steps: [...PROCESSED, tried('skipped', 1, { reason: 'up-to-date', ...replayed })],
     states: ['processed'],
   },
   {
     name: 'a replay that failed',
     facts: [accepted, processed, consumed(90, 'DeadLettered', { ...ofReplay, error: 'Error' })],
-    steps: [...PROCESSED, tried('dead-lettered', 1, { origin: { kind: 'replay', name: 'repair-1' } })],
+    steps: [...PROCESSED, tried('dead-lettered', 1, replayed)],
     states: ['processed', 'dead-letter'],
   },
   {
     name: 'a replay soon after, of which alone there is a record',
     facts: [accepted, processed, consumed(5, 'Processed', ofReplay), record(5, { replay })],
-    steps: [
-      ...PROCESSED,
-      tried('processed', 1, { origin: { kind: 'replay', name: 'repair-1' } }),
-      tried('archived', 1, { origin: { kind: 'replay', name: 'repair-1' } }),
-    ],
+    steps: [...PROCESSED, tried('processed', 1, replayed), tried('archived', 1, replayed)],
     states: ['processed'],
   },
   {
@@ -211,19 +209,19 @@ const stories: readonly {
   {
     name: 'rejected',
     facts: [received(0, 'Rejected', { level: 'WARN' })],
-    steps: [RECEIVED, { kind: 'answered', status: 401 }],
+    steps: REJECTED,
     states: ['rejected'],
   },
   {
     name: 'rejected, then accepted',
     facts: [rejected(-60, 'request-0'), accepted, processed],
-    steps: [RECEIVED, { kind: 'answered', status: 401 }, ...PROCESSED],
+    steps: [...REJECTED, ...PROCESSED],
     states: ['processed'],
   },
   {
     name: 'processed, and later rejected',
     facts: [accepted, processed, rejected(60, 'request-2')],
-    steps: [...PROCESSED, RECEIVED, { kind: 'answered', status: 401 }],
+    steps: [...PROCESSED, ...REJECTED],
     states: ['processed'],
   },
   {
@@ -241,30 +239,19 @@ const stories: readonly {
   {
     name: 'invalid',
     facts: [received(0, 'Unusable', { fields: ['data'] })],
-    steps: [RECEIVED, { kind: 'queued', queue: 'quarantine' }, { kind: 'answered', status: 400 }],
+    steps: QUARANTINED,
     states: ['invalid'],
   },
   {
     name: 'invalid, then delivered again',
     facts: [received(-9, 'Unusable', { requestId: 'request-0' }), accepted, processed],
-    steps: [
-      RECEIVED,
-      { kind: 'queued', queue: 'quarantine' },
-      { kind: 'answered', status: 400 },
-      ...PROCESSED,
-    ],
+    steps: [...QUARANTINED, ...PROCESSED],
     states: ['processed'],
   },
   {
     name: 'invalid, and later rejected',
     facts: [received(0, 'Unusable'), rejected(60, 'request-2')],
-    steps: [
-      RECEIVED,
-      { kind: 'queued', queue: 'quarantine' },
-      { kind: 'answered', status: 400 },
-      RECEIVED,
-      { kind: 'answered', status: 401 },
-    ],
+    steps: [...QUARANTINED, ...REJECTED],
     states: ['invalid'],
   },
   {
@@ -272,7 +259,7 @@ const stories: readonly {
     facts: [accepted, processed, ...replayedTwice],
     steps: [
       ...PROCESSED,
-      tried('dead-lettered', 1, { origin: { kind: 'replay', name: 'repair-1' } }),
+      tried('dead-lettered', 1, replayed),
       tried('skipped', 1, { reason: 'newer-data', origin: { kind: 'replay', name: 'repair-1' } }),
     ],
     states: ['processed'],
@@ -305,18 +292,13 @@ const stories: readonly {
   {
     name: 'parked',
     facts: [received(0, 'Parked')],
-    steps: [RECEIVED, { kind: 'queued', queue: 'unrouted' }, { kind: 'answered', status: 200 }],
+    steps: PARKED,
     states: ['parked'],
   },
   {
     name: 'parked, then redriven',
     facts: [received(0, 'Parked'), processed],
-    steps: [
-      RECEIVED,
-      { kind: 'queued', queue: 'unrouted' },
-      { kind: 'answered', status: 200 },
-      tried('processed', 1, redriven),
-    ],
+    steps: [...PARKED, tried('processed', 1, redriven)],
     states: ['processed'],
   },
   {
@@ -348,8 +330,8 @@ const stories: readonly {
     facts: [accepted, processed, record(600, { outcome: 'Duplicate' })],
     steps: [
       ...PROCESSED,
-      tried('skipped', 1, { reason: 'already-processed', origin: { kind: 'repeated' } }),
-      tried('archived', 1, { origin: { kind: 'repeated' } }),
+      tried('skipped', 1, { reason: 'already-processed', ...repeated }),
+      tried('archived', 1, repeated),
     ],
     states: ['processed'],
   },

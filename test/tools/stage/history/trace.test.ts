@@ -14,7 +14,6 @@ import { printSearch } from '../../../../tools/stage/history/search.ts';
 import { type Trace, traceDelivery } from '../../../../tools/stage/history/trace.ts';
 import { awaitDeliveries } from '../../../../tools/stage/history/wait.ts';
 import { redriveAll } from '../../../../tools/stage/queues/redrive-all.ts';
-import { redriveEach } from '../../../../tools/stage/queues/redrive-each.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { type Answer, Partner, signBody } from '../../../support/partner.ts';
 import { startTestStack } from '../../../support/test-stack.ts';
@@ -233,19 +232,6 @@ test('a processed delivery stays processed if the same bytes come again and are 
 });
 
 describe('while a table is throttled', () => {
-  test('a message is retrying, until it is processed', async () => {
-    stack.faults.inject({ service: 'dynamodb', kind: 'throttled' });
-    const { body } = await partner.post(shopUpdated());
-    const retrying = await traced(body.eventId, (trace) => state(trace) === 'retrying');
-    stack.faults.clear();
-    const { nextAttemptAt = '', at, error } = step(retrying, 'failed');
-    expect(error).toMatch(/^DynamoDB UpdateItem: ProvisionedThroughputExceededException: /);
-    expect(Date.parse(nextAttemptAt) - Date.parse(at)).toBe(1_000);
-    const trace = await traced(body.eventId);
-    expect(kinds(trace)).toEqual([...RECEIVED, 'failed', 'processed', 'archived']);
-    expect(step(trace, 'processed').attempt).toBe(2);
-  });
-
   test('a dead letter says until when it is kept; after a redrive it is processed', async () => {
     stack.faults.inject({ service: 'dynamodb', kind: 'throttled' });
     const answer = await partner.post(shopUpdated());
@@ -345,41 +331,6 @@ test('an event of an unknown kind is parked, until somebody deletes it', async (
   expect(withoutReceipt(await observed(trace))).toEqual(withoutReceipt(trace.history));
   await operator.empty();
   expect((await printed(body.eventId)).text).toContain('It was on the unrouted queue, which is empty now');
-});
-
-test('a parked event that is redriven later belongs to its queue', async () => {
-  const payload = shopUpdated();
-  const { body } = await partner.post({ ...payload, event: 'shop.closed' });
-  await operator.empty();
-  // Redriven as by a stack that knows the event now.
-  const ids = { eventId: String(body.eventId), requestId: String(body.requestId) };
-  await operator.put(stack.outputs.UnroutedQueueUrl, JSON.stringify(payload), {
-    event: 'shop.updated',
-    ...ids,
-  });
-  expect(await redriveEach(operator.operation(), operator.queue('unrouted'))).toBe(true);
-  expect(step(await traced(ids.eventId), 'processed').origin).toEqual({ kind: 'redriven' });
-});
-
-test('a delivery that was not accepted shows the error, and that it is repeated', async () => {
-  stack.faults.inject({ service: 'sqs', operation: 'SendMessage', kind: 'down' });
-  const { body, status } = await partner.post(shopUpdated());
-  stack.faults.clear();
-  expect(status).toBe(500);
-  const trace = await traced(body.requestId, isOnce);
-  expect(kinds(trace)).toEqual(['received', 'answered']);
-  expect(step(trace, 'answered')).toMatchObject({ status: 500, error: expect.stringMatching(/\w+/) });
-  expect((await printed(body.requestId)).text).toMatch(
-    /Server error: The answer was 500: .* The partner sends it again\./,
-  );
-});
-
-test('a message that was sent by hand is distinguished', async () => {
-  const body = JSON.stringify(shopUpdated());
-  await operator.put(stack.outputs.ShopUpdatedQueueUrl, body);
-  const trace = await traced(sha256Hex(body));
-  expect(kinds(trace)).toEqual(['processed', 'archived']);
-  expect(step(trace, 'processed').origin).toEqual({ kind: 'by hand' });
 });
 
 describe('an event that is no longer in the logs', () => {
