@@ -1,13 +1,17 @@
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import type { SQSRecord } from 'aws-lambda';
 import { sqsEvent } from '../../../events/lambda-events.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { type Fault, Faults } from '../../../local/aws/faults.ts';
 import { ArchiveBucket, type ArchivedRecord } from '../../support/archive.ts';
 import { eventually } from '../../support/eventually.ts';
-import { consumerContext, functionEnvironment } from '../../support/function-environment.ts';
+import {
+  type ConsumerHandler,
+  consumerContext,
+  functionEnvironment,
+} from '../../support/function-environment.ts';
 import { Queues } from '../../support/queues.ts';
 import { Tables } from '../../support/tables.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
@@ -19,15 +23,13 @@ const RECEIVED_AT = '2026-01-31T09:00:00.500Z';
 const TIMESTAMP = '2026-01-31T09:00:00Z';
 const REPLAY = { name: 'mend-names', mode: 'repair', notify: false } as const;
 
-type Handler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
-
 const faults = new Faults();
 const lines = new FunctionLines();
 let aws: TestAws;
 let archive: ArchiveBucket;
 let queues: Queues;
 let tables: Tables;
-let handler: Handler;
+let handler: ConsumerHandler;
 let tests = 0;
 let loads = 0;
 
@@ -57,7 +59,7 @@ afterEach(() => {
 afterAll(() => aws.close());
 
 /** Loads the consumer of shop.updated again. @param environment overrides the template's */
-async function load(environment: NodeJS.ProcessEnv = {}): Promise<Handler> {
+async function load(environment: NodeJS.ProcessEnv = {}): Promise<ConsumerHandler> {
   const before = { ...process.env };
   Object.assign(process.env, environment);
   loads += 1;

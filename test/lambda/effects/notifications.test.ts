@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import fc from 'fast-check';
 import { sqsEvent } from '../../../events/lambda-events.ts';
 import { type Notification, notificationMessage } from '../../../lambda/effects/notification-message.ts';
@@ -12,7 +11,12 @@ import { MAX_ATTRIBUTE_LENGTH } from '../../../lambda/limits.ts';
 import type { Replay } from '../../../lambda/queue/replay.ts';
 import { type Fault, Faults } from '../../../local/aws/faults.ts';
 import type { PublishedNotification } from '../../../local/observation.ts';
-import { consumerContext, functionEnvironment, replayedBy } from '../../support/function-environment.ts';
+import {
+  type ConsumerHandler,
+  consumerContext,
+  functionEnvironment,
+  replayedBy,
+} from '../../support/function-environment.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 import { FunctionLines } from '../function-lines.ts';
 
@@ -128,12 +132,10 @@ describe('the largest notification', () => {
   });
 });
 
-type Handler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
-
 const faults = new Faults();
 const lines = new FunctionLines();
 const published: PublishedNotification[] = [];
-const handlers = new Map<string, Handler>();
+const handlers = new Map<string, ConsumerHandler>();
 const accessKeys = new Map<string, string | undefined>();
 let aws: TestAws;
 beforeAll(async () => {
