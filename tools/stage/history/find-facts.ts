@@ -9,7 +9,7 @@ import { deadLetterFact, deadLettersOf } from './dead-letters.ts';
 import { type Fact, identityOf, recordFact } from './facts.ts';
 import { type ArchiveSearched, type FoundRecords, findRecords, recordsOfLines } from './find-records.ts';
 import { parsedLines } from './log-line.ts';
-import { inPattern, LogSearch, windowOf } from './log-query.ts';
+import { inPattern, LogSearch, windowOf } from './log-search.ts';
 import { isIn } from './records.ts';
 import { type Ids, kindOf, parseTraceId, type TraceId } from './trace-id.ts';
 

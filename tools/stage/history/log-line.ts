@@ -35,10 +35,7 @@ const schema = z.object({
   cause: z.optional(summary),
 });
 
-export type FunctionLogLine = Omit<
-  z.infer<typeof schema>,
-  'timestamp' | 'call' | 'errorMessage' | 'cause'
-> & {
+export type ParsedLogLine = Omit<z.infer<typeof schema>, 'timestamp' | 'call' | 'errorMessage' | 'cause'> & {
   /** Epoch milliseconds. */
   readonly at: number;
   /** The error in one line, in the same form as in dead letters. */
@@ -46,7 +43,7 @@ export type FunctionLogLine = Omit<
 };
 
 /** @returns undefined if the line is not about an event */
-export function parseLogLine(text: string): FunctionLogLine | undefined {
+export function parseLogLine(text: string): ParsedLogLine | undefined {
   const parsed = schema.safeParse(jsonOf(text));
   if (!parsed.success) return undefined;
   const { timestamp, call, error, errorMessage, cause, ...line } = parsed.data;
@@ -56,7 +53,7 @@ export function parseLogLine(text: string): FunctionLogLine | undefined {
   return { ...line, at, error: (error ?? errorMessage) ? errorText(failure) : undefined };
 }
 
-export const parsedLines = (facts: readonly LineFact[]): FunctionLogLine[] =>
+export const parsedLines = (facts: readonly LineFact[]): ParsedLogLine[] =>
   facts.flatMap(({ text }) => parseLogLine(text) ?? []);
 
 /**

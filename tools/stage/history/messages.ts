@@ -9,7 +9,7 @@ import {
 } from '../../../lambda/log-messages.ts';
 import { type CrashFact, type DeadLetterFact, type Fact, ofKind, type RecordFact } from './facts.ts';
 import { type MessageOrigin, type SkipReason, type StepKind, skipReason } from './history.ts';
-import type { FunctionLogLine } from './log-line.ts';
+import type { ParsedLogLine } from './log-line.ts';
 import type { HistoryRequest } from './requests.ts';
 
 /** Maximum milliseconds between a log line and its record. In between is one batch call that sends dead letters. */
@@ -55,21 +55,21 @@ export interface HistoryMessage {
 
 type Draft = Omit<HistoryMessage, 'origin'>;
 
-const isStart = ({ message, messageId }: FunctionLogLine) => messageId !== undefined && message === STARTED;
+const isStart = ({ message, messageId }: ParsedLogLine) => messageId !== undefined && message === STARTED;
 
-const isEnd = ({ message, messageId }: FunctionLogLine) =>
+const isEnd = ({ message, messageId }: ParsedLogLine) =>
   messageId !== undefined && Object.hasOwn(ENDS, message);
 
 /** Whether a line is about the start or the end of an attempt. */
-export const isOfAttempt = (line: FunctionLogLine) => isStart(line) || isEnd(line);
+export const isOfAttempt = (line: ParsedLogLine) => isStart(line) || isEnd(line);
 
 /** What messages are made of. */
 interface Known {
-  readonly lines: readonly FunctionLogLine[];
+  readonly lines: readonly ParsedLogLine[];
   readonly crashes: readonly CrashFact[];
   /** Dead letters that SQS moved. */
   readonly moved: readonly DeadLetterFact[];
-  readonly recordOf: ReadonlyMap<FunctionLogLine, RecordFact>;
+  readonly recordOf: ReadonlyMap<ParsedLogLine, RecordFact>;
   /** Requests that the log has, and so the beginning of their messages. */
   readonly logged: ReadonlySet<string | undefined>;
 }
@@ -77,7 +77,7 @@ interface Known {
 /** The messages of an event, in order of time. */
 export function messagesOf(
   facts: readonly Fact[],
-  lines: readonly FunctionLogLine[],
+  lines: readonly ParsedLogLine[],
   requests: readonly HistoryRequest[],
 ): HistoryMessage[] {
   const records = ofKind(facts, 'record');
@@ -108,9 +108,9 @@ export function messagesOf(
 }
 
 /** The record of each line that ends an attempt, if it is known. */
-function recordsOfLines(lines: readonly FunctionLogLine[], records: readonly RecordFact[]) {
+function recordsOfLines(lines: readonly ParsedLogLine[], records: readonly RecordFact[]) {
   const left = new Set(records);
-  const found = new Map<FunctionLogLine, RecordFact>();
+  const found = new Map<ParsedLogLine, RecordFact>();
   for (const line of lines.filter(isEnd)) {
     const record = [...left].find((fact) => isOf(fact, line));
     if (record === undefined) continue;
@@ -121,7 +121,7 @@ function recordsOfLines(lines: readonly FunctionLogLine[], records: readonly Rec
 }
 
 /** Whether a record belongs to the attempt that a line reports. */
-export const isOf = ({ record }: RecordFact, line: FunctionLogLine): boolean =>
+export const isOf = ({ record }: RecordFact, line: ParsedLogLine): boolean =>
   record.outcome === line.message &&
   record.attempt === line.attempt &&
   record.requestId === line.requestId &&
@@ -176,7 +176,7 @@ function draftOf(messageId: string, known: Known): Draft {
 }
 
 /** Whether its request has another message later: SQS had moved this one, and somebody redrove it. */
-function isReplaced(own: readonly FunctionLogLine[], lines: readonly FunctionLogLine[]): boolean {
+function isReplaced(own: readonly ParsedLogLine[], lines: readonly ParsedLogLine[]): boolean {
   const last = own.at(-1);
   if (last === undefined) return false;
   const { messageId, requestId, replay, at } = last;
@@ -190,7 +190,7 @@ function isReplaced(own: readonly FunctionLogLine[], lines: readonly FunctionLog
   );
 }
 
-function attemptOf(line: FunctionLogLine, record: RecordFact | undefined): HistoryAttempt {
+function attemptOf(line: ParsedLogLine, record: RecordFact | undefined): HistoryAttempt {
   const { message, at, attempt = 1, latencyMs, error, retryInSeconds, replay } = line;
   const kind = ENDS[message] ?? 'failed';
   return { kind, at, attempt, reason: skipReason(message, replay), latencyMs, error, retryInSeconds, record };

@@ -11,7 +11,7 @@ import type { Stage } from '../stage.ts';
 import type { Sources } from './find-facts.ts';
 import { foldedAttempts } from './fold.ts';
 import type { History, HistoryPlace, HistoryStep } from './history.ts';
-import type { windowOf } from './log-query.ts';
+import type { windowOf } from './log-search.ts';
 import { stateWords, stepWords, type Tone } from './state-text.ts';
 import { type Trace, traceDelivery } from './trace.ts';
 

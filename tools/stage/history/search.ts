@@ -6,10 +6,11 @@ import { printable } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { orRefusal } from '../operation.ts';
 import type { Delivery } from './history.ts';
-import { inPattern, LogSearch, MAX_LINES, windowOf } from './log-query.ts';
+import { inPattern, LogSearch, MAX_LINES, windowOf } from './log-search.ts';
 import { isIn, readNewestRecords } from './records.ts';
+import { hasText } from './searchable-text.ts';
 import { skipText, stateTitle } from './state-text.ts';
-import { HistoryStore, hasText } from './store.ts';
+import { HistoryStore } from './store.ts';
 
 /** Maximum number of deliveries listed, newest first. A longer list does not help. */
 const MAX_LISTED = 100;

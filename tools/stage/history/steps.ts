@@ -1,6 +1,6 @@
 import { isoTime } from './facts.ts';
 import type { HistoryStep } from './history.ts';
-import type { FunctionLogLine } from './log-line.ts';
+import type { ParsedLogLine } from './log-line.ts';
 import { type HistoryAttempt, type HistoryMessage, isOfAttempt } from './messages.ts';
 import { type HistoryRequest, isAnswer } from './requests.ts';
 
@@ -9,7 +9,7 @@ const ORDER: readonly HistoryStep['kind'][] = ['received', 'queued', 'answered']
 
 /** The steps of requests and messages, and other log lines about them, in order of time. */
 export function stepsOf(
-  lines: readonly FunctionLogLine[],
+  lines: readonly ParsedLogLine[],
   requests: readonly HistoryRequest[],
   messages: readonly HistoryMessage[],
 ): HistoryStep[] {
@@ -88,6 +88,6 @@ function stepsOfAttempt(message: HistoryMessage, one: HistoryAttempt): HistorySt
   return [step, { ...base, kind: 'archived', at: isoTime(record.at), object: record.object, forgottenAt }];
 }
 
-function noted({ at, level, message, requestId, messageId, error }: FunctionLogLine): HistoryStep {
+function noted({ at, level, message, requestId, messageId, error }: ParsedLogLine): HistoryStep {
   return { kind: 'noted', at: isoTime(at), level, message, requestId, messageId, error };
 }

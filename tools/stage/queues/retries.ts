@@ -5,7 +5,7 @@ import { DEAD_LETTERED, FAILED } from '../../../lambda/log-messages.ts';
 import { CRASHED, messageIs } from '../../../lib/alarms/log-patterns.ts';
 import { duration } from '../../cli/terminal/text.ts';
 import { jsonOf } from '../history/json.ts';
-import { type FunctionLogLine, parseLogLine } from '../history/log-line.ts';
+import { type ParsedLogLine, parseLogLine } from '../history/log-line.ts';
 import type { Stage } from '../stage.ts';
 
 /** Milliseconds of an hour. */
@@ -39,7 +39,7 @@ export async function retriesOf(stage: Stage, event: EventName, visibility: numb
   const logGroupName = stage.event(event).logGroup;
   const startTime = Date.now() - Math.min(hoursOfTries(event), LONGEST_WAIT_HOURS) * HOUR;
   const query = { logGroupName, filterPattern: FAILURES, startTime };
-  const failures: FunctionLogLine[] = [];
+  const failures: ParsedLogLine[] = [];
   const crashes: LoggedCrash[] = [];
   let pages = 0;
   let isCut = false;
