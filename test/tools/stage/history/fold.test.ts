@@ -111,12 +111,6 @@ const stories: readonly {
     states: ['retrying'],
   },
   {
-    name: 'crashes, and at last processed',
-    facts: [...crashes, consumed(62, 'Processed', { attempt: 3 })],
-    steps: [...DELIVERED, tried('crashed'), tried('crashed', 2), tried('processed', 3)],
-    states: ['processed'],
-  },
-  {
     name: 'a crash that the local stack observed',
     facts: [accepted, crash(1, 1), started(31, 2)],
     steps: [...DELIVERED, tried('crashed', 1, { at: at(1), error: 'Runtime.ExitError' })],
@@ -145,12 +139,6 @@ const stories: readonly {
     facts: [accepted, deadLetter()],
     steps: [...CRASHED, tried('dead-lettered', 3)],
     states: ['dead-letter'],
-  },
-  {
-    name: 'crashes until SQS moved it, then redriven',
-    facts: [...crashes, consumed(900, 'Processed', ofRedrive)],
-    steps: [...CRASHED, tried('dead-lettered', 3), tried('processed', 1, redriven)],
-    states: ['processed'],
   },
   {
     name: 'what SQS moved after failures, and somebody redrove',
@@ -235,12 +223,6 @@ const stories: readonly {
     facts: [received(0, 'ServerError'), processed],
     steps: [RECEIVED, { kind: 'answered', status: 500 }, tried('processed')],
     states: ['processed'],
-  },
-  {
-    name: 'invalid',
-    facts: [received(0, 'Unusable', { fields: ['data'] })],
-    steps: QUARANTINED,
-    states: ['invalid'],
   },
   {
     name: 'invalid, then delivered again',
