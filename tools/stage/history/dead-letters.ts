@@ -50,7 +50,8 @@ export function deadLetterFact(waiting: WaitingMessage, receives?: number): Dead
     requestId,
     queue: queue.kind === 'dead-letter' ? undefined : queue.kind,
     error: failureReason,
-    receives: failureReason === undefined ? receives : undefined,
+    // Infinite if somebody has removed the redrive policy since then.
+    receives: failureReason === undefined && Number.isFinite(receives) ? receives : undefined,
     until: keptUntil.toISOString(),
   };
 }

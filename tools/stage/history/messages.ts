@@ -175,19 +175,19 @@ function draftOf(messageId: string, known: Known): Draft {
   };
 }
 
-/** Whether its request has another message later: SQS had moved this one, and somebody redrove it. */
+/** Whether its request has another message that began later: SQS had moved this one, and somebody redrove it. */
 function isReplaced(own: readonly ParsedLogLine[], lines: readonly ParsedLogLine[]): boolean {
   const last = own.at(-1);
   if (last === undefined) return false;
-  const { messageId, requestId, replay, at } = last;
-  return lines.some(
-    (line) =>
-      line.messageId !== undefined &&
-      line.messageId !== messageId &&
-      line.requestId === requestId &&
-      line.replay === replay &&
-      line.at > at,
+  const others = lines.filter(
+    ({ messageId, requestId, replay }) =>
+      messageId !== undefined &&
+      messageId !== last.messageId &&
+      requestId === last.requestId &&
+      replay === last.replay,
   );
+  const byMessage = Map.groupBy(others, ({ messageId }) => messageId);
+  return [...byMessage.values()].some((ofOne) => ofOne.every(({ at }) => at > last.at));
 }
 
 function attemptOf(line: ParsedLogLine, record: RecordFact | undefined): HistoryAttempt {

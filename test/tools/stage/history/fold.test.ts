@@ -135,6 +135,12 @@ const stories: readonly {
     states: ['dead-letter'],
   },
   {
+    name: 'a crash of one of two messages of a request, while the other is processed',
+    facts: [accepted, started(31, 2), consumed(1, 'Processed', ofRedrive)],
+    steps: [...DELIVERED, tried('processed'), tried('crashed', 1, repeated)],
+    states: ['processed', 'retrying'],
+  },
+  {
     name: 'what SQS moved, and no crash is known any more',
     facts: [accepted, deadLetter()],
     steps: [...CRASHED, tried('dead-lettered', 3)],
