@@ -39,7 +39,7 @@ const chance = fc.noShrink(
   fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { minLength: 64, maxLength: 64 }),
 );
 
-interface Given {
+interface GivenHistory {
   readonly deliveries: readonly ReceivedDelivery[];
   /** Later deliveries. */
   readonly live: readonly ReceivedDelivery[];
@@ -51,7 +51,7 @@ interface Given {
 let run = 0;
 
 /** Checks a property of histories. Each run uses its own items. */
-const forHistories = (numRuns: number, check: (given: Given) => Promise<void>) =>
+const forHistories = (numRuns: number, check: (given: GivenHistory) => Promise<void>) =>
   fc.assert(
     fc.asyncProperty(
       history,

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import type { SQSRecord } from 'aws-lambda';
 import { sqsEvent } from '../../../events/lambda-events.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
+import { OUT_OF_TIME_MARGIN } from '../../../lambda/limits.ts';
 import { type Fault, Faults } from '../../../local/aws/faults.ts';
 import { ArchiveBucket, type ArchivedRecord } from '../../support/archive.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -342,7 +343,7 @@ describe('a transient failure', () => {
     inject({ service: 's3', kind: 'slow', milliseconds: 60_000 });
     const done = message(shop('done'));
     const hangs = message(shop('hangs'), { payloadKey: 'shop.updated/hangs' });
-    const context = { ...consumerContext, getRemainingTimeInMillis: () => 9_000 + 1_000 };
+    const context = { ...consumerContext, getRemainingTimeInMillis: () => OUT_OF_TIME_MARGIN + 1_000 };
     expect(await consume([done, hangs], handler, context)).toEqual([hangs]);
     expect(linesOf(hangs)[0]).toMatchObject({ message: 'Failed', error: 'OutOfTimeError' });
     expect(await recordOf(done)).toMatchObject({ outcome: 'Processed' });

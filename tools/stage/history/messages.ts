@@ -64,7 +64,7 @@ const isEnd = ({ message, messageId }: ParsedLogLine) =>
 export const isOfAttempt = (line: ParsedLogLine) => isStart(line) || isEnd(line);
 
 /** What messages are made of. */
-interface Known {
+interface MessageSources {
   readonly lines: readonly ParsedLogLine[];
   readonly crashes: readonly CrashFact[];
   /** Dead letters that SQS moved. */
@@ -134,7 +134,7 @@ const byTime = (a: Draft, b: Draft) =>
   startOf(a) - startOf(b) || ((a.messageId ?? '') < (b.messageId ?? '') ? -1 : 1);
 
 /** A message that lines, a crash or the dead-letter queue name. */
-function draftOf(messageId: string, known: Known): Draft {
+function draftOf(messageId: string, known: MessageSources): Draft {
   const isOwn = (other: { readonly messageId?: string | undefined }) => other.messageId === messageId;
   const lines = known.lines.filter(isOwn);
   const crashes = known.crashes.filter(isOwn);

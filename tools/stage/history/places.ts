@@ -45,7 +45,7 @@ function unansweredOf(facts: readonly Fact[]): DeliveryState {
   return known.every(({ kind }) => kind === 'redrive') ? 'queued' : 'received';
 }
 
-interface Known {
+interface DeliveryParts {
   readonly facts: readonly Fact[];
   readonly event: string | undefined;
   readonly requests: readonly HistoryRequest[];
@@ -55,7 +55,7 @@ interface Known {
 /** Where the payload of a request is, if none of its messages is known. */
 function placeOfRequest(
   request: HistoryRequest,
-  { facts, event = '', requests, messages }: Known,
+  { facts, event = '', requests, messages }: DeliveryParts,
 ): HistoryPlace | undefined {
   const { requestId, status, queue, at } = request;
   if (status === undefined || messages.some((message) => message.requestId === requestId)) return undefined;
