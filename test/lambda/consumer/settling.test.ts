@@ -17,7 +17,6 @@ import { Queues } from '../../support/queues.ts';
 import { Tables } from '../../support/tables.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 import { FunctionLines } from '../function-lines.ts';
-import { startHttpRecorder } from '../http-recorder.ts';
 
 const HOUR = 3_600_000;
 const RECEIVED_AT = '2026-01-31T09:00:00.500Z';
@@ -294,26 +293,6 @@ describe('a transient failure', () => {
     await new Promise((resolve) => setTimeout(resolve, 1_200));
     expect(await queues.receive(QueueUrl)).toEqual([]);
     expect(await queues.count(QueueUrl)).toBe(1);
-  });
-
-  test('waits longer while CloudFront has too many invalidations in progress', async () => {
-    const cloudFront = await startHttpRecorder(() => ({
-      status: 400,
-      headers: { 'content-type': 'text/xml' },
-      body: '<ErrorResponse xmlns="http://cloudfront.amazonaws.com/doc/2020-05-31/"><Error><Code>TooManyInvalidationsInProgress</Code></Error></ErrorResponse>',
-    }));
-    const environment = {
-      AWS_ENDPOINT_URL_CLOUDFRONT: cloudFront.url,
-      DISTRIBUTION_ID: 'E1',
-      INVALIDATION_PATHS: '["/shops/{shop_id}/*"]',
-    };
-    const withCloudFront = await load(environment);
-    const sent = message(shop('busy'));
-    expect(await consume([sent], withCloudFront)).toEqual([sent]);
-    for (const name of Object.keys(environment)) delete process.env[name];
-    await cloudFront.close();
-    const [failure] = linesOf(sent);
-    expect(failure).toMatchObject({ error: 'TooManyInvalidationsInProgress', retryInSeconds: 225 });
   });
 
   test('becomes a dead letter with its reason after the last receive', async () => {
