@@ -1,5 +1,6 @@
 import { ConnectionHandler, Connections } from './connections.ts';
 import { FAILED_CALL } from './errors.ts';
+import { CALL_ATTEMPTS, CONNECTION_TIMEOUT, REQUEST_TIMEOUT } from './limits.ts';
 
 /**
  * Stack frames that an error keeps. If an SDK call fails, Node's default of 10 shows only frames of the SDK. This costs
@@ -22,7 +23,7 @@ export const connections = new Connections();
  * s at most, and the functions' timeouts allow for all calls of a request.
  */
 export const clientSettings = {
-  maxAttempts: 2,
+  maxAttempts: CALL_ATTEMPTS,
   // The SDK calls a logger for each call anyway. Its arguments contain the payload, so they must not be logged.
   logger: {
     debug() {},
@@ -32,5 +33,8 @@ export const clientSettings = {
       error[FAILED_CALL] = `${clientName.replace(/Client$/, '')} ${commandName.replace(/Command$/, '')}`;
     },
   },
-  requestHandler: new ConnectionHandler(connections, { connectionTimeout: 1_000, requestTimeout: 2_000 }),
+  requestHandler: new ConnectionHandler(connections, {
+    connectionTimeout: CONNECTION_TIMEOUT,
+    requestTimeout: REQUEST_TIMEOUT,
+  }),
 } as const;

@@ -3,13 +3,7 @@ import { Agent, type RequestOptions } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { connect, type TLSSocket } from 'node:tls';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-
-/**
- * Maximum milliseconds for which an idle connection is kept. Lambda freezes an idle instance, for minutes. Meanwhile a
- * peer or a gateway drops its connections, and the instance does not notice. Source: the default of the AWS SDK for Java
- * 2.x, `CONNECTION_MAX_IDLE_TIMEOUT`. With a shorter time, more requests would have to open a connection.
- */
-const MAX_IDLE = 60_000;
+import { MAX_IDLE_MILLISECONDS } from './limits.ts';
 
 interface PreparedConnection {
   readonly socket: TLSSocket;
@@ -92,7 +86,7 @@ export class ConnectionHandler extends NodeHttpHandler {
   }
 
   override async handle(...request: Parameters<NodeHttpHandler['handle']>) {
-    this.#connections.closeIdle(MAX_IDLE);
+    this.#connections.closeIdle(MAX_IDLE_MILLISECONDS);
     try {
       return await super.handle(...request);
     } catch (error) {

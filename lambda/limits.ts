@@ -1,6 +1,6 @@
 /*
- * Limits and times that more than one file needs. This file imports nothing, so the CDK app and the commands can load
- * it without the functions' libraries. `docs/how-it-works.md` has the table of them (`npm run generate`).
+ * Limits and times of the functions. This file imports nothing, so the CDK app and the commands can load it without the
+ * functions' libraries. `docs/how-it-works.md` has the table of them (`npm run generate`).
  */
 
 /** Seconds. */
@@ -8,6 +8,15 @@ const DAY = 24 * 60 * 60;
 
 /** Milliseconds after which a cached secret is read again (decision D12). */
 export const SECRET_MAX_AGE = 5 * 60_000;
+
+/** Minimum milliseconds between two reads that are caused by mismatches or failures (decision D12). */
+export const SECRET_REFRESH_INTERVAL = 30_000;
+
+/**
+ * Minimum milliseconds between two reads while no secret is cached (decision D12). Otherwise each forged request of a
+ * flood would cause a call. A partner's retry must not wait long for the secret.
+ */
+export const SECRET_FIRST_READ_INTERVAL = 1_000;
 
 /** Milliseconds by which the partner's clock may be ahead of ours (decision D8). */
 export const CLOCK_TOLERANCE = 5 * 60_000;
@@ -17,6 +26,7 @@ export const CLOCK_TOLERANCE = 5 * 60_000;
  * kept, and large payloads at least (decision D13).
  */
 export const MEMORY_DAYS = 90;
+export const MEMORY_SECONDS = MEMORY_DAYS * DAY;
 
 /**
  * Seconds that an event may wait for its consumer, and therefore be paused. If SQS itself moves a message to the
@@ -67,6 +77,40 @@ export const MAX_RETRY_SECONDS = 60 * 60;
 export const RETRY_JITTER = 0.25;
 
 /**
+ * Milliseconds before its timeout at which a function gives up unfinished effects. The rest is needed to archive the
+ * finished ones and to delay the retry of the others, one call each.
+ */
+export const OUT_OF_TIME_MARGIN = 9_000;
+
+/**
+ * Receives after which a message that only the archive rejects becomes a dead letter: about an hour. Its effect is
+ * done, but while it waits it is in flight. SQS allows about 120,000 messages in flight per queue: at 30 a second, no
+ * other message could be received. Source: SQS developer guide, "Message quotas".
+ */
+export const MAX_UNARCHIVED_RECEIVES = 8;
+
+/**
+ * First window in which a retry is scheduled while CloudFront's quota is used up, in first delays: 15 minutes with a
+ * first delay of 30 s.
+ */
+export const FIRST_QUOTA_WINDOW = 30;
+
+/**
+ * Maximum of such a window, in seconds. SQS hides a message for at most 12 hours from its receipt, and a function may take 15
+ * minutes of them. Source: SQS developer guide, "Amazon SQS visibility timeout".
+ */
+export const MAX_QUOTA_WINDOW_SECONDS = 11 * 60 * 60;
+
+/** Earliest retry in such a window, as a share of it. */
+export const QUOTA_WINDOW_START = 0.25;
+
+/**
+ * If the record of an effect cannot be written, the effect is repeated. So writing the record gets more attempts than
+ * the effect.
+ */
+export const IDEMPOTENCY_ATTEMPTS = 5;
+
+/**
  * Visibility timeout of a queue, in timeouts of its consumer. Source: Lambda developer guide, "Using Lambda with Amazon
  * SQS": at least six.
  */
@@ -74,6 +118,38 @@ export const VISIBILITY_TIMEOUTS = 6;
 
 /** Maximum timeout of a function, in seconds. Source: Lambda developer guide, "Lambda quotas". */
 export const MAX_FUNCTION_SECONDS = 900;
+
+/** The largest archive record before base64. Source: Firehose API reference, `PutRecordBatch`: 1,000 KiB. */
+export const MAX_RECORD_BYTES = 1_000 * 1024;
+
+/**
+ * Bytes of a record reserved for the fields other than the body: ids, times, and a failure reason of at most 2,048
+ * characters.
+ */
+export const RECORD_RESERVE_BYTES = 32 * 1024;
+
+/**
+ * Maximum number of problems in an answer. A list of 100,000 wrong entries must not make an answer of a megabyte, and
+ * the schema library fails on so many.
+ */
+export const MAX_PROBLEMS = 20;
+
+/** Longest value of an attribute that we send, in UTF-16 units. Attributes count towards the size of a message. */
+export const MAX_ATTRIBUTE_LENGTH = 2048;
+
+/**
+ * Maximum UTF-8 bytes of a stored text, and of all data of a cast member as JSON. An item holds 400 KB, names included
+ * (DynamoDB developer guide, "Quotas"). The largest items are below that: a cast member has its data, a name and two
+ * ids of 2 KiB; a contact has three texts; a shop has its list of field names.
+ */
+export const MAX_TEXT_BYTES = 64 * 1024;
+export const MAX_DATA_BYTES = 256 * 1024;
+
+/**
+ * Longest value in a notification, in characters. SNS accepts 256 KB, shared by the texts of all protocols, and people
+ * in a chat room read one sentence. Source: Amazon SNS API reference, `Publish`.
+ */
+export const MAX_NOTIFICATION_VALUE_LENGTH = 1000;
 
 /** Maximum time for which Firehose buffers, in seconds. Source: Firehose API reference, `BufferingHints`. */
 export const MAX_BUFFER_SECONDS = 900;
@@ -118,3 +194,21 @@ export const GATEWAY_BODY_MEGABYTES = 10;
  */
 export const EVENT_MEGABYTES = 6;
 export const ENCODED_BODY_MEGABYTES = (EVENT_MEGABYTES * 3) / 4;
+
+/** Timeouts of a call to AWS, in milliseconds, and how often it is tried. */
+export const CONNECTION_TIMEOUT = 1_000;
+export const REQUEST_TIMEOUT = 2_000;
+export const CALL_ATTEMPTS = 2;
+
+/**
+ * Maximum milliseconds for which an idle connection is kept. Lambda freezes an idle instance, for minutes. Meanwhile a
+ * peer or a gateway drops its connections, and the instance does not notice. Source: the default of the AWS SDK for Java
+ * 2.x, `CONNECTION_MAX_IDLE_TIMEOUT`. With a shorter time, more requests would have to open a connection.
+ */
+export const MAX_IDLE_MILLISECONDS = 60_000;
+
+/**
+ * Maximum milliseconds that the warm-up adds to a start. It equals the timeout of a connection (`clientSettings`), and
+ * leaves most of the 10 s that a start may take (Lambda developer guide, "Lambda execution environment lifecycle").
+ */
+export const WARM_UP_LIMIT = CONNECTION_TIMEOUT;

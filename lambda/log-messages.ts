@@ -21,6 +21,12 @@ export const SECRET_HAS_WHITE_SPACE =
 /** From the receiver, about a probe of the smoke test, unless it fails with {@link SERVER_ERROR}. No alarm matches it. */
 export const SMOKE_TEST = 'SmokeTest';
 
+/**
+ * From a consumer, when the second or a later attempt of a message starts. If an attempt ends without a line, the next
+ * one's start shows it. First attempts log only how they end, because logs are paid by the byte.
+ */
+export const STARTED = 'Started';
+
 // One per attempt, from a consumer.
 export const PROCESSED = 'Processed';
 export const STALE = 'Stale';

@@ -34,14 +34,15 @@ export const logger = new Logger({ logFormatter: new LeanLogFormatter() });
 /** The number of the published version. */
 export const functionVersion = process.env.AWS_LAMBDA_FUNCTION_VERSION ?? '';
 
-/** Few, and never text of the sender: each distinct value is a metric that costs money. */
-type Dimensions = Readonly<Partial<Record<DimensionName, string>>>;
-
 /**
  * Counts a failure in a log line of its own. Successes are counted from the log (`metric-names.ts`), so the metrics
  * library is loaded with the first failure only. Must be awaited, because Lambda freezes a function that has answered.
+ * @param dimensions few, and never text of the sender: each distinct value is a metric that costs money
  */
-export async function count(outcome: MetricName, dimensions: Dimensions = {}): Promise<void> {
+export async function count(
+  outcome: MetricName,
+  dimensions: Readonly<Partial<Record<DimensionName, string>>> = {},
+): Promise<void> {
   const { metrics } = await import('./metrics.ts');
   metrics.addDimensions(dimensions);
   metrics.addMetric(outcome, 'Count', 1);

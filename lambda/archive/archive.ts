@@ -1,6 +1,7 @@
 import { FirehoseClient, PutRecordBatchCommand } from '@aws-sdk/client-firehose';
 import { clientSettings } from '../aws-clients.ts';
-import { type ArchiveRecord, archiveLine, MAX_RECORD_BYTES } from './record.ts';
+import { MAX_RECORD_BYTES } from '../limits.ts';
+import { type ArchiveRecord, archiveLine } from './record.ts';
 
 /**
  * Maximum bytes of a request, with base64 and the JSON around the records. Source: Firehose API reference,

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
-import type { EffectOutcome } from '../effects/event-order.ts';
 import { eventNames } from '../events/catalogue.ts';
-import type { DEAD_LETTERED } from '../log-messages.ts';
+import type { DEAD_LETTERED, DUPLICATE, PROCESSED, STALE } from '../log-messages.ts';
 import { replaySchema } from '../queue/replay.ts';
 
 /*
@@ -18,7 +17,10 @@ const outcomes = {
   Stale: 'newer data was already stored',
   Duplicate: 'this event was processed before',
   DeadLettered: 'it could not be processed and is on the dead-letter queue',
-} as const satisfies Record<EffectOutcome | typeof DEAD_LETTERED, string>;
+} as const satisfies Record<
+  typeof PROCESSED | typeof STALE | typeof DUPLICATE | typeof DEAD_LETTERED,
+  string
+>;
 
 /** In the order in which people see them. */
 export const settledOutcomes = Object.keys(outcomes) as (keyof typeof outcomes)[];

@@ -9,10 +9,4 @@ export type ArchiveRecord = Readonly<z.infer<typeof recordSchema>>;
 
 export type SettledOutcome = ArchiveRecord['outcome'];
 
-/** The largest record before base64. Source: Firehose API reference, `PutRecordBatch`: 1,000 KiB. */
-export const MAX_RECORD_BYTES = 1_000 * 1024;
-
-/** Bytes reserved for the fields other than the body: ids, times, and a failure reason of at most 2,048 characters. */
-export const RECORD_RESERVE_BYTES = 32 * 1024;
-
 export const archiveLine = (record: ArchiveRecord): string => `${JSON.stringify(record)}\n`;

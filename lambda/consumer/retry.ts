@@ -1,5 +1,11 @@
 import { TooLargeToArchiveError } from '../archive/archive.ts';
-import { MAX_RETRY_SECONDS, RETRY_JITTER } from '../limits.ts';
+import {
+  FIRST_QUOTA_WINDOW,
+  MAX_QUOTA_WINDOW_SECONDS,
+  MAX_RETRY_SECONDS,
+  QUOTA_WINDOW_START,
+  RETRY_JITTER,
+} from '../limits.ts';
 import { UnprocessableMessageError } from './received-event.ts';
 
 /**
@@ -17,18 +23,6 @@ export function backOffSeconds(attempt: number, firstDelay: number, random = Mat
 /** Name of CloudFront's error for too many paths under invalidation: 3,000, or 15 that end with `*`. */
 const TOO_MANY_INVALIDATIONS = 'TooManyInvalidationsInProgress';
 
-/** First window of {@link quotaBackOffSeconds}, in first delays: 15 minutes with a first delay of 30 s. */
-const FIRST_WINDOW = 30;
-
-/**
- * Maximum window, in seconds. SQS hides a message for at most 12 hours from its receipt, and a function may take 15
- * minutes of them. Source: SQS developer guide, "Amazon SQS visibility timeout".
- */
-const MAX_WINDOW = 11 * 60 * 60;
-
-/** Earliest retry, as a share of the window. */
-const WINDOW_START = 0.25;
-
 /**
  * Delay before the next retry while a quota is used up, in whole seconds. CloudFront takes up to five minutes for an
  * invalidation, so 2,000 shops with a `*` path take half a day. Retries are spread evenly over a window, so that they
@@ -37,8 +31,8 @@ const WINDOW_START = 0.25;
  * @param random from 0 up to 1
  */
 function quotaBackOffSeconds(attempt: number, firstDelay: number, random: number): number {
-  const window = Math.min(MAX_WINDOW, FIRST_WINDOW * firstDelay * 4 ** (attempt - 1));
-  return Math.round(window * (WINDOW_START + (1 - WINDOW_START) * random));
+  const window = Math.min(MAX_QUOTA_WINDOW_SECONDS, FIRST_QUOTA_WINDOW * firstDelay * 4 ** (attempt - 1));
+  return Math.round(window * (QUOTA_WINDOW_START + (1 - QUOTA_WINDOW_START) * random));
 }
 
 /**

@@ -7,7 +7,8 @@ import {
 import type { SQSRecord } from 'aws-lambda';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
-import { attribute, MAX_ATTRIBUTE_LENGTH, stringAttribute, traceAttribute } from '../queue/message.ts';
+import { MAX_ATTRIBUTE_LENGTH } from '../limits.ts';
+import { attribute, stringAttribute, traceAttribute } from '../queue/message.ts';
 
 /** The queue that a consumer's messages come from, and its dead-letter queue. */
 export class SourceQueue {

@@ -1,9 +1,9 @@
 import { type AttributeValue, DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
-import { MEMORY_DAYS } from '../limits.ts';
+import { MAX_DATA_BYTES, MEMORY_SECONDS } from '../limits.ts';
 import { type EffectOutcome, mayWrite, type VersionedChange, versionedWrite } from './event-order.ts';
-import { MAX_DATA_BYTES, storableText } from './storable-text.ts';
+import { storableText } from './storable-text.ts';
 import { tableKey } from './table-key.ts';
 
 export interface CastMember {
@@ -13,12 +13,6 @@ export interface CastMember {
   /** JSON text of the event. All fields of its `data` are stored. */
   readonly payload: string;
 }
-
-/**
- * Lifetime of a tombstone in seconds (decision D8). A message can be on a queue for 14 days at most, and a replay is
- * limited too (`REPLAYABLE_DAYS`). So a late girl.created always finds the tombstone.
- */
-const TOMBSTONE_SECONDS = MEMORY_DAYS * 24 * 60 * 60;
 
 /** The cast (staff) list, one item per member. Each write replaces the whole item. */
 export class Cast {
@@ -52,7 +46,9 @@ export class Cast {
     { girlId, shopId }: Pick<CastMember, 'girlId' | 'shopId'>,
     change: VersionedChange,
   ): Promise<EffectOutcome> {
-    const expiresAt = Math.floor(Date.parse(change.receivedAt) / 1000) + TOMBSTONE_SECONDS;
+    // A message is on queues for a limited time, and a replay is limited, too (`REPLAYABLE_DAYS`). So a late
+    // girl.created always finds the tombstone.
+    const expiresAt = Math.floor(Date.parse(change.receivedAt) / 1000) + MEMORY_SECONDS;
     return await this.#put(girlId, shopId, change, {
       status: { S: 'deleted' },
       expires_at: { N: String(expiresAt) },

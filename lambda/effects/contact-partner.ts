@@ -20,7 +20,7 @@ export interface ContactUpdate extends VersionedChange {
  * A field of an event. The value is undefined if no item can hold it: then it is removed under the event's version, so
  * that no older value comes back.
  */
-type Field = readonly [name: string, value: string | undefined];
+type ContactField = readonly [name: string, value: string | undefined];
 
 /**
  * The contact_partner records, one item per user. A field that an event does not contain keeps its value. Therefore
@@ -54,7 +54,7 @@ export class ContactPartner {
    * Compares each field with its own version, regardless of the record's version. If a field has this event's version
    * but the event does not contain the field, its version is removed, so that the right event can write it.
    */
-  async #repair(update: ContactUpdate, fields: readonly Field[]): Promise<EffectOutcome> {
+  async #repair(update: ContactUpdate, fields: readonly ContactField[]): Promise<EffectOutcome> {
     const absent = FIELDS.filter((name) => update.fields[name] === undefined);
     const nothingNewer = versionNames(update).map((version) => mayWrite(update, version));
     const nothingMislabelled = absent.map((name) => `NOT ${name}_version = :version`);
@@ -71,7 +71,7 @@ export class ContactPartner {
 
   async #writeRecord(
     update: ContactUpdate,
-    fields: readonly Field[],
+    fields: readonly ContactField[],
     condition: string,
   ): Promise<EffectOutcome> {
     const expression = writing(fields, ['version = :version', 'updated_at = :at']);
@@ -81,7 +81,7 @@ export class ContactPartner {
     });
   }
 
-  async #writeField(update: ContactUpdate, field: Field): Promise<EffectOutcome> {
+  async #writeField(update: ContactUpdate, field: ContactField): Promise<EffectOutcome> {
     const condition = mayWrite(update, versionName(field[0]));
     return await this.#write(update, writing([field]), condition, valuesOf([field]));
   }
@@ -118,7 +118,7 @@ export class ContactPartner {
 
 const sentFields = ({ fields }: ContactUpdate) => FIELDS.filter((name) => fields[name] !== undefined);
 
-function storableFields(update: ContactUpdate): Promise<Field[]> {
+function storableFields(update: ContactUpdate): Promise<ContactField[]> {
   return Promise.all(
     sentFields(update).map(async (name) => [name, await storableText(name, update.fields[name])] as const),
   );
@@ -130,7 +130,7 @@ const versionName = (name: string) => `${name}_version`;
 const versionNames = (update: ContactUpdate) => ['version', ...sentFields(update).map(versionName)];
 
 /** The update expression that writes fields under the event's version, after other assignments. */
-function writing(fields: readonly Field[], others: readonly string[] = []): string {
+function writing(fields: readonly ContactField[], others: readonly string[] = []): string {
   const versions = fields.map(([name]) => `${versionName(name)} = :version`);
   const values = fields.filter(isKept).map(([name]) => `${name} = :${name}`);
   const removed = fields.filter((field) => !isKept(field)).map(([name]) => name);
@@ -138,9 +138,9 @@ function writing(fields: readonly Field[], others: readonly string[] = []): stri
   return removed.length > 0 ? `${set} REMOVE ${removed.join(', ')}` : set;
 }
 
-const isKept = (field: Field): field is readonly [string, string] => field[1] !== undefined;
+const isKept = (field: ContactField): field is readonly [string, string] => field[1] !== undefined;
 
-const valuesOf = (fields: readonly Field[]) =>
+const valuesOf = (fields: readonly ContactField[]) =>
   Object.fromEntries(fields.filter(isKept).map(([name, value]) => [`:${name}`, value]));
 
 /** The combined outcome: `Processed` if any write was made, else `Duplicate` if any was a duplicate, else `Stale`. */

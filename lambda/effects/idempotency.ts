@@ -9,23 +9,11 @@ import { ConditionalCheckFailedException, DeleteItemCommand, DynamoDBClient } fr
 import type { Context } from 'aws-lambda';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
-import { MEMORY_DAYS } from '../limits.ts';
+import { IDEMPOTENCY_ATTEMPTS, MEMORY_SECONDS } from '../limits.ts';
 import type { Replay } from '../queue/replay.ts';
 import type { EffectOutcome } from './event-order.ts';
 
-/**
- * How long the record of an effect is kept, in seconds, like a tombstone. After that a replay would notify again, so
- * replays are limited to it (`REPLAYABLE_DAYS`).
- */
-const EXPIRY_SECONDS = MEMORY_DAYS * 24 * 60 * 60;
-
-/**
- * If the record of an effect cannot be written, the effect is repeated. So writing the record gets more attempts than
- * the effect.
- */
-const RECORD_ATTEMPTS = 5;
-
-type Effect<Input> = (input: Input, context: Context) => Promise<EffectOutcome>;
+type IdempotentEffect<Input> = (input: Input, context: Context) => Promise<EffectOutcome>;
 
 /** What identifies an effect: the event, and the replay that sent it. */
 export interface EffectIds {
@@ -40,7 +28,10 @@ export interface EffectIds {
  * service can prevent that.
  * @param name separates the ids of one kind from those of another
  */
-export function idempotent<Input extends EffectIds>(name: string, effect: Effect<Input>): Effect<Input> {
+export function idempotent<Input extends EffectIds>(
+  name: string,
+  effect: IdempotentEffect<Input>,
+): IdempotentEffect<Input> {
   const perEvent = once<Input>(name, ({ eventId }) => eventId, effect);
   const perReplay = once<Input>(
     `${name}.replay`,
@@ -54,15 +45,20 @@ export function idempotent<Input extends EffectIds>(name: string, effect: Effect
 }
 
 /** @param keyOf key of an input. Inputs with the same key run the effect once. */
-function once<Input>(name: string, keyOf: (input: Input) => string, effect: Effect<Input>): Effect<Input> {
+function once<Input>(
+  name: string,
+  keyOf: (input: Input) => string,
+  effect: IdempotentEffect<Input>,
+): IdempotentEffect<Input> {
   const { IDEMPOTENCY_TABLE } = requireEnvironment(['IDEMPOTENCY_TABLE']);
-  const client = new DynamoDBClient({ ...clientSettings, maxAttempts: RECORD_ATTEMPTS });
+  const client = new DynamoDBClient({ ...clientSettings, maxAttempts: IDEMPOTENCY_ATTEMPTS });
   return (input, context) => {
     // Not shared with other runs: one of an earlier invocation may thaw in this one.
     const run = makeIdempotent((_key: string) => effect(input, context), {
       keyPrefix: name,
       config: new IdempotencyConfig({
-        expiresAfterSeconds: EXPIRY_SECONDS,
+        // After that a replay would notify again, so replays are limited (`REPLAYABLE_DAYS`).
+        expiresAfterSeconds: MEMORY_SECONDS,
         responseHook: () => 'Duplicate' satisfies EffectOutcome,
         // A record of an unfinished effect expires when the function that wrote it must have ended.
         lambdaContext: context,

@@ -1,3 +1,4 @@
+import { MAX_NOTIFICATION_VALUE_LENGTH } from '../limits.ts';
 import { escapeForSqs } from '../queue/message.ts';
 import type { Replay } from '../queue/replay.ts';
 
@@ -23,12 +24,6 @@ export interface NotificationFacts {
 export interface Notification extends NotificationFacts, NotificationContent {
   readonly event: string;
 }
-
-/**
- * Longest value in a notification, in characters. SNS accepts 256 KB, shared by the texts of all protocols, and people
- * in a chat room read one sentence. Source: Amazon SNS API reference, `Publish`.
- */
-export const MAX_VALUE_LENGTH = 1000;
 
 /**
  * The message for SNS with `MessageStructure: json`: a text for each protocol, and a JSON document for functions and
@@ -83,7 +78,9 @@ function shortenedValues(entries: readonly (readonly [string, string | undefined
 
 function shortened(value: string): string {
   const characters = Array.from(value);
-  return characters.length <= MAX_VALUE_LENGTH ? value : `${characters.slice(0, MAX_VALUE_LENGTH).join('')}…`;
+  return characters.length <= MAX_NOTIFICATION_VALUE_LENGTH
+    ? value
+    : `${characters.slice(0, MAX_NOTIFICATION_VALUE_LENGTH).join('')}…`;
 }
 
 /** In Slack these three characters make mentions and links (`<!channel>`). A review must not alert a whole channel. */

@@ -1,10 +1,10 @@
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import type { Context } from 'aws-lambda';
 import { clientSettings } from '../aws-clients.ts';
-import { recordLog } from '../consumer/record-log.ts';
 import { requireEnvironment } from '../environment.ts';
 import { POSSIBLY_REPEATED } from '../log-messages.ts';
 import { stringAttribute } from '../queue/message.ts';
+import { recordLog } from '../record-log.ts';
 import { count } from '../telemetry.ts';
 import type { EffectOutcome } from './event-order.ts';
 import { idempotent } from './idempotency.ts';

@@ -1,13 +1,6 @@
-import { recordLog } from '../consumer/record-log.ts';
+import { MAX_TEXT_BYTES } from '../limits.ts';
+import { recordLog } from '../record-log.ts';
 import { count } from '../telemetry.ts';
-
-/**
- * Maximum UTF-8 bytes of a stored text, and of all data of a cast member as JSON. An item holds 400 KB, names included
- * (DynamoDB developer guide, "Quotas"). The largest items are below that: a cast member has its data, a name and two
- * ids of 2 KiB; a contact has three texts; a shop has its list of field names.
- */
-export const MAX_TEXT_BYTES = 64 * 1024;
-export const MAX_DATA_BYTES = 256 * 1024;
 
 /**
  * A text that an item can hold. A longer one is left out, which is logged and counted. Otherwise its event would become

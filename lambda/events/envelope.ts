@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
+import { MAX_PROBLEMS } from '../limits.ts';
 import { catalogue, type EventData, type EventName, isEventName } from './catalogue.ts';
-import { expecting, MAX_PROBLEMS } from './fields.ts';
+import { expecting } from './fields.ts';
 import { normaliseTimestamp } from './timestamp.ts';
 
 /** An event of the contract (`docs/contract.md`, Events), its `data` checked and typed. */
@@ -20,16 +21,16 @@ export interface UnknownEvent {
 }
 
 /** One thing that makes a payload unusable (decision D4). Shows no value of the payload. */
-export interface Problem {
+export interface FieldProblem {
   /** Path of the field, `data.shop_id`; `body` for the payload as a whole. */
   readonly field: string;
   readonly detail: string;
 }
 
-export type Parsed =
+export type ParsedPayload =
   | { readonly kind: 'event'; readonly event: PartnerEvent; readonly text: string }
   | { readonly kind: 'unknown'; readonly event: UnknownEvent; readonly text: string }
-  | { readonly kind: 'unusable'; readonly problems: readonly [Problem, ...Problem[]] };
+  | { readonly kind: 'unusable'; readonly problems: readonly [FieldProblem, ...FieldProblem[]] };
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -57,7 +58,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * Parses the bytes of a payload into a typed event: the only place where outside data enters. A byte order mark before
  * the JSON is removed (RFC 8259 §8.1 allows it). Nothing else is changed.
  */
-export function parsePayload(bytes: Uint8Array): Parsed {
+export function parsePayload(bytes: Uint8Array): ParsedPayload {
   let text: string;
   try {
     text = utf8.decode(bytes);
@@ -68,7 +69,7 @@ export function parsePayload(bytes: Uint8Array): Parsed {
 }
 
 /** As {@link parsePayload}, for a payload that a queue carried as text. */
-export function parsePayloadText(text: string): Parsed {
+export function parsePayloadText(text: string): ParsedPayload {
   if (text === '') return unusableBody('must not be empty');
   let payload: unknown;
   try {
@@ -109,16 +110,16 @@ export function parsePayloadText(text: string): Parsed {
   };
 }
 
-export function describeProblems(problems: readonly Problem[]): string {
+export function describeProblems(problems: readonly FieldProblem[]): string {
   return problems.map(({ field, detail }) => `${field} ${detail}`).join('; ');
 }
 
-const unusableBody = (detail: string): Parsed => ({
+const unusableBody = (detail: string): ParsedPayload => ({
   kind: 'unusable',
   problems: [{ field: 'body', detail }],
 });
 
-const toProblem = (issue: { path: PropertyKey[]; message: string }, parent: string[]): Problem => ({
+const toProblem = (issue: { path: PropertyKey[]; message: string }, parent: string[]): FieldProblem => ({
   field: [...parent, ...issue.path].join('.'),
   detail: issue.message,
 });

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { MAX_PROBLEMS } from '../limits.ts';
 
 /**
  * A schema's error text: distinguishes a missing value from one of the wrong type, and says what was expected. It never
@@ -42,12 +43,6 @@ export const text = z.optional(
     z.transform((value: string) => value.toWellFormed()),
   ),
 );
-
-/**
- * Maximum number of problems in an answer. A list of 100,000 wrong entries must not make an answer of a megabyte, and
- * the schema library fails on so many.
- */
-export const MAX_PROBLEMS = 20;
 
 /** A field that the contract shows as an array of strings, used if present. */
 export const textList = z.optional(

@@ -1,6 +1,6 @@
 import type { SendMessageCommandInput } from '@aws-sdk/client-sqs';
-import { MAX_RECORD_BYTES, RECORD_RESERVE_BYTES } from '../archive/record.ts';
 import { sha256Hex } from '../hash.ts';
+import { MAX_ATTRIBUTE_LENGTH, MAX_RECORD_BYTES, RECORD_RESERVE_BYTES } from '../limits.ts';
 
 /** Facts about an event. The body of its message is the partner's JSON text. */
 export interface EventFacts {
@@ -31,9 +31,6 @@ export const attribute = {
 
 /** Values that SQS and SNS accept for a string attribute. Source: SQS API reference, `SendMessage`. */
 const ACCEPTED_VALUE = /^[\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]+$/u;
-
-/** Longest value that we send, in UTF-16 units. Attributes count towards the size of a message. */
-export const MAX_ATTRIBUTE_LENGTH = 2048;
 
 /** A string attribute of an SQS or SNS message. A value that they would reject is replaced by its hash. */
 export function stringAttribute(value: string): { DataType: 'String'; StringValue: string } {

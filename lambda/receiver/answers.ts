@@ -1,10 +1,10 @@
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
-import { describeProblems, type Problem as FieldProblem } from '../events/envelope.ts';
+import { describeProblems, type FieldProblem } from '../events/envelope.ts';
 
 /** Accepted by both kinds of API. */
-export type Answer = APIGatewayProxyStructuredResultV2;
+export type GatewayAnswer = APIGatewayProxyStructuredResultV2;
 
-function answer(statusCode: number, contentType: string, body: object): Answer {
+function answer(statusCode: number, contentType: string, body: object): GatewayAnswer {
   return {
     statusCode,
     headers: { 'content-type': contentType },
@@ -16,14 +16,14 @@ function answer(statusCode: number, contentType: string, body: object): Answer {
 export const accepted = (
   status: 'queued' | 'parked',
   { eventId, requestId }: { readonly eventId: string; readonly requestId: string },
-): Answer => answer(200, 'application/json', { status, eventId, requestId });
+): GatewayAnswer => answer(200, 'application/json', { status, eventId, requestId });
 
 /** Any other status (decision D3). Shows nothing of the request's content. */
-export const refused = (problem: Problem, requestId: string): Answer =>
+export const refused = (problem: ProblemDetails, requestId: string): GatewayAnswer =>
   answer(problem.status, 'application/problem+json', { ...problem, requestId });
 
 /** Why a request was rejected, in the form of RFC 9457. */
-export interface Problem {
+export interface ProblemDetails {
   /** Identifies the kind of problem (RFC 9457 §3.1.1); never fetched. */
   readonly type: `urn:partner-webhooks:problem:${string}`;
   readonly title: string;
@@ -33,7 +33,7 @@ export interface Problem {
 }
 
 /** 401 for every fault of a signature. The answer does not say which. */
-export const invalidSignature: Problem = {
+export const invalidSignature: ProblemDetails = {
   type: 'urn:partner-webhooks:problem:invalid-signature',
   title: 'Invalid signature',
   status: 401,
@@ -41,7 +41,7 @@ export const invalidSignature: Problem = {
 };
 
 /** 400 for a signed payload that is not a usable event (decision D4). */
-export const unusableEvent = (errors: readonly FieldProblem[]): Problem => ({
+export const unusableEvent = (errors: readonly FieldProblem[]): ProblemDetails => ({
   type: 'urn:partner-webhooks:problem:unusable-event',
   title: 'Unusable event',
   status: 400,
@@ -50,7 +50,7 @@ export const unusableEvent = (errors: readonly FieldProblem[]): Problem => ({
 });
 
 /** 500 if an event could not be stored. A REST API also answers its own failures with it. */
-export const serverError: Problem = {
+export const serverError: ProblemDetails = {
   type: 'urn:partner-webhooks:problem:server-error',
   title: 'Server error',
   status: 500,

@@ -1,15 +1,15 @@
 import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { requireEnvironment } from '../environment.ts';
 import { type EventName, eventNames } from '../events/catalogue.ts';
-import { describeProblems, type Parsed, type Problem } from '../events/envelope.ts';
+import { describeProblems, type FieldProblem, type ParsedPayload } from '../events/envelope.ts';
 import { queueUrlVariable } from '../events/event-names.ts';
+import { MAX_ATTRIBUTE_LENGTH } from '../limits.ts';
 import {
   attribute,
   type EventFacts,
   escapeForSqs,
   eventAttributes,
   fitsMessage,
-  MAX_ATTRIBUTE_LENGTH,
   messageGroupId,
   stringAttribute,
   traceAttribute,
@@ -17,7 +17,7 @@ import {
 import { isSmokeTest } from './request.ts';
 
 /** Facts about a delivery, without its payload. */
-export type Delivery = Omit<EventFacts, 'event'>;
+export type DeliveryFacts = Omit<EventFacts, 'event'>;
 
 export interface QueueUrls {
   readonly events: Readonly<Record<EventName, string>>;
@@ -56,9 +56,9 @@ export class EventQueues {
 
   /** Puts an event on its own queue, an unknown kind on the unrouted one (decision D5). */
   async enqueue(
-    { kind, event, text }: Exclude<Parsed, { kind: 'unusable' }>,
+    { kind, event, text }: Exclude<ParsedPayload, { kind: 'unusable' }>,
     body: Buffer,
-    delivery: Delivery,
+    delivery: DeliveryFacts,
   ): Promise<void> {
     const queueUrl = kind === 'event' ? this.#urls.events[event.event] : this.#urls.unrouted;
     const escaped = escapeForSqs(text);
@@ -80,7 +80,7 @@ export class EventQueues {
   }
 
   /** Keeps a signed but unusable payload, byte for byte, with the reason (decision D4). */
-  async quarantine(body: Buffer, problems: readonly Problem[], delivery: Delivery): Promise<void> {
+  async quarantine(body: Buffer, problems: readonly FieldProblem[], delivery: DeliveryFacts): Promise<void> {
     const whole = JSON.stringify({ problems, bodyBase64: body.toString('base64') });
     const payloadKey = fitsMessage(whole) ? undefined : await store(`quarantine/${delivery.eventId}`, body);
     const reason = describeProblems(problems).slice(0, MAX_ATTRIBUTE_LENGTH);
@@ -98,7 +98,7 @@ export class EventQueues {
     );
   }
 
-  #unlessProbe({ requestId }: Delivery, url: string): string {
+  #unlessProbe({ requestId }: DeliveryFacts, url: string): string {
     return isSmokeTest(requestId) ? this.#urls.smokeTest : url;
   }
 }

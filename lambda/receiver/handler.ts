@@ -5,6 +5,7 @@ import middy from '@middy/core';
 import { clientSettings, connections } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { describeError } from '../errors.ts';
+import { WARM_UP_LIMIT } from '../limits.ts';
 import {
   ACCEPTED,
   CACHED_SECRET_USED,
@@ -15,11 +16,10 @@ import {
 } from '../log-messages.ts';
 import { isOutage } from '../outage.ts';
 import { count, functionVersion, logger } from '../telemetry.ts';
-import type { Answer } from './answers.ts';
+import type { GatewayAnswer } from './answers.ts';
 import { EventQueues, queueUrlsFromEnvironment } from './event-queues.ts';
-import { createReceiver, type Outcome } from './receive.ts';
+import { createReceiver, type DeliveryOutcome } from './receive.ts';
 import { type GatewayEvent, isSmokeTest, type WebhookRequest } from './request.ts';
-import { warmUp } from './warm-up.ts';
 import { UnusableSecretError, WebhookSecrets } from './webhook-secrets.ts';
 
 const { WEBHOOK_SECRET_ARN, SECRET_GRACE_SECONDS } = requireEnvironment([
@@ -52,7 +52,7 @@ const secrets = new WebhookSecrets({
 const queueUrls = queueUrlsFromEnvironment();
 const queues = new EventQueues(new SQSClient(clientSettings), queueUrls);
 
-async function report({ outcome, ...facts }: Outcome, { sourceIp }: WebhookRequest): Promise<void> {
+async function report({ outcome, ...facts }: DeliveryOutcome, { sourceIp }: WebhookRequest): Promise<void> {
   if (isProbe) {
     // No alarm counts lines with this message.
     logger.info(SMOKE_TEST, { outcome, ...facts });
@@ -72,7 +72,7 @@ async function reportError(error: unknown): Promise<void> {
 }
 
 /** The HTTP side of the service: `POST /api/v1/webhooks/partner`. Powertools' middleware adds the invocation to log lines. */
-export const handler = middy<GatewayEvent, Answer>()
+export const handler = middy<GatewayEvent, GatewayAnswer>()
   .use(injectLambdaContext(logger, { logEvent: false, resetKeys: true }))
   .handler(createReceiver({ secrets, queues, identify, report, reportError }));
 
@@ -80,3 +80,13 @@ await warmUp(
   (signal) => secrets.warmUp(signal),
   (signal) => connections.prepare(queueUrls.unrouted, signal),
 );
+
+/**
+ * Does in parallel, while the function starts, what the first request would have to wait for. If a task fails, that
+ * request does it itself. The module must await this: Lambda freezes a function when its module has loaded, even in the
+ * middle of a handshake.
+ */
+async function warmUp(...tasks: readonly ((signal: AbortSignal) => Promise<void>)[]): Promise<void> {
+  const signal = AbortSignal.timeout(WARM_UP_LIMIT);
+  await Promise.allSettled(tasks.map((task) => task(signal)));
+}

@@ -2,14 +2,21 @@ import { type PartnerEvent, parsePayload } from '../events/envelope.ts';
 import { sha256Hex } from '../hash.ts';
 import { ACCEPTED, PARKED, REJECTED, UNUSABLE } from '../log-messages.ts';
 import type { RejectionReason } from '../metric-names.ts';
-import { type Answer, accepted, invalidSignature, refused, serverError, unusableEvent } from './answers.ts';
-import type { Delivery, EventQueues } from './event-queues.ts';
+import {
+  accepted,
+  type GatewayAnswer,
+  invalidSignature,
+  refused,
+  serverError,
+  unusableEvent,
+} from './answers.ts';
+import type { DeliveryFacts, EventQueues } from './event-queues.ts';
 import { type GatewayEvent, readRequest, requestIdOf, type WebhookRequest } from './request.ts';
 import { decodeSignature, verify } from './signature.ts';
 import type { WebhookSecrets } from './webhook-secrets.ts';
 
 /** The outcome of a request. Each is a log line, and some are a metric. */
-export type Outcome =
+export type DeliveryOutcome =
   | { readonly outcome: typeof ACCEPTED; readonly event: string; readonly lagMs: number }
   | { readonly outcome: typeof PARKED }
   | { readonly outcome: typeof UNUSABLE; readonly fields: readonly string[] }
@@ -19,8 +26,8 @@ export interface ReceiverParts {
   readonly secrets: Pick<WebhookSecrets, 'matchesAny'>;
   readonly queues: Pick<EventQueues, 'enqueue' | 'quarantine'>;
   /** Called first, so that every log line has the ids of the delivery. */
-  readonly identify: (ids: Pick<Delivery, 'eventId' | 'requestId'>) => void;
-  readonly report: (outcome: Outcome, request: WebhookRequest) => Promise<void>;
+  readonly identify: (ids: Pick<DeliveryFacts, 'eventId' | 'requestId'>) => void;
+  readonly report: (outcome: DeliveryOutcome, request: WebhookRequest) => Promise<void>;
   /** Called with the cause of a 500: the event is not stored. */
   readonly reportError: (error: unknown) => Promise<void>;
 }
@@ -34,7 +41,7 @@ export function createReceiver({ secrets, queues, identify, report, reportError 
     return matches ? undefined : 'wrong-signature';
   }
 
-  async function receive(event: GatewayEvent): Promise<Answer> {
+  async function receive(event: GatewayEvent): Promise<GatewayAnswer> {
     const request = readRequest(event);
     const { requestId, body } = request;
     const eventId = sha256Hex(body);
@@ -63,7 +70,7 @@ export function createReceiver({ secrets, queues, identify, report, reportError 
     return accepted('queued', delivery);
   }
 
-  return async (event: GatewayEvent): Promise<Answer> => {
+  return async (event: GatewayEvent): Promise<GatewayAnswer> => {
     try {
       return await receive(event);
     } catch (error) {
@@ -73,7 +80,10 @@ export function createReceiver({ secrets, queues, identify, report, reportError 
   };
 }
 
-function acceptedOutcome({ event, timestamp }: PartnerEvent, { receivedAt }: WebhookRequest): Outcome {
+function acceptedOutcome(
+  { event, timestamp }: PartnerEvent,
+  { receivedAt }: WebhookRequest,
+): DeliveryOutcome {
   // The partner's clock may differ from ours.
   return { outcome: ACCEPTED, event, lagMs: Math.max(0, receivedAt - Date.parse(timestamp)) };
 }

@@ -4,16 +4,7 @@ import {
   ResourceNotFoundException,
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-import { SECRET_MAX_AGE } from '../limits.ts';
-
-/** Minimum milliseconds between two reads that are caused by mismatches or failures (decision D12). */
-export const REFRESH_INTERVAL = 30_000;
-
-/**
- * Minimum milliseconds between two reads while no secret is cached (decision D12). Otherwise each forged request of a
- * flood would cause a call. A partner's retry must not wait long for the secret.
- */
-export const FIRST_READ_INTERVAL = 1_000;
+import { SECRET_FIRST_READ_INTERVAL, SECRET_MAX_AGE, SECRET_REFRESH_INTERVAL } from '../limits.ts';
 
 export interface WebhookSecretsOptions {
   readonly client: SecretsManagerClient;
@@ -113,7 +104,7 @@ export class WebhookSecrets {
   }
 
   async #refresh(cause: 'age' | 'mismatch'): Promise<boolean> {
-    if (this.#now() - this.#refreshedAt < REFRESH_INTERVAL) return false;
+    if (this.#now() - this.#refreshedAt < SECRET_REFRESH_INTERVAL) return false;
     const before = this.#refreshedAt;
     this.#refreshedAt = this.#now();
     try {
@@ -128,7 +119,7 @@ export class WebhookSecrets {
   }
 
   async #readFirst(): Promise<void> {
-    if (this.#failed && this.#now() - this.#failed.at < FIRST_READ_INTERVAL) throw this.#failed.error;
+    if (this.#failed && this.#now() - this.#failed.at < SECRET_FIRST_READ_INTERVAL) throw this.#failed.error;
     try {
       await this.#read();
     } catch (error) {

@@ -7,7 +7,7 @@ import { ConnectionHandler } from '../connections.ts';
 import { requireEnvironment } from '../environment.ts';
 import { isOutage } from '../outage.ts';
 import { readSecretValue } from '../receiver/webhook-secrets.ts';
-import { isRollback, type Probe, type Problem, readProbes } from './probes.ts';
+import { isRollback, type Probe, type ProbeProblem, readProbes } from './probes.ts';
 
 /** In milliseconds. A probe takes a few seconds at most, and Lambda allows 10 s for a start. */
 const INVOCATION_TIMEOUT = 45_000;
@@ -85,7 +85,7 @@ async function smokeTest(properties: unknown, outOfTime: AbortSignal): Promise<s
 async function check(probe: Probe, outOfTime: AbortSignal): Promise<string | undefined> {
   const settled = Date.now() + SETTLING_TIME;
   const name = probe.functionArn.split(':').slice(-2).join(':');
-  let last: Problem | undefined;
+  let last: ProbeProblem | undefined;
   for (;;) {
     const problem = await attempt(probe, outOfTime);
     if (problem === undefined) return undefined;
@@ -100,7 +100,7 @@ async function check(probe: Probe, outOfTime: AbortSignal): Promise<string | und
 async function attempt(
   { functionArn, makeEvent, judge }: Probe,
   abortSignal: AbortSignal,
-): Promise<Problem | undefined> {
+): Promise<ProbeProblem | undefined> {
   let problem = 'could not get a signed request, because the secret cannot be read';
   try {
     const event = await makeEvent();

@@ -11,10 +11,10 @@ export interface Probe {
   /** @throws Error if the probe must be signed, and the secret cannot be read */
   readonly makeEvent: () => unknown;
   /** The problem in the function's result; undefined if there is none. */
-  readonly judge: (returned: unknown) => Problem | undefined;
+  readonly judge: (returned: unknown) => ProbeProblem | undefined;
 }
 
-export interface Problem {
+export interface ProbeProblem {
   /** Continues the function's name. Shows no part of the result but a status. */
   readonly text: string;
   /** Whether the problem may be temporary. */
@@ -132,7 +132,7 @@ function judgeStatus(
   expected: number,
   request: string,
   temporary: readonly number[],
-): Problem | undefined {
+): ProbeProblem | undefined {
   const status = isObject(returned) ? returned.statusCode : undefined;
   if (status === expected) return undefined;
   const answer = typeof status === 'number' ? `answered ${status}` : 'returned no HTTP answer';
@@ -147,7 +147,7 @@ function isQueued(returned: unknown): boolean {
   return typeof body === 'string' && /"status":"queued"/.test(body);
 }
 
-function judgeConsumer(returned: unknown): Problem | undefined {
+function judgeConsumer(returned: unknown): ProbeProblem | undefined {
   const failures = isObject(returned) ? returned.batchItemFailures : undefined;
   if (Array.isArray(failures) && failures.length === 0) return undefined;
   return { text: 'did not return {"batchItemFailures":[]} for an empty batch', mayPass: false };

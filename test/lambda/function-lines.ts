@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import type { FunctionLogLine } from '../../local/functions/invocation.ts';
 
-type Line = Readonly<Record<string, unknown>>;
+type FunctionLine = Readonly<Record<string, unknown>>;
 
 /** One metric of an EMF document. Source: CloudWatch user guide, "Specification: Embedded metric format". */
 export interface PublishedMetric {
@@ -12,7 +12,7 @@ export interface PublishedMetric {
   readonly dimensions: Readonly<Record<string, unknown>>;
 }
 
-interface EmfDocument extends Line {
+interface EmfDocument extends FunctionLine {
   readonly _aws: {
     readonly CloudWatchMetrics: readonly {
       readonly Namespace: string;
@@ -24,7 +24,7 @@ interface EmfDocument extends Line {
 
 /** Output of functions: their log lines and their metrics. */
 export class FunctionLines {
-  readonly logged: Line[] = [];
+  readonly logged: FunctionLine[] = [];
   readonly metrics: PublishedMetric[] = [];
 
   /** Captures the output of functions in this process, until mocks are restored. */
@@ -42,13 +42,13 @@ export class FunctionLines {
   /** For `onLog` of the local stack. */
   readonly add = ({ text }: Pick<FunctionLogLine, 'text'>): void => {
     if (!text.startsWith('{')) return;
-    const line: Line = JSON.parse(text);
+    const line: FunctionLine = JSON.parse(text);
     if ('_aws' in line) this.#addMetrics(line as EmfDocument);
     else this.logged.push(line);
   };
 
   /** The log lines of one function, optionally with this message only. */
-  of(service: string, message?: string): Line[] {
+  of(service: string, message?: string): FunctionLine[] {
     return this.logged.filter(
       (line) => line.service === service && (message === undefined || line.message === message),
     );

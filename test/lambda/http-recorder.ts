@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-export interface RecordedRequest {
+export interface RecordedCall {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
@@ -18,15 +18,15 @@ export interface RecorderAnswer {
 
 export interface HttpRecorder {
   readonly url: string;
-  readonly requests: readonly RecordedRequest[];
+  readonly requests: readonly RecordedCall[];
   close(): Promise<void>;
 }
 
 /** Starts a recorder on a free port. @param answer may wait, or never end */
 export async function startHttpRecorder(
-  answer: (request: RecordedRequest) => RecorderAnswer | Promise<RecorderAnswer>,
+  answer: (request: RecordedCall) => RecorderAnswer | Promise<RecorderAnswer>,
 ): Promise<HttpRecorder> {
-  const requests: RecordedRequest[] = [];
+  const requests: RecordedCall[] = [];
   const server = createServer(async (incoming, response) => {
     const { method = '', url: path = '', headers } = incoming;
     const request = { method, path, headers, body: await text(incoming) };

@@ -1,4 +1,4 @@
-import type { Context, SQSEvent } from 'aws-lambda';
+import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { attribute, stringAttribute } from '../../lambda/queue/message.ts';
 import type { Replay } from '../../lambda/queue/replay.ts';
 import { accessKeyOf } from '../../local/client-settings.ts';
@@ -45,6 +45,8 @@ export function functionEnvironment(
     POWERTOOLS_METRICS_DISABLED: 'true',
   };
 }
+
+export type ConsumerHandler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
 
 /** Lambda context of a consumer with half a minute left. */
 export const consumerContext = {

@@ -6,7 +6,7 @@
  */
 import type { EventName } from '../../lambda/events/catalogue.ts';
 import type { Block, ProgressStep } from '../cli/terminal/block.ts';
-import type { Effect, ExchangeFact, Item, LineFact } from '../stage/history/facts.ts';
+import type { Effect, ExchangeFact, LineFact, PlainItem } from '../stage/history/facts.ts';
 import type { Delivery, History, PausedQueue } from '../stage/history/history.ts';
 
 /** `GET /api/stack`: the stack that the page shows. */
@@ -220,7 +220,7 @@ export interface DeadLetter extends Pick<QueueMessage, 'id' | 'eventId' | 'copie
 
 /** `GET /api/tables/<name>`: 50 items. `?key=…` finds one item, `?after=…` gets the next page. */
 export interface TableRows {
-  readonly rows: readonly Item[];
+  readonly rows: readonly PlainItem[];
   /** Value of `after` for the next page. Absent on the last page. */
   readonly next?: string;
 }

@@ -1,5 +1,6 @@
 import { isEventName } from '../../lambda/events/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
+import type { DeliveryFilter } from '../stage/history/delivery-filter.ts';
 import { itemNow, itemOfEvent } from '../stage/history/effects.ts';
 import {
   type Effect,
@@ -14,13 +15,8 @@ import { foldedAttempts } from '../stage/history/fold.ts';
 import { followArchive, followLines } from '../stage/history/follow-facts.ts';
 import type { Delivery, History } from '../stage/history/history.ts';
 import { readNewestRecords, storedRecord } from '../stage/history/records.ts';
-import {
-  type DeliveryFilter,
-  type HistoryStore,
-  hasText,
-  MAX_PAYLOAD_BYTES,
-  MAX_PAYLOADS,
-} from '../stage/history/store.ts';
+import { hasText } from '../stage/history/searchable-text.ts';
+import { type HistoryStore, MAX_PAYLOAD_BYTES, MAX_PAYLOADS } from '../stage/history/store.ts';
 import { locate } from '../stage/history/trace.ts';
 import { refusalOf } from '../stage/operation.ts';
 import type { Stage } from '../stage/stage.ts';
@@ -194,8 +190,8 @@ export class Source {
       const found = await findFacts(this.stage, id, { signal });
       if (found === undefined) return undefined;
       this.store.add(...found.facts);
-      const { logs, archive, queues, crashes } = found.sources;
-      const refused = [logs.refused, archive?.reason, queues?.refused, crashes?.refused];
+      const { logs, archive, queues } = found.sources;
+      const refused = [logs.refused, archive?.reason, queues?.refused];
       const reasons = new Set(refused.filter((reason) => reason !== undefined));
       return reasons.size > 0 ? [...reasons].join('; ') : undefined;
     } catch (error) {

@@ -1,7 +1,7 @@
 import { GetItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { tableKey } from '../../lambda/effects/table-key.ts';
 import { plainItem } from '../stage/history/effects.ts';
-import type { Item } from '../stage/history/facts.ts';
+import type { PlainItem } from '../stage/history/facts.ts';
 import type { Stage } from '../stage/stage.ts';
 import type { TableInfo, TableRows } from './api.ts';
 import { notFound } from './server/problem.ts';
@@ -20,7 +20,7 @@ export const tablesOf = ({ outputs }: Pick<Stage, 'outputs'>): TableInfo[] =>
   TABLES.filter(({ name }) => outputs[name] !== undefined);
 
 /** The item with this id. A very long id is stored as its hash. @throws Problem if there is no such table */
-export async function itemOf(stage: Stage, name: string, id: string): Promise<Item | undefined> {
+export async function itemOf(stage: Stage, name: string, id: string): Promise<PlainItem | undefined> {
   const { TableName, key } = tableOf(stage, name);
   const Key = { [key]: { S: tableKey(id) } };
   const answer = await stage.dynamodb.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));

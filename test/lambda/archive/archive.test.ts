@@ -1,7 +1,8 @@
 import { FirehoseClient } from '@aws-sdk/client-firehose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Archive, NotArchivedError, TooLargeToArchiveError } from '../../../lambda/archive/archive.ts';
-import { type ArchiveRecord, MAX_RECORD_BYTES } from '../../../lambda/archive/record.ts';
+import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import { MAX_RECORD_BYTES } from '../../../lambda/limits.ts';
 import { InjectedFaults } from '../../../local/aws/faults.ts';
 import { ArchiveBucket } from '../../support/archive.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -47,20 +48,6 @@ const archived = (count: number) =>
     const own = (await bucket.records()).filter(({ eventId }) => eventId.startsWith(`event-${tests}-`));
     return own.length === count ? own.map(({ eventId }) => Number(eventId.split('-')[2])).sort() : undefined;
   });
-
-/** The calls to Firehose that archive records of these sizes, in bytes. */
-async function callsFor(sizes: readonly number[]): Promise<number> {
-  faults.inject({ service: 'firehose', kind: 'slow', milliseconds: 0, callers: 'everyone' });
-  const before = faults.counts.slow;
-  const records = sizes.map((bytes, index) => record(index, bytes));
-  expect(await archive.put(records)).toEqual(sizes.map(() => undefined));
-  return faults.counts.slow - before;
-}
-
-test('a batch is one call', async () => {
-  expect(await callsFor(Array(10).fill(0))).toBe(1);
-  expect(await archived(10)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-});
 
 /** Archives records with a Firehose that answers with these results. @returns the failures, and each request's bytes */
 async function putTo(records: readonly ArchiveRecord[], results: (count: number) => object[]) {
@@ -148,11 +135,6 @@ describe('records that were not archived are reported by index', () => {
       expect.stringContaining('socket hang up'),
     ]);
   });
-});
-
-test('an empty batch makes no call', async () => {
-  faults.inject({ service: 'firehose', kind: 'down', callers: 'everyone' });
-  expect(await archive.put([])).toEqual([]);
 });
 
 test('no stream in the environment means no archive', () => {

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type ArchiveRecord, archiveLine, MAX_RECORD_BYTES } from '../../../lambda/archive/record.ts';
+import { type ArchiveRecord, archiveLine } from '../../../lambda/archive/record.ts';
+import { MAX_RECORD_BYTES } from '../../../lambda/limits.ts';
 import { escapeForSqs, fitsMessage } from '../../../lambda/queue/message.ts';
 
 /** Near the limits for a body without escapes, and for one in which each byte is escaped. */
@@ -58,17 +59,6 @@ test('a body that fits into its message always fits into the archive', () => {
   );
   // There are bodies on both sides of the limit.
   expect(Math.min(fitting, stored)).toBeGreaterThan(10);
-});
-
-test('a body is not stored in S3 without need', () => {
-  fc.assert(
-    fc.property(body, (text) => {
-      if (fitsMessage(text)) return;
-      const bytes = Buffer.byteLength(archiveLine({ ...largest, body: text }));
-      expect(bytes).toBeGreaterThan(MAX_RECORD_BYTES - 32 * 1024);
-    }),
-    { numRuns: 30 },
-  );
 });
 
 test('a record is one line', () => {

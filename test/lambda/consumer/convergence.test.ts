@@ -25,35 +25,11 @@ beforeAll(async () => {
 });
 afterAll(() => aws.close());
 
-let run = 0;
-
-/** Checks a property of histories. Each run uses its own items. */
-const forHistories = (numRuns: number, check: (deliveries: ReceivedDelivery[]) => Promise<void>) =>
-  fc.assert(
-    fc.asyncProperty(history, (any) => {
-      run += 1;
-      return check(ofRun(run, any));
-    }),
-    { numRuns },
-  );
-
-test('any order and number of deliveries end in the state of the newest events', () =>
-  forHistories(60, async (deliveries) => {
-    for (const delivery of deliveries) await consumers.deliver(delivery);
-    await consumers.expectState(deliveries);
-  }));
-
-test('deliveries processed at the same time end in the same state', () =>
-  forHistories(25, async (deliveries) => {
-    await Promise.all(deliveries.map((delivery) => consumers.deliver(delivery)));
-    await consumers.expectState(deliveries);
-  }));
-
 const repair: Replay = { name: 'mend', mode: 'repair', notify: false };
 const fill: Replay = { name: 'gap', mode: 'fill', notify: false };
 
 /** A delivery that reaches the consumers after the damage: an old one sent by a replay, or a live one. */
-interface Step {
+interface ReplayStep {
   readonly delivery: ReceivedDelivery;
   readonly replay: Replay | undefined;
 }
@@ -63,6 +39,38 @@ const chance = fc.noShrink(
   fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { minLength: 64, maxLength: 64 }),
 );
 
+interface GivenHistory {
+  readonly deliveries: readonly ReceivedDelivery[];
+  /** Later deliveries. */
+  readonly live: readonly ReceivedDelivery[];
+  readonly harm: readonly Damage[];
+  readonly numbers: readonly number[];
+  readonly others: readonly number[];
+}
+
+let run = 0;
+
+/** Checks a property of histories. Each run uses its own items. */
+const forHistories = (numRuns: number, check: (given: GivenHistory) => Promise<void>) =>
+  fc.assert(
+    fc.asyncProperty(
+      history,
+      history,
+      damages,
+      chance,
+      chance,
+      async (past, present, harm, numbers, others) => {
+        run += 1;
+        await check({ deliveries: ofRun(run, past), live: ofRun(run, present), harm, numbers, others });
+      },
+    ),
+    { numRuns },
+  );
+
+async function deliver(deliveries: readonly ReceivedDelivery[], replay?: Replay): Promise<void> {
+  for (const delivery of deliveries) await consumers.deliver(delivery, replay);
+}
+
 /** Processes the history, and damages its items. @returns the steps of a complete replay, and of live deliveries */
 async function damagedState(
   deliveries: readonly ReceivedDelivery[],
@@ -70,8 +78,8 @@ async function damagedState(
   live: readonly ReceivedDelivery[],
   numbers: readonly number[],
   replays: readonly Replay[] = [repair],
-): Promise<Step[]> {
-  for (const delivery of deliveries) await consumers.deliver(delivery);
+): Promise<ReplayStep[]> {
+  await deliver(deliveries);
   const rows = await consumers.rows(deliveries);
   const writers = versionsIn(rows);
   await damage(consumers.tables, rows, harm);
@@ -96,114 +104,81 @@ function inTurn(numbers: readonly number[]): () => number {
   return () => numbers[taken++ % numbers.length] ?? 0;
 }
 
+test('any order and number of deliveries end in the state of the newest events', () =>
+  forHistories(60, async ({ deliveries }) => {
+    await deliver(deliveries);
+    await consumers.expectState(deliveries);
+  }));
+
+test('deliveries processed at the same time end in the same state', () =>
+  forHistories(25, async ({ deliveries }) => {
+    await Promise.all(deliveries.map((delivery) => consumers.deliver(delivery)));
+    await consumers.expectState(deliveries);
+  }));
+
 // Takes 6 s: 30 histories, each delivered, damaged and repaired.
-test('a repair in any order, with duplicates and live deliveries in between, fixes any damage', async () => {
-  await fc.assert(
-    fc.asyncProperty(history, history, damages, chance, async (past, present, harm, numbers) => {
-      run += 1;
-      const [deliveries, live] = [ofRun(run, past), ofRun(run, present)];
-      const steps = await damagedState(deliveries, harm, live, numbers);
-      for (const { delivery, replay } of steps) await consumers.deliver(delivery, replay);
-      await consumers.expectState([...deliveries, ...live]);
-    }),
-    { numRuns: 30 },
-  );
-});
+test('a repair in any order, with duplicates and live deliveries in between, fixes any damage', () =>
+  forHistories(30, async ({ deliveries, live, harm, numbers }) => {
+    const steps = await damagedState(deliveries, harm, live, numbers);
+    for (const { delivery, replay } of steps) await consumers.deliver(delivery, replay);
+    await consumers.expectState([...deliveries, ...live]);
+  }));
 
-test('two repairs at the same time, among live deliveries, do so, too', async () => {
-  await fc.assert(
-    fc.asyncProperty(history, history, damages, chance, async (past, present, harm, numbers) => {
-      run += 1;
-      const [deliveries, live] = [ofRun(run, past), ofRun(run, present)];
-      const steps = await damagedState(deliveries, harm, live, numbers, [
-        repair,
-        { ...repair, name: 'again' },
-      ]);
-      await Promise.all(steps.map(({ delivery, replay }) => consumers.deliver(delivery, replay)));
-      await consumers.expectState([...deliveries, ...live]);
-    }),
-    { numRuns: 12 },
-  );
-});
+test('two repairs at the same time, among live deliveries, do so, too', () =>
+  forHistories(12, async ({ deliveries, live, harm, numbers }) => {
+    const replays = [repair, { ...repair, name: 'again' }];
+    const steps = await damagedState(deliveries, harm, live, numbers, replays);
+    await Promise.all(steps.map(({ delivery, replay }) => consumers.deliver(delivery, replay)));
+    await consumers.expectState([...deliveries, ...live]);
+  }));
 
-test('a repair that is interrupted during its writes and run again does so, too', async () => {
-  await fc.assert(
-    fc.asyncProperty(history, damages, chance, async (past, harm, numbers) => {
-      run += 1;
-      const deliveries = ofRun(run, past);
-      const steps = await damagedState(deliveries, harm, [], numbers);
-      // Often enough that some writes of a message fail finally.
-      const heal = faults.inject({ service: 'dynamodb', kind: 'down', share: 0.5, callers: 'everyone' });
-      try {
-        await Promise.all(steps.map(({ delivery, replay }) => consumers.attempt(delivery, replay)));
-      } finally {
-        heal();
-      }
-      for (const { delivery, replay } of steps.toReversed()) await consumers.deliver(delivery, replay);
-      await consumers.expectState(deliveries);
-    }),
-    { numRuns: 8 },
-  );
-});
+test('a repair that is interrupted during its writes and run again does so, too', () =>
+  forHistories(8, async ({ deliveries, harm, numbers }) => {
+    const steps = await damagedState(deliveries, harm, [], numbers);
+    // Often enough that some writes of a message fail finally.
+    const heal = faults.inject({ service: 'dynamodb', kind: 'down', share: 0.5, callers: 'everyone' });
+    try {
+      await Promise.all(steps.map(({ delivery, replay }) => consumers.attempt(delivery, replay)));
+    } finally {
+      heal();
+    }
+    for (const { delivery, replay } of steps.toReversed()) await consumers.deliver(delivery, replay);
+    await consumers.expectState(deliveries);
+  }));
 
-test('two repairs fix fields whose version names an event that does not carry them', async () => {
-  await fc.assert(
-    fc.asyncProperty(history, chance, chance, async (past, numbers, others) => {
-      run += 1;
-      const deliveries = ofRun(run, past);
-      for (const delivery of deliveries) await consumers.deliver(delivery);
-      await fillIn(consumers.tables, await consumers.rows(deliveries));
-      const second = { ...repair, name: 'second' };
-      for (const delivery of shuffled(deliveries, numbers)) await consumers.deliver(delivery, repair);
-      for (const delivery of shuffled(deliveries, others)) await consumers.deliver(delivery, second);
-      await consumers.expectState(deliveries);
-    }),
-    { numRuns: 12 },
-  );
-});
+test('two repairs fix fields whose version names an event that does not carry them', () =>
+  forHistories(12, async ({ deliveries, numbers, others }) => {
+    await deliver(deliveries);
+    await fillIn(consumers.tables, await consumers.rows(deliveries));
+    await deliver(shuffled(deliveries, numbers), repair);
+    await deliver(shuffled(deliveries, others), { ...repair, name: 'second' });
+    await consumers.expectState(deliveries);
+  }));
 
-test('a repair of right items changes only the times of writing', async () => {
-  await fc.assert(
-    fc.asyncProperty(history, chance, async (past, numbers) => {
-      run += 1;
-      const deliveries = ofRun(run, past);
-      for (const delivery of deliveries) await consumers.deliver(delivery);
-      const before = await consumers.rows(deliveries);
-      for (const delivery of some(deliveries, numbers)) await consumers.deliver(delivery, repair);
-      const after = await consumers.rows(deliveries);
-      expect(after.map(({ row }) => essence(row))).toEqual(before.map(({ row }) => essence(row)));
-    }),
-    { numRuns: 12 },
-  );
-});
+test('a repair of right items changes only the times of writing', () =>
+  forHistories(12, async ({ deliveries, numbers }) => {
+    await deliver(deliveries);
+    const before = await consumers.rows(deliveries);
+    await deliver(some(deliveries, numbers), repair);
+    const after = await consumers.rows(deliveries);
+    expect(after.map(({ row }) => essence(row))).toEqual(before.map(({ row }) => essence(row)));
+  }));
 
-test('a fill does not overwrite an equal version, right or wrong', async () => {
-  await fc.assert(
-    fc.asyncProperty(history, damages, chance, async (past, harm, numbers) => {
-      run += 1;
-      const deliveries = ofRun(run, past);
-      for (const delivery of deliveries) await consumers.deliver(delivery);
-      await damage(consumers.tables, await consumers.rows(deliveries), harm.filter(underRightVersions));
-      const before = await consumers.rows(deliveries);
-      for (const delivery of some(deliveries, numbers)) await consumers.deliver(delivery, fill);
-      expect(await consumers.rows(deliveries)).toEqual(before);
-    }),
-    { numRuns: 12 },
-  );
-});
+test('a fill does not overwrite an equal version, right or wrong', () =>
+  forHistories(12, async ({ deliveries, harm, numbers }) => {
+    await deliver(deliveries);
+    await damage(consumers.tables, await consumers.rows(deliveries), harm.filter(underRightVersions));
+    const before = await consumers.rows(deliveries);
+    await deliver(some(deliveries, numbers), fill);
+    expect(await consumers.rows(deliveries)).toEqual(before);
+  }));
 
-test('a fill restores missing items like the deliveries would', async () => {
-  await fc.assert(
-    fc.asyncProperty(history, chance, async (past, numbers) => {
-      run += 1;
-      const deliveries = ofRun(run, past);
-      for (const delivery of some(deliveries, numbers)) await consumers.deliver(delivery);
-      for (const delivery of deliveries) await consumers.deliver(delivery, fill);
-      await consumers.expectState(deliveries);
-    }),
-    { numRuns: 8 },
-  );
-});
+test('a fill restores missing items like the deliveries would', () =>
+  forHistories(8, async ({ deliveries, numbers }) => {
+    await deliver(some(deliveries, numbers));
+    await deliver(deliveries, fill);
+    await consumers.expectState(deliveries);
+  }));
 
 /** About half of the deliveries, in another order, some of them twice. */
 function some(deliveries: readonly ReceivedDelivery[], numbers: readonly number[]): ReceivedDelivery[] {

@@ -186,7 +186,6 @@ describe('the wait while CloudFront has too many invalidations in progress', () 
 
   /** The longest usual time of an invalidation. Source: CloudFront FAQs: 60 to 300 seconds. */
   const INVALIDATION_SECONDS = 300;
-  const MAX_RECEIVES = 10;
   const SHOPS = 2_000;
 
   /**

@@ -1,16 +1,18 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect } from '@jest/globals';
-import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import fc from 'fast-check';
 import { sqsEvent } from '../../../events/sqs-event.ts';
 import type { Replay } from '../../../lambda/queue/replay.ts';
-import { consumerContext, replayedBy } from '../../support/function-environment.ts';
+import {
+  type ConsumerHandler,
+  consumerContext,
+  functionEnvironment,
+  replayedBy,
+} from '../../support/function-environment.ts';
 import { type ExpectedState, essence, expectedState, type ReceivedDelivery } from '../../support/oracle.ts';
 import { type Row, Tables } from '../../support/tables.ts';
 import type { TestAws } from '../../support/test-aws.ts';
-
-type Handler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
 
 /** An item, and where it is. */
 export interface StoredRow {
@@ -23,9 +25,9 @@ export interface StoredRow {
 export class StateConsumers {
   readonly tables: Tables;
   readonly #outputs: TestAws['outputs'];
-  readonly #handlers: ReadonlyMap<string, Handler>;
+  readonly #handlers: ReadonlyMap<string, ConsumerHandler>;
 
-  private constructor(aws: TestAws, handlers: ReadonlyMap<string, Handler>) {
+  private constructor(aws: TestAws, handlers: ReadonlyMap<string, ConsumerHandler>) {
     this.tables = new Tables(aws.operator);
     this.#outputs = aws.outputs;
     this.#handlers = handlers;
@@ -33,27 +35,10 @@ export class StateConsumers {
 
   /** Sets their environment in this process, and loads them. They archive nothing. */
   static async load(aws: TestAws): Promise<StateConsumers> {
-    Object.assign(process.env, {
-      AWS_ENDPOINT_URL: aws.operator.endpoint,
-      AWS_REGION: aws.operator.region,
-      AWS_ACCESS_KEY_ID: 'operator',
-      AWS_SECRET_ACCESS_KEY: 'operator',
-      SHOP_CACHE_TABLE: aws.outputs.ShopCacheTable,
-      CAST_TABLE: aws.outputs.CastTable,
-      CONTACT_PARTNER_TABLE: aws.outputs.ContactPartnerTable,
-      PAYLOAD_BUCKET: 'unused',
-      QUEUE_URL: aws.outputs.ShopUpdatedQueueUrl,
-      DEAD_LETTER_QUEUE_URL: aws.outputs.ShopUpdatedDeadLetterQueueUrl,
-      MAXIMUM_RECEIVES: '10',
-      FIRST_RETRY_DELAY_SECONDS: '30',
-      POWERTOOLS_LOG_LEVEL: 'SILENT',
-      POWERTOOLS_METRICS_DISABLED: 'true',
-    });
-    const handlers = new Map<string, Handler>();
+    const handlers = new Map<string, ConsumerHandler>();
     for (const name of ['shop-updated', 'girl-created', 'girl-deleted', 'user-updated']) {
-      const { handler } = (await import(`../../../lambda/events/${name}/consumer.ts`)) as {
-        handler: Handler;
-      };
+      Object.assign(process.env, functionEnvironment(name, aws), { ARCHIVE_STREAM: '' });
+      const { handler } = await import(`../../../lambda/events/${name}/consumer.ts`);
       handlers.set(name.replace('-', '.'), handler);
     }
     return new StateConsumers(aws, handlers);

@@ -2,14 +2,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import type { Context } from 'aws-lambda';
 import type { EffectOutcome } from '../../../lambda/effects/event-order.ts';
 import { idempotent } from '../../../lambda/effects/idempotency.ts';
-import { MEMORY_DAYS } from '../../../lambda/limits.ts';
+import { MEMORY_SECONDS } from '../../../lambda/limits.ts';
 import { InjectedFaults } from '../../../local/aws/faults.ts';
 import { eventually } from '../../support/eventually.ts';
 import { functionEnvironment } from '../../support/function-environment.ts';
 import { Tables } from '../../support/tables.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
-
-const MEMORY_SECONDS = MEMORY_DAYS * 24 * 60 * 60;
 
 const faults = new InjectedFaults();
 let aws: TestAws;

@@ -1,18 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import fc from 'fast-check';
 import { sqsEvent } from '../../../events/sqs-event.ts';
 import { type Notification, notificationMessage } from '../../../lambda/effects/notification-message.ts';
 import { catalogue, type EventName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase } from '../../../lambda/events/event-names.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
-import { MAX_ATTRIBUTE_LENGTH } from '../../../lambda/queue/message.ts';
+import { MAX_ATTRIBUTE_LENGTH } from '../../../lambda/limits.ts';
 import type { Replay } from '../../../lambda/queue/replay.ts';
 import { type Fault, InjectedFaults } from '../../../local/aws/faults.ts';
 import type { PublishedNotification } from '../../../local/observation.ts';
-import { consumerContext, functionEnvironment, replayedBy } from '../../support/function-environment.ts';
+import {
+  type ConsumerHandler,
+  consumerContext,
+  functionEnvironment,
+  replayedBy,
+} from '../../support/function-environment.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 import { FunctionLines } from '../function-lines.ts';
 
@@ -128,12 +132,10 @@ describe('the largest notification', () => {
   });
 });
 
-type Handler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
-
 const faults = new InjectedFaults();
 const lines = new FunctionLines();
 const published: PublishedNotification[] = [];
-const handlers = new Map<string, Handler>();
+const handlers = new Map<string, ConsumerHandler>();
 const accessKeys = new Map<string, string | undefined>();
 let aws: TestAws;
 beforeAll(async () => {
@@ -163,14 +165,14 @@ afterEach(() => {
 });
 afterAll(() => aws.close());
 
-interface Payload {
+interface NotifyingPayload {
   readonly event: EventName;
   readonly data: object;
   readonly timestamp: string;
 }
 
 /** Processes an event. @param receivedAt @default the event's timestamp @returns whether it is done */
-async function consume(payload: Payload, replay?: Replay, receivedAt?: string): Promise<boolean> {
+async function consume(payload: NotifyingPayload, replay?: Replay, receivedAt?: string): Promise<boolean> {
   const { event } = payload;
   // Clients read it at their first call.
   process.env.AWS_ACCESS_KEY_ID = accessKeys.get(event);

@@ -105,14 +105,6 @@ describe('the shop cache', () => {
     expect(await read()).toMatchObject({ shop: 'as read', version: '2', updated_fields: ['name'] });
   });
 
-  test('is restored by a repair with the same event', async () => {
-    await invalidate(by('2'), ['name']);
-    const before = await read();
-    await store('2');
-    expect(await invalidate(by('2', REPAIR), ['name'])).toBe('Processed');
-    expect(await read()).toEqual(before);
-  });
-
   test('counts a repeat as stale if the endpoint does not return the stored item', async () => {
     const older = new DynamoDBClient(aws.operator);
     older.middlewareStack.add(
@@ -213,15 +205,6 @@ describe('the cast', () => {
     expect(life).toBe(REPLAYABLE_RECEIPT_DAYS * DAY + onQueue);
   });
 
-  test.each([
-    { kind: 'a delivery', replay: undefined },
-    { kind: 'a repair', replay: REPAIR },
-  ])('keeps a member deleted after a late girl.created of $kind', async ({ replay }) => {
-    await remove(by('2'));
-    expect(await add(by('1', replay))).toBe('Stale');
-    expect(await read()).toMatchObject({ status: 'deleted', version: '2' });
-  });
-
   test.each([{ write: add }, { write: remove }])(
     'has the same event twice as a duplicate: %#',
     async ({ write }) => {
@@ -229,18 +212,6 @@ describe('the cast', () => {
       expect(await write(by('1'))).toBe('Duplicate');
     },
   );
-
-  test('restores a member after a newer girl.created, without fields that were not sent', async () => {
-    await remove(by('1'));
-    await add(by('2'), { shopId: undefined, name: undefined });
-    expect(await read()).toEqual({
-      girl_id: id,
-      data: '{"age":20}',
-      status: 'active',
-      version: '2',
-      updated_at: AT,
-    });
-  });
 
   test('can be queried by shop, also by one whose id is longer than a key', async () => {
     const shopId = '店'.repeat(1000);
@@ -325,17 +296,6 @@ describe('the cast', () => {
   test('throws if data cannot be written for another reason: the item would lose it', async () => {
     await expect(add(by('1'), { payload: '{' })).rejects.toThrow(SyntaxError);
   });
-
-  test.each([{ write: add }, { write: remove }])(
-    'a repair makes a row what it was, to the last column: %#',
-    async ({ write }) => {
-      await write(by('2'));
-      const before = await read();
-      await harm(aws.outputs.CastTable, 'girl_id', { name: 'wrong', status: '?', expires_at: 1, notes: 'x' });
-      expect(await write(by('2', REPAIR))).toBe('Processed');
-      expect(await read()).toEqual(before);
-    },
-  );
 });
 
 describe('the contact_partner record', () => {
@@ -374,18 +334,6 @@ describe('the contact_partner record', () => {
     expect(send).toHaveBeenCalledTimes(1);
   });
 
-  test('keeps a field that is absent from an event', async () => {
-    await update('1', { display_name: 'Sora', shop_id: 's' });
-    await update('2', { display_name: 'Umi' });
-    expect(await read()).toMatchObject({ display_name: 'Umi', shop_id: 's', version: '2' });
-  });
-
-  test('takes fields that no newer event has from an older event that arrives late', async () => {
-    await update('2', { display_name: 'Umi' });
-    expect(await update('1', { display_name: 'Sora', shop_id: 's' })).toBe('Processed');
-    expect(await read()).toMatchObject({ display_name: 'Umi', shop_id: 's', version: '2' });
-  });
-
   test('counts an event as a duplicate while one of its fields is stored, and later as stale', async () => {
     const older = { display_name: 'Sora', shop_id: 's' };
     await update('1', older);
@@ -393,15 +341,6 @@ describe('the contact_partner record', () => {
     expect(await update('1', older)).toBe('Duplicate');
     await update('3', { shop_id: 't' });
     expect(await update('1', older)).toBe('Stale');
-  });
-
-  test.each([
-    { version: '1', expected: 'Stale' },
-    { version: '2', expected: 'Duplicate' },
-  ])('of version 2 is not changed by the same fields of version $version', async ({ version, expected }) => {
-    await update('2', { display_name: 'Umi' });
-    expect(await update(version, { display_name: 'Sora' })).toBe(expected);
-    expect(await read()).toMatchObject({ display_name: 'Umi', version: '2' });
   });
 
   test('with a version that is not text accepts every event', async () => {
@@ -465,17 +404,6 @@ describe('the contact_partner record', () => {
     expect(await read()).not.toHaveProperty('shop_id');
   });
 
-  test('is fully restored by a repair', async () => {
-    const fields = { shop_id: 's', display_name: 'Umi', profile_image_url: 'https://x.example/1' };
-    await update('2', fields);
-    const before = await read();
-    await harmContact({ display_name: 'wrong', shop_id: undefined, updated_at: undefined });
-    expect(await repair('2', fields)).toBe('Processed');
-    expect(await read()).toEqual(before);
-    expect(await repair('1', { display_name: 'Sora' })).toBe('Stale');
-    expect(await read()).toEqual(before);
-  });
-
   test.each([undefined, '0', 7])(
     'keeps a newer field in a repair if its own version is %p',
     async (version) => {
@@ -517,16 +445,6 @@ describe('the contact_partner record', () => {
       expect(await read()).toMatchObject({ shop_id: 's', shop_id_version: '2', version: '2' });
     },
   );
-
-  test('loses the version of a field that the repaired event does not carry, so that its real writer can write it', async () => {
-    await update('1', { shop_id: 's' });
-    await update('2', { display_name: 'Umi' });
-    await harmContact({ shop_id: '', shop_id_version: '2' });
-    expect(await repair('1', { shop_id: 's' })).toBe('Stale');
-    expect(await repair('2', { display_name: 'Umi' })).toBe('Processed');
-    expect(await repair('1', { shop_id: 's' })).toBe('Processed');
-    expect(await read()).toMatchObject({ shop_id: 's', shop_id_version: '1', version: '2' });
-  });
 });
 
 test.each([

@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { catalogue, eventNames, isEventName, isNotification } from '../../../lambda/events/catalogue.ts';
+import { catalogue, isNotification } from '../../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase, queueUrlVariable } from '../../../lambda/events/event-names.ts';
 
 test('the catalogue has the events of the contract with their processing', () => {
@@ -15,18 +14,6 @@ test('the catalogue has the events of the contract with their processing', () =>
     'user.updated': 'Update the contact_partner record',
   });
 });
-
-test.each(eventNames)('%s has a consumer file and a sample', (event) => {
-  expect(existsSync(`lambda/events/${kebabCase(event)}/consumer.ts`)).toBe(true);
-  expect(existsSync(`events/${kebabCase(event)}.json`)).toBe(true);
-});
-
-test.each(['example.unknown', '', 'constructor', '__proto__', 'hasOwnProperty'])(
-  '%p is no event of the catalogue',
-  (name) => {
-    expect(isEventName(name)).toBe(false);
-  },
-);
 
 test.each([
   { event: 'girl.schedule_changed', notifies: true },

@@ -4,10 +4,9 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context
 import { signatureOf } from '../../../events/signing.ts';
 import { queueUrlVariable } from '../../../lambda/events/event-names.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
+import { SECRET_FIRST_READ_INTERVAL, WARM_UP_LIMIT } from '../../../lambda/limits.ts';
 import { CACHED_SECRET_USED } from '../../../lambda/log-messages.ts';
 import { SMOKE_TEST_PREFIX } from '../../../lambda/receiver/request.ts';
-import { WARM_UP_LIMIT } from '../../../lambda/receiver/warm-up.ts';
-import { FIRST_READ_INTERVAL } from '../../../lambda/receiver/webhook-secrets.ts';
 import { InjectedFaults } from '../../../local/aws/faults.ts';
 import { httpApiEvent } from '../../../local/gateway/gateway-events.ts';
 import { functionEnvironment } from '../../support/function-environment.ts';
@@ -53,7 +52,7 @@ const rotate = (SecretString: string) =>
     new PutSecretValueCommand({ SecretId: aws.outputs.WebhookSecretArn, SecretString }),
   );
 
-interface Delivery {
+interface DeliveryOptions {
   readonly secret?: string;
   readonly signature?: string;
   readonly payload?: object;
@@ -61,7 +60,7 @@ interface Delivery {
 }
 
 /** Starts a new instance of the function. @returns a function that returns the status for a delivery */
-async function start(): Promise<(delivery?: Delivery) => Promise<number | undefined>> {
+async function start(): Promise<(delivery?: DeliveryOptions) => Promise<number | undefined>> {
   starts += 1;
   const { handler } = (await import(`../../../lambda/receiver/handler.ts?start=${starts}`)) as {
     handler(event: unknown, context: Context): Promise<APIGatewayProxyStructuredResultV2>;
@@ -78,7 +77,12 @@ test('an event that is not a request is logged without ids of the previous reque
   expect(line).not.toHaveProperty('eventId');
 });
 
-function request({ secret = TEST_SECRET, payload = event, requestId = 'request-1', signature }: Delivery) {
+function request({
+  secret = TEST_SECRET,
+  payload = event,
+  requestId = 'request-1',
+  signature,
+}: DeliveryOptions) {
   const body = JSON.stringify(payload);
   const value = signature ?? signatureOf({ body: Buffer.from(body), secret });
   return httpApiEvent(
@@ -112,15 +116,6 @@ describe('a start', () => {
     expect(statuses).toEqual([200, 200, 401]);
   });
 
-  test('reads both in parallel: there is no time for one after the other', async () => {
-    await rotate('next');
-    const end = breakSecrets('slow', 0.55 * WARM_UP_LIMIT);
-    const answer = await start();
-    end();
-    breakSecrets('down');
-    expect(await answer()).toBe(200);
-  });
-
   test('succeeds while AWS is down: the first request gets 500, and one a second later tries again', async () => {
     breakSecrets('down');
     faults.inject({ service: 'sqs', kind: 'down', callers: 'everyone' });
@@ -128,7 +123,7 @@ describe('a start', () => {
     const answer = await start();
     expect(await answer()).toBe(500);
     faults.clear();
-    clock.mockReturnValue(Date.now() + FIRST_READ_INTERVAL);
+    clock.mockReturnValue(Date.now() + SECRET_FIRST_READ_INTERVAL);
     expect(await answer()).toBe(200);
   });
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Task } from '../../../tools/console/api.ts';
 import { Tasks } from '../../../tools/console/server/tasks.ts';
-import type { Step } from '../../../tools/stage/history/history.ts';
+import type { HistoryStep } from '../../../tools/stage/history/history.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Partner } from '../../support/partner.ts';
 import { DEAD, Operator, shopUpdated } from '../stage/queues/support.ts';
@@ -225,7 +225,9 @@ describe('replay', () => {
     expect(blocks).toContainEqual(expect.objectContaining(sent));
     const replayed = await eventually(async () => {
       const { history } = await running.source.history(first, new AbortController().signal);
-      return history.steps.some(({ reason }: Step) => reason === 'up-to-date') ? history.now : undefined;
+      return history.steps.some(({ reason }: HistoryStep) => reason === 'up-to-date')
+        ? history.now
+        : undefined;
     });
     expect(replayed).toMatchObject([{ state: 'processed' }]);
   });

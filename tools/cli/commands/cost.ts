@@ -1,6 +1,5 @@
 import { Option } from '@commander-js/extra-typings';
-import { MAX_RECORD_BYTES, RECORD_RESERVE_BYTES } from '../../../lambda/archive/record.ts';
-import { MAX_FUNCTION_SECONDS } from '../../../lambda/limits.ts';
+import { MAX_FUNCTION_SECONDS, MAX_RECORD_BYTES, RECORD_RESERVE_BYTES } from '../../../lambda/limits.ts';
 import { costTable } from '../../measure/cost/cost-model.ts';
 import { deploymentOf } from '../../measure/cost/deployment.ts';
 import { PRICES_DATE } from '../../measure/cost/prices.ts';

@@ -1,4 +1,4 @@
-import type { Item } from '../../stage/history/facts.ts';
+import type { PlainItem } from '../../stage/history/facts.ts';
 
 /** Maximum characters of a value in the list of items. */
 const CELL_LENGTH = 60;
@@ -13,7 +13,7 @@ const FIRST = ['status', 'name', 'display_name', 'shop_id', 'updated_at'];
 const LAST = /version|^data$|expires/;
 
 /** Attributes shown as columns, the key first. @param count of columns besides the key */
-export function columnNames(items: readonly Item[], key: string, count: number): readonly string[] {
+export function columnNames(items: readonly PlainItem[], key: string, count: number): readonly string[] {
   const names = [...new Set(items.flatMap((item) => Object.keys(item)))].filter((name) => name !== key);
   const rank = (name: string) => {
     const place = FIRST.indexOf(name);
@@ -25,7 +25,10 @@ export function columnNames(items: readonly Item[], key: string, count: number):
 }
 
 /** Attributes of an item: the key first, then by name. */
-export function attributesOf(item: Item, key: string): readonly (readonly [name: string, value: unknown])[] {
+export function attributesOf(
+  item: PlainItem,
+  key: string,
+): readonly (readonly [name: string, value: unknown])[] {
   return Object.entries(item).sort(
     ([one], [other]) => Number(other === key) - Number(one === key) || one.localeCompare(other),
   );

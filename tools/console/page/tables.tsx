@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Item } from '../../stage/history/facts.ts';
+import type { PlainItem } from '../../stage/history/facts.ts';
 import type { TableInfo } from '../api.ts';
 import { api } from './api.ts';
 import { attributesOf, cellText, columnNames, isBlock, tableTitle, valueText } from './item-text.ts';
@@ -38,7 +38,7 @@ export function TablesView() {
   }
   return (
     <Split
-      detailLabel={`Item ${key}`}
+      detailLabel={`PlainItem ${key}`}
       detail={key === '' ? undefined : <ItemPane key={`${table.name}/${key}`} table={table} id={key} />}
     >
       <div class="page">
@@ -117,7 +117,7 @@ function Items({ table: { name, key }, opened }: { table: TableInfo; opened: str
               name: column,
               heading: column,
               width: 'minmax(0, 1fr)',
-              cell: (item: Item) => {
+              cell: (item: PlainItem) => {
                 if (column !== key)
                   return (
                     <code>

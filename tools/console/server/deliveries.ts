@@ -1,8 +1,9 @@
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
 import { time } from '../../cli/terminal/options.ts';
+import type { DeliveryFilter } from '../../stage/history/delivery-filter.ts';
 import { type Delivery, isSettled, states } from '../../stage/history/history.ts';
-import { type DeliveryFilter, MAX_DELIVERIES } from '../../stage/history/store.ts';
+import { MAX_DELIVERIES } from '../../stage/history/store.ts';
 import type { DeliveryDetail, DeliveryList, DeliveryQuery } from '../api.ts';
 import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './context.ts';
 import { badRequest, notFound } from './problem.ts';

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import {
-  MAX_VALUE_LENGTH,
   type NotificationContent,
   type NotificationFacts,
   notificationMessage,
@@ -9,8 +8,11 @@ import { catalogue, type EventName, eventNames, isNotification } from '../../../
 import type { EffectName } from '../../../lambda/events/definition.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import { normaliseTimestamp } from '../../../lambda/events/timestamp.ts';
-import { CLOCK_TOLERANCE } from '../../../lambda/limits.ts';
-import { MAX_ATTRIBUTE_LENGTH } from '../../../lambda/queue/message.ts';
+import {
+  CLOCK_TOLERANCE,
+  MAX_ATTRIBUTE_LENGTH,
+  MAX_NOTIFICATION_VALUE_LENGTH,
+} from '../../../lambda/limits.ts';
 import { REPLAY_NAME } from '../../../lambda/queue/replay.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import { EFFECT_OUTPUTS } from '../../generate/events-table.ts';
@@ -41,7 +43,7 @@ export function topicOf({ event }: DescribedEvent): TopicName | undefined {
 }
 
 /** A truncated text ends in one more character, “…”. */
-const MAX_TEXT_LENGTH = MAX_VALUE_LENGTH + 1;
+const MAX_TEXT_LENGTH = MAX_NOTIFICATION_VALUE_LENGTH + 1;
 
 /** Nanoseconds, so that alphabetical order is the order in time (decision D9). */
 const normalised = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{9}Z$';
@@ -79,7 +81,7 @@ export function notificationSchema(described: DescribedEvent): JsonSchema {
       data: {
         title: `Data of ${event}`,
         ...shortened(dataSchema(event, 'output')),
-        description: `The fields of the event that we read, as strings. A string of more than ${MAX_VALUE_LENGTH} characters is cut off and ends in “…”.`,
+        description: `The fields of the event that we read, as strings. A string of more than ${MAX_NOTIFICATION_VALUE_LENGTH} characters is cut off and ends in “…”.`,
       },
       replay: {
         ...replay,
@@ -116,7 +118,7 @@ export const notificationAttributes = ({ event }: DescribedEvent): JsonSchema =>
     eventId,
     shop_id: {
       type: 'string',
-      description: `The shop, if the event names one. If SNS does not accept the id (control characters other than tab, CR and LF; U+FFFE; U+FFFF), or it has more than ${MAX_ATTRIBUTE_LENGTH} UTF-16 units, this is \`sha256:\` and its hash in hex. \`data.shop_id\` is cut off after ${MAX_VALUE_LENGTH} characters instead.`,
+      description: `The shop, if the event names one. If SNS does not accept the id (control characters other than tab, CR and LF; U+FFFE; U+FFFF), or it has more than ${MAX_ATTRIBUTE_LENGTH} UTF-16 units, this is \`sha256:\` and its hash in hex. \`data.shop_id\` is cut off after ${MAX_NOTIFICATION_VALUE_LENGTH} characters instead.`,
     },
     replay: { ...replay, description: 'Name of the replay that sent the event. Absent for a delivery.' },
   },

@@ -1,5 +1,4 @@
-import { MAX_PROBLEMS } from '../../../lambda/events/fields.ts';
-import { ENCODED_BODY_MEGABYTES, EVENT_MEGABYTES } from '../../../lambda/limits.ts';
+import { ENCODED_BODY_MEGABYTES, EVENT_MEGABYTES, MAX_PROBLEMS } from '../../../lambda/limits.ts';
 import { invalidSignature, serverError, unusableEvent } from '../../../lambda/receiver/answers.ts';
 import { refusals } from '../../../lib/api/refusals.ts';
 import { schemaRef } from './document-facts.ts';

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { catalogue, type EventName, eventNames, isEventName } from '../../../lambda/events/catalogue.ts';
-import { type Problem, parsePayload } from '../../../lambda/events/envelope.ts';
+import { type FieldProblem, parsePayload } from '../../../lambda/events/envelope.ts';
 import { normaliseTimestamp } from '../../../lambda/events/timestamp.ts';
 import { CLOCK_TOLERANCE, EVENT_MEGABYTES } from '../../../lambda/limits.ts';
 import { isSlipOf, nearest } from '../../../lib/did-you-mean.ts';
@@ -82,7 +82,11 @@ function kindIn(tree: JsonNode | undefined): string | undefined {
 /**
  * The problems that the service would report about `data` if it knew the kind. It reports them after that is corrected.
  */
-function dataProblems(text: string, event: EventName, known: readonly Problem[]): readonly Problem[] {
+function dataProblems(
+  text: string,
+  event: EventName,
+  known: readonly FieldProblem[],
+): readonly FieldProblem[] {
   const parsed = parsePayload(Buffer.from(JSON.stringify({ ...JSON.parse(text), event })));
   if (parsed.kind !== 'unusable') return [];
   return parsed.problems.filter(({ field }) => known.every((problem) => problem.field !== field));
@@ -111,7 +115,7 @@ function kindFindings(kind: string, meant: EventName | undefined): Finding[] {
 }
 
 /** A problem reported by the service, with the probable mistake. */
-function problemFinding({ field, detail }: Problem, body: Buffer, tree: JsonNode | undefined): Finding {
+function problemFinding({ field, detail }: FieldProblem, body: Buffer, tree: JsonNode | undefined): Finding {
   if (field === 'body') return bodyFinding(detail, body, tree);
   if (tree === undefined) return wrong({ kind: 'field-wrong', what: `${field} ${detail}.` });
   const path = field.split('.');
@@ -192,7 +196,7 @@ function dataFindings(
   event: EventName,
   text: string,
   data: JsonNode | undefined,
-  problems: readonly Problem[],
+  problems: readonly FieldProblem[],
 ): Finding[] {
   if (data?.kind !== 'object') return [];
   const schema = catalogue[event].data;

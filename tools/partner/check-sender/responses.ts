@@ -2,8 +2,13 @@ import { STATUS_CODES } from 'node:http';
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 import { GATEWAY_TIMEOUT_SECONDS } from '../../../lambda/limits.ts';
-import { type Answer, invalidSignature, refused, serverError } from '../../../lambda/receiver/answers.ts';
-import { createReceiver, type Outcome } from '../../../lambda/receiver/receive.ts';
+import {
+  type GatewayAnswer,
+  invalidSignature,
+  refused,
+  serverError,
+} from '../../../lambda/receiver/answers.ts';
+import { createReceiver, type DeliveryOutcome } from '../../../lambda/receiver/receive.ts';
 import { type GatewayEvent, requestIdOf } from '../../../lambda/receiver/request.ts';
 import { httpApi } from '../../../local/gateway/http-api.ts';
 import { type HttpRequest, type HttpResponse, shortId } from '../../../local/gateway/http-message.ts';
@@ -23,7 +28,7 @@ const MAX_STEP_SECONDS = 600;
 export interface ServiceAnswer {
   readonly response: HttpResponse;
   /** @default the request did not reach the receiver: API Gateway answers */
-  readonly outcome?: Outcome;
+  readonly outcome?: DeliveryOutcome;
 }
 
 /**
@@ -35,7 +40,7 @@ export async function serviceAnswer(
   readBody: () => Promise<Buffer | undefined>,
   secret: string,
 ): Promise<ServiceAnswer> {
-  let outcome: Outcome | undefined;
+  let outcome: DeliveryOutcome | undefined;
   const receiver = createReceiver({
     secrets: { matchesAny: async (test) => test([secret]) },
     queues: { enqueue: async () => {}, quarantine: async () => {} },
@@ -49,7 +54,7 @@ export async function serviceAnswer(
   return { response, ...(outcome !== undefined && { outcome }) };
 }
 
-const apiOf = (receiver: (event: GatewayEvent) => Promise<Answer>) =>
+const apiOf = (receiver: (event: GatewayEvent) => Promise<GatewayAnswer>) =>
   httpApi({
     apiId: 'checker',
     accountId: '000000000000',

@@ -4,7 +4,7 @@ import { tableKey } from '../../../lambda/effects/table-key.ts';
 import { catalogue } from '../../../lambda/events/catalogue.ts';
 import type { EffectName } from '../../../lambda/events/definition.ts';
 import { parsePayloadText } from '../../../lambda/events/envelope.ts';
-import type { Item, ItemEffect } from './facts.ts';
+import type { ItemEffect, PlainItem } from './facts.ts';
 import { isObject } from './json.ts';
 
 /**
@@ -41,14 +41,14 @@ export function itemOfEvent(record: ArchiveRecord, payload: Uint8Array): ItemOfE
 }
 
 /** The item as it is now, and whether this event wrote it. AWS keeps no earlier versions. */
-export function itemNow({ table, key, version }: ItemOfEvent, item: Item | undefined): ItemEffect {
+export function itemNow({ table, key, version }: ItemOfEvent, item: PlainItem | undefined): ItemEffect {
   return { kind: 'item', table, key, now: item ?? null, ...writtenBy(version, item) };
 }
 
 /**
  * A contact also has a version for each field (decision D8). If one of them is this event's, this event wrote the item.
  */
-function writtenBy(version: string, item: Item | undefined): Pick<ItemEffect, 'written'> {
+function writtenBy(version: string, item: PlainItem | undefined): Pick<ItemEffect, 'written'> {
   const versions = Object.entries(item ?? {}).filter(([name]) => /(^|_)version$/.test(name));
   if (versions.some(([, value]) => value === version)) return { written: 'by this event' };
   const newest = item?.version;
@@ -56,7 +56,7 @@ function writtenBy(version: string, item: Item | undefined): Pick<ItemEffect, 'w
 }
 
 /** An item as plain JSON. Numbers that JavaScript cannot represent become strings, and bytes become base64. */
-export function plainItem(item: Readonly<Record<string, object>>): Item {
+export function plainItem(item: Readonly<Record<string, object>>): PlainItem {
   return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, plainValue(value)]));
 }
 

@@ -43,7 +43,10 @@ export interface LineFact extends FactBase {
   readonly text: string;
 }
 
-/** A consumer's function ended without a result: it exited, ran out of memory or timed out. */
+/**
+ * A consumer's function ended without a result: it exited, ran out of memory or timed out. Only on the local stack: AWS
+ * does not log which messages an invocation received.
+ */
 export interface CrashFact extends FactBase {
   readonly kind: 'crash';
   readonly event: string;
@@ -51,9 +54,8 @@ export interface CrashFact extends FactBase {
   readonly invocationId: string;
   /** Lambda's name of the error, such as `Runtime.ExitError`. */
   readonly error: string;
-  /** Only on the local stack, like `attempt`: AWS does not log which messages an invocation received. */
-  readonly messageId?: string | undefined;
-  readonly attempt?: number | undefined;
+  readonly messageId: string;
+  readonly attempt: number;
 }
 
 /** A record of the archive, without its payload. `at` is `settledAt`. */
@@ -101,15 +103,15 @@ export interface ItemEffect {
   /** When it changed. ISO 8601. Absent with `now`. */
   readonly at?: string;
   /** Plain JSON values. Null if the item did not exist. */
-  readonly before?: Item | null;
-  readonly after?: Item | null;
+  readonly before?: PlainItem | null;
+  readonly after?: PlainItem | null;
   /** The item as it is now, if before and after are unknown. */
-  readonly now?: Item | null;
+  readonly now?: PlainItem | null;
   /** Who wrote the item as it is now. */
   readonly written?: 'by this event' | 'by a newer event';
 }
 
-export type Item = Readonly<Record<string, unknown>>;
+export type PlainItem = Readonly<Record<string, unknown>>;
 
 /** A notification as the subscribers of a topic receive it. */
 export interface NotificationEffect {
@@ -163,3 +165,10 @@ function identity(fact: Fact): readonly unknown[] {
 
 export const ofKind = <Kind extends Fact['kind']>(facts: readonly Fact[], kind: Kind) =>
   facts.filter((fact): fact is Extract<Fact, { kind: Kind }> => fact.kind === kind);
+
+/** Largest absolute time of a Date, in milliseconds since 1970. Source: ECMA-262, "Time Values and Time Range". */
+const FARTHEST_TIME = 8.64e15;
+
+/** A fact's time in ISO 8601. */
+export const isoTime = (at: number) =>
+  new Date(Math.max(-FARTHEST_TIME, Math.min(FARTHEST_TIME, at)) || 0).toISOString();

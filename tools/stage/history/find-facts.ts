@@ -1,56 +1,28 @@
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
-import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
-import { isEventName } from '../../../lambda/events/catalogue.ts';
-import { MAX_BUFFER_SECONDS, MAX_FUNCTION_SECONDS } from '../../../lambda/limits.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import type { ProgressDisplay } from '../../cli/terminal/progress.ts';
 import { counted } from '../../cli/terminal/text.ts';
 import { orRefusal } from '../operation.ts';
 import { type WaitingMessage, waitingMessages } from '../queues/waiting-messages.ts';
 import type { Stage } from '../stage.ts';
-import { type Fact, identityOf, type LineFact, recordFact } from './facts.ts';
-import { parseLogLine } from './log-line.ts';
-import { inPattern, LogSearch, windowOf } from './log-query.ts';
-import { isOf, LINE_TO_RECORD } from './messages.ts';
-import { readRecords } from './records.ts';
+import { deadLetterFact, deadLettersOf } from './dead-letters.ts';
+import { type Fact, identityOf, recordFact } from './facts.ts';
+import { type ArchiveSearched, type FoundRecords, findRecords, recordsOfLines } from './find-records.ts';
+import { parsedLines } from './log-line.ts';
+import { inPattern, LogSearch, windowOf } from './log-search.ts';
+import { isIn } from './records.ts';
 import { type Ids, kindOf, parseTraceId, type TraceId } from './trace-id.ts';
-import { deadLetterFact, unloggedFacts } from './unlogged-facts.ts';
 
 /** Maximum number of candidates listed for an ambiguous id. A longer list does not help. */
 const MAX_CANDIDATES = 10;
-
-/** Milliseconds until a record can be read: a batch ends, then Firehose buffers. */
-const ARCHIVE_BEHIND = (MAX_FUNCTION_SECONDS + MAX_BUFFER_SECONDS) * 1000;
-
-/** Messages of log lines that have a matching archive record. */
-const SETTLED: readonly string[] = settledOutcomes;
 
 /** Where facts were searched for, and why a source could not be read. */
 export interface Sources {
   readonly logs: LogSearch['searched'];
   /** Absent if the search did not need the archive. */
-  readonly archive?:
-    | {
-        /**
-         * `early`: a record may not be readable yet. `none`: the stage has no archive. `refused`: permission missing.
-         */
-        readonly state: 'searched' | 'early' | 'none' | 'refused';
-        readonly reason?: string;
-        readonly objects: number;
-        readonly records: number;
-        /** Objects that could not be read to their end, and why. */
-        readonly damaged: readonly string[];
-      }
-    | undefined;
+  readonly archive?: ArchiveSearched | undefined;
   /** The queues that nothing consumes. Absent if the search did not need them. */
   readonly queues?: { readonly complete: boolean; readonly refused?: string } | undefined;
-  /** Why the search for consumer crashes failed. */
-  readonly crashes?: { readonly refused: string } | undefined;
-}
-
-interface FoundRecords {
-  readonly found: readonly { readonly record: ArchiveRecord; readonly object: string }[];
-  readonly searched: NonNullable<Sources['archive']>;
 }
 
 /**
@@ -71,31 +43,40 @@ export async function findFacts(
   const id = parseTraceId(text);
   const window = windowOf(times);
   const logs = new LogSearch(stage, window, signal);
+  /** The matching records of the window. Stops when they belong to too many events. */
+  const searchArchive = (fits: (record: ArchiveRecord) => boolean) =>
+    findRecords(
+      stage,
+      { ...window, signal, progress },
+      (record) => isIn(window, record) && fits(record),
+      (found) => {
+        return new Set(found.map(({ record }) => record.eventId)).size > MAX_CANDIDATES;
+      },
+    );
+
   let lines = await logs.find(idsPattern(id));
-  let known = onlyOne(id, linesOf(lines));
+  let known = onlyOne(id, parsedLines(lines));
   let archive: FoundRecords | undefined;
-  let queues: Sources['queues'];
-  let waiting: readonly WaitingMessage[] = [];
+  let onQueues: FoundMessages | undefined;
   if (known === undefined && !signal.aborted) {
     archive = await searchArchive((record) => kindOf(id, record) !== undefined);
     const candidates = archive.found.map(({ record }) => ({ ...record, at: Date.parse(record.settledAt) }));
     known = onlyOne(id, candidates);
   }
   if (known === undefined && !signal.aborted) {
-    const looked = await orRefusal(stage, () =>
-      waitingMessages(stage, (message) => kindOf(id, message) !== undefined, signal),
+    onQueues = await findMessages(stage, id, signal);
+    known = onlyOne(
+      id,
+      onQueues.messages.map((one) => ({ ...one, at: one.message.sentAt.getTime() })),
     );
-    if ('refused' in looked) queues = { complete: false, ...looked };
-    else {
-      queues = { complete: looked.complete };
-      waiting = looked.messages;
-    }
-    const candidates = waiting.map((one) => ({ ...one, at: one.message.sentAt.getTime() }));
-    known = onlyOne(id, candidates);
   }
   if (signal.aborted) return undefined;
   if (known === undefined) {
-    throw unknown(id, { logs: logs.searched, archive: archive?.searched, queues }, window);
+    throw unknown(
+      id,
+      { logs: logs.searched, archive: archive?.searched, queues: onQueues?.searched },
+      window,
+    );
   }
   const { eventId, kind } = known;
   // Any other id finds only its own delivery.
@@ -106,36 +87,35 @@ export async function findFacts(
     // Other deliveries and replays of the event have other ids, and no body to search.
     archive = await searchArchive((record) => record.eventId === eventId);
   }
-  const logged: Fact[] = [
+  const found: Fact[] = [
     ...lines.filter((line) => line.eventId === eventId),
     ...(archive?.found ?? []).map(({ record, object }) => recordFact(record, object)),
-    ...waiting.map((message) => deadLetterFact(message)),
+    ...(onQueues?.messages ?? []).map((message) => deadLetterFact(message)),
   ];
-  const unlogged = await unloggedFacts(stage, logged, signal);
+  const deadLetters = await deadLettersOf(stage, found, signal);
   if (signal.aborted) return undefined;
   // The second time a dead letter is found, it has more facts.
-  const facts = new Map([...logged, ...unlogged.facts].map((fact) => [identityOf(fact), fact]));
+  const facts = new Map([...found, ...deadLetters.facts].map((fact) => [identityOf(fact), fact]));
   const sources: Sources = {
     logs: logs.searched,
     archive: archive?.searched,
-    queues: unlogged.queues ?? queues,
-    crashes: unlogged.crashes,
+    queues: deadLetters.queues ?? onQueues?.searched,
   };
   return { eventId, idIs: kind, facts: [...facts.values()], sources };
-
-  /** The matching records of the window. Stops when they belong to too many events. */
-  function searchArchive(fits: (record: ArchiveRecord) => boolean): Promise<FoundRecords> {
-    const isMeant = (record: ArchiveRecord) => {
-      const at = Date.parse(record.settledAt);
-      return at >= window.since.getTime() && at < window.until.getTime() && fits(record);
-    };
-    return findRecords(stage, { ...window, signal, progress }, isMeant, (found) => {
-      return new Set(found.map(({ record }) => record.eventId)).size > MAX_CANDIDATES;
-    });
-  }
 }
 
-const linesOf = (facts: readonly LineFact[]) => facts.flatMap(({ text }) => parseLogLine(text) ?? []);
+interface FoundMessages {
+  readonly messages: readonly WaitingMessage[];
+  readonly searched: NonNullable<Sources['queues']>;
+}
+
+async function findMessages(stage: Stage, id: TraceId, signal: AbortSignal): Promise<FoundMessages> {
+  const found = await orRefusal(stage, () =>
+    waitingMessages(stage, (message) => kindOf(id, message) !== undefined, signal),
+  );
+  if ('refused' in found) return { messages: [], searched: { complete: false, ...found } };
+  return { messages: found.messages, searched: { complete: found.complete } };
+}
 
 /** Search pattern for the logs. Undefined if no log line can contain the id. */
 function idsPattern({ prefix, eventIdPrefix }: TraceId): string | undefined {
@@ -143,56 +123,6 @@ function idsPattern({ prefix, eventIdPrefix }: TraceId): string | undefined {
   const text = inPattern(prefix);
   const eventId = eventIdPrefix === undefined ? [] : [`"eventId":"${eventIdPrefix}`];
   return [...eventId, `"requestId":"${text}`, `"messageId":"${text}`].join('|');
-}
-
-/**
- * The archive records that belong to log lines. Reads only objects near the times of these lines, and as few as
- * possible.
- */
-async function recordsOfLines(
-  stage: Stage,
-  lines: readonly LineFact[],
-  signal: AbortSignal,
-): Promise<FoundRecords | undefined> {
-  const settled = linesOf(lines).filter(({ message }) => SETTLED.includes(message));
-  const event = settled.find((line) => line.event !== undefined)?.event;
-  if (event === undefined || !isEventName(event)) return undefined;
-  const times = settled.map(({ at }) => at);
-  const since = new Date(Math.min(...times) - LINE_TO_RECORD);
-  const until = new Date(Math.max(...times) + LINE_TO_RECORD);
-  const missing = (found: FoundRecords['found']) => {
-    const facts = found.map(({ record, object }) => recordFact(record, object));
-    return settled.filter((line) => !facts.some((fact) => isOf(fact, line)));
-  };
-  const { found, searched } = await findRecords(
-    stage,
-    { events: [event], since, until, signal },
-    (record) => record.eventId === settled[0]?.eventId,
-    (some) => missing(some).length === 0,
-  );
-  const isEarly = missing(found).some(({ at }) => Date.now() - at < ARCHIVE_BEHIND);
-  const state = searched.state === 'searched' && isEarly ? 'early' : searched.state;
-  return { found, searched: { ...searched, state } };
-}
-
-async function findRecords(
-  stage: Stage,
-  reading: Parameters<typeof readRecords>[1],
-  fits: (record: ArchiveRecord) => boolean,
-  isEnough: (found: FoundRecords['found']) => boolean,
-): Promise<FoundRecords> {
-  const found: { record: ArchiveRecord; object: string }[] = [];
-  const nothing = { objects: 0, records: 0, damaged: [] };
-  if (!stage.hasArchive) return { found, searched: { state: 'none', ...nothing } };
-  const read = await orRefusal(stage, () =>
-    readRecords(stage, reading, (records, object) => {
-      for (const record of records.filter(fits)) found.push({ record, object });
-      return isEnough(found);
-    }),
-  );
-  if ('refused' in read) return { found, searched: { state: 'refused', reason: read.refused, ...nothing } };
-  const { objects, records, damaged } = read;
-  return { found, searched: { state: 'searched', objects, records, damaged } };
 }
 
 /**

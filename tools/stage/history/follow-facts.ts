@@ -9,7 +9,7 @@ import { readNewestRecords } from './records.ts';
 /** Milliseconds between two listings of objects. Firehose writes one every few minutes. */
 const ARCHIVE_INTERVAL = { aws: 60_000, local: 2_000 };
 
-interface FollowOptions {
+interface FollowFactsOptions {
   readonly since: Date;
   readonly signal: AbortSignal;
   /**
@@ -22,7 +22,7 @@ interface FollowOptions {
 /** Yields log lines as functions write them, until the signal is aborted. */
 export async function followLines(
   stage: Stage,
-  { since, signal, onProblem }: FollowOptions,
+  { since, signal, onProblem }: FollowFactsOptions,
   add: (facts: readonly Fact[]) => void,
 ): Promise<void> {
   const unreadable = new Set<FunctionName>();
@@ -46,7 +46,7 @@ export async function followLines(
  */
 export async function followArchive(
   stage: Stage,
-  { since, signal, onProblem }: FollowOptions,
+  { since, signal, onProblem }: FollowFactsOptions,
   add: (records: readonly ArchiveRecord[], object: string) => void,
 ): Promise<void> {
   const read = new Set<string>();

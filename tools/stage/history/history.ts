@@ -14,39 +14,36 @@ export interface History {
   /** The partner's `timestamp`, from the archive. */
   readonly timestamp?: string | undefined;
   /** In order of time. */
-  readonly steps: readonly Step[];
+  readonly steps: readonly HistoryStep[];
   /** First the state of the delivery, then where its other messages are. */
-  readonly now: readonly [Place, ...Place[]];
+  readonly now: readonly [HistoryPlace, ...HistoryPlace[]];
 }
-
-const stepKinds = [
-  'received',
-  'queued',
-  'answered',
-  'failed',
-  'crashed',
-  'processed',
-  'skipped',
-  'dead-lettered',
-  'archived',
-  'noted',
-] as const;
 
 /**
  * - `received`: API Gateway received the request.
  * - `queued`: SQS has the message.
  * - `answered`: the partner got the answer.
  * - `failed`: an attempt failed and will be repeated.
- * - `crashed`: the function ended without a result.
+ * - `crashed`: the attempt ended without a line: the function crashed or timed out. `at` is when that became known.
  * - `processed`, `skipped`: the event was processed, or needed no effect.
  * - `dead-lettered`: all attempts failed.
  * - `archived`: the outcome is in the archive.
  * - `noted`: any other log line about the delivery.
  */
-export type StepKind = (typeof stepKinds)[number];
+export type StepKind =
+  | 'received'
+  | 'queued'
+  | 'answered'
+  | 'failed'
+  | 'crashed'
+  | 'processed'
+  | 'skipped'
+  | 'dead-lettered'
+  | 'archived'
+  | 'noted';
 
 /** One thing that happened. The kind decides which fields are present. */
-export interface Step {
+export interface HistoryStep {
   readonly kind: StepKind;
   /** ISO 8601. */
   readonly at: string;
@@ -55,7 +52,7 @@ export interface Step {
   /** From the log. The archive does not store it. */
   readonly messageId?: string | undefined;
   /** How the message came to its queue. */
-  readonly origin?: Origin | undefined;
+  readonly origin?: MessageOrigin | undefined;
   /** 1 for the first receive of the message. For several equal attempts, the first of them. */
   readonly attempt?: number | undefined;
   /** Number of equal attempts in a row. @default 1 */
@@ -96,7 +93,7 @@ export interface Step {
  * How a message came to its queue. `repeated`: a second message of the same request, because SQS's answer to the
  * receiver was lost. `by hand`: without the receiver's attributes.
  */
-export type Origin =
+export type MessageOrigin =
   | { readonly kind: 'delivery' | 'redriven' | 'repeated' | 'by hand' }
   | {
       readonly kind: 'replay';
@@ -106,10 +103,8 @@ export type Origin =
       readonly notify?: boolean | undefined;
     };
 
-const skipReasons = ['already-processed', 'newer-data', 'up-to-date'] as const;
-
 /** Why an event needed no effect. `up-to-date`: a replay found that the event was already stored. */
-export type SkipReason = (typeof skipReasons)[number];
+export type SkipReason = 'already-processed' | 'newer-data' | 'up-to-date';
 
 export const states = [
   'received',
@@ -137,14 +132,14 @@ export const states = [
  * - `processed`, `skipped`: done.
  * - `unknown`: logs and archive have too little left of it.
  */
-export type State = (typeof states)[number];
+export type DeliveryState = (typeof states)[number];
 
 /** Whether nothing more happens automatically in this state. */
-export const isSettled = (state: State): boolean =>
+export const isSettled = (state: DeliveryState): boolean =>
   !['received', 'queued', 'retrying', 'unknown'].includes(state);
 
-export interface Place {
-  readonly state: State;
+export interface HistoryPlace {
+  readonly state: DeliveryState;
   /** ISO 8601. */
   readonly since: string;
   /** An event, `unrouted` or `quarantine`. Only if the message is on that queue or its dead-letter queue. */
@@ -153,10 +148,10 @@ export interface Place {
   readonly status?: number | undefined;
   /** For `skipped`. */
   readonly reason?: SkipReason | undefined;
-  /** For `retrying`: attempts so far, and how many of them crashed. For `queued`: crashes of the consumer meanwhile. */
+  /** For `retrying`: attempts that have ended. */
   readonly attempts?: number | undefined;
-  readonly crashes?: number | undefined;
-  /** For `retrying`, if known. */
+  /** For `retrying`: when the next attempt started, if its end is not known, or when it is due. ISO 8601. */
+  readonly startedAt?: string | undefined;
   readonly nextAttemptAt?: string | undefined;
   /** The last error. */
   readonly error?: string | undefined;
@@ -188,7 +183,7 @@ export interface Delivery {
   readonly shopId?: string | undefined;
   /** ISO 8601. */
   readonly receivedAt: string;
-  readonly state: State;
+  readonly state: DeliveryState;
   /** For `skipped`. */
   readonly reason?: SkipReason | undefined;
   /** HTTP status of the answer. */

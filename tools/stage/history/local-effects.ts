@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { readJson } from '../../cli/terminal/files.ts';
 import { CONSOLE_FILE } from '../local-folder.ts';
 import type { Stage } from '../stage.ts';
-import type { Effect, Item } from './facts.ts';
+import type { Effect, PlainItem } from './facts.ts';
 
 /** Asks the console of the local stack. @returns undefined if it does not run */
 export async function askLocalConsole(path: string): Promise<Response | undefined> {
@@ -37,7 +37,7 @@ export function effectText(effect: Effect): string {
 }
 
 /** Leaves out the partner's `data` as sent, which can be long, and the versions that order events. */
-function itemText(item: Item): string {
+function itemText(item: PlainItem): string {
   return Object.entries(item)
     .filter(([name]) => name !== 'data' && !name.endsWith('version'))
     .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)

@@ -16,9 +16,6 @@ import { isObject, jsonOf, textOf } from './json.ts';
 import { lineFact } from './log-line.ts';
 import { HistoryStore } from './store.ts';
 
-/** Largest body that is parsed, in bytes. In a longer one, only the beginning is searched for kind and shop. */
-const PARSED_BYTES = 64 * 1024;
-
 /** Characters stored per line: a function may log anything it receives. */
 const LINE_CHARACTERS = 32 * 1024;
 
@@ -183,23 +180,13 @@ function writersOf({ before = {}, after = {} }: ItemChange): Set<string> {
 
 /** Kind and shop of a payload, if they can be found. */
 function payloadFacts(body: Buffer) {
-  if (body.length > PARSED_BYTES) {
-    const text = body.toString('utf8', 0, PARSED_BYTES);
-    return {
-      event: textOf(jsonOf(EVENT.exec(text)?.[1] ?? '')),
-      shopId: shopOf(jsonOf(SHOP.exec(text)?.[1] ?? '')),
-    };
-  }
   const payload = objectOf(body);
   const data = payload?.data;
   return { event: textOf(payload?.event), shopId: isObject(data) ? shopOf(data.shop_id) : undefined };
 }
 
-const EVENT = /"event"\s*:\s*("(?:[^"\\]|\\.){1,200}")/;
-const SHOP = /"shop_id"\s*:\s*("(?:[^"\\]|\\.){1,4096}"|\d{1,15}(?=\s*[,}]))/;
-
 function objectOf(bytes: Buffer): Record<string, unknown> | undefined {
-  const value = bytes.length > PARSED_BYTES ? undefined : jsonOf(bytes.toString());
+  const value = jsonOf(bytes.toString());
   return isObject(value) ? value : undefined;
 }
 

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { errorText } from '../../../lambda/errors.ts';
 import { isEventName } from '../../../lambda/events/catalogue.ts';
 import { rejectionReasons } from '../../../lambda/metric-names.ts';
-import type { CrashFact, LineFact } from './facts.ts';
+import type { LineFact } from './facts.ts';
 import { isObject, jsonOf, textOf } from './json.ts';
 
 const summary = z.object({
@@ -35,7 +35,7 @@ const schema = z.object({
   cause: z.optional(summary),
 });
 
-export type LogLine = Omit<z.infer<typeof schema>, 'timestamp' | 'call' | 'errorMessage' | 'cause'> & {
+export type ParsedLogLine = Omit<z.infer<typeof schema>, 'timestamp' | 'call' | 'errorMessage' | 'cause'> & {
   /** Epoch milliseconds. */
   readonly at: number;
   /** The error in one line, in the same form as in dead letters. */
@@ -43,7 +43,7 @@ export type LogLine = Omit<z.infer<typeof schema>, 'timestamp' | 'call' | 'error
 };
 
 /** @returns undefined if the line is not about an event */
-export function parseLogLine(text: string): LogLine | undefined {
+export function parseLogLine(text: string): ParsedLogLine | undefined {
   const parsed = schema.safeParse(jsonOf(text));
   if (!parsed.success) return undefined;
   const { timestamp, call, error, errorMessage, cause, ...line } = parsed.data;
@@ -52,6 +52,9 @@ export function parseLogLine(text: string): LogLine | undefined {
   const failure = { call, error: error ?? 'Error', errorMessage, cause };
   return { ...line, at, error: (error ?? errorMessage) ? errorText(failure) : undefined };
 }
+
+export const parsedLines = (facts: readonly LineFact[]): ParsedLogLine[] =>
+  facts.flatMap(({ text }) => parseLogLine(text) ?? []);
 
 /**
  * A log line about an event, even if it is not a step of the history.
@@ -68,54 +71,11 @@ export function lineFact(text: string): LineFact | undefined {
   return {
     kind: 'line',
     at: Number.isNaN(at) ? Date.now() : at,
-    // In the line of a crash, `requestId` is Lambda's, not API Gateway's.
+    // In the line of a crash, `requestId` is Lambda's, not API Gateway's. The local stack adds the event id to it.
     requestId: typeof message === 'string' ? textOf(requestId) : undefined,
     eventId,
     event: textOf(event),
     function: isConsumer ? event : String(service ?? 'receiver'),
     text,
   };
-}
-
-/** Log line of the Lambda runtime about an error that ended an invocation. The local stack adds the event id. */
-const runtimeSchema = z.object({
-  timestamp: z.string(),
-  requestId: z.string(),
-  message: z.object({ errorType: z.string() }),
-});
-
-/** Lambda's log line about an invocation. Source: Lambda telemetry API reference, `platform.report`. */
-const reportSchema = z.object({
-  time: z.string(),
-  type: z.literal('platform.report'),
-  record: z.object({
-    requestId: z.string(),
-    status: z.enum(['error', 'failure', 'timeout']),
-    errorType: z.optional(z.string()),
-  }),
-});
-
-/**
- * The crash that a line of a consumer's log reports.
- * @returns undefined if it reports none
- */
-export function parseCrash(text: string, event: string): CrashFact | undefined {
-  // A fast check, because parsing is slow and most lines do not match.
-  if (!text.includes('"errorType"') && !text.includes('platform.report')) return undefined;
-  const value = jsonOf(text);
-  const runtime = runtimeSchema.safeParse(value);
-  if (runtime.success) {
-    const { timestamp, requestId, message } = runtime.data;
-    return crash(event, timestamp, requestId, message.errorType);
-  }
-  const report = reportSchema.safeParse(value);
-  if (!report.success) return undefined;
-  const { time, record } = report.data;
-  const error = record.errorType ?? (record.status === 'timeout' ? 'Sandbox.Timedout' : 'Runtime error');
-  return crash(event, time, record.requestId, error);
-}
-
-function crash(event: string, time: string, invocationId: string, error: string): CrashFact | undefined {
-  const at = Date.parse(time);
-  return Number.isNaN(at) ? undefined : { kind: 'crash', at, event, invocationId, error };
 }

@@ -10,9 +10,9 @@ import type { Stage } from '../stage.ts';
 import type { Effect } from './facts.ts';
 import type { Sources } from './find-facts.ts';
 import { foldedAttempts } from './fold.ts';
-import type { History, Place, Step } from './history.ts';
+import type { History, HistoryPlace, HistoryStep } from './history.ts';
 import { effectText } from './local-effects.ts';
-import type { windowOf } from './log-query.ts';
+import type { windowOf } from './log-search.ts';
 import { stateWords, stepWords, type Tone } from './state-text.ts';
 import { type Trace, traceDelivery } from './trace.ts';
 
@@ -58,8 +58,8 @@ export async function printTrace(
   }
   if (json) printLine(JSON.stringify(trace, undefined, 2));
   else for (const line of describeTrace(trace, stack, width)) printLine(line);
-  const { logs, archive, queues, crashes } = trace.sources;
-  const isRefused = [logs, queues, crashes].some((source) => source?.refused);
+  const { logs, archive, queues } = trace.sources;
+  const isRefused = [logs, queues].some((source) => source?.refused);
   return !isRefused && archive?.state !== 'refused' && !archive?.damaged.length;
 }
 
@@ -108,7 +108,7 @@ export const describeEffects = (effects: readonly Effect[], width: number): stri
   effects.flatMap((effect) => wrap(printable(effectText(effect)), width));
 
 /** The command that resumes a paused event, or shows a message on a queue that nothing consumes. */
-function nextCommand({ queue, paused }: Place, tone: Tone, stage: Pick<Stage, 'command'>) {
+function nextCommand({ queue, paused }: HistoryPlace, tone: Tone, stage: Pick<Stage, 'command'>) {
   if (queue === undefined) return undefined;
   if (paused !== undefined) return `Resume it: ${stage.command(queue, 'resume')}`;
   return tone === 'bad' ? `Show it: ${stage.command(`show ${queue}`)}` : undefined;
@@ -137,7 +137,7 @@ export function growingTrace(stage: Pick<Stage, 'title'>, width: number): (histo
 }
 
 /** Stays the same for a step when its time or its message becomes known. */
-const keyOf = ({ kind, at, origin, attempt, requestId, messageId }: Step) =>
+const keyOf = ({ kind, at, origin, attempt, requestId, messageId }: HistoryStep) =>
   JSON.stringify([kind, requestId ?? messageId, origin, attempt, kind === 'noted' && at]);
 
 /** Groups steps under their date. Each step shows its time and the time since the previous step. */
@@ -164,7 +164,7 @@ function describeSteps(history: History, asked: string, width: number): string[]
  * Limits rejected requests, because anybody can send the same bytes any number of times. @param asked id of the request
  * that is always shown
  */
-function withoutRepetitions(steps: readonly Step[], asked: string) {
+function withoutRepetitions(steps: readonly HistoryStep[], asked: string) {
   const rejected = steps.flatMap(({ status, requestId = '' }) =>
     status === 401 && !requestId.startsWith(asked) ? [requestId] : [],
   );
@@ -173,12 +173,12 @@ function withoutRepetitions(steps: readonly Step[], asked: string) {
 }
 
 /** Whether a delivery, a redrive or a replay begins with this step. */
-const isBeginning = ({ kind, attempt, origin }: Step) =>
+const isBeginning = ({ kind, attempt, origin }: HistoryStep) =>
   kind === 'received' ||
   (attempt === 1 && kind !== 'archived' && origin !== undefined && origin.kind !== 'delivery');
 
 function describeStep(
-  step: Step,
+  step: HistoryStep,
   history: History,
   gap: string,
   { titleWidth, width }: { readonly titleWidth: number; readonly width: number },
@@ -206,7 +206,7 @@ const clock = () => ({ now: Date.now(), time: (iso: string) => iso.slice(11, 19)
 const gray = (text: string) => styleText('gray', text);
 
 /** Time since the previous step, such as `+12 ms`. */
-function gapOf({ at }: Step, before: Step | undefined): string {
+function gapOf({ at }: HistoryStep, before: HistoryStep | undefined): string {
   if (before === undefined) return '';
   const gap = Date.parse(at) - Date.parse(before.until ?? before.at);
   if (gap <= 0) return '';
@@ -215,7 +215,7 @@ function gapOf({ at }: Step, before: Step | undefined): string {
 }
 
 /** Which sources were searched, and what is missing. */
-function describeSources({ logs, archive, queues, crashes }: Sources, local: boolean): string[] {
+function describeSources({ logs, archive, queues }: Sources, local: boolean): string[] {
   const { since, until, bytesScanned, truncated, refused } = logs;
   const dollars = bytesScanned * SCANNED_BYTE_DOLLARS;
   const cost = local ? '' : `, ${size(bytesScanned)} scanned for ${dollars.toFixed(4)} dollars`;
@@ -229,7 +229,6 @@ function describeSources({ logs, archive, queues, crashes }: Sources, local: boo
     queues?.complete === false &&
       queues.refused === undefined &&
       'Some messages on the dead-letter queue could not be checked.',
-    crashes && `Crashes of the consumer could not be read: ${crashes.refused}.`,
   ].filter((line) => typeof line === 'string');
 }
 

@@ -15,7 +15,7 @@ const LIMITS = { objects: 1_000, bytes: 256 * 1024 * 1024 };
 /** Maximum time, in milliseconds. */
 const LONGEST = 20_000;
 
-type Reading = NonNullable<Parameters<typeof readArchive>[1]> & {
+type ReadingOptions = NonNullable<Parameters<typeof readArchive>[1]> & {
   /** Keys of objects to skip. The function adds the keys that it reads. */
   readonly read?: Set<string>;
 };
@@ -23,11 +23,24 @@ type Reading = NonNullable<Parameters<typeof readArchive>[1]> & {
 /** Called with the records of one object. @returns true to stop reading */
 type Visit = (records: readonly ArchiveRecord[], object: string) => unknown;
 
+/** Whether a record was settled in a window. An object of an hour also has others. */
+export function isIn(
+  { since, until }: { readonly since: Date; readonly until: Date },
+  { settledAt }: ArchiveRecord,
+): boolean {
+  const at = Date.parse(settledAt);
+  return at >= since.getTime() && at < until.getTime();
+}
+
 /**
  * Reads the archive, newest hour first.
  * @returns the counts, and the key of the newest object that was not read
  */
-export async function readRecords(stage: Stage, { read = new Set(), ...options }: Reading, visit: Visit) {
+export async function readRecords(
+  stage: Stage,
+  { read = new Set(), ...options }: ReadingOptions,
+  visit: Visit,
+) {
   const reading = readArchive(stage, {
     ...options,
     order: 'newest-first',
@@ -47,7 +60,7 @@ export async function readRecords(stage: Stage, { read = new Set(), ...options }
 /** Reads up to the limits. To continue, call it again with the same `read`. */
 export function readNewestRecords(
   stage: Stage,
-  { signal, ...options }: Reading & { readonly signal: AbortSignal },
+  { signal, ...options }: ReadingOptions & { readonly signal: AbortSignal },
   visit: Visit,
 ) {
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(LONGEST)]);

@@ -6,16 +6,17 @@ import { printable } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { orRefusal } from '../operation.ts';
 import type { Delivery } from './history.ts';
-import { inPattern, LogSearch, MAX_LINES, windowOf } from './log-query.ts';
-import { readNewestRecords } from './records.ts';
+import { inPattern, LogSearch, MAX_LINES, windowOf } from './log-search.ts';
+import { isIn, readNewestRecords } from './records.ts';
+import { hasText } from './searchable-text.ts';
 import { skipText, stateTitle } from './state-text.ts';
-import { HistoryStore, hasText } from './store.ts';
+import { HistoryStore } from './store.ts';
 
 /** Maximum number of deliveries listed, newest first. A longer list does not help. */
 const MAX_LISTED = 100;
 
 /** Printed by `npm run trace -- --search <text> --json`. */
-interface Found {
+interface SearchResult {
   readonly deliveries: readonly Delivery[];
   /** Number of matching deliveries, listed or not. */
   readonly total: number;
@@ -47,40 +48,45 @@ export async function printSearch(
     if (!json) printLine('Interrupted. Nothing was changed.');
     return false;
   }
-  const { refused, since, truncated } = logs.searched;
   const notSearched = [
-    refused && `The logs could not be read: ${refused}.`,
-    isTruncated && `More than ${MAX_LINES} log lines have the text: only the newest were read.`,
-    truncated && !isTruncated && `Of the deliveries below, only the newest ${MAX_LINES} log lines were read.`,
-    refused === undefined && window.since < new Date(since) && `The logs reach back to ${since} only.`,
-    ...(archive === undefined
-      ? ['The stage keeps no archive, so payloads and shops were not searched.']
-      : archiveGaps(archive)),
-    'Payloads that wait on a queue or are too large for the archive’s records were not searched.',
-  ].filter((line) => typeof line === 'string');
-  const found: Found = { ...store.list({ search: text }, MAX_LISTED), notSearched };
-  if (json) printLine(JSON.stringify(found, undefined, 2));
-  else for (const line of describeFound(text, found, width)) printLine(line);
-  return refused === undefined && !(archive && ('refused' in archive || archive.damaged.length > 0));
+    ...logGaps(logs.searched, window.since, isTruncated),
+    ...archiveGaps(archive),
+    WAITING,
+  ];
+  const found: SearchResult = { ...store.list({ search: text }, MAX_LISTED), notSearched };
+  const lines = json ? [JSON.stringify(found, undefined, 2)] : describeFound(text, found, width);
+  for (const line of lines) printLine(line);
+  const isDamaged = archive !== undefined && ('refused' in archive || archive.damaged.length > 0);
+  return logs.searched.refused === undefined && !isDamaged;
 
   function readArchive() {
     const reading = { ...window, signal, progress: lateProgress() };
     return orRefusal(stack, () =>
       readNewestRecords(stack, reading, (records, object) => {
-        for (const record of records) {
-          const at = Date.parse(record.settledAt);
-          const isMeant = at >= window.since.getTime() && at < window.until.getTime();
+        for (const record of records.filter((one) => isIn(window, one))) {
           const isFound = hasText(record, text) || store.get(record.requestId ?? '') !== undefined;
-          if (isMeant && isFound) store.addRecord(record, object);
+          if (isFound) store.addRecord(record, object);
         }
       }),
     );
   }
 }
 
+/** @param isTruncated whether the text is in more log lines than a query returns */
+function logGaps(searched: LogSearch['searched'], asked: Date, isTruncated: boolean): string[] {
+  const { refused, since, truncated } = searched;
+  if (refused !== undefined) return [`The logs could not be read: ${refused}.`];
+  return [
+    isTruncated && `More than ${MAX_LINES} log lines have the text: only the newest were read.`,
+    truncated && !isTruncated && `Of the deliveries below, only the newest ${MAX_LINES} log lines were read.`,
+    asked < new Date(since) && `The logs reach back to ${since} only.`,
+  ].filter((line) => typeof line === 'string');
+}
+
 function archiveGaps(
-  read: { readonly refused: string } | Awaited<ReturnType<typeof readNewestRecords>>,
+  read: { readonly refused: string } | Awaited<ReturnType<typeof readNewestRecords>> | undefined,
 ): string[] {
+  if (read === undefined) return ['The stage keeps no archive, so payloads and shops were not searched.'];
   if ('refused' in read) {
     return [`The archive, which knows payloads and shops, could not be read: ${read.refused}.`];
   }
@@ -92,6 +98,8 @@ function archiveGaps(
   ];
 }
 
+const WAITING = 'Payloads that wait on a queue or are too large for the archive’s records were not searched.';
+
 /**
  * Log query pattern for lines that may contain a text. It is broader than the text: a line stores the parts of an error
  * separately, a reason with hyphens, and quotation marks escaped. The store makes the final decision.
@@ -101,7 +109,11 @@ function linesWith(text: string): string {
   return `(?i:${inPattern(JSON.stringify(longest).slice(1, -1)).replaceAll(' ', '[ -]')})`;
 }
 
-function describeFound(text: string, { deliveries, total, notSearched }: Found, width: number): string[] {
+function describeFound(
+  text: string,
+  { deliveries, total, notSearched }: SearchResult,
+  width: number,
+): string[] {
   const columns = ['received (UTC)', 'event', 'shop', 'state', 'reason or error', 'request'];
   const rows = deliveries.map(({ id, receivedAt, event = '', shopId = '', state, reason, error = '' }) => [
     `${receivedAt.slice(0, 10)} ${receivedAt.slice(11, 19)}`,

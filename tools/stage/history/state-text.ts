@@ -2,12 +2,12 @@ import type { SettledOutcome } from '../../../lambda/archive/record.ts';
 import { MAX_FUNCTION_SECONDS } from '../../../lambda/limits.ts';
 import { duration } from '../../cli/terminal/text.ts';
 import {
+  type DeliveryState,
   type History,
-  type Origin,
-  type Place,
+  type HistoryPlace,
+  type HistoryStep,
+  type MessageOrigin,
   type SkipReason,
-  type State,
-  type Step,
   type StepKind,
   skipReason,
 } from './history.ts';
@@ -45,7 +45,7 @@ const SKIPS: Readonly<Record<SkipReason, string>> = {
   'up-to-date': 'the stored data is up to date',
 };
 
-const STEPS: Readonly<Record<StepKind, (step: Step, history: History, clock: Clock) => Words>> = {
+const STEPS: Readonly<Record<StepKind, (step: HistoryStep, history: History, clock: Clock) => Words>> = {
   received: (step, history) => ({
     title: 'received',
     detail: joined(', ', [
@@ -116,7 +116,10 @@ const STEPS: Readonly<Record<StepKind, (step: Step, history: History, clock: Clo
 };
 
 const STATES: Readonly<
-  Record<State, Omit<Words, 'detail'> & { readonly detail: (place: Place, clock: Clock) => string }>
+  Record<
+    DeliveryState,
+    Omit<Words, 'detail'> & { readonly detail: (place: HistoryPlace, clock: Clock) => string }
+  >
 > = {
   received: { title: 'Received', detail: () => 'The receiver has not answered yet.', tone: 'warning' },
   refused: {
@@ -157,7 +160,7 @@ const STATES: Readonly<
     detail: (place, clock) =>
       joined(' ', [
         `It has waited on the ${queueText(place.queue)} for ${span(clock.now - Date.parse(place.since))}.`,
-        consumerCrashesText(place) ?? (isOverdue(place.since, clock) && NOT_TAKEN),
+        isOverdue(place.since, clock) && NOT_TAKEN,
         pauseText(place, clock),
       ]),
     tone: 'warning',
@@ -198,16 +201,16 @@ const STATES: Readonly<
   },
 };
 
-export const stepWords = (step: Step, history: History, clock: Clock): Words =>
+export const stepWords = (step: HistoryStep, history: History, clock: Clock): Words =>
   STEPS[step.kind](step, history, clock);
 
-export function stateWords(place: Place, clock: Clock): Words {
+export function stateWords(place: HistoryPlace, clock: Clock): Words {
   const { title, detail, tone } = STATES[place.state];
   const isOfReplay = place.replay !== undefined && place.state !== 'processed' && place.state !== 'skipped';
   return { title, tone, detail: `${isOfReplay ? `Replay ${place.replay}: ` : ''}${detail(place, clock)}` };
 }
 
-export const stateTitle = (state: State): Pick<Words, 'title' | 'tone'> => STATES[state];
+export const stateTitle = (state: DeliveryState): Pick<Words, 'title' | 'tone'> => STATES[state];
 
 /** Text for an outcome in the archive: `processed`, `skipped: newer data was already stored`. */
 export function outcomeText(outcome: SettledOutcome): string {
@@ -227,15 +230,17 @@ const NOT_TAKEN = 'No attempt since then is known: the consumer crashes, is thro
 const delayText = (milliseconds: number) =>
   milliseconds < 1000 ? 'immediately' : `${span(milliseconds)} later`;
 
-/** @returns undefined if there are none, or if they are attempts of the message itself */
-function consumerCrashesText({ crashes, attempts }: Place): string | undefined {
-  if (crashes === undefined || attempts !== undefined) return undefined;
-  return `Its consumer has crashed ${crashes === 1 ? 'once' : `${crashes} times`} since then, perhaps because of this event.`;
-}
-
 const isOverdue = (since: string, { now }: Clock) => now - Date.parse(since) > OVERDUE;
 
-function nextAttemptText({ nextAttemptAt, since }: Place, clock: Clock): string {
+function nextAttemptText(
+  { attempts = 0, startedAt, nextAttemptAt, since }: HistoryPlace,
+  clock: Clock,
+): string {
+  if (startedAt !== undefined) {
+    const isOver = isOverdue(startedAt, clock);
+    const started = `Attempt ${attempts + 1} started at ${clock.time(startedAt)}.`;
+    return isOver ? `${started} ${crashText(undefined)}.` : started;
+  }
   if (nextAttemptAt === undefined) {
     return `It will be retried after the queue’s visibility timeout. ${isOverdue(since, clock) ? NOT_TAKEN : ''}`.trim();
   }
@@ -245,7 +250,7 @@ function nextAttemptText({ nextAttemptAt, since }: Place, clock: Clock): string 
   return isOverdue(nextAttemptAt, clock) ? `${due} ${NOT_TAKEN}` : due;
 }
 
-function pauseText({ paused }: Place, clock: Clock): string | undefined {
+function pauseText({ paused }: HistoryPlace, clock: Clock): string | undefined {
   if (paused === undefined) return undefined;
   const { by, reason, since } = paused;
   const facts = joined(' ', [
@@ -255,7 +260,7 @@ function pauseText({ paused }: Place, clock: Clock): string | undefined {
   return `The event was paused${facts === '' ? '' : ` ${facts}`}${reason === undefined ? '.' : `: ${sentence(reason)}`}`;
 }
 
-function keptText(where: string, { until, queueHolds }: Place, { now }: Clock): string {
+function keptText(where: string, { until, queueHolds }: HistoryPlace, { now }: Clock): string {
   if (queueHolds === 0) {
     return `It was ${where}, which is empty now: it was deleted, or was redriven a moment ago.`;
   }
@@ -266,7 +271,7 @@ function keptText(where: string, { until, queueHolds }: Place, { now }: Clock): 
     : `It was ${where} until ${until}, when SQS deleted it.`;
 }
 
-function answerDetail(step: Step, { steps }: History): string {
+function answerDetail(step: HistoryStep, { steps }: History): string {
   const { status, requestId, fields, rejection, sourceIp, error } = step;
   if (status === 200) {
     const isParked = steps.some(
@@ -279,10 +284,10 @@ function answerDetail(step: Step, { steps }: History): string {
   return `${status}: ${withoutStop(error)}`;
 }
 
-const isFirstReceipt = ({ at }: Step, { steps }: History) =>
+const isFirstReceipt = ({ at }: HistoryStep, { steps }: History) =>
   steps.find(({ kind }) => kind === 'received')?.at === at;
 
-function attemptText({ attempt = 1, attempts = 1, origin }: Step): string {
+function attemptText({ attempt = 1, attempts = 1, origin }: HistoryStep): string {
   const last = attempt + attempts - 1;
   const number = attempts === 1 ? `attempt ${attempt}` : `attempts ${attempt}–${last}`;
   return `${number}${origin === undefined ? '' : originText(origin)}`;
@@ -295,18 +300,19 @@ const ORIGINS = {
   'by hand': ' (sent by hand)',
 } as const;
 
-function originText(origin: Origin): string {
+function originText(origin: MessageOrigin): string {
   if (origin.kind !== 'replay') return ORIGINS[origin.kind];
   return ` (${joined(', ', [`replay ${origin.name}`, origin.mode, origin.notify && 'notifies'])})`;
 }
 
 /** @param error Lambda's name for it, if known */
 export function crashText(error: string | undefined): string {
-  if (error === undefined) return 'The function crashed or timed out';
+  if (error === undefined) return 'The function crashed or timed out, without a log line';
   return error.includes('Timedout') ? 'The function timed out' : `The function crashed (${error})`;
 }
 
-const latencyText = ({ latencyMs }: Step) => latencyMs !== undefined && `${span(latencyMs)} after receipt`;
+const latencyText = ({ latencyMs }: HistoryStep) =>
+  latencyMs !== undefined && `${span(latencyMs)} after receipt`;
 
 const joined = (separator: string, parts: readonly (string | false | undefined)[]) =>
   parts.filter((part) => part !== undefined && part !== false && part !== '').join(separator);

@@ -2,9 +2,11 @@ import { hash } from 'node:crypto';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { bytesAsSent } from './bytes-as-sent.ts';
+import { condition, type DeliveryFilter } from './delivery-filter.ts';
 import { type Effect, type Fact, identityOf, recordFact } from './facts.ts';
 import { deliveryOf, fold } from './fold.ts';
-import type { Delivery, History, State } from './history.ts';
+import type { Delivery, History } from './history.ts';
+import { deliveryText, searchableText } from './searchable-text.ts';
 
 /** Maximum number of deliveries stored. The oldest are removed first. */
 export const MAX_DELIVERIES = 20_000;
@@ -22,12 +24,6 @@ const FIRST_FACTS = 20;
  */
 export const MAX_PAYLOADS = 10_000;
 export const MAX_PAYLOAD_BYTES = 256 * 1024 * 1024;
-
-/** Bytes of a payload that a search covers. Indexing takes about 60 ms per MiB. */
-const SEARCHED_BYTES = 1024 * 1024;
-
-/** Shortest search that can use the index, in characters. A shorter one scans all texts. */
-const SHORTEST_INDEXED = 3;
 
 /** Milliseconds for which facts are collected before they are folded. */
 const FOLD_INTERVAL = 25;
@@ -52,20 +48,6 @@ CREATE INDEX facts_delivery ON facts (n);
 CREATE INDEX facts_event ON facts (event_id);
 CREATE TABLE payloads (n INTEGER PRIMARY KEY, size INTEGER NOT NULL, bytes BLOB NOT NULL);
 CREATE VIRTUAL TABLE texts USING fts5(text, tokenize = 'trigram');`;
-
-/** Selects deliveries. An absent property matches all. */
-export interface DeliveryFilter {
-  /** Part of the payload, of an id, of the shop or of an error. Ignores case. */
-  readonly search?: string | undefined;
-  readonly event?: string | undefined;
-  readonly states?: ReadonlySet<State> | undefined;
-  /** Part of the shop's id. Ignores the case of ASCII letters. */
-  readonly shop?: string | undefined;
-  readonly since?: Date | undefined;
-  readonly until?: Date | undefined;
-  /** Request ids. Only these deliveries match. */
-  readonly ids?: readonly string[] | undefined;
-}
 
 /** A delivery, and the number of its last change. */
 export interface ChangedDelivery {
@@ -149,21 +131,10 @@ export class HistoryStore implements Disposable {
     return this.#all<{ bytes: Uint8Array }>(sql, id)[0]?.bytes;
   }
 
-  /** Number of the last change. */
-  get sequence(): number {
-    this.#fold();
-    return this.#sequence;
-  }
-
-  get size(): number {
-    this.#fold();
-    return this.#size;
-  }
-
   /** @returns undefined if it is unknown or was removed */
   get(id: string): Delivery | undefined {
     this.#fold();
-    return this.changeOf(id)?.delivery;
+    return this.#changed('sequence > 0 AND id = ?', id)[0]?.delivery;
   }
 
   /** The facts of one request, and of all deliveries of its bytes. */
@@ -203,13 +174,6 @@ export class HistoryStore implements Disposable {
     this.#fold();
     if (sequence > this.#sequence || (sequence > 0 && sequence < this.#forgotten)) return undefined;
     return this.#changed(sequence === 0 ? 'sequence > ? AND row IS NOT NULL' : 'sequence > ?', sequence);
-  }
-
-  /**
-   * A row as it is now, with the number of its last change. Undefined if it was never known, or was removed long ago.
-   */
-  changeOf(id: string): ChangedDelivery | undefined {
-    return this.#changed('sequence > 0 AND id = ?', id)[0];
   }
 
   /**
@@ -274,7 +238,7 @@ export class HistoryStore implements Disposable {
     const history = fold(own);
     const delivery = deliveryOf(id, own, history);
     const newRow = JSON.stringify(delivery);
-    const newText = textOf(delivery, history);
+    const newText = deliveryText(delivery, history);
     if (newText !== text) {
       this.#run('INSERT OR REPLACE INTO texts (rowid, text) VALUES (?, ?)', 2 * n, newText);
     }
@@ -365,60 +329,3 @@ export class HistoryStore implements Disposable {
 
 const warn = (what: string, error: unknown) =>
   process.emitWarning(`${what}: ${String(error).split('\n')[0]}`);
-
-function condition(filter: DeliveryFilter): { where: string; values: SQLInputValue[] } {
-  const { event, states, shop, since, until, ids } = filter;
-  // SQLite ends a text at a NUL character.
-  const search = filter.search?.replaceAll('\0', ' ');
-  const parts: [sql: string, value: SQLInputValue | undefined][] = [
-    ['event = ?', event],
-    ['state IN (SELECT value FROM json_each(?))', states && JSON.stringify([...states])],
-    ["shop LIKE ? ESCAPE '\\'", shop && likePart(shop)],
-    ['received_at >= ?', since?.toISOString()],
-    ['received_at < ?', until?.toISOString()],
-    ['id IN (SELECT value FROM json_each(?))', ids && JSON.stringify(ids)],
-    // The plus sign makes SQLite search the index once. Without it, SQLite searches once for each id, at 2 ms each.
-    search !== undefined && [...search].length >= SHORTEST_INDEXED
-      ? ['+n IN (SELECT rowid >> 1 FROM texts WHERE texts MATCH ?)', `"${search.replaceAll('"', '""')}"`]
-      : ["+n IN (SELECT rowid >> 1 FROM texts WHERE text LIKE ? ESCAPE '\\')", search && likePart(search)],
-  ];
-  const given = parts.filter(([, value]) => value !== undefined);
-  return {
-    where: ['row IS NOT NULL', ...given.map(([sql]) => sql)].join(' AND '),
-    values: given.map(([, value]) => value ?? null),
-  };
-}
-
-/** Pattern for a part of a text, for SQL's `LIKE … ESCAPE '\\'`. */
-const likePart = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
-
-/** The text by which a search finds a delivery, besides its payload. */
-function textOf({ id, eventId, event, shopId, error }: Delivery, { steps }: History): string {
-  const others = steps.flatMap((step) => [step.messageId, step.error]);
-  return [...new Set([id, eventId, event, shopId, error, ...others])].filter(Boolean).join('\n');
-}
-
-/**
- * Whether a search finds a delivery by this record. Used before adding a record: adding all of them would push out the
- * newest.
- */
-export function hasText(
-  { requestId, eventId, shopId, failureReason, body }: ArchiveRecord,
-  text: string,
-): boolean {
-  if (requestId === undefined) return false;
-  const all = [requestId, eventId, shopId, failureReason, body].filter(Boolean).join('\n');
-  return searchableText(Buffer.from(all)).toLowerCase().includes(text.toLowerCase());
-}
-
-const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
-
-/** A payload as sent and, if that differs, without JSON escapes. */
-function searchableText(bytes: Uint8Array): string {
-  const text = Buffer.from(bytes.subarray(0, SEARCHED_BYTES)).toString();
-  if (!text.includes('\\')) return text.replaceAll('\0', ' ');
-  const plain = text.replace(/\\(?:u([0-9a-f]{4})|(["\\/bfnrt]))/gi, (_, code?: string, letter = '') =>
-    code === undefined ? (ESCAPES[letter] ?? letter) : String.fromCharCode(Number.parseInt(code, 16)),
-  );
-  return `${text}\n${plain}`.replaceAll('\0', ' ');
-}

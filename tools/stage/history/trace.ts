@@ -5,7 +5,7 @@ import type { Stage } from '../stage.ts';
 import type { Effect } from './facts.ts';
 import { findFacts, type Sources } from './find-facts.ts';
 import { fold } from './fold.ts';
-import type { History, PausedQueue, Place } from './history.ts';
+import type { History, HistoryPlace, PausedQueue } from './history.ts';
 import { localEffects } from './local-effects.ts';
 import type { IdKind } from './trace-id.ts';
 
@@ -50,7 +50,7 @@ export async function locate(stage: Stage, history: History): Promise<History> {
   return { ...history, now: [await look(stage, first), ...rest] };
 }
 
-async function look(stage: Stage, place: Place): Promise<Place> {
+async function look(stage: Stage, place: HistoryPlace): Promise<HistoryPlace> {
   const { state, queue = '' } = place;
   if (state === 'queued' || state === 'retrying') {
     const paused = isEventName(queue) && (await pauseOfEvent(stage, queue).catch(() => undefined));

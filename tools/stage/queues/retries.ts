@@ -1,10 +1,11 @@
 import { paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
+import * as z from 'zod/mini';
 import { catalogue, type EventName } from '../../../lambda/events/catalogue.ts';
 import { DEAD_LETTERED, FAILED } from '../../../lambda/log-messages.ts';
 import { CRASHED, messageIs } from '../../../lib/alarms/log-patterns.ts';
 import { duration } from '../../cli/terminal/text.ts';
-import type { CrashFact } from '../history/facts.ts';
-import { type LogLine, parseCrash, parseLogLine } from '../history/log-line.ts';
+import { jsonOf } from '../history/json.ts';
+import { type ParsedLogLine, parseLogLine } from '../history/log-line.ts';
 import type { Stage } from '../stage.ts';
 
 /** Milliseconds of an hour. */
@@ -38,13 +39,13 @@ export async function retriesOf(stage: Stage, event: EventName, visibility: numb
   const logGroupName = stage.event(event).logGroup;
   const startTime = Date.now() - Math.min(hoursOfTries(event), LONGEST_WAIT_HOURS) * HOUR;
   const query = { logGroupName, filterPattern: FAILURES, startTime };
-  const failures: LogLine[] = [];
-  const crashes: CrashFact[] = [];
+  const failures: ParsedLogLine[] = [];
+  const crashes: LoggedCrash[] = [];
   let pages = 0;
   let isCut = false;
   for await (const { events = [], nextToken } of paginateFilterLogEvents({ client: stage.logs }, query)) {
     failures.push(...events.flatMap(({ message = '' }) => parseLogLine(message) ?? []));
-    crashes.push(...events.flatMap(({ message = '' }) => parseCrash(message, event) ?? []));
+    crashes.push(...events.flatMap(({ message = '' }) => parseCrash(message) ?? []));
     pages += 1;
     isCut = pages === MAX_PAGES && nextToken !== undefined;
     if (pages === MAX_PAGES) break;
@@ -66,9 +67,37 @@ export async function retriesOf(stage: Stage, event: EventName, visibility: numb
 }
 
 /** AWS does not log which messages an invocation received, so after a crash both reasons are possible. */
-function reasonOfOthers(crashes: readonly CrashFact[], visibility: number): string {
+function reasonOfOthers(crashes: readonly LoggedCrash[], visibility: number): string {
   const now = Date.now();
   const last = crashes.filter(({ at }) => at > now - visibility * 1000).sort((a, b) => b.at - a.at)[0];
   if (last === undefined) return 'being processed';
   return `hidden since its consumer crashed ${duration(now - last.at)} ago (${last.error}), or being processed`;
+}
+
+interface LoggedCrash {
+  /** Epoch milliseconds. */
+  readonly at: number;
+  /** Lambda's name of the error, such as `Runtime.ExitError`. */
+  readonly error: string;
+}
+
+/** Log line of the Lambda runtime about an error that ended an invocation. */
+const runtimeSchema = z.object({ timestamp: z.string(), message: z.object({ errorType: z.string() }) });
+
+/** Lambda's log line about an invocation. Source: Lambda telemetry API reference, `platform.report`. */
+const reportSchema = z.object({
+  time: z.string(),
+  type: z.literal('platform.report'),
+  record: z.object({ status: z.enum(['error', 'failure', 'timeout']), errorType: z.optional(z.string()) }),
+});
+
+/** @returns undefined if the line reports no crash */
+function parseCrash(text: string): LoggedCrash | undefined {
+  const line = jsonOf(text);
+  const runtime = runtimeSchema.safeParse(line).data;
+  if (runtime !== undefined) return { at: Date.parse(runtime.timestamp), error: runtime.message.errorType };
+  const report = reportSchema.safeParse(line).data;
+  if (report === undefined) return undefined;
+  const { status, errorType = status === 'timeout' ? 'Sandbox.Timedout' : 'Runtime error' } = report.record;
+  return { at: Date.parse(report.time), error: errorType };
 }

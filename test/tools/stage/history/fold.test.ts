@@ -2,14 +2,25 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Fact, LineFact } from '../../../../tools/stage/history/facts.ts';
 import { deliveryOf, fold, foldedAttempts } from '../../../../tools/stage/history/fold.ts';
-import type { Step, StepKind } from '../../../../tools/stage/history/history.ts';
-import { at, consumed, crash, deadLetter, EVENT_ID, failed, received, record, time } from './support.ts';
+import type { HistoryStep, StepKind } from '../../../../tools/stage/history/history.ts';
+import {
+  at,
+  consumed,
+  crash,
+  deadLetter,
+  EVENT_ID,
+  failed,
+  received,
+  record,
+  started,
+  time,
+} from './support.ts';
 
 /** A step of an attempt of a normal delivery, with some properties replaced. */
-const tried = (kind: StepKind, attempt = 1, given: Partial<Step> = {}) => ({
+const tried = (kind: StepKind, attempt = 1, given: Partial<HistoryStep> = {}) => ({
   kind,
   attempt,
-  ...(kind !== 'crashed' && { origin: { kind: 'delivery' } }),
+  origin: { kind: 'delivery' },
   ...given,
 });
 
@@ -21,7 +32,8 @@ const ofRedrive = { messageId: 'message-2' };
 const ofReplay = { messageId: 'message-3', replay: 'repair-1' };
 const replay = { name: 'repair-1', mode: 'repair', notify: true } as const;
 const givenUp = [accepted, failed(1, 1, 2), dead];
-const crashes = [accepted, crash(1), crash(31), crash(61)];
+/** Attempts 2 and 3 start. */
+const crashes = [accepted, started(31, 2), started(61, 3)];
 const rejected = (seconds: number, requestId: string) => received(seconds, 'Rejected', { requestId });
 const replayedTwice = [
   consumed(60, 'DeadLettered', { ...ofReplay, error: 'ValidationException' }),
@@ -33,9 +45,15 @@ const byHand = [
 ];
 const RECEIVED = { kind: 'received' };
 const DELIVERED = [RECEIVED, { kind: 'queued', queue: 'shop.updated' }, { kind: 'answered', status: 200 }];
+const QUARANTINED = [RECEIVED, { kind: 'queued', queue: 'quarantine' }, { kind: 'answered', status: 400 }];
+const PARKED = [RECEIVED, { kind: 'queued', queue: 'unrouted' }, { kind: 'answered', status: 200 }];
+const REJECTED = [RECEIVED, { kind: 'answered', status: 401 }];
 const PROCESSED = [...DELIVERED, tried('processed')];
 const GIVEN_UP = [...DELIVERED, tried('failed'), tried('dead-lettered', 2)];
 const CRASHED = [...DELIVERED, tried('crashed'), tried('crashed', 2), tried('crashed', 3)];
+const redriven = { origin: { kind: 'redriven' } } as const;
+const repeated = { origin: { kind: 'repeated' } } as const;
+const replayed = { origin: { kind: 'replay', name: 'repair-1' } } as const;
 
 /** Facts of a delivery, the expected steps, and its expected place. */
 const stories: readonly {
@@ -53,7 +71,7 @@ const stories: readonly {
   {
     name: 'attempts without a line',
     facts: [accepted, failed(1, 1, 30), consumed(200, 'Processed', { attempt: 4 })],
-    steps: [...DELIVERED, tried('failed'), tried('crashed', 2, { attempts: 2 }), tried('processed', 4)],
+    steps: [...DELIVERED, tried('failed'), tried('crashed', 2), tried('crashed', 3), tried('processed', 4)],
     states: ['processed'],
   },
   {
@@ -83,50 +101,61 @@ const stories: readonly {
   {
     name: 'a dead letter redriven',
     facts: [...givenUp, consumed(90, 'Processed', ofRedrive)],
-    steps: [...GIVEN_UP, tried('processed', 1, { origin: { kind: 'redriven' } })],
+    steps: [...GIVEN_UP, tried('processed', 1, redriven)],
     states: ['processed'],
   },
   {
-    name: 'crashes of the consumer so far, which may be of other messages',
-    facts: [accepted, crash(1), crash(31)],
-    steps: DELIVERED,
-    states: ['queued'],
+    name: 'an attempt that has started, so the first one ended without a line',
+    facts: [accepted, started(31, 2)],
+    steps: [...DELIVERED, tried('crashed')],
+    states: ['retrying'],
+  },
+  {
+    name: 'a crash that the local stack observed',
+    facts: [accepted, crash(1, 1), started(31, 2)],
+    steps: [...DELIVERED, tried('crashed', 1, { at: at(1), error: 'Runtime.ExitError' })],
+    states: ['retrying'],
   },
   {
     name: 'crashes until SQS moved it, redriven, and again until SQS moved it',
-    facts: [...crashes, crash(901), crash(931), crash(961), deadLetter()],
+    facts: [
+      ...crashes,
+      started(931, 2, ofRedrive),
+      started(961, 3, ofRedrive),
+      deadLetter({ messageId: 'message-2' }),
+    ],
     steps: [
       ...CRASHED,
       tried('dead-lettered', 3),
-      tried('crashed', 1, { origin: { kind: 'redriven' } }),
-      tried('crashed', 2, { origin: { kind: 'redriven' } }),
-      tried('crashed', 3, { origin: { kind: 'redriven' } }),
-      tried('dead-lettered', 3, { origin: { kind: 'redriven' } }),
+      tried('crashed', 1, redriven),
+      tried('crashed', 2, redriven),
+      tried('crashed', 3, redriven),
+      tried('dead-lettered', 3, redriven),
     ],
     states: ['dead-letter'],
   },
   {
-    name: 'what SQS moved, and no crash is known any more',
-    facts: [accepted, deadLetter()],
-    steps: [...DELIVERED, tried('crashed', 1, { attempts: 3 }), tried('dead-lettered', 3)],
-    states: ['dead-letter'],
+    name: 'a crash of one of two messages of a request, while the other is processed',
+    facts: [accepted, started(31, 2), consumed(1, 'Processed', ofRedrive)],
+    steps: [...DELIVERED, tried('processed'), tried('crashed', 1, repeated)],
+    states: ['processed', 'retrying'],
   },
   {
-    name: 'crashes until SQS moved it, then redriven',
-    facts: [...crashes, consumed(900, 'Processed', ofRedrive)],
-    steps: [...CRASHED, tried('dead-lettered', 3), tried('processed', 1, { origin: { kind: 'redriven' } })],
-    states: ['processed'],
+    name: 'what SQS moved, and no crash is known any more',
+    facts: [accepted, deadLetter()],
+    steps: [...CRASHED, tried('dead-lettered', 3)],
+    states: ['dead-letter'],
   },
   {
     name: 'what SQS moved after failures, and somebody redrove',
     facts: [accepted, failed(1, 1, 2), consumed(9_000, 'Processed', ofRedrive)],
-    steps: [...DELIVERED, tried('failed'), tried('processed', 1, { origin: { kind: 'redriven' } })],
+    steps: [...DELIVERED, tried('failed'), tried('processed', 1, redriven)],
     states: ['processed'],
   },
   {
     name: 'queued twice by one request',
     facts: [accepted, processed, consumed(2, 'Duplicate', ofRedrive)],
-    steps: [...PROCESSED, tried('skipped', 1, { reason: 'already-processed', origin: { kind: 'repeated' } })],
+    steps: [...PROCESSED, tried('skipped', 1, { reason: 'already-processed', ...repeated })],
     states: ['processed'],
   },
   {
@@ -150,26 +179,19 @@ const stories: readonly {
   {
     name: 'a replay that found all up to date',
     facts: [accepted, processed, consumed(90, 'Duplicate', ofReplay)],
-    steps: [
-      ...PROCESSED,
-      tried('skipped', 1, { reason: 'up-to-date', origin: { kind: 'replay', name: 'repair-1' } }),
-    ],
+    steps: [...PROCESSED, tried('skipped', 1, { reason: 'up-to-date', ...replayed })],
     states: ['processed'],
   },
   {
     name: 'a replay that failed',
     facts: [accepted, processed, consumed(90, 'DeadLettered', { ...ofReplay, error: 'Error' })],
-    steps: [...PROCESSED, tried('dead-lettered', 1, { origin: { kind: 'replay', name: 'repair-1' } })],
+    steps: [...PROCESSED, tried('dead-lettered', 1, replayed)],
     states: ['processed', 'dead-letter'],
   },
   {
     name: 'a replay soon after, of which alone there is a record',
     facts: [accepted, processed, consumed(5, 'Processed', ofReplay), record(5, { replay })],
-    steps: [
-      ...PROCESSED,
-      tried('processed', 1, { origin: { kind: 'replay', name: 'repair-1' } }),
-      tried('archived', 1, { origin: { kind: 'replay', name: 'repair-1' } }),
-    ],
+    steps: [...PROCESSED, tried('processed', 1, replayed), tried('archived', 1, replayed)],
     states: ['processed'],
   },
   {
@@ -181,19 +203,19 @@ const stories: readonly {
   {
     name: 'rejected',
     facts: [received(0, 'Rejected', { level: 'WARN' })],
-    steps: [RECEIVED, { kind: 'answered', status: 401 }],
+    steps: REJECTED,
     states: ['rejected'],
   },
   {
     name: 'rejected, then accepted',
     facts: [rejected(-60, 'request-0'), accepted, processed],
-    steps: [RECEIVED, { kind: 'answered', status: 401 }, ...PROCESSED],
+    steps: [...REJECTED, ...PROCESSED],
     states: ['processed'],
   },
   {
     name: 'processed, and later rejected',
     facts: [accepted, processed, rejected(60, 'request-2')],
-    steps: [...PROCESSED, RECEIVED, { kind: 'answered', status: 401 }],
+    steps: [...PROCESSED, ...REJECTED],
     states: ['processed'],
   },
   {
@@ -209,32 +231,15 @@ const stories: readonly {
     states: ['processed'],
   },
   {
-    name: 'invalid',
-    facts: [received(0, 'Unusable', { fields: ['data'] })],
-    steps: [RECEIVED, { kind: 'queued', queue: 'quarantine' }, { kind: 'answered', status: 400 }],
-    states: ['invalid'],
-  },
-  {
     name: 'invalid, then delivered again',
     facts: [received(-9, 'Unusable', { requestId: 'request-0' }), accepted, processed],
-    steps: [
-      RECEIVED,
-      { kind: 'queued', queue: 'quarantine' },
-      { kind: 'answered', status: 400 },
-      ...PROCESSED,
-    ],
+    steps: [...QUARANTINED, ...PROCESSED],
     states: ['processed'],
   },
   {
     name: 'invalid, and later rejected',
     facts: [received(0, 'Unusable'), rejected(60, 'request-2')],
-    steps: [
-      RECEIVED,
-      { kind: 'queued', queue: 'quarantine' },
-      { kind: 'answered', status: 400 },
-      RECEIVED,
-      { kind: 'answered', status: 401 },
-    ],
+    steps: [...QUARANTINED, ...REJECTED],
     states: ['invalid'],
   },
   {
@@ -242,7 +247,7 @@ const stories: readonly {
     facts: [accepted, processed, ...replayedTwice],
     steps: [
       ...PROCESSED,
-      tried('dead-lettered', 1, { origin: { kind: 'replay', name: 'repair-1' } }),
+      tried('dead-lettered', 1, replayed),
       tried('skipped', 1, { reason: 'newer-data', origin: { kind: 'replay', name: 'repair-1' } }),
     ],
     states: ['processed'],
@@ -275,18 +280,13 @@ const stories: readonly {
   {
     name: 'parked',
     facts: [received(0, 'Parked')],
-    steps: [RECEIVED, { kind: 'queued', queue: 'unrouted' }, { kind: 'answered', status: 200 }],
+    steps: PARKED,
     states: ['parked'],
   },
   {
     name: 'parked, then redriven',
     facts: [received(0, 'Parked'), processed],
-    steps: [
-      RECEIVED,
-      { kind: 'queued', queue: 'unrouted' },
-      { kind: 'answered', status: 200 },
-      tried('processed', 1, { origin: { kind: 'redriven' } }),
-    ],
+    steps: [...PARKED, tried('processed', 1, redriven)],
     states: ['processed'],
   },
   {
@@ -308,8 +308,8 @@ const stories: readonly {
       RECEIVED,
       tried('dead-lettered'),
       tried('archived'),
-      tried('processed', 1, { origin: { kind: 'redriven' } }),
-      tried('archived', 1, { origin: { kind: 'redriven' } }),
+      tried('processed', 1, redriven),
+      tried('archived', 1, redriven),
     ],
     states: ['processed'],
   },
@@ -318,8 +318,8 @@ const stories: readonly {
     facts: [accepted, processed, record(600, { outcome: 'Duplicate' })],
     steps: [
       ...PROCESSED,
-      tried('skipped', 1, { reason: 'already-processed', origin: { kind: 'repeated' } }),
-      tried('archived', 1, { origin: { kind: 'repeated' } }),
+      tried('skipped', 1, { reason: 'already-processed', ...repeated }),
+      tried('archived', 1, repeated),
     ],
     states: ['processed'],
   },

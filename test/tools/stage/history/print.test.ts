@@ -3,7 +3,7 @@ import stringWidth from 'string-width';
 import type { Fact } from '../../../../tools/stage/history/facts.ts';
 import type { Sources } from '../../../../tools/stage/history/find-facts.ts';
 import { fold } from '../../../../tools/stage/history/fold.ts';
-import type { Place } from '../../../../tools/stage/history/history.ts';
+import type { HistoryPlace } from '../../../../tools/stage/history/history.ts';
 import { describeTrace } from '../../../../tools/stage/history/print.ts';
 import type { Trace } from '../../../../tools/stage/history/trace.ts';
 import { at, consumed, EVENT_ID, failed, received, record } from './support.ts';
@@ -93,7 +93,7 @@ describe('the place', () => {
   const queue = 'shop.updated';
   const error = 'Throttled';
   const paused = { by: 'ann', reason: 'ticket 1', since };
-  test.each<[Place, string | RegExp]>([
+  test.each<[HistoryPlace, string | RegExp]>([
     [{ state: 'skipped', since, reason: 'newer-data' }, 'Skipped: Newer data was already stored.'],
     [{ state: 'skipped', since, reason: 'already-processed' }, 'Skipped: This event was processed before.'],
     [{ state: 'skipped', since, reason: 'up-to-date' }, 'Skipped: The stored data is up to date.'],
@@ -105,6 +105,14 @@ describe('the place', () => {
     [
       { state: 'retrying', queue, since, attempts: 1, nextAttemptAt: soon, error },
       new RegExp(`1 attempt failed: Throttled\\. Next attempt in 1 min \\d+ s, at ${soon.slice(11, 19)}`),
+    ],
+    [
+      { state: 'retrying', queue, since, attempts: 1, startedAt: since, error },
+      new RegExp(`1 attempt failed: Throttled\\. Attempt 2 started at ${since.slice(11, 19)}\\.\\n`),
+    ],
+    [
+      { state: 'retrying', queue, since: longAgo, attempts: 1, startedAt: longAgo, error },
+      /Attempt 2 started at \S+\. The function crashed or timed out, without a log line\.\n/,
     ],
     [
       { state: 'queued', queue, since, paused },
@@ -180,7 +188,6 @@ describe('the searched sources', () => {
     ],
     [{ queues: { complete: false } }, 'Some messages on the dead-letter queue could not be checked.'],
     [{ queues: { complete: false, refused: 'no' } }, 'The dead-letter queue could not be read: no.'],
-    [{ crashes: { refused: 'no' } }, 'Crashes of the consumer could not be read: no.'],
   ])('%j', (sources, expected) => {
     expect(text({ ...story, sources: { logs, ...sources } })).toContain(expected);
   });

@@ -1,13 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { sha256Hex } from '../../../../lambda/hash.ts';
+import type { DeliveryFilter } from '../../../../tools/stage/history/delivery-filter.ts';
 import type { Fact } from '../../../../tools/stage/history/facts.ts';
 import { exchangeFact, LocalFeed } from '../../../../tools/stage/history/local-feed.ts';
-import {
-  type DeliveryFilter,
-  HistoryStore,
-  MAX_DELIVERIES,
-  MAX_PAYLOADS,
-} from '../../../../tools/stage/history/store.ts';
+import { HistoryStore, MAX_DELIVERIES, MAX_PAYLOADS } from '../../../../tools/stage/history/store.ts';
 
 const START = Date.parse('2026-01-31T09:00:00.000Z');
 
@@ -115,7 +111,7 @@ describe('changes', () => {
     const told: string[] = [];
     const end = store.subscribe((id) => told.push(id));
     store.add(line('request-1', 'Accepted'), line('request-2', 'Accepted'));
-    const { sequence } = store;
+    const sequence = store.changedSince(0)?.at(-1)?.sequence ?? 0;
     store.add(line('request-1', 'Accepted'), processed('request-2'));
     expect(store.changedSince(sequence)).toMatchObject([
       { id: 'request-2', delivery: { state: 'processed' } },
@@ -140,11 +136,11 @@ describe('changes', () => {
 test('the oldest deliveries are removed with all their facts', () => {
   store.add(line('request-0', 'Accepted'));
   store.addPayload('request-0', Buffer.from('{"name":"first"}'));
-  const { sequence } = store;
+  const sequence = store.changedSince(0)?.at(-1)?.sequence ?? 0;
   for (let index = 1; index <= MAX_DELIVERIES; index += 1) {
     store.add(line(`request-${index}`, 'Accepted', {}, index));
   }
-  expect(store.size).toBeLessThanOrEqual(MAX_DELIVERIES);
+  expect(store.list({}).total).toBeLessThanOrEqual(MAX_DELIVERIES);
   expect(store.get('request-0')).toBeUndefined();
   expect(store.payload('request-0')).toBeUndefined();
   expect(idsOf({ search: 'first' })).toEqual([]);
@@ -205,5 +201,5 @@ test.each([
 ])('a line about no request makes no row: %s', (text) => {
   using feed = new LocalFeed();
   feed.onLog({ text });
-  expect(feed.store.size).toBe(0);
+  expect(feed.store.list({}).total).toBe(0);
 });

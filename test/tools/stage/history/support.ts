@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GetQueueAttributesCommand, SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
@@ -56,14 +56,20 @@ export function record(seconds: number, more: Partial<ArchiveRecord> = {}): Reco
   return recordFact(one, `event=shop.updated/date=2026-01-31/hour=09/${seconds}.jsonl.gz`);
 }
 
-/** AWS does not log which message crashed it. */
-export const crash = (seconds: number, more: Partial<CrashFact> = {}): CrashFact => ({
+export const started = (seconds: number, attempt: number, more: object = {}) =>
+  consumed(seconds, 'Started', { attempt, ...more });
+
+/** As the local stack observes it. */
+export const crash = (seconds: number, attempt: number): CrashFact => ({
   kind: 'crash',
   at: time(seconds),
   event: 'shop.updated',
+  eventId: EVENT_ID,
+  requestId: 'request-1',
+  messageId: 'message-1',
+  attempt,
   invocationId: `invocation-${seconds}`,
   error: 'Runtime.ExitError',
-  ...more,
 });
 
 /** A message that SQS moved. */
@@ -79,9 +85,15 @@ export const deadLetter = (more: Partial<DeadLetterFact> = {}): DeadLetterFact =
   ...more,
 });
 
+const CRASHING = `import { handler as consume } from './consumer.mjs';
+export function handler(...args) {
+  if (args[0].Records.length > 0) setTimeout(() => process.exit(1), 200);
+  return consume(...args);
+}`;
+
 /**
- * Makes the consumer of an event crash on each message. SQS gives a message up after some seconds, on a stage after
- * many minutes.
+ * Makes the consumer of an event exit in the middle of its work. SQS gives a message up after some seconds, on a stage
+ * after many minutes.
  * @returns a function that ends the crashes
  */
 export async function crashConsumer(
@@ -101,9 +113,13 @@ export async function crashConsumer(
   const name = kebabCase(event);
   const before = stack.functions.get(name)?.definition.codeDirectory ?? '';
   const folder = await mkdtemp(join(tmpdir(), 'crashing-'));
-  await writeFile(join(folder, 'index.mjs'), 'export const handler = () => process.exit(1);');
+  await cp(before, folder, { recursive: true });
+  await rename(join(folder, 'index.mjs'), join(folder, 'consumer.mjs'));
+  await writeFile(join(folder, 'index.mjs'), CRASHING);
+  stack.faults.inject({ service: 'dynamodb', kind: 'slow', milliseconds: 60_000 });
   expect(await stack.replaceCode(name, folder)).toBeUndefined();
   return async () => {
+    stack.faults.clear();
     expect(await stack.replaceCode(name, before)).toBeUndefined();
     await rm(folder, { recursive: true });
   };

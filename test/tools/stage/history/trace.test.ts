@@ -6,7 +6,7 @@ import type { LocalStack } from '../../../../local/local-stack.ts';
 import type { Fact } from '../../../../tools/stage/history/facts.ts';
 import { findFacts } from '../../../../tools/stage/history/find-facts.ts';
 import { fold } from '../../../../tools/stage/history/fold.ts';
-import type { Step, StepKind } from '../../../../tools/stage/history/history.ts';
+import type { HistoryStep, StepKind } from '../../../../tools/stage/history/history.ts';
 import { keptPayload } from '../../../../tools/stage/history/kept-payload.ts';
 import { LocalFeed } from '../../../../tools/stage/history/local-feed.ts';
 import { printTrace } from '../../../../tools/stage/history/print.ts';
@@ -14,7 +14,6 @@ import { printSearch } from '../../../../tools/stage/history/search.ts';
 import { type Trace, traceDelivery } from '../../../../tools/stage/history/trace.ts';
 import { awaitDeliveries } from '../../../../tools/stage/history/wait.ts';
 import { redriveAll } from '../../../../tools/stage/queues/redrive-all.ts';
-import { redriveEach } from '../../../../tools/stage/queues/redrive-each.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { type Answer, Partner, signBody } from '../../../support/partner.ts';
 import { startTestStack } from '../../../support/test-stack.ts';
@@ -83,7 +82,7 @@ const hasArchived = (count: number) => (trace: Trace) =>
   isDone(trace) && kinds(trace).filter((kind) => kind === 'archived').length === count;
 
 /** A step of a kind. Fails if the history has none. */
-function step({ history }: Trace, wanted: StepKind, index = 0): Step {
+function step({ history }: Trace, wanted: StepKind, index = 0): HistoryStep {
   const found = history.steps.filter(({ kind }) => kind === wanted).at(index);
   if (found === undefined) throw new Error(`No step ${wanted} in ${JSON.stringify(history)}`);
   return found;
@@ -200,12 +199,6 @@ describe('a processed delivery', () => {
   });
 });
 
-test('a webhookId of 300 characters finds its event', async () => {
-  const webhookId = 'x'.repeat(300);
-  const { body } = await partner.post(shopUpdated({ webhookId }));
-  expect((await traced(webhookId)).history.eventId).toBe(body.eventId);
-});
-
 test('a processed delivery stays processed if the same bytes come again and are replayed', async () => {
   const body = shopUpdated();
   const first = await partner.post(body);
@@ -233,19 +226,6 @@ test('a processed delivery stays processed if the same bytes come again and are 
 });
 
 describe('while a table is throttled', () => {
-  test('a message is retrying, until it is processed', async () => {
-    stack.faults.inject({ service: 'dynamodb', kind: 'throttled' });
-    const { body } = await partner.post(shopUpdated());
-    const retrying = await traced(body.eventId, (trace) => state(trace) === 'retrying');
-    stack.faults.clear();
-    const { nextAttemptAt = '', at, error } = step(retrying, 'failed');
-    expect(error).toMatch(/^DynamoDB UpdateItem: ProvisionedThroughputExceededException: /);
-    expect(Date.parse(nextAttemptAt) - Date.parse(at)).toBe(1_000);
-    const trace = await traced(body.eventId);
-    expect(kinds(trace)).toEqual([...RECEIVED, 'failed', 'processed', 'archived']);
-    expect(step(trace, 'processed').attempt).toBe(2);
-  });
-
   test('a dead letter says until when it is kept; after a redrive it is processed', async () => {
     stack.faults.inject({ service: 'dynamodb', kind: 'throttled' });
     const answer = await partner.post(shopUpdated());
@@ -285,12 +265,15 @@ test('a dead letter of a consumer that crashes shows the crashes, also after its
     titles: ['received', 'queued', 'answered', 'crashed', 'crashed', 'dead letter'],
   });
   expect(text).toContain(
-    'Dead letter: The function crashed (Runtime.ExitError). It is on the dead-letter queue of girl.deleted.',
+    'Dead letter: The function crashed or timed out, without a log line. It is on the dead-letter queue of girl.deleted.',
   );
   const { eventId } = answer.body;
   const dead = await traced(eventId, (trace) => state(trace) === 'dead-letter');
   expect(kinds(dead)).toEqual([...RECEIVED, 'crashed', 'crashed', 'dead-lettered']);
-  expect(withoutReceipt(await observed(dead))).toEqual(withoutReceipt(dead.history));
+  // Only the local stack knows when and why the function ended.
+  const { steps, now } = await observed(dead);
+  expect(steps.map(({ kind }) => kind)).toEqual(kinds(dead));
+  expect(now[0].error).toBe('The function crashed (Runtime.ExitError)');
 
   await restore();
   await redriveAll(operator.operation(), operator.queue('girl.deleted'));
@@ -342,41 +325,6 @@ test('an event of an unknown kind is parked, until somebody deletes it', async (
   expect(withoutReceipt(await observed(trace))).toEqual(withoutReceipt(trace.history));
   await operator.empty();
   expect((await printed(body.eventId)).text).toContain('It was on the unrouted queue, which is empty now');
-});
-
-test('a parked event that is redriven later belongs to its queue', async () => {
-  const payload = shopUpdated();
-  const { body } = await partner.post({ ...payload, event: 'shop.closed' });
-  await operator.empty();
-  // Redriven as by a stack that knows the event now.
-  const ids = { eventId: String(body.eventId), requestId: String(body.requestId) };
-  await operator.put(stack.outputs.UnroutedQueueUrl, JSON.stringify(payload), {
-    event: 'shop.updated',
-    ...ids,
-  });
-  expect(await redriveEach(operator.operation(), operator.queue('unrouted'))).toBe(true);
-  expect(step(await traced(ids.eventId), 'processed').origin).toEqual({ kind: 'redriven' });
-});
-
-test('a delivery that was not accepted shows the error, and that it is repeated', async () => {
-  stack.faults.inject({ service: 'sqs', operation: 'SendMessage', kind: 'down' });
-  const { body, status } = await partner.post(shopUpdated());
-  stack.faults.clear();
-  expect(status).toBe(500);
-  const trace = await traced(body.requestId, isOnce);
-  expect(kinds(trace)).toEqual(['received', 'answered']);
-  expect(step(trace, 'answered')).toMatchObject({ status: 500, error: expect.stringMatching(/\w+/) });
-  expect((await printed(body.requestId)).text).toMatch(
-    /Server error: The answer was 500: .* The partner sends it again\./,
-  );
-});
-
-test('a message that was sent by hand is distinguished', async () => {
-  const body = JSON.stringify(shopUpdated());
-  await operator.put(stack.outputs.ShopUpdatedQueueUrl, body);
-  const trace = await traced(sha256Hex(body));
-  expect(kinds(trace)).toEqual(['processed', 'archived']);
-  expect(step(trace, 'processed').origin).toEqual({ kind: 'by hand' });
 });
 
 describe('an event that is no longer in the logs', () => {
@@ -554,12 +502,6 @@ describe('a search', () => {
       const { deliveries } = JSON.parse((await search(text, { json: true })).text);
       expect(deliveries.map(({ id }: { id: string }) => id)).toContain(requestId);
     }
-  });
-
-  test('finds nothing outside its window', async () => {
-    const { isWhole, text } = await search('shop-1', { until: new Date('2026-01-31') });
-    expect(isWhole).toBe(true);
-    expect(text).toMatch(/^Nothing was found for 'shop-1' in the searched sources\.\n/);
   });
 
   test('names sources that may not be read', async () => {

@@ -1,4 +1,4 @@
-import { type Delivery, type State, states } from '../../../stage/history/history.ts';
+import { type Delivery, type DeliveryState, states } from '../../../stage/history/history.ts';
 import { stateTitle } from '../../../stage/history/state-text.ts';
 
 /** Groups of deliveries for counts and colours, by the tone of their state. */
@@ -11,12 +11,12 @@ export const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
   bad: 'Failed',
 };
 
-export function outcomeOf(state: State): Outcome {
+export function outcomeOf(state: DeliveryState): Outcome {
   const { tone } = stateTitle(state);
   return tone === 'neutral' ? 'warning' : tone;
 }
 
-export const statesOf = (outcome: Outcome): readonly State[] =>
+export const statesOf = (outcome: Outcome): readonly DeliveryState[] =>
   states.filter((state) => outcomeOf(state) === outcome);
 
 /** A moment in epoch milliseconds, or a duration in milliseconds before now. */
@@ -25,7 +25,7 @@ type Moment = { readonly at: number } | { readonly ago: number };
 /** Filter of the list. The server applies only `search`, the page all others. */
 export interface Filter {
   readonly event: string;
-  readonly states: ReadonlySet<State> | undefined;
+  readonly states: ReadonlySet<DeliveryState> | undefined;
   /** Lower case. */
   readonly shop: string;
   readonly since: Moment | undefined;
@@ -66,7 +66,7 @@ export function readFilter(query: Readonly<Record<string, string>>): Filter | st
   };
 }
 
-const isState = (text: string): text is State => states.some((state) => state === text);
+const isState = (text: string): text is DeliveryState => states.some((state) => state === text);
 
 export function readMoment(text: string): Moment | 'invalid' | undefined {
   if (text === '') return undefined;

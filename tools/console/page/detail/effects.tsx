@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Effect, Item, ItemEffect, NotificationEffect } from '../../../stage/history/facts.ts';
+import type { Effect, ItemEffect, NotificationEffect, PlainItem } from '../../../stage/history/facts.ts';
 import { formatRoute } from '../route.ts';
 import { Visible } from '../text/visible.tsx';
 import { Badge } from '../ui/notes.tsx';
@@ -48,9 +48,9 @@ function ItemCard({ effect }: { effect: ItemEffect }) {
 }
 
 function ItemWord({ effect: { before, after } }: { effect: ItemEffect }) {
-  if (before == null) return <Badge tone="good">Item added</Badge>;
-  if (after == null) return <Badge tone="bad">Item deleted</Badge>;
-  return <Badge tone="warning">Item changed</Badge>;
+  if (before == null) return <Badge tone="good">PlainItem added</Badge>;
+  if (after == null) return <Badge tone="bad">PlainItem deleted</Badge>;
+  return <Badge tone="warning">PlainItem changed</Badge>;
 }
 
 /** One attribute of an item before and after, as JSON text. */
@@ -62,7 +62,7 @@ interface AttributeChange {
 }
 
 /** All attributes of an item with their changes, in the order of the newer version. */
-export function diffItems(before: Item | null, after: Item | null): AttributeChange[] {
+export function diffItems(before: PlainItem | null, after: PlainItem | null): AttributeChange[] {
   const old = new Map(Object.entries(before ?? {}));
   const changes: AttributeChange[] = [];
   for (const [name, value] of Object.entries(after ?? {})) {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { duration } from '../../../cli/terminal/text.ts';
-import type { Delivery, History, Place, Step } from '../../../stage/history/history.ts';
+import type { Delivery, History, HistoryPlace, HistoryStep } from '../../../stage/history/history.ts';
 import { type Clock, stateWords, stepWords } from '../../../stage/history/state-text.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { formatRoute } from '../route.ts';
@@ -53,20 +53,23 @@ export function Overview({ delivery, detail, action, busy, error }: OverviewProp
 }
 
 /** The delivery's own place first. If the same event was delivered more than once, there may be others. */
-function placesOf(delivery: Delivery, detail: DeliveryDetail | undefined): readonly [Place, ...Place[]] {
+function placesOf(
+  delivery: Delivery,
+  detail: DeliveryDetail | undefined,
+): readonly [HistoryPlace, ...HistoryPlace[]] {
   const known = detail?.history.now;
   if (known === undefined) return [placeOf(delivery)];
   return known[0].state === delivery.state ? known : [placeOf(delivery), ...known];
 }
 
 /** Where a delivery is, as far as its row shows. */
-export function placeOf({ receivedAt, latencyMs = 0, event, ...row }: Delivery): Place {
+export function placeOf({ receivedAt, latencyMs = 0, event, ...row }: Delivery): HistoryPlace {
   const queue = row.state === 'invalid' ? 'quarantine' : row.state === 'parked' ? 'unrouted' : event;
   return { ...row, queue, since: new Date(Date.parse(receivedAt) + latencyMs).toISOString() };
 }
 
 interface OutcomeProps {
-  place: Place;
+  place: HistoryPlace;
   clock: Clock;
   children?: preact.ComponentChildren;
 }
@@ -89,7 +92,7 @@ function Outcome({ place, clock, children }: OutcomeProps) {
 }
 
 /** Name of the queue where it waits, as in the view of queues. */
-function queueOf({ state, queue, queueHolds }: Place): string | undefined {
+function queueOf({ state, queue, queueHolds }: HistoryPlace): string | undefined {
   if (queue === undefined || queueHolds === 0) return undefined;
   if (state === 'dead-letter') return `dead:${queue}`;
   return ['queued', 'retrying', 'invalid', 'parked'].includes(state) ? queue : undefined;
@@ -128,7 +131,7 @@ function Timeline({ history, clock }: { history: History; clock: Clock }) {
 }
 
 /** Time since the previous step, such as `+12 ms`. */
-function gapText({ at }: Step, before: Step | undefined): string {
+function gapText({ at }: HistoryStep, before: HistoryStep | undefined): string {
   const gap = before === undefined ? 0 : Date.parse(at) - Date.parse(before.until ?? before.at);
   if (!(gap > 0)) return '';
   return `+${gap < 1000 ? `${gap} ms` : duration(gap)}`;

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Delivery, Place } from '../../../stage/history/history.ts';
+import type { Delivery, HistoryPlace } from '../../../stage/history/history.ts';
 import { stateTitle } from '../../../stage/history/state-text.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { api, errorText } from '../api.ts';
@@ -285,7 +285,7 @@ function useActions(
 
 /** How to redrive a delivery, and why that is not possible yet. Undefined if no queue keeps it for redrive. */
 function redriveOf(
-  { state, queue, queueHolds }: Place,
+  { state, queue, queueHolds }: HistoryPlace,
   event: string | undefined,
   eventId: string | undefined,
 ): { command: Command; label: string; refusal?: string } | undefined {

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { logger } from '../telemetry.ts';
+import { logger } from './telemetry.ts';
 
 const keysOfRecord = new AsyncLocalStorage<Readonly<Record<string, unknown>>>();
 

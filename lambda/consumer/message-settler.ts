@@ -1,0 +1,148 @@
+import type { SQSRecord } from 'aws-lambda';
+import type { ArchiveRecord } from '../archive/record.ts';
+import type { EffectOutcome } from '../effects/event-order.ts';
+import { describeError, errorText } from '../errors.ts';
+import type { EventName } from '../events/catalogue.ts';
+import { MAX_ATTRIBUTE_LENGTH, MAX_UNARCHIVED_RECEIVES } from '../limits.ts';
+import { BURY_FAILED, DEAD_LETTERED, FAILED, HIDE_FAILED, NOT_ARCHIVED, PROCESSED } from '../log-messages.ts';
+import { isOutage } from '../outage.ts';
+import { recordLog, withRecordKeys } from '../record-log.ts';
+import { count, functionVersion } from '../telemetry.ts';
+import { type MessageFacts, payloadOf } from './received-event.ts';
+import { isPermanent, retryDelaySeconds } from './retry.ts';
+import { SourceQueue } from './source-queue.ts';
+
+export interface ConsumedMessage {
+  readonly record: SQSRecord;
+  readonly facts: MessageFacts;
+}
+
+/** What could be read of the event. */
+export interface ReadFields {
+  shopId?: string;
+  timestamp?: string;
+}
+
+interface SettledMessage {
+  readonly kind: 'settled';
+  readonly message: ConsumedMessage;
+  readonly record: ArchiveRecord;
+}
+
+interface ReturningMessage {
+  readonly kind: 'returns';
+  readonly message: ConsumedMessage;
+}
+
+/** What became of a message: it is settled and can be archived, or it returns to its queue. */
+export type Settlement = SettledMessage | ReturningMessage;
+
+/** Settles the messages of one event's queue: logs and counts how an attempt ended, and moves or delays a failed one. */
+export class MessageSettler {
+  readonly #event: EventName;
+  readonly #source = new SourceQueue();
+
+  constructor(event: EventName) {
+    this.#event = event;
+  }
+
+  /** Adds the keys of the message to all log lines of the work. */
+  logged<Result>({ record, facts }: ConsumedMessage, work: () => Promise<Result>): Promise<Result> {
+    const { eventId, requestId, attempt, replay } = facts;
+    const keys = { event: this.#event, eventId, requestId, messageId: record.messageId, attempt };
+    return withRecordKeys({ ...keys, replay: replay?.name }, work);
+  }
+
+  async processed(message: ConsumedMessage, outcome: EffectOutcome, read: ReadFields): Promise<Settlement> {
+    const { receivedAt, replay } = message.facts;
+    if (replay !== undefined) {
+      recordLog.info(outcome);
+      await count('Replayed', { event: this.#event });
+    } else {
+      // The receiver's clock may differ from this one.
+      recordLog.info(outcome, { latencyMs: Math.max(0, Date.now() - Date.parse(receivedAt)) });
+      if (outcome !== PROCESSED) await count(outcome, { event: this.#event });
+    }
+    return this.#settled(message, outcome, read);
+  }
+
+  /** Moves the message to the dead-letter queue, or delays its retry. */
+  async failed(
+    message: ConsumedMessage,
+    error: unknown,
+    read: ReadFields = {},
+    maxReceives = this.#source.maxReceives,
+  ): Promise<Settlement> {
+    const { attempt } = message.facts;
+    // On later attempts, another version may have failed the message first.
+    if (attempt === 1 && !isOutage(error)) await count('VersionError', { version: functionVersion });
+    const isLast = isPermanent(error) || attempt >= maxReceives;
+    return isLast ? await this.#giveUp(message, error, read) : await this.#retry(message, error);
+  }
+
+  /** A message that was not archived returns to its queue, because effects can be repeated. A dead letter is safe already. */
+  async notArchived(settled: SettledMessage, error: Error): Promise<Settlement> {
+    if (settled.record.outcome !== DEAD_LETTERED) {
+      const maxReceives = Math.min(MAX_UNARCHIVED_RECEIVES, this.#source.maxReceives);
+      return this.failed(settled.message, error, {}, maxReceives);
+    }
+    recordLog.warn(NOT_ARCHIVED, await describeError(error));
+    await count(NOT_ARCHIVED);
+    return settled;
+  }
+
+  async #giveUp(message: ConsumedMessage, error: unknown, read: ReadFields): Promise<Settlement> {
+    const described = await describeError(error);
+    recordLog.error(DEAD_LETTERED, described);
+    await count(DEAD_LETTERED, { event: this.#event });
+    const failureReason = errorText(described).slice(0, MAX_ATTRIBUTE_LENGTH);
+    // If this fails the message comes back, and after its last receive SQS moves it.
+    const isMoved = await succeeds(BURY_FAILED, () =>
+      this.#source.sendToDeadLetterQueue(message.record, failureReason),
+    );
+    if (!isMoved) return { kind: 'returns', message };
+    return this.#settled(message, DEAD_LETTERED, { ...read, failureReason });
+  }
+
+  async #retry(message: ConsumedMessage, error: unknown): Promise<Settlement> {
+    const described = await describeError(error);
+    const seconds = retryDelaySeconds(error, message.facts.attempt, this.#source.firstRetryDelay);
+    recordLog.warn(FAILED, { ...described, retryInSeconds: seconds });
+    await count(FAILED, { event: this.#event });
+    // If this fails the message comes back after the queue's visibility timeout.
+    await succeeds(HIDE_FAILED, () => this.#source.delayRetry(message.record, seconds));
+    return { kind: 'returns', message };
+  }
+
+  #settled(
+    message: ConsumedMessage,
+    outcome: ArchiveRecord['outcome'],
+    more: Partial<ArchiveRecord>,
+  ): SettledMessage {
+    const record = {
+      event: this.#event,
+      ...message.facts,
+      ...more,
+      outcome,
+      settledAt: new Date().toISOString(),
+      // The record of a replay has no payload: otherwise it would be kept longer, and replayed twice next time.
+      ...(message.facts.replay === undefined && payloadOf(message.record)),
+    };
+    return { kind: 'settled', message, record };
+  }
+}
+
+/** @returns false if the call failed, which is logged and counted */
+async function succeeds(
+  failure: typeof BURY_FAILED | typeof HIDE_FAILED,
+  call: () => Promise<void>,
+): Promise<boolean> {
+  try {
+    await call();
+    return true;
+  } catch (error) {
+    recordLog.error(failure, await describeError(error));
+    await count(failure);
+    return false;
+  }
+}

@@ -1,0 +1,57 @@
+import { isEventName } from '../../../lambda/events/catalogue.ts';
+import { orRefusal } from '../operation.ts';
+import { queueState, waitingQueue } from '../queues/queue.ts';
+import { type WaitingMessage, waitingMessages } from '../queues/waiting-messages.ts';
+import type { Stage } from '../stage.ts';
+import type { DeadLetterFact, Fact } from './facts.ts';
+import { fold } from './fold.ts';
+
+interface DeadLettersFound {
+  readonly facts: readonly DeadLetterFact[];
+  /** Absent if there was no need to search. */
+  readonly queues?: { readonly complete: boolean; readonly refused?: string };
+}
+
+/**
+ * Finds dead letters of an event that SQS moved: neither lines nor records contain them. Searches only if a message may
+ * be on the dead-letter queue.
+ * @param known all facts that are known of the event
+ * @returns also whether all messages were searched, and why the queue could not be read
+ */
+export async function deadLettersOf(
+  stage: Stage,
+  known: readonly Fact[],
+  signal: AbortSignal,
+): Promise<DeadLettersFound> {
+  const { event, eventId, now } = fold(known);
+  const mayBeThere = now.some(({ state }) => ['queued', 'retrying', 'dead-letter'].includes(state));
+  if (event === undefined || eventId === undefined || !isEventName(event) || !mayBeThere)
+    return { facts: [] };
+  const found = await orRefusal(stage, async () => {
+    const queues = [waitingQueue(stage, event)];
+    const isOwn = (message: { readonly eventId?: string | undefined }) => message.eventId === eventId;
+    const { messages, complete } = await waitingMessages(stage, isOwn, signal, queues);
+    const isMoved = messages.some(({ failureReason }) => failureReason === undefined);
+    const { maxReceives } = isMoved ? await queueState(stage.sqs, stage.event(event).queueUrl) : {};
+    return { facts: messages.map((message) => deadLetterFact(message, maxReceives)), queues: { complete } };
+  });
+  return 'refused' in found ? { facts: [], queues: { complete: false, ...found } } : found;
+}
+
+/** @param receives that its queue allows before SQS moves a message */
+export function deadLetterFact(waiting: WaitingMessage, receives?: number): DeadLetterFact {
+  const { queue, message, messageId, requestId, eventId, event, failureReason, keptUntil } = waiting;
+  return {
+    kind: 'dead-letter',
+    at: message.sentAt.getTime(),
+    event,
+    eventId,
+    messageId,
+    requestId,
+    queue: queue.kind === 'dead-letter' ? undefined : queue.kind,
+    error: failureReason,
+    // Infinite if somebody has removed the redrive policy since then.
+    receives: failureReason === undefined && Number.isFinite(receives) ? receives : undefined,
+    until: keptUntil.toISOString(),
+  };
+}

@@ -1,0 +1,83 @@
+import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
+import { isEventName } from '../../../lambda/events/catalogue.ts';
+import { MAX_BUFFER_SECONDS, MAX_FUNCTION_SECONDS } from '../../../lambda/limits.ts';
+import { orRefusal } from '../operation.ts';
+import type { Stage } from '../stage.ts';
+import { type LineFact, recordFact } from './facts.ts';
+import { parsedLines } from './log-line.ts';
+import { isOf, LINE_TO_RECORD } from './messages.ts';
+import { readRecords } from './records.ts';
+
+/** Milliseconds until a record can be read: a batch ends, then Firehose buffers. */
+const ARCHIVE_BEHIND = (MAX_FUNCTION_SECONDS + MAX_BUFFER_SECONDS) * 1000;
+
+export interface ArchiveSearched {
+  /** `early`: a record may not be readable yet. `none`: the stage has no archive. `refused`: permission missing. */
+  readonly state: 'searched' | 'early' | 'none' | 'refused';
+  readonly reason?: string;
+  readonly objects: number;
+  readonly records: number;
+  /** Objects that could not be read to their end, and why. */
+  readonly damaged: readonly string[];
+}
+
+export interface FoundRecords {
+  readonly found: readonly { readonly record: ArchiveRecord; readonly object: string }[];
+  readonly searched: ArchiveSearched;
+}
+
+/**
+ * Reads records of the archive. @param isEnough called after each object; true stops reading
+ */
+export async function findRecords(
+  stage: Stage,
+  reading: Parameters<typeof readRecords>[1],
+  fits: (record: ArchiveRecord) => boolean,
+  isEnough: (found: FoundRecords['found']) => boolean,
+): Promise<FoundRecords> {
+  const found: { record: ArchiveRecord; object: string }[] = [];
+  const nothing = { objects: 0, records: 0, damaged: [] };
+  if (!stage.hasArchive) return { found, searched: { state: 'none', ...nothing } };
+  const read = await orRefusal(stage, () =>
+    readRecords(stage, reading, (records, object) => {
+      for (const record of records.filter(fits)) found.push({ record, object });
+      return isEnough(found);
+    }),
+  );
+  if ('refused' in read) return { found, searched: { state: 'refused', reason: read.refused, ...nothing } };
+  const { objects, records, damaged } = read;
+  return { found, searched: { state: 'searched', objects, records, damaged } };
+}
+
+/**
+ * The records that belong to log lines. Reads only objects near the times of these lines, and as few as
+ * possible.
+ */
+export async function recordsOfLines(
+  stage: Stage,
+  lines: readonly LineFact[],
+  signal: AbortSignal,
+): Promise<FoundRecords | undefined> {
+  const settled = parsedLines(lines).filter(({ message }) =>
+    settledOutcomes.some((outcome) => outcome === message),
+  );
+  const event = settled.find((line) => line.event !== undefined)?.event;
+  if (event === undefined || !isEventName(event)) return undefined;
+  const times = settled.map(({ at }) => at);
+  const since = new Date(Math.min(...times) - LINE_TO_RECORD);
+  const until = new Date(Math.max(...times) + LINE_TO_RECORD);
+  const missing = (found: FoundRecords['found']) => {
+    const facts = found.map(({ record, object }) => recordFact(record, object));
+    return settled.filter((line) => !facts.some((fact) => isOf(fact, line)));
+  };
+  const { found, searched } = await findRecords(
+    stage,
+    { events: [event], since, until, signal },
+    (record) => record.eventId === settled[0]?.eventId,
+    (some) => missing(some).length === 0,
+  );
+  const isEarly = missing(found).some(({ at }) => Date.now() - at < ARCHIVE_BEHIND);
+  const state = searched.state === 'searched' && isEarly ? 'early' : searched.state;
+  return { found, searched: { ...searched, state } };
+}
