@@ -85,7 +85,7 @@ export interface DeliveryDetail extends Delivery {
   /** Nothing more happens to it automatically. */
   readonly settled: boolean;
   /** The request as it arrived. For a stage, only the archived part: AWS keeps no headers. */
-  readonly request: RecordedRequest;
+  readonly request: RequestDetail;
   /** Undefined for a stage: AWS keeps no answers. */
   readonly answer:
     | Pick<ExchangeFact, 'status' | 'responseHeaders' | 'responseBody' | 'durationMs'>
@@ -99,7 +99,7 @@ export interface DeliveryDetail extends Delivery {
   readonly logs: readonly LineFact[];
 }
 
-export interface RecordedRequest {
+export interface RequestDetail {
   readonly method: string;
   readonly path: string;
   /** In the order of the request. Empty if only the body is known. */
@@ -134,8 +134,8 @@ export interface Notice {
 }
 
 /** `GET /api/queues`. */
-export interface Queues {
-  readonly events: readonly EventQueue[];
+export interface QueuesInfo {
+  readonly events: readonly EventQueueInfo[];
   /** `quarantine` and `unrouted`. */
   readonly receiverQueues: readonly ReceiverQueue[];
   /** Pauses could not be read. `problems` says why. */
@@ -152,7 +152,7 @@ export interface QueueDepth {
   readonly oldestAt?: string;
 }
 
-export interface EventQueue extends QueueDepth {
+export interface EventQueueInfo extends QueueDepth {
   readonly event: EventName;
   readonly paused?: PausedQueue;
   /** Its event source is being turned off, which takes some seconds. Until then it processes messages. */
@@ -226,13 +226,13 @@ export interface TableRows {
 }
 
 /** `GET /api/faults`. Only on the local stack. */
-export interface Faults {
-  readonly active: readonly ActiveFault[];
+export interface FaultsInfo {
+  readonly active: readonly FaultInfo[];
   /** Functions that can be killed: `receiver`, `shop.updated`. */
   readonly functions: readonly string[];
 }
 
-export interface ActiveFault extends FaultSettings {
+export interface FaultInfo extends FaultSettings {
   readonly id: string;
   /** Number of calls that the fault has affected. */
   readonly hits: number;

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { LocalStack } from '../../local/local-stack.ts';
 import type { LocalFeed } from '../stage/history/local-feed.ts';
 import { Stage } from '../stage/stage.ts';
-import type { News } from './server/context.ts';
-import { startConsole } from './server/server.ts';
+import type { News } from './server/console-context.ts';
+import { startConsole } from './server/start-console.ts';
 import { Source } from './source.ts';
 
 /** Bytes of a token: too many to guess. */

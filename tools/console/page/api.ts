@@ -1,12 +1,12 @@
 import type {
-  ActiveFault,
   DeadLetters,
   DeliveryDetail,
   DeliveryList,
+  FaultInfo,
   FaultSettings,
-  Faults,
+  FaultsInfo,
   QueueMessages,
-  Queues,
+  QueuesInfo,
   StackInfo,
   TableRows,
   Task,
@@ -14,7 +14,7 @@ import type {
 } from '../api.ts';
 
 /** The bytes of a body, and their text. */
-export interface Body {
+export interface DeliveryBody {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Invalid UTF-8 is replaced by U+FFFD. */
   readonly text: string;
@@ -47,11 +47,11 @@ export const api = {
   /** Answers when nothing more happens to the delivery, or after this many seconds. */
   settled: (id: string, seconds: number, signal?: AbortSignal) =>
     get<DeliveryDetail>(`/api/deliveries/${encode(id)}/settled?timeout=${seconds}`, signal),
-  body: async (id: string, signal?: AbortSignal): Promise<Body> =>
+  body: async (id: string, signal?: AbortSignal): Promise<DeliveryBody> =>
     bodyOf(
       await (await request(`/api/deliveries/${encode(id)}/body`, { signal: signal ?? null })).arrayBuffer(),
     ),
-  queues: (signal?: AbortSignal) => get<Queues>('/api/queues', signal),
+  queues: (signal?: AbortSignal) => get<QueuesInfo>('/api/queues', signal),
   messages: (queue: string, limit: number, signal?: AbortSignal) =>
     get<QueueMessages>(`/api/queues/${encode(queue)}/messages?limit=${limit}`, signal),
   deadLetters: (signal?: AbortSignal) => get<DeadLetters>('/api/dead-letters', signal),
@@ -62,8 +62,8 @@ export const api = {
   task: (id: string) => get<Task>(`/api/tasks/${encode(id)}`),
   run: (task: TaskRequest) => post<Task>('/api/tasks', task),
   interrupt: (id: string) => change(`/api/tasks/${encode(id)}`, 'DELETE'),
-  faults: (signal?: AbortSignal) => get<Faults>('/api/faults', signal),
-  beginFault: (fault: FaultSettings) => post<ActiveFault>('/api/faults', fault),
+  faults: (signal?: AbortSignal) => get<FaultsInfo>('/api/faults', signal),
+  beginFault: (fault: FaultSettings) => post<FaultInfo>('/api/faults', fault),
   /** @param id undefined for all faults */
   endFault: (id?: string) => change(id === undefined ? '/api/faults' : `/api/faults/${encode(id)}`, 'DELETE'),
   kill: (name: string, next: boolean) => change(`/api/functions/${encode(name)}/kill`, 'POST', { next }),
@@ -105,7 +105,7 @@ async function problemText(response: Response): Promise<string> {
   }
 }
 
-function bodyOf(buffer: ArrayBuffer): Body {
+function bodyOf(buffer: ArrayBuffer): DeliveryBody {
   const bytes = new Uint8Array(buffer);
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -1,22 +1,22 @@
 import { useEffect, useState } from 'preact/hooks';
 import { api } from './api.ts';
-import { DeadLettersView } from './dead-letters.tsx';
-import { DeliveriesView } from './deliveries/view.tsx';
-import { FaultsView } from './faults/view.tsx';
-import { KeysDialog, useKeys } from './keys.tsx';
+import { DeadLettersView } from './dead-letters-view.tsx';
+import { DeliveriesView } from './deliveries/deliveries-view.tsx';
+import { FaultsView } from './faults/faults-view.tsx';
 import { Logo } from './logo.tsx';
-import { QueuesView } from './queues/view.tsx';
-import { ReplayView } from './replay/view.tsx';
+import { QueuesView } from './queues/queues-view.tsx';
+import { ReplayView } from './replay/replay-view.tsx';
 import { deliveriesAddress, formatRoute, parseRoute, route, VIEWS, type ViewName } from './route.ts';
-import { Confirmation } from './run-command.tsx';
 import { connection, deadLetterCount, faults, putTask, queues, resets, stack } from './store.ts';
 import { openStream } from './stream.ts';
-import { TablesView } from './tables.tsx';
-import { TaskDock, TasksButton } from './tasks.tsx';
-import { ThemeSwitch } from './theme.tsx';
+import { TablesView } from './tables-view.tsx';
+import { TaskDock, TasksButton } from './task-dock.tsx';
+import { ThemeSwitch } from './theme-switch.tsx';
 import { IconButton } from './ui/button.tsx';
-import { useLoad } from './ui/load.ts';
 import { Notices } from './ui/toast.tsx';
+import { useLoad } from './ui/use-load.ts';
+import { KeysDialog, useKeys } from './use-keys.tsx';
+import { Confirmation } from './use-run.tsx';
 
 const TITLES: Record<ViewName, string> = {
   deliveries: 'Deliveries',

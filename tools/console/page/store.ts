@@ -1,10 +1,10 @@
 import { signal } from '@preact/signals';
 import type { Delivery } from '../../stage/history/history.ts';
-import type { Faults, Notice, PayloadSearch, Queues, StackInfo, StreamEvents, Task } from '../api.ts';
+import type { FaultsInfo, Notice, PayloadSearch, QueuesInfo, StackInfo, StreamEvents, Task } from '../api.ts';
 import { DeliveryIndex } from './delivery-index.ts';
 
 /** Whether the page is up to date. `refused`: the server does not accept another request. */
-export type Connection =
+export type StreamConnection =
   | { readonly state: 'connecting' | 'live' | 'reconnecting' }
   | { readonly state: 'refused'; readonly reason: string };
 
@@ -21,7 +21,7 @@ export interface Rows {
 }
 
 /** Result of `useLoad`. */
-export interface Loaded<T> {
+export interface LoadState<T> {
   /** The last answer. It stays while a newer one is loading. */
   readonly value: T | undefined;
   readonly error: string | undefined;
@@ -38,7 +38,7 @@ export function setStack(info: StackInfo): void {
   stack = info;
 }
 
-export const connection = signal<Connection>({ state: 'connecting' });
+export const connection = signal<StreamConnection>({ state: 'connecting' });
 export const rows = signal<Rows>({ all: [], search: '', ready: false });
 /** How often the server was replaced by another process. */
 export const resets = signal(0);
@@ -46,13 +46,13 @@ export const resets = signal(0);
 export const tasks = signal<readonly Task[]>([]);
 export const notices = signal<readonly Notice[]>([]);
 /** All queues, and faults of the local stack. Every view shows their counts. */
-export const queues = signal<Loaded<Queues>>(nothing);
-export const faults = signal<Loaded<Faults | undefined>>(nothing);
+export const queues = signal<LoadState<QueuesInfo>>(nothing);
+export const faults = signal<LoadState<FaultsInfo | undefined>>(nothing);
 
 export const refusal = () =>
   stack.readOnly ? 'The console was started with --read-only. Nothing can be changed.' : undefined;
 
-export const deadLetterCount = ({ events }: Queues) =>
+export const deadLetterCount = ({ events }: QueuesInfo) =>
   events.reduce((total, { dead }) => total + dead.visible + dead.inFlight, 0);
 
 /** Maximum number of finished tasks kept. One action on selected rows may start 100. */

@@ -9,9 +9,9 @@ import type { Operation } from '../../stage/operation.ts';
 import { forPeople, isInterruption } from '../../stage/operation.ts';
 import type { Stage } from '../../stage/stage.ts';
 import type { Task } from '../api.ts';
-import { parseCommand, type RunnableCommand, taskRequestSchema } from './commands.ts';
-import { type ConsoleContext, type ConsoleEnv, MAX_TASKS, readJson } from './context.ts';
-import { notFound, Problem } from './problem.ts';
+import { ApiProblem, notFound } from './api-problem.ts';
+import { type ConsoleContext, type ConsoleEnv, MAX_TASKS, readJson } from './console-context.ts';
+import { parseCommand, type RunnableCommand, taskRequestSchema } from './runnable-command.ts';
 
 /** Maximum lines and blocks stored per task, the newest. */
 const MAX_LINES = 1_000;
@@ -75,14 +75,14 @@ export class Tasks {
     return this.#entries.get(id)?.record.task;
   }
 
-  /** @throws Problem if another task changes the same resource, or the console closes */
+  /** @throws ApiProblem if another task changes the same resource, or the console closes */
   start({ argv, command, subject, run }: RunnableCommand): Task {
     if (this.#isClosing) {
-      throw new Problem('closing', 503, 'Closing', 'The console is closing and starts no new tasks');
+      throw new ApiProblem('closing', 503, 'Closing', 'The console is closing and starts no new tasks');
     }
     const other = this.#running().find((one) => subject !== undefined && one.subject === subject);
     if (other !== undefined) {
-      throw new Problem(
+      throw new ApiProblem(
         'under-way',
         409,
         'Under way',

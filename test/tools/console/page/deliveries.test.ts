@@ -1,7 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Filter, matches, readFilter } from '../../../../tools/console/page/deliveries/filter.ts';
 import { countNew, holdList, olderThan } from '../../../../tools/console/page/deliveries/held-list.ts';
+import {
+  type ListFilter,
+  matches,
+  readFilter,
+} from '../../../../tools/console/page/deliveries/list-filter.ts';
 import { countOutcomes, rateText } from '../../../../tools/console/page/deliveries/outcomes.ts';
 import { redrivable } from '../../../../tools/console/page/deliveries/redrive.ts';
 import { DeliveryIndex } from '../../../../tools/console/page/delivery-index.ts';
@@ -58,7 +62,7 @@ describe('deliveries of the stream', () => {
 });
 
 describe('a filter', () => {
-  function filterOf(query: Record<string, string>): Filter {
+  function filterOf(query: Record<string, string>): ListFilter {
     const filter = readFilter(query);
     if (typeof filter === 'string') throw new Error(filter);
     return filter;

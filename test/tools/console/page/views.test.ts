@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { attributesOf, cellText, columnNames } from '../../../../tools/console/page/cell-text.ts';
 import {
   expectation,
   parseMilliseconds,
   parseShare,
 } from '../../../../tools/console/page/faults/fault-text.ts';
-import { attributesOf, cellText, columnNames } from '../../../../tools/console/page/item-text.ts';
 import {
   callerName,
   deadLetterAddress,
@@ -14,8 +14,8 @@ import {
   queueAddress,
   redriveAll,
   redriveGroup,
-} from '../../../../tools/console/page/queues/queue.ts';
-import { emptyForm, isPlanOf, replayArguments } from '../../../../tools/console/page/replay/form.ts';
+} from '../../../../tools/console/page/queues/named-queue.ts';
+import { emptyForm, isPlanOf, replayArguments } from '../../../../tools/console/page/replay/replay-form.ts';
 import { formatRoute, parseRoute, VIEWS } from '../../../../tools/console/page/route.ts';
 import { rowAfterKey, toggled } from '../../../../tools/console/page/ui/table.tsx';
 import { ageText, dayText } from '../../../../tools/console/page/ui/time.tsx';

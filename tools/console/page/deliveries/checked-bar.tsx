@@ -1,9 +1,9 @@
 import { useMemo } from 'preact/hooks';
 import type { Delivery } from '../../../stage/history/history.ts';
-import { useRun } from '../run-command.tsx';
 import { stack } from '../store.ts';
+import { ErrorNote } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
-import { ErrorNote } from '../ui/notes.tsx';
+import { useRun } from '../use-run.tsx';
 import { MAX_REDRIVEN, MAX_RESENT, redrivable } from './redrive.ts';
 
 interface CheckedBarProps {

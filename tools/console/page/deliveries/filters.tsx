@@ -4,7 +4,15 @@ import { stateTitle } from '../../../stage/history/state-text.ts';
 import { stack } from '../store.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { isFiltered, momentAt, NO_FILTERS, OUTCOME_WORDS, OUTCOMES, readMoment, statesOf } from './filter.ts';
+import {
+  isFiltered,
+  momentAt,
+  NO_FILTERS,
+  OUTCOME_WORDS,
+  OUTCOMES,
+  readMoment,
+  statesOf,
+} from './list-filter.ts';
 
 /** While the user types, the list updates only after a pause of this length. */
 const PAUSE_MS = 200;

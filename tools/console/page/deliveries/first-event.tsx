@@ -1,10 +1,10 @@
-import { curlCommand } from '../editor/curl.ts';
-import { useSend } from '../run-command.tsx';
+import { curlCommand } from '../editor/curl-command.ts';
 import { stack } from '../store.ts';
 import { Button } from '../ui/button.tsx';
 import { Copy } from '../ui/copy.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Menu } from '../ui/menu.tsx';
+import { useSend } from '../use-run.tsx';
 
 interface SendProps {
   onSent: (delivery: string) => void;

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Effect, Item, ItemEffect, NotificationEffect } from '../../../stage/history/facts.ts';
 import { formatRoute } from '../route.ts';
 import { Visible } from '../text/visible.tsx';
-import { Badge } from '../ui/notes.tsx';
+import { Badge } from '../ui/badge.tsx';
 import { Time } from '../ui/time.tsx';
 
 export function Effects({ effects }: { effects: readonly Effect[] }) {

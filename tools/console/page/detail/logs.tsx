@@ -1,11 +1,11 @@
 import type { LineFact } from '../../../stage/history/facts.ts';
 import { stack } from '../store.ts';
 import { Visible } from '../text/visible.tsx';
-import { Badge, Empty, Scrolled, type Tone } from '../ui/notes.tsx';
+import { Badge, type BadgeTone, Empty, Scrolled } from '../ui/badge.tsx';
 import { Time } from '../ui/time.tsx';
 import { Fields } from './request.tsx';
 
-const TONES: Readonly<Record<string, Tone>> = { ERROR: 'bad', CRITICAL: 'bad', WARN: 'warning' };
+const TONES: Readonly<Record<string, BadgeTone>> = { ERROR: 'bad', CRITICAL: 'bad', WARN: 'warning' };
 
 export function Logs({ lines }: { lines: readonly LineFact[] }) {
   if (lines.length === 0) {

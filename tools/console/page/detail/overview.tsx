@@ -5,9 +5,9 @@ import { type Clock, stateWords, stepWords } from '../../../stage/history/state-
 import type { DeliveryDetail } from '../../api.ts';
 import { formatRoute } from '../route.ts';
 import { Sentence } from '../text/visible.tsx';
+import { ErrorNote, Problems, Scrolled } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import type { MenuItem } from '../ui/menu.tsx';
-import { ErrorNote, Problems, Scrolled } from '../ui/notes.tsx';
 import { Time } from '../ui/time.tsx';
 import { Effects } from './effects.tsx';
 

@@ -1,11 +1,11 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { useSend } from '../run-command.tsx';
 import { faultText, formatJson, textOf } from '../text/format-json.ts';
+import { ErrorNote } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { ErrorNote } from '../ui/notes.tsx';
-import type { MountedEditor } from './code-mirror.ts';
+import { useSend } from '../use-run.tsx';
+import type { MountedEditor } from './mount-editor.ts';
 
 /** Maximum characters that can be edited here. With a longer text, a browser takes seconds for each key. */
 export const LONGEST_EDITED = 200_000;
@@ -141,7 +141,7 @@ function TextEditor({ text, onSend, onEscape }: TextEditorProps) {
   latest.current = onSend;
   useEffect(() => {
     let isGone = false;
-    import('./code-mirror.ts').then(
+    import('./mount-editor.ts').then(
       ({ mountEditor }) => {
         if (isGone || host.current === null) return;
         mounted.current = mountEditor(host.current, {

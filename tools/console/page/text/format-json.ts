@@ -191,14 +191,14 @@ const isSpace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0
 const isDigit = (code: number) => code >= 0x30 && code <= 0x39;
 
 /** Where a token ends, or where it is wrong. */
-interface End {
+interface TokenEnd {
   readonly at: number;
   readonly fault?: string;
 }
 
 const ESCAPES = new Set('"\\/bfnrt');
 
-function endOfString(text: string, start: number): End {
+function endOfString(text: string, start: number): TokenEnd {
   for (let at = start + 1; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) return { at: at + 1 };
@@ -220,7 +220,7 @@ function endOfString(text: string, start: number): End {
 const LITERALS = ['true', 'false', 'null'];
 
 /** @param expected text for the fault if there is no scalar */
-function endOfScalar(text: string, start: number, expected: string): End {
+function endOfScalar(text: string, start: number, expected: string): TokenEnd {
   const code = text.charCodeAt(start);
   if (code === QUOTE) return endOfString(text, start);
   const literal = LITERALS.find((word) => text.startsWith(word, start));
@@ -229,7 +229,7 @@ function endOfScalar(text: string, start: number, expected: string): End {
   return endOfNumber(text, start);
 }
 
-function endOfNumber(text: string, start: number): End {
+function endOfNumber(text: string, start: number): TokenEnd {
   let at = start;
   const digits = () => {
     const from = at;

@@ -19,15 +19,15 @@ export const JOINED_EMOJI =
 
 const NAMED = new RegExp(`(${JOINED_EMOJI.source})|${INVISIBLE.source}`, 'gu');
 
-interface Part {
+interface TextPart {
   readonly text: string;
   /** The text is the name of an invisible character. */
   readonly isName: boolean;
 }
 
 /** Splits a text so that each invisible character can be shown by its name, such as `U+202E`. */
-export function visibleParts(text: string): Part[] {
-  const parts: Part[] = [];
+export function visibleParts(text: string): TextPart[] {
+  const parts: TextPart[] = [];
   let from = 0;
   for (const match of text.matchAll(NAMED)) {
     if (match[1] !== undefined) continue;

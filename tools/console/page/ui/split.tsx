@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren, RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { useKeys } from '../keys.tsx';
+import { useKeys } from '../use-keys.tsx';
 
 const KEEPER = 'console-split';
 

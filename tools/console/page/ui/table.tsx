@@ -8,7 +8,7 @@ const OVERSCAN = 10;
 /** Rows that Page Up and Page Down move by. */
 const PAGE = 15;
 
-export interface Column<Row> {
+export interface TableColumn<Row> {
   /** Unique in its table. The cell has the class `col-<name>`. */
   readonly name: string;
   /** Also the label of the cell on a narrow page, where each row is a card. */
@@ -25,7 +25,7 @@ export interface Column<Row> {
 export interface TableProps<Row> {
   /** For a screen reader. */
   label: string;
-  columns: readonly Column<Row>[];
+  columns: readonly TableColumn<Row>[];
   rows: readonly Row[];
   idOf: (row: Row) => string;
   /** The open row, whose detail is next to the table or below the row. */

@@ -3,7 +3,9 @@ import { stack } from './store.ts';
 import { Dialog } from './ui/dialog.tsx';
 
 /** Actions by `KeyboardEvent.key`. If an action returns false, the browser handles the key itself. */
-export type Keys = Readonly<Record<string, ((event: KeyboardEvent) => boolean | undefined) | (() => void)>>;
+export type KeyActions = Readonly<
+  Record<string, ((event: KeyboardEvent) => boolean | undefined) | (() => void)>
+>;
 
 /** Keys that repeat while held. All others act once per press: a held `r` sends one delivery. */
 const REPEATED: ReadonlySet<string> = new Set(['j', 'k', 'ArrowDown', 'ArrowUp']);
@@ -14,7 +16,7 @@ const KEEPER = 'console-single-keys';
 const hasSingleKeys = () => localStorage.getItem(KEEPER) !== 'off';
 
 /** Shortcuts of the whole page. Inactive in a field, while a dialog is open, or with a modifier key. */
-export function useKeys(keys: Keys): void {
+export function useKeys(keys: KeyActions): void {
   const current = useRef(keys);
   current.current = keys;
   useEffect(() => {
@@ -37,12 +39,12 @@ const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
   target.matches('input:not([type=checkbox]), textarea, select, [contenteditable]');
 
-interface Group {
+interface KeyGroup {
   readonly title: string;
   readonly keys: readonly (readonly [keys: string, does: string])[];
 }
 
-const groups = (): readonly Group[] => [
+const groups = (): readonly KeyGroup[] => [
   {
     title: 'Everywhere',
     keys: [

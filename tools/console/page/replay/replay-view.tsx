@@ -1,12 +1,12 @@
 import { signal } from '@preact/signals';
 import { useId } from 'preact/hooks';
-import { useRun } from '../run-command.tsx';
 import { stack, tasks } from '../store.ts';
-import { TaskOutput } from '../tasks.tsx';
+import { TaskOutput } from '../task-dock.tsx';
+import { ErrorNote } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Field, type FieldProps } from '../ui/field.tsx';
-import { ErrorNote } from '../ui/notes.tsx';
-import { emptyForm, isPlanOf, type ReplayForm, replayArguments } from './form.ts';
+import { useRun } from '../use-run.tsx';
+import { emptyForm, isPlanOf, type ReplayForm, replayArguments } from './replay-form.ts';
 
 const MODES = [
   {

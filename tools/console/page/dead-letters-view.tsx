@@ -1,17 +1,23 @@
 import { useState } from 'preact/hooks';
 import type { DeadLetter, DeadLetterGroup } from '../api.ts';
 import { api } from './api.ts';
-import { deadLetterAddress, eventsOf, redriveAll, redriveCommand, redriveGroup } from './queues/queue.ts';
+import {
+  deadLetterAddress,
+  eventsOf,
+  redriveAll,
+  redriveCommand,
+  redriveGroup,
+} from './queues/named-queue.ts';
 import { formatRoute } from './route.ts';
-import { type Command, useRun } from './run-command.tsx';
 import { stack } from './store.ts';
 import { Visible } from './text/visible.tsx';
+import { Copies, Empty, ErrorNote, Loading, Problems, Quantity } from './ui/badge.tsx';
 import { Button, Disclose } from './ui/button.tsx';
 import { Copy } from './ui/copy.tsx';
-import { localRefresh, useLoad } from './ui/load.ts';
-import { Copies, Empty, ErrorNote, Loading, Problems, Quantity } from './ui/notes.tsx';
-import { type Column, Table, toggled } from './ui/table.tsx';
+import { Table, type TableColumn, toggled } from './ui/table.tsx';
 import { Age } from './ui/time.tsx';
+import { localRefresh, useLoad } from './ui/use-load.ts';
+import { type Command, useRun } from './use-run.tsx';
 
 const plural = (count: number, one: string) =>
   `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`;
@@ -84,7 +90,7 @@ interface GroupProps {
 function Groups({ groups, act }: { groups: readonly DeadLetterGroup[]; act: GroupProps }) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const { start, ...state } = act;
-  const columns: Column<DeadLetterGroup>[] = [
+  const columns: TableColumn<DeadLetterGroup>[] = [
     {
       name: 'reason',
       heading: 'Reason',
@@ -142,7 +148,7 @@ function Groups({ groups, act }: { groups: readonly DeadLetterGroup[]; act: Grou
 /** Messages of a group, each with links to its deliveries and its queue. */
 function Letters({ group, act }: { group: DeadLetterGroup; act: GroupProps }) {
   const { start, ...state } = act;
-  const columns: Column<DeadLetter>[] = [
+  const columns: TableColumn<DeadLetter>[] = [
     { name: 'event', heading: 'Event', cell: ({ queue }) => <a href={deadLetterAddress(queue)}>{queue}</a> },
     {
       name: 'id',

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { errorText } from '../api.ts';
-import { type Loaded, stack, tasks } from '../store.ts';
+import { type LoadState, stack, tasks } from '../store.ts';
 
 /** Milliseconds between two reads of the local stack. Reading a stage costs money, so it happens only on request. */
 const LOCAL_REFRESH = 2_000;
@@ -17,7 +17,7 @@ export function useLoad<T>(
   key: string,
   load: (signal: AbortSignal) => Promise<T>,
   every?: number | undefined,
-): Loaded<T> {
+): LoadState<T> {
   const [state, setState] = useState<{ key: string; value?: T; error?: string }>({ key });
   const [round, setRound] = useState(0);
   const [loading, setLoading] = useState(true);

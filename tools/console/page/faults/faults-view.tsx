@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
-import type { ActiveFault, FaultSettings } from '../../api.ts';
+import type { FaultInfo, FaultSettings } from '../../api.ts';
 import { api, errorText } from '../api.ts';
 import { faults } from '../store.ts';
+import { ErrorNote, Quantity } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
-import { ErrorNote, Quantity } from '../ui/notes.tsx';
-import { type Column, Table } from '../ui/table.tsx';
+import { Table, type TableColumn } from '../ui/table.tsx';
 import { showToast } from '../ui/toast.tsx';
 import {
   canFail,
@@ -60,7 +60,7 @@ export function FaultsView() {
 }
 
 /** A switch for each service and kind of fault, and the expected result of the one under the pointer. */
-function Board({ active }: { active: readonly ActiveFault[] }) {
+function Board({ active }: { active: readonly FaultInfo[] }) {
   const [share, setShare] = useState('100');
   const [milliseconds, setMilliseconds] = useState('1500');
   const [pointed, setPointed] = useState<{ service: FaultService; kind: FaultKind }>();
@@ -97,7 +97,7 @@ function Board({ active }: { active: readonly ActiveFault[] }) {
     );
   };
   const shown = pointed && (find(pointed.service, pointed.kind) ?? settingsOf(pointed.service, pointed.kind));
-  const columns: Column<FaultService>[] = [
+  const columns: TableColumn<FaultService>[] = [
     {
       name: 'service',
       heading: 'Service',
@@ -177,7 +177,7 @@ function NumberField({ label, unit, value, problem, onInput }: NumberFieldProps)
   );
 }
 
-function ActiveFaults({ active }: { active: readonly ActiveFault[] }) {
+function ActiveFaults({ active }: { active: readonly FaultInfo[] }) {
   return (
     <section class="stack" aria-labelledby="active-faults">
       <h2 id="active-faults">Active faults</h2>

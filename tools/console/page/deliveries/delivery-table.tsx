@@ -4,8 +4,8 @@ import type { Delivery } from '../../../stage/history/history.ts';
 import { skipText, stateTitle } from '../../../stage/history/state-text.ts';
 import type { PayloadSearch } from '../../api.ts';
 import { Visible } from '../text/visible.tsx';
-import { Badge } from '../ui/notes.tsx';
-import { type Column, Table } from '../ui/table.tsx';
+import { Badge } from '../ui/badge.tsx';
+import { Table, type TableColumn } from '../ui/table.tsx';
 import { dayText, durationText, Time } from '../ui/time.tsx';
 
 /** List width in pixels below which a row has two lines, and row heights in pixels. Must match the stylesheet. */
@@ -16,7 +16,7 @@ const TWO_LINES = 52;
 /** Pixels per character of a time. */
 const CHARACTER = 7.4;
 
-interface ListProps {
+interface DeliveryTableProps {
   element: RefObject<HTMLDivElement | null>;
   rows: readonly Delivery[];
   selected: string | undefined;
@@ -28,7 +28,16 @@ interface ListProps {
 }
 
 /** The rows of deliveries. Only visible rows are drawn. */
-export function List({ element, rows, selected, checked, onSelect, onEnter, onCheck, onScroll }: ListProps) {
+export function DeliveryTable({
+  element,
+  rows,
+  selected,
+  checked,
+  onSelect,
+  onEnter,
+  onCheck,
+  onScroll,
+}: DeliveryTableProps) {
   const [isNarrow, setIsNarrow] = useState(false);
   useEffect(() => {
     if (element.current === null) return;
@@ -62,7 +71,7 @@ export function List({ element, rows, selected, checked, onSelect, onEnter, onCh
 }
 
 /** @param timeLength characters of the longest time */
-const columnsOf = (timeLength: number): readonly Column<Delivery>[] => [
+const columnsOf = (timeLength: number): readonly TableColumn<Delivery>[] => [
   {
     name: 'time',
     heading: 'Received',

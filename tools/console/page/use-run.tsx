@@ -24,12 +24,12 @@ const commandText = ([script, ...words]: readonly string[]) =>
 export const shownTask = signal<string | undefined>(undefined);
 export const tasksAreOpen = signal(false);
 
-interface Question {
+interface Confirm {
   readonly commands: readonly Command[];
   readonly answer: (confirmed: boolean) => void;
 }
 
-const question = signal<Question | undefined>(undefined);
+const question = signal<Confirm | undefined>(undefined);
 
 /** The tasks that were started, and why the next one was not. */
 interface Begun {

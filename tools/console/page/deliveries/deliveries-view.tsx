@@ -1,23 +1,23 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { DetailPane } from '../detail/pane.tsx';
+import { DetailPane } from '../detail/detail-pane.tsx';
 import { Editor } from '../editor/editor.tsx';
-import { useKeys } from '../keys.tsx';
 import { navigate, route } from '../route.ts';
 import { connection, deliveryOf, resets, stack, rows as stored } from '../store.ts';
+import { Empty, ErrorNote } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Empty, ErrorNote } from '../ui/notes.tsx';
 import { Split } from '../ui/split.tsx';
 import { rowAfterKey } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
+import { useKeys } from '../use-keys.tsx';
 import { CheckedBar } from './checked-bar.tsx';
-import { isFiltered, matches, movesWithTime, NO_FILTERS, readFilter } from './filter.ts';
+import { DeliveryTable, Summary } from './delivery-table.tsx';
 import { Filters } from './filters.tsx';
 import { FirstEvent, SendMenu } from './first-event.tsx';
 import { countNew, type HeldList, holdList, olderThan } from './held-list.ts';
-import { List, Summary } from './list.tsx';
-import { Strip } from './timeline.tsx';
+import { isFiltered, matches, movesWithTime, NO_FILTERS, readFilter } from './list-filter.ts';
+import { OutcomeStrip } from './outcome-strip.tsx';
 
 /** Milliseconds between updates of counts, bars and relative time ranges such as “Last 15 minutes”. */
 const TICK = 1_000;
@@ -173,7 +173,14 @@ export function DeliveriesView() {
             <SendMenu onSent={showSent} onWrite={onWrite} />
           </div>
           {filter !== undefined && (
-            <Strip rows={all} ready={isThere} filter={filter} now={now} query={query} onChange={change} />
+            <OutcomeStrip
+              rows={all}
+              ready={isThere}
+              filter={filter}
+              now={now}
+              query={query}
+              onChange={change}
+            />
           )}
           <div class={`list-frame${isThere ? '' : ' is-stale'}`} aria-busy={!isThere && !isRefused}>
             {newer > 0 && (
@@ -197,7 +204,7 @@ export function DeliveriesView() {
             ) : rows.length === 0 && isThere ? (
               <Nothing filtered={filtered} />
             ) : (
-              <List
+              <DeliveryTable
                 element={list}
                 rows={rows}
                 selected={selected}

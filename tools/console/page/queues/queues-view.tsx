@@ -1,23 +1,23 @@
 import { useId, useState } from 'preact/hooks';
 import { MAX_PAUSE_REASON_LENGTH } from '../../../../lambda/limits.ts';
-import type { EventQueue, QueueDepth, Queues } from '../../api.ts';
+import type { EventQueueInfo, QueueDepth, QueuesInfo } from '../../api.ts';
 import { route } from '../route.ts';
-import { useRun } from '../run-command.tsx';
 import { queues } from '../store.ts';
+import { Badge, ErrorNote, Loading, Problems, Quantity } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
-import { Badge, ErrorNote, Loading, Problems, Quantity } from '../ui/notes.tsx';
 import { Split } from '../ui/split.tsx';
-import { type Column, Table } from '../ui/table.tsx';
+import { Table, type TableColumn } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
-import { QueuePane } from './pane.tsx';
-import { callerName, deadLetterAddress, namedQueue, queueAddress } from './queue.ts';
+import { useRun } from '../use-run.tsx';
+import { callerName, deadLetterAddress, namedQueue, queueAddress } from './named-queue.ts';
+import { QueuePane } from './queue-pane.tsx';
 
 /** A queue in the table. Quarantine and unrouted have no event. */
-interface Row extends QueueDepth {
+interface QueueRow extends QueueDepth {
   readonly name: string;
-  readonly event?: EventQueue;
+  readonly event?: EventQueueInfo;
 }
 
 /** All queues, and next to them the messages of the open queue: `#/queues/<name>`. */
@@ -28,7 +28,7 @@ export function QueuesView() {
   const [pausing, setPausing] = useState<string>();
   const isUnknown = value?.pausesUnknown === true;
   /** If it is unknown whether the event is paused, both actions are offered. */
-  const pauseOrResume = ({ event, paused }: EventQueue) => {
+  const pauseOrResume = ({ event, paused }: EventQueueInfo) => {
     const pause = { label: `Pause ${event}`, kind: 'quiet', onClick: () => setPausing(event) } as const;
     const resume = { label: `Resume ${event}`, onClick: () => start([resumeCommand(event)]) };
     if (isUnknown) {
@@ -121,19 +121,19 @@ const resumeCommand = (event: string) => ({
   does: `Starts the processing of ${event} again. Waiting messages are processed.`,
 });
 
-const rowsOf = ({ events, receiverQueues }: Queues): Row[] => [
+const rowsOf = ({ events, receiverQueues }: QueuesInfo): QueueRow[] => [
   ...events.map((queue) => ({ ...queue, name: queue.event, event: queue })),
   ...receiverQueues,
 ];
 
 /** @param isOpen a queue is open next to the table, so the table is narrower */
 function columnsOf(
-  { pausesUnknown }: Queues,
+  { pausesUnknown }: QueuesInfo,
   isOpen: boolean,
-  act: (queue: EventQueue) => preact.JSX.Element,
-): Column<Row>[] {
+  act: (queue: EventQueueInfo) => preact.JSX.Element,
+): TableColumn<QueueRow>[] {
   const width = isOpen ? 'auto' : 'minmax(auto, 96px)';
-  const all: Column<Row>[] = [
+  const all: TableColumn<QueueRow>[] = [
     {
       name: 'queue',
       heading: 'Queue',
@@ -191,7 +191,7 @@ function columnsOf(
 
 const Dash = () => <span class="faint">–</span>;
 
-function deadLetterCell({ event: queue }: Row) {
+function deadLetterCell({ event: queue }: QueueRow) {
   if (queue === undefined) return <Dash />;
   const count = queue.dead.visible + queue.dead.inFlight;
   if (count === 0) return <Quantity of={0} />;
@@ -207,7 +207,7 @@ function deadLetterCell({ event: queue }: Row) {
 }
 
 interface ProcessingProps {
-  queue: EventQueue;
+  queue: EventQueueInfo;
   isUnknown: boolean;
   /** The word alone. */
   isShort?: boolean;

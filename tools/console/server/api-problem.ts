@@ -1,5 +1,5 @@
 /** An error answer (RFC 9457). Thrown to end a request. */
-export class Problem extends Error {
+export class ApiProblem extends Error {
   override readonly name = 'Problem';
   readonly details: Readonly<Record<'type' | 'title' | 'detail', string>> & { readonly status: number };
 
@@ -13,14 +13,14 @@ export class Problem extends Error {
   }
 }
 
-export const badRequest = (detail: string) => new Problem('bad-request', 400, 'Bad request', detail);
+export const badRequest = (detail: string) => new ApiProblem('bad-request', 400, 'Bad request', detail);
 
-export const forbidden = (kind: string, detail: string) => new Problem(kind, 403, 'Forbidden', detail);
+export const forbidden = (kind: string, detail: string) => new ApiProblem(kind, 403, 'Forbidden', detail);
 
-export const notFound = (detail: string) => new Problem('not-found', 404, 'Not found', detail);
+export const notFound = (detail: string) => new ApiProblem('not-found', 404, 'Not found', detail);
 
 export function problemResponse(
-  { details }: Problem,
+  { details }: ApiProblem,
   others: Readonly<Record<string, string>> = {},
 ): Response {
   const headers = { 'content-type': 'application/problem+json', 'cache-control': 'no-store', ...others };
@@ -32,13 +32,14 @@ export function problemResponse(
  * are not shown.
  * @returns undefined if it is a bug of the console itself
  */
-export function problemOf(error: unknown): Problem | undefined {
-  if (error instanceof Problem) return error;
+export function problemOf(error: unknown): ApiProblem | undefined {
+  if (error instanceof ApiProblem) return error;
   if (!(error instanceof Error)) return undefined;
-  if (error.name === 'CommandError') return new Problem('not-possible', 409, 'Not possible', error.message);
+  if (error.name === 'CommandError')
+    return new ApiProblem('not-possible', 409, 'Not possible', error.message);
   if ('$metadata' in error || error.name === 'CredentialsProviderError' || isNetworkError(error)) {
     const detail = `${error.name}: ${error.message.split('\n')[0]}`;
-    return new Problem('aws', 502, 'AWS answered with an error', detail);
+    return new ApiProblem('aws', 502, 'AWS answered with an error', detail);
   }
   return undefined;
 }

@@ -2,10 +2,10 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Tone as StateTone } from '../../../stage/history/state-text.ts';
 
-export type Tone = StateTone | 'info';
+export type BadgeTone = StateTone | 'info';
 
 /** A word with a colour. The meaning is also clear without the colour. */
-export function Badge({ tone = 'neutral', children }: { tone?: Tone; children: ComponentChildren }) {
+export function Badge({ tone = 'neutral', children }: { tone?: BadgeTone; children: ComponentChildren }) {
   return <span class={`badge tone-${tone}`}>{children}</span>;
 }
 

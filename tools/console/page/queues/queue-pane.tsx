@@ -1,21 +1,21 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { EventQueue, QueueDepth, QueueMessage, QueueMessages } from '../../api.ts';
+import type { EventQueueInfo, QueueDepth, QueueMessage, QueueMessages } from '../../api.ts';
 import { api } from '../api.ts';
 import { formatRoute } from '../route.ts';
-import { useRun } from '../run-command.tsx';
 import { stack } from '../store.ts';
 import { TextBlock } from '../text/viewer.tsx';
 import { Visible } from '../text/visible.tsx';
+import { Badge, Copies, Empty, ErrorNote, Loading, Quantity } from '../ui/badge.tsx';
 import { Button, Disclose } from '../ui/button.tsx';
 import { Copy } from '../ui/copy.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { localRefresh, useLoad } from '../ui/load.ts';
-import { Badge, Copies, Empty, ErrorNote, Loading, Quantity } from '../ui/notes.tsx';
 import { usePane } from '../ui/split.tsx';
-import { type Column, Table, toggled } from '../ui/table.tsx';
+import { Table, type TableColumn, toggled } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
-import { deadLetterAddress, namedQueue, previewText, queueAddress, redriveCommand } from './queue.ts';
+import { localRefresh, useLoad } from '../ui/use-load.ts';
+import { useRun } from '../use-run.tsx';
+import { deadLetterAddress, namedQueue, previewText, queueAddress, redriveCommand } from './named-queue.ts';
 
 /** Maximum number of messages read. */
 const LIMIT = 50;
@@ -31,7 +31,7 @@ const NOTHING: QueueMessages = { messages: [], limited: false };
 interface QueuePaneProps {
   name: string;
   /** Absent for quarantine and unrouted. */
-  queue: EventQueue | undefined;
+  queue: EventQueueInfo | undefined;
   children: ComponentChildren;
 }
 
@@ -171,7 +171,7 @@ interface MessagesProps {
 
 function Messages({ messages, hasState, redrive }: MessagesProps) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
-  const columns: Column<QueueMessage>[] = [
+  const columns: TableColumn<QueueMessage>[] = [
     {
       name: 'message',
       heading: 'Message',

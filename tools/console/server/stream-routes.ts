@@ -5,8 +5,8 @@ import { streamSSE } from 'hono/streaming';
 import * as z from 'zod/mini';
 import type { ChangedDelivery } from '../../stage/history/store.ts';
 import type { StreamEvents } from '../api.ts';
-import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './context.ts';
-import { searchSchema } from './deliveries.ts';
+import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './console-context.ts';
+import { searchSchema } from './delivery-routes.ts';
 
 /** Rows per event, so that a page can render in between. */
 const MAX_ROWS = 500;

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { build } from 'esbuild';
 import { Hono } from 'hono';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
-import { notFound, Problem } from './problem.ts';
+import { ApiProblem, notFound } from './api-problem.ts';
 
 const FOLDER = 'tools/console/page';
 
@@ -106,7 +106,7 @@ const POLICY = /<meta http-equiv="content-security-policy" content="([^"]+)">/;
 function policyOf(file: string, page: string): string {
   const [, policy] = POLICY.exec(page) ?? [];
   if (policy !== undefined) return `${policy}; frame-ancestors 'none'`;
-  throw new Problem(
+  throw new ApiProblem(
     'no-policy',
     500,
     'No policy',

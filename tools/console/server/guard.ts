@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
-import { forbidden, Problem } from './problem.ts';
+import { ApiProblem, forbidden } from './api-problem.ts';
 
 export interface SecurityRules {
   readonly port: number;
@@ -38,7 +38,7 @@ export function guard(rules: SecurityRules): MiddlewareHandler {
     if (!isRead && readOnly) throw forbidden('read-only', 'The console was started with --read-only');
     if (!isRead && !isJson(c.req.header('content-type'))) {
       const detail = 'A request that changes something needs content-type: application/json';
-      throw new Problem('not-json', 415, 'Unsupported media type', detail);
+      throw new ApiProblem('not-json', 415, 'Unsupported media type', detail);
     }
     const name = cookieName(rules.port);
     if (path === '/' && isRead) {
@@ -64,7 +64,7 @@ export function guard(rules: SecurityRules): MiddlewareHandler {
 const whereToFind = (local: boolean) =>
   local ? 'Reload the page' : 'Open the address that npm run console printed';
 
-/** @throws Problem if another origin may have caused the request */
+/** @throws ApiProblem if another origin may have caused the request */
 function requireOwnOrigin(
   method: string,
   path: string,
@@ -74,7 +74,7 @@ function requireOwnOrigin(
 ): void {
   const authorities = HOSTS.flatMap((host) => [`${host}:${port}`, ...(port === HTTP_PORT ? [host] : [])]);
   if (!authorities.includes(String(headers.host).toLowerCase())) {
-    throw new Problem(
+    throw new ApiProblem(
       'foreign-host',
       421,
       'Misdirected request',

@@ -3,19 +3,19 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Block, Step } from '../../cli/terminal/block.ts';
 import type { Task } from '../api.ts';
 import { api, errorText } from './api.ts';
-import { shownTask, tasksAreOpen } from './run-command.tsx';
 import { tasks } from './store.ts';
 import { Sentence } from './text/visible.tsx';
+import { Badge, type BadgeTone } from './ui/badge.tsx';
 import { Button, IconButton } from './ui/button.tsx';
 import { Copy } from './ui/copy.tsx';
-import { Badge, type Tone } from './ui/notes.tsx';
-import { type Column, Table } from './ui/table.tsx';
+import { Table, type TableColumn } from './ui/table.tsx';
 import { durationText, Time } from './ui/time.tsx';
 import { showToast } from './ui/toast.tsx';
+import { shownTask, tasksAreOpen } from './use-run.tsx';
 
 const DOCK = 'task-dock';
 
-const STATES: Readonly<Record<Task['state'], { tone: Tone; text: string }>> = {
+const STATES: Readonly<Record<Task['state'], { tone: BadgeTone; text: string }>> = {
   running: { tone: 'info', text: 'Running' },
   done: { tone: 'good', text: 'Done' },
   failed: { tone: 'bad', text: 'Failed' },
@@ -25,7 +25,7 @@ function TaskState({ task: { state } }: { task: Task }) {
   return <Badge tone={STATES[state].tone}>{STATES[state].text}</Badge>;
 }
 
-const COLUMNS: readonly Column<Task>[] = [
+const COLUMNS: readonly TableColumn<Task>[] = [
   {
     name: 'command',
     heading: 'Command',

@@ -9,15 +9,15 @@ import { listen } from '../../../local/listen.ts';
 import type { EventInfo, StackInfo, TableRows } from '../api.ts';
 import type { Source } from '../source.ts';
 import { itemOf, pageOf, tablesOf } from '../tables.ts';
-import { type ConsoleContext, type ConsoleEnv, type LocalParts, News, readQuery } from './context.ts';
-import { deliveryRoutes } from './deliveries.ts';
-import { faultRoutes } from './faults.ts';
-import { pageRoutes } from './page.ts';
-import { badRequest, notFound, Problem, problemOf, problemResponse } from './problem.ts';
+import { ApiProblem, badRequest, notFound, problemOf, problemResponse } from './api-problem.ts';
+import { type ConsoleContext, type ConsoleEnv, type LocalParts, News, readQuery } from './console-context.ts';
+import { deliveryRoutes } from './delivery-routes.ts';
+import { faultRoutes } from './fault-routes.ts';
+import { guard, type SecurityRules, securityHeaders } from './guard.ts';
+import { pageRoutes } from './page-routes.ts';
 import { QueueLocks } from './queue-locks.ts';
-import { queueRoutes } from './queues.ts';
-import { guard, type SecurityRules, securityHeaders } from './security.ts';
-import { streamRoutes } from './stream.ts';
+import { queueRoutes } from './queue-routes.ts';
+import { streamRoutes } from './stream-routes.ts';
 import { Tasks, taskRoutes } from './tasks.ts';
 
 /** Milliseconds that `close()` waits for open requests. */
@@ -66,7 +66,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
     // Functions of the local stack run in this process and need the original objects.
     overrideGlobalObjects: false,
     errorHandler: () =>
-      problemResponse(new Problem('bad-request', 400, 'Bad request', 'This is not a usable request')),
+      problemResponse(new ApiProblem('bad-request', 400, 'Bad request', 'This is not a usable request')),
   });
   const { servers, port } = await listen({}, listener, options);
   rules.port = port;
@@ -104,7 +104,12 @@ function consoleApp(console: ConsoleContext, tasks: Tasks, rules: SecurityRules)
       app,
       onMethodNotAllowed: (_c, methods) => {
         const allowed = methods.join(', ');
-        const problem = new Problem('method-not-allowed', 405, 'Method not allowed', `Allowed: ${allowed}`);
+        const problem = new ApiProblem(
+          'method-not-allowed',
+          405,
+          'Method not allowed',
+          `Allowed: ${allowed}`,
+        );
         return problemResponse(problem, { allow: allowed });
       },
     }),
@@ -114,7 +119,7 @@ function consoleApp(console: ConsoleContext, tasks: Tasks, rules: SecurityRules)
     if (known !== undefined) return problemResponse(known);
     if (!console.closing.aborted) console.report(error);
     const detail = 'The terminal that runs the console shows the error';
-    return problemResponse(new Problem('fault', 500, 'Error in the console', detail));
+    return problemResponse(new ApiProblem('fault', 500, 'Error in the console', detail));
   });
   app.notFound(() =>
     problemResponse(notFound('There is no such path. The page is at /, its API is below /api')),

@@ -5,8 +5,8 @@ import { pausedQueue } from '../../stage/history/trace.ts';
 import { pausesOf } from '../../stage/queues/pause-state.ts';
 import { oldestMessage, type QueueState, queueState, waitingQueues } from '../../stage/queues/queue.ts';
 import type { Stage } from '../../stage/stage.ts';
-import type { EventQueue, QueueDepth, Queues, ReceiverQueue } from '../api.ts';
-import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './context.ts';
+import type { EventQueueInfo, QueueDepth, QueuesInfo, ReceiverQueue } from '../api.ts';
+import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './console-context.ts';
 import { deadLetters, PartialFailures, queueMessages } from './queue-messages.ts';
 
 /** Number of messages to read: default and maximum. */
@@ -66,7 +66,7 @@ function measuredAge(stack: Pick<Stage, 'cloudwatch'>): OldestAt {
 }
 
 /** The depth of every queue of a stack. If a permission is missing, the answer names it and has the rest. */
-async function queuesOf(stack: Stage, oldestAt: OldestAt): Promise<Queues> {
+async function queuesOf(stack: Stage, oldestAt: OldestAt): Promise<QueuesInfo> {
   const problems = new PartialFailures(stack.local);
   const [pauses, receiverQueues, events] = await Promise.all([
     problems.unless('what is paused', pausesOf(stack)),
@@ -80,13 +80,13 @@ async function queuesOf(stack: Stage, oldestAt: OldestAt): Promise<Queues> {
     problems: problems.lines(),
   };
 
-  function withPause(queue: EventQueue): EventQueue {
+  function withPause(queue: EventQueueInfo): EventQueueInfo {
     const pause = pauses?.find(({ event }) => event === queue.event);
     if (pause === undefined) return queue;
     return { ...queue, paused: pausedQueue(pause), ...(pause.turningOff && { pausing: pause.turningOff }) };
   }
 
-  async function eventQueue(event: EventQueue['event']): Promise<EventQueue | undefined> {
+  async function eventQueue(event: EventQueueInfo['event']): Promise<EventQueueInfo | undefined> {
     const { queueUrl, deadLetterQueueUrl } = stack.event(event);
     const [own, dead] = await Promise.all([
       depth(`the queue of ${event}`, queueUrl),

@@ -3,7 +3,7 @@ import { useMemo, useRef } from 'preact/hooks';
 import type { Delivery } from '../../../stage/history/history.ts';
 import { stateTitle } from '../../../stage/history/state-text.ts';
 import { clockText, dayText } from '../ui/time.tsx';
-import { type Filter, OUTCOME_WORDS, OUTCOMES, type Outcome, statesOf } from './filter.ts';
+import { type DeliveryOutcome, type ListFilter, OUTCOME_WORDS, OUTCOMES, statesOf } from './list-filter.ts';
 import { countOutcomes, type Outcomes, rateText, stackOf } from './outcomes.ts';
 
 /** Height of the bars in pixels. Must match the stylesheet. */
@@ -11,11 +11,11 @@ const HEIGHT = 32;
 
 const DAY = 86_400_000;
 
-interface StripProps {
+interface OutcomeStripProps {
   rows: readonly Delivery[];
   /** All rows of the search have arrived. */
   ready: boolean;
-  filter: Filter;
+  filter: ListFilter;
   /** Epoch milliseconds. Bars and counts are recomputed when this or the address changes, but not for each delivery. */
   now: number;
   query: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ interface StripProps {
 }
 
 /** Deliveries over time and by outcome. Clicking a bar or a count filters the list. */
-export function Strip({ rows, ready, filter, now, query, onChange }: StripProps) {
+export function OutcomeStrip({ rows, ready, filter, now, query, onChange }: OutcomeStripProps) {
   const outcomes = useMemo(() => countOutcomes(rows, filter, now), [now, filter, ready]);
   return (
     <div class="strip row">
@@ -99,7 +99,8 @@ function Bars({ outcomes: { bars, from, step, total }, chosen, now, onChange }: 
   const range = `${time(low)} – ${time(high + 1)}: ${countText(bars.slice(low, high + 1))}`;
   const highest = Math.max(1, ...bars.map(({ good, warning, bad }) => good + warning + bad));
   const all = `${countText([total])} since ${time(0)}`;
-  const dims = (outcome: Outcome) => chosen !== '' && !statesOf(outcome).some((s) => chosen.includes(s));
+  const dims = (outcome: DeliveryOutcome) =>
+    chosen !== '' && !statesOf(outcome).some((s) => chosen.includes(s));
   return (
     <div class="bars">
       <div
@@ -161,7 +162,12 @@ function Bars({ outcomes: { bars, from, step, total }, chosen, now, onChange }: 
   );
 }
 
-function barPath(bar: Outcomes['bars'][number], index: number, outcome: Outcome, highest: number): string {
+function barPath(
+  bar: Outcomes['bars'][number],
+  index: number,
+  outcome: DeliveryOutcome,
+  highest: number,
+): string {
   const part = stackOf(bar, highest, HEIGHT).find((one) => one.outcome === outcome);
   if (part === undefined) return '';
   return `M${index + 0.1} ${HEIGHT - part.bottom}h.8v${-part.height}h-.8z`;

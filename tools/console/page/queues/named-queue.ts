@@ -1,6 +1,6 @@
 import type { DeadLetterGroup } from '../../api.ts';
 import { formatRoute } from '../route.ts';
-import type { Command } from '../run-command.tsx';
+import type { Command } from '../use-run.tsx';
 
 const DEAD = 'dead:';
 

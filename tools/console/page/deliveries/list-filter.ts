@@ -3,27 +3,27 @@ import { stateTitle } from '../../../stage/history/state-text.ts';
 
 /** Groups of deliveries for counts and colours, by the tone of their state. */
 export const OUTCOMES = ['good', 'warning', 'bad'] as const;
-export type Outcome = (typeof OUTCOMES)[number];
+export type DeliveryOutcome = (typeof OUTCOMES)[number];
 
-export const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
+export const OUTCOME_WORDS: Readonly<Record<DeliveryOutcome, string>> = {
   good: 'Done',
   warning: 'In progress',
   bad: 'Failed',
 };
 
-export function outcomeOf(state: State): Outcome {
+export function outcomeOf(state: State): DeliveryOutcome {
   const { tone } = stateTitle(state);
   return tone === 'neutral' ? 'warning' : tone;
 }
 
-export const statesOf = (outcome: Outcome): readonly State[] =>
+export const statesOf = (outcome: DeliveryOutcome): readonly State[] =>
   states.filter((state) => outcomeOf(state) === outcome);
 
 /** A moment in epoch milliseconds, or a duration in milliseconds before now. */
 type Moment = { readonly at: number } | { readonly ago: number };
 
 /** Filter of the list. The server applies only `search`, the page all others. */
-export interface Filter {
+export interface ListFilter {
   readonly event: string;
   readonly states: ReadonlySet<State> | undefined;
   /** Lower case. */
@@ -44,7 +44,7 @@ export const isFiltered = (query: Readonly<Record<string, string>>) =>
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** Reads the filters of an address. @returns if one is invalid, a sentence about it */
-export function readFilter(query: Readonly<Record<string, string>>): Filter | string {
+export function readFilter(query: Readonly<Record<string, string>>): ListFilter | string {
   const text = (name: (typeof FILTER_NAMES)[number]) => query[name]?.trim() ?? '';
   const [since, until] = [readMoment(text('since')), readMoment(text('until'))];
   const badTime = since === 'invalid' ? 'since' : until === 'invalid' ? 'until' : undefined;
@@ -80,13 +80,13 @@ export function readMoment(text: string): Moment | 'invalid' | undefined {
 export const momentAt = (moment: Moment, now: number) => ('at' in moment ? moment.at : now - moment.ago);
 
 /** Whether the result of the filter changes with the clock, as with `since=15m`. */
-export const movesWithTime = ({ since, until }: Filter) =>
+export const movesWithTime = ({ since, until }: ListFilter) =>
   [since, until].some((moment) => moment !== undefined && 'ago' in moment);
 
 /** @param now epoch milliseconds */
 export function matches(
   { event, shopId, state, receivedAt }: Delivery,
-  filter: Filter,
+  filter: ListFilter,
   now: number,
 ): boolean {
   if (filter.event !== '' && event !== filter.event) return false;

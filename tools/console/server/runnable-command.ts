@@ -12,8 +12,8 @@ import { printable, shellWord } from '../../cli/terminal/text.ts';
 import type { RunOperation } from '../../stage/operation.ts';
 import { eventOf, waitingQueue } from '../../stage/queues/queue.ts';
 import type { TaskRequest } from '../api.ts';
-import type { ConsoleContext } from './context.ts';
-import { badRequest, Problem } from './problem.ts';
+import { ApiProblem, badRequest } from './api-problem.ts';
+import type { ConsoleContext } from './console-context.ts';
 
 export const taskRequestSchema = z.strictObject({
   argv: z.array(z.string()).check(z.minLength(1)),
@@ -35,14 +35,14 @@ export interface RunnableCommand {
   readonly command: string;
   /** Resource that no other command may change meanwhile: `the dead-letter queue of shop.updated`. */
   readonly subject: string | undefined;
-  readonly run: Task;
+  readonly run: CommandTask;
 }
 
-type Task = Parameters<RunOperation>[1];
+type CommandTask = Parameters<RunOperation>[1];
 
 type CommandContext = Pick<ConsoleContext, 'source' | 'local' | 'queueLocks'>;
 
-interface Parsed {
+interface ParsedCommand {
   readonly args: readonly unknown[];
   readonly options: Readonly<Record<string, unknown>>;
   readonly input: string | undefined;
@@ -54,12 +54,12 @@ interface AllowedCommand {
   /** Allowed options. All others are rejected: they name another stack, read files, or need a terminal. */
   readonly options: readonly string[];
   /**
-   * The resource that it changes. Undefined if it only reads or sends. @throws Problem or CommandError if it cannot be
+   * The resource that it changes. Undefined if it only reads or sends. @throws ApiProblem or CommandError if it cannot be
    * run
    */
-  readonly subject: (parsed: Parsed, context: CommandContext) => string | undefined;
+  readonly subject: (parsed: ParsedCommand, context: CommandContext) => string | undefined;
   /** Wraps the task with the console's own data. */
-  readonly around?: (parsed: Parsed, context: CommandContext, task: Task) => Task;
+  readonly around?: (parsed: ParsedCommand, context: CommandContext, task: CommandTask) => CommandTask;
 }
 
 const COMMANDS: Readonly<Record<string, AllowedCommand>> = {
@@ -68,7 +68,7 @@ const COMMANDS: Readonly<Record<string, AllowedCommand>> = {
     options: ['--again', '--same-headers', '--file'],
     subject({ options: { file }, input }, { local }) {
       if (file !== undefined && local === undefined) {
-        throw new Problem(
+        throw new ApiProblem(
           'local-only',
           403,
           'Only on the local stack',
@@ -118,14 +118,14 @@ const ALLOWED = Object.entries(COMMANDS).map(([script, { subcommand = '' }]) =>
   `${script} ${subcommand}`.trimEnd(),
 );
 
-function eventSource({ args: [event] }: Parsed, { source }: CommandContext): string {
+function eventSource({ args: [event] }: ParsedCommand, { source }: CommandContext): string {
   return `the event source of ${eventOf(source.stage, String(event))}`;
 }
 
 /**
  * Parses a command line with the command's own parser. The command gets a runner that stores its task instead of
  * running it.
- * @throws Problem if the console does not allow the command, or its arguments are wrong
+ * @throws ApiProblem if the console does not allow the command, or its arguments are wrong
  */
 export async function parseCommand(
   { argv, input }: TaskRequest,
@@ -138,8 +138,8 @@ export async function parseCommand(
   }
   const allowed = Object.hasOwn(COMMANDS, script) ? COMMANDS[script] : undefined;
   if (allowed === undefined) throw notAllowed();
-  let task: Task | undefined;
-  let parsed: Parsed = { args: [], options: {}, input };
+  let task: CommandTask | undefined;
+  let parsed: ParsedCommand = { args: [], options: {}, input };
   let subject: string | undefined;
   const command = allowed.build(async (_where, given) => {
     task = given;
@@ -172,7 +172,7 @@ export async function parseCommand(
 
 const notAllowed = () => badRequest(`The console does not run this command. It runs: ${ALLOWED.join(', ')}`);
 
-/** @throws Problem if the console does not allow one of the options */
+/** @throws ApiProblem if the console does not allow one of the options */
 function refuseOptions(command: CommandUnknownOpts, { options }: AllowedCommand): void {
   for (const option of command.options) {
     if (options.includes(option.long ?? '')) continue;
@@ -194,7 +194,7 @@ function commandLine([script, ...words]: readonly string[], { source }: CommandC
 }
 
 /** Gives a task the inputs that would come from a terminal. */
-function withConsole(task: Task, { input }: Parsed, { source }: CommandContext): Task {
+function withConsole(task: CommandTask, { input }: ParsedCommand, { source }: CommandContext): CommandTask {
   return (operation) =>
     task({
       ...operation,
@@ -209,7 +209,11 @@ function withConsole(task: Task, { input }: Parsed, { source }: CommandContext):
 }
 
 /** Blocks reads of the queue during its redrive, and notes which deliveries were redriven. */
-function redriven({ args: [name] }: Parsed, { source, local, queueLocks }: CommandContext, task: Task): Task {
+function redriven(
+  { args: [name] }: ParsedCommand,
+  { source, local, queueLocks }: CommandContext,
+  task: CommandTask,
+): CommandTask {
   const { kind, url } = waitingQueue(source.stage, String(name));
   const inspect = async () => local?.stack.inspectQueue(url);
   return (operation) =>

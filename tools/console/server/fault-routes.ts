@@ -4,9 +4,9 @@ import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import { MAX_FUNCTION_SECONDS } from '../../../lambda/limits.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
-import type { Faults } from '../api.ts';
-import { type ConsoleContext, type ConsoleEnv, readJson, readQuery } from './context.ts';
-import { badRequest, notFound, Problem } from './problem.ts';
+import type { FaultsInfo } from '../api.ts';
+import { ApiProblem, badRequest, notFound } from './api-problem.ts';
+import { type ConsoleContext, type ConsoleEnv, readJson, readQuery } from './console-context.ts';
 
 /** Maximum milliseconds of `slow`. No function runs longer. */
 const SLOWEST = MAX_FUNCTION_SECONDS * 1000;
@@ -26,7 +26,10 @@ export function faultRoutes({ local }: Pick<ConsoleContext, 'local'>) {
     .get('/faults', (c) => {
       readQuery(c, {});
       const stack = localStack();
-      return c.json({ active: stack.faults.active, functions: [...killable(stack).keys()] } satisfies Faults);
+      return c.json({
+        active: stack.faults.active,
+        functions: [...killable(stack).keys()],
+      } satisfies FaultsInfo);
     })
     .post('/faults', async (c) => {
       const stack = localStack();
@@ -62,10 +65,15 @@ export function faultRoutes({ local }: Pick<ConsoleContext, 'local'>) {
       return c.body(null, 204);
     });
 
-  /** @throws Problem for a stage in AWS */
+  /** @throws ApiProblem for a stage in AWS */
   function localStack(): LocalStack {
     if (local !== undefined) return local.stack;
-    throw new Problem('local-only', 409, 'Local stack only', 'Faults are available on the local stack only');
+    throw new ApiProblem(
+      'local-only',
+      409,
+      'Local stack only',
+      'Faults are available on the local stack only',
+    );
   }
 }
 

@@ -4,8 +4,8 @@ import { time } from '../../cli/terminal/options.ts';
 import { type Delivery, isSettled, states } from '../../stage/history/history.ts';
 import { type DeliveryFilter, MAX_DELIVERIES } from '../../stage/history/store.ts';
 import type { DeliveryDetail, DeliveryList, DeliveryQuery } from '../api.ts';
-import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './context.ts';
-import { badRequest, notFound } from './problem.ts';
+import { badRequest, notFound } from './api-problem.ts';
+import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './console-context.ts';
 
 /** Maximum characters of a search text. */
 const LONGEST_SEARCH = 1_000;
@@ -105,7 +105,7 @@ export function deliveryRoutes(console: ConsoleContext) {
   }
 }
 
-/** @throws Problem that says which value is wrong */
+/** @throws ApiProblem that says which value is wrong */
 function filterOf({ search, event, state, shop, since, until }: DeliveryQuery): DeliveryFilter {
   const filter = {
     search,

@@ -2,17 +2,17 @@ import { useState } from 'preact/hooks';
 import type { Item } from '../../stage/history/facts.ts';
 import type { TableInfo } from '../api.ts';
 import { api } from './api.ts';
-import { attributesOf, cellText, columnNames, isBlock, tableTitle, valueText } from './item-text.ts';
+import { attributesOf, cellText, columnNames, isBlock, tableTitle, valueText } from './cell-text.ts';
 import { formatRoute, navigate, route } from './route.ts';
 import { stack } from './store.ts';
 import { TextBlock } from './text/viewer.tsx';
 import { Visible } from './text/visible.tsx';
+import { Empty, ErrorNote, Loading } from './ui/badge.tsx';
 import { Button } from './ui/button.tsx';
 import { Icon } from './ui/icon.tsx';
-import { localRefresh, useLoad } from './ui/load.ts';
-import { Empty, ErrorNote, Loading } from './ui/notes.tsx';
 import { Split, usePane } from './ui/split.tsx';
 import { Table } from './ui/table.tsx';
+import { localRefresh, useLoad } from './ui/use-load.ts';
 
 /** Columns besides the key, if the list is alone, and if an item is next to it. */
 const COLUMNS = { alone: 4, beside: 1 };

@@ -7,7 +7,7 @@ import { readBody } from '../../../local/gateway/http-message.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
 import type { Notice, Task } from '../api.ts';
 import type { Source } from '../source.ts';
-import { badRequest, Problem } from './problem.ts';
+import { ApiProblem, badRequest } from './api-problem.ts';
 import type { QueueLocks } from './queue-locks.ts';
 
 /** The stack behind the console, if it runs in the same process. */
@@ -57,7 +57,7 @@ export function endOf(
 /** The small build of the library contains no messages. */
 const messages = en();
 
-/** Parses the query. An empty value counts as absent. @throws Problem that names the error */
+/** Parses the query. An empty value counts as absent. @throws ApiProblem that names the error */
 export function readQuery<Shape extends z.core.$ZodShape>(
   { req }: Pick<Context, 'req'>,
   shape: Shape,
@@ -74,14 +74,14 @@ export function readQuery<Shape extends z.core.$ZodShape>(
   return parse(z.object(shape), Object.fromEntries(values));
 }
 
-/** Parses a JSON body. @throws Problem that names the first invalid field, but not its value */
+/** Parses a JSON body. @throws ApiProblem that names the first invalid field, but not its value */
 export async function readJson<Value>(
   { env }: Context<ConsoleEnv>,
   schema: z.ZodMiniType<Value>,
 ): Promise<Value> {
   const body = await readBody(env.incoming, MAX_BYTES);
   if (body === undefined) {
-    throw new Problem('too-large', 413, 'Too large', `A request has at most ${MAX_BYTES} bytes`);
+    throw new ApiProblem('too-large', 413, 'Too large', `A request has at most ${MAX_BYTES} bytes`);
   }
   let value: unknown;
   try {
