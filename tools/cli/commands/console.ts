@@ -70,7 +70,6 @@ async function printLocalAddress(): Promise<void> {
 }
 
 async function serve({ stack, signal, printLine }: Operation, settings: ConsoleSettings): Promise<void> {
-  const { newToken } = await import('../../console/local-console.ts');
   const { startConsole } = await import('../../console/server/start-console.ts');
   const { Source } = await import('../../console/source.ts');
   const { HistoryStore } = await import('../../stage/history/store.ts');
@@ -82,7 +81,6 @@ async function serve({ stack, signal, printLine }: Operation, settings: ConsoleS
     const page = await startConsole({
       source,
       port,
-      token: newToken(),
       readOnly,
       local: undefined,
     }).catch((error: NodeJS.ErrnoException) => {

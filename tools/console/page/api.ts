@@ -13,28 +13,6 @@ import type {
   TaskRequest,
 } from '../api.ts';
 
-/** The bytes of a body, and their text. */
-export interface DeliveryBody {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Invalid UTF-8 is replaced by U+FFFD. */
-  readonly text: string;
-  readonly isUtf8: boolean;
-}
-
-/** The server answered with an error, or did not answer. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError';
-  /** 0 if there was no answer. */
-  readonly status: number;
-
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
-
-export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 const encode = encodeURIComponent;
 
 /** Client of the console's JSON API. The server uses the same types, from the same build. */
@@ -58,7 +36,6 @@ export const api = {
   /** @param query `key` of one item, or `after` the last key of the previous page */
   table: (name: string, query: { key: string } | { after: string }, signal?: AbortSignal) =>
     get<TableRows>(`/api/tables/${encode(name)}?${new URLSearchParams(query)}`, signal),
-  tasks: () => get<readonly Task[]>('/api/tasks'),
   task: (id: string) => get<Task>(`/api/tasks/${encode(id)}`),
   run: (task: TaskRequest) => post<Task>('/api/tasks', task),
   interrupt: (id: string) => change(`/api/tasks/${encode(id)}`, 'DELETE'),
@@ -68,6 +45,28 @@ export const api = {
   endFault: (id?: string) => change(id === undefined ? '/api/faults' : `/api/faults/${encode(id)}`, 'DELETE'),
   kill: (name: string, next: boolean) => change(`/api/functions/${encode(name)}/kill`, 'POST', { next }),
 };
+
+/** The bytes of a body, and their text. */
+export interface DeliveryBody {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Invalid UTF-8 is replaced by U+FFFD. */
+  readonly text: string;
+  readonly isUtf8: boolean;
+}
+
+/** The server answered with an error, or did not answer. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  /** 0 if there was no answer. */
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return (await request(path, { signal: signal ?? null })).json();

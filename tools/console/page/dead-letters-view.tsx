@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { counted } from '../../cli/terminal/text.ts';
 import type { DeadLetter, DeadLetterGroup } from '../api.ts';
 import { api } from './api.ts';
 import {
@@ -11,52 +12,44 @@ import {
 import { formatRoute } from './route.ts';
 import { stack } from './store.ts';
 import { Visible } from './text/visible.tsx';
-import { Copies, Empty, ErrorNote, Loading, Problems, Quantity } from './ui/badge.tsx';
+import { Copies, Empty, ErrorNote, Problems, Quantity } from './ui/badge.tsx';
 import { Button, Disclose } from './ui/button.tsx';
 import { Copy } from './ui/copy.tsx';
 import { Table, type TableColumn, toggled } from './ui/table.tsx';
 import { Age } from './ui/time.tsx';
-import { localRefresh, useLoad } from './ui/use-load.ts';
-import { type Command, useRun } from './use-run.tsx';
-
-const plural = (count: number, one: string) =>
-  `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`;
+import { LoadNote, localRefresh, Refresh, useLoad } from './ui/use-load.tsx';
+import { useRun } from './use-run.tsx';
 
 /** Dead letters of all events, grouped by reason. */
 export function DeadLettersView() {
-  const { start, busy, error: failure, refusal } = useRun();
-  const { value, error, loading, reload } = useLoad('dead letters', api.deadLetters, localRefresh());
-  const groups = value?.groups ?? [];
+  const { error: failure, ...act } = useRun();
+  const { start, ...state } = act;
+  const loaded = useLoad('dead letters', api.deadLetters, localRefresh());
+  const { groups = [], problems = [], limited = [] } = loaded.value ?? {};
   const total = groups.reduce((sum, { count }) => sum + count, 0);
-  const act = { refusal, busy, start };
   return (
     <div class="page">
       <div class="stack">
         {total > 0 && (
           <header class="row">
             <h2 class="grow">
-              {plural(total, 'dead letter')}, {plural(groups.length, 'reason')}
+              {counted(total, 'dead letter')}, {counted(groups.length, 'reason')}
             </h2>
-            {!stack.local && (
-              <Button busy={loading} onClick={reload}>
-                Refresh
-              </Button>
-            )}
-            <Button refusal={refusal} busy={busy} onClick={() => start(redriveAll(groups))}>
+            <Refresh of={loaded} />
+            <Button {...state} onClick={() => start(redriveAll(groups))}>
               Redrive all
             </Button>
           </header>
         )}
         <ErrorNote>{failure}</ErrorNote>
-        <ErrorNote>{error}</ErrorNote>
-        {value === undefined && error === undefined && <Loading />}
+        <LoadNote of={loaded} />
         <Problems
           problems={[
-            ...(value?.problems ?? []),
-            ...(value?.limited ?? []).map((event) => `${event} has more dead letters than are shown here.`),
+            ...problems,
+            ...limited.map((event) => `${event} has more dead letters than are shown here.`),
           ]}
         />
-        {value !== undefined && total === 0 && <NoDeadLetters />}
+        {loaded.value !== undefined && total === 0 && <NoDeadLetters />}
         {total > 0 && <Groups groups={groups} act={act} />}
       </div>
     </div>
@@ -81,13 +74,9 @@ function NoDeadLetters() {
   );
 }
 
-interface GroupProps {
-  refusal: string | undefined;
-  busy: boolean;
-  start: (commands: readonly Command[]) => unknown;
-}
+type RunAction = Omit<ReturnType<typeof useRun>, 'error'>;
 
-function Groups({ groups, act }: { groups: readonly DeadLetterGroup[]; act: GroupProps }) {
+function Groups({ groups, act }: { groups: readonly DeadLetterGroup[]; act: RunAction }) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const { start, ...state } = act;
   const columns: TableColumn<DeadLetterGroup>[] = [
@@ -126,7 +115,7 @@ function Groups({ groups, act }: { groups: readonly DeadLetterGroup[]; act: Grou
       cell: (group) => (
         <Button
           {...state}
-          label={`Redrive ${plural(group.count, 'dead letter')}: ${group.reason}`}
+          label={`Redrive ${counted(group.count, 'dead letter')}: ${group.reason}`}
           onClick={() => start(redriveGroup(group))}
         >
           Redrive
@@ -146,7 +135,7 @@ function Groups({ groups, act }: { groups: readonly DeadLetterGroup[]; act: Grou
 }
 
 /** Messages of a group, each with links to its deliveries and its queue. */
-function Letters({ group, act }: { group: DeadLetterGroup; act: GroupProps }) {
+function Letters({ group, act }: { group: DeadLetterGroup; act: RunAction }) {
   const { start, ...state } = act;
   const columns: TableColumn<DeadLetter>[] = [
     { name: 'event', heading: 'Event', cell: ({ queue }) => <a href={deadLetterAddress(queue)}>{queue}</a> },

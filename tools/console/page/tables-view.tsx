@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Item } from '../../stage/history/facts.ts';
 import type { TableInfo } from '../api.ts';
@@ -7,12 +8,11 @@ import { formatRoute, navigate, route } from './route.ts';
 import { stack } from './store.ts';
 import { TextBlock } from './text/viewer.tsx';
 import { Visible } from './text/visible.tsx';
-import { Empty, ErrorNote, Loading } from './ui/badge.tsx';
+import { Empty } from './ui/badge.tsx';
 import { Button } from './ui/button.tsx';
-import { Icon } from './ui/icon.tsx';
-import { Split, usePane } from './ui/split.tsx';
+import { Pane, Split } from './ui/split.tsx';
 import { Table } from './ui/table.tsx';
-import { localRefresh, useLoad } from './ui/use-load.ts';
+import { LoadNote, localRefresh, Refresh, useLoad } from './ui/use-load.tsx';
 
 /** Columns besides the key, if the list is alone, and if an item is next to it. */
 const COLUMNS = { alone: 4, beside: 1 };
@@ -64,45 +64,16 @@ export function TablesView() {
 function Items({ table: { name, key }, opened }: { table: TableInfo; opened: string | undefined }) {
   /** Start keys of the pages visited, the current one last. */
   const [turned, turn] = useState<readonly string[]>([]);
-  const [search, setSearch] = useState('');
   const after = turned.at(-1) ?? '';
-  const { value, error, loading, reload } = useLoad(
-    `${name} ${after}`,
-    (signal) => api.table(name, { after }, signal),
-    localRefresh(),
-  );
-  const items = value?.rows ?? [];
-  const wanted = search.trim();
+  const loaded = useLoad(`${name} ${after}`, (signal) => api.table(name, { after }, signal), localRefresh());
+  const { rows: items = [], next } = loaded.value ?? {};
   return (
     <>
-      <form
-        class="row"
-        onSubmit={(submit) => {
-          submit.preventDefault();
-          if (wanted !== '') navigate({ view: 'tables', path: [name], query: { key: wanted } });
-        }}
-      >
-        <input
-          class="field mono"
-          aria-label={`Find by ${key}`}
-          placeholder={key}
-          value={search}
-          autoComplete="off"
-          spellcheck={false}
-          onInput={({ currentTarget }) => setSearch(currentTarget.value)}
-        />
-        <Button type="submit" disabled={wanted === ''}>
-          Find
-        </Button>
-        {!stack.local && (
-          <Button busy={loading} onClick={reload}>
-            Refresh
-          </Button>
-        )}
-      </form>
-      <ErrorNote>{error}</ErrorNote>
-      {value === undefined && error === undefined && <Loading />}
-      {value !== undefined && items.length === 0 && (
+      <FindForm name={name} idName={key}>
+        <Refresh of={loaded} />
+      </FindForm>
+      <LoadNote of={loaded} />
+      {loaded.value !== undefined && items.length === 0 && (
         <Empty title={after === '' ? 'No items yet' : 'No more items'}>
           <p>
             Consumers write one item for each <code>{key}</code>.
@@ -117,22 +88,14 @@ function Items({ table: { name, key }, opened }: { table: TableInfo; opened: str
               name: column,
               heading: column,
               width: 'minmax(0, 1fr)',
-              cell: (item: Item) => {
-                if (column !== key)
-                  return (
-                    <code>
-                      <Visible text={cellText(item[column])} />
-                    </code>
-                  );
-                const id = String(item[key]);
-                return (
-                  <a class="row-link" href={addressOf(name, id)}>
-                    <code>
-                      <Visible text={id} />
-                    </code>
+              cell: (item: Item) =>
+                column === key ? (
+                  <a class="row-link" href={addressOf(name, String(item[key]))}>
+                    <CodeText text={String(item[key])} />
                   </a>
-                );
-              },
+                ) : (
+                  <CodeText text={cellText(item[column])} />
+                ),
             }),
           )}
           rows={items}
@@ -140,16 +103,13 @@ function Items({ table: { name, key }, opened }: { table: TableInfo; opened: str
           current={opened}
         />
       )}
-      {(value?.next !== undefined || turned.length > 0) && (
+      {(next !== undefined || turned.length > 0) && (
         <nav class="row" aria-label="Pages">
           <Button disabled={turned.length === 0} onClick={() => turn(turned.slice(0, -1))}>
             Previous
           </Button>
           <span class="soft">Page {turned.length + 1}</span>
-          <Button
-            disabled={value?.next === undefined}
-            onClick={() => value?.next !== undefined && turn([...turned, value.next])}
-          >
+          <Button disabled={next === undefined} onClick={() => next !== undefined && turn([...turned, next])}>
             Next
           </Button>
         </nav>
@@ -158,67 +118,89 @@ function Items({ table: { name, key }, opened }: { table: TableInfo; opened: str
   );
 }
 
+interface FindFormProps {
+  name: string;
+  idName: string;
+  children: ComponentChildren;
+}
+
+/** Opens an item by its key. */
+function FindForm({ name, idName, children }: FindFormProps) {
+  const [search, setSearch] = useState('');
+  const wanted = search.trim();
+  return (
+    <form
+      class="row"
+      onSubmit={(submit) => {
+        submit.preventDefault();
+        if (wanted !== '') navigate({ view: 'tables', path: [name], query: { key: wanted } });
+      }}
+    >
+      <input
+        class="field mono"
+        aria-label={`Find by ${idName}`}
+        placeholder={idName}
+        value={search}
+        autoComplete="off"
+        spellcheck={false}
+        onInput={({ currentTarget }) => setSearch(currentTarget.value)}
+      />
+      <Button type="submit" disabled={wanted === ''}>
+        Find
+      </Button>
+      {children}
+    </form>
+  );
+}
+
 /** One item as it is now. */
 function ItemPane({ table: { name, key }, id }: { table: TableInfo; id: string }) {
-  const { value, error, loading, reload } = useLoad(
-    `${name}/${id}`,
-    (signal) => api.table(name, { key: id }, signal),
-    localRefresh(),
-  );
+  const loaded = useLoad(`${name}/${id}`, (signal) => api.table(name, { key: id }, signal), localRefresh());
+  const { value } = loaded;
   const [item] = value?.rows ?? [];
-  const list = addressOf(name);
-  const heading = usePane(list, addressOf(name, id));
   return (
-    <div class="page">
-      <div class="stack">
-        <header class="row">
-          <h2 ref={heading} tabIndex={-1} class="grow wrap">
-            <Visible text={id} />
-          </h2>
-          {!stack.local && (
-            <Button busy={loading} onClick={reload}>
-              Refresh
-            </Button>
-          )}
-          <a class="icon-button" href={list} aria-label="Close the item">
-            <Icon name="close" />
-          </a>
-        </header>
-        <ErrorNote>{error}</ErrorNote>
-        {value === undefined && error === undefined && <Loading />}
-        {value !== undefined && item === undefined && (
-          <Empty title="No such item">
-            <p>
-              No item has this <code>{key}</code>. It appears here as soon as an event writes it.
-            </p>
-          </Empty>
-        )}
-        {item !== undefined && (
-          <Table
-            label={`Attributes of ${id}`}
-            columns={[
-              { name: 'attribute', heading: 'Attribute', cell: ([attribute]) => <code>{attribute}</code> },
-              {
-                name: 'value',
-                heading: 'Value',
-                width: 'minmax(0, 1fr)',
-                cell: ([attribute, of]) => <Value name={attribute} text={valueText(of)} />,
-              },
-            ]}
-            rows={attributesOf(item, key)}
-            idOf={([attribute]) => attribute}
-          />
-        )}
-      </div>
-    </div>
+    <Pane
+      title={<Visible text={id} />}
+      closeLabel="Close the item"
+      list={addressOf(name)}
+      link={addressOf(name, id)}
+      actions={<Refresh of={loaded} />}
+    >
+      <LoadNote of={loaded} />
+      {value !== undefined && item === undefined && (
+        <Empty title="No such item">
+          <p>
+            No item has this <code>{key}</code>. It appears here as soon as an event writes it.
+          </p>
+        </Empty>
+      )}
+      {item !== undefined && (
+        <Table
+          label={`Attributes of ${id}`}
+          columns={[
+            { name: 'attribute', heading: 'Attribute', cell: ([attribute]) => <code>{attribute}</code> },
+            {
+              name: 'value',
+              heading: 'Value',
+              width: 'minmax(0, 1fr)',
+              cell: ([attribute, of]) => <Value name={attribute} text={valueText(of)} />,
+            },
+          ]}
+          rows={attributesOf(item, key)}
+          idOf={([attribute]) => attribute}
+        />
+      )}
+    </Pane>
   );
 }
 
 function Value({ name, text }: { name: string; text: string }) {
   if (isBlock(text)) return <TextBlock text={text} label={name} rows={VALUE_ROWS} />;
-  return (
-    <code>
-      <Visible text={text} />
-    </code>
-  );
+  return <CodeText text={text} />;
 }
+
+const CodeText = ({ text }: { text: string }) => (
+  <code>
+    <Visible text={text} />
+  </code>
+);

@@ -1,6 +1,21 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { stack } from './store.ts';
-import { Dialog } from './ui/dialog.tsx';
+import { Dialog, openDialog } from './ui/dialog.tsx';
+
+/** Shortcuts of the whole page. Inactive in a field, while a dialog is open, or with a modifier key. */
+export function useKeys(keys: KeyActions): void {
+  const current = useRef(keys);
+  current.current = keys;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const act = Object.hasOwn(current.current, event.key) ? current.current[event.key] : undefined;
+      if (act === undefined || !isShortcut(event)) return;
+      if (act(event) !== false) event.preventDefault();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+}
 
 /** Actions by `KeyboardEvent.key`. If an action returns false, the browser handles the key itself. */
 export type KeyActions = Readonly<
@@ -15,24 +30,13 @@ const KEEPER = 'console-single-keys';
 /** Speech input could trigger shortcuts of one character by accident, so they can be turned off (WCAG 2.1.4). */
 const hasSingleKeys = () => localStorage.getItem(KEEPER) !== 'off';
 
-/** Shortcuts of the whole page. Inactive in a field, while a dialog is open, or with a modifier key. */
-export function useKeys(keys: KeyActions): void {
-  const current = useRef(keys);
-  current.current = keys;
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const { key, target } = event;
-      const act = Object.hasOwn(current.current, key) ? current.current[key] : undefined;
-      if (act === undefined || event.defaultPrevented || event.isComposing) return;
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
-      if (key.length === 1 && !hasSingleKeys()) return;
-      if (event.repeat && !REPEATED.has(key)) return;
-      if (isTyping(target) || document.querySelector('dialog[open]') !== null) return;
-      if (act(event) !== false) event.preventDefault();
-    };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  }, []);
+function isShortcut(event: KeyboardEvent): boolean {
+  const { key, target, repeat } = event;
+  if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey)
+    return false;
+  if (key.length === 1 && !hasSingleKeys()) return false;
+  if (repeat && !REPEATED.has(key)) return false;
+  return !isTyping(target) && openDialog() === null;
 }
 
 const isTyping = (target: EventTarget | null) =>

@@ -7,8 +7,85 @@ import { formatRoute } from './route.ts';
 import { connection, putTask, refusal, stack, tasks } from './store.ts';
 import { Button } from './ui/button.tsx';
 import { Copy } from './ui/copy.tsx';
-import { Dialog } from './ui/dialog.tsx';
+import { Dialog, openDialog } from './ui/dialog.tsx';
 import { showToast } from './ui/toast.tsx';
+
+/**
+ * For buttons that run commands whose output matters: it opens the output.
+ * @returns `start` runs commands and returns the tasks that it started, or undefined if none. `error` says why not all
+ * were started
+ */
+export function useRun({ opens = true } = {}) {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<string>();
+  const start = async (commands: readonly Command[]): Promise<readonly Task[] | undefined> => {
+    setBusy(true);
+    setError(undefined);
+    const done = await run(commands);
+    setError(done?.error);
+    setBusy(false);
+    if (done === undefined || done.begun.length === 0) return undefined;
+    if (opens) {
+      shownTask.value = done.begun.at(-1)?.id;
+      tasksAreOpen.value = true;
+    }
+    return done.begun;
+  };
+  return { start, busy, error, refusal: refusal() };
+}
+
+const toastError = (text: string) => showToast({ level: 'error', text });
+
+/**
+ * For buttons that send one delivery: the result appears in the list.
+ * @param onError called with the error, if a toast would not be visible
+ */
+export function useSend(onError: (text: string) => void = toastError) {
+  const [busy, setBusy] = useState(false);
+  /** A ref has the current value. `busy` has the value of the last render. */
+  const isSending = useRef(false);
+  /** @param onSent called with the request's id; without it a link is shown @returns whether it was sent */
+  const send = async (command: Command, onSent?: (delivery: string) => void): Promise<boolean> => {
+    const refused = refusal();
+    if (refused !== undefined) onError(refused);
+    if (refused !== undefined || isSending.current) return false;
+    isSending.current = true;
+    setBusy(true);
+    try {
+      return await sendOne(command, onSent);
+    } catch (error) {
+      onError(errorText(error));
+      return false;
+    } finally {
+      isSending.current = false;
+      setBusy(false);
+    }
+  };
+  return { send, busy, refusal: refusal() };
+}
+
+/** @throws Error that says why nothing was sent */
+async function sendOne(command: Command, onSent?: (delivery: string) => void): Promise<boolean> {
+  const dialog = openDialog();
+  const { begun: [begun] = [], error } = (await run([command])) ?? {};
+  if (error !== undefined) throw new Error(error);
+  if (begun === undefined) return false;
+  const { state, lines, deliveries } = await taskEnd(begun);
+  const [delivery] = deliveries;
+  // A delivery that got an error answer was sent, and is in the list.
+  if (state === 'failed' && delivery === undefined) throw new Error(lines.join('\n'));
+  // Navigating would close a dialog that was opened meanwhile, and lose its input.
+  const isFree = openDialog() === null || openDialog() === dialog;
+  if (delivery !== undefined && onSent !== undefined && isFree) onSent(delivery);
+  else showToast(sentToast(delivery));
+  return true;
+}
+
+function sentToast(delivery: string | undefined) {
+  const toast = { level: 'info', text: 'Sent.' } as const;
+  if (delivery === undefined) return toast;
+  return { ...toast, link: { text: 'Show it', href: formatRoute({ view: 'deliveries', path: [delivery] }) } };
+}
 
 export interface Command extends TaskRequest {
   /** A sentence about what it does. On a stage it is shown with the confirmation. */
@@ -134,81 +211,4 @@ export async function taskEnd(task: Task): Promise<Task> {
       if (!(error instanceof ApiError) || error.status !== 0) throw error;
     }
   }
-}
-
-/**
- * For buttons that run commands whose output matters: it opens the output.
- * @returns `start` runs commands and returns the tasks that it started, or undefined if none. `error` says why not all
- * were started
- */
-export function useRun({ opens = true } = {}) {
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<string>();
-  const start = async (commands: readonly Command[]): Promise<readonly Task[] | undefined> => {
-    setBusy(true);
-    setError(undefined);
-    const done = await run(commands);
-    setError(done?.error);
-    setBusy(false);
-    if (done === undefined || done.begun.length === 0) return undefined;
-    if (opens) {
-      shownTask.value = done.begun.at(-1)?.id;
-      tasksAreOpen.value = true;
-    }
-    return done.begun;
-  };
-  return { start, busy, error, refusal: refusal() };
-}
-
-const toastError = (text: string) => showToast({ level: 'error', text });
-
-const openDialog = () => document.querySelector('dialog[open]');
-
-/**
- * For buttons that send one delivery: the result appears in the list.
- * @param onError called with the error, if a toast would not be visible
- */
-export function useSend(onError: (text: string) => void = toastError) {
-  const [busy, setBusy] = useState(false);
-  /** A ref has the current value. `busy` has the value of the last render. */
-  const isSending = useRef(false);
-  /** @param onSent called with the request's id; without it a link is shown @returns whether it was sent */
-  const send = async (command: Command, onSent?: (delivery: string) => void): Promise<boolean> => {
-    const refused = refusal();
-    if (refused !== undefined) onError(refused);
-    if (refused !== undefined || isSending.current) return false;
-    const dialog = openDialog();
-    isSending.current = true;
-    setBusy(true);
-    try {
-      const { begun: [begun] = [], error } = (await run([command])) ?? {};
-      if (error !== undefined) onError(error);
-      if (begun === undefined) return false;
-      const task = await taskEnd(begun);
-      const [delivery] = task.deliveries;
-      // A delivery that got an error answer was sent, and is in the list.
-      if (task.state === 'failed' && delivery === undefined) {
-        onError(task.lines.join('\n'));
-        return false;
-      }
-      // Navigating would close a dialog that was opened meanwhile, and lose its input.
-      const isFree = openDialog() === null || openDialog() === dialog;
-      if (delivery !== undefined && onSent !== undefined && isFree) onSent(delivery);
-      else showToast(sentToast(delivery));
-      return true;
-    } catch (error) {
-      onError(errorText(error));
-      return false;
-    } finally {
-      isSending.current = false;
-      setBusy(false);
-    }
-  };
-  return { send, busy, refusal: refusal() };
-}
-
-function sentToast(delivery: string | undefined) {
-  const toast = { level: 'info', text: 'Sent.' } as const;
-  if (delivery === undefined) return toast;
-  return { ...toast, link: { text: 'Show it', href: formatRoute({ view: 'deliveries', path: [delivery] }) } };
 }

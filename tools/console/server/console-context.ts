@@ -10,13 +10,6 @@ import type { Source } from '../source.ts';
 import { ApiProblem, badRequest } from './api-problem.ts';
 import type { QueueLocks } from './queue-locks.ts';
 
-/** The stack behind the console, if it runs in the same process. */
-export interface LocalParts {
-  readonly stack: LocalStack;
-  /** Signs deliveries. */
-  readonly secret: string;
-}
-
 /** Maximum number of finished tasks stored. One action of the page may start 100. */
 export const MAX_TASKS = 150;
 
@@ -36,6 +29,13 @@ export interface ConsoleContext {
   readonly report: (error: unknown) => void;
   /** Aborted when the console closes. */
   readonly closing: AbortSignal;
+}
+
+/** The stack behind the console, if it runs in the same process. */
+export interface LocalParts {
+  readonly stack: LocalStack;
+  /** Signs deliveries. */
+  readonly secret: string;
 }
 
 /** Hono's environment: the request and response of Node.js. */
@@ -91,6 +91,10 @@ export async function readJson<Value>(
   }
   return parse(schema, value);
 }
+
+/** Schema of a whole number in a query. */
+export const wholeNumber = (minimum: number, maximum: number, value: number) =>
+  z._default(z.pipe(z.coerce.number(), z.int().check(z.gte(minimum), z.lte(maximum))), value);
 
 function parse<Value>(schema: z.ZodMiniType<Value>, value: unknown): Value {
   const parsed = schema.safeParse(value, { error: messages.localeError });

@@ -5,7 +5,7 @@ import { type Delivery, isSettled, states } from '../../stage/history/history.ts
 import { type DeliveryFilter, MAX_DELIVERIES } from '../../stage/history/store.ts';
 import type { DeliveryDetail, DeliveryList, DeliveryQuery } from '../api.ts';
 import { badRequest, notFound } from './api-problem.ts';
-import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './console-context.ts';
+import { type ConsoleContext, type ConsoleEnv, endOf, readQuery, wholeNumber } from './console-context.ts';
 
 /** Maximum characters of a search text. */
 const LONGEST_SEARCH = 1_000;
@@ -19,12 +19,10 @@ const TIMEOUT = { default: 30, maximum: 240 };
 export const searchSchema = z.exactOptional(z.string().check(z.maxLength(LONGEST_SEARCH)));
 
 const text = z.exactOptional(z.string());
-const number = (minimum: number, maximum: number, value: number) =>
-  z._default(z.pipe(z.coerce.number(), z.int().check(z.gte(minimum), z.lte(maximum))), value);
 
 const FILTER = { search: searchSchema, event: text, state: text, shop: text, since: text, until: text };
-const LIMIT = { limit: number(1, MAX_DELIVERIES, LIST_LIMIT) };
-const SETTLED = { timeout: number(0, TIMEOUT.maximum, TIMEOUT.default) };
+const LIMIT = { limit: wholeNumber(1, MAX_DELIVERIES, LIST_LIMIT) };
+const SETTLED = { timeout: wholeNumber(0, TIMEOUT.maximum, TIMEOUT.default) };
 
 export function deliveryRoutes(console: ConsoleContext) {
   const { source } = console;

@@ -1,19 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
 import { ApiProblem, forbidden } from './api-problem.ts';
-
-export interface SecurityRules {
-  readonly port: number;
-  readonly token: string;
-  /** If false, reading needs the cookie, too: a stage's data is not the developer's own. */
-  readonly local: boolean;
-  readonly readOnly: boolean;
-}
-
-/** A browser shares cookies between all ports of a host. */
-export const cookieName = (port: number) => `console-${port}`;
 
 /** Names of this computer in a browser. DNS rebinding can make any other name resolve to it. */
 const HOSTS = ['localhost', '127.0.0.1', '[::1]'];
@@ -30,73 +19,90 @@ const HTTP_PORT = 80;
  */
 export function guard(rules: SecurityRules): MiddlewareHandler {
   return async (c, next) => {
-    const { local, readOnly, token } = rules;
     const { method, path } = c.req;
     const isApi = path === '/api' || path.startsWith('/api/');
     const isRead = READS.has(method);
-    requireOwnOrigin(method, path, isApi, c.req.header(), rules.port);
-    if (!isRead && readOnly) throw forbidden('read-only', 'The console was started with --read-only');
-    if (!isRead && !isJson(c.req.header('content-type'))) {
-      const detail = 'A request that changes something needs content-type: application/json';
-      throw new ApiProblem('not-json', 415, 'Unsupported media type', detail);
-    }
-    const name = cookieName(rules.port);
+    requireOwnHost(c.req.header('host'), rules.port);
+    requireOwnPage(c, isApi, rules.port);
+    if (!isRead) requireChangeable(c, rules);
     if (path === '/' && isRead) {
-      const given = c.req.query('token');
-      if (given !== undefined && !isToken(given, token)) {
-        throw forbidden('token', `This is not the token of the running console. ${whereToFind(local)}`);
-      }
-      if (local || given !== undefined) {
-        // Servers on other ports get this cookie only for the same path.
-        setCookie(c, name, token, { path: '/api', httpOnly: true, sameSite: 'Strict' });
-      }
-      if (given !== undefined) return c.redirect('/', 303);
+      const redirection = admitPage(c, rules);
+      if (redirection !== undefined) return redirection;
     }
-    const needsCookie = !isRead || (isApi && !local);
-    if (needsCookie && !isToken(getCookie(c, name), token)) {
-      const detail = `The cookie ${name} is missing, or belongs to a console that is no longer running. ${whereToFind(local)}`;
-      throw forbidden('cookie', detail);
-    }
+    if (!isRead || (isApi && !rules.local)) requireCookie(c, rules);
     return next();
   };
 }
 
-const whereToFind = (local: boolean) =>
-  local ? 'Reload the page' : 'Open the address that npm run console printed';
+export interface SecurityRules {
+  readonly port: number;
+  readonly token: string;
+  /** If false, reading needs the cookie, too: a stage's data is not the developer's own. */
+  readonly local: boolean;
+  readonly readOnly: boolean;
+}
+
+/** A browser shares cookies between all ports of a host. */
+export const cookieName = (port: number) => `console-${port}`;
+
+const authorities = (port: number) =>
+  HOSTS.flatMap((host) => [`${host}:${port}`, ...(port === HTTP_PORT ? [host] : [])]);
+
+function requireOwnHost(host: string | undefined, port: number): void {
+  if (authorities(port).includes(String(host).toLowerCase())) return;
+  throw new ApiProblem(
+    'foreign-host',
+    421,
+    'Misdirected request',
+    'The console only answers localhost, 127.0.0.1 and [::1] with its own port',
+  );
+}
 
 /** @throws ApiProblem if another origin may have caused the request */
-function requireOwnOrigin(
-  method: string,
-  path: string,
-  isApi: boolean,
-  headers: Readonly<Record<string, string>>,
-  port: number,
-): void {
-  const authorities = HOSTS.flatMap((host) => [`${host}:${port}`, ...(port === HTTP_PORT ? [host] : [])]);
-  if (!authorities.includes(String(headers.host).toLowerCase())) {
-    throw new ApiProblem(
-      'foreign-host',
-      421,
-      'Misdirected request',
-      'The console only answers localhost, 127.0.0.1 and [::1] with its own port',
-    );
-  }
-  const { origin, 'sec-fetch-site': site } = headers;
-  if (origin !== undefined && !authorities.some((authority) => origin === `http://${authority}`)) {
+function requireOwnPage({ req }: Context, isApi: boolean, port: number): void {
+  const { origin, 'sec-fetch-site': site, ...others } = req.header();
+  if (origin !== undefined && !authorities(port).some((authority) => origin === `http://${authority}`)) {
     throw forbidden('foreign-origin', 'The console only answers its own page');
   }
   // A typed address or a link from another site may open the page: other origins can neither read nor frame it.
   const isLink =
-    method === 'GET' &&
-    path === '/' &&
-    headers['sec-fetch-mode'] === 'navigate' &&
-    headers['sec-fetch-dest'] === 'document';
+    req.method === 'GET' &&
+    req.path === '/' &&
+    others['sec-fetch-mode'] === 'navigate' &&
+    others['sec-fetch-dest'] === 'document';
   const isOwn = site === undefined || site === 'same-origin' || (site === 'none' && !isApi) || isLink;
   if (!isOwn) throw forbidden('foreign-site', 'The console only answers its own page');
 }
 
-const isJson = (contentType: string | undefined) =>
-  contentType !== undefined && /^application\/json\s*(;|$)/i.test(contentType);
+function requireChangeable({ req }: Context, { readOnly }: SecurityRules): void {
+  if (readOnly) throw forbidden('read-only', 'The console was started with --read-only');
+  if (/^application\/json\s*(;|$)/i.test(req.header('content-type') ?? '')) return;
+  const detail = 'A request that changes something needs content-type: application/json';
+  throw new ApiProblem('not-json', 415, 'Unsupported media type', detail);
+}
+
+/** Gives the page its cookie. @returns the redirection that removes the token from the address */
+function admitPage(c: Context, { local, token, port }: SecurityRules): Response | undefined {
+  const given = c.req.query('token');
+  if (given !== undefined && !isToken(given, token)) {
+    throw forbidden('token', `This is not the token of the running console. ${whereToFind(local)}`);
+  }
+  if (local || given !== undefined) {
+    // Servers on other ports get this cookie only for the same path.
+    setCookie(c, cookieName(port), token, { path: '/api', httpOnly: true, sameSite: 'Strict' });
+  }
+  return given === undefined ? undefined : c.redirect('/', 303);
+}
+
+function requireCookie(c: Context, { local, token, port }: SecurityRules): void {
+  const name = cookieName(port);
+  if (isToken(getCookie(c, name), token)) return;
+  const detail = `The cookie ${name} is missing, or belongs to a console that is no longer running. ${whereToFind(local)}`;
+  throw forbidden('cookie', detail);
+}
+
+const whereToFind = (local: boolean) =>
+  local ? 'Reload the page' : 'Open the address that npm run console printed';
 
 /** Compares in constant time, for any length. */
 function isToken(given: string | undefined, token: string): boolean {

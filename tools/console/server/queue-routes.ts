@@ -1,21 +1,15 @@
 import { type Context, Hono } from 'hono';
-import * as z from 'zod/mini';
 import type { LocalStack } from '../../../local/local-stack.ts';
 import { pausedQueue } from '../../stage/history/trace.ts';
 import { pausesOf } from '../../stage/queues/pause-state.ts';
 import { oldestMessage, type QueueState, queueState, waitingQueues } from '../../stage/queues/queue.ts';
 import type { Stage } from '../../stage/stage.ts';
 import type { EventQueueInfo, QueueDepth, QueuesInfo, ReceiverQueue } from '../api.ts';
-import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './console-context.ts';
+import { type ConsoleContext, type ConsoleEnv, endOf, readQuery, wholeNumber } from './console-context.ts';
 import { deadLetters, PartialFailures, queueMessages } from './queue-messages.ts';
 
 /** Number of messages to read: default and maximum. */
 const LIMIT = { default: 50, maximum: 500 };
-
-const limitSchema = z._default(
-  z.pipe(z.coerce.number(), z.int().check(z.gte(1), z.lte(LIMIT.maximum))),
-  LIMIT.default,
-);
 
 /** Milliseconds for which a value from CloudWatch is reused. The metric has one value per minute. */
 const METRIC_AGE = 60_000;
@@ -33,7 +27,7 @@ export function queueRoutes(console: ConsoleContext) {
       return c.json(await queuesOf(stage, oldestAt));
     })
     .get('/queues/:name/messages', async (c) => {
-      const { limit } = readQuery(c, { limit: limitSchema });
+      const { limit } = readQuery(c, { limit: wholeNumber(1, LIMIT.maximum, LIMIT.default) });
       return c.json(await queueMessages(look(c), c.req.param('name'), limit));
     })
     .get('/dead-letters', async (c) => {

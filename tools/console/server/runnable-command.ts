@@ -15,6 +15,15 @@ import type { TaskRequest } from '../api.ts';
 import { ApiProblem, badRequest } from './api-problem.ts';
 import type { ConsoleContext } from './console-context.ts';
 
+export interface RunnableCommand {
+  readonly argv: readonly string[];
+  /** The command line for a terminal. */
+  readonly command: string;
+  /** Resource that no other command may change meanwhile: `the dead-letter queue of shop.updated`. */
+  readonly subject: string | undefined;
+  readonly run: CommandTask;
+}
+
 export const taskRequestSchema = z.strictObject({
   argv: z.array(z.string()).check(z.minLength(1)),
   input: z.optional(z.string()),
@@ -28,15 +37,6 @@ const LONGEST_COMMAND = 128 * 1024;
 
 /** Words of a command line that are shown. */
 const WORDS_SHOWN = 50;
-
-export interface RunnableCommand {
-  readonly argv: readonly string[];
-  /** The command line for a terminal. */
-  readonly command: string;
-  /** Resource that no other command may change meanwhile: `the dead-letter queue of shop.updated`. */
-  readonly subject: string | undefined;
-  readonly run: CommandTask;
-}
 
 type CommandTask = Parameters<RunOperation>[1];
 

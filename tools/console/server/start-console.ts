@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { compress } from 'hono/compress';
@@ -20,35 +21,17 @@ import { queueRoutes } from './queue-routes.ts';
 import { streamRoutes } from './stream-routes.ts';
 import { Tasks, taskRoutes } from './tasks.ts';
 
+/** Bytes of a token: too many to guess. */
+const TOKEN_BYTES = 24;
+
+const newToken = () => randomBytes(TOKEN_BYTES).toString('base64url');
+
 /** Milliseconds that `close()` waits for open requests. */
 const CLOSE_LIMIT = 2_000;
 
-export interface ConsoleOptions {
-  /** The caller closes it. */
-  readonly source: Source;
-  /** 0 for any free port. */
-  readonly port: number;
-  /** Value of the page's cookie. */
-  readonly token: string;
-  readonly readOnly: boolean;
-  /** The stack, if it runs in this process. Undefined for a stage. */
-  readonly local: LocalParts | undefined;
-}
-
-export interface Console {
-  /** Address to open. For a stage, it includes the token. */
-  readonly url: string;
-  readonly port: number;
-  readonly news: News;
-  /**
-   * Interrupts tasks and waits for them. Ends streams at once, and other requests when they are answered or after 2 s.
-   */
-  close(): Promise<void>;
-}
-
 /** Serves the console on this computer only. @throws if the port is in use (EADDRINUSE) */
 export async function startConsole(options: ConsoleOptions): Promise<Console> {
-  const { source, token, readOnly, local } = options;
+  const { source, token = newToken(), readOnly, local } = options;
   const closing = new AbortController();
   const context: ConsoleContext = {
     source,
@@ -74,6 +57,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
   return {
     url: local === undefined ? `${origin}?token=${token}` : origin,
     port,
+    token,
     news: context.news,
     close: async () => {
       await tasks.close();
@@ -86,6 +70,31 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
       clearTimeout(timer);
     },
   };
+}
+
+export interface ConsoleOptions {
+  /** The caller closes it. */
+  readonly source: Source;
+  /** 0 for any free port. */
+  readonly port: number;
+  /** @default a new one */
+  readonly token?: string;
+  readonly readOnly: boolean;
+  /** The stack, if it runs in this process. Undefined for a stage. */
+  readonly local: LocalParts | undefined;
+}
+
+export interface Console {
+  /** Address to open. For a stage, it includes the token. */
+  readonly url: string;
+  readonly port: number;
+  /** Value of the page's cookie. */
+  readonly token: string;
+  readonly news: News;
+  /**
+   * Interrupts tasks and waits for them. Ends streams at once, and other requests when they are answered or after 2 s.
+   */
+  close(): Promise<void>;
 }
 
 function consoleApp(console: ConsoleContext, tasks: Tasks, rules: SecurityRules) {

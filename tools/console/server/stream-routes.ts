@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import * as z from 'zod/mini';
-import type { ChangedDelivery } from '../../stage/history/store.ts';
+import type { Delivery } from '../../stage/history/history.ts';
 import type { StreamEvents } from '../api.ts';
 import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './console-context.ts';
 import { searchSchema } from './delivery-routes.ts';
@@ -33,119 +33,165 @@ type StreamContext = Pick<ConsoleContext, 'source' | 'news' | 'report' | 'closin
  * the changes since the last round, so that a slow client needs no buffer.
  */
 export function streamRoutes(console: StreamContext, patience = PATIENCE) {
-  const { source, news } = console;
-  const { store } = source;
-
   return new Hono<ConsoleEnv>().get('/', (c) => {
     const { search, after } = readQuery(c, { search: searchSchema, after: z.optional(z.string()) });
     // A browser that reconnects requests the same address, with the newer id in the header.
     const lastId = c.req.header('last-event-id') || after;
     if (c.req.raw.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' });
     const end = endOf(c, console);
-
+    const disconnect = () => c.env.outgoing.destroy();
     return streamSSE(c, async (stream) => {
-      let position = positionOf(lastId);
-      let waiting = news.current();
-      let isQuiet = true;
-      let wake = () => {};
-
-      async function write(text: string): Promise<void> {
-        isQuiet = false;
-        const timer = setTimeout(() => c.env.outgoing.destroy(), patience);
+      const write = async (text: string) => {
+        const timer = setTimeout(disconnect, patience);
         await stream.write(text);
         clearTimeout(timer);
-      }
-      /** @param sequence number of the last change that the client then has, for resuming */
-      function send<Name extends keyof StreamEvents>(
-        event: Name,
-        data: StreamEvents[Name],
-        sequence?: number,
-      ): Promise<void> {
-        const id = sequence === undefined ? '' : `id: ${processToken}-${sequence}\n`;
-        return write(`${id}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
-      }
-      async function sendRows(changes: readonly ChangedDelivery[]): Promise<void> {
-        const isAdmitted = admittedOf(changes);
-        for (let start = 0; start < changes.length && !end.aborted; start += MAX_ROWS) {
-          const batch = changes.slice(start, start + MAX_ROWS);
-          const put = batch.flatMap(({ id, delivery }) => (delivery && isAdmitted(id) ? [delivery] : []));
-          const removed = batch.flatMap(({ id, delivery }) => (delivery ? [] : [id]));
-          position = batch.at(-1)?.sequence ?? position;
-          if (put.length + removed.length > 0) await send('deliveries', { put, removed }, position);
-        }
-      }
-      function admittedOf(changes: readonly ChangedDelivery[]): (id: string) => boolean {
-        if (search === undefined) return () => true;
-        const ids = changes.map(({ id }) => id);
-        const found = new Set(store.list({ search, ids }).deliveries.map(({ id }) => id));
-        return (id) => found.has(id);
-      }
-      async function sendChanges(): Promise<void> {
-        const changes = position === undefined ? undefined : store.changedSince(position);
-        if (changes !== undefined) return sendRows(changes);
-        if (position !== undefined || lastId !== undefined) await send('reset', {});
-        position = 0;
-        await sendRows(store.changedSince(0) ?? []);
-      }
-      async function sendNews(): Promise<void> {
-        const items = [...waiting.values()];
-        waiting = new Map();
-        for (const item of items) {
-          await (item.event === 'task' ? send(item.event, item.data) : send(item.event, item.data));
-        }
-      }
-      async function follow(): Promise<void> {
-        while (!end.aborted) {
-          const woken = new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-          isQuiet = true;
-          await sendChanges();
-          await sendNews();
-          if (isQuiet) await write(':\n\n');
-          await woken;
-          await sleep(INTERVAL, undefined, { signal: end }).catch(() => {});
-        }
-      }
-      async function searchArchive(): Promise<void> {
-        const searched = await source.search({ search }, end);
-        const found = searched === undefined ? [] : store.list({ search }).deliveries;
-        // Matching rows are sent even if they have not changed.
-        for (let start = 0; start < found.length && !end.aborted; start += MAX_ROWS) {
-          const batch = found.slice(start, start + MAX_ROWS);
-          const put = batch.flatMap(({ id }) => store.get(id) ?? []);
-          await send('deliveries', { put, removed: [] });
-        }
-        const { total } = store.list({ search }, 0);
-        await send('ready', { total, ...(searched && { searched }) });
-      }
-
-      // If the client has already disconnected, its signal would not stop the work below.
-      if (end.aborted) return;
-      const heartbeat = setInterval(() => wake(), HEARTBEAT);
-      const unsubscribe = [
-        store.subscribe(() => wake()),
-        news.subscribe((subject, item) => {
-          waiting.set(subject, item);
-          wake();
-        }),
-      ];
-      end.addEventListener('abort', () => {
-        clearInterval(heartbeat);
-        for (const stop of unsubscribe) stop();
-        wake();
-      });
+      };
       try {
-        await write(`retry: ${RETRY}\n\n`);
-        await sendChanges();
-        await sendNews();
-        await Promise.all([follow(), searchArchive()]);
+        // If the client has already disconnected, its signal would not stop the work.
+        if (!end.aborted) await new PageStream(console, { search, lastId, end, write }).run();
       } catch (error) {
         if (!end.aborted) console.report(error);
-        c.env.outgoing.destroy();
+        disconnect();
       }
     });
   });
+}
+
+type StreamEvent = {
+  readonly [Name in keyof StreamEvents]: { readonly event: Name; readonly data: StreamEvents[Name] };
+}[keyof StreamEvents];
+
+interface PageStreamOptions {
+  readonly search: string | undefined;
+  readonly lastId: string | undefined;
+  /** Aborted when the client has disconnected. */
+  readonly end: AbortSignal;
+  readonly write: (text: string) => Promise<void>;
+}
+
+/** What one client gets. */
+class PageStream {
+  readonly #console: StreamContext;
+  readonly #options: PageStreamOptions;
+  /** Number of the last change that the client has. Undefined: it has nothing that can be continued. */
+  #position: number | undefined;
+  /** Tasks and notices to send, by subject. */
+  #waiting: ReturnType<StreamContext['news']['current']>;
+  /** Nothing was written in this round. */
+  #isQuiet = true;
+  /** Begins the next round. */
+  #wake = () => {};
+
+  constructor(console: StreamContext, options: PageStreamOptions) {
+    this.#console = console;
+    this.#options = options;
+    this.#position = positionOf(options.lastId);
+    this.#waiting = console.news.current();
+  }
+
+  /** Ends when the client disconnects. */
+  async run(): Promise<void> {
+    const { source, news } = this.#console;
+    const wake = () => this.#wake();
+    const heartbeat = setInterval(wake, HEARTBEAT);
+    const unsubscribe = [
+      source.store.subscribe(wake),
+      news.subscribe((subject, item) => {
+        this.#waiting.set(subject, item);
+        wake();
+      }),
+    ];
+    this.#options.end.addEventListener('abort', wake);
+    try {
+      await this.#write(`retry: ${RETRY}\n\n`);
+      await this.#sendChanges();
+      await this.#sendNews();
+      await Promise.all([this.#follow(), this.#searchArchive()]);
+    } finally {
+      clearInterval(heartbeat);
+      for (const stop of unsubscribe) stop();
+    }
+  }
+
+  async #follow(): Promise<void> {
+    const { end } = this.#options;
+    while (!end.aborted) {
+      const woken = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      this.#isQuiet = true;
+      await this.#sendChanges();
+      await this.#sendNews();
+      if (this.#isQuiet) await this.#write(':\n\n');
+      await woken;
+      await sleep(INTERVAL, undefined, { signal: end }).catch(() => {});
+    }
+  }
+
+  async #sendChanges(): Promise<void> {
+    const { store } = this.#console.source;
+    let changes = this.#position === undefined ? undefined : store.changedSince(this.#position);
+    if (changes === undefined) {
+      const hasRows = this.#position !== undefined || this.#options.lastId !== undefined;
+      if (hasRows) await this.#send({ event: 'reset', data: {} });
+      changes = store.changedSince(0) ?? [];
+    }
+    const isFound = this.#search(changes.map(({ id }) => id));
+    await this.#sendRows(changes.filter(({ id, delivery }) => delivery === undefined || isFound(id)));
+    this.#position = changes.at(-1)?.sequence ?? this.#position ?? 0;
+  }
+
+  /** @returns whether a delivery, one of these, matches the search */
+  #search(ids: readonly string[]): (id: string) => boolean {
+    const { search } = this.#options;
+    if (search === undefined) return () => true;
+    const { deliveries } = this.#console.source.store.list({ search, ids });
+    const found = new Set(deliveries.map(({ id }) => id));
+    return (id) => found.has(id);
+  }
+
+  async #sendRows(
+    rows: readonly {
+      readonly id: string;
+      readonly delivery: Delivery | undefined;
+      readonly sequence?: number;
+    }[],
+  ): Promise<void> {
+    for (let start = 0; start < rows.length && !this.#options.end.aborted; start += MAX_ROWS) {
+      const batch = rows.slice(start, start + MAX_ROWS);
+      const put = batch.flatMap(({ delivery }) => delivery ?? []);
+      const removed = batch.flatMap(({ id, delivery }) => (delivery === undefined ? [id] : []));
+      await this.#send({ event: 'deliveries', data: { put, removed } }, batch.at(-1)?.sequence);
+    }
+  }
+
+  async #sendNews(): Promise<void> {
+    const items = [...this.#waiting.values()];
+    this.#waiting = new Map();
+    for (const item of items) await this.#send(item);
+  }
+
+  /** Rows that match by their archived payload. They are sent even if they have not changed. */
+  async #searchArchive(): Promise<void> {
+    const { search, end } = this.#options;
+    const { source } = this.#console;
+    const searched = await source.search({ search }, end);
+    const found = searched === undefined ? [] : source.store.list({ search }).deliveries;
+    await this.#sendRows(found.map(({ id }) => ({ id, delivery: source.store.get(id) })));
+    const { total } = source.store.list({ search }, 0);
+    await this.#send({ event: 'ready', data: { total, ...(searched && { searched }) } });
+  }
+
+  /** @param sequence number of the last change that the client then has, for resuming */
+  #send({ event, data }: StreamEvent, sequence?: number): Promise<void> {
+    const id = sequence === undefined ? '' : `id: ${processToken}-${sequence}\n`;
+    return this.#write(`${id}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  }
+
+  #write(text: string): Promise<void> {
+    this.#isQuiet = false;
+    return this.#options.write(text);
+  }
 }
 
 /** The number in an event's id. @returns undefined if the id belongs to another process */

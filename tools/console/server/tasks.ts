@@ -25,27 +25,6 @@ const WIDTH = 100;
 /** Milliseconds between two updates of the same task to pages. */
 const INTERVAL = 100;
 
-/** Below `/api/tasks`. @param tasks closed by the server */
-export function taskRoutes(console: ConsoleContext, tasks: Tasks) {
-  const find = (id: string): Task => {
-    const task = tasks.get(id);
-    if (task !== undefined) return task;
-    throw notFound(`There is no task ${id}. The console keeps the newest ${MAX_TASKS}`);
-  };
-  return new Hono<ConsoleEnv>()
-    .get('/', (c) => c.json(tasks.list()))
-    .get('/:id', (c) => c.json(find(c.req.param('id'))))
-    .post('/', async (c) => {
-      const request = await readJson(c, taskRequestSchema);
-      return c.json(tasks.start(await parseCommand(request, console)), 202);
-    })
-    .delete('/:id', (c) => {
-      const { id } = find(c.req.param('id'));
-      tasks.interrupt(id);
-      return c.json(find(id), 202);
-    });
-}
-
 interface TaskEntry {
   readonly record: TaskRecord;
   readonly subject: string | undefined;
@@ -140,6 +119,27 @@ export class Tasks {
       record.end('failed');
     }
   }
+}
+
+/** Below `/api/tasks`. @param tasks closed by the server */
+export function taskRoutes(console: ConsoleContext, tasks: Tasks) {
+  const find = (id: string): Task => {
+    const task = tasks.get(id);
+    if (task !== undefined) return task;
+    throw notFound(`There is no task ${id}. The console keeps the newest ${MAX_TASKS}`);
+  };
+  return new Hono<ConsoleEnv>()
+    .get('/', (c) => c.json(tasks.list()))
+    .get('/:id', (c) => c.json(find(c.req.param('id'))))
+    .post('/', async (c) => {
+      const request = await readJson(c, taskRequestSchema);
+      return c.json(tasks.start(await parseCommand(request, console)), 202);
+    })
+    .delete('/:id', (c) => {
+      const { id } = find(c.req.param('id'));
+      tasks.interrupt(id);
+      return c.json(find(id), 202);
+    });
 }
 
 /** A task as sent to pages: its text is printable, and its changes are sent at intervals. */

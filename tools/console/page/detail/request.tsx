@@ -10,7 +10,7 @@ import { Button } from '../ui/button.tsx';
 import { copyText } from '../ui/copy.tsx';
 import { durationText } from '../ui/time.tsx';
 import { showToast } from '../ui/toast.tsx';
-import { useLoad } from '../ui/use-load.ts';
+import { useLoad } from '../ui/use-load.tsx';
 
 const PARTS = { formatted: 'Formatted', 'as sent': 'As sent', headers: 'Headers' } as const;
 type RequestPart = keyof typeof PARTS;

@@ -1,19 +1,19 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { counted } from '../../../cli/terminal/text.ts';
 import type { EventQueueInfo, QueueDepth, QueueMessage, QueueMessages } from '../../api.ts';
 import { api } from '../api.ts';
 import { formatRoute } from '../route.ts';
 import { stack } from '../store.ts';
 import { TextBlock } from '../text/viewer.tsx';
 import { Visible } from '../text/visible.tsx';
-import { Badge, Copies, Empty, ErrorNote, Loading, Quantity } from '../ui/badge.tsx';
+import { Badge, Copies, Empty, ErrorNote, Quantity } from '../ui/badge.tsx';
 import { Button, Disclose } from '../ui/button.tsx';
 import { Copy } from '../ui/copy.tsx';
-import { Icon } from '../ui/icon.tsx';
-import { usePane } from '../ui/split.tsx';
+import { Pane } from '../ui/split.tsx';
 import { Table, type TableColumn, toggled } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
-import { localRefresh, useLoad } from '../ui/use-load.ts';
+import { LoadNote, localRefresh, Refresh, useLoad } from '../ui/use-load.tsx';
 import { useRun } from '../use-run.tsx';
 import { deadLetterAddress, namedQueue, previewText, queueAddress, redriveCommand } from './named-queue.ts';
 
@@ -37,88 +37,54 @@ interface QueuePaneProps {
 
 /** The messages of a queue. Reading them removes nothing. */
 export function QueuePane({ name, queue, children }: QueuePaneProps) {
-  const { start, busy, error: failure, refusal } = useRun();
+  const { start, error: failure, ...state } = useRun();
   const { event, isDead } = namedQueue(name);
   /** Its messages wait for a person. No consumer receives them. */
   const isKept = isDead || event === undefined;
   /** On a stage, where reading means receiving. */
   const isClosed = !stack.local && !isKept;
-  const { value, error, loading, reload } = useLoad(
+  const loaded = useLoad(
     name,
     (signal) => (isClosed ? Promise.resolve(NOTHING) : api.messages(name, LIMIT, signal)),
     localRefresh(),
   );
-  const list = formatRoute({ view: 'queues' });
-  const heading = usePane(list, queueAddress(name));
-  const messages = value?.messages ?? [];
-  const copies = messages.reduce((sum, one) => sum + one.copies, 0);
+  const { messages, limited } = loaded.value ?? NOTHING;
   const redrive = (one?: QueueMessage) =>
     start([redriveCommand(event ?? name, one && [one.id], one?.copies)]);
   return (
-    <div class="page">
-      <div class="stack">
-        <header class="row">
-          <h2 ref={heading} tabIndex={-1} class="grow wrap">
-            {event ?? name}
-          </h2>
-          {!stack.local && !isClosed && (
-            <Button busy={loading} onClick={reload}>
-              Refresh
-            </Button>
-          )}
+    <Pane
+      title={event ?? name}
+      closeLabel={`Close ${event ?? name}`}
+      list={formatRoute({ view: 'queues' })}
+      link={queueAddress(name)}
+      actions={
+        <>
+          {!isClosed && <Refresh of={loaded} />}
           {isKept && messages.length > 0 && (
-            <Button refusal={refusal} busy={busy} onClick={() => redrive()}>
+            <Button {...state} onClick={() => redrive()}>
               Redrive all
             </Button>
           )}
-          <a class="icon-button" href={list} aria-label={`Close ${event ?? name}`}>
-            <Icon name="close" />
-          </a>
-        </header>
-        {children}
-        {event !== undefined && (
-          <nav class="tab-list nav" aria-label={`Queues of ${event}`}>
-            <a href={queueAddress(event)} aria-current={isDead ? undefined : 'page'}>
-              Messages <Depth of={queue} />
-            </a>
-            <a href={deadLetterAddress(event)} aria-current={isDead ? 'page' : undefined}>
-              Dead letters <Depth of={queue?.dead} />
-            </a>
-          </nav>
-        )}
-        <ErrorNote>{failure}</ErrorNote>
-        <ErrorNote>{error}</ErrorNote>
-        {value === undefined && error === undefined && <Loading />}
-        {isClosed && (
-          <Empty title="Messages of a stage’s queue are not shown">
-            <p>
-              SQS shows a message only to a consumer that receives it, and each receive is one of its ten
-              attempts. Queued events and their retries are under{' '}
-              <a href={formatRoute({ view: 'deliveries', query: { event, state: 'queued,retrying' } })}>
-                Deliveries
-              </a>
-              .
-            </p>
-          </Empty>
-        )}
-        {value !== undefined && !isClosed && messages.length === 0 && <NoMessages name={name} />}
-        {copies > messages.length && (
-          <p class="soft">
-            {messages.length.toLocaleString('en')} {messages.length === 1 ? 'event' : 'events'},{' '}
-            {copies.toLocaleString('en')} copies: the sender repeated the same bytes. A redrive includes the
-            copies.
-          </p>
-        )}
-        {messages.length > 0 && (
+        </>
+      }
+    >
+      {children}
+      {event !== undefined && <QueueTabs event={event} isDead={isDead} queue={queue} />}
+      <ErrorNote>{failure}</ErrorNote>
+      <LoadNote of={loaded} />
+      {isClosed && <NotShown event={event} />}
+      {loaded.value !== undefined && !isClosed && messages.length === 0 && <NoMessages name={name} />}
+      {messages.length > 0 && (
+        <>
+          <CopiesNote messages={messages} />
           <Messages
             messages={messages}
             hasState={!isKept}
             redrive={(message) =>
               isKept && (
                 <Button
+                  {...state}
                   kind="quiet"
-                  refusal={refusal}
-                  busy={busy}
                   label={`Redrive ${message.id}`}
                   onClick={() => redrive(message)}
                 >
@@ -127,10 +93,49 @@ export function QueuePane({ name, queue, children }: QueuePaneProps) {
               )
             }
           />
-        )}
-        {value?.limited && <p class="soft">Only the first {messages.length} messages are shown.</p>}
-      </div>
-    </div>
+        </>
+      )}
+      {limited && <p class="soft">Only the first {messages.length} messages are shown.</p>}
+    </Pane>
+  );
+}
+
+interface QueueTabsProps {
+  event: string;
+  isDead: boolean;
+  queue: EventQueueInfo | undefined;
+}
+
+const QueueTabs = ({ event, isDead, queue }: QueueTabsProps) => (
+  <nav class="tab-list nav" aria-label={`Queues of ${event}`}>
+    <a href={queueAddress(event)} aria-current={isDead ? undefined : 'page'}>
+      Messages <Depth of={queue} />
+    </a>
+    <a href={deadLetterAddress(event)} aria-current={isDead ? 'page' : undefined}>
+      Dead letters <Depth of={queue?.dead} />
+    </a>
+  </nav>
+);
+
+const NotShown = ({ event }: { event: string }) => (
+  <Empty title="Messages of a stage’s queue are not shown">
+    <p>
+      SQS shows a message only to a consumer that receives it, and each receive is one of its ten attempts.
+      Queued events and their retries are under{' '}
+      <a href={formatRoute({ view: 'deliveries', query: { event, state: 'queued,retrying' } })}>Deliveries</a>
+      .
+    </p>
+  </Empty>
+);
+
+function CopiesNote({ messages }: { messages: readonly QueueMessage[] }) {
+  const copies = messages.reduce((sum, one) => sum + one.copies, 0);
+  if (copies === messages.length) return null;
+  return (
+    <p class="soft">
+      {counted(messages.length, 'event')}, {copies.toLocaleString('en')} copies: the sender repeated the same
+      bytes. A redrive includes the copies.
+    </p>
   );
 }
 

@@ -12,6 +12,9 @@ interface DialogProps {
   children: ComponentChildren;
 }
 
+/** The dialog that is open. Shortcuts of the page behind it do nothing. */
+export const openDialog = () => document.querySelector('dialog[open]');
+
 /** Selectors for the initial focus: the first that matches. */
 const FIRST = ['.dialog-body :is(input, select, textarea)', '.dialog-actions button'];
 

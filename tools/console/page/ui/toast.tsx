@@ -7,7 +7,7 @@ interface Toast {
   readonly text: string;
   readonly level: 'info' | 'error';
   /** Where to see more. */
-  readonly link?: { readonly text: string; readonly href: string };
+  readonly link?: { readonly text: string; readonly href: string } | undefined;
 }
 
 /** Milliseconds. A toast about an error stays until it is closed. */
@@ -35,36 +35,38 @@ export function Notices() {
   const refused = connection.value.state === 'refused' ? connection.value.reason : undefined;
   return (
     <div class="notices stack" role="status">
-      {refused !== undefined && (
-        <div class="notice is-error">
-          <p>{refused}</p>
-        </div>
-      )}
+      {refused !== undefined && <NoticeBox level="error">{refused}</NoticeBox>}
       {notices.value
         .filter(({ text }) => !closed.has(text))
         .map(({ about, level, text }) => (
-          <div key={about} class={`notice is-${level}`}>
-            <p>{text}</p>
-            <IconButton
-              icon="close"
-              label="Close this notice"
-              onClick={() => setClosed(new Set([...closed, text]))}
-            />
-          </div>
+          <NoticeBox key={about} level={level} onClose={() => setClosed(new Set([...closed, text]))}>
+            {text}
+          </NoticeBox>
         ))}
       {current !== undefined && (
-        <div class={`notice is-${current.level}`}>
-          <p>{current.text}</p>
-          {current.link !== undefined && <a href={current.link.href}>{current.link.text}</a>}
-          <IconButton
-            icon="close"
-            label="Close"
-            onClick={() => {
-              toast.value = undefined;
-            }}
-          />
-        </div>
+        <NoticeBox
+          level={current.level}
+          link={current.link}
+          onClose={() => {
+            toast.value = undefined;
+          }}
+        >
+          {current.text}
+        </NoticeBox>
       )}
     </div>
   );
 }
+
+interface NoticeBoxProps extends Pick<Toast, 'level' | 'link'> {
+  onClose?: () => void;
+  children: string;
+}
+
+const NoticeBox = ({ level, link, onClose, children }: NoticeBoxProps) => (
+  <div class={`notice is-${level}`}>
+    <p>{children}</p>
+    {link !== undefined && <a href={link.href}>{link.text}</a>}
+    {onClose !== undefined && <IconButton icon="close" label="Close this notice" onClick={onClose} />}
+  </div>
+);

@@ -1,12 +1,8 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { errorText } from '../api.ts';
 import { type LoadState, stack, tasks } from '../store.ts';
-
-/** Milliseconds between two reads of the local stack. Reading a stage costs money, so it happens only on request. */
-const LOCAL_REFRESH = 2_000;
-
-/** For {@link useLoad}: every two seconds on the local stack, never on a stage. */
-export const localRefresh = () => (stack.local ? LOCAL_REFRESH : undefined);
+import { ErrorNote, Loading } from './badge.tsx';
+import { Button } from './button.tsx';
 
 /**
  * Loads a value. Loads it again if `key` changes, when a task ends, and at intervals while the page is visible.
@@ -59,3 +55,25 @@ export function useLoad<T>(
     reload,
   };
 }
+
+/** Milliseconds between two reads of the local stack. Reading a stage costs money, so it happens only on request. */
+const LOCAL_REFRESH = 2_000;
+
+/** For {@link useLoad}: every two seconds on the local stack, never on a stage. */
+export const localRefresh = () => (stack.local ? LOCAL_REFRESH : undefined);
+
+/** Why a value is not there: an error, or it is still loading. */
+export const LoadNote = ({ of: { value, error } }: { of: LoadState<unknown> }) => (
+  <>
+    <ErrorNote>{error}</ErrorNote>
+    {value === undefined && error === undefined && <Loading />}
+  </>
+);
+
+/** For a stage, whose values are read only on request. */
+export const Refresh = ({ of: { loading, reload } }: { of: LoadState<unknown> }) =>
+  stack.local ? null : (
+    <Button busy={loading} onClick={reload}>
+      Refresh
+    </Button>
+  );
