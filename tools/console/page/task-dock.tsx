@@ -10,7 +10,7 @@ import { Button, IconButton } from './ui/button.tsx';
 import { Copy } from './ui/copy.tsx';
 import { Table, type TableColumn } from './ui/table.tsx';
 import { durationText, Time } from './ui/time.tsx';
-import { showToast } from './ui/toast.tsx';
+import { toastError } from './ui/toast.tsx';
 import { shownTask, tasksAreOpen } from './use-run.tsx';
 
 const DOCK = 'task-dock';
@@ -177,7 +177,7 @@ function Interrupt({ id }: { id: string }) {
           await api.interrupt(id);
         } catch (error) {
           setAsked(false);
-          showToast({ level: 'error', text: errorText(error) });
+          toastError(errorText(error));
         }
       }}
     >

@@ -8,7 +8,7 @@ import { connection, putTask, refusal, stack, tasks } from './store.ts';
 import { Button } from './ui/button.tsx';
 import { Copy } from './ui/copy.tsx';
 import { Dialog, openDialog } from './ui/dialog.tsx';
-import { showToast } from './ui/toast.tsx';
+import { toastError, toastInfo } from './ui/toast.tsx';
 
 /**
  * For buttons that run commands whose output matters: it opens the output.
@@ -33,8 +33,6 @@ export function useRun({ opens = true } = {}) {
   };
   return { start, busy, error, refusal: refusal() };
 }
-
-const toastError = (text: string) => showToast({ level: 'error', text });
 
 /**
  * For buttons that send one delivery: the result appears in the list.
@@ -77,15 +75,14 @@ async function sendOne(command: Command, onSent?: (delivery: string) => void): P
   // Navigating would close a dialog that was opened meanwhile, and lose its input.
   const isFree = openDialog() === null || openDialog() === dialog;
   if (delivery !== undefined && onSent !== undefined && isFree) onSent(delivery);
-  else showToast(sentToast(delivery));
+  else toastInfo('Sent.', delivery === undefined ? undefined : linkTo(delivery));
   return true;
 }
 
-function sentToast(delivery: string | undefined) {
-  const toast = { level: 'info', text: 'Sent.' } as const;
-  if (delivery === undefined) return toast;
-  return { ...toast, link: { text: 'Show it', href: formatRoute({ view: 'deliveries', path: [delivery] }) } };
-}
+const linkTo = (delivery: string) => ({
+  text: 'Show it',
+  href: formatRoute({ view: 'deliveries', path: [delivery] }),
+});
 
 export interface Command extends TaskRequest {
   /** A sentence about what it does. On a stage it is shown with the confirmation. */

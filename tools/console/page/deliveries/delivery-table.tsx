@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Delivery } from '../../../stage/history/history.ts';
 import { skipText, stateTitle } from '../../../stage/history/state-text.ts';
 import type { PayloadSearch } from '../../api.ts';
+import { rows as stored } from '../store.ts';
 import { Visible } from '../text/visible.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Table, type TableColumn } from '../ui/table.tsx';
@@ -145,16 +146,15 @@ interface SummaryProps {
   refused: boolean;
   filtered: boolean;
   paused: boolean;
-  searched: PayloadSearch | undefined;
 }
 
 /** Line below the list: the number of deliveries, how far payloads were searched, and whether the list is live. */
-export function Summary({ shown, newer, ready, refused, filtered, paused, searched }: SummaryProps) {
-  const all = `${shown.toLocaleString('en')} ${shown === 1 ? 'delivery' : 'deliveries'}`;
+export function Summary({ shown, newer, ready, refused, filtered, paused }: SummaryProps) {
+  const { searched } = stored.value;
   const matching = filtered ? (shown === 1 ? ' matches' : ' match') : '';
   return (
     <footer class="list-summary row">
-      <span>{refused ? 'Not loaded' : ready ? `${all}${matching}` : 'Loading …'}</span>
+      <span>{refused ? 'Not loaded' : ready ? `${deliveriesText(shown)}${matching}` : 'Loading …'}</span>
       {searched !== undefined && (
         <span
           class="cut"
@@ -170,6 +170,10 @@ export function Summary({ shown, newer, ready, refused, filtered, paused, search
     </footer>
   );
 }
+
+/** `1 delivery`, `1,200 deliveries`. */
+export const deliveriesText = (count: number) =>
+  `${count.toLocaleString('en')} ${count === 1 ? 'delivery' : 'deliveries'}`;
 
 function searchText({ refused, records, limited }: PayloadSearch): string {
   if (refused !== undefined) return `Payloads not searched: ${refused}`;

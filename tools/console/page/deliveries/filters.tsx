@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { states } from '../../../stage/history/history.ts';
 import { stateTitle } from '../../../stage/history/state-text.ts';
@@ -41,12 +42,7 @@ export function Filters({ query, onChange, onLeave }: FiltersProps) {
   return (
     <search class="filters">
       <SearchBox value={query.search ?? ''} onChange={(search) => onChange({ search })} onLeave={onLeave} />
-      <select
-        class={`field filter${event === '' ? '' : ' is-set'}`}
-        aria-label="Event"
-        value={event}
-        onChange={({ currentTarget }) => onChange({ event: currentTarget.value })}
-      >
+      <Select label="Event" value={event} onChange={(next) => onChange({ event: next })}>
         <option value="">All events</option>
         {event !== '' && !stack.events.some(({ name }) => name === event) && (
           <option value={event}>{event}</option>
@@ -56,16 +52,15 @@ export function Filters({ query, onChange, onLeave }: FiltersProps) {
             {name}
           </option>
         ))}
-      </select>
+      </Select>
       <StateSelect value={state} onChange={(next) => onChange({ state: next })} />
       <Typed value={query.shop ?? ''} onChange={(shop) => onChange({ shop })} />
-      <select
-        class={`field filter${since === '' && until === '' ? '' : ' is-set'}`}
-        aria-label="Time"
+      <Select
+        label="Time"
         value={isCustom ? CUSTOM : since}
-        onChange={({ currentTarget: { value } }) =>
+        onChange={(next) =>
           onChange({
-            since: value === CUSTOM ? new Date(Date.now() - 3_600_000).toISOString() : value,
+            since: next === CUSTOM ? new Date(Date.now() - 3_600_000).toISOString() : next,
             until: '',
           })
         }
@@ -76,7 +71,7 @@ export function Filters({ query, onChange, onLeave }: FiltersProps) {
           </option>
         ))}
         <option value={CUSTOM}>Custom range …</option>
-      </select>
+      </Select>
       {isCustom && (
         <div class="row time-range">
           <MomentField label="From" value={since} onChange={(next) => onChange({ since: next })} />
@@ -99,16 +94,29 @@ export function Filters({ query, onChange, onLeave }: FiltersProps) {
   );
 }
 
+interface SelectProps {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+  children: ComponentChildren;
+}
+
+const Select = ({ label, value, onChange, children }: SelectProps) => (
+  <select
+    class={`field filter${value === '' ? '' : ' is-set'}`}
+    aria-label={label}
+    value={value}
+    onChange={({ currentTarget }) => onChange(currentTarget.value)}
+  >
+    {children}
+  </select>
+);
+
 function StateSelect({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   const groups = OUTCOMES.map((outcome) => ({ label: OUTCOME_WORDS[outcome], members: statesOf(outcome) }));
   const known = [...groups.map(({ members }) => members.join()), ...states];
   return (
-    <select
-      class={`field filter${value === '' ? '' : ' is-set'}`}
-      aria-label="State"
-      value={value}
-      onChange={({ currentTarget }) => onChange(currentTarget.value)}
-    >
+    <Select label="State" value={value} onChange={onChange}>
       <option value="">Any state</option>
       {value !== '' && !known.some((one) => one === value) && <option value={value}>{value}</option>}
       {groups.map(({ label, members }) => (
@@ -121,7 +129,7 @@ function StateSelect({ value, onChange }: { value: string; onChange: (value: str
           ))}
         </optgroup>
       ))}
-    </select>
+    </Select>
   );
 }
 

@@ -80,8 +80,9 @@ export function readMoment(text: string): Moment | 'invalid' | undefined {
 export const momentAt = (moment: Moment, now: number) => ('at' in moment ? moment.at : now - moment.ago);
 
 /** Whether the result of the filter changes with the clock, as with `since=15m`. */
-export const movesWithTime = ({ since, until }: ListFilter) =>
-  [since, until].some((moment) => moment !== undefined && 'ago' in moment);
+export const movesWithTime = (filter: ListFilter | string) =>
+  typeof filter !== 'string' &&
+  [filter.since, filter.until].some((moment) => moment !== undefined && 'ago' in moment);
 
 /** @param now epoch milliseconds */
 export function matches(

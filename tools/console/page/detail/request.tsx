@@ -9,7 +9,7 @@ import { Badge, Empty, ErrorNote, Loading, Scrolled } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { copyText } from '../ui/copy.tsx';
 import { durationText } from '../ui/time.tsx';
-import { showToast } from '../ui/toast.tsx';
+import { toastInfo } from '../ui/toast.tsx';
 import { useLoad } from '../ui/use-load.tsx';
 
 const PARTS = { formatted: 'Formatted', 'as sent': 'As sent', headers: 'Headers' } as const;
@@ -89,7 +89,7 @@ function BodyTools({ id, body, part }: { id: string; body: DeliveryBody; part: R
   const copy = async () => {
     const json = part === 'formatted' ? formatJson(body.text) : undefined;
     const text = json?.ok ? textOf(json.lines) : body.text;
-    if (await copyText(text)) showToast({ level: 'info', text: 'Body copied.' });
+    if (await copyText(text)) toastInfo('Body copied.');
   };
   return (
     <>

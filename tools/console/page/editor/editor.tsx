@@ -210,25 +210,25 @@ const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g;
  */
 export function withTimestamp(text: string, now: Date): string | undefined {
   if (!formatJson(text).ok) return undefined;
+  const tokens = tokensOf(text);
+  const colon = tokens.findLastIndex(
+    ({ token, depth }, index) =>
+      depth === 1 && token === ':' && JSON.parse(tokens[index - 1]?.token ?? '') === 'timestamp',
+  );
+  const first = tokens[colon + 1];
+  if (colon === -1 || first === undefined) return undefined;
+  const isContainer = '{['.includes(first.token);
+  const last = isContainer ? tokens.find(({ depth }, index) => index > colon + 1 && depth === 1) : first;
+  return `${text.slice(0, first.start)}${JSON.stringify(now.toISOString())}${text.slice(last?.end)}`;
+}
+
+/** The tokens of JSON text. A bracket has the depth of what surrounds it. */
+function tokensOf(text: string) {
   let depth = 0;
-  let token = '';
-  let end = 0;
-  /** Where the key's value begins, while it is being read. */
-  let begin: number | undefined;
-  let found: readonly [from: number, to: number] | undefined;
-  for (const match of text.matchAll(TOKEN)) {
-    const last = token;
-    [token] = match;
+  return [...text.matchAll(TOKEN)].map(({ 0: token, index: start }) => {
     if ('}]'.includes(token)) depth -= 1;
-    const isEnd = (depth === 1 && token === ',') || depth === 0;
-    if (begin !== undefined && isEnd) {
-      found = [begin, end];
-      begin = undefined;
-    }
-    if (depth === 1 && token === ':' && JSON.parse(last) === 'timestamp') begin = -1;
-    else if (begin === -1) begin = match.index;
+    const found = { token, depth, start, end: start + token.length };
     if ('{['.includes(token)) depth += 1;
-    end = match.index + token.length;
-  }
-  return found && `${text.slice(0, found[0])}${JSON.stringify(now.toISOString())}${text.slice(found[1])}`;
+    return found;
+  });
 }

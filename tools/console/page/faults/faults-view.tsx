@@ -5,7 +5,7 @@ import { faults } from '../store.ts';
 import { ErrorNote, Quantity } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Table, type TableColumn } from '../ui/table.tsx';
-import { showToast } from '../ui/toast.tsx';
+import { toastError, toastInfo } from '../ui/toast.tsx';
 import {
   canFail,
   expectation,
@@ -25,9 +25,9 @@ import {
 async function change(work: () => Promise<unknown>, done?: string): Promise<void> {
   try {
     await work();
-    if (done !== undefined) showToast({ level: 'info', text: done });
+    if (done !== undefined) toastInfo(done);
   } catch (error) {
-    showToast({ level: 'error', text: errorText(error) });
+    toastError(errorText(error));
   }
   faults.value.reload();
 }

@@ -16,8 +16,12 @@ const SHOWN_MS = 6_000;
 const toast = signal<Toast | undefined>(undefined);
 
 /** Shows the result of an action in the corner. A newer toast replaces it. */
-export function showToast(next: Toast): void {
-  toast.value = next;
+export function toastInfo(text: string, link?: Toast['link']): void {
+  toast.value = { level: 'info', text, link };
+}
+
+export function toastError(text: string): void {
+  toast.value = { level: 'error', text };
 }
 
 /** Messages of the server and of actions, in a corner where they do not move other content. */
