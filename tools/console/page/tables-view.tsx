@@ -6,7 +6,7 @@ import { api } from './api.ts';
 import { attributesOf, cellText, columnNames, isBlock, tableTitle, valueText } from './cell-text.ts';
 import { formatRoute, navigate, route } from './route.ts';
 import { stack } from './store.ts';
-import { TextBlock } from './text/viewer.tsx';
+import { TextBlock } from './text/text-view.tsx';
 import { Visible } from './text/visible.tsx';
 import { Empty } from './ui/badge.tsx';
 import { Button } from './ui/button.tsx';

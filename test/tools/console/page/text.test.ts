@@ -1,15 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { faultText, formatJson, textOf } from '../../../../tools/console/page/text/format-json.ts';
-import { cutLines, endOfPiece, type Lines, rawLines } from '../../../../tools/console/page/text/lines.ts';
-import { windowOf } from '../../../../tools/console/page/text/viewer.tsx';
-import { columnsOf, visibleParts } from '../../../../tools/console/page/text/visible.tsx';
+import { faultText, formatJson } from '../../../../tools/console/page/text/format-json.ts';
+import { visibleParts } from '../../../../tools/console/page/text/visible.tsx';
 import { anyCharacter } from '../../../support/any-character.ts';
 
 function format(text: string): string {
   const formatted = formatJson(text);
   if (!formatted.ok) throw new Error(faultText(formatted.fault));
-  return textOf(formatted.lines);
+  return formatted.text;
 }
 
 /** JSON text without insignificant white space. */
@@ -127,61 +125,6 @@ function parses(text: string): boolean {
   }
 }
 
-describe('a text in pieces', () => {
-  function piecesOf(lines: Lines, columns: number): string[] {
-    const pieces = cutLines(lines, columns);
-    return Array.from({ length: pieces.count }, (_, index) =>
-      lines.text.slice(pieces.starts[index], endOfPiece(pieces, lines, index)),
-    );
-  }
-
-  const anyText = fc.string({ unit: anyCharacter, maxLength: 300 });
-
-  test('equals the text, for any content and width', () => {
-    fc.assert(
-      fc.property(anyText, fc.integer({ min: -5, max: 80 }), (text, columns) => {
-        const lines = rawLines(text);
-        const pieces = cutLines(lines, columns);
-        const whole = piecesOf(lines, columns).map((piece, index) => {
-          const isNextLine = index > 0 && pieces.lines[index] !== pieces.lines[index - 1];
-          return isNextLine ? `\n${piece}` : piece;
-        });
-        expect(whole.join('')).toBe(text);
-      }),
-    );
-  });
-
-  test('is never wider than the view', () => {
-    fc.assert(
-      fc.property(anyText, fc.integer({ min: 20, max: 80 }), (text, columns) => {
-        for (const piece of piecesOf(rawLines(text), columns)) {
-          const widths = [...piece].map((character) => columnsOf(character.codePointAt(0) ?? 0));
-          expect(widths.reduce((sum, width) => sum + width, 0)).toBeLessThanOrEqual(columns);
-        }
-      }),
-    );
-  });
-
-  test.each([
-    { what: 'a pair of surrogates', grapheme: '😀' },
-    { what: 'a skin tone', grapheme: '👍🏽' },
-    { what: 'a family', grapheme: '👨‍👩‍👧‍👦' },
-    { what: 'a flag by tags', grapheme: '🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}' },
-    { what: 'a syllable of Devanagari', grapheme: 'क्षि' },
-  ])('never divides $what', ({ grapheme }) => {
-    for (const columns of [20, 21, 22, 23]) {
-      const pieces = piecesOf(rawLines(grapheme.repeat(50)), columns);
-      expect(pieces.length).toBeGreaterThan(1);
-      expect(pieces.join('').length).toBe(grapheme.length * 50);
-      expect(pieces.every((piece) => piece.length % grapheme.length === 0)).toBe(true);
-    }
-  });
-
-  test('keeps an empty line', () => {
-    expect(piecesOf(rawLines('a\n\nb\n'), 40)).toEqual(['a', '', 'b', '']);
-  });
-});
-
 describe('an invisible character', () => {
   const shown = (text: string) =>
     visibleParts(text)
@@ -216,42 +159,5 @@ describe('an invisible character', () => {
   test('changes nothing else', () => {
     const ascii = fc.string({ unit: 'grapheme-ascii' });
     fc.assert(fc.property(ascii, (text) => expect(shown(text)).toBe(text)));
-  });
-});
-
-describe('the drawn rows', () => {
-  const viewport = fc.record({
-    scrollTop: fc.integer({ min: -50, max: 9_000_000 }),
-    height: fc.integer({ min: 0, max: 2_000 }),
-    rowHeight: fc.constantFrom(18, 32, 50),
-    count: fc.oneof(fc.nat(60), fc.nat(20_000), fc.nat(5_000_000)),
-  });
-
-  test('are few, and cover the visible part', () => {
-    fc.assert(
-      fc.property(viewport, (view) => {
-        const { first, end, top, height } = windowOf(view);
-        const scrolled = Math.min(Math.max(0, view.scrollTop), Math.max(0, height - view.height));
-        expect(end - first).toBeLessThanOrEqual(Math.ceil(view.height / view.rowHeight) + 26);
-        expect(first === 0 || top <= scrolled + 1).toBe(true);
-        const bottom = top + (end - first) * view.rowHeight;
-        expect(end === view.count || bottom >= scrolled + view.height - 1).toBe(true);
-      }),
-    );
-  });
-
-  test('end with the last row at the end of the area, for any number of rows', () => {
-    fc.assert(
-      fc.property(viewport, (view) => {
-        const { height } = windowOf(view);
-        const { end, top, first } = windowOf({ ...view, scrollTop: height });
-        expect(end).toBe(view.count);
-        expect(top + (end - first) * view.rowHeight).toBeLessThanOrEqual(height + 1);
-      }),
-    );
-  });
-
-  test('are in an area that a browser supports', () => {
-    expect(windowOf({ scrollTop: 0, height: 800, rowHeight: 18, count: 4_000_000 }).height).toBe(8_000_000);
   });
 });

@@ -1,9 +1,8 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { DeliveryDetail } from '../../api.ts';
 import { api, type DeliveryBody } from '../api.ts';
-import { faultText, formatJson, textOf } from '../text/format-json.ts';
-import { rawLines } from '../text/lines.ts';
-import { TextBlock, Viewer } from '../text/viewer.tsx';
+import { faultText, formatJson } from '../text/format-json.ts';
+import { TextBlock, TextView } from '../text/text-view.tsx';
 import { Visible } from '../text/visible.tsx';
 import { Badge, Empty, ErrorNote, Loading, Scrolled } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
@@ -63,7 +62,6 @@ const fromOf = (sourceIp: string | undefined) =>
 
 function BodyText({ body, formatted }: { body: DeliveryBody; formatted: boolean }) {
   const json = useMemo(() => formatJson(body.text), [body.text]);
-  const raw = useMemo(() => rawLines(body.text), [body.text]);
   if (body.bytes.length === 0) return <Empty title="The body is empty" />;
   const isFormatted = formatted && json.ok;
   return (
@@ -76,9 +74,10 @@ function BodyText({ body, formatted }: { body: DeliveryBody; formatted: boolean 
       {formatted && !json.ok && (
         <p class="note tone-warning">Not JSON, so it is shown as sent. {faultText(json.fault)}</p>
       )}
-      <Viewer
+      <TextView
         key={String(isFormatted)}
-        lines={isFormatted ? json.lines : raw}
+        text={isFormatted ? json.text : body.text}
+        isJson={json.ok}
         label={isFormatted ? 'Body, formatted' : 'Body, as sent'}
       />
     </>
@@ -88,7 +87,7 @@ function BodyText({ body, formatted }: { body: DeliveryBody; formatted: boolean 
 function BodyTools({ id, body, part }: { id: string; body: DeliveryBody; part: RequestPart }) {
   const copy = async () => {
     const json = part === 'formatted' ? formatJson(body.text) : undefined;
-    const text = json?.ok ? textOf(json.lines) : body.text;
+    const text = json?.ok ? json.text : body.text;
     if (await copyText(text)) toastInfo('Body copied.');
   };
   return (

@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { faultText, formatJson, textOf } from '../text/format-json.ts';
+import { faultText, formatJson } from '../text/format-json.ts';
 import { ErrorNote } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -121,7 +121,7 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
 
 function formattedOf(text: string): string | undefined {
   const json = formatJson(text);
-  return json.ok ? textOf(json.lines) : undefined;
+  return json.ok ? json.text : undefined;
 }
 
 interface TextEditorProps {

@@ -1,10 +1,9 @@
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
-import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { linter } from '@codemirror/lint';
 import { EditorState, Prec } from '@codemirror/state';
 import { drawSelection, EditorView, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view';
-import { tags } from '@lezer/highlight';
+import { codeTheme } from '../text/code-theme.ts';
 import { formatJson } from '../text/format-json.ts';
 
 interface EditorOptions {
@@ -40,7 +39,6 @@ export function mountEditor(
         drawSelection(),
         highlightSpecialChars(),
         json(),
-        syntaxHighlighting(colours),
         linter(({ state }) => faultsOf(state.doc.toString()), { delay: 300 }),
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({ 'aria-label': label, autocapitalize: 'off' }),
@@ -59,6 +57,7 @@ export function mountEditor(
           ]),
         ),
         keymap.of([...defaultKeymap, ...historyKeymap]),
+        codeTheme,
         theme,
       ],
     }),
@@ -78,18 +77,8 @@ function faultsOf(text: string) {
   return [{ from, to: Math.min(from + 1, text.length), severity: 'error' as const, message: problem }];
 }
 
-const colours = HighlightStyle.define([
-  { tag: tags.propertyName, color: 'var(--json-key)' },
-  { tag: tags.string, color: 'var(--json-string)' },
-  { tag: tags.number, color: 'var(--json-number)' },
-  { tag: [tags.bool, tags.null], color: 'var(--json-literal)' },
-]);
-
 const theme = EditorView.theme({
-  '&': { height: '100%', fontSize: '12px', background: 'var(--ground-sunk)', color: 'var(--text)' },
-  '&.cm-focused': { outline: 'none' },
-  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '18px' },
-  '.cm-gutters': { background: 'none', border: '0', color: 'var(--text-faint)' },
+  '&': { height: '100%' },
   '.cm-cursor': { borderLeftColor: 'var(--text)' },
   '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
     background: 'var(--accent-soft)',

@@ -5,7 +5,7 @@ import type { EventQueueInfo, QueueDepth, QueueMessage, QueueMessages } from '..
 import { api } from '../api.ts';
 import { formatRoute } from '../route.ts';
 import { stack } from '../store.ts';
-import { TextBlock } from '../text/viewer.tsx';
+import { TextBlock } from '../text/text-view.tsx';
 import { Visible } from '../text/visible.tsx';
 import { Badge, Copies, Empty, ErrorNote, Quantity } from '../ui/badge.tsx';
 import { Button, Disclose } from '../ui/button.tsx';

@@ -1,5 +1,3 @@
-import { GrowingArray, type Lines } from './lines.ts';
-
 /**
  * Formats JSON text for people. Changes only white space outside strings: numbers and strings stay as written, such as
  * `1.0`, `1e999` and `"\u0041"`, and so do duplicate keys. It does not recurse, so any depth works.
@@ -20,7 +18,7 @@ export interface JsonFault {
 }
 
 export type Formatted =
-  | { readonly ok: true; readonly lines: Lines }
+  | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly fault: JsonFault };
 
 /** Tokens that may come next. */
@@ -36,20 +34,13 @@ type Expected =
 
 class JsonFormatter {
   readonly #text: string;
-  readonly #starts = new GrowingArray();
-  readonly #depths = new GrowingArray();
-  readonly #keyEnds = new GrowingArray();
-  /** The output so far. */
-  readonly #kept: string[] = [];
-  /** Start of the text that is not in `#kept` yet, and the number of characters skipped before it. */
-  #keptFrom = 0;
-  #removed = 0;
-  /** Where the key of the current line ends in the output. */
-  #keyEnd = 0;
+  readonly #output: string[] = [];
   /** The open containers, outermost first. */
   readonly #containers: ('{' | '[')[] = [];
   #expected: Expected = 'a value';
   #at = 0;
+  /** Start of the text that is not in the output yet. */
+  #from = 0;
 
   constructor(text: string) {
     this.#text = text;
@@ -64,17 +55,8 @@ class JsonFormatter {
       this.#skipSpace();
     }
     if (this.#expected !== 'the end') return fault(this.#text, this.#at, `${this.#expected} is expected`);
-    this.#keyEnds.push(this.#keyEnd);
-    this.#kept.push(this.#text.slice(this.#keptFrom));
-    const text = this.#kept.join('');
-    const starts = this.#starts.toArray();
-    const ends = new Uint32Array(starts.length);
-    ends.set(starts.subarray(1));
-    ends[ends.length - 1] = text.length;
-    return {
-      ok: true,
-      lines: { text, starts, ends, depths: this.#depths.toArray(), keyEnds: this.#keyEnds.toArray() },
-    };
+    this.#put('');
+    return { ok: true, text: this.#output.join('') };
   }
 
   #readToken(character: string): TokenEnd {
@@ -108,8 +90,9 @@ class JsonFormatter {
   #readColon(character: string): TokenEnd {
     if (character !== ':') return this.#unexpected();
     this.#expected = 'a value';
-    this.#keyEnd = this.#at + 1 - this.#removed;
-    return { at: this.#at + 1 };
+    this.#at += 1;
+    this.#put(' ');
+    return { at: this.#at };
   }
 
   #readComma(character: string, closing: '}' | ']', next: Expected): TokenEnd {
@@ -123,7 +106,7 @@ class JsonFormatter {
   }
 
   #readValue(character: string): TokenEnd {
-    if (this.#containers.at(-1) !== '{') this.#beginLine(this.#containers.length);
+    if (this.#containers.at(-1) === '[') this.#beginLine(this.#containers.length);
     if (character === '{' || character === '[') {
       this.#containers.push(character);
       this.#expected = character === '{' ? 'a key or }' : 'a value or ]';
@@ -155,18 +138,25 @@ class JsonFormatter {
     const start = this.#at;
     while (isSpace(this.#text.charCodeAt(this.#at))) this.#at += 1;
     if (this.#at === start) return;
-    this.#kept.push(this.#text.slice(this.#keptFrom, start));
-    this.#keptFrom = this.#at;
-    this.#removed += this.#at - start;
+    this.#output.push(this.#text.slice(this.#from, start));
+    this.#from = this.#at;
   }
 
   #beginLine(depth: number): void {
-    if (this.#starts.length > 0) this.#keyEnds.push(this.#keyEnd);
-    this.#keyEnd = this.#at - this.#removed;
-    this.#starts.push(this.#keyEnd);
-    this.#depths.push(depth);
+    this.#put(`\n${INDENT.repeat(Math.min(depth, DEEPEST_INDENT))}`);
+  }
+
+  /** Adds the text before the current position, and more. */
+  #put(more: string): void {
+    this.#output.push(this.#text.slice(this.#from, this.#at), more);
+    this.#from = this.#at;
   }
 }
+
+/** Deeper levels are indented like this one: 10,000 levels would be mostly white space. */
+const DEEPEST_INDENT = 40;
+
+const INDENT = '  ';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -247,22 +237,3 @@ function fault(text: string, offset: number, problem: string): Formatted {
 
 export const faultText = ({ line, column, problem }: JsonFault) =>
   `Line ${line}, column ${column}: ${problem}.`;
-
-/** Deeper levels are indented like this one: 10,000 levels would be mostly white space. */
-const DEEPEST_INDENT = 40;
-
-const INDENT = '  ';
-
-const indentOf = (depth: number) => INDENT.repeat(Math.min(depth, DEEPEST_INDENT));
-
-/** The lines as one text, for copying. */
-export function textOf({ text, starts, ends, depths, keyEnds }: Lines): string {
-  const lines: string[] = [];
-  for (let index = 0; index < starts.length; index += 1) {
-    const start = starts[index] ?? 0;
-    const keyEnd = keyEnds?.[index] ?? start;
-    const key = keyEnd > start ? `${text.slice(start, keyEnd)} ` : '';
-    lines.push(`${indentOf(depths?.[index] ?? 0)}${key}${text.slice(keyEnd, ends[index])}`);
-  }
-  return lines.join('\n');
-}
