@@ -133,7 +133,6 @@ export interface Notice {
   readonly text: string;
 }
 
-/** `GET /api/queues`. */
 export interface QueuesInfo {
   readonly events: readonly EventQueueInfo[];
   /** `quarantine` and `unrouted`. */
@@ -252,7 +251,6 @@ export interface FaultSettings {
 export interface TaskRequest {
   /** The words after `npm run`: `['dlq', 'redrive', 'shop.updated']`. The server adds the stack's own options. */
   readonly argv: readonly string[];
-  /** Standard input of the command. */
   readonly input?: string | undefined;
 }
 
@@ -269,7 +267,6 @@ export interface Task {
   /** ISO 8601. */
   readonly startedAt: string;
   readonly endedAt?: string;
-  /** Only while it runs. */
   readonly progress?: Step | undefined;
   /** The output: as parts, and as lines of a terminal. */
   readonly blocks: readonly Block[];

@@ -6,7 +6,6 @@ import type { Stage } from '../stage/stage.ts';
 import type { TableInfo, TableRows } from './api.ts';
 import { notFound } from './server/api-problem.ts';
 
-/** Items per page. */
 const PAGE = 50;
 
 /** Tables that the console shows, by output. `lib/pipeline/effects.ts` defines their keys. */

@@ -46,7 +46,6 @@ export const api = {
   kill: (name: string, next: boolean) => change(`/api/functions/${encode(name)}/kill`, 'POST', { next }),
 };
 
-/** The bytes of a body, and their text. */
 export interface DeliveryBody {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Invalid UTF-8 is replaced by U+FFFD. */

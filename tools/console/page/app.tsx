@@ -4,7 +4,6 @@ import { api } from './api.ts';
 import { DeadLettersView } from './dead-letters-view.tsx';
 import { DeliveriesView } from './deliveries/deliveries-view.tsx';
 import { FaultsView } from './faults/faults-view.tsx';
-import { Logo } from './logo.tsx';
 import { QueuesView } from './queues/queues-view.tsx';
 import { ReplayView } from './replay/replay-view.tsx';
 import { deliveriesAddress, formatRoute, parseRoute, route, VIEWS, type ViewName } from './route.ts';
@@ -82,7 +81,11 @@ export function App() {
       </button>
       <header class="top">
         <a class="brand" href={formatRoute({ view: 'deliveries' })} title={stack.title}>
-          <Logo />
+          <svg class="logo" viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
+            {/* The favicon, logo.svg, has the same shapes. */}
+            <path d="M3 6.5h6.5M3 10h4M3 13.5h6.5" />
+            <circle cx="13.5" cy="10" r="4.5" />
+          </svg>
           <span class="brand-title cut">{stack.title}</span>
         </a>
         {stack.readOnly && <span class="badge">read only</span>}

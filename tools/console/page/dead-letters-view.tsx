@@ -134,7 +134,6 @@ function Groups({ groups, act }: { groups: readonly DeadLetterGroup[]; act: RunA
   );
 }
 
-/** Messages of a group, each with links to its deliveries and its queue. */
 function Letters({ group, act }: { group: DeadLetterGroup; act: RunAction }) {
   const { start, ...state } = act;
   const columns: TableColumn<DeadLetter>[] = [

@@ -19,7 +19,6 @@ export interface Rows {
   readonly searched?: PayloadSearch | undefined;
 }
 
-/** Result of `useLoad`. */
 export interface LoadState<T> {
   /** The last answer. It stays while a newer one is loading. */
   readonly value: T | undefined;

@@ -17,7 +17,6 @@ import { LoadNote, localRefresh, Refresh, useLoad } from './ui/use-load.tsx';
 /** Columns besides the key, if the list is alone, and if an item is next to it. */
 const COLUMNS = { alone: 4, beside: 1 };
 
-/** Visible rows of a long value. */
 const VALUE_ROWS = 24;
 
 const addressOf = (name: string, key = '') => formatRoute({ view: 'tables', path: [name], query: { key } });
@@ -124,7 +123,6 @@ interface FindFormProps {
   children: ComponentChildren;
 }
 
-/** Opens an item by its key. */
 function FindForm({ name, idName, children }: FindFormProps) {
   const [search, setSearch] = useState('');
   const wanted = search.trim();
@@ -153,7 +151,6 @@ function FindForm({ name, idName, children }: FindFormProps) {
   );
 }
 
-/** One item as it is now. */
 function ItemPane({ table: { name, key }, id }: { table: TableInfo; id: string }) {
   const loaded = useLoad(`${name}/${id}`, (signal) => api.table(name, { key: id }, signal), localRefresh());
   const { value } = loaded;

@@ -65,7 +65,6 @@ export function TasksButton() {
   );
 }
 
-/** The commands run from the page, newest first, with their output. */
 export function TaskDock() {
   const element = useRef<HTMLElement>(null);
   const cameFrom = useRef<HTMLElement | undefined>(undefined);
@@ -139,7 +138,6 @@ export function TaskDock() {
   );
 }
 
-/** A task: its command, progress and output. @param children more buttons */
 export function TaskOutput({ task, children }: { task: Task; children?: ComponentChildren }) {
   const { id, command, state, progress, blocks, lines } = task;
   return (

@@ -54,7 +54,6 @@ export function endOf(
   return AbortSignal.any([gone.signal, closing]);
 }
 
-/** The small build of the library contains no messages. */
 const messages = en();
 
 /** Parses the query. An empty value counts as absent. @throws ApiProblem that names the error */
@@ -110,25 +109,24 @@ type NewsItem =
 /** Tasks and notices, which every open page gets besides deliveries. */
 export class News {
   /** By subject: a newer notice replaces an older one. */
-  readonly #notices = new Map<string, NewsItem>();
-  readonly #tasks = new Map<string, NewsItem>();
+  readonly #newest = new Map<string, NewsItem>();
   readonly #listeners = new Set<(subject: string, item: NewsItem) => void>();
 
   task(data: Task): void {
-    this.#tell(this.#tasks, data.id, { event: 'task', data });
-    for (const [id, item] of this.#tasks) {
-      if (this.#tasks.size <= MAX_TASKS) break;
-      if (item.event === 'task' && item.data.state !== 'running') this.#tasks.delete(id);
-    }
+    this.#tell(data.id, { event: 'task', data });
+    const ended = [...this.#newest].filter(
+      ([, { event, data }]) => event === 'task' && data.state !== 'running',
+    );
+    for (const [id] of ended.slice(0, -MAX_TASKS)) this.#newest.delete(id);
   }
 
   notice(data: Notice): void {
-    this.#tell(this.#notices, data.about, { event: 'notice', data });
+    this.#tell(data.about, { event: 'notice', data });
   }
 
   /** The newest item of each subject, for a page that opens. */
   current(): Map<string, NewsItem> {
-    return new Map([...this.#notices, ...this.#tasks]);
+    return new Map(this.#newest);
   }
 
   /** @returns a function that unsubscribes */
@@ -137,8 +135,8 @@ export class News {
     return () => this.#listeners.delete(listener);
   }
 
-  #tell(known: Map<string, NewsItem>, subject: string, item: NewsItem): void {
-    known.set(subject, item);
+  #tell(subject: string, item: NewsItem): void {
+    this.#newest.set(subject, item);
     for (const listener of this.#listeners) listener(subject, item);
   }
 }

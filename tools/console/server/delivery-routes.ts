@@ -10,7 +10,6 @@ import { type ConsoleContext, type ConsoleEnv, endOf, readQuery, wholeNumber } f
 /** Maximum characters of a search text. */
 const LONGEST_SEARCH = 1_000;
 
-/** Default number of deliveries in a list. */
 const LIST_LIMIT = 500;
 
 /** Seconds to wait for a delivery to settle: default and maximum. The fetch of Node.js waits 300 s for an answer. */
@@ -103,7 +102,6 @@ export function deliveryRoutes(console: ConsoleContext) {
   }
 }
 
-/** @throws ApiProblem that says which value is wrong */
 function filterOf({ search, event, state, shop, since, until }: DeliveryQuery): DeliveryFilter {
   const filter = {
     search,

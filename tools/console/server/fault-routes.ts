@@ -65,7 +65,6 @@ export function faultRoutes({ local }: Pick<ConsoleContext, 'local'>) {
       return c.body(null, 204);
     });
 
-  /** @throws ApiProblem for a stage in AWS */
   function localStack(): LocalStack {
     if (local !== undefined) return local.stack;
     throw new ApiProblem(
@@ -77,7 +76,6 @@ export function faultRoutes({ local }: Pick<ConsoleContext, 'local'>) {
   }
 }
 
-/** Functions that handle deliveries, by the names that people use. */
 function killable({ functions }: LocalStack) {
   const names = [['receiver', 'receiver'], ...eventNames.map((event) => [event, kebabCase(event)])] as const;
   return new Map(

@@ -9,7 +9,6 @@ const HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 
 const READS = new Set(['GET', 'HEAD']);
 
-/** Port that a `Host` header omits. */
 const HTTP_PORT = 80;
 
 /**

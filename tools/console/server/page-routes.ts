@@ -24,7 +24,6 @@ const DOCS_TYPES: Readonly<Record<string, string>> = {
 /** A browser updates its cached headers with those of a 304 (RFC 9111 §4.3.4). */
 const retainedHeaders = [...RETAINED_304_HEADERS, 'content-security-policy'];
 
-/** Serves the page, its files, and the API description of the endpoint. */
 export function pageRoutes() {
   let bundled: ReturnType<typeof bundle> | undefined;
 

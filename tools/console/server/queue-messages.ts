@@ -17,7 +17,6 @@ import type { DeadLetterGroup, DeadLetters, QueueMessage, QueueMessages } from '
 import { ApiProblem, forbidden, notFound } from './api-problem.ts';
 import type { ConsoleContext } from './console-context.ts';
 
-/** Characters of a body in a list of messages. */
 export const SHOWN_CHARACTERS = 16 * 1024;
 
 /** Maximum number of messages read from a queue. On a stage they are read 10 per call, and hidden from others meanwhile. */

@@ -75,7 +75,6 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
 export interface ConsoleOptions {
   /** The caller closes it. */
   readonly source: Source;
-  /** 0 for any free port. */
   readonly port: number;
   /** @default a new one */
   readonly token?: string;

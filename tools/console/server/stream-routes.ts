@@ -69,7 +69,6 @@ interface PageStreamOptions {
   readonly write: (text: string) => Promise<void>;
 }
 
-/** What one client gets. */
 class PageStream {
   readonly #console: StreamContext;
   readonly #options: PageStreamOptions;
@@ -77,7 +76,6 @@ class PageStream {
   #position: number | undefined;
   /** Tasks and notices to send, by subject. */
   #waiting: ReturnType<StreamContext['news']['current']>;
-  /** Nothing was written in this round. */
   #isQuiet = true;
   /** Begins the next round. */
   #wake = () => {};

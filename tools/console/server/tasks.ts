@@ -35,7 +35,6 @@ interface TaskEntry {
 export class Tasks {
   readonly #stack: Stage;
   readonly #onChange: (task: Task) => void;
-  /** Newest last. */
   readonly #entries = new Map<string, TaskEntry>();
   #isClosing = false;
 
@@ -45,7 +44,6 @@ export class Tasks {
     this.#onChange = onChange;
   }
 
-  /** Newest first. */
   list(): Task[] {
     return [...this.#entries.values()].map(({ record }) => record.task).reverse();
   }
@@ -121,7 +119,6 @@ export class Tasks {
   }
 }
 
-/** Below `/api/tasks`. @param tasks closed by the server */
 export function taskRoutes(console: ConsoleContext, tasks: Tasks) {
   const find = (id: string): Task => {
     const task = tasks.get(id);

@@ -15,7 +15,6 @@ const MAX_REDRIVEN = 1_000;
 interface CheckedBarProps {
   checked: readonly Delivery[];
   onSelectAll: () => void;
-  /** Called with deliveries to deselect. */
   onDone: (ids: readonly string[]) => void;
 }
 

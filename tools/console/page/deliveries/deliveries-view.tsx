@@ -131,7 +131,6 @@ interface ListPaneProps {
   shown: ReturnType<typeof useDeliveryRows>;
   checked: Signal<ReadonlySet<string>>;
   sends: SendProps;
-  /** Moves the focus to the open delivery. */
   enter: () => void;
 }
 

@@ -32,7 +32,6 @@ const TIMES: readonly (readonly [since: string, label: string])[] = [
 interface FiltersProps {
   query: Readonly<Record<string, string>>;
   onChange: (change: Readonly<Record<string, string>>) => void;
-  /** Called to move the focus from the search box to the list. */
   onLeave: () => void;
 }
 

@@ -6,7 +6,6 @@ import { Icon } from '../ui/icon.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { useSend } from '../use-run.tsx';
 
-/** Shown until the first delivery arrives. */
 export function FirstEvent({ onSent, onWrite }: SendProps) {
   const { send, busy, refusal } = useSend();
   const [event] = stack.events;

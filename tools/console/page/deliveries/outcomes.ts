@@ -3,7 +3,6 @@ import { type DeliveryOutcome, type ListFilter, matches, momentAt, outcomeOf } f
 
 type OutcomeCounts = Record<DeliveryOutcome, number>;
 
-/** Number of deliveries by outcome, in total and over time. */
 export interface Outcomes {
   /** Start of the first bar, in epoch milliseconds. */
   readonly from: number;

@@ -56,7 +56,6 @@ export function useDeliveryRows(
     /** A sentence if the address has an invalid filter. */
     filter,
     now,
-    /** All rows of the search have arrived. */
     isThere,
     isPaused: held !== undefined,
     /** Number of deliveries that came since the list stands still. */
@@ -67,7 +66,6 @@ export function useDeliveryRows(
   };
 }
 
-/** Epoch milliseconds, updated every second. */
 function useNow(): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

@@ -28,7 +28,6 @@ interface DetailPaneProps {
   onSent: (delivery: string) => void;
 }
 
-/** One delivery: its outcome and the next action, its effects, its timeline, and the request. */
 export function DetailPane({ id, onClose, onSent }: DetailPaneProps) {
   // Reading the signal makes the pane render again when the stream brings a change.
   void rows.value;

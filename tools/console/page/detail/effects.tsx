@@ -57,27 +57,23 @@ function ItemWord({ effect: { before, after } }: { effect: ItemEffect }) {
 interface AttributeChange {
   readonly name: string;
   readonly kind: 'added' | 'removed' | 'changed' | 'same';
-  readonly before?: string;
-  readonly after?: string;
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
 }
 
 /** All attributes of an item with their changes, in the order of the newer version. */
 export function diffItems(before: Item | null, after: Item | null): AttributeChange[] {
-  const old = new Map(Object.entries(before ?? {}));
-  const changes: AttributeChange[] = [];
-  for (const [name, value] of Object.entries(after ?? {})) {
-    const newer = orderedText(value);
-    if (!old.has(name)) {
-      changes.push({ name, kind: 'added', after: newer });
-      continue;
-    }
-    const older = orderedText(old.get(name));
-    old.delete(name);
-    changes.push({ name, kind: older === newer ? 'same' : 'changed', before: older, after: newer });
-  }
-  for (const [name, value] of old) changes.push({ name, kind: 'removed', before: orderedText(value) });
-  return changes;
+  const [old, now] = [textsOf(before), textsOf(after)];
+  return [...new Set([...now.keys(), ...old.keys()])].map((name) => {
+    const [older, newer] = [old.get(name), now.get(name)];
+    if (older === undefined) return { name, kind: 'added', after: newer };
+    if (newer === undefined) return { name, kind: 'removed', before: older };
+    return { name, kind: older === newer ? 'same' : 'changed', before: older, after: newer };
+  });
 }
+
+const textsOf = (item: Item | null) =>
+  new Map(Object.entries(item ?? {}).map(([name, value]) => [name, orderedText(value)]));
 
 /** JSON with sorted keys, so that equal values have equal texts. */
 function orderedText(value: unknown): string {

@@ -20,7 +20,6 @@ interface OverviewProps {
   error: string | undefined;
 }
 
-/** Where the delivery is and what to do, its effects, and its steps. */
 export function Overview({ delivery, detail, action, busy, error }: OverviewProps) {
   const clock = useClock(detail?.settled === false);
   const [first, ...others] = placesOf(delivery, detail);

@@ -84,7 +84,6 @@ async function curlOf(id: string, detail: DeliveryDetail | undefined): Promise<s
   });
 }
 
-/** Edits the body of a delivery, and sends it. */
 function useEdit({ id, event, state }: Delivery, onSent: (delivery: string) => void) {
   const [edited, setEdited] = useState<string>();
   const refused = stack.local

@@ -16,7 +16,6 @@ interface EditorProps {
   /** The text comes from a delivery. Its timestamp changes only on request. */
   isEdit?: boolean;
   onClose: () => void;
-  /** @param delivery id of the request that was sent */
   onSent: (delivery: string) => void;
 }
 
@@ -200,7 +199,6 @@ function TextEditor({ text, onSend, onEscape }: TextEditorProps) {
   );
 }
 
-/** Strings, punctuation, and other values of JSON text. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g;
 
 /**

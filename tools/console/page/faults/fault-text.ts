@@ -24,7 +24,6 @@ const KIND_EFFECTS: Readonly<Record<FaultKind, string>> = {
 
 interface ServiceText {
   readonly name: string;
-  /** What uses the service. */
   readonly use: string;
   /** Expected result for each kind of fault. The service supports no other kinds. */
   readonly expect: Readonly<Partial<Record<FaultKind, string>>>;
@@ -121,7 +120,6 @@ export const serviceUse = (service: FaultService) => services[service].use;
 export const canFail = (service: FaultService, kind: FaultKind) =>
   services[service].expect[kind] !== undefined;
 
-/** What a fault does, and the expected result. */
 export function expectation({ service, kind, milliseconds = 0 }: FaultSettings): string {
   const { expect } = services[service];
   if (kind === 'slow' && milliseconds >= CALL_TIMEOUT_MS) {
@@ -140,7 +138,6 @@ export function faultTitle({ service, kind, milliseconds = 0, share = 1 }: Fault
 const seconds = (milliseconds: number) =>
   milliseconds >= 1_000 && milliseconds % 100 === 0 ? `${milliseconds / 1_000} s` : `${milliseconds} ms`;
 
-/** Parses a percentage. @returns the share, or an error text */
 export function parseShare(text: string): number | string {
   const value = Number(text);
   if (text.trim() !== '' && value > 0 && value <= 100) return value / 100;
@@ -150,7 +147,6 @@ export function parseShare(text: string): number | string {
 /** Maximum delay in milliseconds. No function runs longer, so a longer delay would make no difference. */
 const LONGEST_DELAY = 60_000;
 
-/** Parses milliseconds. @returns the number, or an error text */
 export function parseMilliseconds(text: string): number | string {
   const value = Number(text);
   if (Number.isInteger(value) && value >= 1 && value <= LONGEST_DELAY) return value;

@@ -222,6 +222,11 @@ function ActiveFaults({ active }: { active: readonly FaultInfo[] }) {
   );
 }
 
+const KILLS = [
+  { label: 'Kill now', next: false, done: 'was killed, with any work in progress.' },
+  { label: 'Kill on next invocation', next: true, done: 'will be killed during its next invocation.' },
+];
+
 /** Kills a function during its work, like a crash of its machine. */
 function Functions({ names }: { names: readonly string[] }) {
   return (
@@ -246,22 +251,15 @@ function Functions({ names }: { names: readonly string[] }) {
             width: 'minmax(0, 1fr)',
             cell: (name) => (
               <div class="row">
-                <Button
-                  label={`Kill now: ${name}`}
-                  onClick={() =>
-                    change(() => api.kill(name, false), `${name} was killed, with any work in progress.`)
-                  }
-                >
-                  Kill now
-                </Button>
-                <Button
-                  label={`Kill on next invocation: ${name}`}
-                  onClick={() =>
-                    change(() => api.kill(name, true), `${name} will be killed during its next invocation.`)
-                  }
-                >
-                  Kill on next invocation
-                </Button>
+                {KILLS.map(({ label, next, done }) => (
+                  <Button
+                    key={label}
+                    label={`${label}: ${name}`}
+                    onClick={() => change(() => api.kill(name, next), `${name} ${done}`)}
+                  >
+                    {label}
+                  </Button>
+                ))}
               </div>
             ),
           },

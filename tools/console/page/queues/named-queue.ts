@@ -18,7 +18,6 @@ export const deadLetterAddress = (event: string) => queueAddress(`${DEAD}${event
 /** A user or role by the last part of its ARN: `mara` for `arn:aws:sts::123456789012:assumed-role/Operator/mara`. */
 export const callerName = (arn: string) => arn.split('/').at(-1) || arn;
 
-/** Maximum characters of a body in one line. */
 const PREVIEW_LENGTH = 200;
 
 /** A body in one line: the data of an event, otherwise the beginning of the body. */

@@ -17,10 +17,8 @@ import { LoadNote, localRefresh, Refresh, useLoad } from '../ui/use-load.tsx';
 import { useRun } from '../use-run.tsx';
 import { deadLetterAddress, namedQueue, previewText, queueAddress, redriveCommand } from './named-queue.ts';
 
-/** Maximum number of messages read. */
 const LIMIT = 50;
 
-/** Visible rows of a body. */
 const BODY_ROWS = 20;
 
 /** Characters of an id that are enough to recognise a message. */

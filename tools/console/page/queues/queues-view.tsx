@@ -132,7 +132,7 @@ function columnsOf(
   isOpen: boolean,
   act: (queue: EventQueueInfo) => preact.JSX.Element,
 ): TableColumn<QueueRow>[] {
-  const width = isOpen ? 'auto' : 'minmax(auto, 96px)';
+  const number = { end: true, width: isOpen ? 'auto' : 'minmax(auto, 96px)' };
   const all: TableColumn<QueueRow>[] = [
     {
       name: 'queue',
@@ -144,28 +144,20 @@ function columnsOf(
         </a>
       ),
     },
+    { ...number, name: 'waiting', heading: 'Waiting', cell: ({ visible }) => <Quantity of={visible} /> },
     {
-      name: 'waiting',
-      heading: 'Waiting',
-      end: true,
-      width,
-      cell: ({ visible }) => <Quantity of={visible} />,
-    },
-    {
+      ...number,
       name: 'in-flight',
       heading: 'In flight',
-      end: true,
-      width,
       cell: ({ inFlight }) => <Quantity of={inFlight} />,
     },
     {
+      ...number,
       name: 'oldest',
       heading: 'Oldest',
-      end: true,
-      width,
       cell: ({ oldestAt }) => (oldestAt === undefined ? <Dash /> : <Age at={oldestAt} suffix="" />),
     },
-    { name: 'dead', heading: 'Dead letters', end: true, width, cell: deadLetterCell },
+    { ...number, name: 'dead', heading: 'Dead letters', cell: deadLetterCell },
     {
       name: 'processing',
       heading: 'Processing',

@@ -41,6 +41,5 @@ export function replayArguments(form: ReplayForm, last: '--dry-run' | '--yes'): 
   ];
 }
 
-/** Whether a plan was made with exactly this form. */
 export const isPlanOf = (argv: readonly string[], form: ReplayForm) =>
   JSON.stringify(argv) === JSON.stringify(replayArguments(form, '--dry-run'));

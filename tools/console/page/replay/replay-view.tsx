@@ -30,7 +30,6 @@ const change = (changed: Partial<ReplayForm>) => {
   form.value = { ...form.value, ...changed };
 };
 
-/** Replays archived events: shows the plan first, then runs the replay. */
 export function ReplayView() {
   const { start, busy, error, refusal } = useRun({ opens: false });
   const plan = tasks.value.find(({ id }) => id === planId.value);

@@ -21,7 +21,6 @@ export type Formatted =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly fault: JsonFault };
 
-/** Tokens that may come next. */
 type Expected =
   | 'a value'
   | 'a value or ]'
@@ -123,7 +122,6 @@ class JsonFormatter {
     return { at: this.#at + 1 };
   }
 
-  /** After a value. */
   #expectNext(): void {
     const container = this.#containers.at(-1);
     if (container === undefined) this.#expected = 'the end';
@@ -193,7 +191,6 @@ function endOfString(text: string, start: number): TokenEnd {
 
 const LITERALS = ['true', 'false', 'null'];
 
-/** @param expected text for the fault if there is no scalar */
 function endOfScalar(text: string, start: number, expected: string): TokenEnd {
   const code = text.charCodeAt(start);
   if (code === QUOTE) return endOfString(text, start);

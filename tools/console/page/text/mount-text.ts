@@ -37,7 +37,6 @@ export function mountText(host: HTMLElement, text: string, isJson: boolean): Edi
   return new EditorView({ root, parent: root, state: EditorState.create({ doc: text, extensions }) });
 }
 
-/** Decorates the matches in the visible part. */
 const decorated = (decorator: MatchDecorator) =>
   ViewPlugin.define(
     (view) => ({

@@ -68,7 +68,6 @@ export function Loading() {
 }
 
 interface ScrolledProps {
-  /** For a screen reader: `Overview`. */
   label: string;
   class?: string;
   children: ComponentChildren;

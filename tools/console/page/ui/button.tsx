@@ -64,13 +64,11 @@ export function IconButton({ icon, label, class: more = '', ...rest }: IconButto
 
 interface DiscloseProps {
   open: boolean;
-  /** For a screen reader, if the text alone is ambiguous: `Body of m-1`. */
   label?: string;
   onToggle: () => void;
   children: ComponentChildren;
 }
 
-/** Shows or hides the content below its row. */
 export function Disclose({ open, label, onToggle, children }: DiscloseProps) {
   return (
     <button type="button" class="disclose" aria-expanded={open} aria-label={label} onClick={onToggle}>

@@ -7,7 +7,6 @@ export interface FieldProps {
   value: string;
   problem?: string | undefined;
   placeholder?: string;
-  /** Rows of a field for several lines. */
   lines?: number;
   required?: boolean;
   onInput: (value: string) => void;

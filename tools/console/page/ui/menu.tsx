@@ -9,9 +9,7 @@ export interface MenuItem {
 }
 
 interface MenuProps {
-  /** Content of the button that opens the menu. */
   button: ComponentChildren;
-  /** For a screen reader, if the button has no text. */
   label?: string;
   class?: string;
   items: readonly MenuItem[];

@@ -96,11 +96,8 @@ const GIVEN_BACK_AFTER = 50;
 interface PaneProps {
   title: ComponentChildren;
   closeLabel: string;
-  /** Address of the list without a detail. */
   list: string;
-  /** Address of the detail. */
   link: string;
-  /** Buttons next to the title. */
   actions?: ComponentChildren;
   children: ComponentChildren;
 }

@@ -17,13 +17,11 @@ export interface TableColumn<Row> {
   readonly hidesHeading?: boolean;
   /** A CSS grid track. @default auto */
   readonly width?: string;
-  /** Aligns the cell at its end, as for numbers. */
   readonly end?: boolean;
   readonly cell: (row: Row) => ComponentChildren;
 }
 
 interface TableProps<Row> {
-  /** For a screen reader. */
   label: string;
   columns: readonly TableColumn<Row>[];
   rows: readonly Row[];
@@ -222,7 +220,6 @@ function TableRow<Row>({ table, row, at, start, onTick }: TableRowProps<Row>) {
   );
 }
 
-/** A copy of the set with an id toggled. */
 export function toggled(checked: ReadonlySet<string> | undefined, id: string): ReadonlySet<string> {
   const next = new Set(checked);
   if (!next.delete(id)) next.add(id);

@@ -7,7 +7,6 @@ export interface Tab<Name extends string> {
 }
 
 interface TabsProps<Name extends string> {
-  /** For a screen reader: what the tabs belong to. */
   label: string;
   tabs: readonly Tab<Name>[];
   active: Name;

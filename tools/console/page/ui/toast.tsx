@@ -6,7 +6,6 @@ import { IconButton } from './button.tsx';
 interface Toast {
   readonly text: string;
   readonly level: 'info' | 'error';
-  /** Where to see more. */
   readonly link?: { readonly text: string; readonly href: string } | undefined;
 }
 
