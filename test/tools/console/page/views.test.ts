@@ -59,10 +59,6 @@ describe('a table', () => {
     expect(rowAfterKey(key, from, count)).toBe(to);
   });
 
-  test('without rows ignores keys', () => {
-    expect(rowAfterKey('j', -1, 0)).toBeUndefined();
-  });
-
   test('adds a tick, and removes it the next time', () => {
     const once = toggled(new Set(['a']), 'b');
     expect([...once]).toEqual(['a', 'b']);
@@ -156,17 +152,16 @@ describe('a redrive', () => {
   const schema = { reason: 'no id', count: 17, ...at, messages: [created, deleted, copied] };
   const other = { reason: 'Gave up', count: 1, ...at, messages: [{ ...created, id: 'd' }] };
 
-  test('of a group is one command per queue, the most dead letters first, with the message ids', () => {
-    expect(redriveGroup(schema).map(({ argv }) => argv.join(' '))).toEqual([
-      'dlq redrive girl.deleted --id b --id c',
-      'dlq redrive girl.created --id a',
-    ]);
-  });
-
-  test('says how many dead letters it moves, each copy included', () => {
-    expect(redriveGroup(schema).map(({ does }) => does)).toEqual([
-      expect.stringMatching(/^Moves 15 dead letters of girl\.deleted /),
-      expect.stringMatching(/^Moves 2 dead letters of girl\.created /),
+  test('of a group is one command per queue, the most dead letters first, with ids and the number of copies', () => {
+    expect(redriveGroup(schema)).toEqual([
+      {
+        argv: ['dlq', 'redrive', 'girl.deleted', '--id', 'b', '--id', 'c'],
+        does: expect.stringMatching(/^Moves 15 dead letters of girl\.deleted /),
+      },
+      {
+        argv: ['dlq', 'redrive', 'girl.created', '--id', 'a'],
+        does: expect.stringMatching(/^Moves 2 dead letters of girl\.created /),
+      },
     ]);
   });
 
