@@ -113,7 +113,7 @@ export function TaskDock() {
             </p>
           ) : (
             <div class="dock-body">
-              <div class="dock-list">
+              <div>
                 <Table
                   label="Tasks, newest first"
                   columns={COLUMNS}

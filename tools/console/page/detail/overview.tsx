@@ -104,7 +104,7 @@ function Timeline({ history, clock }: { history: History; clock: Clock }) {
   return (
     <section class="stack">
       <h3>Timeline</h3>
-      <ol class="steps">
+      <ol>
         {shown.map((step, index) => {
           const { title, detail, tone } = stepWords(step, history, clock);
           return (

@@ -152,7 +152,7 @@ export function Response({ answer }: Pick<DeliveryDetail, 'answer'>) {
 /** Names and values from outside, which are not trusted. */
 export function Fields({ fields }: { fields: readonly (readonly [name: string, value: string])[] }) {
   return (
-    <dl class="facts fields mono">
+    <dl class="facts mono">
       {fields.map(([name, value], index) => (
         <div key={index}>
           <dt>

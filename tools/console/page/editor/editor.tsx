@@ -1,5 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { errorText } from '../api.ts';
 import { faultText, formatJson } from '../text/format-json.ts';
 import { ErrorNote } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
@@ -88,7 +89,7 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
       }
     >
       <ErrorNote>{error}</ErrorNote>
-      <TextEditor text={text} onSend={submit} onEscape={close} />
+      <TextEditor text={text} onSend={submit} onEscape={close} onError={setError} />
       <div class="row">
         {isEdit ? (
           <Button
@@ -127,13 +128,12 @@ interface TextEditorProps {
   text: Signal<string>;
   onSend: () => void;
   onEscape: () => void;
+  onError: (text: string) => void;
 }
 
-/** CodeMirror, or a plain field if it does not load. */
-function TextEditor({ text, onSend, onEscape }: TextEditorProps) {
+function TextEditor({ text, onSend, onEscape, onError }: TextEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const mounted = useRef<MountedEditor>(undefined);
-  const [isPlain, setIsPlain] = useState(false);
   /** The text that CodeMirror currently contains. */
   const known = useRef(text.value);
   const latest = useRef(onSend);
@@ -153,7 +153,7 @@ function TextEditor({ text, onSend, onEscape }: TextEditorProps) {
           onSend: () => latest.current(),
         });
       },
-      () => setIsPlain(true),
+      (error) => onError(`The editor did not load: ${errorText(error)}`),
     );
     return () => {
       isGone = true;
@@ -164,37 +164,17 @@ function TextEditor({ text, onSend, onEscape }: TextEditorProps) {
     if (text.value !== known.current) mounted.current?.set(text.value);
     known.current = text.value;
   }, [text.value]);
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Escape') {
-      // A browser closes a dialog anyway if its `cancel` event was prevented twice.
-      event.preventDefault();
-      onEscape();
-    } else if (isPlain && event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
-      event.preventDefault();
-      if (!event.repeat) onSend();
-    }
-  };
-  if (!isPlain) {
-    // biome-ignore lint/a11y/noStaticElementInteractions: CodeMirror's own textbox is within
-    return <div ref={host} class="field editor" onKeyDown={onKeyDown} />;
-  }
   return (
-    <textarea
+    // biome-ignore lint/a11y/noStaticElementInteractions: CodeMirror's own textbox is within
+    <div
+      ref={host}
       class="field editor"
-      aria-label="Body"
-      spellcheck={false}
-      autocomplete="off"
-      ref={(field) => {
-        if (field !== null && document.activeElement?.tagName !== 'TEXTAREA') {
-          field.setSelectionRange(0, 0);
-          field.focus();
-        }
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        // A browser closes a dialog anyway if its `cancel` event was prevented twice.
+        event.preventDefault();
+        onEscape();
       }}
-      value={text.value}
-      onInput={({ currentTarget }) => {
-        text.value = currentTarget.value;
-      }}
-      onKeyDown={onKeyDown}
     />
   );
 }
