@@ -42,20 +42,6 @@ export interface TableInfo {
   readonly key: string;
 }
 
-/** Query of `GET /api/deliveries`. Empty values count as absent. The stream accepts only `search`. */
-export interface DeliveryQuery {
-  /** Part of the payload, of an id, of the shop or of an error. Ignores case. */
-  readonly search?: string;
-  readonly event?: string;
-  /** States of a {@link Delivery}, separated by commas. */
-  readonly state?: string;
-  /** Part of the shop's id. Ignores case. */
-  readonly shop?: string;
-  /** ISO 8601, or a duration before now, such as `90m`, `3h`, `7d`. */
-  readonly since?: string;
-  readonly until?: string;
-}
-
 /** `GET /api/deliveries`, newest first. */
 export interface DeliveryList {
   readonly deliveries: readonly Delivery[];

@@ -220,7 +220,7 @@ describe('the page', () => {
   });
 
   test.each([
-    { path: '/logo.svg', type: 'image/svg+xml', file: 'tools/console/page/logo.svg' },
+    { path: '/logo.svg', type: 'image/svg+xml; charset=utf-8', file: 'tools/console/page/logo.svg' },
     { path: '/api-docs/openapi.json', type: 'application/json', file: 'docs/api/openapi.json' },
   ])('has $file at $path', async ({ path, type, file }) => {
     const { headers, bytes } = await running.api.get(path);

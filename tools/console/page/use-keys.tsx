@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { stack } from './store.ts';
 import { Dialog, openDialog } from './ui/dialog.tsx';
+import { CheckBox } from './ui/field.tsx';
 
 /** Shortcuts of the whole page. Inactive in a field, while a dialog is open, or with a modifier key. */
 export function useKeys(keys: KeyActions): void {
@@ -103,18 +104,16 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
           </section>
         ))}
       </div>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={isOn}
-          onChange={({ currentTarget: { checked } }) => {
-            if (checked) localStorage.removeItem(KEEPER);
-            else localStorage.setItem(KEEPER, 'off');
-            setIsOn(checked);
-          }}
-        />
+      <CheckBox
+        checked={isOn}
+        onChange={(checked) => {
+          if (checked) localStorage.removeItem(KEEPER);
+          else localStorage.setItem(KEEPER, 'off');
+          setIsOn(checked);
+        }}
+      >
         Single-key shortcuts
-      </label>
+      </CheckBox>
     </Dialog>
   );
 }

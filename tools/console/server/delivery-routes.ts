@@ -2,8 +2,8 @@ import { Hono } from 'hono';
 import * as z from 'zod/mini';
 import { time } from '../../cli/terminal/options.ts';
 import { type Delivery, isSettled, states } from '../../stage/history/history.ts';
-import { type DeliveryFilter, MAX_DELIVERIES } from '../../stage/history/store.ts';
-import type { DeliveryDetail, DeliveryList, DeliveryQuery } from '../api.ts';
+import { MAX_DELIVERIES } from '../../stage/history/store.ts';
+import type { DeliveryDetail, DeliveryList } from '../api.ts';
 import { badRequest, notFound } from './api-problem.ts';
 import { type ConsoleContext, type ConsoleEnv, endOf, readQuery, wholeNumber } from './console-context.ts';
 
@@ -15,12 +15,45 @@ const LIST_LIMIT = 500;
 /** Seconds to wait for a delivery to settle: default and maximum. The fetch of Node.js waits 300 s for an answer. */
 const TIMEOUT = { default: 30, maximum: 240 };
 
+/** Part of the payload, of an id, of the shop or of an error. Ignores case. */
 export const searchSchema = z.exactOptional(z.string().check(z.maxLength(LONGEST_SEARCH)));
 
 const text = z.exactOptional(z.string());
 
-const FILTER = { search: searchSchema, event: text, state: text, shop: text, since: text, until: text };
-const LIMIT = { limit: wholeNumber(1, MAX_DELIVERIES, LIST_LIMIT) };
+/** Several, joined by commas. */
+const statesSchema = z.pipe(
+  z.pipe(
+    z.string(),
+    z.transform((names) => names.split(',')),
+  ),
+  z.array(z.enum(states)),
+);
+
+/** ISO 8601, or a duration before now, such as `90m`, `3h`, `7d`. */
+const moment = z.exactOptional(
+  z.pipe(
+    z.string(),
+    z.transform((given, { issues }) => {
+      try {
+        return time(given);
+      } catch (error) {
+        issues.push({ code: 'custom', input: given, message: error instanceof Error ? error.message : '' });
+        return z.NEVER;
+      }
+    }),
+  ),
+);
+
+const LIST = {
+  search: searchSchema,
+  event: text,
+  state: z.exactOptional(statesSchema),
+  /** Part of its id. Ignores case. */
+  shop: text,
+  since: moment,
+  until: moment,
+  limit: wholeNumber(1, MAX_DELIVERIES, LIST_LIMIT),
+};
 const SETTLED = { timeout: wholeNumber(0, TIMEOUT.maximum, TIMEOUT.default) };
 
 export function deliveryRoutes(console: ConsoleContext) {
@@ -28,8 +61,11 @@ export function deliveryRoutes(console: ConsoleContext) {
 
   return new Hono<ConsoleEnv>()
     .get('/', async (c) => {
-      const { limit, ...query } = readQuery(c, { ...FILTER, ...LIMIT });
-      const filter = filterOf(query);
+      const { limit, state, ...others } = readQuery(c, LIST);
+      const filter = { ...others, states: state && new Set(state) };
+      if (filter.since !== undefined && filter.until !== undefined && filter.until <= filter.since) {
+        throw badRequest('until must be after since');
+      }
       const searched = await source.search(filter, endOf(c, console));
       const found = source.store.list(filter, limit);
       return c.json({ ...found, ...(searched && { searched }) } satisfies DeliveryList);
@@ -99,41 +135,5 @@ export function deliveryRoutes(console: ConsoleContext) {
       effects,
       logs: source.logs(now),
     };
-  }
-}
-
-function filterOf({ search, event, state, shop, since, until }: DeliveryQuery): DeliveryFilter {
-  const filter = {
-    search,
-    event,
-    states: state === undefined ? undefined : statesOf(state),
-    shop,
-    since: timeOf('since', since),
-    until: timeOf('until', until),
-  };
-  if (filter.since !== undefined && filter.until !== undefined && filter.until <= filter.since) {
-    throw badRequest('until must be after since');
-  }
-  return filter;
-}
-
-function statesOf(names: string): ReadonlySet<Delivery['state']> {
-  return new Set(
-    names.split(',').map((name) => {
-      const state = states.find((one) => one === name);
-      if (state === undefined)
-        throw badRequest(`state must be one of ${states.join(', ')}; join several by commas`);
-      return state;
-    }),
-  );
-}
-
-function timeOf(name: string, given: string | undefined): Date | undefined {
-  if (given === undefined) return undefined;
-  try {
-    return time(given);
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    throw badRequest(`${name}: ${error.message}`);
   }
 }

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { build } from 'esbuild';
 import { Hono } from 'hono';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
+import { getMimeType } from 'hono/utils/mime';
 import { ApiProblem, notFound } from './api-problem.ts';
 
 const FOLDER = 'tools/console/page';
@@ -10,16 +11,7 @@ const FOLDER = 'tools/console/page';
 /** The API description of the endpoint, and its page. */
 const DOCS_FOLDER = 'docs/api';
 
-const TYPES: Readonly<Record<string, string>> = {
-  js: 'text/javascript; charset=utf-8',
-  css: 'text/css; charset=utf-8',
-  svg: 'image/svg+xml',
-};
-
-const DOCS_TYPES: Readonly<Record<string, string>> = {
-  'webhook.html': 'text/html; charset=utf-8',
-  'openapi.json': 'application/json',
-};
+const DOCS = ['webhook.html', 'openapi.json'];
 
 /** A browser updates its cached headers with those of a 304 (RFC 9111 §4.3.4). */
 const retainedHeaders = [...RETAINED_304_HEADERS, 'content-security-policy'];
@@ -38,21 +30,23 @@ export function pageRoutes() {
       const name = c.req.param('file');
       const body = (await bundled).get(name);
       if (body === undefined) throw notFound('The page is at /');
-      const type = TYPES[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream';
-      return c.body(body, 200, { 'content-type': type, 'cache-control': 'no-cache' });
+      return c.body(body, 200, headersOf(name));
     })
     .get('/api-docs/:name', etag({ retainedHeaders }), async (c) => {
       const name = c.req.param('name');
-      const type = Object.hasOwn(DOCS_TYPES, name) ? DOCS_TYPES[name] : undefined;
-      if (type === undefined) throw notFound(`Only these files exist: ${Object.keys(DOCS_TYPES).join(', ')}`);
+      if (!DOCS.includes(name)) throw notFound(`Only these files exist: ${DOCS.join(', ')}`);
       const file = `${DOCS_FOLDER}/${name}`;
       const text = await readFile(file, 'utf8');
-      const headers = { 'content-type': type, 'cache-control': 'no-cache' };
-      if (!name.endsWith('.html')) return c.body(text, 200, headers);
+      if (!name.endsWith('.html')) return c.body(text, 200, headersOf(name));
       c.header('content-security-policy', policyOf(file, text));
-      return c.body(withWayBack(text), 200, headers);
+      return c.body(withWayBack(text), 200, headersOf(name));
     });
 }
+
+const headersOf = (name: string) => ({
+  'content-type': getMimeType(name) ?? 'application/octet-stream',
+  'cache-control': 'no-cache',
+});
 
 const SHELL = `<!doctype html>
 <html lang="en">
@@ -103,12 +97,7 @@ const POLICY = /<meta http-equiv="content-security-policy" content="([^"]+)">/;
 function policyOf(file: string, page: string): string {
   const [, policy] = POLICY.exec(page) ?? [];
   if (policy !== undefined) return `${policy}; frame-ancestors 'none'`;
-  throw new ApiProblem(
-    'no-policy',
-    500,
-    'No policy',
-    `${file} has no content security policy, and is not shown`,
-  );
+  throw new ApiProblem('no-policy', 500, 'No policy', `${file} has no content security policy`);
 }
 
 /** Added without a script, which the policy would have to allow. */

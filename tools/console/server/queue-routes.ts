@@ -64,7 +64,11 @@ async function queuesOf(stack: Stage, oldestAt: OldestAt): Promise<QueuesInfo> {
   const problems = new PartialFailures(stack.local);
   const [pauses, receiverQueues, events] = await Promise.all([
     problems.unless('what is paused', pausesOf(stack)),
-    Promise.all(waitingQueues(stack).map(({ kind, url }) => receiverQueue(kind, url))),
+    Promise.all(
+      waitingQueues(stack).flatMap(({ kind, url }) =>
+        kind === 'dead-letter' ? [] : [receiverQueue(kind, url)],
+      ),
+    ),
     Promise.all(stack.events.map(eventQueue)),
   ]);
   return {
@@ -89,13 +93,9 @@ async function queuesOf(stack: Stage, oldestAt: OldestAt): Promise<QueuesInfo> {
     return own && dead && { event, ...own, dead };
   }
 
-  async function receiverQueue(
-    kind: ReceiverQueue['name'] | 'dead-letter',
-    url: string,
-  ): Promise<ReceiverQueue | undefined> {
-    if (kind === 'dead-letter') return undefined;
-    const known = await depth(`the ${kind} queue`, url);
-    return known && { name: kind, ...known };
+  async function receiverQueue(name: ReceiverQueue['name'], url: string): Promise<ReceiverQueue | undefined> {
+    const known = await depth(`the ${name} queue`, url);
+    return known && { name, ...known };
   }
 
   async function depth(title: string, url: string): Promise<QueueDepth | undefined> {

@@ -1,6 +1,5 @@
 import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import * as z from 'zod/mini';
-import type { InspectedMessage } from '../../../local/observation.ts';
 import { dlqCommand } from '../../cli/commands/dlq.ts';
 import { pauseCommand } from '../../cli/commands/pause.ts';
 import { replayCommand } from '../../cli/commands/replay.ts';
@@ -225,16 +224,11 @@ function redriven(
       if (before === undefined) return done;
       const left = new Set((await inspect())?.map(({ id }) => id));
       const gone = before.filter(({ id }) => !left.has(id));
-      for (const { attributes } of gone) noteRedrive(source, attributes, at);
+      // It does not appear in the logs until the next attempt has ended.
+      for (const { attributes } of gone) {
+        const { requestId, eventId, event } = attributes;
+        if (requestId !== undefined) source.store.add({ kind: 'redrive', at, requestId, eventId, event });
+      }
       return done;
     });
-}
-
-/** A redrive does not appear in the logs until the next attempt has ended. */
-function noteRedrive(
-  { store }: ConsoleContext['source'],
-  { requestId, eventId, event }: InspectedMessage['attributes'],
-  at: number,
-): void {
-  if (requestId !== undefined) store.add({ kind: 'redrive', at, requestId, eventId, event });
 }

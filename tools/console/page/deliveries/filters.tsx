@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { states } from '../../../stage/history/history.ts';
 import { stateTitle } from '../../../stage/history/state-text.ts';
 import { stack } from '../store.ts';
-import { Button } from '../ui/button.tsx';
+import { Button, KeyHint } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import {
   isFiltered,
@@ -210,11 +210,7 @@ function SearchBox({ value, onChange, onLeave }: SearchBoxProps) {
           }
         }}
       />
-      {text === '' && (
-        <span aria-hidden="true">
-          <kbd>/</kbd>
-        </span>
-      )}
+      {text === '' && <KeyHint of="/" />}
     </div>
   );
 }

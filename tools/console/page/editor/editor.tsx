@@ -5,6 +5,7 @@ import { faultText, formatJson } from '../text/format-json.ts';
 import { ErrorNote } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { CheckBox } from '../ui/field.tsx';
 import { useSend } from '../use-run.tsx';
 import type { MountedEditor } from './mount-editor.ts';
 
@@ -101,14 +102,9 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
             Set timestamp to now
           </Button>
         ) : (
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={setsNow}
-              onChange={({ currentTarget }) => setSetsNow(currentTarget.checked)}
-            />
+          <CheckBox checked={setsNow} onChange={setSetsNow}>
             Set timestamp to now
-          </label>
+          </CheckBox>
         )}
         <p class="soft grow">
           Sent as UTF-8. Control+Enter or Command+Enter sends it.

@@ -41,7 +41,7 @@ const REARCHIVED =
   'Events are processed. Their messages come back until they are archived, which has no second effect.';
 
 /** In the order in which a delivery uses them. */
-const services: Readonly<Record<FaultService, ServiceText>> = {
+export const serviceTexts: Readonly<Record<FaultService, ServiceText>> = {
   secretsmanager: {
     name: 'Secrets Manager',
     use: `The receiver reads the secret here and caches it for ${SECRET_MAX_AGE / 60_000} minutes.`,
@@ -110,18 +110,14 @@ const services: Readonly<Record<FaultService, ServiceText>> = {
   },
 };
 
-export const faultServices = Object.keys(services) as FaultService[];
+export const faultServices = Object.keys(serviceTexts) as FaultService[];
 export const faultKinds = Object.keys(kindNames) as FaultKind[];
 
-export const serviceName = (service: FaultService) => services[service].name;
-
-export const serviceUse = (service: FaultService) => services[service].use;
-
 export const canFail = (service: FaultService, kind: FaultKind) =>
-  services[service].expect[kind] !== undefined;
+  serviceTexts[service].expect[kind] !== undefined;
 
 export function expectation({ service, kind, milliseconds = 0 }: FaultSettings): string {
-  const { expect } = services[service];
+  const { expect } = serviceTexts[service];
   if (kind === 'slow' && milliseconds >= CALL_TIMEOUT_MS) {
     return `Calls time out after ${seconds(CALL_TIMEOUT_MS)}, as if the service were down. ${expect.down}`;
   }
@@ -132,7 +128,7 @@ export function expectation({ service, kind, milliseconds = 0 }: FaultSettings):
 export function faultTitle({ service, kind, milliseconds = 0, share = 1 }: FaultSettings): string {
   const by = kind === 'slow' ? ` by ${seconds(milliseconds)}` : '';
   const of = share === 1 ? '' : `, ${Number((share * 100).toFixed(1))} % of calls`;
-  return `${serviceName(service)} ${kindNames[kind].toLowerCase()}${by}${of}`;
+  return `${serviceTexts[service].name} ${kindNames[kind].toLowerCase()}${by}${of}`;
 }
 
 const seconds = (milliseconds: number) =>

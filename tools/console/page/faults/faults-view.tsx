@@ -17,8 +17,7 @@ import {
   kindNames,
   parseMilliseconds,
   parseShare,
-  serviceName,
-  serviceUse,
+  serviceTexts,
 } from './fault-text.ts';
 
 /** Changes a fault or a function. A toast reports an error, and a success that is not visible otherwise. */
@@ -84,7 +83,7 @@ function Board({ active }: { active: readonly FaultInfo[] }) {
         role="switch"
         class="switch"
         aria-checked={fault !== undefined}
-        aria-label={`${serviceName(service)} ${kindNames[kind].toLowerCase()}`}
+        aria-label={`${serviceTexts[service].name} ${kindNames[kind].toLowerCase()}`}
         disabled={problems.length > 0 && fault === undefined}
         onMouseEnter={point}
         onFocus={point}
@@ -104,8 +103,8 @@ function Board({ active }: { active: readonly FaultInfo[] }) {
       width: 'minmax(0, 1fr)',
       cell: (service) => (
         <>
-          {serviceName(service)}
-          <p class="soft">{serviceUse(service)}</p>
+          {serviceTexts[service].name}
+          <p class="soft">{serviceTexts[service].use}</p>
         </>
       ),
     },

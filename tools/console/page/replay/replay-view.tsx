@@ -4,7 +4,7 @@ import { stack, tasks } from '../store.ts';
 import { TaskOutput } from '../task-dock.tsx';
 import { ErrorNote } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
-import { Field, type FieldProps } from '../ui/field.tsx';
+import { CheckBox, Field, type FieldProps } from '../ui/field.tsx';
 import { useRun } from '../use-run.tsx';
 import { emptyForm, isPlanOf, type ReplayForm, replayArguments } from './replay-form.ts';
 
@@ -136,14 +136,9 @@ function Fields() {
         <legend>Events</legend>
         <div class="row checks">
           {stack.events.map(({ name: event }) => (
-            <label key={event} class="check">
-              <input
-                type="checkbox"
-                checked={events.includes(event)}
-                onChange={({ currentTarget }) => toggle(event, currentTarget.checked)}
-              />
+            <CheckBox key={event} checked={events.includes(event)} onChange={(on) => toggle(event, on)}>
               {event}
-            </label>
+            </CheckBox>
           ))}
         </div>
         <p class="hint soft">None selected: all events</p>
@@ -167,14 +162,9 @@ function Fields() {
           ))}
         </div>
       </fieldset>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={notify}
-          onChange={({ currentTarget }) => change({ notify: currentTarget.checked })}
-        />
+      <CheckBox checked={notify} onChange={(on) => change({ notify: on })}>
         Send notifications again
-      </label>
+      </CheckBox>
       <details>
         <summary>More options</summary>
         <div class="columns">

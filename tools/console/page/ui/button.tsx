@@ -39,14 +39,17 @@ export function Button({
       {...rest}
     >
       {children}
-      {keyHint !== undefined && (
-        <span aria-hidden="true">
-          <kbd>{keyHint}</kbd>
-        </span>
-      )}
+      <KeyHint of={keyHint} />
     </button>
   );
 }
+
+export const KeyHint = ({ of }: { of: string | undefined }) =>
+  of === undefined ? null : (
+    <span aria-hidden="true">
+      <kbd>{of}</kbd>
+    </span>
+  );
 
 interface IconButtonProps
   extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'children' | 'icon' | 'label'> {

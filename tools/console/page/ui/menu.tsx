@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { KeyHint } from './button.tsx';
 
 export interface MenuItem {
   readonly label: ComponentChildren;
@@ -84,11 +85,7 @@ export function Menu({ button, label, class: className = 'button', items }: Menu
               }}
             >
               <span>{text}</span>
-              {keyHint !== undefined && (
-                <span aria-hidden="true">
-                  <kbd>{keyHint}</kbd>
-                </span>
-              )}
+              <KeyHint of={keyHint} />
             </button>
           ))}
         </div>
