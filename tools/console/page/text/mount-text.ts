@@ -16,12 +16,13 @@ import { characterName, NAMED } from './visible.tsx';
  * Shows a text of any size, read-only. CodeMirror draws only its visible part. It is as high as the text, and scrolls
  * with its parents.
  */
-export function mountText(host: HTMLElement, text: string, isJson: boolean): EditorView {
+export function mountText(host: HTMLElement, { text, label, isJson }: ShownText): EditorView {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   const extensions = [
     lineNumbers(),
     EditorState.readOnly.of(true),
     EditorView.editable.of(false),
+    EditorView.contentAttributes.of({ 'aria-label': label }),
     EditorView.lineWrapping,
     // A carriage return is part of a line, so that it is shown.
     EditorState.lineSeparator.of('\n'),
@@ -35,6 +36,12 @@ export function mountText(host: HTMLElement, text: string, isJson: boolean): Edi
     theme,
   ];
   return new EditorView({ root, parent: root, state: EditorState.create({ doc: text, extensions }) });
+}
+
+interface ShownText {
+  readonly text: string;
+  readonly label: string;
+  readonly isJson: boolean;
 }
 
 const decorated = (decorator: MatchDecorator) =>

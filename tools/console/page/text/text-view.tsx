@@ -25,7 +25,7 @@ export function TextView({ text, label, isJson, rows }: TextViewProps) {
     import('./mount-text.ts').then(
       ({ mountText }) => {
         if (isGone || host.current === null) return;
-        const view = mountText(host.current, text, isJson);
+        const view = mountText(host.current, { text, label, isJson });
         unmount = () => view.destroy();
         setState('loaded');
       },
