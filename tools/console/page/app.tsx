@@ -14,7 +14,7 @@ import { TaskDock, TasksButton } from './task-dock.tsx';
 import { ThemeSwitch } from './theme-switch.tsx';
 import { IconButton } from './ui/button.tsx';
 import { openDialog } from './ui/dialog.tsx';
-import { Notices } from './ui/toast.tsx';
+import { Notices } from './ui/notices.tsx';
 import { localRefresh, useLoad } from './ui/use-load.tsx';
 import { KeysDialog, useKeys } from './use-keys.tsx';
 import { Confirmation } from './use-run.tsx';

@@ -1,5 +1,12 @@
 import type { Item } from '../../stage/history/facts.ts';
 
+/** A value in one line. Empty if the item lacks it. */
+export function cellText(value: unknown): string {
+  if (value === undefined) return '';
+  const line = valueText(value).replaceAll(/\s+/g, ' ');
+  return line.length > CELL_LENGTH ? `${line.slice(0, CELL_LENGTH - 1)}…` : line;
+}
+
 /** Maximum characters of a value in the list of items. */
 const CELL_LENGTH = 60;
 
@@ -29,13 +36,6 @@ export function attributesOf(item: Item, key: string): readonly (readonly [name:
   return Object.entries(item).sort(
     ([one], [other]) => Number(other === key) - Number(one === key) || one.localeCompare(other),
   );
-}
-
-/** A value in one line. Empty if the item lacks it. */
-export function cellText(value: unknown): string {
-  if (value === undefined) return '';
-  const line = valueText(value).replaceAll(/\s+/g, ' ');
-  return line.length > CELL_LENGTH ? `${line.slice(0, CELL_LENGTH - 1)}…` : line;
 }
 
 export const valueText = (value: unknown): string =>

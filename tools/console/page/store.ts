@@ -3,7 +3,7 @@ import type { Delivery } from '../../stage/history/history.ts';
 import type { FaultsInfo, Notice, PayloadSearch, QueuesInfo, StackInfo, StreamEvents, Task } from '../api.ts';
 
 /** Whether the page is up to date. `refused`: the server does not accept another request. */
-export type StreamConnection =
+type StreamConnection =
   | { readonly state: 'connecting' | 'live' | 'reconnecting' }
   | { readonly state: 'refused'; readonly reason: string };
 

@@ -8,62 +8,10 @@ import { Sentence } from './text/visible.tsx';
 import { Badge, type BadgeTone } from './ui/badge.tsx';
 import { Button, IconButton } from './ui/button.tsx';
 import { Copy } from './ui/copy.tsx';
+import { toastError } from './ui/notices.tsx';
 import { Table, type TableColumn } from './ui/table.tsx';
 import { durationText, Time } from './ui/time.tsx';
-import { toastError } from './ui/toast.tsx';
 import { shownTask, tasksAreOpen } from './use-run.tsx';
-
-const DOCK = 'task-dock';
-
-const STATES: Readonly<Record<Task['state'], { tone: BadgeTone; text: string }>> = {
-  running: { tone: 'info', text: 'Running' },
-  done: { tone: 'good', text: 'Done' },
-  failed: { tone: 'bad', text: 'Failed' },
-};
-
-function TaskState({ task: { state } }: { task: Task }) {
-  return <Badge tone={STATES[state].tone}>{STATES[state].text}</Badge>;
-}
-
-const COLUMNS: readonly TableColumn<Task>[] = [
-  {
-    name: 'command',
-    heading: 'Command',
-    width: 'minmax(0, 1fr)',
-    cell: ({ command }) => <code>{command.replace(/^npm run /, '')}</code>,
-  },
-  { name: 'state', heading: 'State', cell: (task) => <TaskState task={task} /> },
-  { name: 'started', heading: 'Started', cell: ({ startedAt }) => <Time at={startedAt} /> },
-  {
-    name: 'took',
-    heading: 'Took',
-    width: 'max-content',
-    end: true,
-    cell: ({ startedAt, endedAt }) =>
-      endedAt === undefined ? '' : durationText(Date.parse(endedAt) - Date.parse(startedAt)),
-  },
-];
-
-export function TasksButton() {
-  const running = tasks.value.filter(({ state }) => state === 'running').length;
-  const isOpen = tasksAreOpen.value;
-  return (
-    <Button
-      kind="quiet"
-      id={`${DOCK}-button`}
-      aria-expanded={isOpen}
-      aria-controls={isOpen ? DOCK : undefined}
-      onClick={() => {
-        shownTask.value = undefined;
-        tasksAreOpen.value = !isOpen;
-        if (!isOpen) requestAnimationFrame(() => document.getElementById(DOCK)?.focus());
-      }}
-    >
-      Tasks
-      {running > 0 && <span class="count tone-info">{running} running</span>}
-    </Button>
-  );
-}
 
 export function TaskDock() {
   const element = useRef<HTMLElement>(null);
@@ -135,6 +83,58 @@ export function TaskDock() {
         </section>
       )}
     </>
+  );
+}
+
+const DOCK = 'task-dock';
+
+const STATES: Readonly<Record<Task['state'], { tone: BadgeTone; text: string }>> = {
+  running: { tone: 'info', text: 'Running' },
+  done: { tone: 'good', text: 'Done' },
+  failed: { tone: 'bad', text: 'Failed' },
+};
+
+function TaskState({ task: { state } }: { task: Task }) {
+  return <Badge tone={STATES[state].tone}>{STATES[state].text}</Badge>;
+}
+
+const COLUMNS: readonly TableColumn<Task>[] = [
+  {
+    name: 'command',
+    heading: 'Command',
+    width: 'minmax(0, 1fr)',
+    cell: ({ command }) => <code>{command.replace(/^npm run /, '')}</code>,
+  },
+  { name: 'state', heading: 'State', cell: (task) => <TaskState task={task} /> },
+  { name: 'started', heading: 'Started', cell: ({ startedAt }) => <Time at={startedAt} /> },
+  {
+    name: 'took',
+    heading: 'Took',
+    width: 'max-content',
+    end: true,
+    cell: ({ startedAt, endedAt }) =>
+      endedAt === undefined ? '' : durationText(Date.parse(endedAt) - Date.parse(startedAt)),
+  },
+];
+
+export function TasksButton() {
+  const running = tasks.value.filter(({ state }) => state === 'running').length;
+  const isOpen = tasksAreOpen.value;
+  return (
+    <Button
+      kind="quiet"
+      id={`${DOCK}-button`}
+      aria-expanded={isOpen}
+      aria-controls={isOpen ? DOCK : undefined}
+      onClick={() => {
+        shownTask.value = undefined;
+        tasksAreOpen.value = !isOpen;
+        if (!isOpen) requestAnimationFrame(() => document.getElementById(DOCK)?.focus());
+      }}
+    >
+      Tasks
+      {running > 0 && <span class="count tone-info">{running} running</span>}
+    </Button>
   );
 }
 

@@ -1,6 +1,20 @@
 import { useState } from 'preact/hooks';
 import { IconButton } from './ui/button.tsx';
 
+export function ThemeSwitch() {
+  const [theme, setTheme] = useState(readTheme);
+  return (
+    <IconButton
+      icon={ICONS[theme]}
+      label={`Theme: ${NAMES[theme]}. Switch to ${NAMES[NEXT[theme]]}`}
+      onClick={() => {
+        setTheme(NEXT[theme]);
+        applyTheme(NEXT[theme]);
+      }}
+    />
+  );
+}
+
 type Theme = 'auto' | 'light' | 'dark';
 
 const STORAGE_KEY = 'console-theme';
@@ -24,17 +38,3 @@ export function applyTheme(theme: Theme): void {
 const NEXT: Record<Theme, Theme> = { auto: 'light', light: 'dark', dark: 'auto' };
 const ICONS = { auto: 'auto', light: 'sun', dark: 'moon' } as const;
 const NAMES: Record<Theme, string> = { auto: 'system', light: 'light', dark: 'dark' };
-
-export function ThemeSwitch() {
-  const [theme, setTheme] = useState(readTheme);
-  return (
-    <IconButton
-      icon={ICONS[theme]}
-      label={`Theme: ${NAMES[theme]}. Switch to ${NAMES[NEXT[theme]]}`}
-      onClick={() => {
-        setTheme(NEXT[theme]);
-        applyTheme(NEXT[theme]);
-      }}
-    />
-  );
-}

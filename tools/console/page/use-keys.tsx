@@ -19,9 +19,7 @@ export function useKeys(keys: KeyActions): void {
 }
 
 /** Actions by `KeyboardEvent.key`. If an action returns false, the browser handles the key itself. */
-export type KeyActions = Readonly<
-  Record<string, ((event: KeyboardEvent) => boolean | undefined) | (() => void)>
->;
+type KeyActions = Readonly<Record<string, ((event: KeyboardEvent) => boolean | undefined) | (() => void)>>;
 
 /** Keys that repeat while held. All others act once per press: a held `r` sends one delivery. */
 const REPEATED: ReadonlySet<string> = new Set(['j', 'k', 'ArrowDown', 'ArrowUp']);

@@ -8,7 +8,7 @@ import { connection, putTask, refusal, stack, tasks } from './store.ts';
 import { Button } from './ui/button.tsx';
 import { Copy } from './ui/copy.tsx';
 import { Dialog, openDialog } from './ui/dialog.tsx';
-import { toastError, toastInfo } from './ui/toast.tsx';
+import { toastError, toastInfo } from './ui/notices.tsx';
 
 /**
  * For buttons that run commands whose output matters: it opens the output.

@@ -10,12 +10,6 @@ import type { Source } from '../source.ts';
 import { ApiProblem, badRequest } from './api-problem.ts';
 import type { QueueLocks } from './queue-locks.ts';
 
-/** Maximum number of finished tasks stored. One action of the page may start 100. */
-export const MAX_TASKS = 150;
-
-/** Maximum bytes of a request: a body that API Gateway accepts. Each byte may become six in JSON (`\u0000`). */
-const MAX_BYTES = 6 * GATEWAY_BODY_MEGABYTES * 1024 * 1024;
-
 export interface ConsoleContext {
   readonly source: Source;
   /** Nothing may be changed. The server rejects changes before they reach a route. */
@@ -30,6 +24,12 @@ export interface ConsoleContext {
   /** Aborted when the console closes. */
   readonly closing: AbortSignal;
 }
+
+/** Maximum number of finished tasks stored. One action of the page may start 100. */
+export const MAX_TASKS = 150;
+
+/** Maximum bytes of a request: a body that API Gateway accepts. Each byte may become six in JSON (`\u0000`). */
+const MAX_BYTES = 6 * GATEWAY_BODY_MEGABYTES * 1024 * 1024;
 
 /** The stack behind the console, if it runs in the same process. */
 export interface LocalParts {

@@ -7,55 +7,6 @@ import type { DeliveryDetail, DeliveryList } from '../api.ts';
 import { badRequest, notFound } from './api-problem.ts';
 import { type ConsoleContext, type ConsoleEnv, endOf, readQuery, wholeNumber } from './console-context.ts';
 
-/** Maximum characters of a search text. */
-const LONGEST_SEARCH = 1_000;
-
-const LIST_LIMIT = 500;
-
-/** Seconds to wait for a delivery to settle: default and maximum. The fetch of Node.js waits 300 s for an answer. */
-const TIMEOUT = { default: 30, maximum: 240 };
-
-/** Part of the payload, of an id, of the shop or of an error. Ignores case. */
-export const searchSchema = z.exactOptional(z.string().check(z.maxLength(LONGEST_SEARCH)));
-
-const text = z.exactOptional(z.string());
-
-/** Several, joined by commas. */
-const statesSchema = z.pipe(
-  z.pipe(
-    z.string(),
-    z.transform((names) => names.split(',')),
-  ),
-  z.array(z.enum(states)),
-);
-
-/** ISO 8601, or a duration before now, such as `90m`, `3h`, `7d`. */
-const moment = z.exactOptional(
-  z.pipe(
-    z.string(),
-    z.transform((given, { issues }) => {
-      try {
-        return time(given);
-      } catch (error) {
-        issues.push({ code: 'custom', input: given, message: error instanceof Error ? error.message : '' });
-        return z.NEVER;
-      }
-    }),
-  ),
-);
-
-const LIST = {
-  search: searchSchema,
-  event: text,
-  state: z.exactOptional(statesSchema),
-  /** Part of its id. Ignores case. */
-  shop: text,
-  since: moment,
-  until: moment,
-  limit: wholeNumber(1, MAX_DELIVERIES, LIST_LIMIT),
-};
-const SETTLED = { timeout: wholeNumber(0, TIMEOUT.maximum, TIMEOUT.default) };
-
 export function deliveryRoutes(console: ConsoleContext) {
   const { source } = console;
 
@@ -137,3 +88,52 @@ export function deliveryRoutes(console: ConsoleContext) {
     };
   }
 }
+
+/** Maximum characters of a search text. */
+const LONGEST_SEARCH = 1_000;
+
+const LIST_LIMIT = 500;
+
+/** Seconds to wait for a delivery to settle: default and maximum. The fetch of Node.js waits 300 s for an answer. */
+const TIMEOUT = { default: 30, maximum: 240 };
+
+/** Part of the payload, of an id, of the shop or of an error. Ignores case. */
+export const searchSchema = z.exactOptional(z.string().check(z.maxLength(LONGEST_SEARCH)));
+
+const text = z.exactOptional(z.string());
+
+/** Several, joined by commas. */
+const statesSchema = z.pipe(
+  z.pipe(
+    z.string(),
+    z.transform((names) => names.split(',')),
+  ),
+  z.array(z.enum(states)),
+);
+
+/** ISO 8601, or a duration before now, such as `90m`, `3h`, `7d`. */
+const moment = z.exactOptional(
+  z.pipe(
+    z.string(),
+    z.transform((given, { issues }) => {
+      try {
+        return time(given);
+      } catch (error) {
+        issues.push({ code: 'custom', input: given, message: error instanceof Error ? error.message : '' });
+        return z.NEVER;
+      }
+    }),
+  ),
+);
+
+const LIST = {
+  search: searchSchema,
+  event: text,
+  state: z.exactOptional(statesSchema),
+  /** Part of its id. Ignores case. */
+  shop: text,
+  since: moment,
+  until: moment,
+  limit: wholeNumber(1, MAX_DELIVERIES, LIST_LIMIT),
+};
+const SETTLED = { timeout: wholeNumber(0, TIMEOUT.maximum, TIMEOUT.default) };

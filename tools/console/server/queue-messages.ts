@@ -17,22 +17,6 @@ import type { DeadLetterGroup, DeadLetters, QueueMessage, QueueMessages } from '
 import { ApiProblem, forbidden, notFound } from './api-problem.ts';
 import type { ConsoleContext } from './console-context.ts';
 
-export const SHOWN_CHARACTERS = 16 * 1024;
-
-/** Maximum number of messages read from a queue. On a stage they are read 10 per call, and hidden from others meanwhile. */
-const MAX_READ = 500;
-
-type SeenMessage = Pick<
-  ReceivedMessage,
-  'id' | 'body' | 'attributes' | 'sentAt' | 'receives' | 'movedBySqs'
-> &
-  Pick<QueueMessage, 'state'>;
-
-/** Access to queues. On the local stack, reading receives nothing. */
-type Look = Pick<ConsoleContext, 'source' | 'local' | 'queueLocks' | 'readOnly'> & {
-  readonly signal: AbortSignal;
-};
-
 /**
  * The messages of a queue, and copies as one. None is removed.
  * @param limit maximum number of messages in the answer
@@ -68,6 +52,22 @@ export async function queueMessages(look: Look, name: string, limit: number): Pr
     limited: limited || entries.length > limit,
   };
 }
+
+export const SHOWN_CHARACTERS = 16 * 1024;
+
+/** Maximum number of messages read from a queue. On a stage they are read 10 per call, and hidden from others meanwhile. */
+const MAX_READ = 500;
+
+type SeenMessage = Pick<
+  ReceivedMessage,
+  'id' | 'body' | 'attributes' | 'sentAt' | 'receives' | 'movedBySqs'
+> &
+  Pick<QueueMessage, 'state'>;
+
+/** Access to queues. On the local stack, reading receives nothing. */
+type Look = Pick<ConsoleContext, 'source' | 'local' | 'queueLocks' | 'readOnly'> & {
+  readonly signal: AbortSignal;
+};
 
 /**
  * The dead letters of every event by reason, most frequent first. Reads one queue after the other.

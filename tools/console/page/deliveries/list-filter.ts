@@ -1,6 +1,16 @@
 import { type Delivery, type State, states } from '../../../stage/history/history.ts';
 import { stateTitle } from '../../../stage/history/state-text.ts';
 
+/** Filter of the list. The server applies only `search`, the page all others. */
+export interface ListFilter {
+  readonly event: string;
+  readonly states: ReadonlySet<State> | undefined;
+  /** Lower case. */
+  readonly shop: string;
+  readonly since: Moment | undefined;
+  readonly until: Moment | undefined;
+}
+
 /** Groups of deliveries for counts and colours, by the tone of their state. */
 export const OUTCOMES = ['good', 'warning', 'bad'] as const;
 export type DeliveryOutcome = (typeof OUTCOMES)[number];
@@ -21,16 +31,6 @@ export const statesOf = (outcome: DeliveryOutcome): readonly State[] =>
 
 /** A moment in epoch milliseconds, or a duration in milliseconds before now. */
 type Moment = { readonly at: number } | { readonly ago: number };
-
-/** Filter of the list. The server applies only `search`, the page all others. */
-export interface ListFilter {
-  readonly event: string;
-  readonly states: ReadonlySet<State> | undefined;
-  /** Lower case. */
-  readonly shop: string;
-  readonly since: Moment | undefined;
-  readonly until: Moment | undefined;
-}
 
 const FILTER_NAMES = ['search', 'event', 'state', 'shop', 'since', 'until'] as const;
 

@@ -66,7 +66,7 @@ export function rateText(step: number): string {
 }
 
 /** Heights of the parts of a bar. Failures are at the bottom, where they are easiest to see. */
-export interface BarPart {
+interface BarPart {
   readonly outcome: DeliveryOutcome;
   readonly bottom: number;
   readonly height: number;

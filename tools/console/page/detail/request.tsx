@@ -7,8 +7,8 @@ import { Visible } from '../text/visible.tsx';
 import { Badge, Empty, ErrorNote, Loading, Scrolled } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { copyText } from '../ui/copy.tsx';
+import { toastInfo } from '../ui/notices.tsx';
 import { durationText } from '../ui/time.tsx';
-import { toastInfo } from '../ui/toast.tsx';
 import { useLoad } from '../ui/use-load.tsx';
 
 const PARTS = { formatted: 'Formatted', 'as sent': 'As sent', headers: 'Headers' } as const;

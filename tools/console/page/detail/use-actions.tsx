@@ -8,7 +8,7 @@ import { redriveCommand } from '../queues/named-queue.ts';
 import { refusal, stack } from '../store.ts';
 import { copyText } from '../ui/copy.tsx';
 import type { MenuItem } from '../ui/menu.tsx';
-import { toastError, toastInfo } from '../ui/toast.tsx';
+import { toastError, toastInfo } from '../ui/notices.tsx';
 import { useKeys } from '../use-keys.tsx';
 import { type Command, taskEnd, useRun, useSend } from '../use-run.tsx';
 import { placeOf } from './overview.tsx';

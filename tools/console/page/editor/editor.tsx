@@ -9,18 +9,6 @@ import { CheckBox } from '../ui/field.tsx';
 import { useSend } from '../use-run.tsx';
 import type { MountedEditor } from './mount-editor.ts';
 
-/** Maximum characters that can be edited here. With a longer text, a browser takes seconds for each key. */
-export const LONGEST_EDITED = 200_000;
-
-interface EditorProps {
-  title: string;
-  text: string;
-  /** The text comes from a delivery. Its timestamp changes only on request. */
-  isEdit?: boolean;
-  onClose: () => void;
-  onSent: (delivery: string) => void;
-}
-
 /**
  * Edits a body, which is signed with the local secret and sent. Text that is not JSON can be sent, too, to test the
  * receiver.
@@ -113,6 +101,18 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
       </div>
     </Dialog>
   );
+}
+
+/** Maximum characters that can be edited here. With a longer text, a browser takes seconds for each key. */
+export const LONGEST_EDITED = 200_000;
+
+interface EditorProps {
+  title: string;
+  text: string;
+  /** The text comes from a delivery. Its timestamp changes only on request. */
+  isEdit?: boolean;
+  onClose: () => void;
+  onSent: (delivery: string) => void;
 }
 
 function formattedOf(text: string): string | undefined {

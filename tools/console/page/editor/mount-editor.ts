@@ -6,19 +6,6 @@ import { drawSelection, EditorView, highlightSpecialChars, keymap, lineNumbers }
 import { codeTheme } from '../text/code-theme.ts';
 import { formatJson } from '../text/format-json.ts';
 
-interface EditorOptions {
-  text: string;
-  label: string;
-  onChange: (text: string) => void;
-  /** Called on Control+Enter or Command+Enter. */
-  onSend: () => void;
-}
-
-export interface MountedEditor {
-  readonly set: (text: string) => void;
-  readonly destroy: () => void;
-}
-
 /**
  * CodeMirror in a shadow root, because it may add its styles there. The page's Content-Security-Policy forbids a
  * `style` element. Tab is not bound, so it leaves the editor (WCAG 2.1.2).
@@ -67,6 +54,19 @@ export function mountEditor(
     set: (changed) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: changed } }),
     destroy: () => view.destroy(),
   };
+}
+
+interface EditorOptions {
+  text: string;
+  label: string;
+  onChange: (text: string) => void;
+  /** Called on Control+Enter or Command+Enter. */
+  onSend: () => void;
+}
+
+export interface MountedEditor {
+  readonly set: (text: string) => void;
+  readonly destroy: () => void;
 }
 
 function faultsOf(text: string) {

@@ -4,8 +4,8 @@ import { api, errorText } from '../api.ts';
 import { faults } from '../store.ts';
 import { ErrorNote, Quantity } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
+import { toastError, toastInfo } from '../ui/notices.tsx';
 import { Table, type TableColumn } from '../ui/table.tsx';
-import { toastError, toastInfo } from '../ui/toast.tsx';
 import {
   canFail,
   expectation,

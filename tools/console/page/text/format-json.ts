@@ -7,7 +7,7 @@ export function formatJson(text: string): Formatted {
 }
 
 /** Position and reason of a JSON syntax error. */
-export interface JsonFault {
+interface JsonFault {
   /** Index in the text. */
   readonly offset: number;
   /** From 1, as `column`. */

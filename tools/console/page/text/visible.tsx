@@ -1,5 +1,27 @@
 import { Time } from '../ui/time.tsx';
 
+/** Shows untrusted text, never as markup. Invisible characters are named, and the text's direction is isolated. */
+export function Visible({ text }: { text: string }) {
+  const shown = text.slice(0, LONGEST);
+  const parts = visibleParts(shown.replaceAll('\t', ' '.repeat(TAB_COLUMNS)));
+  return (
+    <bdi class="visible">
+      {parts.map((part, index) =>
+        part.isName ? (
+          <span key={index} class="invisible">
+            {part.text}
+          </span>
+        ) : (
+          part.text
+        ),
+      )}
+      {shown.length < text.length && (
+        <span class="soft"> … {(text.length - shown.length).toLocaleString('en')} more characters</span>
+      )}
+    </bdi>
+  );
+}
+
 /**
  * Characters that are invisible or change how others look: controls of C0 and C1, soft hyphen, marks of direction and
  * their overrides (Unicode's Bidi_Control), zero width, line and paragraph separator, byte order mark, interlinear
@@ -59,28 +81,6 @@ const TAB_COLUMNS = 2;
 
 /** Characters shown of a text within other content. */
 const LONGEST = 2_000;
-
-/** Shows untrusted text, never as markup. Invisible characters are named, and the text's direction is isolated. */
-export function Visible({ text }: { text: string }) {
-  const shown = text.slice(0, LONGEST);
-  const parts = visibleParts(shown.replaceAll('\t', ' '.repeat(TAB_COLUMNS)));
-  return (
-    <bdi class="visible">
-      {parts.map((part, index) =>
-        part.isName ? (
-          <span key={index} class="invisible">
-            {part.text}
-          </span>
-        ) : (
-          part.text
-        ),
-      )}
-      {shown.length < text.length && (
-        <span class="soft"> … {(text.length - shown.length).toLocaleString('en')} more characters</span>
-      )}
-    </bdi>
-  );
-}
 
 /** A text with times in ISO 8601, which are shown in the page's format. */
 export function Sentence({ text }: { text: string }) {

@@ -2,12 +2,12 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Tone as StateTone } from '../../../stage/history/state-text.ts';
 
-export type BadgeTone = StateTone | 'info';
-
 /** A word with a colour. The meaning is also clear without the colour. */
 export function Badge({ tone = 'neutral', children }: { tone?: BadgeTone; children: ComponentChildren }) {
   return <span class={`badge tone-${tone}`}>{children}</span>;
 }
+
+export type BadgeTone = StateTone | 'info';
 
 /** A number in a table. Zero is dimmed so that other counts stand out. */
 export function Quantity({ of }: { of: number }) {

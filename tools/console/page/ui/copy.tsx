@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { errorText } from '../api.ts';
 import { IconButton } from './button.tsx';
-import { toastError } from './toast.tsx';
+import { toastError } from './notices.tsx';
 
 /** Milliseconds for which the button shows that it has copied. */
 const SAID_MS = 1_500;

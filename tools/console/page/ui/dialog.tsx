@@ -2,22 +2,6 @@ import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { IconButton } from './button.tsx';
 
-interface DialogProps {
-  title: string;
-  /** Called however the dialog is closed: Escape, its button, or a click outside it. */
-  onClose: () => void;
-  /** Buttons at the bottom, the main action last. */
-  actions?: ComponentChildren;
-  width?: 'narrow' | 'wide';
-  children: ComponentChildren;
-}
-
-/** The dialog that is open. Shortcuts of the page behind it do nothing. */
-export const openDialog = () => document.querySelector('dialog[open]');
-
-/** Selectors for the initial focus: the first that matches. */
-const FIRST = ['.dialog-body :is(input, select, textarea)', '.dialog-actions button'];
-
 /**
  * A modal dialog. The browser traps the focus and restores it. Initially it is on the first field, otherwise on the
  * first action.
@@ -74,3 +58,19 @@ export function Dialog({ title, onClose, actions, width = 'narrow', children }: 
     </dialog>
   );
 }
+
+interface DialogProps {
+  title: string;
+  /** Called however the dialog is closed: Escape, its button, or a click outside it. */
+  onClose: () => void;
+  /** Buttons at the bottom, the main action last. */
+  actions?: ComponentChildren;
+  width?: 'narrow' | 'wide';
+  children: ComponentChildren;
+}
+
+/** The dialog that is open. Shortcuts of the page behind it do nothing. */
+export const openDialog = () => document.querySelector('dialog[open]');
+
+/** Selectors for the initial focus: the first that matches. */
+const FIRST = ['.dialog-body :is(input, select, textarea)', '.dialog-actions button'];

@@ -1,17 +1,5 @@
 import { useId } from 'preact/hooks';
 
-export interface FieldProps {
-  name: string;
-  label: string;
-  hint?: string;
-  value: string;
-  problem?: string | undefined;
-  placeholder?: string;
-  lines?: number;
-  required?: boolean;
-  onInput: (value: string) => void;
-}
-
 /** A text field with its label and a hint. An error replaces the hint. */
 export function Field({
   name,
@@ -53,6 +41,18 @@ export function Field({
       )}
     </div>
   );
+}
+
+export interface FieldProps {
+  name: string;
+  label: string;
+  hint?: string;
+  value: string;
+  problem?: string | undefined;
+  placeholder?: string;
+  lines?: number;
+  required?: boolean;
+  onInput: (value: string) => void;
 }
 
 interface CheckBoxProps {

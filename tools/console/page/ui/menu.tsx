@@ -2,20 +2,6 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { KeyHint } from './button.tsx';
 
-export interface MenuItem {
-  readonly label: ComponentChildren;
-  readonly keyHint?: string;
-  readonly refusal?: string | undefined;
-  readonly onChoose: () => void;
-}
-
-interface MenuProps {
-  button: ComponentChildren;
-  label?: string;
-  class?: string;
-  items: readonly MenuItem[];
-}
-
 /** A button with a menu (WAI-ARIA's menu button). */
 export function Menu({ button, label, class: className = 'button', items }: MenuProps) {
   const [open, setOpen] = useState(false);
@@ -92,4 +78,18 @@ export function Menu({ button, label, class: className = 'button', items }: Menu
       )}
     </div>
   );
+}
+
+export interface MenuItem {
+  readonly label: ComponentChildren;
+  readonly keyHint?: string;
+  readonly refusal?: string | undefined;
+  readonly onChoose: () => void;
+}
+
+interface MenuProps {
+  button: ComponentChildren;
+  label?: string;
+  class?: string;
+  items: readonly MenuItem[];
 }

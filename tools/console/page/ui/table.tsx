@@ -2,49 +2,6 @@ import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } 
 import type { ComponentChildren, RefObject } from 'preact';
 import { useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 
-/** Extra rows drawn beyond the edges, so that fast scrolling shows no gaps. */
-const OVERSCAN = 10;
-
-/** Rows that Page Up and Page Down move by. */
-const PAGE = 15;
-
-export interface TableColumn<Row> {
-  /** Unique in its table. The cell has the class `col-<name>`. */
-  readonly name: string;
-  /** Also the label of the cell on a narrow page, where each row is a card. */
-  readonly heading: string;
-  /** Only screen readers get the heading. */
-  readonly hidesHeading?: boolean;
-  /** A CSS grid track. @default auto */
-  readonly width?: string;
-  readonly end?: boolean;
-  readonly cell: (row: Row) => ComponentChildren;
-}
-
-interface TableProps<Row> {
-  label: string;
-  columns: readonly TableColumn<Row>[];
-  rows: readonly Row[];
-  idOf: (row: Row) => string;
-  /** The open row, whose detail is next to the table or below the row. */
-  current?: string | undefined;
-  /** Opens a row, by a click or a key. With it, the table can get the focus and handles keys. */
-  onOpen?: ((id: string) => void) | undefined;
-  /** Enter: moves the focus into the open row's detail. */
-  onEnter?: (() => void) | undefined;
-  /** Ids of checked rows. With `onCheck` each row has a check box. */
-  checked?: ReadonlySet<string>;
-  onCheck?: (ids: ReadonlySet<string>) => void;
-  /** Content below an expanded row. */
-  below?: (row: Row) => ComponentChildren;
-  /** Row height in pixels. With it, only visible rows are drawn, and column widths must not depend on rows. */
-  rowHeight?: number;
-  /** The scrolling element, if the parent needs it. */
-  element?: RefObject<HTMLDivElement | null>;
-  onScroll?: (scrollTop: number) => void;
-  class?: string;
-}
-
 /**
  * The table of every view. It uses ARIA roles instead of table elements, because rows share the tracks of a CSS grid
  * and the rows of a long list are positioned absolutely.
@@ -105,6 +62,49 @@ export function Table<Row>(props: TableProps<Row>) {
       </div>
     </div>
   );
+}
+
+/** Extra rows drawn beyond the edges, so that fast scrolling shows no gaps. */
+const OVERSCAN = 10;
+
+/** Rows that Page Up and Page Down move by. */
+const PAGE = 15;
+
+export interface TableColumn<Row> {
+  /** Unique in its table. The cell has the class `col-<name>`. */
+  readonly name: string;
+  /** Also the label of the cell on a narrow page, where each row is a card. */
+  readonly heading: string;
+  /** Only screen readers get the heading. */
+  readonly hidesHeading?: boolean;
+  /** A CSS grid track. @default auto */
+  readonly width?: string;
+  readonly end?: boolean;
+  readonly cell: (row: Row) => ComponentChildren;
+}
+
+interface TableProps<Row> {
+  label: string;
+  columns: readonly TableColumn<Row>[];
+  rows: readonly Row[];
+  idOf: (row: Row) => string;
+  /** The open row, whose detail is next to the table or below the row. */
+  current?: string | undefined;
+  /** Opens a row, by a click or a key. With it, the table can get the focus and handles keys. */
+  onOpen?: ((id: string) => void) | undefined;
+  /** Enter: moves the focus into the open row's detail. */
+  onEnter?: (() => void) | undefined;
+  /** Ids of checked rows. With `onCheck` each row has a check box. */
+  checked?: ReadonlySet<string>;
+  onCheck?: (ids: ReadonlySet<string>) => void;
+  /** Content below an expanded row. */
+  below?: (row: Row) => ComponentChildren;
+  /** Row height in pixels. With it, only visible rows are drawn, and column widths must not depend on rows. */
+  rowHeight?: number;
+  /** The scrolling element, if the parent needs it. */
+  element?: RefObject<HTMLDivElement | null>;
+  onScroll?: (scrollTop: number) => void;
+  class?: string;
 }
 
 const elementId = (label: string, id: string) => `row-${label}-${id}`.replaceAll(/\s/g, '-');

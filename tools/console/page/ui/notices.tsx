@@ -3,26 +3,6 @@ import { useEffect, useState } from 'preact/hooks';
 import { connection, notices } from '../store.ts';
 import { IconButton } from './button.tsx';
 
-interface Toast {
-  readonly text: string;
-  readonly level: 'info' | 'error';
-  readonly link?: { readonly text: string; readonly href: string } | undefined;
-}
-
-/** Milliseconds. A toast about an error stays until it is closed. */
-const SHOWN_MS = 6_000;
-
-const toast = signal<Toast | undefined>(undefined);
-
-/** Shows the result of an action in the corner. A newer toast replaces it. */
-export function toastInfo(text: string, link?: Toast['link']): void {
-  toast.value = { level: 'info', text, link };
-}
-
-export function toastError(text: string): void {
-  toast.value = { level: 'error', text };
-}
-
 /** Messages of the server and of actions, in a corner where they do not move other content. */
 export function Notices() {
   /** Each new stream sends the same notices again. */
@@ -59,6 +39,26 @@ export function Notices() {
       )}
     </div>
   );
+}
+
+interface Toast {
+  readonly text: string;
+  readonly level: 'info' | 'error';
+  readonly link?: { readonly text: string; readonly href: string } | undefined;
+}
+
+/** Milliseconds. A toast about an error stays until it is closed. */
+const SHOWN_MS = 6_000;
+
+const toast = signal<Toast | undefined>(undefined);
+
+/** Shows the result of an action in the corner. A newer toast replaces it. */
+export function toastInfo(text: string, link?: Toast['link']): void {
+  toast.value = { level: 'info', text, link };
+}
+
+export function toastError(text: string): void {
+  toast.value = { level: 'error', text };
 }
 
 interface NoticeBoxProps extends Pick<Toast, 'level' | 'link'> {
