@@ -75,7 +75,7 @@ describe('formatted JSON', () => {
     { text: '{"a":1,}', problem: 'Line 1, column 8: a key is expected.' },
     { text: '{\n  "a" 1\n}', problem: 'Line 2, column 7: a colon is expected.' },
     { text: '{"a":1\n', problem: 'Line 2, column 1: a comma or } is expected.' },
-    { text: '[1.]', problem: 'Line 1, column 4: a digit is expected.' },
+    { text: '[1.]', problem: 'Line 1, column 3: a comma or ] is expected.' },
     { text: '"a\\u12"', problem: 'Line 1, column 4: four hex digits are expected after \\u.' },
     { text: '1 x', problem: 'Line 1, column 3: the end is expected.' },
   ])('of $text names the error', ({ text, problem }) => {

@@ -160,7 +160,6 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 const isSpace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
-const isDigit = (code: number) => code >= 0x30 && code <= 0x39;
 
 /** Where a token ends, or where it is wrong. */
 interface TokenEnd {
@@ -189,37 +188,12 @@ function endOfString(text: string, start: number): TokenEnd {
   return { at: text.length, problem: 'the string does not end' };
 }
 
-const LITERALS = ['true', 'false', 'null'];
+const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
 function endOfScalar(text: string, start: number, expected: string): TokenEnd {
-  const code = text.charCodeAt(start);
-  if (code === QUOTE) return endOfString(text, start);
-  const literal = LITERALS.find((word) => text.startsWith(word, start));
-  if (literal !== undefined) return { at: start + literal.length };
-  if (code !== 0x2d && !isDigit(code)) return { at: start, problem: `${expected} is expected` };
-  return endOfNumber(text, start);
-}
-
-function endOfNumber(text: string, start: number): TokenEnd {
-  let at = start;
-  const digits = () => {
-    const from = at;
-    while (isDigit(text.charCodeAt(at))) at += 1;
-    return at > from;
-  };
-  if (text[at] === '-') at += 1;
-  if (text[at] === '0') at += 1;
-  else if (!digits()) return { at, problem: 'a digit is expected' };
-  if (text[at] === '.') {
-    at += 1;
-    if (!digits()) return { at, problem: 'a digit is expected' };
-  }
-  if (text[at] === 'e' || text[at] === 'E') {
-    at += 1;
-    if (text[at] === '+' || text[at] === '-') at += 1;
-    if (!digits()) return { at, problem: 'a digit is expected' };
-  }
-  return { at };
+  if (text.charCodeAt(start) === QUOTE) return endOfString(text, start);
+  SCALAR.lastIndex = start;
+  return SCALAR.test(text) ? { at: SCALAR.lastIndex } : { at: start, problem: `${expected} is expected` };
 }
 
 function fault(text: string, offset: number, problem: string): Formatted {

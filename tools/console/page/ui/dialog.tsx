@@ -18,9 +18,7 @@ export function Dialog({ title, onClose, actions, width = 'narrow', children }: 
   useLayoutEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
-    FIRST.map((selector) => dialog?.querySelector<HTMLElement>(selector))
-      .find((found) => found instanceof HTMLElement)
-      ?.focus();
+    dialog?.querySelector<HTMLElement>(FIRST)?.focus();
     return () => dialog?.close();
   }, []);
   return (
@@ -72,5 +70,4 @@ interface DialogProps {
 /** The dialog that is open. Shortcuts of the page behind it do nothing. */
 export const openDialog = () => document.querySelector('dialog[open]');
 
-/** Selectors for the initial focus: the first that matches. */
-const FIRST = ['.dialog-body :is(input, select, textarea)', '.dialog-actions button'];
+const FIRST = ':is(.dialog-body :is(input, select, textarea), .dialog-actions button)';
