@@ -38,9 +38,7 @@ test('without any delivery, one button sends the first event and leads to its it
   const { detail } = empty;
   await empty.button('Send the first event').click();
   await detail.getByText('Processed', { exact: true }).first().waitFor();
-  await detail.getByRole('heading', { name: 'shop.updated' }).waitFor();
   await detail.getByText('Item added').waitFor();
-  await detail.getByRole('link', { name: 'ShopCacheTable' }).waitFor();
 });
 
 describe('the list', () => {
@@ -393,21 +391,24 @@ describe('the editor', () => {
     await open.button('Sign and send anyway').click();
     await open.detail.getByText('Invalid', { exact: true }).first().waitFor();
   });
-
-  test('is a plain text field if CodeMirror does not load', async () => {
-    const { page, detail } = open;
-    await page.route(/code-mirror/, (request) => request.abort());
-    await open.goto('');
-    await edit(shopUpdated('shop-plain'));
-    await page.locator('textarea.editor').waitFor();
-    await editor().fill(JSON.stringify(shopUpdated('shop-of-plain')));
-    await press('Control+Enter');
-    await detail.getByText('shop-of-plain').first().waitFor();
-    await page.unroute(/code-mirror/);
-    // The browser remembers a module that failed to load until the page is left.
-    await open.goto('');
-  });
 });
+
+/** Of each line, the positions of its punctuation outside isolated text. A wrapped part comes after the one above. */
+const PLACES = `[...document.querySelector('.viewer > div').shadowRoot.querySelectorAll('.cm-line')].map((line) => {
+  const places = [];
+  const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    if (walker.currentNode.parentElement.closest('bdi') !== null) continue;
+    for (const { index } of walker.currentNode.textContent.matchAll(/[":,[\\]{}]/g)) {
+      const range = new Range();
+      range.setStart(walker.currentNode, index);
+      range.setEnd(walker.currentNode, index + 1);
+      const { left, top } = range.getBoundingClientRect();
+      places.push(left + top * innerWidth);
+    }
+  }
+  return places;
+})`;
 
 describe('a payload', () => {
   const body = () => open.page.getByRole('region', { name: /^Body/ });
@@ -419,7 +420,7 @@ describe('a payload', () => {
     const markup = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>';
     await showRequest(shopUpdated('shop-markup', { name: `${markup}\u202e`, updated_fields: [markup] }));
     await bodyText(/<img src=x onerror=/);
-    expect(await body().textContent()).not.toContain('\u202e');
+    await bodyText('U+202E');
     await page.getByRole('tab', { name: 'Overview' }).click();
     await open.detail.getByText('<script>').first().waitFor();
     expect(await page.evaluate("'hit' in window")).toBe(false);
@@ -430,21 +431,9 @@ describe('a payload', () => {
     for (const part of ['Formatted', 'As sent']) {
       await open.button(part).click();
       await bodyText('مطعم');
-      // Position of each quote, comma and colon: from left to right, as in the text.
-      const isInOrder = await body().evaluate((view) => {
-        return [...view.querySelectorAll('.text-line')].every((line) => {
-          const places: number[] = [];
-          const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
-          for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
-            if (!/^["]$|^[":,[\]{} ]+$/.test(node.textContent ?? '')) continue;
-            const range = document.createRange();
-            range.selectNode(node);
-            places.push(range.getBoundingClientRect().left);
-          }
-          return places.every((place, index) => index === 0 || place >= (places[index - 1] ?? 0));
-        });
-      });
-      expect(isInOrder).toBe(true);
+      const places = (await open.page.evaluate(PLACES)) as number[][];
+      expect(places.flat().length).toBeGreaterThan(0);
+      for (const line of places) expect(line).toEqual(line.toSorted((a, b) => a - b));
     }
   });
 
@@ -453,7 +442,7 @@ describe('a payload', () => {
     await showRequest(shopUpdated('shop-large', { name: 'x'.repeat(4 * 1024 * 1024), end: 'the-end' }));
     await open.button('As sent').click();
     await bodyText(/xxxx/);
-    expect(await page.locator('.text-row').count()).toBeLessThan(300);
+    expect((await page.locator('.cm-content').innerText()).length).toBeLessThan(100_000);
     await body().focus();
     await press('End');
     await bodyText(/the-end/);

@@ -31,7 +31,7 @@ import type {
   DeliveryDetail,
   DeliveryList,
   QueueMessages,
-  Queues,
+  QueuesInfo,
   StackInfo,
   TableRows,
   Task,
@@ -130,7 +130,7 @@ async function lookAtEveryView(stage: string, address: URL, partner: Partner): P
   assert.ok(found.deliveries.some(({ id }) => id === delivery));
   assert.equal(found.searched?.refused, undefined);
 
-  const queues = await ask<Queues>('/queues');
+  const queues = await ask<QueuesInfo>('/queues');
   assert.deepEqual(queues.problems, []);
   assert.deepEqual(
     [queues.events.map(({ event }) => event), queues.receiverQueues.map(({ name }) => name)],
@@ -145,7 +145,7 @@ async function lookAtEveryView(stage: string, address: URL, partner: Partner): P
   assert.equal(rows.rows.length, 1);
 
   await run('pause', 'review.posted', '--reason', 'The console is tried');
-  const { events } = await ask<Queues>('/queues');
+  const { events } = await ask<QueuesInfo>('/queues');
   const paused = events.find(({ event }) => event === 'review.posted')?.paused;
   assert.equal(paused?.reason, 'The console is tried');
   await run('resume', 'review.posted');

@@ -42,20 +42,6 @@ export interface TableInfo {
   readonly key: string;
 }
 
-/** Query of `GET /api/deliveries`. Empty values count as absent. The stream accepts only `search`. */
-export interface DeliveryQuery {
-  /** Part of the payload, of an id, of the shop or of an error. Ignores case. */
-  readonly search?: string;
-  readonly event?: string;
-  /** States of a {@link Delivery}, separated by commas. */
-  readonly state?: string;
-  /** Part of the shop's id. Ignores case. */
-  readonly shop?: string;
-  /** ISO 8601, or a duration before now, such as `90m`, `3h`, `7d`. */
-  readonly since?: string;
-  readonly until?: string;
-}
-
 /** `GET /api/deliveries`, newest first. */
 export interface DeliveryList {
   readonly deliveries: readonly Delivery[];
@@ -85,7 +71,7 @@ export interface DeliveryDetail extends Delivery {
   /** Nothing more happens to it automatically. */
   readonly settled: boolean;
   /** The request as it arrived. For a stage, only the archived part: AWS keeps no headers. */
-  readonly request: RecordedRequest;
+  readonly request: RequestDetail;
   /** Undefined for a stage: AWS keeps no answers. */
   readonly answer:
     | Pick<ExchangeFact, 'status' | 'responseHeaders' | 'responseBody' | 'durationMs'>
@@ -99,7 +85,7 @@ export interface DeliveryDetail extends Delivery {
   readonly logs: readonly LineFact[];
 }
 
-export interface RecordedRequest {
+export interface RequestDetail {
   readonly method: string;
   readonly path: string;
   /** In the order of the request. Empty if only the body is known. */
@@ -133,9 +119,8 @@ export interface Notice {
   readonly text: string;
 }
 
-/** `GET /api/queues`. */
-export interface Queues {
-  readonly events: readonly EventQueue[];
+export interface QueuesInfo {
+  readonly events: readonly EventQueueInfo[];
   /** `quarantine` and `unrouted`. */
   readonly receiverQueues: readonly ReceiverQueue[];
   /** Pauses could not be read. `problems` says why. */
@@ -152,7 +137,7 @@ export interface QueueDepth {
   readonly oldestAt?: string;
 }
 
-export interface EventQueue extends QueueDepth {
+export interface EventQueueInfo extends QueueDepth {
   readonly event: EventName;
   readonly paused?: PausedQueue;
   /** Its event source is being turned off, which takes some seconds. Until then it processes messages. */
@@ -226,13 +211,13 @@ export interface TableRows {
 }
 
 /** `GET /api/faults`. Only on the local stack. */
-export interface Faults {
-  readonly active: readonly ActiveFault[];
+export interface FaultsInfo {
+  readonly active: readonly FaultInfo[];
   /** Functions that can be killed: `receiver`, `shop.updated`. */
   readonly functions: readonly string[];
 }
 
-export interface ActiveFault extends FaultSettings {
+export interface FaultInfo extends FaultSettings {
   readonly id: string;
   /** Number of calls that the fault has affected. */
   readonly hits: number;
@@ -252,7 +237,6 @@ export interface FaultSettings {
 export interface TaskRequest {
   /** The words after `npm run`: `['dlq', 'redrive', 'shop.updated']`. The server adds the stack's own options. */
   readonly argv: readonly string[];
-  /** Standard input of the command. */
   readonly input?: string | undefined;
 }
 

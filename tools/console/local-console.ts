@@ -1,22 +1,11 @@
-import { randomBytes } from 'node:crypto';
 import type { LocalStack } from '../../local/local-stack.ts';
 import type { LocalFeed } from '../stage/history/local-feed.ts';
 import { Stage } from '../stage/stage.ts';
-import type { News, PageCommands } from './server/context.ts';
-import { startConsole } from './server/server.ts';
+import type { PageCommands } from './server/console-context.ts';
+import { type Console, startConsole } from './server/start-console.ts';
 import { Source } from './source.ts';
 
-/** Bytes of a token: too many to guess. */
-const TOKEN_BYTES = 24;
-
-export const newToken = () => randomBytes(TOKEN_BYTES).toString('base64url');
-
-export interface LocalConsole extends AsyncDisposable {
-  readonly url: string;
-  /** Value of the page's cookie. */
-  readonly token: string;
-  readonly news: News;
-}
+export type LocalConsole = Pick<Console, 'url' | 'token' | 'news'> & AsyncDisposable;
 
 /**
  * Starts the console of a local stack in this process.
@@ -33,20 +22,11 @@ export async function startLocalConsole(
   }: { stack: LocalStack; secret: string; port: number; commands: PageCommands },
 ): Promise<LocalConsole> {
   const source = new Source(new Stage('the local stack', stack.outputs), feed.store);
-  const token = newToken();
-  const console = await startConsole({
-    source,
-    port,
-    token,
-    readOnly: false,
-    local: { stack, secret },
-    commands,
-  });
+  const local = { stack, secret };
+  const console = await startConsole({ source, port, readOnly: false, local, commands });
   source.follow((notice) => console.news.notice(notice));
   return {
-    url: console.url,
-    token,
-    news: console.news,
+    ...console,
     async [Symbol.asyncDispose]() {
       await console.close();
       await source.close();

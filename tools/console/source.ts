@@ -20,7 +20,7 @@ import { type HistoryStore, MAX_PAYLOAD_BYTES, MAX_PAYLOADS } from '../stage/his
 import { locate } from '../stage/history/trace.ts';
 import { refusalOf } from '../stage/operation.ts';
 import type { Stage } from '../stage/stage.ts';
-import type { DeliveryDetail, Notice, PayloadSearch, RecordedRequest } from './api.ts';
+import type { DeliveryDetail, Notice, PayloadSearch, RequestDetail } from './api.ts';
 import { itemOf } from './tables.ts';
 
 /** Number of search texts whose progress is remembered, so that a repeated search continues. */
@@ -62,7 +62,7 @@ export class Source {
   }
 
   /** The request as it arrived. For a stage, the archived part. */
-  async request(delivery: Delivery): Promise<RecordedRequest> {
+  async request(delivery: Delivery): Promise<RequestDetail> {
     const exchange = this.#exchange(delivery);
     const { method = 'POST', path = WEBHOOK_PATH, headers = [], sourceIp } = exchange ?? {};
     const body = await this.#body(delivery).catch((error) => refusalOf(error, this.stage.local));

@@ -4,9 +4,8 @@ import { plainItem } from '../stage/history/effects.ts';
 import type { PlainItem } from '../stage/history/facts.ts';
 import type { Stage } from '../stage/stage.ts';
 import type { TableInfo, TableRows } from './api.ts';
-import { notFound } from './server/problem.ts';
+import { notFound } from './server/api-problem.ts';
 
-/** Items per page. */
 const PAGE = 50;
 
 /** Tables that the console shows, by output. `lib/pipeline/effects.ts` defines their keys. */
@@ -19,7 +18,7 @@ const TABLES: readonly TableInfo[] = [
 export const tablesOf = ({ outputs }: Pick<Stage, 'outputs'>): TableInfo[] =>
   TABLES.filter(({ name }) => outputs[name] !== undefined);
 
-/** The item with this id. A very long id is stored as its hash. @throws Problem if there is no such table */
+/** The item with this id. A very long id is stored as its hash. @throws ApiProblem if there is no such table */
 export async function itemOf(stage: Stage, name: string, id: string): Promise<PlainItem | undefined> {
   const { TableName, key } = tableOf(stage, name);
   const Key = { [key]: { S: tableKey(id) } };
@@ -30,7 +29,7 @@ export async function itemOf(stage: Stage, name: string, id: string): Promise<Pl
 /**
  * A page of items, in the order of a scan.
  * @param after key of the previous page's last item, from `next`
- * @throws Problem if there is no such table
+ * @throws ApiProblem if there is no such table
  */
 export async function pageOf(stage: Stage, name: string, after: string | undefined): Promise<TableRows> {
   const { TableName, key } = tableOf(stage, name);

@@ -86,21 +86,6 @@ describe('a delivery', () => {
     ]);
   });
 
-  test('that fails has its attempts and their error when it is a dead letter', async () => {
-    running.stack.faults.inject({ service: 'dynamodb', kind: 'throttled' });
-    const detail = await deliver(shopUpdated());
-    expect(detail).toMatchObject({ state: 'dead-letter', settled: true, attempts: 2, effects: [] });
-    expect(detail.error).toContain('Throughput');
-    expect(detail.history.now).toMatchObject([{ state: 'dead-letter', queueHolds: 1 }]);
-  });
-
-  test('with a wrong signature is settled at once', async () => {
-    const detail = await deliver(shopUpdated(), { signature: '00' });
-    const rejected = { state: 'rejected', status: 401, error: 'malformed signature' };
-    expect(detail).toMatchObject({ ...rejected, settled: true, attempts: 0, effects: [] });
-    expect(detail.history.steps).toContainEqual(expect.objectContaining({ kind: 'answered' }));
-  });
-
   test('that API Gateway refuses has its answer', async () => {
     const url = (running.stack.outputs.WebhookUrl ?? '').replace('/partner', '/partners');
     const response = await fetch(url, { method: 'POST', body: '{}' });
@@ -179,7 +164,11 @@ describe('the list', () => {
 describe('a bad request', () => {
   test.each([
     { path: '/api/deliveries?limit=0', status: 400, detail: 'limit: Too small: expected number to be >=1' },
-    { path: '/api/deliveries?state=lost', status: 400, detail: 'state must be one of received, refused, ' },
+    {
+      path: '/api/deliveries?state=lost',
+      status: 400,
+      detail: 'state.0: Invalid option: expected one of "received"|',
+    },
     { path: '/api/deliveries?since=yesterday', status: 400, detail: 'since: It must be a time such as ' },
     { path: '/api/deliveries?since=2026-02-01&until=2026-02-01', status: 400, detail: 'until must be' },
     { path: '/api/deliveries?serach=x', status: 400, detail: 'Unknown: "serach"; known are search, event, ' },

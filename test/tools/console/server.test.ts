@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Hono } from 'hono';
-import { Problem, problemOf, problemResponse } from '../../../tools/console/server/problem.ts';
-import { guard, type SecurityRules } from '../../../tools/console/server/security.ts';
+import { ApiProblem, problemOf, problemResponse } from '../../../tools/console/server/api-problem.ts';
+import { guard, type SecurityRules } from '../../../tools/console/server/guard.ts';
 import { startConsoleAlone, TEST_TOKEN } from './support.ts';
 
 const TOKEN = 'the-token';
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
-interface Question extends Partial<SecurityRules> {
+interface AskOptions extends Partial<SecurityRules> {
   readonly path?: string;
   readonly method?: string;
 }
@@ -21,18 +21,18 @@ const cookie = `console-3001=${TOKEN}`;
 /** Headers that the page sends with a change. */
 const own = { host, 'content-type': 'application/json', cookie };
 
-async function ask(headers: Headers, { path = '/api/stack', method = 'GET', ...given }: Question = {}) {
+async function ask(headers: Headers, { path = '/api/stack', method = 'GET', ...given }: AskOptions = {}) {
   const rules = { port: 3001, token: TOKEN, local: true, readOnly: false, ...given };
   const app = new Hono()
     .use(guard(rules))
     .all('*', (c) => c.text('answered'))
-    .onError((error) => problemResponse(problemOf(error) ?? new Problem('fault', 500, '', error.message)));
+    .onError((error) => problemResponse(problemOf(error) ?? new ApiProblem('fault', 500, '', error.message)));
   const set = Object.entries(headers).filter((header): header is [string, string] => header[1] !== undefined);
   return app.request(path, { method, headers: set });
 }
 
 /** `answered`, or the status and kind of the problem. */
-async function outcome(headers: Headers, question?: Question): Promise<string> {
+async function outcome(headers: Headers, question?: AskOptions): Promise<string> {
   const response = await ask(headers, question);
   const text = await response.text();
   return response.ok ? text : `${response.status} ${JSON.parse(text).type.split(':').at(-1)}`;
@@ -220,7 +220,7 @@ describe('the page', () => {
   });
 
   test.each([
-    { path: '/logo.svg', type: 'image/svg+xml', file: 'tools/console/page/logo.svg' },
+    { path: '/logo.svg', type: 'image/svg+xml; charset=utf-8', file: 'tools/console/page/logo.svg' },
     { path: '/api-docs/openapi.json', type: 'application/json', file: 'docs/api/openapi.json' },
   ])('has $file at $path', async ({ path, type, file }) => {
     const { headers, bytes } = await running.api.get(path);

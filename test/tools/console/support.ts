@@ -5,8 +5,12 @@ import type { LocalStack, LocalStackOptions } from '../../../local/local-stack.t
 import type { Exchange } from '../../../local/observation.ts';
 import { pageCommands } from '../../../tools/cli/commands/page-commands.ts';
 import type { Task } from '../../../tools/console/api.ts';
-import { cookieName } from '../../../tools/console/server/security.ts';
-import { type Console, type ConsoleOptions, startConsole } from '../../../tools/console/server/server.ts';
+import { cookieName } from '../../../tools/console/server/guard.ts';
+import {
+  type Console,
+  type ConsoleOptions,
+  startConsole,
+} from '../../../tools/console/server/start-console.ts';
 import { Source } from '../../../tools/console/source.ts';
 import type { Delivery } from '../../../tools/stage/history/history.ts';
 import { LocalFeed } from '../../../tools/stage/history/local-feed.ts';
@@ -23,7 +27,7 @@ const HOUR = 60 * 60_000;
 interface RunningConsole {
   readonly source: Source;
   readonly console: Console;
-  readonly api: Api;
+  readonly api: ApiClient;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -38,7 +42,7 @@ async function start(
   return {
     source,
     console,
-    api: new Api(console.port),
+    api: new ApiClient(console.port),
     async [Symbol.asyncDispose]() {
       await console.close();
       await source.close();
@@ -115,14 +119,14 @@ export const answered = (requestId: string, body: Buffer, receivedAt = new Date(
   durationMilliseconds: 1,
 });
 
-interface ConsoleRequest {
+interface ApiRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
 }
 
 /** Sends requests to a console with its cookie, as its page does, or with any other headers. */
-export class Api {
+export class ApiClient {
   readonly #port: number;
 
   constructor(port: number) {
@@ -149,7 +153,7 @@ export class Api {
     });
   }
 
-  async request(path: string, { method = 'GET', headers = {}, body }: ConsoleRequest = {}) {
+  async request(path: string, { method = 'GET', headers = {}, body }: ApiRequest = {}) {
     // A separate connection: the server closes an idle one while a test blocks this process.
     const request = httpRequest({ ...addressOf(this.#port, headers), path, method });
     request.end(body === undefined ? undefined : JSON.stringify(body));

@@ -104,21 +104,6 @@ describe('send', () => {
     expect(await settled(task.deliveries[0])).toMatchObject({ event: 'shop.updated', state: 'processed' });
   });
 
-  test('--again --same-headers posts the same bytes, headers and signature', async () => {
-    const text = `${shopUpdated(randomUUID())}\n`;
-    const { body } = await partner.post(text, { headers: { 'X-Partner-Trace': 'trace-1' } });
-    const first = await settled(String(body.requestId));
-    const task = await run(`send --again ${first.id} --same-headers`);
-    const second = await settled(task.deliveries[0]);
-    expect(second).toMatchObject({ eventId: first.eventId, state: 'skipped', reason: 'already-processed' });
-    const headers = async (delivery: typeof first) =>
-      (await running.source.request(delivery)).headers
-        .filter(([name]) => !/^(connection|host)$/i.test(name))
-        .toSorted();
-    expect(await headers(second)).toEqual(await headers(first));
-    expect(await headers(second)).toContainEqual(['X-Partner-Trace', 'trace-1']);
-  });
-
   test('--again signs the bytes of a delivery that only the console has', async () => {
     const { body } = await partner.post(shopUpdated(randomUUID()), { signature: 'wrong' });
     const task = await run(`send --again ${body.requestId}`);

@@ -15,7 +15,7 @@ const SINCE = '1h';
 /** Milliseconds in which a local console answers, even if it is busy. */
 const ANSWER_LIMIT = 5_000;
 
-interface Settings {
+interface ConsoleSettings {
   readonly port: number;
   readonly readOnly: boolean;
   readonly since: Date;
@@ -69,10 +69,9 @@ async function printLocalAddress(): Promise<void> {
   console.log(`The console of the local stack is at ${url} For a stage in AWS, name it: --stage …`);
 }
 
-async function serve({ stack, signal, printLine }: Operation, settings: Settings): Promise<void> {
+async function serve({ stack, signal, printLine }: Operation, settings: ConsoleSettings): Promise<void> {
   const { pageCommands } = await import('./page-commands.ts');
-  const { newToken } = await import('../../console/local-console.ts');
-  const { startConsole } = await import('../../console/server/server.ts');
+  const { startConsole } = await import('../../console/server/start-console.ts');
   const { Source } = await import('../../console/source.ts');
   const { HistoryStore } = await import('../../stage/history/store.ts');
   const { port, readOnly, since } = settings;
@@ -83,7 +82,6 @@ async function serve({ stack, signal, printLine }: Operation, settings: Settings
     const page = await startConsole({
       source,
       port,
-      token: newToken(),
       readOnly,
       local: undefined,
       commands: pageCommands,

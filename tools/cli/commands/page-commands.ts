@@ -1,4 +1,4 @@
-import type { PageCommands } from '../../console/server/context.ts';
+import type { PageCommands } from '../../console/server/console-context.ts';
 import { dlqCommand } from './dlq.ts';
 import { pauseCommand } from './pause.ts';
 import { replayCommand } from './replay.ts';

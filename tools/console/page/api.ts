@@ -1,20 +1,52 @@
 import type {
-  ActiveFault,
   DeadLetters,
   DeliveryDetail,
   DeliveryList,
+  FaultInfo,
   FaultSettings,
-  Faults,
+  FaultsInfo,
   QueueMessages,
-  Queues,
+  QueuesInfo,
   StackInfo,
   TableRows,
   Task,
   TaskRequest,
 } from '../api.ts';
 
-/** The bytes of a body, and their text. */
-export interface Body {
+const encode = encodeURIComponent;
+
+/** Client of the console's JSON API. The server uses the same types, from the same build. */
+export const api = {
+  stack: () => get<StackInfo>('/api/stack'),
+  /** @param query as in the address: `search=…&limit=1` */
+  deliveries: (query: string) => get<DeliveryList>(`/api/deliveries?${query}`),
+  delivery: (id: string, signal?: AbortSignal) =>
+    get<DeliveryDetail>(`/api/deliveries/${encode(id)}`, signal),
+  /** Answers when nothing more happens to the delivery, or after this many seconds. */
+  settled: (id: string, seconds: number, signal?: AbortSignal) =>
+    get<DeliveryDetail>(`/api/deliveries/${encode(id)}/settled?timeout=${seconds}`, signal),
+  body: async (id: string, signal?: AbortSignal): Promise<DeliveryBody> =>
+    bodyOf(
+      await (await request(`/api/deliveries/${encode(id)}/body`, { signal: signal ?? null })).arrayBuffer(),
+    ),
+  queues: (signal?: AbortSignal) => get<QueuesInfo>('/api/queues', signal),
+  messages: (queue: string, limit: number, signal?: AbortSignal) =>
+    get<QueueMessages>(`/api/queues/${encode(queue)}/messages?limit=${limit}`, signal),
+  deadLetters: (signal?: AbortSignal) => get<DeadLetters>('/api/dead-letters', signal),
+  /** @param query `key` of one item, or `after` the last key of the previous page */
+  table: (name: string, query: { key: string } | { after: string }, signal?: AbortSignal) =>
+    get<TableRows>(`/api/tables/${encode(name)}?${new URLSearchParams(query)}`, signal),
+  task: (id: string) => get<Task>(`/api/tasks/${encode(id)}`),
+  run: (task: TaskRequest) => post<Task>('/api/tasks', task),
+  interrupt: (id: string) => change(`/api/tasks/${encode(id)}`, 'DELETE'),
+  faults: (signal?: AbortSignal) => get<FaultsInfo>('/api/faults', signal),
+  beginFault: (fault: FaultSettings) => post<FaultInfo>('/api/faults', fault),
+  /** @param id undefined for all faults */
+  endFault: (id?: string) => change(id === undefined ? '/api/faults' : `/api/faults/${encode(id)}`, 'DELETE'),
+  kill: (name: string, next: boolean) => change(`/api/functions/${encode(name)}/kill`, 'POST', { next }),
+};
+
+export interface DeliveryBody {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Invalid UTF-8 is replaced by U+FFFD. */
   readonly text: string;
@@ -34,40 +66,6 @@ export class ApiError extends Error {
 }
 
 export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-const encode = encodeURIComponent;
-
-/** Client of the console's JSON API. The server uses the same types, from the same build. */
-export const api = {
-  stack: () => get<StackInfo>('/api/stack'),
-  /** @param query as in the address: `search=…&limit=1` */
-  deliveries: (query: string) => get<DeliveryList>(`/api/deliveries?${query}`),
-  delivery: (id: string, signal?: AbortSignal) =>
-    get<DeliveryDetail>(`/api/deliveries/${encode(id)}`, signal),
-  /** Answers when nothing more happens to the delivery, or after this many seconds. */
-  settled: (id: string, seconds: number, signal?: AbortSignal) =>
-    get<DeliveryDetail>(`/api/deliveries/${encode(id)}/settled?timeout=${seconds}`, signal),
-  body: async (id: string, signal?: AbortSignal): Promise<Body> =>
-    bodyOf(
-      await (await request(`/api/deliveries/${encode(id)}/body`, { signal: signal ?? null })).arrayBuffer(),
-    ),
-  queues: (signal?: AbortSignal) => get<Queues>('/api/queues', signal),
-  messages: (queue: string, limit: number, signal?: AbortSignal) =>
-    get<QueueMessages>(`/api/queues/${encode(queue)}/messages?limit=${limit}`, signal),
-  deadLetters: (signal?: AbortSignal) => get<DeadLetters>('/api/dead-letters', signal),
-  /** @param query `key` of one item, or `after` the last key of the previous page */
-  table: (name: string, query: { key: string } | { after: string }, signal?: AbortSignal) =>
-    get<TableRows>(`/api/tables/${encode(name)}?${new URLSearchParams(query)}`, signal),
-  tasks: () => get<readonly Task[]>('/api/tasks'),
-  task: (id: string) => get<Task>(`/api/tasks/${encode(id)}`),
-  run: (task: TaskRequest) => post<Task>('/api/tasks', task),
-  interrupt: (id: string) => change(`/api/tasks/${encode(id)}`, 'DELETE'),
-  faults: (signal?: AbortSignal) => get<Faults>('/api/faults', signal),
-  beginFault: (fault: FaultSettings) => post<ActiveFault>('/api/faults', fault),
-  /** @param id undefined for all faults */
-  endFault: (id?: string) => change(id === undefined ? '/api/faults' : `/api/faults/${encode(id)}`, 'DELETE'),
-  kill: (name: string, next: boolean) => change(`/api/functions/${encode(name)}/kill`, 'POST', { next }),
-};
 
 async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return (await request(path, { signal: signal ?? null })).json();
@@ -105,7 +103,7 @@ async function problemText(response: Response): Promise<string> {
   }
 }
 
-function bodyOf(buffer: ArrayBuffer): Body {
+function bodyOf(buffer: ArrayBuffer): DeliveryBody {
   const bytes = new Uint8Array(buffer);
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -1,38 +1,38 @@
+import type { FunctionComponent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { api } from './api.ts';
-import { DeadLettersView } from './dead-letters.tsx';
-import { DeliveriesView } from './deliveries/view.tsx';
-import { FaultsView } from './faults/view.tsx';
-import { KeysDialog, useKeys } from './keys.tsx';
-import { Logo } from './logo.tsx';
-import { QueuesView } from './queues/view.tsx';
-import { ReplayView } from './replay/view.tsx';
+import { DeadLettersView } from './dead-letters-view.tsx';
+import { DeliveriesView } from './deliveries/deliveries-view.tsx';
+import { FaultsView } from './faults/faults-view.tsx';
+import { QueuesView } from './queues/queues-view.tsx';
+import { ReplayView } from './replay/replay-view.tsx';
 import { deliveriesAddress, formatRoute, parseRoute, route, VIEWS, type ViewName } from './route.ts';
-import { Confirmation } from './run-command.tsx';
-import { connection, deadLetterCount, faults, putTask, queues, resets, stack } from './store.ts';
+import { connection, deadLetterCount, faults, queues, resets, stack } from './store.ts';
 import { openStream } from './stream.ts';
-import { TablesView } from './tables.tsx';
-import { TaskDock, TasksButton } from './tasks.tsx';
-import { ThemeSwitch } from './theme.tsx';
+import { TablesView } from './tables-view.tsx';
+import { TaskDock, TasksButton } from './task-dock.tsx';
+import { ThemeSwitch } from './theme-switch.tsx';
 import { IconButton } from './ui/button.tsx';
-import { useLoad } from './ui/load.ts';
-import { Notices } from './ui/toast.tsx';
+import { openDialog } from './ui/dialog.tsx';
+import { Notices } from './ui/notices.tsx';
+import { localRefresh, useLoad } from './ui/use-load.tsx';
+import { KeysDialog, useKeys } from './use-keys.tsx';
+import { Confirmation } from './use-run.tsx';
 
-const TITLES: Record<ViewName, string> = {
-  deliveries: 'Deliveries',
-  queues: 'Queues',
-  'dead-letters': 'Dead letters',
-  replay: 'Replay',
-  tables: 'Tables',
-  faults: 'Faults',
+const CONTENT: Record<ViewName, { readonly title: string; readonly View: FunctionComponent }> = {
+  deliveries: { title: 'Deliveries', View: DeliveriesView },
+  queues: { title: 'Queues', View: QueuesView },
+  'dead-letters': { title: 'Dead letters', View: DeadLettersView },
+  replay: { title: 'Replay', View: ReplayView },
+  tables: { title: 'Tables', View: TablesView },
+  faults: { title: 'Faults', View: FaultsView },
 };
 
 /**
- * Milliseconds between two reads of all queues. For a stage that is about twenty SQS calls, which cost a cent an hour
- * at one read a minute.
+ * Milliseconds between two reads of a stage's queues. That is about twenty SQS calls, which cost a cent an hour at one
+ * read a minute.
  */
-const QUEUES_EVERY = { local: 2_000, stage: 60_000 };
-const FAULTS_EVERY = 2_000;
+const STAGE_QUEUES_EVERY = 60_000;
 
 /** Milliseconds between two checks whether a dialog is still open. */
 const DIALOG_LOOK = 500;
@@ -46,13 +46,14 @@ function focusSearch(): boolean {
 
 export function App() {
   const { view } = route.value;
+  const { title, View } = CONTENT[view];
   const views = VIEWS.filter((name) => name !== 'faults' || stack.local);
   const [helps, setHelps] = useState(false);
   useNews();
   const search = parseRoute(deliveriesAddress.value).query.search?.trim() ?? '';
   useEffect(() => openStream(search), [search]);
   useEffect(() => {
-    document.title = `${TITLES[view]} – ${stack.title}`;
+    document.title = `${title} – ${stack.title}`;
   }, [view]);
   const addressOf = (name: ViewName) =>
     name === 'deliveries' ? deliveriesAddress.value : formatRoute({ view: name });
@@ -80,14 +81,18 @@ export function App() {
       </button>
       <header class="top">
         <a class="brand" href={formatRoute({ view: 'deliveries' })} title={stack.title}>
-          <Logo />
+          <svg class="logo" viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
+            {/* The favicon, logo.svg, has the same shapes. */}
+            <path d="M3 6.5h6.5M3 10h4M3 13.5h6.5" />
+            <circle cx="13.5" cy="10" r="4.5" />
+          </svg>
           <span class="brand-title cut">{stack.title}</span>
         </a>
         {stack.readOnly && <span class="badge">read only</span>}
         <nav class="nav" aria-label="Views">
           {views.map((name) => (
             <a key={name} href={addressOf(name)} aria-current={name === view ? 'page' : undefined}>
-              {TITLES[name]}
+              {CONTENT[name].title}
               {name === 'dead-letters' && <DeadLetterCount />}
               {name === 'faults' && <FaultCount />}
             </a>
@@ -109,13 +114,8 @@ export function App() {
         </div>
       </header>
       <main class="main" id="main" tabIndex={-1}>
-        <h1 class="visually-hidden">{TITLES[view]}</h1>
-        {view === 'deliveries' && <DeliveriesView />}
-        {view === 'queues' && <QueuesView />}
-        {view === 'dead-letters' && <DeadLettersView />}
-        {view === 'replay' && <ReplayView />}
-        {view === 'tables' && <TablesView />}
-        {view === 'faults' && stack.local && <FaultsView />}
+        <h1 class="visually-hidden">{title}</h1>
+        {(view !== 'faults' || stack.local) && <View />}
       </main>
       <Notices />
       <TaskDock />
@@ -125,13 +125,13 @@ export function App() {
   );
 }
 
-/** Updates data that all views share: queues, faults, tasks started by another page, and restarts of the server. */
+/** Updates data that all views share: queues, faults, and restarts of the server. */
 function useNews(): void {
-  const loadedQueues = useLoad('queues', api.queues, stack.local ? QUEUES_EVERY.local : QUEUES_EVERY.stage);
+  const loadedQueues = useLoad('queues', api.queues, localRefresh() ?? STAGE_QUEUES_EVERY);
   const loadedFaults = useLoad(
     'faults',
     (signal) => (stack.local ? api.faults(signal) : Promise.resolve(undefined)),
-    stack.local ? FAULTS_EVERY : undefined,
+    localRefresh(),
   );
   useEffect(() => {
     queues.value = loadedQueues;
@@ -139,23 +139,12 @@ function useNews(): void {
   useEffect(() => {
     faults.value = loadedFaults;
   }, [loadedFaults.value, loadedFaults.error]);
-  const isLive = connection.value.state === 'live';
-  useEffect(() => {
-    if (!isLive) return;
-    // Tasks started by another page, or ended while the stream was disconnected.
-    api.tasks().then(
-      (all) => {
-        for (const task of all.toReversed()) putTask(task);
-      },
-      () => {},
-    );
-  }, [isLive]);
   // A new process of the local console does not accept this page's cookie, so the page must reload. An open dialog
   // delays that, to keep its input.
   const isOld = stack.local && resets.value > 0;
   useEffect(() => {
     if (!isOld) return;
-    const reload = () => document.querySelector('dialog[open]') === null && location.reload();
+    const reload = () => openDialog() === null && location.reload();
     reload();
     const timer = setInterval(reload, DIALOG_LOOK);
     return () => clearInterval(timer);

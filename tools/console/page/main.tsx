@@ -4,8 +4,8 @@ import { App } from './app.tsx';
 import { followAddress } from './route.ts';
 import { setStack } from './store.ts';
 import { releaseWhileHidden } from './stream.ts';
-import { applyTheme, readTheme } from './theme.tsx';
-import { Empty } from './ui/notes.tsx';
+import { applyTheme, readTheme } from './theme-switch.tsx';
+import { Empty } from './ui/badge.tsx';
 
 applyTheme(readTheme());
 const root = document.getElementById('console');

@@ -1,8 +1,5 @@
 import { effect, signal } from '@preact/signals';
 
-export const VIEWS = ['deliveries', 'queues', 'dead-letters', 'replay', 'tables', 'faults'] as const;
-export type ViewName = (typeof VIEWS)[number];
-
 /** The parsed address of the page: `#/deliveries/<id>?search=…`. */
 export interface Route {
   readonly view: ViewName;
@@ -10,6 +7,9 @@ export interface Route {
   readonly path: readonly string[];
   readonly query: Readonly<Record<string, string>>;
 }
+
+export const VIEWS = ['deliveries', 'queues', 'dead-letters', 'replay', 'tables', 'faults'] as const;
+export type ViewName = (typeof VIEWS)[number];
 
 /** @param hash with its `#`. An unknown view becomes the deliveries. */
 export function parseRoute(hash: string): Route {

@@ -1,10 +1,9 @@
 import { signal } from '@preact/signals';
 import type { Delivery } from '../../stage/history/history.ts';
-import type { Faults, Notice, PayloadSearch, Queues, StackInfo, StreamEvents, Task } from '../api.ts';
-import { DeliveryIndex } from './delivery-index.ts';
+import type { FaultsInfo, Notice, PayloadSearch, QueuesInfo, StackInfo, StreamEvents, Task } from '../api.ts';
 
 /** Whether the page is up to date. `refused`: the server does not accept another request. */
-export type Connection =
+type StreamConnection =
   | { readonly state: 'connecting' | 'live' | 'reconnecting' }
   | { readonly state: 'refused'; readonly reason: string };
 
@@ -20,8 +19,7 @@ export interface Rows {
   readonly searched?: PayloadSearch | undefined;
 }
 
-/** Result of `useLoad`. */
-export interface Loaded<T> {
+export interface LoadState<T> {
   /** The last answer. It stays while a newer one is loading. */
   readonly value: T | undefined;
   readonly error: string | undefined;
@@ -38,7 +36,7 @@ export function setStack(info: StackInfo): void {
   stack = info;
 }
 
-export const connection = signal<Connection>({ state: 'connecting' });
+export const connection = signal<StreamConnection>({ state: 'connecting' });
 export const rows = signal<Rows>({ all: [], search: '', ready: false });
 /** How often the server was replaced by another process. */
 export const resets = signal(0);
@@ -46,56 +44,63 @@ export const resets = signal(0);
 export const tasks = signal<readonly Task[]>([]);
 export const notices = signal<readonly Notice[]>([]);
 /** All queues, and faults of the local stack. Every view shows their counts. */
-export const queues = signal<Loaded<Queues>>(nothing);
-export const faults = signal<Loaded<Faults | undefined>>(nothing);
+export const queues = signal<LoadState<QueuesInfo>>(nothing);
+export const faults = signal<LoadState<FaultsInfo | undefined>>(nothing);
 
 export const refusal = () =>
   stack.readOnly ? 'The console was started with --read-only. Nothing can be changed.' : undefined;
 
-export const deadLetterCount = ({ events }: Queues) =>
+export const deadLetterCount = ({ events }: QueuesInfo) =>
   events.reduce((total, { dead }) => total + dead.visible + dead.inFlight, 0);
 
 /** Maximum number of finished tasks kept. One action on selected rows may start 100. */
 const TASKS_KEPT = 150;
 
-let index = new DeliveryIndex();
+let known = new Map<string, Delivery>();
 /** Collects the deliveries of the next search until all have arrived, so that the list does not go blank. */
-let next: DeliveryIndex | undefined = index;
+let next: Map<string, Delivery> | undefined = known;
 let frame = 0;
 
-export const deliveryOf = (id: string): Delivery | undefined => index.get(id);
+export const deliveryOf = (id: string): Delivery | undefined => known.get(id);
 
 /** The following rows are complete. The old ones stay visible until all have arrived. */
 export function takeReset(): void {
-  next = new DeliveryIndex();
+  next = new Map();
   resets.value += 1;
 }
 
 /** Call when the stream of another search begins. */
 export function expectRows(): void {
-  next = new DeliveryIndex();
+  next = new Map();
   rows.value = { ...rows.value, ready: false };
 }
 
 export function takeRows({ put, removed }: StreamEvents['deliveries']): void {
-  const target = next ?? index;
-  target.put(put);
-  target.remove(removed);
-  if (target === index) drawSoon();
+  const target = next ?? known;
+  for (const delivery of put) target.set(delivery.id, delivery);
+  for (const id of removed) target.delete(id);
+  if (target === known) drawSoon();
 }
 
 export function takeReady({ searched }: StreamEvents['ready'], search: string): void {
-  index = next ?? index;
+  known = next ?? known;
   next = undefined;
-  rows.value = { all: index.all(), search, ready: true, searched };
+  rows.value = { all: newestFirst(known.values()), search, ready: true, searched };
 }
+
+/** Sorting costs little, because almost all deliveries arrive in order. Equal times are ordered by id. */
+export const newestFirst = (deliveries: Iterable<Delivery>): readonly Delivery[] =>
+  [...deliveries].sort((a, b) => compareText(b.receivedAt, a.receivedAt) || compareText(b.id, a.id));
+
+/** ISO 8601 times and ids need no locale, and thousands are compared at once. */
+const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Also called with the answer to a request, which may arrive before or after the stream reports the task. */
 export function putTask(task: Task): void {
-  const known = tasks.value.find(({ id }) => id === task.id);
-  if (known === undefined)
+  const before = tasks.value.find(({ id }) => id === task.id);
+  if (before === undefined)
     tasks.value = [task, ...tasks.value.filter((one, at) => at < TASKS_KEPT || one.state === 'running')];
-  else if (known.state === 'running') tasks.value = tasks.value.map((one) => (one === known ? task : one));
+  else if (before.state === 'running') tasks.value = tasks.value.map((one) => (one === before ? task : one));
 }
 
 export function takeNotice(notice: Notice): void {
@@ -107,6 +112,6 @@ function drawSoon(): void {
   if (frame !== 0) return;
   frame = requestAnimationFrame(() => {
     frame = 0;
-    rows.value = { ...rows.value, all: index.all() };
+    rows.value = { ...rows.value, all: newestFirst(known.values()) };
   });
 }

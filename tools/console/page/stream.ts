@@ -10,7 +10,6 @@ let search = '';
 /** Id of the last event about rows. The stream resumes after it. */
 let lastId = '';
 
-/** Opens the stream of a search's deliveries, and closes the previous one. */
 export function openStream(text: string): void {
   search = text;
   lastId = '';

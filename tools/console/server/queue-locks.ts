@@ -1,4 +1,4 @@
-import { Problem } from './problem.ts';
+import { ApiProblem } from './api-problem.ts';
 
 /**
  * Runs reads of a queue one after the other, and never during its redrive. Each hides the messages that it holds, so
@@ -9,12 +9,12 @@ export class QueueLocks {
   readonly #last = new Map<string, Promise<unknown>>();
   readonly #redriven = new Set<string>();
 
-  /** Runs a read after the earlier ones. @throws Problem during a redrive, which may take long */
+  /** Runs a read after the earlier ones. @throws ApiProblem during a redrive, which may take long */
   async look<Seen>(url: string, work: () => Promise<Seen>): Promise<Seen> {
     if (this.#redriven.has(url)) {
       const detail =
         'it is being redriven, and a look would hide messages from that. Look again when the task is done';
-      throw new Problem('redriven', 409, 'Being redriven', detail);
+      throw new ApiProblem('redriven', 409, 'Being redriven', detail);
     }
     return await this.#after(url, work);
   }

@@ -14,31 +14,14 @@ import {
 } from '../../stage/queues/received-message.ts';
 import type { Stage } from '../../stage/stage.ts';
 import type { DeadLetterGroup, DeadLetters, QueueMessage, QueueMessages } from '../api.ts';
-import type { ConsoleContext } from './context.ts';
-import { forbidden, notFound, Problem } from './problem.ts';
-
-/** Characters of a body in a list of messages. */
-export const SHOWN_CHARACTERS = 16 * 1024;
-
-/** Maximum number of messages read from a queue. On a stage they are read 10 per call, and hidden from others meanwhile. */
-const MAX_READ = 500;
-
-type SeenMessage = Pick<
-  ReceivedMessage,
-  'id' | 'body' | 'attributes' | 'sentAt' | 'receives' | 'movedBySqs'
-> &
-  Pick<QueueMessage, 'state'>;
-
-/** Access to queues. On the local stack, reading receives nothing. */
-type Look = Pick<ConsoleContext, 'source' | 'local' | 'queueLocks' | 'readOnly'> & {
-  readonly signal: AbortSignal;
-};
+import { ApiProblem, forbidden, notFound } from './api-problem.ts';
+import type { ConsoleContext } from './console-context.ts';
 
 /**
  * The messages of a queue, and copies as one. None is removed.
  * @param limit maximum number of messages in the answer
  * @param name an event, `dead:<event>`, `quarantine` or `unrouted`
- * @throws Problem if there is no such queue, or reading would count as an attempt
+ * @throws ApiProblem if there is no such queue, or reading would count as an attempt
  */
 export async function queueMessages(look: Look, name: string, limit: number): Promise<QueueMessages> {
   const stack = look.source.stage;
@@ -48,7 +31,7 @@ export async function queueMessages(look: Look, name: string, limit: number): Pr
   const url = queue?.url ?? sourceQueueUrl(stack, name);
   if (url === undefined) throw notFound(`There is no queue '${name}' in ${stack.title}`);
   if (queue === undefined && look.local === undefined) {
-    throw new Problem(
+    throw new ApiProblem(
       'counts-as-attempt',
       409,
       'A look would count as an attempt',
@@ -70,9 +53,25 @@ export async function queueMessages(look: Look, name: string, limit: number): Pr
   };
 }
 
+export const SHOWN_CHARACTERS = 16 * 1024;
+
+/** Maximum number of messages read from a queue. On a stage they are read 10 per call, and hidden from others meanwhile. */
+const MAX_READ = 500;
+
+type SeenMessage = Pick<
+  ReceivedMessage,
+  'id' | 'body' | 'attributes' | 'sentAt' | 'receives' | 'movedBySqs'
+> &
+  Pick<QueueMessage, 'state'>;
+
+/** Access to queues. On the local stack, reading receives nothing. */
+type Look = Pick<ConsoleContext, 'source' | 'local' | 'queueLocks' | 'readOnly'> & {
+  readonly signal: AbortSignal;
+};
+
 /**
  * The dead letters of every event by reason, most frequent first. Reads one queue after the other.
- * @throws Problem in read-only mode, if reading would receive messages
+ * @throws ApiProblem in read-only mode, if reading would receive messages
  */
 export async function deadLetters(look: Look): Promise<DeadLetters> {
   requireLook(look);
@@ -98,7 +97,7 @@ export async function deadLetters(look: Look): Promise<DeadLetters> {
   };
 }
 
-/** @throws Problem in read-only mode, if reading would receive messages */
+/** @throws ApiProblem in read-only mode, if reading would receive messages */
 function requireLook({ local, readOnly }: Look): void {
   if (local !== undefined || !readOnly) return;
   const detail =
@@ -222,7 +221,7 @@ export class PartialFailures {
     try {
       return await read;
     } catch (error) {
-      const reason = error instanceof Problem ? error.message : refusalOf(error, this.#local);
+      const reason = error instanceof ApiProblem ? error.message : refusalOf(error, this.#local);
       this.#subjects.set(reason, [...(this.#subjects.get(reason) ?? []), subject]);
       return undefined;
     }

@@ -9,9 +9,9 @@ import type { Operation } from '../../stage/operation.ts';
 import { forPeople, isInterruption } from '../../stage/operation.ts';
 import type { Stage } from '../../stage/stage.ts';
 import type { Task } from '../api.ts';
-import { parseCommand, type RunnableCommand, taskRequestSchema } from './commands.ts';
-import { type ConsoleContext, type ConsoleEnv, MAX_TASKS, readJson } from './context.ts';
-import { notFound, Problem } from './problem.ts';
+import { ApiProblem, notFound } from './api-problem.ts';
+import { type ConsoleContext, type ConsoleEnv, MAX_TASKS, readJson } from './console-context.ts';
+import { parseCommand, type RunnableCommand, taskRequestSchema } from './runnable-command.ts';
 
 /** Maximum lines and blocks stored per task, the newest. */
 const MAX_LINES = 1_000;
@@ -25,27 +25,6 @@ const WIDTH = 100;
 /** Milliseconds between two updates of the same task to pages. */
 const INTERVAL = 100;
 
-/** Below `/api/tasks`. @param tasks closed by the server */
-export function taskRoutes(console: ConsoleContext, tasks: Tasks) {
-  const find = (id: string): Task => {
-    const task = tasks.get(id);
-    if (task !== undefined) return task;
-    throw notFound(`There is no task ${id}. The console keeps the newest ${MAX_TASKS}`);
-  };
-  return new Hono<ConsoleEnv>()
-    .get('/', (c) => c.json(tasks.list()))
-    .get('/:id', (c) => c.json(find(c.req.param('id'))))
-    .post('/', async (c) => {
-      const request = await readJson(c, taskRequestSchema);
-      return c.json(tasks.start(await parseCommand(request, console)), 202);
-    })
-    .delete('/:id', (c) => {
-      const { id } = find(c.req.param('id'));
-      tasks.interrupt(id);
-      return c.json(find(id), 202);
-    });
-}
-
 interface TaskEntry {
   readonly record: TaskRecord;
   readonly subject: string | undefined;
@@ -56,7 +35,6 @@ interface TaskEntry {
 export class Tasks {
   readonly #stack: Stage;
   readonly #onChange: (task: Task) => void;
-  /** Newest last. */
   readonly #entries = new Map<string, TaskEntry>();
   #isClosing = false;
 
@@ -66,7 +44,6 @@ export class Tasks {
     this.#onChange = onChange;
   }
 
-  /** Newest first. */
   list(): Task[] {
     return [...this.#entries.values()].map(({ record }) => record.task).reverse();
   }
@@ -75,14 +52,14 @@ export class Tasks {
     return this.#entries.get(id)?.record.task;
   }
 
-  /** @throws Problem if another task changes the same resource, or the console closes */
+  /** @throws ApiProblem if another task changes the same resource, or the console closes */
   start({ argv, command, subject, run }: RunnableCommand): Task {
     if (this.#isClosing) {
-      throw new Problem('closing', 503, 'Closing', 'The console is closing and starts no new tasks');
+      throw new ApiProblem('closing', 503, 'Closing', 'The console is closing and starts no new tasks');
     }
     const other = this.#running().find((one) => subject !== undefined && one.subject === subject);
     if (other !== undefined) {
-      throw new Problem(
+      throw new ApiProblem(
         'under-way',
         409,
         'Under way',
@@ -140,6 +117,26 @@ export class Tasks {
       record.end('failed');
     }
   }
+}
+
+export function taskRoutes(console: ConsoleContext, tasks: Tasks) {
+  const find = (id: string): Task => {
+    const task = tasks.get(id);
+    if (task !== undefined) return task;
+    throw notFound(`There is no task ${id}. The console keeps the newest ${MAX_TASKS}`);
+  };
+  return new Hono<ConsoleEnv>()
+    .get('/', (c) => c.json(tasks.list()))
+    .get('/:id', (c) => c.json(find(c.req.param('id'))))
+    .post('/', async (c) => {
+      const request = await readJson(c, taskRequestSchema);
+      return c.json(tasks.start(await parseCommand(request, console)), 202);
+    })
+    .delete('/:id', (c) => {
+      const { id } = find(c.req.param('id'));
+      tasks.interrupt(id);
+      return c.json(find(id), 202);
+    });
 }
 
 /** A task as sent to pages: its text is printable, and its changes are sent at intervals. */

@@ -6,7 +6,7 @@ import type { GatewayKind } from '../../cli/terminal/options.ts';
 import { interruption, LineWriter } from '../../cli/terminal/terminal.ts';
 import type { Notice } from '../../console/api.ts';
 import type { LocalConsole } from '../../console/local-console.ts';
-import type { PageCommands } from '../../console/server/context.ts';
+import type { PageCommands } from '../../console/server/console-context.ts';
 import { describeStack, SYNTHESISED_FOLDER, Workspace } from '../../stage/local-folder.ts';
 import { changedText, restartedText } from '../watch/notice-text.ts';
 import { SourceTree } from '../watch/source-tree.ts';

@@ -1,12 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
-import { type Filter, matches, readFilter } from '../../../../tools/console/page/deliveries/filter.ts';
-import { countNew, holdList, olderThan } from '../../../../tools/console/page/deliveries/held-list.ts';
+import { redrivable } from '../../../../tools/console/page/deliveries/checked-bar.tsx';
+import {
+  type ListFilter,
+  matches,
+  readFilter,
+} from '../../../../tools/console/page/deliveries/list-filter.ts';
 import { countOutcomes, rateText } from '../../../../tools/console/page/deliveries/outcomes.ts';
-import { redrivable } from '../../../../tools/console/page/deliveries/redrive.ts';
-import { DeliveryIndex } from '../../../../tools/console/page/delivery-index.ts';
+import {
+  countNew,
+  holdList,
+  olderThan,
+} from '../../../../tools/console/page/deliveries/use-delivery-rows.ts';
 import { diffItems } from '../../../../tools/console/page/detail/effects.tsx';
 import { factsOfLine, readLogLine } from '../../../../tools/console/page/detail/logs.tsx';
+import { newestFirst } from '../../../../tools/console/page/store.ts';
 import type { Delivery } from '../../../../tools/stage/history/history.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
@@ -21,44 +28,17 @@ const delivery = (change: Partial<Delivery> = {}): Delivery => ({
   ...change,
 });
 
-describe('deliveries of the stream', () => {
-  test('are those that were put and not removed, newest first', () => {
-    const command = fc.oneof(
-      fc.record({
-        put: fc.array(fc.record({ id: fc.nat(8), second: fc.nat(5), attempts: fc.nat() }), { maxLength: 5 }),
-        remove: fc.array(fc.nat(8), { maxLength: 3 }),
-      }),
-      fc.constant('look' as const),
-    );
-    fc.assert(
-      fc.property(fc.array(command, { maxLength: 30 }), (commands) => {
-        const index = new DeliveryIndex();
-        const model = new Map<string, Delivery>();
-        for (const one of commands) {
-          if (one === 'look') {
-            index.all();
-            continue;
-          }
-          const put = one.put.map(({ id, second, attempts }) =>
-            delivery({ id: `${id}`, attempts, receivedAt: new Date(NOW + second * 1000).toISOString() }),
-          );
-          index.put(put);
-          for (const each of put) model.set(each.id, each);
-          index.remove(one.remove.map(String));
-          for (const id of one.remove) model.delete(String(id));
-        }
-        const expected = [...model.values()].sort(
-          (a, b) => b.receivedAt.localeCompare(a.receivedAt) || (a.id < b.id ? 1 : -1),
-        );
-        expect(index.all()).toEqual(expected);
-        for (const row of expected) expect(index.get(row.id)).toBe(row);
-      }),
-    );
-  });
+test('deliveries are listed newest first, and those of the same time by their id', () => {
+  const rows = [
+    delivery({ id: 'b' }),
+    delivery({ id: 'c' }),
+    delivery({ id: 'a', receivedAt: '2026-11-21T11:50:00.001Z' }),
+  ];
+  expect(newestFirst(rows).map(({ id }) => id)).toEqual(['a', 'c', 'b']);
 });
 
 describe('a filter', () => {
-  function filterOf(query: Record<string, string>): Filter {
+  function filterOf(query: Record<string, string>): ListFilter {
     const filter = readFilter(query);
     if (typeof filter === 'string') throw new Error(filter);
     return filter;

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { curlCommand } from '../../../../tools/console/page/editor/curl.ts';
+import { curlCommand } from '../../../../tools/console/page/editor/curl-command.ts';
 import { withTimestamp } from '../../../../tools/console/page/editor/editor.tsx';
 
 describe('a delivery as curl', () => {

@@ -1,10 +1,19 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { states } from '../../../stage/history/history.ts';
 import { stateTitle } from '../../../stage/history/state-text.ts';
 import { stack } from '../store.ts';
-import { Button } from '../ui/button.tsx';
+import { Button, KeyHint } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { isFiltered, momentAt, NO_FILTERS, OUTCOME_WORDS, OUTCOMES, readMoment, statesOf } from './filter.ts';
+import {
+  isFiltered,
+  momentAt,
+  NO_FILTERS,
+  OUTCOME_WORDS,
+  OUTCOMES,
+  readMoment,
+  statesOf,
+} from './list-filter.ts';
 
 /** While the user types, the list updates only after a pause of this length. */
 const PAUSE_MS = 200;
@@ -23,7 +32,6 @@ const TIMES: readonly (readonly [since: string, label: string])[] = [
 interface FiltersProps {
   query: Readonly<Record<string, string>>;
   onChange: (change: Readonly<Record<string, string>>) => void;
-  /** Called to move the focus from the search box to the list. */
   onLeave: () => void;
 }
 
@@ -33,12 +41,7 @@ export function Filters({ query, onChange, onLeave }: FiltersProps) {
   return (
     <search class="filters">
       <SearchBox value={query.search ?? ''} onChange={(search) => onChange({ search })} onLeave={onLeave} />
-      <select
-        class={`field filter${event === '' ? '' : ' is-set'}`}
-        aria-label="Event"
-        value={event}
-        onChange={({ currentTarget }) => onChange({ event: currentTarget.value })}
-      >
+      <Select label="Event" value={event} onChange={(next) => onChange({ event: next })}>
         <option value="">All events</option>
         {event !== '' && !stack.events.some(({ name }) => name === event) && (
           <option value={event}>{event}</option>
@@ -48,16 +51,15 @@ export function Filters({ query, onChange, onLeave }: FiltersProps) {
             {name}
           </option>
         ))}
-      </select>
+      </Select>
       <StateSelect value={state} onChange={(next) => onChange({ state: next })} />
       <Typed value={query.shop ?? ''} onChange={(shop) => onChange({ shop })} />
-      <select
-        class={`field filter${since === '' && until === '' ? '' : ' is-set'}`}
-        aria-label="Time"
+      <Select
+        label="Time"
         value={isCustom ? CUSTOM : since}
-        onChange={({ currentTarget: { value } }) =>
+        onChange={(next) =>
           onChange({
-            since: value === CUSTOM ? new Date(Date.now() - 3_600_000).toISOString() : value,
+            since: next === CUSTOM ? new Date(Date.now() - 3_600_000).toISOString() : next,
             until: '',
           })
         }
@@ -68,7 +70,7 @@ export function Filters({ query, onChange, onLeave }: FiltersProps) {
           </option>
         ))}
         <option value={CUSTOM}>Custom range …</option>
-      </select>
+      </Select>
       {isCustom && (
         <div class="row time-range">
           <MomentField label="From" value={since} onChange={(next) => onChange({ since: next })} />
@@ -91,16 +93,29 @@ export function Filters({ query, onChange, onLeave }: FiltersProps) {
   );
 }
 
+interface SelectProps {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+  children: ComponentChildren;
+}
+
+const Select = ({ label, value, onChange, children }: SelectProps) => (
+  <select
+    class={`field filter${value === '' ? '' : ' is-set'}`}
+    aria-label={label}
+    value={value}
+    onChange={({ currentTarget }) => onChange(currentTarget.value)}
+  >
+    {children}
+  </select>
+);
+
 function StateSelect({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   const groups = OUTCOMES.map((outcome) => ({ label: OUTCOME_WORDS[outcome], members: statesOf(outcome) }));
   const known = [...groups.map(({ members }) => members.join()), ...states];
   return (
-    <select
-      class={`field filter${value === '' ? '' : ' is-set'}`}
-      aria-label="State"
-      value={value}
-      onChange={({ currentTarget }) => onChange(currentTarget.value)}
-    >
+    <Select label="State" value={value} onChange={onChange}>
       <option value="">Any state</option>
       {value !== '' && !known.some((one) => one === value) && <option value={value}>{value}</option>}
       {groups.map(({ label, members }) => (
@@ -113,7 +128,7 @@ function StateSelect({ value, onChange }: { value: string; onChange: (value: str
           ))}
         </optgroup>
       ))}
-    </select>
+    </Select>
   );
 }
 
@@ -195,11 +210,7 @@ function SearchBox({ value, onChange, onLeave }: SearchBoxProps) {
           }
         }}
       />
-      {text === '' && (
-        <span aria-hidden="true">
-          <kbd>/</kbd>
-        </span>
-      )}
+      {text === '' && <KeyHint of="/" />}
     </div>
   );
 }

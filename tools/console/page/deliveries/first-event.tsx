@@ -1,48 +1,11 @@
-import { curlCommand } from '../editor/curl.ts';
-import { useSend } from '../run-command.tsx';
+import { curlCommand } from '../editor/curl-command.ts';
 import { stack } from '../store.ts';
 import { Button } from '../ui/button.tsx';
 import { Copy } from '../ui/copy.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Menu } from '../ui/menu.tsx';
+import { useSend } from '../use-run.tsx';
 
-interface SendProps {
-  onSent: (delivery: string) => void;
-  onWrite: () => void;
-}
-
-const sends = (event: string) => ({ argv: ['send', event], does: `Sends a sample of ${event}.` });
-
-/** Menu to send a sample of any event, or a body that the user writes. */
-export function SendMenu({ label = 'Send', onSent, onWrite }: SendProps & { label?: string }) {
-  const { send, refusal } = useSend();
-  const refused = refusal === undefined ? {} : { refusal };
-  return (
-    <Menu
-      button={
-        <>
-          {label}
-          <Icon name="down" />
-        </>
-      }
-      items={[
-        ...stack.events.map(({ name, meaning }) => ({
-          label: (
-            <span class="send-item">
-              {name}
-              <span class="soft">{meaning}</span>
-            </span>
-          ),
-          ...refused,
-          onChoose: () => send(sends(name), onSent),
-        })),
-        ...(stack.local ? [{ label: 'Write a body …', ...refused, onChoose: onWrite }] : []),
-      ]}
-    />
-  );
-}
-
-/** Shown until the first delivery arrives. */
 export function FirstEvent({ onSent, onWrite }: SendProps) {
   const { send, busy, refusal } = useSend();
   const [event] = stack.events;
@@ -74,7 +37,7 @@ export function FirstEvent({ onSent, onWrite }: SendProps) {
           <SendMenu label="Another event" onSent={onSent} onWrite={onWrite} />
         </div>
       </div>
-      <section class="stack first-command">
+      <section class="stack">
         <div class="row">
           <h2 class="grow">The same in a terminal, without this project’s tools</h2>
           <Copy text={command} label="Copy the command" />
@@ -82,5 +45,40 @@ export function FirstEvent({ onSent, onWrite }: SendProps) {
         <pre class="command">{command}</pre>
       </section>
     </div>
+  );
+}
+
+export interface SendProps {
+  onSent: (delivery: string) => void;
+  onWrite: () => void;
+}
+
+const sends = (event: string) => ({ argv: ['send', event], does: `Sends a sample of ${event}.` });
+
+/** Menu to send a sample of any event, or a body that the user writes. */
+export function SendMenu({ label = 'Send', onSent, onWrite }: SendProps & { label?: string }) {
+  const { send, refusal } = useSend();
+  const refused = refusal === undefined ? {} : { refusal };
+  return (
+    <Menu
+      button={
+        <>
+          {label}
+          <Icon name="down" />
+        </>
+      }
+      items={[
+        ...stack.events.map(({ name, meaning }) => ({
+          label: (
+            <>
+              {name} <span class="soft">{meaning}</span>
+            </>
+          ),
+          ...refused,
+          onChoose: () => send(sends(name), onSent),
+        })),
+        ...(stack.local ? [{ label: 'Write a body …', ...refused, onChoose: onWrite }] : []),
+      ]}
+    />
   );
 }

@@ -1,16 +1,15 @@
 import type { Delivery } from '../../../stage/history/history.ts';
-import { type Filter, matches, momentAt, type Outcome, outcomeOf } from './filter.ts';
+import { type DeliveryOutcome, type ListFilter, matches, momentAt, outcomeOf } from './list-filter.ts';
 
-type Counts = Record<Outcome, number>;
+type OutcomeCounts = Record<DeliveryOutcome, number>;
 
-/** Number of deliveries by outcome, in total and over time. */
 export interface Outcomes {
   /** Start of the first bar, in epoch milliseconds. */
   readonly from: number;
   /** Length of each bar, in milliseconds. */
   readonly step: number;
-  readonly bars: readonly Readonly<Counts>[];
-  readonly total: Readonly<Counts>;
+  readonly bars: readonly Readonly<OutcomeCounts>[];
+  readonly total: Readonly<OutcomeCounts>;
 }
 
 const MINUTE = 60_000;
@@ -26,14 +25,14 @@ const MAX_BARS = 120;
 /** Minimum time range in milliseconds, if the filter sets none. */
 const SHORTEST_RANGE = 30 * MINUTE;
 
-const none = (): Counts => ({ good: 0, warning: 0, bad: 0 });
+const none = (): OutcomeCounts => ({ good: 0, warning: 0, bad: 0 });
 
 /**
  * Counts the deliveries that match a filter, ignoring its states. Each count is therefore the result of that state's
  * filter.
  * @param rows newest first @param now epoch milliseconds
  */
-export function countOutcomes(rows: readonly Delivery[], filter: Filter, now: number): Outcomes {
+export function countOutcomes(rows: readonly Delivery[], filter: ListFilter, now: number): Outcomes {
   const admitted = rows.filter((row) => matches(row, { ...filter, states: undefined }, now));
   const newest = admitted[0];
   const oldest = admitted.at(-1);
@@ -67,8 +66,8 @@ export function rateText(step: number): string {
 }
 
 /** Heights of the parts of a bar. Failures are at the bottom, where they are easiest to see. */
-export interface Stack {
-  readonly outcome: Outcome;
+interface BarPart {
+  readonly outcome: DeliveryOutcome;
   readonly bottom: number;
   readonly height: number;
 }
@@ -77,7 +76,11 @@ export interface Stack {
 const LOWEST = 2;
 
 /** @param highest deliveries of the highest bar @param height its height */
-export function stackOf(counts: Readonly<Counts>, highest: number, height: number): readonly Stack[] {
+export function stackOf(
+  counts: Readonly<OutcomeCounts>,
+  highest: number,
+  height: number,
+): readonly BarPart[] {
   let bottom = 0;
   return (['bad', 'warning', 'good'] as const).flatMap((outcome) => {
     if (counts[outcome] === 0) return [];

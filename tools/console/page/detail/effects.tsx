@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Effect, ItemEffect, NotificationEffect, PlainItem } from '../../../stage/history/facts.ts';
 import { formatRoute } from '../route.ts';
 import { Visible } from '../text/visible.tsx';
-import { Badge } from '../ui/notes.tsx';
+import { Badge } from '../ui/badge.tsx';
 import { Time } from '../ui/time.tsx';
 
 export function Effects({ effects }: { effects: readonly Effect[] }) {
@@ -48,36 +48,32 @@ function ItemCard({ effect }: { effect: ItemEffect }) {
 }
 
 function ItemWord({ effect: { before, after } }: { effect: ItemEffect }) {
-  if (before == null) return <Badge tone="good">PlainItem added</Badge>;
-  if (after == null) return <Badge tone="bad">PlainItem deleted</Badge>;
-  return <Badge tone="warning">PlainItem changed</Badge>;
+  if (before == null) return <Badge tone="good">Item added</Badge>;
+  if (after == null) return <Badge tone="bad">Item deleted</Badge>;
+  return <Badge tone="warning">Item changed</Badge>;
 }
 
 /** One attribute of an item before and after, as JSON text. */
 interface AttributeChange {
   readonly name: string;
   readonly kind: 'added' | 'removed' | 'changed' | 'same';
-  readonly before?: string;
-  readonly after?: string;
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
 }
 
 /** All attributes of an item with their changes, in the order of the newer version. */
 export function diffItems(before: PlainItem | null, after: PlainItem | null): AttributeChange[] {
-  const old = new Map(Object.entries(before ?? {}));
-  const changes: AttributeChange[] = [];
-  for (const [name, value] of Object.entries(after ?? {})) {
-    const newer = orderedText(value);
-    if (!old.has(name)) {
-      changes.push({ name, kind: 'added', after: newer });
-      continue;
-    }
-    const older = orderedText(old.get(name));
-    old.delete(name);
-    changes.push({ name, kind: older === newer ? 'same' : 'changed', before: older, after: newer });
-  }
-  for (const [name, value] of old) changes.push({ name, kind: 'removed', before: orderedText(value) });
-  return changes;
+  const [old, now] = [textsOf(before), textsOf(after)];
+  return [...new Set([...now.keys(), ...old.keys()])].map((name) => {
+    const [older, newer] = [old.get(name), now.get(name)];
+    if (older === undefined) return { name, kind: 'added', after: newer };
+    if (newer === undefined) return { name, kind: 'removed', before: older };
+    return { name, kind: older === newer ? 'same' : 'changed', before: older, after: newer };
+  });
 }
+
+const textsOf = (item: PlainItem | null) =>
+  new Map(Object.entries(item ?? {}).map(([name, value]) => [name, orderedText(value)]));
 
 /** JSON with sorted keys, so that equal values have equal texts. */
 function orderedText(value: unknown): string {

@@ -1,11 +1,11 @@
 import type { LineFact } from '../../../stage/history/facts.ts';
 import { stack } from '../store.ts';
 import { Visible } from '../text/visible.tsx';
-import { Badge, Empty, Scrolled, type Tone } from '../ui/notes.tsx';
+import { Badge, type BadgeTone, Empty, Scrolled } from '../ui/badge.tsx';
 import { Time } from '../ui/time.tsx';
 import { Fields } from './request.tsx';
 
-const TONES: Readonly<Record<string, Tone>> = { ERROR: 'bad', CRITICAL: 'bad', WARN: 'warning' };
+const TONES: Readonly<Record<string, BadgeTone>> = { ERROR: 'bad', CRITICAL: 'bad', WARN: 'warning' };
 
 export function Logs({ lines }: { lines: readonly LineFact[] }) {
   if (lines.length === 0) {
@@ -88,22 +88,19 @@ export const factsOfLine = ({ fields = [] }: ReadLogLine): string =>
     .join('  ');
 
 export function readLogLine(text: string): ReadLogLine {
-  let value: unknown;
+  const fields = fieldsOf(text);
+  if (fields === undefined) return { message: text };
+  const { level, message = text } = Object.fromEntries(fields);
+  return { ...(level !== undefined && { level }), message, fields };
+}
+
+/** The fields of a JSON object, each as text. */
+function fieldsOf(text: string): [name: string, value: string][] | undefined {
+  if (!text.startsWith('{')) return undefined;
   try {
-    value = JSON.parse(text);
+    const entries = Object.entries(JSON.parse(text));
+    return entries.map(([name, field]) => [name, typeof field === 'string' ? field : JSON.stringify(field)]);
   } catch {
-    return { message: text };
+    return undefined;
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { message: text };
-  const entries = Object.entries(value);
-  const textField = (name: string) => {
-    const found: unknown = entries.find(([key]) => key === name)?.[1];
-    return typeof found === 'string' ? found : undefined;
-  };
-  const level = textField('level');
-  return {
-    ...(level !== undefined && { level }),
-    message: textField('message') ?? text,
-    fields: entries.map(([name, field]) => [name, typeof field === 'string' ? field : JSON.stringify(field)]),
-  };
 }

@@ -5,9 +5,9 @@ import { type Clock, stateWords, stepWords } from '../../../stage/history/state-
 import type { DeliveryDetail } from '../../api.ts';
 import { formatRoute } from '../route.ts';
 import { Sentence } from '../text/visible.tsx';
+import { ErrorNote, Problems, Scrolled } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import type { MenuItem } from '../ui/menu.tsx';
-import { ErrorNote, Problems, Scrolled } from '../ui/notes.tsx';
 import { Time } from '../ui/time.tsx';
 import { Effects } from './effects.tsx';
 
@@ -20,7 +20,6 @@ interface OverviewProps {
   error: string | undefined;
 }
 
-/** Where the delivery is and what to do, its effects, and its steps. */
 export function Overview({ delivery, detail, action, busy, error }: OverviewProps) {
   const clock = useClock(detail?.settled === false);
   const [first, ...others] = placesOf(delivery, detail);
@@ -108,7 +107,7 @@ function Timeline({ history, clock }: { history: History; clock: Clock }) {
   return (
     <section class="stack">
       <h3>Timeline</h3>
-      <ol class="steps">
+      <ol>
         {shown.map((step, index) => {
           const { title, detail, tone } = stepWords(step, history, clock);
           return (

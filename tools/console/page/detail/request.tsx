@@ -1,29 +1,28 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { DeliveryDetail } from '../../api.ts';
-import { api, type Body } from '../api.ts';
-import { faultText, formatJson, textOf } from '../text/format-json.ts';
-import { rawLines } from '../text/lines.ts';
-import { TextBlock, Viewer } from '../text/viewer.tsx';
+import { api, type DeliveryBody } from '../api.ts';
+import { faultText, formatJson } from '../text/format-json.ts';
+import { TextBlock, TextView } from '../text/text-view.tsx';
 import { Visible } from '../text/visible.tsx';
+import { Badge, Empty, ErrorNote, Loading, Scrolled } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { copyText } from '../ui/copy.tsx';
-import { useLoad } from '../ui/load.ts';
-import { Badge, Empty, ErrorNote, Loading, Scrolled } from '../ui/notes.tsx';
+import { toastInfo } from '../ui/notices.tsx';
 import { durationText } from '../ui/time.tsx';
-import { showToast } from '../ui/toast.tsx';
+import { useLoad } from '../ui/use-load.tsx';
 
 const PARTS = { formatted: 'Formatted', 'as sent': 'As sent', headers: 'Headers' } as const;
-type Part = keyof typeof PARTS;
+type RequestPart = keyof typeof PARTS;
 
 export function Request({ detail: { id, request } }: { detail: DeliveryDetail }) {
-  const [part, setPart] = useState<Part>('formatted');
+  const [part, setPart] = useState<RequestPart>('formatted');
   // When the reason changes, the body may have become available.
   const { value: body, error } = useLoad(`${id} ${request.bodyMissing ?? ''}`, (signal) =>
     api.body(id, signal),
   );
   const parts = Object.entries(PARTS).filter(
     ([name]) => name !== 'headers' || request.headers.length > 0,
-  ) as [Part, string][];
+  ) as [RequestPart, string][];
   return (
     <div class="request stack">
       <div class="row">
@@ -61,9 +60,8 @@ export function Request({ detail: { id, request } }: { detail: DeliveryDetail })
 const fromOf = (sourceIp: string | undefined) =>
   sourceIp === undefined ? [] : [['Source IP address', sourceIp] as const];
 
-function BodyText({ body, formatted }: { body: Body; formatted: boolean }) {
+function BodyText({ body, formatted }: { body: DeliveryBody; formatted: boolean }) {
   const json = useMemo(() => formatJson(body.text), [body.text]);
-  const raw = useMemo(() => rawLines(body.text), [body.text]);
   if (body.bytes.length === 0) return <Empty title="The body is empty" />;
   const isFormatted = formatted && json.ok;
   return (
@@ -76,20 +74,21 @@ function BodyText({ body, formatted }: { body: Body; formatted: boolean }) {
       {formatted && !json.ok && (
         <p class="note tone-warning">Not JSON, so it is shown as sent. {faultText(json.fault)}</p>
       )}
-      <Viewer
+      <TextView
         key={String(isFormatted)}
-        lines={isFormatted ? json.lines : raw}
+        text={isFormatted ? json.text : body.text}
+        isJson={json.ok}
         label={isFormatted ? 'Body, formatted' : 'Body, as sent'}
       />
     </>
   );
 }
 
-function BodyTools({ id, body, part }: { id: string; body: Body; part: Part }) {
+function BodyTools({ id, body, part }: { id: string; body: DeliveryBody; part: RequestPart }) {
   const copy = async () => {
     const json = part === 'formatted' ? formatJson(body.text) : undefined;
-    const text = json?.ok ? textOf(json.lines) : body.text;
-    if (await copyText(text)) showToast({ level: 'info', text: 'Body copied.' });
+    const text = json?.ok ? json.text : body.text;
+    if (await copyText(text)) toastInfo('Body copied.');
   };
   return (
     <>
@@ -153,7 +152,7 @@ export function Response({ answer }: Pick<DeliveryDetail, 'answer'>) {
 /** Names and values from outside, which are not trusted. */
 export function Fields({ fields }: { fields: readonly (readonly [name: string, value: string])[] }) {
   return (
-    <dl class="facts fields mono">
+    <dl class="facts mono">
       {fields.map(([name, value], index) => (
         <div key={index}>
           <dt>

@@ -1,24 +1,13 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { useSend } from '../run-command.tsx';
-import { faultText, formatJson, textOf } from '../text/format-json.ts';
+import { errorText } from '../api.ts';
+import { faultText, formatJson } from '../text/format-json.ts';
+import { ErrorNote } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { ErrorNote } from '../ui/notes.tsx';
-import type { MountedEditor } from './code-mirror.ts';
-
-/** Maximum characters that can be edited here. With a longer text, a browser takes seconds for each key. */
-export const LONGEST_EDITED = 200_000;
-
-interface EditorProps {
-  title: string;
-  text: string;
-  /** The text comes from a delivery. Its timestamp changes only on request. */
-  isEdit?: boolean;
-  onClose: () => void;
-  /** @param delivery id of the request that was sent */
-  onSent: (delivery: string) => void;
-}
+import { CheckBox } from '../ui/field.tsx';
+import { useSend } from '../use-run.tsx';
+import type { MountedEditor } from './mount-editor.ts';
 
 /**
  * Edits a body, which is signed with the local secret and sent. Text that is not JSON can be sent, too, to test the
@@ -89,7 +78,7 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
       }
     >
       <ErrorNote>{error}</ErrorNote>
-      <TextEditor text={text} onSend={submit} onEscape={close} />
+      <TextEditor text={text} onSend={submit} onEscape={close} onError={setError} />
       <div class="row">
         {isEdit ? (
           <Button
@@ -101,14 +90,9 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
             Set timestamp to now
           </Button>
         ) : (
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={setsNow}
-              onChange={({ currentTarget }) => setSetsNow(currentTarget.checked)}
-            />
+          <CheckBox checked={setsNow} onChange={setSetsNow}>
             Set timestamp to now
-          </label>
+          </CheckBox>
         )}
         <p class="soft grow">
           Sent as UTF-8. Control+Enter or Command+Enter sends it.
@@ -119,29 +103,40 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
   );
 }
 
+/** Maximum characters that can be edited here. With a longer text, a browser takes seconds for each key. */
+export const LONGEST_EDITED = 200_000;
+
+interface EditorProps {
+  title: string;
+  text: string;
+  /** The text comes from a delivery. Its timestamp changes only on request. */
+  isEdit?: boolean;
+  onClose: () => void;
+  onSent: (delivery: string) => void;
+}
+
 function formattedOf(text: string): string | undefined {
   const json = formatJson(text);
-  return json.ok ? textOf(json.lines) : undefined;
+  return json.ok ? json.text : undefined;
 }
 
 interface TextEditorProps {
   text: Signal<string>;
   onSend: () => void;
   onEscape: () => void;
+  onError: (text: string) => void;
 }
 
-/** CodeMirror, or a plain field if it does not load. */
-function TextEditor({ text, onSend, onEscape }: TextEditorProps) {
+function TextEditor({ text, onSend, onEscape, onError }: TextEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const mounted = useRef<MountedEditor>(undefined);
-  const [isPlain, setIsPlain] = useState(false);
   /** The text that CodeMirror currently contains. */
   const known = useRef(text.value);
   const latest = useRef(onSend);
   latest.current = onSend;
   useEffect(() => {
     let isGone = false;
-    import('./code-mirror.ts').then(
+    import('./mount-editor.ts').then(
       ({ mountEditor }) => {
         if (isGone || host.current === null) return;
         mounted.current = mountEditor(host.current, {
@@ -154,7 +149,7 @@ function TextEditor({ text, onSend, onEscape }: TextEditorProps) {
           onSend: () => latest.current(),
         });
       },
-      () => setIsPlain(true),
+      (error) => onError(`The editor did not load: ${errorText(error)}`),
     );
     return () => {
       isGone = true;
@@ -165,42 +160,21 @@ function TextEditor({ text, onSend, onEscape }: TextEditorProps) {
     if (text.value !== known.current) mounted.current?.set(text.value);
     known.current = text.value;
   }, [text.value]);
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Escape') {
-      // A browser closes a dialog anyway if its `cancel` event was prevented twice.
-      event.preventDefault();
-      onEscape();
-    } else if (isPlain && event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
-      event.preventDefault();
-      if (!event.repeat) onSend();
-    }
-  };
-  if (!isPlain) {
-    // biome-ignore lint/a11y/noStaticElementInteractions: CodeMirror's own textbox is within
-    return <div ref={host} class="field editor" onKeyDown={onKeyDown} />;
-  }
   return (
-    <textarea
+    // biome-ignore lint/a11y/noStaticElementInteractions: CodeMirror's own textbox is within
+    <div
+      ref={host}
       class="field editor"
-      aria-label="Body"
-      spellcheck={false}
-      autocomplete="off"
-      ref={(field) => {
-        if (field !== null && document.activeElement?.tagName !== 'TEXTAREA') {
-          field.setSelectionRange(0, 0);
-          field.focus();
-        }
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        // A browser closes a dialog anyway if its `cancel` event was prevented twice.
+        event.preventDefault();
+        onEscape();
       }}
-      value={text.value}
-      onInput={({ currentTarget }) => {
-        text.value = currentTarget.value;
-      }}
-      onKeyDown={onKeyDown}
     />
   );
 }
 
-/** Strings, punctuation, and other values of JSON text. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g;
 
 /**
@@ -210,25 +184,25 @@ const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g;
  */
 export function withTimestamp(text: string, now: Date): string | undefined {
   if (!formatJson(text).ok) return undefined;
+  const tokens = tokensOf(text);
+  const colon = tokens.findLastIndex(
+    ({ token, depth }, index) =>
+      depth === 1 && token === ':' && JSON.parse(tokens[index - 1]?.token ?? '') === 'timestamp',
+  );
+  const first = tokens[colon + 1];
+  if (colon === -1 || first === undefined) return undefined;
+  const isContainer = '{['.includes(first.token);
+  const last = isContainer ? tokens.find(({ depth }, index) => index > colon + 1 && depth === 1) : first;
+  return `${text.slice(0, first.start)}${JSON.stringify(now.toISOString())}${text.slice(last?.end)}`;
+}
+
+/** The tokens of JSON text. A bracket has the depth of what surrounds it. */
+function tokensOf(text: string) {
   let depth = 0;
-  let token = '';
-  let end = 0;
-  /** Where the key's value begins, while it is being read. */
-  let begin: number | undefined;
-  let found: readonly [from: number, to: number] | undefined;
-  for (const match of text.matchAll(TOKEN)) {
-    const last = token;
-    [token] = match;
+  return [...text.matchAll(TOKEN)].map(({ 0: token, index: start }) => {
     if ('}]'.includes(token)) depth -= 1;
-    const isEnd = (depth === 1 && token === ',') || depth === 0;
-    if (begin !== undefined && isEnd) {
-      found = [begin, end];
-      begin = undefined;
-    }
-    if (depth === 1 && token === ':' && JSON.parse(last) === 'timestamp') begin = -1;
-    else if (begin === -1) begin = match.index;
+    const found = { token, depth, start, end: start + token.length };
     if ('{['.includes(token)) depth += 1;
-    end = match.index + token.length;
-  }
-  return found && `${text.slice(0, found[0])}${JSON.stringify(now.toISOString())}${text.slice(found[1])}`;
+    return found;
+  });
 }

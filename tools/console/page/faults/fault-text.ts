@@ -24,7 +24,6 @@ const KIND_EFFECTS: Readonly<Record<FaultKind, string>> = {
 
 interface ServiceText {
   readonly name: string;
-  /** What uses the service. */
   readonly use: string;
   /** Expected result for each kind of fault. The service supports no other kinds. */
   readonly expect: Readonly<Partial<Record<FaultKind, string>>>;
@@ -42,7 +41,7 @@ const REARCHIVED =
   'Events are processed. Their messages come back until they are archived, which has no second effect.';
 
 /** In the order in which a delivery uses them. */
-const services: Readonly<Record<FaultService, ServiceText>> = {
+export const serviceTexts: Readonly<Record<FaultService, ServiceText>> = {
   secretsmanager: {
     name: 'Secrets Manager',
     use: `The receiver reads the secret here and caches it for ${SECRET_MAX_AGE / 60_000} minutes.`,
@@ -111,19 +110,14 @@ const services: Readonly<Record<FaultService, ServiceText>> = {
   },
 };
 
-export const faultServices = Object.keys(services) as FaultService[];
+export const faultServices = Object.keys(serviceTexts) as FaultService[];
 export const faultKinds = Object.keys(kindNames) as FaultKind[];
 
-export const serviceName = (service: FaultService) => services[service].name;
-
-export const serviceUse = (service: FaultService) => services[service].use;
-
 export const canFail = (service: FaultService, kind: FaultKind) =>
-  services[service].expect[kind] !== undefined;
+  serviceTexts[service].expect[kind] !== undefined;
 
-/** What a fault does, and the expected result. */
 export function expectation({ service, kind, milliseconds = 0 }: FaultSettings): string {
-  const { expect } = services[service];
+  const { expect } = serviceTexts[service];
   if (kind === 'slow' && milliseconds >= CALL_TIMEOUT_MS) {
     return `Calls time out after ${seconds(CALL_TIMEOUT_MS)}, as if the service were down. ${expect.down}`;
   }
@@ -134,13 +128,12 @@ export function expectation({ service, kind, milliseconds = 0 }: FaultSettings):
 export function faultTitle({ service, kind, milliseconds = 0, share = 1 }: FaultSettings): string {
   const by = kind === 'slow' ? ` by ${seconds(milliseconds)}` : '';
   const of = share === 1 ? '' : `, ${Number((share * 100).toFixed(1))} % of calls`;
-  return `${serviceName(service)} ${kindNames[kind].toLowerCase()}${by}${of}`;
+  return `${serviceTexts[service].name} ${kindNames[kind].toLowerCase()}${by}${of}`;
 }
 
 const seconds = (milliseconds: number) =>
   milliseconds >= 1_000 && milliseconds % 100 === 0 ? `${milliseconds / 1_000} s` : `${milliseconds} ms`;
 
-/** Parses a percentage. @returns the share, or an error text */
 export function parseShare(text: string): number | string {
   const value = Number(text);
   if (text.trim() !== '' && value > 0 && value <= 100) return value / 100;
@@ -150,7 +143,6 @@ export function parseShare(text: string): number | string {
 /** Maximum delay in milliseconds. No function runs longer, so a longer delay would make no difference. */
 const LONGEST_DELAY = 60_000;
 
-/** Parses milliseconds. @returns the number, or an error text */
 export function parseMilliseconds(text: string): number | string {
   const value = Number(text);
   if (Number.isInteger(value) && value >= 1 && value <= LONGEST_DELAY) return value;

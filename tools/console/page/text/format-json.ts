@@ -1,7 +1,13 @@
-import { GrowingArray, type Lines } from './lines.ts';
+/**
+ * Formats JSON text for people. Changes only white space outside strings: numbers and strings stay as written, such as
+ * `1.0`, `1e999` and `"\u0041"`, and so do duplicate keys. It does not recurse, so any depth works.
+ */
+export function formatJson(text: string): Formatted {
+  return new JsonFormatter(text).format();
+}
 
 /** Position and reason of a JSON syntax error. */
-export interface JsonFault {
+interface JsonFault {
   /** Index in the text. */
   readonly offset: number;
   /** From 1, as `column`. */
@@ -12,15 +18,9 @@ export interface JsonFault {
 }
 
 export type Formatted =
-  | { readonly ok: true; readonly lines: Lines }
+  | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly fault: JsonFault };
 
-/** Deeper levels are indented like this one: 10,000 levels would be mostly white space. */
-const DEEPEST_INDENT = 40;
-
-const INDENT = '  ';
-
-/** Tokens that may come next. */
 type Expected =
   | 'a value'
   | 'a value or ]'
@@ -31,224 +31,169 @@ type Expected =
   | 'a comma or ]'
   | 'the end';
 
-const OBJECT = 1;
-const ARRAY = 0;
+class JsonFormatter {
+  readonly #text: string;
+  readonly #output: string[] = [];
+  /** The open containers, outermost first. */
+  readonly #containers: ('{' | '[')[] = [];
+  #expected: Expected = 'a value';
+  #at = 0;
+  /** Start of the text that is not in the output yet. */
+  #from = 0;
 
-/**
- * Formats JSON text for people. Changes only white space outside strings: numbers and strings stay as written, such as
- * `1.0`, `1e999` and `"\u0041"`, and so do duplicate keys. It does not recurse, so any depth works.
- */
-export function formatJson(text: string): Formatted {
-  const starts = new GrowingArray();
-  const depths = new GrowingArray();
-  const keyEnds = new GrowingArray();
-  const kept: string[] = [];
-  /** Start of the text that is not in `kept` yet, and the number of characters skipped before it. */
-  let keptFrom = 0;
-  let removed = 0;
-  /** Kinds of the open containers, outermost first. */
-  let containers = new Uint8Array(64);
-  let depth = 0;
-  let expected: Expected = 'a value';
-  let keyEnd = 0;
-  let at = 0;
+  constructor(text: string) {
+    this.#text = text;
+  }
 
-  const skipSpace = () => {
-    const start = at;
-    while (isSpace(text.charCodeAt(at))) at += 1;
-    if (at === start) return;
-    kept.push(text.slice(keptFrom, start));
-    keptFrom = at;
-    removed += at - start;
-  };
-  /** A line begins at `at`. */
-  const beginLine = (level: number) => {
-    if (starts.length > 0) keyEnds.push(keyEnd);
-    starts.push(at - removed);
-    depths.push(level);
-    keyEnd = at - removed;
-  };
-  const afterValue = (): Expected =>
-    depth === 0 ? 'the end' : containers[depth - 1] === OBJECT ? 'a comma or }' : 'a comma or ]';
+  format(): Formatted {
+    this.#skipSpace();
+    while (this.#at < this.#text.length) {
+      const { at, problem } = this.#readToken(this.#text[this.#at] ?? '');
+      if (problem !== undefined) return fault(this.#text, at, problem);
+      this.#at = at;
+      this.#skipSpace();
+    }
+    if (this.#expected !== 'the end') return fault(this.#text, this.#at, `${this.#expected} is expected`);
+    this.#put('');
+    return { ok: true, text: this.#output.join('') };
+  }
 
-  beginLine(0);
-  for (;;) {
-    skipSpace();
-    if (at >= text.length) break;
-    const character = text.charCodeAt(at);
-    switch (expected) {
+  #readToken(character: string): TokenEnd {
+    switch (this.#expected) {
+      case 'a key or }':
+        return character === '}' ? this.#close() : this.#readKey(character);
       case 'a key':
-      case 'a key or }': {
-        const isFirst = expected === 'a key or }';
-        if (isFirst && character === CLOSE_BRACE) {
-          at += 1;
-          depth -= 1;
-          expected = afterValue();
-          continue;
-        }
-        if (character !== QUOTE) return fault(text, at, `${expected} is expected`);
-        if (isFirst) beginLine(depth);
-        const end = endOfString(text, at);
-        if (end.fault !== undefined) return fault(text, end.at, end.fault);
-        at = end.at;
-        expected = 'a colon';
-        continue;
-      }
+        return this.#readKey(character);
       case 'a colon':
-        if (character !== COLON) return fault(text, at, `${expected} is expected`);
-        at += 1;
-        keyEnd = at - removed;
-        expected = 'a value';
-        continue;
+        return this.#readColon(character);
       case 'a comma or }':
-      case 'a comma or ]': {
-        if (character === COMMA) {
-          const isObject: boolean = expected === 'a comma or }';
-          at += 1;
-          skipSpace();
-          beginLine(depth);
-          expected = isObject ? 'a key' : 'a value';
-          continue;
-        }
-        if (character !== (expected === 'a comma or }' ? CLOSE_BRACE : CLOSE_BRACKET)) {
-          return fault(text, at, `${expected} is expected`);
-        }
-        depth -= 1;
-        beginLine(depth);
-        at += 1;
-        expected = afterValue();
-        continue;
-      }
+        return this.#readComma(character, '}', 'a key');
+      case 'a comma or ]':
+        return this.#readComma(character, ']', 'a value');
+      case 'a value or ]':
+        return character === ']' ? this.#close() : this.#readValue(character);
+      case 'a value':
+        return this.#readValue(character);
       case 'the end':
-        return fault(text, at, `${expected} is expected`);
-      default: {
-        if (expected === 'a value or ]') {
-          if (character === CLOSE_BRACKET) {
-            at += 1;
-            depth -= 1;
-            expected = afterValue();
-            continue;
-          }
-          beginLine(depth);
-        }
-        if (character === OPEN_BRACE || character === OPEN_BRACKET) {
-          if (depth === containers.length) {
-            const larger = new Uint8Array(depth * 2);
-            larger.set(containers);
-            containers = larger;
-          }
-          containers[depth] = character === OPEN_BRACE ? OBJECT : ARRAY;
-          depth += 1;
-          at += 1;
-          expected = character === OPEN_BRACE ? 'a key or }' : 'a value or ]';
-          continue;
-        }
-        const end = endOfScalar(text, at, expected);
-        if (end.fault !== undefined) return fault(text, end.at, end.fault);
-        at = end.at;
-        expected = afterValue();
-      }
+        return this.#unexpected();
     }
   }
-  if (expected !== 'the end') return fault(text, at, `${expected} is expected`);
-  keyEnds.push(keyEnd);
-  kept.push(text.slice(keptFrom));
-  const output = kept.join('');
-  const begins = starts.toArray();
-  const ends = new Uint32Array(begins.length);
-  ends.set(begins.subarray(1));
-  ends[ends.length - 1] = output.length;
-  return {
-    ok: true,
-    lines: { text: output, starts: begins, ends, depths: depths.toArray(), keyEnds: keyEnds.toArray() },
-  };
-}
 
-const indentOf = (depth: number) => INDENT.repeat(Math.min(depth, DEEPEST_INDENT));
-
-/** The lines as one text, for copying. */
-export function textOf({ text, starts, ends, depths, keyEnds }: Lines): string {
-  const lines: string[] = [];
-  for (let index = 0; index < starts.length; index += 1) {
-    const start = starts[index] ?? 0;
-    const keyEnd = keyEnds?.[index] ?? start;
-    const key = keyEnd > start ? `${text.slice(start, keyEnd)} ` : '';
-    lines.push(`${indentOf(depths?.[index] ?? 0)}${key}${text.slice(keyEnd, ends[index])}`);
+  #readKey(character: string): TokenEnd {
+    if (character !== '"') return this.#unexpected();
+    this.#beginLine(this.#containers.length);
+    this.#expected = 'a colon';
+    return endOfString(this.#text, this.#at);
   }
-  return lines.join('\n');
+
+  #readColon(character: string): TokenEnd {
+    if (character !== ':') return this.#unexpected();
+    this.#expected = 'a value';
+    this.#at += 1;
+    this.#put(' ');
+    return { at: this.#at };
+  }
+
+  #readComma(character: string, closing: '}' | ']', next: Expected): TokenEnd {
+    if (character === closing) {
+      this.#beginLine(this.#containers.length - 1);
+      return this.#close();
+    }
+    if (character !== ',') return this.#unexpected();
+    this.#expected = next;
+    return { at: this.#at + 1 };
+  }
+
+  #readValue(character: string): TokenEnd {
+    if (this.#containers.at(-1) === '[') this.#beginLine(this.#containers.length);
+    if (character === '{' || character === '[') {
+      this.#containers.push(character);
+      this.#expected = character === '{' ? 'a key or }' : 'a value or ]';
+      return { at: this.#at + 1 };
+    }
+    const end = endOfScalar(this.#text, this.#at, this.#expected);
+    this.#expectNext();
+    return end;
+  }
+
+  #close(): TokenEnd {
+    this.#containers.pop();
+    this.#expectNext();
+    return { at: this.#at + 1 };
+  }
+
+  #expectNext(): void {
+    const container = this.#containers.at(-1);
+    if (container === undefined) this.#expected = 'the end';
+    else this.#expected = container === '{' ? 'a comma or }' : 'a comma or ]';
+  }
+
+  #unexpected(): TokenEnd {
+    return { at: this.#at, problem: `${this.#expected} is expected` };
+  }
+
+  #skipSpace(): void {
+    const start = this.#at;
+    while (isSpace(this.#text.charCodeAt(this.#at))) this.#at += 1;
+    if (this.#at === start) return;
+    this.#output.push(this.#text.slice(this.#from, start));
+    this.#from = this.#at;
+  }
+
+  #beginLine(depth: number): void {
+    this.#put(`\n${INDENT.repeat(Math.min(depth, DEEPEST_INDENT))}`);
+  }
+
+  /** Adds the text before the current position, and more. */
+  #put(more: string): void {
+    this.#output.push(this.#text.slice(this.#from, this.#at), more);
+    this.#from = this.#at;
+  }
 }
+
+/** Deeper levels are indented like this one: 10,000 levels would be mostly white space. */
+const DEEPEST_INDENT = 40;
+
+const INDENT = '  ';
 
 const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
 
 const isSpace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
-const isDigit = (code: number) => code >= 0x30 && code <= 0x39;
 
 /** Where a token ends, or where it is wrong. */
-interface End {
+interface TokenEnd {
   readonly at: number;
-  readonly fault?: string;
+  readonly problem?: string;
 }
 
 const ESCAPES = new Set('"\\/bfnrt');
 
-function endOfString(text: string, start: number): End {
+function endOfString(text: string, start: number): TokenEnd {
   for (let at = start + 1; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) return { at: at + 1 };
-    if (code < 0x20) return { at, fault: 'a control character has to be escaped in a string' };
+    if (code < 0x20) return { at, problem: 'a control character has to be escaped in a string' };
     if (code !== BACKSLASH) continue;
     at += 1;
     const escaped = text[at];
     if (escaped === 'u') {
       if (!/^[0-9a-f]{4}$/i.test(text.slice(at + 1, at + 5)))
-        return { at, fault: 'four hex digits are expected after \\u' };
+        return { at, problem: 'four hex digits are expected after \\u' };
       at += 4;
     } else if (escaped === undefined || !ESCAPES.has(escaped)) {
-      return { at, fault: 'one of "\\/bfnrtu is expected after a backslash' };
+      return { at, problem: 'one of "\\/bfnrtu is expected after a backslash' };
     }
   }
-  return { at: text.length, fault: 'the string does not end' };
+  return { at: text.length, problem: 'the string does not end' };
 }
 
-const LITERALS = ['true', 'false', 'null'];
+const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-/** @param expected text for the fault if there is no scalar */
-function endOfScalar(text: string, start: number, expected: string): End {
-  const code = text.charCodeAt(start);
-  if (code === QUOTE) return endOfString(text, start);
-  const literal = LITERALS.find((word) => text.startsWith(word, start));
-  if (literal !== undefined) return { at: start + literal.length };
-  if (code !== 0x2d && !isDigit(code)) return { at: start, fault: `${expected} is expected` };
-  return endOfNumber(text, start);
-}
-
-function endOfNumber(text: string, start: number): End {
-  let at = start;
-  const digits = () => {
-    const from = at;
-    while (isDigit(text.charCodeAt(at))) at += 1;
-    return at > from;
-  };
-  if (text[at] === '-') at += 1;
-  if (text[at] === '0') at += 1;
-  else if (!digits()) return { at, fault: 'a digit is expected' };
-  if (text[at] === '.') {
-    at += 1;
-    if (!digits()) return { at, fault: 'a digit is expected' };
-  }
-  if (text[at] === 'e' || text[at] === 'E') {
-    at += 1;
-    if (text[at] === '+' || text[at] === '-') at += 1;
-    if (!digits()) return { at, fault: 'a digit is expected' };
-  }
-  return { at };
+function endOfScalar(text: string, start: number, expected: string): TokenEnd {
+  if (text.charCodeAt(start) === QUOTE) return endOfString(text, start);
+  SCALAR.lastIndex = start;
+  return SCALAR.test(text) ? { at: SCALAR.lastIndex } : { at: start, problem: `${expected} is expected` };
 }
 
 function fault(text: string, offset: number, problem: string): Formatted {

@@ -1,74 +1,8 @@
 import { Time } from '../ui/time.tsx';
 
-/**
- * Characters that are invisible or change how others look: controls of C0 and C1, soft hyphen, marks of direction and
- * their overrides (Unicode's Bidi_Control), zero width, line and paragraph separator, byte order mark, interlinear
- * annotation, tags, and halves of surrogate pairs. Line feed and tab are shown by other means.
- */
-const INVISIBLE =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is control characters that are looked for
-  // biome-ignore lint/suspicious/noMisleadingCharacterClass: each is looked for by itself
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\u{e0000}-\u{e0fff}]|[\ud800-\udfff]/u;
-
-/**
- * Emoji joined to one by invisible characters: by U+200D, at most four as in the longest of Unicode's
- * emoji-zwj-sequences.txt, and by tags, as in the flags of England, Scotland and Wales.
- */
-export const JOINED_EMOJI =
-  /(?:\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?\u200d){1,3}\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?|\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}/uy;
-
-const NAMED = new RegExp(`(${JOINED_EMOJI.source})|${INVISIBLE.source}`, 'gu');
-
-interface Part {
-  readonly text: string;
-  /** The text is the name of an invisible character. */
-  readonly isName: boolean;
-}
-
-/** Splits a text so that each invisible character can be shown by its name, such as `U+202E`. */
-export function visibleParts(text: string): Part[] {
-  const parts: Part[] = [];
-  let from = 0;
-  for (const match of text.matchAll(NAMED)) {
-    if (match[1] !== undefined) continue;
-    if (match.index > from) parts.push({ text: text.slice(from, match.index), isName: false });
-    parts.push({ text: nameOf(match[0].codePointAt(0) ?? 0), isName: true });
-    from = match.index + match[0].length;
-  }
-  if (from < text.length) parts.push({ text: text.slice(from), isName: false });
-  return parts;
-}
-
-const NAMES: Readonly<Record<number, string>> = {
-  0: 'NUL',
-  7: 'BEL',
-  8: 'BS',
-  13: 'CR',
-  27: 'ESC',
-  127: 'DEL',
-};
-
-const nameOf = (code: number) => NAMES[code] ?? `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
-
-/** Columns of a name, with the space around it. */
-const NAME_COLUMNS = 8;
-
-const TAB_COLUMNS = 2;
-
-/** Maximum columns of a character in a monospace font. */
-export function columnsOf(code: number): number {
-  if (code >= 0x20 && code < 0x7f) return 1;
-  if (code === 0x09) return TAB_COLUMNS;
-  if (code < 0xa0 || INVISIBLE.test(String.fromCodePoint(code))) return NAME_COLUMNS;
-  return code < 0x1100 ? 1 : 2;
-}
-
-/** Characters shown of a text within other content. */
-const LONGEST = 2_000;
-
 /** Shows untrusted text, never as markup. Invisible characters are named, and the text's direction is isolated. */
-export function Visible({ text, whole = false }: { text: string; whole?: boolean }) {
-  const shown = whole || text.length <= LONGEST ? text : text.slice(0, LONGEST);
+export function Visible({ text }: { text: string }) {
+  const shown = text.slice(0, LONGEST);
   const parts = visibleParts(shown.replaceAll('\t', ' '.repeat(TAB_COLUMNS)));
   return (
     <bdi class="visible">
@@ -87,6 +21,66 @@ export function Visible({ text, whole = false }: { text: string; whole?: boolean
     </bdi>
   );
 }
+
+/**
+ * Characters that are invisible or change how others look: controls of C0 and C1, soft hyphen, marks of direction and
+ * their overrides (Unicode's Bidi_Control), zero width, line and paragraph separator, byte order mark, interlinear
+ * annotation, tags, and halves of surrogate pairs. Line feed and tab are shown by other means.
+ */
+const INVISIBLE =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is control characters that are looked for
+  // biome-ignore lint/suspicious/noMisleadingCharacterClass: each is looked for by itself
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\u{e0000}-\u{e0fff}]|[\ud800-\udfff]/u;
+
+/**
+ * Emoji joined to one by invisible characters: by U+200D, at most four as in the longest of Unicode's
+ * emoji-zwj-sequences.txt, and by tags, as in the flags of England, Scotland and Wales.
+ */
+const JOINED_EMOJI =
+  /(?:\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?\u200d){1,3}\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?|\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}/uy;
+
+/** The first group is an emoji. All other matches are invisible characters. */
+export const NAMED = new RegExp(`(${JOINED_EMOJI.source})|${INVISIBLE.source}`, 'gu');
+
+interface TextPart {
+  readonly text: string;
+  /** The text is the name of an invisible character. */
+  readonly isName: boolean;
+}
+
+/** Splits a text so that each invisible character can be shown by its name, such as `U+202E`. */
+export function visibleParts(text: string): TextPart[] {
+  const parts: TextPart[] = [];
+  let from = 0;
+  for (const match of text.matchAll(NAMED)) {
+    if (match[1] !== undefined) continue;
+    if (match.index > from) parts.push({ text: text.slice(from, match.index), isName: false });
+    parts.push({ text: characterName(match[0]), isName: true });
+    from = match.index + match[0].length;
+  }
+  if (from < text.length) parts.push({ text: text.slice(from), isName: false });
+  return parts;
+}
+
+const NAMES: Readonly<Record<number, string>> = {
+  0: 'NUL',
+  7: 'BEL',
+  8: 'BS',
+  13: 'CR',
+  27: 'ESC',
+  127: 'DEL',
+};
+
+/** Such as `NUL` or `U+202E`. */
+export function characterName(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return NAMES[code] ?? `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+const TAB_COLUMNS = 2;
+
+/** Characters shown of a text within other content. */
+const LONGEST = 2_000;
 
 /** A text with times in ISO 8601, which are shown in the page's format. */
 export function Sentence({ text }: { text: string }) {

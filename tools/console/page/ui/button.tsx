@@ -39,14 +39,17 @@ export function Button({
       {...rest}
     >
       {children}
-      {keyHint !== undefined && (
-        <span aria-hidden="true">
-          <kbd>{keyHint}</kbd>
-        </span>
-      )}
+      <KeyHint of={keyHint} />
     </button>
   );
 }
+
+export const KeyHint = ({ of }: { of: string | undefined }) =>
+  of === undefined ? null : (
+    <span aria-hidden="true">
+      <kbd>{of}</kbd>
+    </span>
+  );
 
 interface IconButtonProps
   extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'children' | 'icon' | 'label'> {
@@ -64,13 +67,11 @@ export function IconButton({ icon, label, class: more = '', ...rest }: IconButto
 
 interface DiscloseProps {
   open: boolean;
-  /** For a screen reader, if the text alone is ambiguous: `Body of m-1`. */
   label?: string;
   onToggle: () => void;
   children: ComponentChildren;
 }
 
-/** Shows or hides the content below its row. */
 export function Disclose({ open, label, onToggle, children }: DiscloseProps) {
   return (
     <button type="button" class="disclose" aria-expanded={open} aria-label={label} onClick={onToggle}>

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { errorText } from '../api.ts';
 import { IconButton } from './button.tsx';
-import { showToast } from './toast.tsx';
+import { toastError } from './notices.tsx';
 
 /** Milliseconds for which the button shows that it has copied. */
 const SAID_MS = 1_500;
@@ -39,7 +39,7 @@ export async function copyText(text: string | Promise<string>): Promise<boolean>
     }
     return true;
   } catch (error) {
-    showToast({ level: 'error', text: `Not copied: ${errorText(error)}` });
+    toastError(`Not copied: ${errorText(error)}`);
     return false;
   }
 }

@@ -2,19 +2,6 @@ import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { IconButton } from './button.tsx';
 
-interface DialogProps {
-  title: string;
-  /** Called however the dialog is closed: Escape, its button, or a click outside it. */
-  onClose: () => void;
-  /** Buttons at the bottom, the main action last. */
-  actions?: ComponentChildren;
-  width?: 'narrow' | 'wide';
-  children: ComponentChildren;
-}
-
-/** Selectors for the initial focus: the first that matches. */
-const FIRST = ['.dialog-body :is(input, select, textarea)', '.dialog-actions button'];
-
 /**
  * A modal dialog. The browser traps the focus and restores it. Initially it is on the first field, otherwise on the
  * first action.
@@ -31,9 +18,7 @@ export function Dialog({ title, onClose, actions, width = 'narrow', children }: 
   useLayoutEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
-    FIRST.map((selector) => dialog?.querySelector<HTMLElement>(selector))
-      .find((found) => found instanceof HTMLElement)
-      ?.focus();
+    dialog?.querySelector<HTMLElement>(FIRST)?.focus();
     return () => dialog?.close();
   }, []);
   return (
@@ -71,3 +56,18 @@ export function Dialog({ title, onClose, actions, width = 'narrow', children }: 
     </dialog>
   );
 }
+
+interface DialogProps {
+  title: string;
+  /** Called however the dialog is closed: Escape, its button, or a click outside it. */
+  onClose: () => void;
+  /** Buttons at the bottom, the main action last. */
+  actions?: ComponentChildren;
+  width?: 'narrow' | 'wide';
+  children: ComponentChildren;
+}
+
+/** The dialog that is open. Shortcuts of the page behind it do nothing. */
+export const openDialog = () => document.querySelector('dialog[open]');
+
+const FIRST = ':is(.dialog-body :is(input, select, textarea), .dialog-actions button)';

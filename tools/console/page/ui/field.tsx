@@ -1,18 +1,5 @@
 import { useId } from 'preact/hooks';
 
-export interface FieldProps {
-  name: string;
-  label: string;
-  hint?: string;
-  value: string;
-  problem?: string | undefined;
-  placeholder?: string;
-  /** Rows of a field for several lines. */
-  lines?: number;
-  required?: boolean;
-  onInput: (value: string) => void;
-}
-
 /** A text field with its label and a hint. An error replaces the hint. */
 export function Field({
   name,
@@ -55,3 +42,32 @@ export function Field({
     </div>
   );
 }
+
+export interface FieldProps {
+  name: string;
+  label: string;
+  hint?: string;
+  value: string;
+  problem?: string | undefined;
+  placeholder?: string;
+  lines?: number;
+  required?: boolean;
+  onInput: (value: string) => void;
+}
+
+interface CheckBoxProps {
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+  children: string;
+}
+
+export const CheckBox = ({ checked, onChange, children }: CheckBoxProps) => (
+  <label class="check">
+    <input
+      type="checkbox"
+      checked={checked}
+      onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+    />
+    {children}
+  </label>
+);

@@ -1,3 +1,11 @@
+export function Icon({ name }: { name: IconName }) {
+  return (
+    <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}
+
 /** Strokes on a grid of 16 by 16 pixels. */
 const PATHS = {
   help: 'M6 6a2 2 0 1 1 2.8 1.8c-.6.3-.8.7-.8 1.4M8 11.8h.01M8 14.5a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13z',
@@ -16,11 +24,3 @@ const PATHS = {
 } as const;
 
 export type IconName = keyof typeof PATHS;
-
-export function Icon({ name }: { name: IconName }) {
-  return (
-    <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
-      <path d={PATHS[name]} />
-    </svg>
-  );
-}

@@ -1,21 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-
-export interface MenuItem {
-  readonly label: ComponentChildren;
-  readonly keyHint?: string;
-  readonly refusal?: string | undefined;
-  readonly onChoose: () => void;
-}
-
-interface MenuProps {
-  /** Content of the button that opens the menu. */
-  button: ComponentChildren;
-  /** For a screen reader, if the button has no text. */
-  label?: string;
-  class?: string;
-  items: readonly MenuItem[];
-}
+import { KeyHint } from './button.tsx';
 
 /** A button with a menu (WAI-ARIA's menu button). */
 export function Menu({ button, label, class: className = 'button', items }: MenuProps) {
@@ -86,15 +71,25 @@ export function Menu({ button, label, class: className = 'button', items }: Menu
               }}
             >
               <span>{text}</span>
-              {keyHint !== undefined && (
-                <span aria-hidden="true">
-                  <kbd>{keyHint}</kbd>
-                </span>
-              )}
+              <KeyHint of={keyHint} />
             </button>
           ))}
         </div>
       )}
     </div>
   );
+}
+
+export interface MenuItem {
+  readonly label: ComponentChildren;
+  readonly keyHint?: string;
+  readonly refusal?: string | undefined;
+  readonly onChoose: () => void;
+}
+
+interface MenuProps {
+  button: ComponentChildren;
+  label?: string;
+  class?: string;
+  items: readonly MenuItem[];
 }

@@ -1,7 +1,8 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren, RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { useKeys } from '../keys.tsx';
+import { useKeys } from '../use-keys.tsx';
+import { Icon } from './icon.tsx';
 
 const KEEPER = 'console-split';
 
@@ -92,12 +93,19 @@ export function Split({ detail, detailLabel, detailRef, children }: SplitProps) 
 /** Milliseconds until the list is drawn again. Then the focus is restored, unless something else has taken it. */
 const GIVEN_BACK_AFTER = 50;
 
+interface PaneProps {
+  title: ComponentChildren;
+  closeLabel: string;
+  list: string;
+  link: string;
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+}
+
 /**
- * For a detail next to a list whose rows are links. It takes the focus, returns it to its link, and closes on Escape.
- * @param list address of the list without a detail @param link address of the detail
- * @returns ref for the detail's heading
+ * A detail next to a list whose rows are links. It takes the focus, returns it to its link, and closes on Escape.
  */
-export function usePane(list: string, link: string): RefObject<HTMLHeadingElement | null> {
+export function Pane({ title, closeLabel, list, link, actions, children }: PaneProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useKeys({
     Escape: () => {
@@ -116,5 +124,20 @@ export function usePane(list: string, link: string): RefObject<HTMLHeadingElemen
       }, GIVEN_BACK_AFTER);
     };
   }, [link]);
-  return heading;
+  return (
+    <div class="page">
+      <div class="stack">
+        <header class="row">
+          <h2 ref={heading} tabIndex={-1} class="grow wrap">
+            {title}
+          </h2>
+          {actions}
+          <a class="icon-button" href={list} aria-label={closeLabel}>
+            <Icon name="close" />
+          </a>
+        </header>
+        {children}
+      </div>
+    </div>
+  );
 }

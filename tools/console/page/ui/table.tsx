@@ -2,30 +2,90 @@ import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } 
 import type { ComponentChildren, RefObject } from 'preact';
 import { useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 
+/**
+ * The table of every view. It uses ARIA roles instead of table elements, because rows share the tracks of a CSS grid
+ * and the rows of a long list are positioned absolutely.
+ */
+export function Table<Row>(props: TableProps<Row>) {
+  const { label, columns, rows, idOf, current, onOpen, onCheck, rowHeight } = props;
+  const own = useRef<HTMLDivElement>(null);
+  const element = props.element ?? own;
+  const items = useVirtualItems(element, rows.length, rowHeight);
+  const onTick = useTicks(props);
+  const index = current === undefined ? -1 : rows.findIndex((row) => idOf(row) === current);
+  const active = rows[index];
+
+  useLayoutEffect(() => {
+    if (index !== -1 && rowHeight !== undefined) items.scrollTo(index);
+    // Does not depend on the rows: a user who has scrolled away from the open row stays there.
+  }, [current, index === -1]);
+
+  const drawn: { readonly index: number; readonly start: number | undefined }[] =
+    items.drawn ?? rows.map((_, at) => ({ index: at, start: undefined }));
+  // A screen reader finds the open row by its id, so it must be in the document.
+  if (active !== undefined && !drawn.some((item) => item.index === index)) {
+    drawn.push({ index, start: index * (rowHeight ?? 0) });
+  }
+  const tracks = [...(onCheck === undefined ? [] : ['16px']), ...columns.map(({ width = 'auto' }) => width)];
+  const isGrid = onOpen !== undefined;
+  return (
+    <div
+      ref={element}
+      role={isGrid ? 'grid' : 'table'}
+      class={`table${rowHeight === undefined ? '' : ' is-virtual'} ${props.class ?? ''}`}
+      style={{ '--tracks': tracks.join(' ') }}
+      aria-label={label}
+      aria-rowcount={rows.length + 1}
+      aria-activedescendant={isGrid && active !== undefined ? elementId(label, idOf(active)) : undefined}
+      tabIndex={isGrid ? 0 : undefined}
+      onKeyDown={isGrid ? (event) => onKey(event, props, index) : undefined}
+      onScroll={({ currentTarget }) => props.onScroll?.(currentTarget.scrollTop)}
+      onClick={({ target }) => {
+        if (onOpen === undefined || !(target instanceof Element)) return;
+        if (target.closest('a, button, input, .below') !== null) return;
+        const row = target.closest<HTMLElement>('.tr[data-id]');
+        if (row?.dataset.id !== undefined) onOpen(row.dataset.id);
+      }}
+    >
+      <TableHead {...props} />
+      <div
+        role="rowgroup"
+        class="tbody"
+        style={items.height === undefined ? undefined : { height: `${items.height}px` }}
+      >
+        {drawn.map(({ index: at, start }) => {
+          const row = rows[at];
+          return (
+            row !== undefined && <TableRow key={idOf(row)} table={props} {...{ row, at, start, onTick }} />
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
 /** Extra rows drawn beyond the edges, so that fast scrolling shows no gaps. */
 const OVERSCAN = 10;
 
 /** Rows that Page Up and Page Down move by. */
 const PAGE = 15;
 
-export interface Column<Row> {
+export interface TableColumn<Row> {
   /** Unique in its table. The cell has the class `col-<name>`. */
   readonly name: string;
   /** Also the label of the cell on a narrow page, where each row is a card. */
-  readonly heading: ComponentChildren;
+  readonly heading: string;
   /** Only screen readers get the heading. */
   readonly hidesHeading?: boolean;
   /** A CSS grid track. @default auto */
   readonly width?: string;
-  /** Aligns the cell at its end, as for numbers. */
   readonly end?: boolean;
   readonly cell: (row: Row) => ComponentChildren;
 }
 
-export interface TableProps<Row> {
-  /** For a screen reader. */
+interface TableProps<Row> {
   label: string;
-  columns: readonly Column<Row>[];
+  columns: readonly TableColumn<Row>[];
   rows: readonly Row[];
   idOf: (row: Row) => string;
   /** The open row, whose detail is next to the table or below the row. */
@@ -47,40 +107,25 @@ export interface TableProps<Row> {
   class?: string;
 }
 
-/**
- * The table of every view. It uses ARIA roles instead of table elements, because rows share the tracks of a CSS grid
- * and the rows of a long list are positioned absolutely.
- */
-export function Table<Row>(props: TableProps<Row>) {
-  const { label, columns, rows, idOf, current, onOpen, onEnter, checked, onCheck, below, rowHeight } = props;
-  const own = useRef<HTMLDivElement>(null);
-  const element = props.element ?? own;
-  const items = useVirtualItems(element, rows.length, rowHeight);
-  /** Start of the range of check boxes that Shift extends. */
+const elementId = (label: string, id: string) => `row-${label}-${id}`.replaceAll(/\s/g, '-');
+
+function onKey<Row>(event: KeyboardEvent, table: TableProps<Row>, index: number): void {
+  const { rows, idOf, onOpen, onEnter, checked, onCheck } = table;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target !== event.currentTarget) return;
+  const row = rows[index];
+  const to = rows[rowAfterKey(event.key, index, rows.length) ?? -1];
+  if (event.key === 'Enter' && row !== undefined) onEnter?.();
+  else if (event.key === ' ' && row !== undefined && onCheck !== undefined)
+    onCheck(toggled(checked, idOf(row)));
+  else if (to !== undefined) onOpen?.(idOf(to));
+  else return;
+  event.preventDefault();
+}
+
+/** @returns called when a check box is clicked. Shift extends the selection from the last one */
+function useTicks<Row>({ rows, idOf, checked, onCheck }: TableProps<Row>) {
   const anchor = useRef<string | undefined>(undefined);
-  const index = current === undefined ? -1 : rows.findIndex((row) => idOf(row) === current);
-  const id = (of: string) => `row-${label}-${of}`.replaceAll(/\s/g, '-');
-
-  useLayoutEffect(() => {
-    if (index !== -1 && rowHeight !== undefined) items.scrollTo(index);
-    // Does not depend on the rows: a user who has scrolled away from the open row stays there.
-  }, [current, index === -1]);
-
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target !== element.current) return;
-    const row = rows[index];
-    if (event.key === 'Enter' && row !== undefined) onEnter?.();
-    else if (event.key === ' ' && row !== undefined && onCheck !== undefined)
-      onCheck(toggled(checked, idOf(row)));
-    else {
-      const to = rows[rowAfterKey(event.key, index, rows.length) ?? -1];
-      if (to === undefined) return;
-      onOpen?.(idOf(to));
-    }
-    event.preventDefault();
-  };
-
-  const onTick = (rowId: string, extend: boolean) => {
+  return (rowId: string, extend: boolean) => {
     const from = extend ? rows.findIndex((row) => idOf(row) === anchor.current) : -1;
     anchor.current = rowId;
     if (from === -1) {
@@ -91,123 +136,90 @@ export function Table<Row>(props: TableProps<Row>) {
     const range = rows.slice(Math.min(from, to), Math.max(from, to) + 1).map(idOf);
     onCheck?.(new Set([...(checked ?? []), ...range]));
   };
+}
 
-  const tracks = [...(onCheck === undefined ? [] : ['16px']), ...columns.map(({ width = 'auto' }) => width)];
-  const isGrid = onOpen !== undefined;
-  const cell = isGrid ? 'gridcell' : 'cell';
-  const drawRow = (row: Row, at: number, top?: number) => {
-    const rowId = idOf(row);
-    const isCurrent = rowId === current;
-    return (
-      <div
-        key={rowId}
-        id={id(rowId)}
-        role="row"
-        class={`tr${isCurrent ? ' is-current' : ''}${isGrid ? ' opens' : ''}`}
-        aria-rowindex={at + 2}
-        aria-selected={isGrid ? isCurrent : undefined}
-        data-id={rowId}
-        style={
-          top === undefined ? undefined : { transform: `translateY(${top}px)`, height: `${rowHeight}px` }
-        }
-      >
+function TableHead<Row>({ columns, rows, idOf, checked, onCheck }: TableProps<Row>) {
+  return (
+    <div role="rowgroup" class="thead">
+      <div role="row" class="tr" aria-rowindex={1}>
         {onCheck !== undefined && (
-          <span role={cell} class="td col-check">
+          <span role="columnheader" class="col-check">
             <input
               type="checkbox"
-              aria-label="Select"
-              tabIndex={-1}
-              checked={checked?.has(rowId) ?? false}
-              onClick={({ shiftKey }) => onTick(rowId, shiftKey)}
+              aria-label="Select all"
+              checked={rows.length > 0 && checked?.size === rows.length}
+              onChange={({ currentTarget }) => onCheck(new Set(currentTarget.checked ? rows.map(idOf) : []))}
             />
           </span>
         )}
-        {columns.map(({ name, heading, hidesHeading, end, cell: draw }) => (
-          <span
-            key={name}
-            role={cell}
-            class={`td col-${name}${end ? ' end' : ''}`}
-            data-label={typeof heading === 'string' && !hidesHeading ? heading : undefined}
-          >
-            {draw(row)}
+        {columns.map(({ name, heading, end, hidesHeading }) => (
+          <span key={name} role="columnheader" class={`col-${name}${end ? ' end' : ''}`}>
+            {hidesHeading ? <span class="visually-hidden">{heading}</span> : heading}
           </span>
         ))}
-        {below !== undefined && belowOf(below(row), cell)}
       </div>
-    );
-  };
-  const active = rows[index];
+    </div>
+  );
+}
+
+interface TableRowProps<Row> {
+  table: TableProps<Row>;
+  row: Row;
+  at: number;
+  /** Distance from the top in pixels, if rows are positioned. */
+  start: number | undefined;
+  onTick: (id: string, extend: boolean) => void;
+}
+
+function TableRow<Row>({ table, row, at, start, onTick }: TableRowProps<Row>) {
+  const { label, columns, current, onOpen, checked, onCheck, below, rowHeight } = table;
+  const rowId = table.idOf(row);
+  const isCurrent = rowId === current;
+  const isGrid = onOpen !== undefined;
+  const cell = isGrid ? 'gridcell' : 'cell';
+  const content = below?.(row);
   return (
     <div
-      ref={element}
-      role={isGrid ? 'grid' : 'table'}
-      class={`table${rowHeight === undefined ? '' : ' is-virtual'} ${props.class ?? ''}`}
-      style={{ '--tracks': tracks.join(' ') }}
-      aria-label={label}
-      aria-rowcount={rows.length + 1}
-      aria-activedescendant={isGrid && active !== undefined ? id(idOf(active)) : undefined}
-      tabIndex={isGrid ? 0 : undefined}
-      onKeyDown={isGrid ? onKeyDown : undefined}
-      onScroll={({ currentTarget }) => props.onScroll?.(currentTarget.scrollTop)}
-      onClick={({ target }) => {
-        if (onOpen === undefined || !(target instanceof Element)) return;
-        if (target.closest('a, button, input, .below') !== null) return;
-        const row = target.closest<HTMLElement>('.tr[data-id]');
-        if (row?.dataset.id !== undefined) onOpen(row.dataset.id);
-      }}
+      id={elementId(label, rowId)}
+      role="row"
+      class={`tr${isCurrent ? ' is-current' : ''}${isGrid ? ' opens' : ''}`}
+      aria-rowindex={at + 2}
+      aria-selected={isGrid ? isCurrent : undefined}
+      data-id={rowId}
+      style={
+        start === undefined ? undefined : { transform: `translateY(${start}px)`, height: `${rowHeight}px` }
+      }
     >
-      <div role="rowgroup" class="thead">
-        <div role="row" class="tr" aria-rowindex={1}>
-          {onCheck !== undefined && (
-            <span role="columnheader" class="th col-check">
-              <input
-                type="checkbox"
-                aria-label="Select all"
-                checked={rows.length > 0 && checked?.size === rows.length}
-                onChange={({ currentTarget }) =>
-                  onCheck(new Set(currentTarget.checked ? rows.map(idOf) : []))
-                }
-              />
-            </span>
-          )}
-          {columns.map(({ name, heading, end, hidesHeading }) => (
-            <span key={name} role="columnheader" class={`th col-${name}${end ? ' end' : ''}`}>
-              {hidesHeading ? <span class="visually-hidden">{heading}</span> : heading}
-            </span>
-          ))}
+      {onCheck !== undefined && (
+        <span role={cell} class="td col-check">
+          <input
+            type="checkbox"
+            aria-label="Select"
+            tabIndex={-1}
+            checked={checked?.has(rowId) ?? false}
+            onClick={({ shiftKey }) => onTick(rowId, shiftKey)}
+          />
+        </span>
+      )}
+      {columns.map(({ name, heading, hidesHeading, end, cell: draw }) => (
+        <span
+          key={name}
+          role={cell}
+          class={`td col-${name}${end ? ' end' : ''}`}
+          data-label={hidesHeading ? undefined : heading}
+        >
+          {draw(row)}
+        </span>
+      ))}
+      {content && (
+        <div role={cell} class="below">
+          {content}
         </div>
-      </div>
-      <div
-        role="rowgroup"
-        class="tbody"
-        style={items.height === undefined ? undefined : { height: `${items.height}px` }}
-      >
-        {items.drawn === undefined
-          ? rows.map((row, at) => drawRow(row, at))
-          : items.drawn.map(({ index: at, start }) => {
-              const row = rows[at];
-              return row === undefined ? null : drawRow(row, at, start);
-            })}
-        {/* A screen reader finds the open row by its id, so it must be in the document. */}
-        {items.drawn !== undefined &&
-          active !== undefined &&
-          !items.drawn.some(({ index: at }) => at === index) &&
-          drawRow(active, index, index * (rowHeight ?? 0))}
-      </div>
+      )}
     </div>
   );
 }
 
-function belowOf(content: ComponentChildren, cell: 'cell' | 'gridcell') {
-  if (content === undefined || content === null || content === false) return null;
-  return (
-    <div role={cell} class="below">
-      {content}
-    </div>
-  );
-}
-
-/** A copy of the set with an id toggled. */
 export function toggled(checked: ReadonlySet<string> | undefined, id: string): ReadonlySet<string> {
   const next = new Set(checked);
   if (!next.delete(id)) next.add(id);
@@ -238,7 +250,7 @@ export function rowAfterKey(key: string, current: number, count: number): number
   }
 }
 
-/** The visible rows if rows have a height, otherwise all. */
+/** The visible rows if rows have a height. */
 function useVirtualItems(
   element: RefObject<HTMLDivElement | null>,
   count: number,

@@ -1,20 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useRef } from 'preact/hooks';
 
-export interface Tab<Name extends string> {
-  readonly name: Name;
-  readonly label: ComponentChildren;
-}
-
-interface TabsProps<Name extends string> {
-  /** For a screen reader: what the tabs belong to. */
-  label: string;
-  tabs: readonly Tab<Name>[];
-  active: Name;
-  onChange: (name: Name) => void;
-  children: ComponentChildren;
-}
-
 /** Tabs with one panel. Arrow keys move between them (WAI-ARIA's pattern, with automatic activation). */
 export function Tabs<Name extends string>({ label, tabs, active, onChange, children }: TabsProps<Name>) {
   const id = useId();
@@ -55,4 +41,17 @@ export function Tabs<Name extends string>({ label, tabs, active, onChange, child
       </div>
     </div>
   );
+}
+
+export interface Tab<Name extends string> {
+  readonly name: Name;
+  readonly label: ComponentChildren;
+}
+
+interface TabsProps<Name extends string> {
+  label: string;
+  tabs: readonly Tab<Name>[];
+  active: Name;
+  onChange: (name: Name) => void;
+  children: ComponentChildren;
 }

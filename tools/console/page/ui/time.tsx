@@ -1,3 +1,14 @@
+/** A moment: `13:04:59`, with its day if that is not today. @param at ISO 8601 */
+export function Time({ at, milliseconds = false }: { at: string; milliseconds?: boolean }) {
+  const date = new Date(at);
+  return (
+    <time dateTime={at} title={utcText(at)} class="time">
+      {dayText(date, new Date())}
+      {clockText(date, milliseconds)}
+    </time>
+  );
+}
+
 const two = (number: number) => String(number).padStart(2, '0');
 
 /** `13:04:59` or `13:04:59.123`, local time. `Intl` is too slow for each row of a list. */
@@ -14,7 +25,7 @@ export function dayText(date: Date, now: Date): string {
 }
 
 /** Tooltip of every time: the same moment in UTC, as in the logs. */
-export const utcText = (at: string) => `${at.replace('T', ' ').replace('Z', '')} UTC`;
+const utcText = (at: string) => `${at.replace('T', ' ').replace('Z', '')} UTC`;
 
 /** `12 ms`, `1.2 s`, `35 s`, `12 min`: only as many digits as needed. */
 export function durationText(milliseconds: number): string {
@@ -36,17 +47,6 @@ export function ageText(at: string, now: number): string {
 export function bytesText(bytes: number): string {
   if (bytes < 1000) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
-}
-
-/** A moment: `13:04:59`, with its day if that is not today. @param at ISO 8601 */
-export function Time({ at, milliseconds = false }: { at: string; milliseconds?: boolean }) {
-  const date = new Date(at);
-  return (
-    <time dateTime={at} title={utcText(at)} class="time">
-      {dayText(date, new Date())}
-      {clockText(date, milliseconds)}
-    </time>
-  );
 }
 
 /** @param at ISO 8601 */

@@ -1,0 +1,55 @@
+import type { PlainItem } from '../../stage/history/facts.ts';
+
+/** A value in one line. Empty if the item lacks it. */
+export function cellText(value: unknown): string {
+  if (value === undefined) return '';
+  const line = valueText(value).replaceAll(/\s+/g, ' ');
+  return line.length > CELL_LENGTH ? `${line.slice(0, CELL_LENGTH - 1)}…` : line;
+}
+
+/** Maximum characters of a value in the list of items. */
+const CELL_LENGTH = 60;
+
+/** Maximum characters of a text, or of JSON, that are shown in one line. */
+const LINE_LENGTH = { text: 120, json: 40 };
+
+/** Attributes that identify items for a reader, in the order of their columns. Others follow. */
+const FIRST = ['status', 'name', 'display_name', 'shop_id', 'updated_at'];
+
+/** Attributes without a column if there are enough others: versions of single fields, and the partner's data. */
+const LAST = /version|^data$|expires/;
+
+/** Attributes shown as columns, the key first. @param count of columns besides the key */
+export function columnNames(items: readonly PlainItem[], key: string, count: number): readonly string[] {
+  const names = [...new Set(items.flatMap((item) => Object.keys(item)))].filter((name) => name !== key);
+  const rank = (name: string) => {
+    const place = FIRST.indexOf(name);
+    if (place !== -1) return place;
+    return LAST.test(name) ? FIRST.length + 1 : FIRST.length;
+  };
+  names.sort((one, other) => rank(one) - rank(other) || one.localeCompare(other));
+  return [key, ...names.slice(0, count)];
+}
+
+/** Attributes of an item: the key first, then by name. */
+export function attributesOf(
+  item: PlainItem,
+  key: string,
+): readonly (readonly [name: string, value: unknown])[] {
+  return Object.entries(item).sort(
+    ([one], [other]) => Number(other === key) - Number(one === key) || one.localeCompare(other),
+  );
+}
+
+export const valueText = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value);
+
+/** Whether a value needs more than one line. */
+export const isBlock = (text: string) =>
+  text.includes('\n') || text.length > (/^\s*[[{]/.test(text) ? LINE_LENGTH.json : LINE_LENGTH.text);
+
+/** A table's name for people: `Shop cache` for `ShopCacheTable`. */
+export function tableTitle(output: string): string {
+  const words = output.replace(/Table$/, '').replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1).toLowerCase();
+}

@@ -1,0 +1,252 @@
+import { type Signal, useSignal } from '@preact/signals';
+import type { RefObject } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { DetailPane } from '../detail/detail-pane.tsx';
+import { Editor } from '../editor/editor.tsx';
+import { navigate, route } from '../route.ts';
+import { connection, deliveryOf, stack } from '../store.ts';
+import { Empty, ErrorNote } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Split } from '../ui/split.tsx';
+import { rowAfterKey } from '../ui/table.tsx';
+import { Time } from '../ui/time.tsx';
+import { useKeys } from '../use-keys.tsx';
+import { CheckedBar } from './checked-bar.tsx';
+import { DeliveryTable, Summary } from './delivery-table.tsx';
+import { Filters } from './filters.tsx';
+import { FirstEvent, SendMenu, type SendProps } from './first-event.tsx';
+import { isFiltered, NO_FILTERS } from './list-filter.ts';
+import { OutcomeStrip } from './outcome-strip.tsx';
+import { useDeliveryRows } from './use-delivery-rows.ts';
+
+/** Elements with their own use of arrow keys, Home and End. */
+const USES_ARROWS =
+  '.scrolled, .viewer, [role=slider], [role=separator], [role=tablist], [role=menu], .cm-editor';
+
+const change = (query: Readonly<Record<string, string>>) => {
+  const current = route.peek();
+  navigate({ ...current, query: { ...current.query, ...query } }, { replace: true });
+};
+
+const select = (id: string) => {
+  const current = route.peek();
+  navigate({ ...current, path: [id] }, { replace: current.path[0] !== undefined });
+};
+
+/** All deliveries, and next to them the open one: `#/deliveries/<id>?<filters>`. */
+export function DeliveriesView() {
+  const {
+    path: [selected],
+    query,
+  } = route.value;
+  const list = useRef<HTMLDivElement>(null);
+  const detail = useRef<HTMLElement>(null);
+  const checked = useSignal<ReadonlySet<string>>(new Set());
+  const writes = useSignal(false);
+  const shown = useDeliveryRows(query, selected, list);
+  const { rows, follow, release } = shown;
+  useFocus(selected !== undefined, list, detail);
+
+  const showSent = (id: string) => {
+    const current = route.peek();
+    if (current.view !== 'deliveries') return;
+    follow();
+    navigate({ ...current, path: [id] });
+  };
+  const close = () => {
+    navigate({ ...route.peek(), path: [] });
+    if ((list.current?.scrollTop ?? 0) === 0) release();
+  };
+  const enter = () => {
+    if (route.peek().path[0] === undefined) return false;
+    detail.current?.focus();
+    return true;
+  };
+  const move = ({ key }: KeyboardEvent) => {
+    const index = rows.findIndex(({ id }) => id === route.peek().path[0]);
+    const row = rows[rowAfterKey(key, index, rows.length) ?? -1];
+    if (row === undefined) return false;
+    select(row.id);
+    // So that the list receives Enter. On a narrow page the list is hidden, and the detail has the focus.
+    list.current?.focus({ preventScroll: true });
+    return true;
+  };
+  const moveUnlessUsed = (event: KeyboardEvent) =>
+    event.target instanceof Element && event.target.closest(USES_ARROWS) !== null ? false : move(event);
+  useKeys({
+    j: move,
+    k: move,
+    ArrowDown: moveUnlessUsed,
+    ArrowUp: moveUnlessUsed,
+    Home: moveUnlessUsed,
+    End: moveUnlessUsed,
+    Enter: ({ target }) => (target === document.body ? enter() : false),
+    n: follow,
+    Escape: () => {
+      if (checked.value.size > 0) checked.value = new Set();
+      else if (selected === undefined) follow();
+      else close();
+    },
+  });
+
+  const sends: SendProps = {
+    onSent: showSent,
+    onWrite: () => {
+      writes.value = true;
+    },
+  };
+  const isEmpty = shown.isThere && shown.all.length === 0 && !isFiltered(query) && selected === undefined;
+  return (
+    <>
+      {stack.local && isEmpty ? (
+        <FirstEvent {...sends} />
+      ) : (
+        <Split
+          detailLabel="Delivery"
+          detailRef={detail}
+          detail={selected && <DetailPane id={selected} onClose={close} onSent={showSent} />}
+        >
+          <ListPane {...{ list, query, selected, shown, checked, sends, enter }} />
+        </Split>
+      )}
+      {writes.value && (
+        <Editor
+          title="Write a body"
+          text={stack.events[0]?.sample ?? '{}'}
+          onClose={() => {
+            writes.value = false;
+          }}
+          onSent={showSent}
+        />
+      )}
+    </>
+  );
+}
+
+interface ListPaneProps {
+  list: RefObject<HTMLDivElement | null>;
+  query: Readonly<Record<string, string>>;
+  selected: string | undefined;
+  shown: ReturnType<typeof useDeliveryRows>;
+  checked: Signal<ReadonlySet<string>>;
+  sends: SendProps;
+  enter: () => void;
+}
+
+function ListPane({ list, query, selected, shown, checked, sends, enter }: ListPaneProps) {
+  const { all, rows, filter, now, isThere, isPaused, newer, hold, release, follow } = shown;
+  const isRefused = connection.value.state === 'refused';
+  return (
+    <section class="list-pane" aria-label="List of deliveries">
+      <div class="list-tools row">
+        {checked.value.size === 0 ? (
+          <Filters query={query} onChange={change} onLeave={() => list.current?.focus()} />
+        ) : (
+          <CheckedBar
+            checked={[...checked.value].flatMap((id) => deliveryOf(id) ?? [])}
+            onSelectAll={() => {
+              checked.value = new Set(rows.map(({ id }) => id));
+            }}
+            onDone={(ids) => {
+              checked.value = checked.value.difference(new Set(ids));
+            }}
+          />
+        )}
+        <SendMenu {...sends} />
+      </div>
+      {typeof filter !== 'string' && (
+        <OutcomeStrip rows={all} ready={isThere} filter={filter} now={now} query={query} onChange={change} />
+      )}
+      <div class={`list-frame${isThere ? '' : ' is-stale'}`} aria-busy={!isThere && !isRefused}>
+        {newer > 0 && (
+          <button
+            type="button"
+            class="button button-primary newer"
+            onClick={() => {
+              follow();
+              list.current?.focus();
+            }}
+          >
+            <Icon name="up" />
+            {newer.toLocaleString('en')} new
+          </button>
+        )}
+        {typeof filter === 'string' ? (
+          <Empty title="The address has an invalid filter">
+            <ErrorNote>{filter}</ErrorNote>
+            <ClearButton />
+          </Empty>
+        ) : rows.length === 0 && isThere ? (
+          <Nothing filtered={isFiltered(query)} />
+        ) : (
+          <DeliveryTable
+            element={list}
+            rows={rows}
+            selected={selected}
+            checked={checked.value}
+            onSelect={select}
+            onEnter={enter}
+            onCheck={(ids) => {
+              checked.value = ids;
+            }}
+            onScroll={(scrollTop) => {
+              if (scrollTop > 0) hold();
+              else if (selected === undefined) release();
+            }}
+          />
+        )}
+      </div>
+      <Summary
+        shown={rows.length}
+        newer={newer}
+        ready={isThere}
+        refused={isRefused}
+        filtered={isFiltered(query)}
+        paused={isPaused}
+      />
+    </section>
+  );
+}
+
+const ClearButton = () => <Button onClick={() => change(NO_FILTERS)}>Clear filters</Button>;
+
+function Nothing({ filtered }: { filtered: boolean }) {
+  if (filtered) {
+    return (
+      <Empty title="No delivery matches">
+        <ClearButton />
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="No deliveries">
+      {stack.since !== undefined && (
+        <p>
+          None since <Time at={stack.since} />. Logs arrive some seconds late.
+        </p>
+      )}
+    </Empty>
+  );
+}
+
+/**
+ * Returns the focus to the list when a focused detail closes. Moves it to the detail if the detail replaces the list.
+ */
+function useFocus(
+  isOpen: boolean,
+  list: RefObject<HTMLElement | null>,
+  detail: RefObject<HTMLElement | null>,
+): void {
+  const wasOpen = useRef(isOpen);
+  useLayoutEffect(() => {
+    if (wasOpen.current === isOpen) return;
+    wasOpen.current = isOpen;
+    const { activeElement } = document;
+    const isNowhere = activeElement === document.body;
+    if (!isOpen && isNowhere) list.current?.focus({ preventScroll: true });
+    const isListHidden = list.current?.offsetParent === null;
+    if (isOpen && isListHidden && (isNowhere || list.current?.contains(activeElement)))
+      detail.current?.focus();
+  }, [isOpen]);
+}

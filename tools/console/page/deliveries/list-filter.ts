@@ -1,0 +1,100 @@
+import { type Delivery, type DeliveryState, states } from '../../../stage/history/history.ts';
+import { stateTitle } from '../../../stage/history/state-text.ts';
+
+/** Filter of the list. The server applies only `search`, the page all others. */
+export interface ListFilter {
+  readonly event: string;
+  readonly states: ReadonlySet<DeliveryState> | undefined;
+  /** Lower case. */
+  readonly shop: string;
+  readonly since: Moment | undefined;
+  readonly until: Moment | undefined;
+}
+
+/** Groups of deliveries for counts and colours, by the tone of their state. */
+export const OUTCOMES = ['good', 'warning', 'bad'] as const;
+export type DeliveryOutcome = (typeof OUTCOMES)[number];
+
+export const OUTCOME_WORDS: Readonly<Record<DeliveryOutcome, string>> = {
+  good: 'Done',
+  warning: 'In progress',
+  bad: 'Failed',
+};
+
+export function outcomeOf(state: DeliveryState): DeliveryOutcome {
+  const { tone } = stateTitle(state);
+  return tone === 'neutral' ? 'warning' : tone;
+}
+
+export const statesOf = (outcome: DeliveryOutcome): readonly DeliveryState[] =>
+  states.filter((state) => outcomeOf(state) === outcome);
+
+/** A moment in epoch milliseconds, or a duration in milliseconds before now. */
+type Moment = { readonly at: number } | { readonly ago: number };
+
+const FILTER_NAMES = ['search', 'event', 'state', 'shop', 'since', 'until'] as const;
+
+/** Change of the address that removes all filters. */
+export const NO_FILTERS = Object.fromEntries(FILTER_NAMES.map((name) => [name, '']));
+
+export const isFiltered = (query: Readonly<Record<string, string>>) =>
+  FILTER_NAMES.some((name) => (query[name] ?? '').trim() !== '');
+
+/** Milliseconds per unit of a duration such as `15m`. */
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Reads the filters of an address. @returns if one is invalid, a sentence about it */
+export function readFilter(query: Readonly<Record<string, string>>): ListFilter | string {
+  const text = (name: (typeof FILTER_NAMES)[number]) => query[name]?.trim() ?? '';
+  const [since, until] = [readMoment(text('since')), readMoment(text('until'))];
+  const badTime = since === 'invalid' ? 'since' : until === 'invalid' ? 'until' : undefined;
+  if (since === 'invalid' || until === 'invalid') {
+    return `“${text(badTime ?? 'since')}” is not a time. “${badTime}” must be ISO 8601 or a length such as 15m, 3h or 7d.`;
+  }
+  if (since !== undefined && until !== undefined && 'at' in since && 'at' in until && until.at <= since.at) {
+    return 'The end of the time range must be after its start.';
+  }
+  const words = text('state') === '' ? undefined : text('state').split(',');
+  const unknown = words?.find((word) => !isState(word));
+  if (unknown !== undefined) return `“${unknown}” is not a state. States are ${states.join(', ')}.`;
+  return {
+    event: text('event'),
+    states: words && new Set(words.filter(isState)),
+    shop: text('shop').toLowerCase(),
+    since,
+    until,
+  };
+}
+
+const isState = (text: string): text is DeliveryState => states.some((state) => state === text);
+
+export function readMoment(text: string): Moment | 'invalid' | undefined {
+  if (text === '') return undefined;
+  const [, count, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  if (count !== undefined) return { ago: Number(count) * (UNITS[unit] ?? 0) };
+  const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? 'invalid' : { at };
+}
+
+/** @param now epoch milliseconds */
+export const momentAt = (moment: Moment, now: number) => ('at' in moment ? moment.at : now - moment.ago);
+
+/** Whether the result of the filter changes with the clock, as with `since=15m`. */
+export const movesWithTime = (filter: ListFilter | string) =>
+  typeof filter !== 'string' &&
+  [filter.since, filter.until].some((moment) => moment !== undefined && 'ago' in moment);
+
+/** @param now epoch milliseconds */
+export function matches(
+  { event, shopId, state, receivedAt }: Delivery,
+  filter: ListFilter,
+  now: number,
+): boolean {
+  if (filter.event !== '' && event !== filter.event) return false;
+  if (filter.states !== undefined && !filter.states.has(state)) return false;
+  if (filter.shop !== '' && !shopId?.toLowerCase().includes(filter.shop)) return false;
+  if (filter.since === undefined && filter.until === undefined) return true;
+  const at = Date.parse(receivedAt);
+  if (filter.since !== undefined && at < momentAt(filter.since, now)) return false;
+  return filter.until === undefined || at < momentAt(filter.until, now);
+}

@@ -1,0 +1,160 @@
+import type { Delivery } from '../../../stage/history/history.ts';
+import { stateTitle } from '../../../stage/history/state-text.ts';
+import type { DeliveryDetail } from '../../api.ts';
+import { navigate, route } from '../route.ts';
+import { deliveryOf, rows, tasks } from '../store.ts';
+import { Visible } from '../text/visible.tsx';
+import { Badge, Empty, ErrorNote, Loading } from '../ui/badge.tsx';
+import { IconButton } from '../ui/button.tsx';
+import { Copy } from '../ui/copy.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Menu } from '../ui/menu.tsx';
+import { Tabs } from '../ui/tabs.tsx';
+import { bytesText, durationText, Time } from '../ui/time.tsx';
+import { useKeys } from '../use-keys.tsx';
+import { Logs } from './logs.tsx';
+import { Overview } from './overview.tsx';
+import { Request, Response } from './request.tsx';
+import { useActions } from './use-actions.tsx';
+import { useDetail } from './use-detail.ts';
+
+const TABS = ['overview', 'request', 'response', 'logs'] as const;
+type TabName = (typeof TABS)[number];
+
+interface DetailPaneProps {
+  id: string;
+  onClose: () => void;
+  /** @param delivery id of the request that was sent from here */
+  onSent: (delivery: string) => void;
+}
+
+export function DetailPane({ id, onClose, onSent }: DetailPaneProps) {
+  // Reading the signal makes the pane render again when the stream brings a change.
+  void rows.value;
+  const row = deliveryOf(id);
+  const { detail, error, awaited, reload } = useDetail(id, row);
+  const delivery = row ?? detail;
+  if (delivery !== undefined) {
+    return <Shown {...{ delivery, detail, error, reload, onClose, onSent }} key={id} />;
+  }
+  if (error !== undefined) {
+    return (
+      <Empty title="Delivery not found">
+        <p>{error}</p>
+        <a href="#/deliveries">All deliveries</a>
+      </Empty>
+    );
+  }
+  if (!awaited) return <Loading />;
+  const isSent = tasks.value.some(({ deliveries }) => deliveries.includes(id));
+  return (
+    <Empty title={isSent ? 'Sent' : 'Not found yet'}>
+      <p role="status">The stage’s logs do not have it yet. They arrive some seconds later.</p>
+    </Empty>
+  );
+}
+
+interface ShownProps extends Omit<DetailPaneProps, 'id'> {
+  delivery: Delivery;
+  detail: DeliveryDetail | undefined;
+  error: string | undefined;
+  reload: () => void;
+}
+
+function Shown({ delivery, detail, error, reload, onClose, onSent }: ShownProps) {
+  const { event, state } = delivery;
+  const { primary, others, busy, failure, editor } = useActions(delivery, detail, reload, onSent);
+  const tab = TABS.find((name) => name === route.value.query.tab) ?? 'overview';
+  const show = (name: TabName | undefined) => {
+    if (name === undefined) return;
+    const query = { ...route.value.query, tab: name === 'overview' ? '' : name };
+    navigate({ ...route.value, query }, { replace: true });
+  };
+  useKeys({
+    '[': () => show(TABS[TABS.indexOf(tab) - 1]),
+    ']': () => show(TABS[TABS.indexOf(tab) + 1]),
+  });
+  const labels = tabLabels(delivery, detail);
+  const { title, tone } = stateTitle(state);
+  return (
+    <article class="detail">
+      <header>
+        <div class="row">
+          <IconButton icon="back" label="Back to the list" class="detail-back" onClick={onClose} />
+          <h2 class="wrap">{event === undefined ? 'Unknown event' : <Visible text={event} />}</h2>
+          <Badge tone={tone}>{title}</Badge>
+          <Menu class="icon-button" label="More actions" button={<Icon name="more" />} items={others} />
+          <IconButton
+            icon="close"
+            label="Close"
+            title="Close (Escape)"
+            class="detail-close"
+            onClick={onClose}
+          />
+        </div>
+        <Facts delivery={delivery} />
+      </header>
+      <ErrorNote>{error}</ErrorNote>
+      <Tabs
+        label="Parts of the delivery"
+        tabs={TABS.map((name) => ({ name, label: labels[name] }))}
+        active={tab}
+        onChange={show}
+      >
+        {tab === 'overview' ? (
+          <Overview delivery={delivery} detail={detail} action={primary} busy={busy} error={failure} />
+        ) : (
+          detail !== undefined && <DetailTab name={tab} detail={detail} />
+        )}
+        {tab !== 'overview' && detail === undefined && error === undefined && <Loading />}
+      </Tabs>
+      {editor}
+    </article>
+  );
+}
+
+function tabLabels({ bytes, status }: Delivery, detail: DeliveryDetail | undefined): Record<TabName, string> {
+  return {
+    overview: 'Overview',
+    request: `Request${bytes === undefined ? '' : ` ${bytesText(bytes)}`}`,
+    response: `Response${status === undefined ? '' : ` ${status}`}`,
+    logs: `Logs${detail === undefined ? '' : ` ${detail.logs.length}`}`,
+  };
+}
+
+function DetailTab({ name, detail }: { name: Exclude<TabName, 'overview'>; detail: DeliveryDetail }) {
+  if (name === 'request') return <Request detail={detail} />;
+  return name === 'response' ? <Response answer={detail.answer} /> : <Logs lines={detail.logs} />;
+}
+
+function Facts({
+  delivery: { id, eventId, shopId, receivedAt, latencyMs, attempts },
+}: {
+  delivery: Delivery;
+}) {
+  const facts = [
+    ['Received', <Time key="" at={receivedAt} milliseconds />],
+    ['Shop', shopId === undefined ? '–' : <Visible text={shopId} />],
+    ['Attempts', attempts],
+    ['Duration', latencyMs === undefined ? '–' : durationText(latencyMs)],
+    ['Request id', <Id key="" id={id} label="Copy the request id" />],
+    ['Event id', eventId === undefined ? '–' : <Id key="" id={eventId} label="Copy the event id" />],
+  ] as const;
+  return (
+    <dl class="detail-facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt class="soft">{name}</dt>
+          <dd class="wrap">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+const Id = ({ id, label }: { id: string; label: string }) => (
+  <>
+    <span class="mono">{id}</span>
+    <Copy text={id} label={label} />
+  </>
+);

@@ -1,0 +1,94 @@
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { json } from '@codemirror/lang-json';
+import { linter } from '@codemirror/lint';
+import { EditorState, Prec } from '@codemirror/state';
+import { drawSelection, EditorView, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view';
+import { codeTheme } from '../text/code-theme.ts';
+import { formatJson } from '../text/format-json.ts';
+
+/**
+ * CodeMirror in a shadow root, because it may add its styles there. The page's Content-Security-Policy forbids a
+ * `style` element. Tab is not bound, so it leaves the editor (WCAG 2.1.2).
+ */
+export function mountEditor(
+  host: HTMLElement,
+  { text, label, onChange, onSend }: EditorOptions,
+): MountedEditor {
+  const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
+  const view = new EditorView({
+    root,
+    parent: root,
+    state: EditorState.create({
+      doc: text,
+      extensions: [
+        lineNumbers(),
+        history(),
+        drawSelection(),
+        highlightSpecialChars(),
+        json(),
+        linter(({ state }) => faultsOf(state.doc.toString()), { delay: 300 }),
+        EditorView.lineWrapping,
+        EditorView.contentAttributes.of({ 'aria-label': label, autocapitalize: 'off' }),
+        EditorView.updateListener.of(({ docChanged, state }) => {
+          if (docChanged) onChange(state.doc.toString());
+        }),
+        Prec.highest(
+          keymap.of([
+            {
+              key: 'Mod-Enter',
+              run: () => {
+                onSend();
+                return true;
+              },
+            },
+          ]),
+        ),
+        keymap.of([...defaultKeymap, ...historyKeymap]),
+        codeTheme,
+        theme,
+      ],
+    }),
+  });
+  view.focus();
+  return {
+    set: (changed) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: changed } }),
+    destroy: () => view.destroy(),
+  };
+}
+
+interface EditorOptions {
+  text: string;
+  label: string;
+  onChange: (text: string) => void;
+  /** Called on Control+Enter or Command+Enter. */
+  onSend: () => void;
+}
+
+export interface MountedEditor {
+  readonly set: (text: string) => void;
+  readonly destroy: () => void;
+}
+
+function faultsOf(text: string) {
+  const json = formatJson(text);
+  if (json.ok) return [];
+  const { offset, problem } = json.fault;
+  const from = Math.min(offset, text.length);
+  return [{ from, to: Math.min(from + 1, text.length), severity: 'error' as const, message: problem }];
+}
+
+const theme = EditorView.theme({
+  '&': { height: '100%' },
+  '.cm-cursor': { borderLeftColor: 'var(--text)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
+    background: 'var(--accent-soft)',
+  },
+  // CodeMirror draws this with an image from a data URL, which the page's Content-Security-Policy forbids.
+  '.cm-lintRange-error': { backgroundImage: 'none', textDecoration: 'underline wavy var(--bad)' },
+  '.cm-tooltip': {
+    border: '1px solid var(--line)',
+    background: 'var(--ground-raised)',
+    color: 'var(--text)',
+    font: '13px / 20px var(--sans)',
+  },
+});

@@ -1,0 +1,275 @@
+import { useId, useState } from 'preact/hooks';
+import { MAX_PAUSE_REASON_LENGTH } from '../../../../lambda/limits.ts';
+import type { EventQueueInfo, QueueDepth, QueuesInfo } from '../../api.ts';
+import { route } from '../route.ts';
+import { queues } from '../store.ts';
+import { Badge, ErrorNote, Loading, Problems, Quantity } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Field } from '../ui/field.tsx';
+import { Split } from '../ui/split.tsx';
+import { Table, type TableColumn } from '../ui/table.tsx';
+import { Age } from '../ui/time.tsx';
+import { useRun } from '../use-run.tsx';
+import { callerName, deadLetterAddress, namedQueue, queueAddress } from './named-queue.ts';
+import { QueuePane } from './queue-pane.tsx';
+
+/** A queue in the table. Quarantine and unrouted have no event. */
+interface QueueRow extends QueueDepth {
+  readonly name: string;
+  readonly event?: EventQueueInfo;
+}
+
+/** All queues, and next to them the messages of the open queue: `#/queues/<name>`. */
+export function QueuesView() {
+  const [opened] = route.value.path;
+  const { value, error } = queues.value;
+  const { start, error: failure, ...state } = useRun();
+  const [pausing, setPausing] = useState<string>();
+  const isUnknown = value?.pausesUnknown === true;
+  /** If it is unknown whether the event is paused, both actions are offered. */
+  const pauseOrResume = ({ event, paused }: EventQueueInfo) => {
+    const pause = { label: `Pause ${event}`, kind: 'quiet', onClick: () => setPausing(event) } as const;
+    const resume = { label: `Resume ${event}`, onClick: () => start([resumeCommand(event)]) };
+    if (isUnknown) {
+      return (
+        <>
+          <Button {...state} {...pause}>
+            Pause
+          </Button>
+          <Button {...state} {...resume}>
+            Resume
+          </Button>
+        </>
+      );
+    }
+    // One button for both, so that it keeps the focus when the state changes.
+    return (
+      <Button {...state} {...(paused === undefined ? pause : resume)}>
+        {paused === undefined ? 'Pause' : 'Resume'}
+      </Button>
+    );
+  };
+  const isOpen = opened !== undefined;
+  const named = isOpen ? namedQueue(opened) : undefined;
+  const openedEvent = value?.events.find(({ event }) => event === named?.event);
+  return (
+    <>
+      <Split
+        detailLabel={isOpen ? `Messages of ${opened}` : ''}
+        detail={
+          isOpen ? (
+            <QueuePane key={opened} name={opened} queue={openedEvent}>
+              {openedEvent !== undefined && (
+                <div class="row">
+                  <div class="grow">
+                    <Processing queue={openedEvent} isUnknown={isUnknown} />
+                  </div>
+                  {pauseOrResume(openedEvent)}
+                </div>
+              )}
+            </QueuePane>
+          ) : undefined
+        }
+      >
+        <div class="page">
+          <div class="stack">
+            <ErrorNote>{error}</ErrorNote>
+            <ErrorNote>{failure}</ErrorNote>
+            {value === undefined && error === undefined && <Loading />}
+            {value !== undefined && (
+              <>
+                <Problems problems={value.problems} />
+                <Table
+                  label="Queues"
+                  columns={columnsOf(value, isOpen, pauseOrResume)}
+                  rows={rowsOf(value)}
+                  idOf={({ name }) => name}
+                  current={named?.event ?? opened}
+                />
+                <p class="soft prose">
+                  A message waits on the queue of its event until the consumer has processed it. An event that
+                  fails ten times, or can never succeed, becomes a dead letter. Quarantine holds signed
+                  requests that are not valid events. Unrouted holds events of an unknown kind.
+                </p>
+              </>
+            )}
+          </div>
+        </div>
+      </Split>
+      {pausing !== undefined && (
+        <PauseDialog
+          event={pausing}
+          onClose={() => setPausing(undefined)}
+          onPause={(reason) => {
+            start([pauseCommand(pausing, reason)]);
+            setPausing(undefined);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+const pauseCommand = (event: string, reason: string) => ({
+  argv: ['pause', event, '--reason', reason],
+  does: `Stops the processing of ${event}. Its deliveries wait on the queue, and one alarm says who paused it and why.`,
+});
+
+const resumeCommand = (event: string) => ({
+  argv: ['resume', event],
+  does: `Starts the processing of ${event} again. Waiting messages are processed.`,
+});
+
+const rowsOf = ({ events, receiverQueues }: QueuesInfo): QueueRow[] => [
+  ...events.map((queue) => ({ ...queue, name: queue.event, event: queue })),
+  ...receiverQueues,
+];
+
+/** @param isOpen a queue is open next to the table, so the table is narrower */
+function columnsOf(
+  { pausesUnknown }: QueuesInfo,
+  isOpen: boolean,
+  act: (queue: EventQueueInfo) => preact.JSX.Element,
+): TableColumn<QueueRow>[] {
+  const number = { end: true, width: isOpen ? 'auto' : 'minmax(auto, 96px)' };
+  const all: TableColumn<QueueRow>[] = [
+    {
+      name: 'queue',
+      heading: 'Queue',
+      width: isOpen ? 'minmax(0, max-content)' : 'minmax(0, 1fr)',
+      cell: ({ name }) => (
+        <a class="row-link" href={queueAddress(name)}>
+          {name}
+        </a>
+      ),
+    },
+    { ...number, name: 'waiting', heading: 'Waiting', cell: ({ visible }) => <Quantity of={visible} /> },
+    {
+      ...number,
+      name: 'in-flight',
+      heading: 'In flight',
+      cell: ({ inFlight }) => <Quantity of={inFlight} />,
+    },
+    {
+      ...number,
+      name: 'oldest',
+      heading: 'Oldest',
+      cell: ({ oldestAt }) => (oldestAt === undefined ? <Dash /> : <Age at={oldestAt} suffix="" />),
+    },
+    { ...number, name: 'dead', heading: 'Dead letters', cell: deadLetterCell },
+    {
+      name: 'processing',
+      heading: 'Processing',
+      width: isOpen ? 'auto' : 'minmax(0, 2fr)',
+      cell: (row) => {
+        if (row.event !== undefined) {
+          return <Processing queue={row.event} isUnknown={pausesUnknown === true} isShort={isOpen} />;
+        }
+        return row.visible + row.inFlight > 0 ? <Badge tone="warning">Needs review</Badge> : <Dash />;
+      },
+    },
+    {
+      name: 'act',
+      heading: 'Pause or resume',
+      hidesHeading: true,
+      end: true,
+      cell: ({ event }) => event !== undefined && act(event),
+    },
+  ];
+  const shown = ['queue', 'waiting', 'dead', 'processing'];
+  return isOpen ? all.filter(({ name }) => shown.includes(name)) : all;
+}
+
+const Dash = () => <span class="faint">–</span>;
+
+function deadLetterCell({ event: queue }: QueueRow) {
+  if (queue === undefined) return <Dash />;
+  const count = queue.dead.visible + queue.dead.inFlight;
+  if (count === 0) return <Quantity of={0} />;
+  return (
+    <a
+      class="count tone-bad"
+      href={deadLetterAddress(queue.event)}
+      aria-label={`${count} dead letters of ${queue.event}`}
+    >
+      {count.toLocaleString('en')}
+    </a>
+  );
+}
+
+interface ProcessingProps {
+  queue: EventQueueInfo;
+  isUnknown: boolean;
+  /** The word alone. */
+  isShort?: boolean;
+}
+
+function Processing({ queue: { paused, pausing }, isUnknown, isShort = false }: ProcessingProps) {
+  if (paused === undefined) return <span class="soft">{isUnknown ? 'Unknown' : 'Active'}</span>;
+  const { since, by, reason } = paused;
+  return (
+    <>
+      <Badge tone="warning">{pausing ? 'Pausing …' : 'Paused'}</Badge>{' '}
+      {!isShort && (
+        <>
+          <span class="soft" title={by}>
+            {since === undefined ? 'Its event source was turned off by hand.' : <Age at={since} />}
+            {by !== undefined && ` by ${callerName(by)}`}
+          </span>
+          {reason !== undefined && <p>{reason}</p>}
+        </>
+      )}
+    </>
+  );
+}
+
+interface PauseDialogProps {
+  event: string;
+  onClose: () => void;
+  onPause: (reason: string) => void;
+}
+
+function PauseDialog({ event, onClose, onPause }: PauseDialogProps) {
+  const [reason, setReason] = useState('');
+  const id = useId();
+  const text = reason.trim();
+  const isTooLong = text.length > MAX_PAUSE_REASON_LENGTH;
+  return (
+    <Dialog
+      title={`Pause ${event}`}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" form={id} disabled={text === '' || isTooLong}>
+            Pause {event}
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={id}
+        class="stack"
+        onSubmit={(submit) => {
+          submit.preventDefault();
+          if (text !== '' && !isTooLong) onPause(text);
+        }}
+      >
+        <p>
+          Deliveries are still accepted and wait on the queue until you resume it, for up to seven days. An
+          alarm says who paused it and why.
+        </p>
+        <Field
+          name="reason"
+          label="Reason"
+          hint="One line. It is in the alarm’s email."
+          placeholder="The chat service is down until noon"
+          problem={isTooLong ? `At most ${MAX_PAUSE_REASON_LENGTH} characters` : undefined}
+          value={reason}
+          onInput={setReason}
+        />
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,183 @@
+import { signal } from '@preact/signals';
+import { useId } from 'preact/hooks';
+import { stack, tasks } from '../store.ts';
+import { TaskOutput } from '../task-dock.tsx';
+import { ErrorNote } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
+import { CheckBox, Field, type FieldProps } from '../ui/field.tsx';
+import { useRun } from '../use-run.tsx';
+import { emptyForm, isPlanOf, type ReplayForm, replayArguments } from './replay-form.ts';
+
+const MODES = [
+  {
+    mode: 'fill',
+    title: 'Fill',
+    text: 'As if the partner sent the events again. Items that are up to date stay.',
+  },
+  {
+    mode: 'repair',
+    title: 'Repair',
+    text: 'Rewrites items from their newest events. Use it after a bug wrote wrong items.',
+  },
+] as const;
+
+// Module state, so that the input survives a visit to another view.
+const form = signal<ReplayForm>(emptyForm);
+const planId = signal<string | undefined>(undefined);
+const replayId = signal<string | undefined>(undefined);
+
+const change = (changed: Partial<ReplayForm>) => {
+  form.value = { ...form.value, ...changed };
+};
+
+export function ReplayView() {
+  const { start, busy, error, refusal } = useRun({ opens: false });
+  const plan = tasks.value.find(({ id }) => id === planId.value);
+  const replay = tasks.value.find(({ id }) => id === replayId.value);
+  const isCurrent = plan !== undefined && isPlanOf(plan.argv, form.value);
+  const isRunning = plan?.state === 'running' || replay?.state === 'running';
+
+  const showPlan = async () => {
+    const begun = await start([
+      {
+        argv: replayArguments(form.value, '--dry-run'),
+        does: 'Reads the archive and shows the plan.',
+        reads: true,
+      },
+    ]);
+    if (begun === undefined) return;
+    planId.value = begun[0]?.id;
+    replayId.value = undefined;
+  };
+  const sendPlanned = async () => {
+    const begun = await start([
+      { argv: replayArguments(form.value, '--yes'), does: 'Sends the events of the plan once more.' },
+    ]);
+    if (begun !== undefined) replayId.value = begun[0]?.id;
+  };
+
+  return (
+    <div class="page">
+      <div class="stack replay">
+        <form
+          class="stack"
+          aria-label="Replay"
+          onSubmit={(submit) => {
+            submit.preventDefault();
+            if (refusal === undefined && !busy && !isRunning) showPlan();
+          }}
+        >
+          <p class="soft">Sends archived events to their queues again. The plan sends nothing.</p>
+          <Fields />
+          <div class="row">
+            <Button
+              kind={isCurrent && replay === undefined ? 'normal' : 'primary'}
+              type="submit"
+              refusal={refusal}
+              busy={busy || isRunning}
+            >
+              Show plan
+            </Button>
+          </div>
+          <ErrorNote>{error}</ErrorNote>
+        </form>
+        {plan !== undefined && (
+          <section class="card" aria-label={replay === undefined ? 'Plan' : 'Replay'}>
+            {/* A replay prints its plan, too. */}
+            <TaskOutput key={(replay ?? plan).id} task={replay ?? plan}>
+              {plan.state === 'done' && replay === undefined && (
+                <Button
+                  kind="primary"
+                  refusal={refusal ?? (isCurrent ? undefined : 'The form has changed. Show its plan first.')}
+                  busy={busy}
+                  onClick={sendPlanned}
+                >
+                  Replay
+                </Button>
+              )}
+            </TaskOutput>
+          </section>
+        )}
+      </div>
+    </div>
+  );
+}
+
+interface TextFieldProps extends Omit<FieldProps, 'value' | 'onInput'> {
+  name: 'since' | 'until' | 'shop' | 'ids' | 'rate' | 'name';
+}
+
+const TextField = (props: TextFieldProps) => (
+  <Field {...props} value={form.value[props.name]} onInput={(text) => change({ [props.name]: text })} />
+);
+
+/** The most needed fields come first. The command validates them. */
+function Fields() {
+  const id = useId();
+  const { events, mode, notify, name } = form.value;
+  const toggle = (event: string, on: boolean) =>
+    change({
+      events: stack.events
+        .map((one) => one.name)
+        .filter((one) => (one === event ? on : events.includes(one))),
+    });
+  return (
+    <>
+      <div class="columns">
+        <TextField
+          name="since"
+          label="Since"
+          hint="24h, 7d or a time such as 2026-01-31T09:00:00Z"
+          required={name.trim() === ''}
+        />
+        <TextField name="until" label="Until" hint="Empty: now" />
+      </div>
+      <fieldset>
+        <legend>Events</legend>
+        <div class="row checks">
+          {stack.events.map(({ name: event }) => (
+            <CheckBox key={event} checked={events.includes(event)} onChange={(on) => toggle(event, on)}>
+              {event}
+            </CheckBox>
+          ))}
+        </div>
+        <p class="hint soft">None selected: all events</p>
+      </fieldset>
+      <fieldset>
+        <legend>Mode</legend>
+        <div class="columns">
+          {MODES.map((one) => (
+            <label key={one.mode} class="check mode">
+              <input
+                type="radio"
+                name={`${id}-mode`}
+                checked={mode === one.mode}
+                onChange={() => change({ mode: one.mode })}
+              />
+              <span>
+                <b>{one.title}</b>
+                <span class="soft">{one.text}</span>
+              </span>
+            </label>
+          ))}
+        </div>
+      </fieldset>
+      <CheckBox checked={notify} onChange={(on) => change({ notify: on })}>
+        Send notifications again
+      </CheckBox>
+      <details>
+        <summary>More options</summary>
+        <div class="columns">
+          <TextField name="shop" label="Shop id" hint="Empty: all shops" />
+          <TextField name="ids" label="Event or request ids" hint="One per line. Empty: all" lines={3} />
+          <TextField name="rate" label="Messages per second" hint="Empty: default" />
+          <TextField
+            name="name"
+            label="Name"
+            hint="To continue an interrupted replay, type its name and empty Since"
+          />
+        </div>
+      </details>
+    </>
+  );
+}

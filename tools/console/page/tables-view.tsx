@@ -1,0 +1,203 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { PlainItem } from '../../stage/history/facts.ts';
+import type { TableInfo } from '../api.ts';
+import { api } from './api.ts';
+import { attributesOf, cellText, columnNames, isBlock, tableTitle, valueText } from './cell-text.ts';
+import { formatRoute, navigate, route } from './route.ts';
+import { stack } from './store.ts';
+import { TextBlock } from './text/text-view.tsx';
+import { Visible } from './text/visible.tsx';
+import { Empty } from './ui/badge.tsx';
+import { Button } from './ui/button.tsx';
+import { Pane, Split } from './ui/split.tsx';
+import { Table } from './ui/table.tsx';
+import { LoadNote, localRefresh, Refresh, useLoad } from './ui/use-load.tsx';
+
+/** Columns besides the key, if the list is alone, and if an item is next to it. */
+const COLUMNS = { alone: 4, beside: 1 };
+
+const VALUE_ROWS = 24;
+
+const addressOf = (name: string, key = '') => formatRoute({ view: 'tables', path: [name], query: { key } });
+
+/** The tables that consumers write: `#/tables/<table>?key=<key of the open item>`. */
+export function TablesView() {
+  const [name] = route.value.path;
+  const { key = '' } = route.value.query;
+  const table = name === undefined ? stack.tables[0] : stack.tables.find((known) => known.name === name);
+  if (table === undefined) {
+    return (
+      <div class="page">
+        <Empty title="No such table">
+          <p>The stack has no table {name}.</p>
+        </Empty>
+      </div>
+    );
+  }
+  return (
+    <Split
+      detailLabel={`Item ${key}`}
+      detail={key === '' ? undefined : <ItemPane key={`${table.name}/${key}`} table={table} id={key} />}
+    >
+      <div class="page">
+        <div class="stack">
+          <nav class="tab-list nav" aria-label="Tables">
+            {stack.tables.map((known) => (
+              <a
+                key={known.name}
+                href={addressOf(known.name)}
+                aria-current={known.name === table.name ? 'page' : undefined}
+              >
+                {tableTitle(known.name)}
+              </a>
+            ))}
+          </nav>
+          <Items key={table.name} table={table} opened={key === '' ? undefined : key} />
+        </div>
+      </div>
+    </Split>
+  );
+}
+
+function Items({ table: { name, key }, opened }: { table: TableInfo; opened: string | undefined }) {
+  /** Start keys of the pages visited, the current one last. */
+  const [turned, turn] = useState<readonly string[]>([]);
+  const after = turned.at(-1) ?? '';
+  const loaded = useLoad(`${name} ${after}`, (signal) => api.table(name, { after }, signal), localRefresh());
+  const { rows: items = [], next } = loaded.value ?? {};
+  return (
+    <>
+      <FindForm name={name} idName={key}>
+        <Refresh of={loaded} />
+      </FindForm>
+      <LoadNote of={loaded} />
+      {loaded.value !== undefined && items.length === 0 && (
+        <Empty title={after === '' ? 'No items yet' : 'No more items'}>
+          <p>
+            Consumers write one item for each <code>{key}</code>.
+          </p>
+        </Empty>
+      )}
+      {items.length > 0 && (
+        <Table
+          label={`Items of ${tableTitle(name)}`}
+          columns={columnNames(items, key, opened === undefined ? COLUMNS.alone : COLUMNS.beside).map(
+            (column) => ({
+              name: column,
+              heading: column,
+              width: 'minmax(0, 1fr)',
+              cell: (item: PlainItem) =>
+                column === key ? (
+                  <a class="row-link" href={addressOf(name, String(item[key]))}>
+                    <CodeText text={String(item[key])} />
+                  </a>
+                ) : (
+                  <CodeText text={cellText(item[column])} />
+                ),
+            }),
+          )}
+          rows={items}
+          idOf={(item) => String(item[key])}
+          current={opened}
+        />
+      )}
+      {(next !== undefined || turned.length > 0) && (
+        <nav class="row" aria-label="Pages">
+          <Button disabled={turned.length === 0} onClick={() => turn(turned.slice(0, -1))}>
+            Previous
+          </Button>
+          <span class="soft">Page {turned.length + 1}</span>
+          <Button disabled={next === undefined} onClick={() => next !== undefined && turn([...turned, next])}>
+            Next
+          </Button>
+        </nav>
+      )}
+    </>
+  );
+}
+
+interface FindFormProps {
+  name: string;
+  idName: string;
+  children: ComponentChildren;
+}
+
+function FindForm({ name, idName, children }: FindFormProps) {
+  const [search, setSearch] = useState('');
+  const wanted = search.trim();
+  return (
+    <form
+      class="row"
+      onSubmit={(submit) => {
+        submit.preventDefault();
+        if (wanted !== '') navigate({ view: 'tables', path: [name], query: { key: wanted } });
+      }}
+    >
+      <input
+        class="field mono"
+        aria-label={`Find by ${idName}`}
+        placeholder={idName}
+        value={search}
+        autoComplete="off"
+        spellcheck={false}
+        onInput={({ currentTarget }) => setSearch(currentTarget.value)}
+      />
+      <Button type="submit" disabled={wanted === ''}>
+        Find
+      </Button>
+      {children}
+    </form>
+  );
+}
+
+function ItemPane({ table: { name, key }, id }: { table: TableInfo; id: string }) {
+  const loaded = useLoad(`${name}/${id}`, (signal) => api.table(name, { key: id }, signal), localRefresh());
+  const { value } = loaded;
+  const [item] = value?.rows ?? [];
+  return (
+    <Pane
+      title={<Visible text={id} />}
+      closeLabel="Close the item"
+      list={addressOf(name)}
+      link={addressOf(name, id)}
+      actions={<Refresh of={loaded} />}
+    >
+      <LoadNote of={loaded} />
+      {value !== undefined && item === undefined && (
+        <Empty title="No such item">
+          <p>
+            No item has this <code>{key}</code>. It appears here as soon as an event writes it.
+          </p>
+        </Empty>
+      )}
+      {item !== undefined && (
+        <Table
+          label={`Attributes of ${id}`}
+          columns={[
+            { name: 'attribute', heading: 'Attribute', cell: ([attribute]) => <code>{attribute}</code> },
+            {
+              name: 'value',
+              heading: 'Value',
+              width: 'minmax(0, 1fr)',
+              cell: ([attribute, of]) => <Value name={attribute} text={valueText(of)} />,
+            },
+          ]}
+          rows={attributesOf(item, key)}
+          idOf={([attribute]) => attribute}
+        />
+      )}
+    </Pane>
+  );
+}
+
+function Value({ name, text }: { name: string; text: string }) {
+  if (isBlock(text)) return <TextBlock text={text} label={name} rows={VALUE_ROWS} />;
+  return <CodeText text={text} />;
+}
+
+const CodeText = ({ text }: { text: string }) => (
+  <code>
+    <Visible text={text} />
+  </code>
+);

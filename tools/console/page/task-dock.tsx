@@ -1,0 +1,275 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Block, ProgressStep } from '../../cli/terminal/block.ts';
+import type { Task } from '../api.ts';
+import { api, errorText } from './api.ts';
+import { tasks } from './store.ts';
+import { Sentence } from './text/visible.tsx';
+import { Badge, type BadgeTone } from './ui/badge.tsx';
+import { Button, IconButton } from './ui/button.tsx';
+import { Copy } from './ui/copy.tsx';
+import { toastError } from './ui/notices.tsx';
+import { Table, type TableColumn } from './ui/table.tsx';
+import { durationText, Time } from './ui/time.tsx';
+import { shownTask, tasksAreOpen } from './use-run.tsx';
+
+export function TaskDock() {
+  const element = useRef<HTMLElement>(null);
+  const cameFrom = useRef<HTMLElement | undefined>(undefined);
+  const shown = tasks.value.find(({ id }) => id === shownTask.value) ?? tasks.value[0];
+  const close = () => {
+    if (element.current?.contains(document.activeElement)) {
+      const back = cameFrom.current?.isConnected
+        ? cameFrom.current
+        : document.getElementById(`${DOCK}-button`);
+      back?.focus();
+    }
+    tasksAreOpen.value = false;
+  };
+  return (
+    <>
+      <div class="visually-hidden" role="status">
+        {shown !== undefined && shown.state !== 'running' && shown.id === shownTask.value
+          ? `${STATES[shown.state].text}: ${shown.command}`
+          : ''}
+      </div>
+      {tasksAreOpen.value && (
+        <section
+          ref={element}
+          id={DOCK}
+          class="dock"
+          aria-label="Tasks"
+          tabIndex={-1}
+          onFocusIn={({ relatedTarget }) => {
+            if (!(relatedTarget instanceof HTMLElement) || element.current?.contains(relatedTarget)) return;
+            cameFrom.current = relatedTarget;
+          }}
+          onKeyDown={(event) => {
+            if (event.key !== 'Escape') return;
+            event.stopPropagation();
+            close();
+          }}
+        >
+          <header class="row">
+            <h2>Tasks</h2>
+            <p class="grow soft">Commands that this console has run.</p>
+            <IconButton icon="close" label="Close tasks" onClick={close} />
+          </header>
+          {shown === undefined ? (
+            <p class="dock-task soft">
+              No tasks yet. Redrive, pause, replay or send something: its command and output show here.
+            </p>
+          ) : (
+            <div class="dock-body">
+              <div>
+                <Table
+                  label="Tasks, newest first"
+                  columns={COLUMNS}
+                  rows={tasks.value}
+                  idOf={({ id }) => id}
+                  current={shown.id}
+                  onOpen={(id) => {
+                    shownTask.value = id;
+                  }}
+                  onEnter={() => document.getElementById(`${DOCK}-output`)?.focus()}
+                />
+              </div>
+              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach what scrolls */}
+              <section class="dock-task" id={`${DOCK}-output`} aria-label="Selected task" tabIndex={0}>
+                <TaskOutput key={shown.id} task={shown} />
+              </section>
+            </div>
+          )}
+        </section>
+      )}
+    </>
+  );
+}
+
+const DOCK = 'task-dock';
+
+const STATES: Readonly<Record<Task['state'], { tone: BadgeTone; text: string }>> = {
+  running: { tone: 'info', text: 'Running' },
+  done: { tone: 'good', text: 'Done' },
+  failed: { tone: 'bad', text: 'Failed' },
+};
+
+function TaskState({ task: { state } }: { task: Task }) {
+  return <Badge tone={STATES[state].tone}>{STATES[state].text}</Badge>;
+}
+
+const COLUMNS: readonly TableColumn<Task>[] = [
+  {
+    name: 'command',
+    heading: 'Command',
+    width: 'minmax(0, 1fr)',
+    cell: ({ command }) => <code>{command.replace(/^npm run /, '')}</code>,
+  },
+  { name: 'state', heading: 'State', cell: (task) => <TaskState task={task} /> },
+  { name: 'started', heading: 'Started', cell: ({ startedAt }) => <Time at={startedAt} /> },
+  {
+    name: 'took',
+    heading: 'Took',
+    width: 'max-content',
+    end: true,
+    cell: ({ startedAt, endedAt }) =>
+      endedAt === undefined ? '' : durationText(Date.parse(endedAt) - Date.parse(startedAt)),
+  },
+];
+
+export function TasksButton() {
+  const running = tasks.value.filter(({ state }) => state === 'running').length;
+  const isOpen = tasksAreOpen.value;
+  return (
+    <Button
+      kind="quiet"
+      id={`${DOCK}-button`}
+      aria-expanded={isOpen}
+      aria-controls={isOpen ? DOCK : undefined}
+      onClick={() => {
+        shownTask.value = undefined;
+        tasksAreOpen.value = !isOpen;
+        if (!isOpen) requestAnimationFrame(() => document.getElementById(DOCK)?.focus());
+      }}
+    >
+      Tasks
+      {running > 0 && <span class="count tone-info">{running} running</span>}
+    </Button>
+  );
+}
+
+export function TaskOutput({ task, children }: { task: Task; children?: ComponentChildren }) {
+  const { id, command, state, progress, blocks, lines } = task;
+  return (
+    <div class="output stack">
+      <div class="row">
+        <TaskState task={task} />
+        <code class="grow wrap">{command}</code>
+        <Copy text={command} label="Copy the command" />
+        {state === 'running' && <Interrupt key={id} id={id} />}
+        {children}
+      </div>
+      {state === 'running' && <Progress step={progress} />}
+      {blocks.map((block, index) => (
+        <BlockView key={index} block={block} failed={state === 'failed' && index === blocks.length - 1} />
+      ))}
+      {lines.length > 0 && (
+        <details>
+          <summary>Show command output</summary>
+          <Lines lines={lines} command={command} />
+        </details>
+      )}
+    </div>
+  );
+}
+
+/** Ends a command like Ctrl-C does: at a safe point. */
+function Interrupt({ id }: { id: string }) {
+  const [asked, setAsked] = useState(false);
+  return (
+    <Button
+      busy={asked}
+      onClick={async () => {
+        setAsked(true);
+        try {
+          await api.interrupt(id);
+        } catch (error) {
+          setAsked(false);
+          toastError(errorText(error));
+        }
+      }}
+    >
+      Interrupt
+    </Button>
+  );
+}
+
+/** The bar is indeterminate until the task reports progress. */
+function Progress({ step }: { step: ProgressStep | undefined }) {
+  if (step === undefined) return <progress aria-label="Running" />;
+  const { doing, done, total, unit, note } = step;
+  const count = `${done.toLocaleString('en')} of ${total.toLocaleString('en')}${unit ? ` ${unit}` : ''}`;
+  return (
+    <div class="row">
+      <progress aria-label={doing} value={done} max={Math.max(1, total)} />
+      <span>
+        {doing}: {count}
+        {note ? `, ${note}` : ''}
+      </span>
+    </div>
+  );
+}
+
+/** Commands print headings such as `EVENT` and `mode`. */
+const inSentenceCase = (text: string) =>
+  text.toUpperCase() === text
+    ? text.charAt(0) + text.slice(1).toLowerCase()
+    : text.replace(/^[a-z]/, (first) => first.toUpperCase());
+
+/** @param failed the block says why the task failed */
+function BlockView({ block, failed }: { block: Block; failed: boolean }) {
+  switch (block.kind) {
+    case 'heading':
+      return <h3>{block.text}</h3>;
+    case 'text':
+      return (
+        <p class={failed ? 'note tone-bad' : undefined}>
+          <Sentence text={block.text} />
+        </p>
+      );
+    case 'facts':
+      return (
+        <dl class="facts">
+          {block.facts.map(([name, value], index) => (
+            <div key={index}>
+              <dt>{inSentenceCase(name)}</dt>
+              <dd>
+                <Sentence text={value} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      );
+    case 'table':
+      return (
+        <Table
+          label={block.columns.map(({ heading }) => inSentenceCase(heading)).join(', ')}
+          columns={block.columns.map(({ heading, align }, column) => ({
+            name: String(column),
+            heading: inSentenceCase(heading),
+            end: align === 'right',
+            cell: (row: { cells: readonly string[] }) => row.cells[column],
+          }))}
+          rows={block.rows.map((cells, index) => ({ cells, id: String(index) }))}
+          idOf={({ id }) => id}
+        />
+      );
+  }
+}
+
+/** Within this many pixels from the end, the view follows new output. */
+const AT_END = 8;
+
+/** A command's output, as a terminal shows it. If the user has scrolled up, the position stays. */
+function Lines({ lines, command }: { lines: readonly string[]; command: string }) {
+  const element = useRef<HTMLPreElement>(null);
+  const follows = useRef(true);
+  useEffect(() => {
+    if (element.current !== null && follows.current) element.current.scrollTop = element.current.scrollHeight;
+  }, [lines.length]);
+  return (
+    <pre
+      ref={element}
+      class="command scrolled"
+      role="log"
+      aria-label={`Output of ${command}`}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach what scrolls
+      tabIndex={0}
+      onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
+        follows.current = scrollHeight - scrollTop - clientHeight < AT_END;
+      }}
+    >
+      {lines.join('\n')}
+    </pre>
+  );
+}

@@ -1,0 +1,21 @@
+import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import { EditorView } from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+
+const colours = HighlightStyle.define([
+  { tag: tags.propertyName, color: 'var(--json-key)' },
+  { tag: tags.string, color: 'var(--json-string)' },
+  { tag: tags.number, color: 'var(--json-number)' },
+  { tag: [tags.bool, tags.null], color: 'var(--json-literal)' },
+]);
+
+/** Colours and typeface of JSON, in the editor and where it is shown. */
+export const codeTheme = [
+  syntaxHighlighting(colours),
+  EditorView.theme({
+    '&': { fontSize: '12px', background: 'var(--ground-sunk)', color: 'var(--text)' },
+    '&.cm-focused': { outline: 'none' },
+    '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '18px' },
+    '.cm-gutters': { background: 'none', border: '0', color: 'var(--text-faint)' },
+  }),
+];

@@ -1,0 +1,130 @@
+import { json } from '@codemirror/lang-json';
+import { EditorState } from '@codemirror/state';
+import {
+  Decoration,
+  EditorView,
+  lineNumbers,
+  MatchDecorator,
+  ViewPlugin,
+  type ViewUpdate,
+  WidgetType,
+} from '@codemirror/view';
+import { codeTheme } from './code-theme.ts';
+import { characterName, NAMED } from './visible.tsx';
+
+/**
+ * Shows a text of any size, read-only. CodeMirror draws only its visible part. It is as high as the text, and scrolls
+ * with its parents.
+ */
+export function mountText(host: HTMLElement, { text, label, isJson }: ShownText): EditorView {
+  const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
+  const extensions = [
+    lineNumbers(),
+    EditorState.readOnly.of(true),
+    EditorView.editable.of(false),
+    EditorView.contentAttributes.of({ 'aria-label': label }),
+    EditorView.lineWrapping,
+    // A carriage return is part of a line, so that it is shown.
+    EditorState.lineSeparator.of('\n'),
+    EditorState.tabSize.of(2),
+    ...(isJson ? [json()] : []),
+    isolatedText,
+    EditorView.bidiIsolatedRanges.of((view) => view.plugin(isolatedText)?.found ?? Decoration.none),
+    invisibleCharacters,
+    hangingIndent,
+    codeTheme,
+    theme,
+  ];
+  return new EditorView({ root, parent: root, state: EditorState.create({ doc: text, extensions }) });
+}
+
+interface ShownText {
+  readonly text: string;
+  readonly label: string;
+  readonly isJson: boolean;
+}
+
+const decorated = (decorator: MatchDecorator) =>
+  ViewPlugin.define(
+    (view) => ({
+      found: decorator.createDeco(view),
+      update(update: ViewUpdate) {
+        this.found = decorator.updateDeco(update, this.found);
+      },
+    }),
+    { decorations: ({ found }) => found },
+  );
+
+/**
+ * Isolates right-to-left text up to the end of its string, so that it does not move the punctuation around the string.
+ * Source: Unicode's Bidi_Class R and AL.
+ */
+const isolatedText = decorated(
+  new MatchDecorator({
+    regexp: /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}][^"\n]*/gu,
+    decoration: Decoration.mark({ tagName: 'bdi', bidiIsolate: null }),
+  }),
+);
+
+const invisibleCharacters = decorated(
+  new MatchDecorator({
+    regexp: NAMED,
+    decorate: (add, from, to, [character, emoji]) => {
+      if (emoji === undefined) add(from, to, Decoration.replace({ widget: new NameWidget(character) }));
+    },
+  }),
+);
+
+class NameWidget extends WidgetType {
+  readonly #character: string;
+
+  constructor(character: string) {
+    super();
+    this.#character = character;
+  }
+
+  override eq(other: NameWidget): boolean {
+    return other.#character === this.#character;
+  }
+
+  toDOM(): HTMLElement {
+    const element = document.createElement('span');
+    element.className = 'invisible';
+    element.textContent = characterName(this.#character);
+    return element;
+  }
+}
+
+/** Widest indentation at which a wrapped line continues, in columns. */
+const WIDEST_INDENT = 80;
+
+/** The page's Content-Security-Policy forbids style attributes, so each indentation has a class. */
+const hangingIndent = decorated(
+  new MatchDecorator({
+    regexp: /^ +/g,
+    decorate: (add, from, to, _match, { state }) => {
+      if (state.doc.lineAt(from).from !== from) return;
+      add(from, from, Decoration.line({ class: `indent-${Math.min(WIDEST_INDENT, to - from)}` }));
+    },
+  }),
+);
+
+const theme = EditorView.theme({
+  '.cm-content': { padding: '0', flexBasis: '0', minWidth: '0' },
+  // Breaks anywhere, as a terminal does. Chromium takes seconds to find better places in a line of megabytes.
+  '.cm-line': { padding: '0 8px 0 0', wordBreak: 'break-all', overflowWrap: 'normal' },
+  '.cm-lineNumbers .cm-gutterElement': { padding: '0 1ch 0 calc(8px + 1ch)', minWidth: '0' },
+  '.invisible': {
+    padding: '0 3px',
+    borderRadius: '3px',
+    background: 'var(--warning-soft)',
+    color: 'var(--warning)',
+    fontSize: '0.85em',
+  },
+  ...Object.fromEntries(
+    Array.from({ length: WIDEST_INDENT }, (_, index) => [
+      `.cm-line.indent-${index + 1}`,
+      { textIndent: `-${index + 1}ch`, paddingLeft: `${index + 1}ch` },
+    ]),
+  ),
+});

@@ -1,0 +1,49 @@
+/** An error answer (RFC 9457). Thrown to end a request. */
+export class ApiProblem extends Error {
+  override readonly name = 'Problem';
+  readonly details: Readonly<Record<'type' | 'title' | 'detail', string>> & { readonly status: number };
+
+  /**
+   * @param kind last part of its type URI, which is never fetched: `bad-request`
+   * @param detail what is wrong and what to do, in one line
+   */
+  constructor(kind: string, status: number, title: string, detail: string) {
+    super(detail);
+    this.details = { type: `urn:partner-webhooks-console:problem:${kind}`, title, status, detail };
+  }
+}
+
+export const badRequest = (detail: string) => new ApiProblem('bad-request', 400, 'Bad request', detail);
+
+export const forbidden = (kind: string, detail: string) => new ApiProblem(kind, 403, 'Forbidden', detail);
+
+export const notFound = (detail: string) => new ApiProblem('not-found', 404, 'Not found', detail);
+
+export function problemResponse(
+  { details }: ApiProblem,
+  others: Readonly<Record<string, string>> = {},
+): Response {
+  const headers = { 'content-type': 'application/problem+json', 'cache-control': 'no-store', ...others };
+  return new Response(JSON.stringify(details), { status: details.status, headers });
+}
+
+/**
+ * Converts an error of a handler to a problem. Messages of AWS and of commands are written for people. Other messages
+ * are not shown.
+ * @returns undefined if it is a bug of the console itself
+ */
+export function problemOf(error: unknown): ApiProblem | undefined {
+  if (error instanceof ApiProblem) return error;
+  if (!(error instanceof Error)) return undefined;
+  if (error.name === 'CommandError')
+    return new ApiProblem('not-possible', 409, 'Not possible', error.message);
+  if ('$metadata' in error || error.name === 'CredentialsProviderError' || isNetworkError(error)) {
+    const detail = `${error.name}: ${error.message.split('\n')[0]}`;
+    return new ApiProblem('aws', 502, 'AWS answered with an error', detail);
+  }
+  return undefined;
+}
+
+const NETWORK_ERRORS = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EAI_AGAIN'];
+
+const isNetworkError = (error: Error) => 'code' in error && NETWORK_ERRORS.includes(String(error.code));

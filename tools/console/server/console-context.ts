@@ -1,0 +1,150 @@
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+import { en } from 'zod/locales';
+import * as z from 'zod/mini';
+import { GATEWAY_BODY_MEGABYTES } from '../../../lambda/limits.ts';
+import { readBody } from '../../../local/gateway/http-message.ts';
+import type { LocalStack } from '../../../local/local-stack.ts';
+import type { RunOperation } from '../../stage/operation.ts';
+import type { Notice, Task } from '../api.ts';
+import type { Source } from '../source.ts';
+import { ApiProblem, badRequest } from './api-problem.ts';
+import type { QueueLocks } from './queue-locks.ts';
+
+/** Commands that the page may run. The caller gives them, because commands import the console. */
+export type PageCommands = Readonly<
+  Record<'send' | 'dlq' | 'pause' | 'resume' | 'replay', (runOperation: RunOperation) => CommandUnknownOpts>
+>;
+
+export interface ConsoleContext {
+  readonly source: Source;
+  /** Nothing may be changed. The server rejects changes before they reach a route. */
+  readonly readOnly: boolean;
+  /** Undefined for a deployed stage. */
+  readonly local: LocalParts | undefined;
+  readonly queueLocks: QueueLocks;
+  readonly commands: PageCommands;
+  /** Sends tasks and notices to every open page. */
+  readonly news: News;
+  /** Reports a bug of the console itself. */
+  readonly report: (error: unknown) => void;
+  /** Aborted when the console closes. */
+  readonly closing: AbortSignal;
+}
+
+/** Maximum number of finished tasks stored. One action of the page may start 100. */
+export const MAX_TASKS = 150;
+
+/** Maximum bytes of a request: a body that API Gateway accepts. Each byte may become six in JSON (`\u0000`). */
+const MAX_BYTES = 6 * GATEWAY_BODY_MEGABYTES * 1024 * 1024;
+
+/** The stack behind the console, if it runs in the same process. */
+export interface LocalParts {
+  readonly stack: LocalStack;
+  /** Signs deliveries. */
+  readonly secret: string;
+}
+
+/** Hono's environment: the request and response of Node.js. */
+export interface ConsoleEnv {
+  Bindings: HttpBindings;
+}
+
+/** Aborted when the client disconnects or the console closes. */
+export function endOf(
+  { env }: Context<ConsoleEnv>,
+  { closing }: Pick<ConsoleContext, 'closing'>,
+): AbortSignal {
+  const gone = new AbortController();
+  if (env.outgoing.closed) gone.abort();
+  env.outgoing.once('close', () => gone.abort());
+  return AbortSignal.any([gone.signal, closing]);
+}
+
+const messages = en();
+
+/** Parses the query. An empty value counts as absent. @throws ApiProblem that names the error */
+export function readQuery<Shape extends z.core.$ZodShape>(
+  { req }: Pick<Context, 'req'>,
+  shape: Shape,
+): z.output<z.ZodMiniObject<Shape>> {
+  const given = Object.entries(req.queries());
+  const [repeated] = given.find(([, values]) => values.length > 1) ?? [];
+  if (repeated !== undefined) throw badRequest(`${repeated} is given more than once`);
+  const values = given.flatMap(([name, [value]]) => (value ? [[name, value] as const] : []));
+  const unknown = values.find(([name]) => !Object.hasOwn(shape, name));
+  if (unknown !== undefined) {
+    const known = Object.keys(shape).join(', ');
+    throw badRequest(`Unknown: ${JSON.stringify(unknown[0])}${known && `; known are ${known}`}`);
+  }
+  return parse(z.object(shape), Object.fromEntries(values));
+}
+
+/** Parses a JSON body. @throws ApiProblem that names the first invalid field, but not its value */
+export async function readJson<Value>(
+  { env }: Context<ConsoleEnv>,
+  schema: z.ZodMiniType<Value>,
+): Promise<Value> {
+  const body = await readBody(env.incoming, MAX_BYTES);
+  if (body === undefined) {
+    throw new ApiProblem('too-large', 413, 'Too large', `A request has at most ${MAX_BYTES} bytes`);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString());
+  } catch {
+    throw badRequest('The body is not JSON');
+  }
+  return parse(schema, value);
+}
+
+/** Schema of a whole number in a query. */
+export const wholeNumber = (minimum: number, maximum: number, value: number) =>
+  z._default(z.pipe(z.coerce.number(), z.int().check(z.gte(minimum), z.lte(maximum))), value);
+
+function parse<Value>(schema: z.ZodMiniType<Value>, value: unknown): Value {
+  const parsed = schema.safeParse(value, { error: messages.localeError });
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw badRequest(`${issue?.path.join('.') || 'The body'}: ${issue?.message}`);
+}
+
+type NewsItem =
+  | { readonly event: 'task'; readonly data: Task }
+  | { readonly event: 'notice'; readonly data: Notice };
+
+/** Tasks and notices, which every open page gets besides deliveries. */
+export class News {
+  /** By subject: a newer notice replaces an older one. */
+  readonly #newest = new Map<string, NewsItem>();
+  readonly #listeners = new Set<(subject: string, item: NewsItem) => void>();
+
+  task(data: Task): void {
+    this.#tell(data.id, { event: 'task', data });
+    const ended = [...this.#newest].filter(
+      ([, { event, data }]) => event === 'task' && data.state !== 'running',
+    );
+    for (const [id] of ended.slice(0, -MAX_TASKS)) this.#newest.delete(id);
+  }
+
+  notice(data: Notice): void {
+    this.#tell(data.about, { event: 'notice', data });
+  }
+
+  /** The newest item of each subject, for a page that opens. */
+  current(): Map<string, NewsItem> {
+    return new Map(this.#newest);
+  }
+
+  /** @returns a function that unsubscribes */
+  subscribe(listener: (subject: string, item: NewsItem) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #tell(subject: string, item: NewsItem): void {
+    this.#newest.set(subject, item);
+    for (const listener of this.#listeners) listener(subject, item);
+  }
+}

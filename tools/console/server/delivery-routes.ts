@@ -1,0 +1,139 @@
+import { Hono } from 'hono';
+import * as z from 'zod/mini';
+import { time } from '../../cli/terminal/options.ts';
+import { type Delivery, isSettled, states } from '../../stage/history/history.ts';
+import { MAX_DELIVERIES } from '../../stage/history/store.ts';
+import type { DeliveryDetail, DeliveryList } from '../api.ts';
+import { badRequest, notFound } from './api-problem.ts';
+import { type ConsoleContext, type ConsoleEnv, endOf, readQuery, wholeNumber } from './console-context.ts';
+
+export function deliveryRoutes(console: ConsoleContext) {
+  const { source } = console;
+
+  return new Hono<ConsoleEnv>()
+    .get('/', async (c) => {
+      const { limit, state, ...others } = readQuery(c, LIST);
+      const filter = { ...others, states: state && new Set(state) };
+      if (filter.since !== undefined && filter.until !== undefined && filter.until <= filter.since) {
+        throw badRequest('until must be after since');
+      }
+      const searched = await source.search(filter, endOf(c, console));
+      const found = source.store.list(filter, limit);
+      return c.json({ ...found, ...(searched && { searched }) } satisfies DeliveryList);
+    })
+    .get('/:id', async (c) => {
+      readQuery(c, {});
+      return c.json(await detailOf(known(c.req.param('id')), endOf(c, console)));
+    })
+    .get('/:id/body', async (c) => {
+      readQuery(c, {});
+      const body = await source.body(known(c.req.param('id')));
+      if (body === undefined) throw notFound('The body of this delivery is not stored');
+      // So that a browser never displays the body, whatever it contains.
+      const headers = { 'content-type': 'application/octet-stream', 'content-disposition': 'attachment' };
+      return c.body(new Uint8Array(body), 200, headers);
+    })
+    .get('/:id/settled', async (c) => {
+      const { timeout } = readQuery(c, SETTLED);
+      const id = c.req.param('id');
+      const end = endOf(c, console);
+      await settled(id, AbortSignal.any([end, AbortSignal.timeout(timeout * 1000)]));
+      return c.json(await detailOf(known(id), end));
+    });
+
+  /** A client that has just sent a delivery may ask before it is known here. */
+  async function settled(id: string, enough: AbortSignal): Promise<void> {
+    const isSettledNow = () => {
+      const state = source.store.get(id)?.state;
+      return state !== undefined && isSettled(state);
+    };
+    if (isSettledNow() || enough.aborted) return;
+    await new Promise<void>((resolve) => {
+      const end = () => {
+        unsubscribe();
+        enough.removeEventListener('abort', end);
+        resolve();
+      };
+      const unsubscribe = source.store.subscribe((changed) => {
+        if (changed === id && isSettledNow()) end();
+      });
+      enough.addEventListener('abort', end);
+    });
+  }
+
+  function known(id: string): Delivery {
+    const delivery = source.store.get(id);
+    if (delivery !== undefined) return delivery;
+    const kept = MAX_DELIVERIES.toLocaleString('en');
+    throw notFound(`No delivery has this id. The console keeps the newest ${kept}`);
+  }
+
+  async function detailOf(delivery: Delivery, end: AbortSignal): Promise<DeliveryDetail> {
+    const { history, problem } = await source.history(delivery, end);
+    const [request, { effects, problem: unread }] = await Promise.all([
+      source.request(delivery),
+      source.effects(delivery),
+    ]);
+    // The history may be newer than the row.
+    const now = source.store.get(delivery.id) ?? delivery;
+    return {
+      ...now,
+      settled: isSettled(now.state),
+      request,
+      answer: source.answer(delivery),
+      history,
+      problems: [problem, unread].filter((line) => line !== undefined),
+      effects,
+      logs: source.logs(now),
+    };
+  }
+}
+
+/** Maximum characters of a search text. */
+const LONGEST_SEARCH = 1_000;
+
+const LIST_LIMIT = 500;
+
+/** Seconds to wait for a delivery to settle: default and maximum. The fetch of Node.js waits 300 s for an answer. */
+const TIMEOUT = { default: 30, maximum: 240 };
+
+/** Part of the payload, of an id, of the shop or of an error. Ignores case. */
+export const searchSchema = z.exactOptional(z.string().check(z.maxLength(LONGEST_SEARCH)));
+
+const text = z.exactOptional(z.string());
+
+/** Several, joined by commas. */
+const statesSchema = z.pipe(
+  z.pipe(
+    z.string(),
+    z.transform((names) => names.split(',')),
+  ),
+  z.array(z.enum(states)),
+);
+
+/** ISO 8601, or a duration before now, such as `90m`, `3h`, `7d`. */
+const moment = z.exactOptional(
+  z.pipe(
+    z.string(),
+    z.transform((given, { issues }) => {
+      try {
+        return time(given);
+      } catch (error) {
+        issues.push({ code: 'custom', input: given, message: error instanceof Error ? error.message : '' });
+        return z.NEVER;
+      }
+    }),
+  ),
+);
+
+const LIST = {
+  search: searchSchema,
+  event: text,
+  state: z.exactOptional(statesSchema),
+  /** Part of its id. Ignores case. */
+  shop: text,
+  since: moment,
+  until: moment,
+  limit: wholeNumber(1, MAX_DELIVERIES, LIST_LIMIT),
+};
+const SETTLED = { timeout: wholeNumber(0, TIMEOUT.maximum, TIMEOUT.default) };

@@ -1,0 +1,108 @@
+import { type Context, Hono } from 'hono';
+import type { LocalStack } from '../../../local/local-stack.ts';
+import { pausedQueue } from '../../stage/history/trace.ts';
+import { pausesOf } from '../../stage/queues/pause-state.ts';
+import { oldestMessage, type QueueState, queueState, waitingQueues } from '../../stage/queues/queue.ts';
+import type { Stage } from '../../stage/stage.ts';
+import type { EventQueueInfo, QueueDepth, QueuesInfo, ReceiverQueue } from '../api.ts';
+import { type ConsoleContext, type ConsoleEnv, endOf, readQuery, wholeNumber } from './console-context.ts';
+import { deadLetters, PartialFailures, queueMessages } from './queue-messages.ts';
+
+/** Number of messages to read: default and maximum. */
+const LIMIT = { default: 50, maximum: 500 };
+
+/** Milliseconds for which a value from CloudWatch is reused. The metric has one value per minute. */
+const METRIC_AGE = 60_000;
+
+type OldestAt = (url: string, state: QueueState) => Promise<Date | undefined>;
+
+export function queueRoutes(console: ConsoleContext) {
+  const { stage } = console.source;
+  const oldestAt = console.local ? inspectedAge(console.local.stack) : measuredAge(stage);
+  const look = (c: Context<ConsoleEnv>) => ({ ...console, signal: endOf(c, console) });
+
+  return new Hono<ConsoleEnv>()
+    .get('/queues', async (c) => {
+      readQuery(c, {});
+      return c.json(await queuesOf(stage, oldestAt));
+    })
+    .get('/queues/:name/messages', async (c) => {
+      const { limit } = readQuery(c, { limit: wholeNumber(1, LIMIT.maximum, LIMIT.default) });
+      return c.json(await queueMessages(look(c), c.req.param('name'), limit));
+    })
+    .get('/dead-letters', async (c) => {
+      readQuery(c, {});
+      return c.json(await deadLetters(look(c)));
+    });
+}
+
+/** Reads the local queue without receiving messages. */
+function inspectedAge(stack: LocalStack): OldestAt {
+  return async (url) => {
+    const times = (await stack.inspectQueue(url)).map(({ sentAt }) => sentAt.getTime());
+    return times.length === 0 ? undefined : new Date(Math.min(...times));
+  };
+}
+
+/** Uses CloudWatch's metric: SQS does not report the age, and receiving would count as an attempt. */
+function measuredAge(stack: Pick<Stage, 'cloudwatch'>): OldestAt {
+  const known = new Map<string, { readonly askedAt: number; readonly oldest: Promise<number | undefined> }>();
+  return async (_url, { arn, visible, inFlight }) => {
+    if (visible + inFlight === 0) return undefined;
+    let answer = known.get(arn);
+    if (answer === undefined || Date.now() - answer.askedAt >= METRIC_AGE) {
+      answer = { askedAt: Date.now(), oldest: oldestMessage(stack, arn) };
+      known.set(arn, answer);
+    }
+    const at = await answer.oldest;
+    return at === undefined ? undefined : new Date(at);
+  };
+}
+
+/** The depth of every queue of a stack. If a permission is missing, the answer names it and has the rest. */
+async function queuesOf(stack: Stage, oldestAt: OldestAt): Promise<QueuesInfo> {
+  const problems = new PartialFailures(stack.local);
+  const [pauses, receiverQueues, events] = await Promise.all([
+    problems.unless('what is paused', pausesOf(stack)),
+    Promise.all(
+      waitingQueues(stack).flatMap(({ kind, url }) =>
+        kind === 'dead-letter' ? [] : [receiverQueue(kind, url)],
+      ),
+    ),
+    Promise.all(stack.events.map(eventQueue)),
+  ]);
+  return {
+    events: events.filter((queue) => queue !== undefined).map(withPause),
+    receiverQueues: receiverQueues.filter((queue) => queue !== undefined),
+    ...(pauses === undefined && { pausesUnknown: true as const }),
+    problems: problems.lines(),
+  };
+
+  function withPause(queue: EventQueueInfo): EventQueueInfo {
+    const pause = pauses?.find(({ event }) => event === queue.event);
+    if (pause === undefined) return queue;
+    return { ...queue, paused: pausedQueue(pause), ...(pause.turningOff && { pausing: pause.turningOff }) };
+  }
+
+  async function eventQueue(event: EventQueueInfo['event']): Promise<EventQueueInfo | undefined> {
+    const { queueUrl, deadLetterQueueUrl } = stack.event(event);
+    const [own, dead] = await Promise.all([
+      depth(`the queue of ${event}`, queueUrl),
+      depth(`the dead-letter queue of ${event}`, deadLetterQueueUrl),
+    ]);
+    return own && dead && { event, ...own, dead };
+  }
+
+  async function receiverQueue(name: ReceiverQueue['name'], url: string): Promise<ReceiverQueue | undefined> {
+    const known = await depth(`the ${name} queue`, url);
+    return known && { name, ...known };
+  }
+
+  async function depth(title: string, url: string): Promise<QueueDepth | undefined> {
+    const state = await problems.unless(title, queueState(stack.sqs, url));
+    if (state === undefined) return undefined;
+    const { visible, inFlight } = state;
+    const oldest = await problems.unless('the age of the oldest message', oldestAt(url, state));
+    return { visible, inFlight, ...(oldest && { oldestAt: oldest.toISOString() }) };
+  }
+}

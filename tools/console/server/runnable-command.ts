@@ -1,0 +1,228 @@
+import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import * as z from 'zod/mini';
+import { inOneLine } from '../../cli/terminal/command.ts';
+import { CommandError } from '../../cli/terminal/command-error.ts';
+import { STANDARD_INPUT } from '../../cli/terminal/files.ts';
+import { printable, shellWord } from '../../cli/terminal/text.ts';
+import type { RunOperation } from '../../stage/operation.ts';
+import { eventOf, waitingQueue } from '../../stage/queues/queue.ts';
+import type { TaskRequest } from '../api.ts';
+import { ApiProblem, badRequest } from './api-problem.ts';
+import type { ConsoleContext, PageCommands } from './console-context.ts';
+
+export interface RunnableCommand {
+  readonly argv: readonly string[];
+  /** The command line for a terminal. */
+  readonly command: string;
+  /** Resource that no other command may change meanwhile: `the dead-letter queue of shop.updated`. */
+  readonly subject: string | undefined;
+  readonly run: CommandTask;
+}
+
+export const taskRequestSchema = z.strictObject({
+  argv: z.array(z.string()).check(z.minLength(1)),
+  input: z.optional(z.string()),
+});
+
+/**
+ * Maximum characters of a command line: about 3,000 message ids. A shell accepts the same in one argument
+ * (MAX_ARG_STRLEN of Linux).
+ */
+const LONGEST_COMMAND = 128 * 1024;
+
+/** Words of a command line that are shown. */
+const WORDS_SHOWN = 50;
+
+type CommandTask = Parameters<RunOperation>[1];
+
+type CommandContext = Pick<ConsoleContext, 'source' | 'local' | 'queueLocks' | 'commands'>;
+
+interface ParsedCommand {
+  readonly args: readonly unknown[];
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly input: string | undefined;
+}
+
+interface AllowedCommand {
+  readonly subcommand?: string;
+  /** Allowed options. All others are rejected: they name another stack, read files, or need a terminal. */
+  readonly options: readonly string[];
+  /**
+   * The resource that it changes. Undefined if it only reads or sends. @throws ApiProblem or CommandError if it cannot be
+   * run
+   */
+  readonly subject: (parsed: ParsedCommand, context: CommandContext) => string | undefined;
+  /** Wraps the task with the console's own data. */
+  readonly around?: (parsed: ParsedCommand, context: CommandContext, task: CommandTask) => CommandTask;
+}
+
+const COMMANDS: Readonly<Record<keyof PageCommands, AllowedCommand>> = {
+  send: {
+    options: ['--again', '--same-headers', '--file'],
+    subject({ options: { file }, input }, { local }) {
+      if (file !== undefined && local === undefined) {
+        throw new ApiProblem(
+          'local-only',
+          403,
+          'Only on the local stack',
+          'A stage gets only what the partner has sent, and samples. Send your own text to the local stack',
+        );
+      }
+      const readsInput = file === STANDARD_INPUT;
+      if (file !== undefined && !readsInput) throw badRequest('--file takes only -, which is the input');
+      if (readsInput !== (input !== undefined)) throw badRequest('--file - and input need each other');
+      return undefined;
+    },
+  },
+  dlq: {
+    subcommand: 'redrive',
+    options: ['--id', '--rate'],
+    subject: ({ args: [queue] }, { source }) => waitingQueue(source.stage, String(queue)).title,
+    around: redriven,
+  },
+  pause: { options: ['--reason'], subject: eventSource },
+  resume: { options: [], subject: eventSource },
+  replay: {
+    options: [
+      '--since',
+      '--until',
+      '--shop',
+      '--id',
+      '--outcome',
+      '--mode',
+      '--notify',
+      '--name',
+      '--rate',
+      '--dry-run',
+      '--yes',
+    ],
+    subject({ options: { dryRun, yes } }) {
+      if (dryRun) return undefined;
+      // Without it, the command would ask in the terminal of the console.
+      if (!yes) throw badRequest('A replay needs --dry-run or --yes: the console cannot answer its question');
+      return 'the archive by a replay';
+    },
+  },
+};
+
+const ALLOWED = Object.entries(COMMANDS).map(([script, { subcommand = '' }]) =>
+  `${script} ${subcommand}`.trimEnd(),
+);
+
+function eventSource({ args: [event] }: ParsedCommand, { source }: CommandContext): string {
+  return `the event source of ${eventOf(source.stage, String(event))}`;
+}
+
+/**
+ * Parses a command line with the command's own parser. The command gets a runner that stores its task instead of
+ * running it.
+ * @throws ApiProblem if the console does not allow the command, or its arguments are wrong
+ */
+export async function parseCommand(
+  { argv, input }: TaskRequest,
+  context: CommandContext,
+): Promise<RunnableCommand> {
+  const [script = '', ...words] = argv;
+  const length = argv.reduce((sum, word) => sum + word.length + 1, 0);
+  if (length > LONGEST_COMMAND) {
+    throw badRequest(`The command is too long: ${length} of ${LONGEST_COMMAND} characters. Name fewer ids`);
+  }
+  if (!isAllowed(script)) throw notAllowed();
+  const allowed = COMMANDS[script];
+  let task: CommandTask | undefined;
+  let parsed: ParsedCommand = { args: [], options: {}, input };
+  let subject: string | undefined;
+  const command = context.commands[script](async (_where, given) => {
+    task = given;
+  });
+  const silent = () => {};
+  for (const one of [command, ...command.commands]) {
+    one.exitOverride().helpOption(false);
+    one.configureOutput({ writeOut: silent, writeErr: silent, outputError: silent });
+  }
+  command.hook('preAction', (_root, parsedCommand) => {
+    if (allowed.subcommand !== undefined && parsedCommand.name() !== allowed.subcommand) throw notAllowed();
+    refuseOptions(parsedCommand, allowed);
+    parsed = { args: parsedCommand.processedArgs, options: parsedCommand.opts(), input };
+    subject = allowed.subject(parsed, context);
+  });
+  try {
+    await command.parseAsync(words, { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) throw badRequest(inOneLine(error.message));
+    throw error instanceof CommandError ? badRequest(error.message) : error;
+  }
+  if (task === undefined) throw notAllowed();
+  return {
+    argv,
+    command: commandLine(argv, context),
+    subject,
+    run: withConsole(allowed.around?.(parsed, context, task) ?? task, parsed, context),
+  };
+}
+
+const isAllowed = (script: string): script is keyof PageCommands => Object.hasOwn(COMMANDS, script);
+
+const notAllowed = () => badRequest(`The console does not run this command. It runs: ${ALLOWED.join(', ')}`);
+
+/** @throws ApiProblem if the console does not allow one of the options */
+function refuseOptions(command: CommandUnknownOpts, { options }: AllowedCommand): void {
+  for (const option of command.options) {
+    if (options.includes(option.long ?? '')) continue;
+    const name = option.attributeName();
+    const source = command.getOptionValueSource(name);
+    if (source === 'cli') {
+      const known = options.length === 0 ? 'none' : options.join(', ');
+      throw badRequest(`The console does not take ${option.long}. Options here: ${known}`);
+    }
+    // The secret must be that of the console's stack, not one from the environment.
+    if (source === 'env') command.setOptionValueWithSource(name, option.defaultValue, 'default');
+  }
+}
+
+function commandLine([script, ...words]: readonly string[], { source }: CommandContext): string {
+  const shown = words.slice(0, WORDS_SHOWN).map(shellWord);
+  const all = words.length > WORDS_SHOWN ? [...shown, '…'] : shown;
+  return printable(source.stage.command(all.join(' '), script));
+}
+
+/** Gives a task the inputs that would come from a terminal. */
+function withConsole(task: CommandTask, { input }: ParsedCommand, { source }: CommandContext): CommandTask {
+  return (operation) =>
+    task({
+      ...operation,
+      input: input === undefined ? undefined : Buffer.from(input),
+      recorded: async (id) => {
+        const delivery = source.store.get(id);
+        if (delivery === undefined) return undefined;
+        const [request, body] = await Promise.all([source.request(delivery), source.body(delivery)]);
+        return { request, body };
+      },
+    });
+}
+
+/** Blocks reads of the queue during its redrive, and notes which deliveries were redriven. */
+function redriven(
+  { args: [name] }: ParsedCommand,
+  { source, local, queueLocks }: CommandContext,
+  task: CommandTask,
+): CommandTask {
+  const { kind, url } = waitingQueue(source.stage, String(name));
+  const inspect = async () => local?.stack.inspectQueue(url);
+  return (operation) =>
+    queueLocks.redrive(url, async () => {
+      const before = kind === 'quarantine' ? undefined : await inspect();
+      // Taken before the redrive: a message may fail again before the redrive has ended.
+      const at = Date.now();
+      const done = await task(operation);
+      if (before === undefined) return done;
+      const left = new Set((await inspect())?.map(({ id }) => id));
+      const gone = before.filter(({ id }) => !left.has(id));
+      // It does not appear in the logs until the next attempt has ended.
+      for (const { attributes } of gone) {
+        const { requestId, eventId, event } = attributes;
+        if (requestId !== undefined) source.store.add({ kind: 'redrive', at, requestId, eventId, event });
+      }
+      return done;
+    });
+}

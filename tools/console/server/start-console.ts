@@ -1,0 +1,182 @@
+import { randomBytes } from 'node:crypto';
+import { getRequestListener } from '@hono/node-server';
+import { Hono } from 'hono';
+import { compress } from 'hono/compress';
+import { methodNotAllowed } from 'hono/method-not-allowed';
+import * as z from 'zod/mini';
+import { readSamples } from '../../../events/samples.ts';
+import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
+import { listen } from '../../../local/listen.ts';
+import type { EventInfo, StackInfo, TableRows } from '../api.ts';
+import type { Source } from '../source.ts';
+import { itemOf, pageOf, tablesOf } from '../tables.ts';
+import { ApiProblem, badRequest, notFound, problemOf, problemResponse } from './api-problem.ts';
+import {
+  type ConsoleContext,
+  type ConsoleEnv,
+  type LocalParts,
+  News,
+  type PageCommands,
+  readQuery,
+} from './console-context.ts';
+import { deliveryRoutes } from './delivery-routes.ts';
+import { faultRoutes } from './fault-routes.ts';
+import { guard, type SecurityRules, securityHeaders } from './guard.ts';
+import { pageRoutes } from './page-routes.ts';
+import { QueueLocks } from './queue-locks.ts';
+import { queueRoutes } from './queue-routes.ts';
+import { streamRoutes } from './stream-routes.ts';
+import { Tasks, taskRoutes } from './tasks.ts';
+
+/** Bytes of a token: too many to guess. */
+const TOKEN_BYTES = 24;
+
+const newToken = () => randomBytes(TOKEN_BYTES).toString('base64url');
+
+/** Milliseconds that `close()` waits for open requests. */
+const CLOSE_LIMIT = 2_000;
+
+/** Serves the console on this computer only. @throws if the port is in use (EADDRINUSE) */
+export async function startConsole(options: ConsoleOptions): Promise<Console> {
+  const { source, token = newToken(), readOnly, local, commands } = options;
+  const closing = new AbortController();
+  const context: ConsoleContext = {
+    source,
+    readOnly,
+    local,
+    news: new News(),
+    queueLocks: new QueueLocks(),
+    commands,
+    report: (error) => console.error('The console:', error instanceof Error ? error.stack : String(error)),
+    closing: closing.signal,
+  };
+  const tasks = new Tasks(source.stage, (task) => context.news.task(task));
+  const rules = { port: options.port, token, readOnly, local: local !== undefined };
+  const app = consoleApp(context, tasks, rules);
+  const listener = getRequestListener(app.fetch, {
+    // Functions of the local stack run in this process and need the original objects.
+    overrideGlobalObjects: false,
+    errorHandler: () =>
+      problemResponse(new ApiProblem('bad-request', 400, 'Bad request', 'This is not a usable request')),
+  });
+  const { servers, port } = await listen({}, listener, options);
+  rules.port = port;
+  const origin = `http://localhost:${port}/`;
+  return {
+    url: local === undefined ? `${origin}?token=${token}` : origin,
+    port,
+    token,
+    news: context.news,
+    close: async () => {
+      await tasks.close();
+      closing.abort();
+      const closed = servers.map((server) => new Promise((resolve) => server.close(resolve)));
+      const timer = setTimeout(() => {
+        for (const server of servers) server.closeAllConnections();
+      }, CLOSE_LIMIT);
+      await Promise.all(closed);
+      clearTimeout(timer);
+    },
+  };
+}
+
+export interface ConsoleOptions {
+  /** The caller closes it. */
+  readonly source: Source;
+  readonly port: number;
+  /** @default a new one */
+  readonly token?: string;
+  readonly readOnly: boolean;
+  /** The stack, if it runs in this process. Undefined for a stage. */
+  readonly local: LocalParts | undefined;
+  readonly commands: PageCommands;
+}
+
+export interface Console {
+  /** Address to open. For a stage, it includes the token. */
+  readonly url: string;
+  readonly port: number;
+  /** Value of the page's cookie. */
+  readonly token: string;
+  readonly news: News;
+  /**
+   * Interrupts tasks and waits for them. Ends streams at once, and other requests when they are answered or after 2 s.
+   */
+  close(): Promise<void>;
+}
+
+function consoleApp(console: ConsoleContext, tasks: Tasks, rules: SecurityRules) {
+  const { stage } = console.source;
+  const app = new Hono<ConsoleEnv>();
+  app.use(
+    securityHeaders(),
+    async (c, next) => {
+      // A browser must not cache the API.
+      c.header('cache-control', 'no-store');
+      await next();
+    },
+    compress({ encoding: 'gzip' }),
+    guard(rules),
+    methodNotAllowed({
+      app,
+      onMethodNotAllowed: (_c, methods) => {
+        const allowed = methods.join(', ');
+        const problem = new ApiProblem(
+          'method-not-allowed',
+          405,
+          'Method not allowed',
+          `Allowed: ${allowed}`,
+        );
+        return problemResponse(problem, { allow: allowed });
+      },
+    }),
+  );
+  app.onError((error) => {
+    const known = problemOf(error);
+    if (known !== undefined) return problemResponse(known);
+    if (!console.closing.aborted) console.report(error);
+    const detail = 'The terminal that runs the console shows the error';
+    return problemResponse(new ApiProblem('fault', 500, 'Error in the console', detail));
+  });
+  app.notFound(() =>
+    problemResponse(notFound('There is no such path. The page is at /, its API is below /api')),
+  );
+  return app
+    .get('/api/stack', (c) => {
+      readQuery(c, {});
+      return c.json(stackInfo(console));
+    })
+    .get('/api/tables/:name', async (c) => {
+      const name = c.req.param('name');
+      const { key, after } = readQuery(c, { key: z.optional(z.string()), after: z.optional(z.string()) });
+      if (key !== undefined && after !== undefined) throw badRequest('Either key or after, not both');
+      if (key === undefined) return c.json(await pageOf(stage, name, after));
+      const row = await itemOf(stage, name, key);
+      return c.json({ rows: row === undefined ? [] : [row] } satisfies TableRows);
+    })
+    .route('/api/deliveries', deliveryRoutes(console))
+    .route('/api/stream', streamRoutes(console))
+    .route('/api/tasks', taskRoutes(console, tasks))
+    .route('/api', queueRoutes(console))
+    .route('/api', faultRoutes(console))
+    .route('/', pageRoutes());
+}
+
+function stackInfo({ source: { stage, since }, readOnly, local }: ConsoleContext): StackInfo {
+  const samples = new Map(readSamples().map(({ event, payload }) => [event, payload]));
+  const events: EventInfo[] = eventNames.map((name) => {
+    const { meaning, processing } = catalogue[name];
+    return { name, meaning, processing, sample: JSON.stringify(samples.get(name) ?? {}) };
+  });
+  return {
+    title: stage.title,
+    local: local !== undefined,
+    readOnly,
+    ...(since && { since: since.toISOString() }),
+    webhookUrl: stage.webhookUrl,
+    commandSuffix: stage.commandSuffix,
+    ...(local && { secret: local.secret }),
+    events,
+    tables: tablesOf(stage),
+  };
+}

@@ -1,0 +1,199 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Hono } from 'hono';
+import { streamSSE } from 'hono/streaming';
+import * as z from 'zod/mini';
+import type { Delivery } from '../../stage/history/history.ts';
+import type { StreamEvents } from '../api.ts';
+import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './console-context.ts';
+import { searchSchema } from './delivery-routes.ts';
+
+/** Rows per event, so that a page can render in between. */
+const MAX_ROWS = 500;
+
+/** Milliseconds between two rounds of events, so that a burst of changes needs few rounds. */
+const INTERVAL = 50;
+
+/** Milliseconds between heartbeats, by which both sides notice a lost connection. */
+const HEARTBEAT = 15_000;
+
+/** Milliseconds in which a client must read the data sent. A slower client is disconnected, and can resume. */
+const PATIENCE = 30_000;
+
+/** Milliseconds after which a disconnected browser reconnects. */
+const RETRY = 1_000;
+
+/** Identifies this process: each one counts changes from 1. */
+const processToken = randomBytes(6).toString('hex');
+
+type StreamContext = Pick<ConsoleContext, 'source' | 'news' | 'report' | 'closing'>;
+
+/**
+ * Server-sent events: first all rows, or those that changed after the given event id, then each change. A round sends
+ * the changes since the last round, so that a slow client needs no buffer.
+ */
+export function streamRoutes(console: StreamContext, patience = PATIENCE) {
+  return new Hono<ConsoleEnv>().get('/', (c) => {
+    const { search, after } = readQuery(c, { search: searchSchema, after: z.optional(z.string()) });
+    // A browser that reconnects requests the same address, with the newer id in the header.
+    const lastId = c.req.header('last-event-id') || after;
+    if (c.req.raw.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' });
+    const end = endOf(c, console);
+    const disconnect = () => c.env.outgoing.destroy();
+    return streamSSE(c, async (stream) => {
+      const write = async (text: string) => {
+        const timer = setTimeout(disconnect, patience);
+        await stream.write(text);
+        clearTimeout(timer);
+      };
+      try {
+        // If the client has already disconnected, its signal would not stop the work.
+        if (!end.aborted) await new PageStream(console, { search, lastId, end, write }).run();
+      } catch (error) {
+        if (!end.aborted) console.report(error);
+        disconnect();
+      }
+    });
+  });
+}
+
+type StreamEvent = {
+  readonly [Name in keyof StreamEvents]: { readonly event: Name; readonly data: StreamEvents[Name] };
+}[keyof StreamEvents];
+
+interface PageStreamOptions {
+  readonly search: string | undefined;
+  readonly lastId: string | undefined;
+  /** Aborted when the client has disconnected. */
+  readonly end: AbortSignal;
+  readonly write: (text: string) => Promise<void>;
+}
+
+class PageStream {
+  readonly #console: StreamContext;
+  readonly #options: PageStreamOptions;
+  /** Number of the last change that the client has. Undefined: it has nothing that can be continued. */
+  #position: number | undefined;
+  /** Tasks and notices to send, by subject. */
+  #waiting: ReturnType<StreamContext['news']['current']>;
+  #isQuiet = true;
+  /** Begins the next round. */
+  #wake = () => {};
+
+  constructor(console: StreamContext, options: PageStreamOptions) {
+    this.#console = console;
+    this.#options = options;
+    this.#position = positionOf(options.lastId);
+    this.#waiting = console.news.current();
+  }
+
+  /** Ends when the client disconnects. */
+  async run(): Promise<void> {
+    const { source, news } = this.#console;
+    const wake = () => this.#wake();
+    const heartbeat = setInterval(wake, HEARTBEAT);
+    const unsubscribe = [
+      source.store.subscribe(wake),
+      news.subscribe((subject, item) => {
+        this.#waiting.set(subject, item);
+        wake();
+      }),
+    ];
+    this.#options.end.addEventListener('abort', wake);
+    try {
+      await this.#write(`retry: ${RETRY}\n\n`);
+      await this.#sendChanges();
+      await this.#sendNews();
+      await Promise.all([this.#follow(), this.#searchArchive()]);
+    } finally {
+      clearInterval(heartbeat);
+      for (const stop of unsubscribe) stop();
+    }
+  }
+
+  async #follow(): Promise<void> {
+    const { end } = this.#options;
+    while (!end.aborted) {
+      const woken = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      this.#isQuiet = true;
+      await this.#sendChanges();
+      await this.#sendNews();
+      if (this.#isQuiet) await this.#write(':\n\n');
+      await woken;
+      await sleep(INTERVAL, undefined, { signal: end }).catch(() => {});
+    }
+  }
+
+  async #sendChanges(): Promise<void> {
+    const { store } = this.#console.source;
+    let changes = this.#position === undefined ? undefined : store.changedSince(this.#position);
+    if (changes === undefined) {
+      const hasRows = this.#position !== undefined || this.#options.lastId !== undefined;
+      if (hasRows) await this.#send({ event: 'reset', data: {} });
+      changes = store.changedSince(0) ?? [];
+    }
+    const isFound = this.#search(changes.map(({ id }) => id));
+    await this.#sendRows(changes.filter(({ id, delivery }) => delivery === undefined || isFound(id)));
+    this.#position = changes.at(-1)?.sequence ?? this.#position ?? 0;
+  }
+
+  /** @returns whether a delivery, one of these, matches the search */
+  #search(ids: readonly string[]): (id: string) => boolean {
+    const { search } = this.#options;
+    if (search === undefined) return () => true;
+    const { deliveries } = this.#console.source.store.list({ search, ids });
+    const found = new Set(deliveries.map(({ id }) => id));
+    return (id) => found.has(id);
+  }
+
+  async #sendRows(
+    rows: readonly {
+      readonly id: string;
+      readonly delivery: Delivery | undefined;
+      readonly sequence?: number;
+    }[],
+  ): Promise<void> {
+    for (let start = 0; start < rows.length && !this.#options.end.aborted; start += MAX_ROWS) {
+      const batch = rows.slice(start, start + MAX_ROWS);
+      const put = batch.flatMap(({ delivery }) => delivery ?? []);
+      const removed = batch.flatMap(({ id, delivery }) => (delivery === undefined ? [id] : []));
+      await this.#send({ event: 'deliveries', data: { put, removed } }, batch.at(-1)?.sequence);
+    }
+  }
+
+  async #sendNews(): Promise<void> {
+    const items = [...this.#waiting.values()];
+    this.#waiting = new Map();
+    for (const item of items) await this.#send(item);
+  }
+
+  /** Rows that match by their archived payload. They are sent even if they have not changed. */
+  async #searchArchive(): Promise<void> {
+    const { search, end } = this.#options;
+    const { source } = this.#console;
+    const searched = await source.search({ search }, end);
+    const found = searched === undefined ? [] : source.store.list({ search }).deliveries;
+    await this.#sendRows(found.map(({ id }) => ({ id, delivery: source.store.get(id) })));
+    const { total } = source.store.list({ search }, 0);
+    await this.#send({ event: 'ready', data: { total, ...(searched && { searched }) } });
+  }
+
+  /** @param sequence number of the last change that the client then has, for resuming */
+  #send({ event, data }: StreamEvent, sequence?: number): Promise<void> {
+    const id = sequence === undefined ? '' : `id: ${processToken}-${sequence}\n`;
+    return this.#write(`${id}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  }
+
+  #write(text: string): Promise<void> {
+    this.#isQuiet = false;
+    return this.#options.write(text);
+  }
+}
+
+/** The number in an event's id. @returns undefined if the id belongs to another process */
+function positionOf(id: string | undefined): number | undefined {
+  const [, token, sequence] = /^([\w-]+)-(\d{1,15})$/.exec(id ?? '') ?? [];
+  return token === processToken ? Number(sequence) : undefined;
+}
