@@ -1,7 +1,6 @@
 import { GATEWAY_TIMEOUT_SECONDS } from '../../../lambda/limits.ts';
-import type { Attempt, Delivery, Ending } from './deliveries.ts';
-import { type Finding, findingsOf, type Rule, risky } from './finding.ts';
-import { GATEWAY_TIMEOUT_MILLISECONDS } from './responses.ts';
+import { type Finding, fine, risky, wrong } from './finding.ts';
+import type { AttemptEnding, SentAttempt, SentDelivery } from './sent-deliveries.ts';
 
 /** Minimum seconds to wait for an answer, as docs/partner.md requires. */
 export const ANSWER_WAIT_SECONDS = GATEWAY_TIMEOUT_SECONDS.http + 5;
@@ -32,10 +31,7 @@ const CLOCK_ERROR = 100;
 
 /** A request, and the previous one of the same delivery. */
 interface Repeat {
-  /** 1 for the delivery's second request. */
-  readonly index: number;
-  readonly delivery: number;
-  readonly before: Attempt;
+  readonly before: SentAttempt;
   /** Milliseconds since the end of the previous request. 0 if that has not ended. */
   readonly wait: number;
   /** Whether it and the repeat before it followed failures without a wait that can be compared. */
@@ -44,105 +40,78 @@ interface Repeat {
   readonly isOwnWait: boolean;
   /** The longest earlier wait of this kind, in milliseconds. @default none so far */
   readonly longestBefore: number | undefined;
-  readonly isSameBytes: boolean;
 }
 
 const WAIT_LONGER = `Wait ${FIRST_WAIT_SECONDS} s before the first repeat, and twice as long before each next one.`;
 
-const REPEATS: readonly Rule<Repeat>[] = [
-  {
-    kind: 'repeat',
-    grade: 'fine',
-    applies: () => true,
-    what: ({ index, delivery, before, wait }) =>
-      `Repeat ${index} of delivery ${delivery}, after ${seconds(wait)}. ${endingText(before.end?.how)}`,
-  },
-  {
-    kind: 'repeat-after-200',
-    grade: 'risky',
-    applies: ({ before }) => before.end?.how === 200,
-    what: 'The previous request got 200. This is final, but it was repeated.',
-    remedy: 'Stop after 200: the event is stored. Check whether the sender reads the answer.',
-  },
-  {
-    kind: 'repeat-after-400',
-    grade: 'risky',
-    applies: ({ before }) => before.end?.how === 400,
-    what: 'The previous request got 400. This is final, but it was repeated.',
-    remedy: 'Do not repeat after 400. The event is stored for review, and a repeat would be rejected again.',
-  },
-  {
-    kind: 'repeat-while-under-way',
-    grade: 'risky',
-    applies: ({ before }) => before.end === undefined,
-    what: 'It was sent before the previous request had an answer.',
-    remedy: `Wait ${ANSWER_WAIT_SECONDS} s for the answer before you send it again. Check that only one worker sends an event.`,
-  },
-  {
-    kind: 'repeat-early',
-    grade: 'risky',
-    applies: ({ before, isOwnWait, wait, longestBefore }) =>
-      isOwnWait &&
-      isAnswered(before) &&
-      longestBefore === undefined &&
-      wait < FIRST_WAIT_SECONDS * 1_000 * (1 - JITTER),
-    what: ({ wait }) => `The first repeat came too early, after ${seconds(wait)}.`,
-    remedy: `${WAIT_LONGER} A test may use shorter waits.`,
-  },
-  {
-    kind: 'repeat-storm',
-    grade: 'wrong',
-    applies: ({ isStorm }) => isStorm,
-    what: ({ wait }) =>
-      `It was repeated again and again without waits: this time after ${seconds(wait)}. Waits must grow.`,
-    remedy: `${WAIT_LONGER} A test may use shorter waits, from ${MIN_COMPARED_WAIT / 1_000} s on.`,
-  },
-  {
-    kind: 'repeat-sooner',
-    grade: 'wrong',
-    applies: (repeat) => trendOf(repeat) === 'shrinking',
-    what: ({ wait, longestBefore = 0 }) =>
-      `The wait was ${seconds(wait)}, but an earlier one was ${seconds(longestBefore)}. Waits must grow.`,
-    remedy: WAIT_LONGER,
-  },
-  {
-    kind: 'repeat-steady',
-    grade: 'risky',
-    applies: (repeat) => trendOf(repeat) === 'steady',
-    what: ({ wait, longestBefore = 0 }) =>
-      `The wait was ${seconds(wait)}, but an earlier one was ${seconds(longestBefore)}. Waits should grow.`,
-    remedy: WAIT_LONGER,
-  },
-  {
-    kind: 'retry-after-ignored',
-    grade: 'wrong',
-    applies: ({ before, wait }) => wait < retryAfter(before) - CLOCK_ERROR,
-    what: ({ before, wait }) =>
-      `The wait was ${seconds(retryAfter(before) - wait)} shorter than the ${seconds(retryAfter(before))} of Retry-After.`,
-    remedy: 'Wait at least as long as Retry-After says.',
-  },
-  {
-    kind: 'repeat-changed',
-    grade: 'wrong',
-    // Bytes that the service rejects must change.
-    applies: ({ before, isSameBytes }) => !isSameBytes && before.status === 200 && hasFailed(before),
-    what: 'This repeats a delivery with other bytes, so it counts as another event.',
-    remedy: 'Store the body, and repeat the same bytes with the same timestamp.',
-  },
-];
-
-export function repeatFindings(delivery: Delivery, attempt: Attempt): Finding[] {
-  const repeat = repeatsOf(delivery)[delivery.attempts.indexOf(attempt) - 1];
+export function repeatFindings(delivery: SentDelivery, attempt: SentAttempt): Finding[] {
+  const index = delivery.attempts.indexOf(attempt);
+  const repeat = repeatsOf(delivery)[index - 1];
   // The same bytes with another signature are not a repeat, but a new try.
   if (repeat === undefined || !attempt.isSameSignature) return [];
-  return findingsOf(REPEATS, repeat);
+  const { before, wait } = repeat;
+  const after = `Repeat ${index} of delivery ${delivery.number}, after ${seconds(wait)}.`;
+  return [
+    fine('repeat', `${after} ${endingText(before.end?.how)}`),
+    ...needlessFindings(before),
+    ...waitFindings(repeat),
+    ...(!attempt.isSameBytes && before.status === 200 && hasFailed(before) ? [REPEAT_CHANGED] : []),
+  ];
 }
 
-function repeatsOf({ number, attempts }: Delivery): Repeat[] {
+/** Not for bytes that the service rejects: they must change. */
+const REPEAT_CHANGED = wrong(
+  'repeat-changed',
+  'This repeats a delivery with other bytes, so it counts as another event.',
+  'Store the body, and repeat the same bytes with the same timestamp.',
+);
+
+function* needlessFindings({ end }: SentAttempt): Generator<Finding> {
+  if (end?.how === 200) {
+    const what = 'The previous request got 200. This is final, but it was repeated.';
+    const remedy = 'Stop after 200: the event is stored. Check whether the sender reads the answer.';
+    yield risky('repeat-after-200', what, remedy);
+  }
+  if (end?.how === 400) {
+    const what = 'The previous request got 400. This is final, but it was repeated.';
+    const remedy =
+      'Do not repeat after 400. The event is stored for review, and a repeat would be rejected again.';
+    yield risky('repeat-after-400', what, remedy);
+  }
+  if (end === undefined) {
+    const remedy = `Wait ${ANSWER_WAIT_SECONDS} s for the answer before you send it again. Check that only one worker sends an event.`;
+    yield risky('repeat-while-under-way', 'It was sent before the previous request had an answer.', remedy);
+  }
+}
+
+function* waitFindings(repeat: Repeat): Generator<Finding> {
+  const { before, wait, longestBefore, isStorm, isOwnWait } = repeat;
+  const isFirst = isOwnWait && isAnswered(before) && longestBefore === undefined;
+  if (isFirst && wait < FIRST_WAIT_SECONDS * 1_000 * (1 - JITTER)) {
+    const what = `The first repeat came too early, after ${seconds(wait)}.`;
+    yield risky('repeat-early', what, `${WAIT_LONGER} A test may use shorter waits.`);
+  }
+  if (isStorm) {
+    const what = `It was repeated again and again without waits: this time after ${seconds(wait)}. Waits must grow.`;
+    const shortest = `from ${MIN_COMPARED_WAIT / 1_000} s on`;
+    yield wrong('repeat-storm', what, `${WAIT_LONGER} A test may use shorter waits, ${shortest}.`);
+  }
+  const compared = `The wait was ${seconds(wait)}, but an earlier one was ${seconds(longestBefore ?? 0)}.`;
+  const trend = trendOf(repeat);
+  if (trend === 'shrinking') yield wrong('repeat-sooner', `${compared} Waits must grow.`, WAIT_LONGER);
+  if (trend === 'steady') yield risky('repeat-steady', `${compared} Waits should grow.`, WAIT_LONGER);
+  const asked = retryAfter(before);
+  if (wait < asked - CLOCK_ERROR) {
+    const what = `The wait was ${seconds(asked - wait)} shorter than the ${seconds(asked)} of Retry-After.`;
+    yield wrong('retry-after-ignored', what, 'Wait at least as long as Retry-After says.');
+  }
+}
+
+function repeatsOf({ attempts }: SentDelivery): Repeat[] {
   let longestBefore: number | undefined;
   let isQuickBefore = false;
-  return attempts.slice(1).map(({ at, earliest, isSameBytes }, index) => {
-    const previous = attempts[index] as Attempt;
+  return attempts.slice(1).map(({ at, earliest }, index) => {
+    const previous = attempts[index] as SentAttempt;
     const ended = previous.end?.at ?? at;
     // A pool may open a connection long before it is used.
     const isParallel = earliest < ended && at - ended < MIN_COMPARED_WAIT;
@@ -151,67 +120,40 @@ function repeatsOf({ number, attempts }: Delivery): Repeat[] {
     const isFree = hasFailed(before) && retryAfter(before) === 0;
     const isQuick = isFree && wait < MIN_COMPARED_WAIT;
     const isOwnWait = isFree && (isAnswered(before) || !isQuick);
-    const repeat = {
-      index: index + 1,
-      delivery: number,
-      before,
-      wait,
-      isStorm: isQuick && isQuickBefore,
-      isOwnWait,
-      longestBefore,
-      isSameBytes,
-    };
+    const repeat = { before, wait, isStorm: isQuick && isQuickBefore, isOwnWait, longestBefore };
     isQuickBefore = isQuick;
     if (isOwnWait) longestBefore = Math.max(wait, longestBefore ?? 0);
     return repeat;
   });
 }
 
-type Trend = 'growing' | 'steady' | 'shrinking';
+type WaitTrend = 'growing' | 'steady' | 'shrinking';
 
 /** @returns undefined if there is nothing to compare */
-function trendOf({ wait, isOwnWait, longestBefore = 0 }: Repeat): Trend | undefined {
+function trendOf({ wait, isOwnWait, longestBefore = 0 }: Repeat): WaitTrend | undefined {
   if (!isOwnWait || longestBefore < MIN_COMPARED_WAIT) return undefined;
   if (wait < longestBefore * SHRINKING) return 'shrinking';
   return wait < Math.min(longestBefore * GROWING, MAX_WAIT * (1 - JITTER)) ? 'steady' : 'growing';
 }
 
-const isAnswered = ({ end }: Attempt) => typeof end?.how === 'number';
+const isAnswered = ({ end }: SentAttempt) => typeof end?.how === 'number';
 
 /** Everything except 200 and 400 must be sent again (docs/partner.md). */
-export const hasFailed = ({ end }: Attempt) => end !== undefined && end.how !== 200 && end.how !== 400;
+export const hasFailed = ({ end }: SentAttempt) => end !== undefined && end.how !== 200 && end.how !== 400;
 
 /** In milliseconds. */
-const retryAfter = ({ end }: Attempt) => (end?.retryAfterSeconds ?? 0) * 1_000;
+const retryAfter = ({ end }: SentAttempt) => (end?.retryAfterSeconds ?? 0) * 1_000;
 
 /** A finding about a sender that did not wait for the answer. */
 export function patienceFinding(milliseconds: number): Finding {
   const what = `The sender gave up after ${seconds(milliseconds)}, before it got an answer.`;
-  if (milliseconds >= GATEWAY_TIMEOUT_MILLISECONDS) return { grade: 'fine', kind: 'gave-up', what };
-  return risky({
-    kind: 'gave-up-early',
-    what,
-    remedy: `Wait ${ANSWER_WAIT_SECONDS} s. The service may have stored the event, and a repeat would be a duplicate.`,
-  });
+  if (milliseconds >= GATEWAY_TIMEOUT_SECONDS.http * 1_000) return fine('gave-up', what);
+  const remedy = `Wait ${ANSWER_WAIT_SECONDS} s. The service may have stored the event, and a repeat would be a duplicate.`;
+  return risky('gave-up-early', what, remedy);
 }
 
-export interface RepeatReport {
-  readonly delivery: number;
-  readonly eventId: string;
-  readonly event: string | undefined;
-  readonly requests: number;
-  readonly endings: readonly (Ending | undefined)[];
-  /** From the end of one request to the beginning of the next, in milliseconds. */
-  readonly waits: readonly number[];
-  /** The worst trend among the waits that can be compared. */
-  readonly backOff: Trend | undefined;
-  readonly isSameBytes: boolean;
-  readonly isSameSignature: boolean;
-  /** Requests on a connection that was used before. */
-  readonly reused: number;
-}
-
-export function repeatReport(delivery: Delivery): RepeatReport {
+/** How a delivery was repeated. */
+export function repeatReport(delivery: SentDelivery) {
   const { number, eventId, event, attempts, count } = delivery;
   const repeats = repeatsOf(delivery);
   const trends = repeats.map(trendOf);
@@ -221,15 +163,18 @@ export function repeatReport(delivery: Delivery): RepeatReport {
     event,
     requests: count,
     endings: attempts.map(({ end }) => end?.how),
+    /** From the end of one request to the beginning of the next, in milliseconds. */
     waits: repeats.map(({ wait }) => Math.round(wait)),
+    /** The worst trend among the waits that can be compared. */
     backOff: (['shrinking', 'steady', 'growing'] as const).find((trend) => trends.includes(trend)),
     isSameBytes: attempts.every(({ isSameBytes }) => isSameBytes),
     isSameSignature: attempts.every(({ isSameSignature }) => isSameSignature),
+    /** Requests on a connection that was used before. */
     reused: attempts.filter(({ isReused }) => isReused).length,
   };
 }
 
-function endingText(ending: Ending | undefined): string {
+function endingText(ending: AttemptEnding | undefined): string {
   if (ending === undefined) return 'The previous request had no answer yet.';
   if (ending === 'cut') return 'The previous request was cut.';
   if (ending === 'gave up') return 'The sender gave up on the previous request.';

@@ -1,22 +1,26 @@
 import { decodeSignature } from '../../../lambda/receiver/signature.ts';
 import { valuesOf } from '../../../local/gateway/http-message.ts';
-import { type Finding, type Mistake, wrong } from './finding.ts';
+import { type Finding, wrong } from './finding.ts';
 import {
+  type DigestReading,
   isSecret,
   NEVER_SEND_SECRET,
   NO_VALUE,
   PLACEHOLDER,
-  type Reading,
   readings,
   timestampsIn,
 } from './signature-values.ts';
-import { type SentRequest, signedMessages, type Variant } from './signed-messages.ts';
-import { algorithms, hmacSha256, signingKeys } from './signing-variants.ts';
+import { type SentRequest, signedMessages } from './signed-messages.ts';
+import {
+  hmacSha256,
+  type SigningAlgorithm,
+  type SigningVariant,
+  signingAlgorithms,
+  signingKeys,
+} from './signing-variants.ts';
 
 /** The usual spelling for people. The service ignores case. */
 const SHOWN_HEADER = 'X-Webhook-Signature';
-
-const HEADER = SHOWN_HEADER.toLowerCase();
 
 /** Headers that other services use for the signature, and misspellings of ours by a wrong setting. */
 const OTHER_HEADERS = `
@@ -34,7 +38,7 @@ const UNNAMED_PLACES = ['another header', 'the query string', 'Content-Digest', 
 /** Maximum bytes of a body for which combinations of two mistakes are tried: each pair costs an HMAC of the body. */
 const MAX_BYTES_FOR_PAIRS = 32 * 1024;
 
-/** Number of variants of each kind that are tried in pairs, the most likely. */
+/** Number of variants of each kind that are tried in pairs, the most likely. Trying them takes less than a second. */
 const MAX_IN_PAIRS = { messages: 10, keys: 2, algorithms: 4 };
 
 /** Maximum characters of a header that are read: a longer value cannot be a signature. */
@@ -43,140 +47,133 @@ const MAX_VALUE_LENGTH = 1_024;
 /** Minimum bytes of a truncated signature needed to recognise it. */
 const MIN_CUT_BYTES = 8;
 
-const SECRET_AS_SIGNATURE: Mistake = {
-  kind: 'secret-sent',
-  what: 'The secret itself was sent instead of a signature.',
-  remedy: NEVER_SEND_SECRET,
-};
+const SECRET_AS_SIGNATURE = wrong(
+  'secret-sent',
+  'The secret itself was sent instead of a signature.',
+  NEVER_SEND_SECRET,
+);
 
-const SIGNED_BEFORE: Mistake = {
-  kind: 'signed-event-before',
-  what: 'The signature belongs to an event that was sent before.',
-  remedy: 'Compute a new signature for each request. A variable, header or object is being reused.',
-};
+const SIGNED_BEFORE = wrong(
+  'signed-event-before',
+  'The signature belongs to an event that was sent before.',
+  'Compute a new signature for each request. A variable, header or object is being reused.',
+);
 
-const OTHER_SPELLING: Mistake = {
-  kind: 'signature-spelling',
-  what: 'The signature is correct, but the service cannot read this form of it. Check the base64 padding.',
-  remedy: 'Send the 32 bytes as 64 hex digits, or as base64 with one equals sign at the end.',
-};
+const OTHER_SPELLING = wrong(
+  'signature-spelling',
+  'The signature is correct, but the service cannot read this form of it. Check the base64 padding.',
+  'Send the 32 bytes as 64 hex digits, or as base64 with one equals sign at the end.',
+);
 
 /**
- * Finds why a signature does not verify: the known mistake that explains it, or two of them.
+ * Explains why a signature is wrong, by a search for the computation that has the same result: with one mistake, then
+ * with two of them.
  * @param secret that should have been used
  * @returns at least one mistake, the cause first
  */
 export function signatureFindings(request: SentRequest, secret: string): Finding[] {
-  const values = valuesOf(request.headers, HEADER).map((value) => value.slice(0, MAX_VALUE_LENGTH));
+  const values = valuesOf(request.headers, SHOWN_HEADER.toLowerCase()).map(readPart);
   const [value] = values;
-  if (value === undefined) return findElsewhere(request, secret).map(wrong);
+  if (value === undefined) return findElsewhere(request, secret);
   const mistake = malformed(request, secret, values);
-  if (mistake !== undefined) return [wrong(mistake)];
+  if (mistake !== undefined) return [mistake];
   const [mistakes] = explain(request, secret, [value]);
-  return (mistakes ?? [unexplained(request, value)]).map(wrong);
+  return mistakes ?? [unexplained(request, value)];
 }
 
+const readPart = (value: string) => value.slice(0, MAX_VALUE_LENGTH);
+
 /** Mistakes that are recognised without a search. */
-function malformed({ body }: SentRequest, secret: string, values: readonly string[]): Mistake | undefined {
+function malformed({ body }: SentRequest, secret: string, values: readonly string[]): Finding | undefined {
   const [value = ''] = values;
   if (values.length > 1) {
     const times = values.length === 2 ? 'twice' : `${values.length} times`;
-    return {
-      kind: 'signature-twice',
-      what: `${SHOWN_HEADER} was sent ${times}, with ${new Set(values).size === 1 ? 'the same value' : 'different values'}.`,
-      remedy: 'Send the header once. Check whether the client appends to it, or a proxy repeats it.',
-    };
+    const which = new Set(values).size === 1 ? 'the same value' : 'different values';
+    return wrong(
+      'signature-twice',
+      `${SHOWN_HEADER} was sent ${times}, with ${which}.`,
+      'Send the header once. Check whether the client appends to it, or a proxy repeats it.',
+    );
   }
   if (value === '') {
-    return {
-      kind: 'signature-empty',
-      what: `${SHOWN_HEADER} is empty.`,
-      remedy: 'Compute the signature before the request is built. Its variable was still empty.',
-    };
+    const remedy = 'Compute the signature before the request is built. Its variable was still empty.';
+    return wrong('signature-empty', `${SHOWN_HEADER} is empty.`, remedy);
   }
   if (NO_VALUE.test(value) || PLACEHOLDER.test(value)) {
-    return {
-      kind: 'signature-no-value',
-      what: `${SHOWN_HEADER} contains a text such as undefined or [object Object] instead of a signature.`,
-      remedy: 'Send the hex digest as text, not the hash object and not an unset variable.',
-    };
+    return wrong(
+      'signature-no-value',
+      `${SHOWN_HEADER} contains a text such as undefined or [object Object] instead of a signature.`,
+      'Send the hex digest as text, not the hash object and not an unset variable.',
+    );
   }
   const text = value.replace(/^sha256=/, '');
   const bytes = Buffer.from(text, /^(?:[0-9a-f]{2})+$/i.test(text) ? 'hex' : 'base64');
-  const right = hmacSha256(Buffer.from(secret), body);
+  const right = hmacSha256(secret, body);
   if (bytes.length < MIN_CUT_BYTES || bytes.length >= right.length) return undefined;
   if (!right.subarray(0, bytes.length).equals(bytes)) return undefined;
-  return {
-    kind: 'signature-cut',
-    what: `The signature is correct, but cut off after ${bytes.length} of its 32 bytes.`,
-    remedy: 'Send all 32 bytes: 64 hex digits, or 44 characters of base64.',
-  };
+  const what = `The signature is correct, but cut off after ${bytes.length} of its 32 bytes.`;
+  return wrong('signature-cut', what, 'Send all 32 bytes: 64 hex digits, or 44 characters of base64.');
 }
 
-function unexplained({ body }: SentRequest, value: string): Mistake {
+function unexplained({ body }: SentRequest, value: string): Finding {
   if (decodeSignature(value) === undefined) {
-    return {
-      kind: 'signature-malformed',
-      what: `${SHOWN_HEADER} has ${value.length} characters that are not a signature. Expected: 64 hex digits, or 43 to 44 characters of base64.`,
-      remedy: 'Send the 32 bytes of the HMAC-SHA256 as 64 hex digits.',
-    };
+    return wrong(
+      'signature-malformed',
+      `${SHOWN_HEADER} has ${value.length} characters that are not a signature. Expected: 64 hex digits, or 43 to 44 characters of base64.`,
+      'Send the 32 bytes of the HMAC-SHA256 as 64 hex digits.',
+    );
   }
-  return {
-    kind: 'signature-other',
-    what: 'The signature is well formed, but made from other bytes or with another secret. No known mistake explains it.',
-    remedy: `Compare the secrets first. Then compare the SHA-256 of the bytes that you sign with that of the ${body.length} bytes that arrived: the event id above.`,
-  };
+  return wrong(
+    'signature-other',
+    'The signature is well formed, but made from other bytes or with another secret. No known mistake explains it.',
+    `Compare the secrets first. Then compare the SHA-256 of the bytes that you sign with that of the ${body.length} bytes that arrived: the event id above.`,
+  );
 }
 
 /** Looks for the signature where other services have it. */
-function findElsewhere(request: SentRequest, secret: string): Mistake[] {
-  const shown = new Map(OTHER_HEADERS.map((name) => [name.toLowerCase(), name]));
+function findElsewhere(request: SentRequest, secret: string): Finding[] {
+  const nameOf = (header: string) =>
+    OTHER_HEADERS.find((known) => known.toLowerCase() === header.toLowerCase()) ?? 'another header';
   const places = [
-    ...request.headers.map(([name, value]) => [shown.get(name.toLowerCase()) ?? 'another header', value]),
-    ...[...new URLSearchParams(request.query).values()].map((value) => ['the query string', value]),
-  ].map(([place = '', value = '']) => ({ place, value: value.slice(0, MAX_VALUE_LENGTH) }));
-  const explained = explain(
-    request,
-    secret,
-    places.map(({ value }) => value),
-  );
+    ...request.headers.map(([name, value]) => ({ place: nameOf(name), value: readPart(value) })),
+    ...[...new URLSearchParams(request.query).values()].map((value) => ({
+      place: 'the query string',
+      value: readPart(value),
+    })),
+  ];
+  const all = places.map(({ value }) => value);
+  const explained = explain(request, secret, all);
   const found = places.map(({ place }, index) => ({ place, mistakes: explained[index] }));
   const best =
     found.find(({ mistakes }) => mistakes !== undefined) ??
     found.find(({ place }) => !UNNAMED_PLACES.includes(place));
   if (best === undefined) {
     return [
-      {
-        kind: 'signature-missing',
-        what: `${SHOWN_HEADER} is missing.`,
-        remedy:
-          'Send the HMAC-SHA256 of the body, with the secret as the key, as 64 hex digits in that header.',
-      },
+      wrong(
+        'signature-missing',
+        `${SHOWN_HEADER} is missing.`,
+        'Send the HMAC-SHA256 of the body, with the secret as the key, as 64 hex digits in that header.',
+      ),
     ];
   }
-  const { place, mistakes = [] } = best;
-  const isSecretSent = mistakes.includes(SECRET_AS_SIGNATURE);
+  const { place, mistakes } = best;
+  const isSecretSent = mistakes?.includes(SECRET_AS_SIGNATURE);
   const content = isSecretSent ? 'the secret itself is' : 'the signature is';
-  return [
-    {
-      kind: 'signature-elsewhere',
-      what: `${SHOWN_HEADER} is missing; ${best.mistakes === undefined ? 'something similar is' : content} in ${place}.`,
-      remedy: isSecretSent
-        ? `Send the HMAC-SHA256 of the body in ${SHOWN_HEADER}. Never send the secret.`
-        : `Send it in ${SHOWN_HEADER}.`,
-    },
-    ...mistakes,
-  ];
+  const what = `${SHOWN_HEADER} is missing; ${mistakes === undefined ? 'something similar is' : content} in ${place}.`;
+  const remedy = isSecretSent
+    ? `Send the HMAC-SHA256 of the body in ${SHOWN_HEADER}. Never send the secret.`
+    : `Send it in ${SHOWN_HEADER}.`;
+  return [wrong('signature-elsewhere', what, remedy), ...(mistakes ?? [])];
 }
 
 /**
  * The mistakes that led to one of these values. All values share the computations, which stop when one is explained.
  * @returns for each value: undefined if no known mistake explains it; empty if it is right
  */
-function explain(request: SentRequest, secret: string, values: readonly string[]): (Mistake[] | undefined)[] {
+function explain(request: SentRequest, secret: string, values: readonly string[]): (Finding[] | undefined)[] {
   const explained = values.map((value) => (isSecret(value, secret) ? [SECRET_AS_SIGNATURE] : undefined));
   if (explained.some((mistakes) => mistakes !== undefined)) return explained;
-  const byDigest = new Map<string, { index: number; reading: Reading }>();
+  const byDigest = new Map<string, { index: number; reading: DigestReading }>();
   for (const [index, value] of values.entries()) {
     for (const reading of readings(value)) {
       const digest = reading.digest.toString('hex');
@@ -184,8 +181,7 @@ function explain(request: SentRequest, secret: string, values: readonly string[]
     }
   }
   if (byDigest.size === 0) return explained;
-  const timestamps = values.flatMap(timestampsIn);
-  for (const { digest, mistakes } of computations(request, secret, timestamps)) {
+  for (const { digest, mistakes } of computations(request, secret, values.flatMap(timestampsIn))) {
     const found = byDigest.get(digest.toString('hex'));
     if (found === undefined) continue;
     const { index, reading } = found;
@@ -200,49 +196,61 @@ function explain(request: SentRequest, secret: string, values: readonly string[]
 
 interface Computation {
   readonly digest: Buffer;
-  readonly mistakes: readonly Mistake[];
+  readonly mistakes: readonly Finding[];
 }
 
-/** All possible computations, messages × keys × algorithms: with no mistake, then one, then two. */
+/** All possible computations: with no mistake, then one, then two. */
 function* computations(
   request: SentRequest,
   secret: string,
   timestamps: readonly string[],
 ): Generator<Computation, undefined> {
   const { body, earlier = [] } = request;
-  const right = {
-    message: { mistake: undefined, bytes: body },
-    key: { mistake: undefined, bytes: Buffer.from(secret) },
-    algorithm: { mistake: undefined, compute: hmacSha256 },
-  };
-  yield { digest: hmacSha256(right.key.bytes, body), mistakes: [] };
+  yield { digest: hmacSha256(secret, body), mistakes: [] };
   const isSmall = body.length <= MAX_BYTES_FOR_PAIRS;
-  const allMessages = signedMessages(request, timestamps);
-  let messages: Iterable<Variant> = isSmall ? [...allMessages] : allMessages;
-  let keys = signingKeys(secret);
-  let likelyAlgorithms = algorithms;
-  for (const count of [1, 2]) {
-    for (const algorithm of [right.algorithm, ...likelyAlgorithms]) {
-      for (const key of [right.key, ...keys]) {
-        const others = [key, algorithm].flatMap(({ mistake }) => mistake ?? []);
-        const open = count - others.length;
-        for (const { mistake, bytes } of open === 0 ? [right.message] : open === 1 ? messages : []) {
-          const mistakes = [...(mistake === undefined ? [] : [mistake]), ...others];
-          yield { digest: algorithm.compute(key.bytes, bytes), mistakes };
-        }
-      }
-    }
-    for (const digest of count === 1 ? earlier : []) yield { digest, mistakes: [SIGNED_BEFORE] };
-    if (!isSmall) return undefined;
-    messages = likeliest([...messages], MAX_IN_PAIRS.messages);
-    keys = likeliest(keys, MAX_IN_PAIRS.keys);
-    likelyAlgorithms = likeliest(algorithms, MAX_IN_PAIRS.algorithms);
-  }
+  const messages = signedMessages(request, timestamps);
+  const all = { messages: isSmall ? [...messages] : messages, keys: signingKeys(secret) };
+  yield* combinations(1, { secret, body, ...all, algorithms: signingAlgorithms });
+  for (const digest of earlier) yield { digest, mistakes: [SIGNED_BEFORE] };
+  if (!isSmall) return undefined;
+  yield* combinations(2, {
+    secret,
+    body,
+    messages: likeliest([...all.messages], MAX_IN_PAIRS.messages),
+    keys: likeliest(all.keys, MAX_IN_PAIRS.keys),
+    algorithms: likeliest(signingAlgorithms, MAX_IN_PAIRS.algorithms),
+  });
   return undefined;
 }
 
-/** Takes the first of each kind, so that trying pairs stays below a second. */
-function likeliest<Guess extends { readonly mistake: Mistake }>(
+interface SigningVariants {
+  readonly secret: string;
+  readonly body: Buffer;
+  readonly messages: Iterable<SigningVariant>;
+  readonly keys: readonly SigningVariant[];
+  readonly algorithms: readonly SigningAlgorithm[];
+}
+
+/** Messages × keys × algorithms, with this number of mistakes. */
+function* combinations(
+  count: number,
+  { secret, body, messages, keys, algorithms }: SigningVariants,
+): Generator<Computation> {
+  const right = { mistake: undefined };
+  for (const algorithm of [{ ...right, compute: hmacSha256 }, ...algorithms]) {
+    for (const key of [{ ...right, bytes: secret }, ...keys]) {
+      const others = [key, algorithm].flatMap(({ mistake }) => mistake ?? []);
+      const open = count - others.length;
+      if (open === 0) yield { digest: algorithm.compute(key.bytes, body), mistakes: others };
+      for (const { mistake, bytes } of open === 1 ? messages : []) {
+        yield { digest: algorithm.compute(key.bytes, bytes), mistakes: [mistake, ...others] };
+      }
+    }
+  }
+}
+
+/** The first variants of each kind. */
+function likeliest<Guess extends { readonly mistake: Finding }>(
   variants: readonly Guess[],
   count: number,
 ): Guess[] {

@@ -1,11 +1,12 @@
 import { PREFIX } from '../../../lambda/receiver/signature.ts';
-import type { Mistake } from './finding.ts';
+import { type Finding, wrong } from './finding.ts';
+import { type VariantTable, variantsIn } from './signing-variants.ts';
 
 /** One way to read the value of a signature header. */
-export interface Reading {
+export interface DigestReading {
   readonly digest: Buffer;
   /** Why the service does not read it like that. @default the service does */
-  readonly mistake: Mistake | undefined;
+  readonly mistake: Finding | undefined;
 }
 
 /** Digest lengths of common hash functions, in bytes: MD5, SHA-1, SHA-224, SHA-256, SHA-384, SHA-512. */
@@ -31,53 +32,64 @@ const decoding = (outer: 'hex' | 'base64', inner: RegExp) => (value: string) => 
 };
 
 /** Texts and encodings around a signature, and how to remove them. */
-const WRAPPINGS: readonly (readonly [kind: string, what: string, unwrap: (value: string) => string[]])[] = [
-  ['encoded-twice', 'is the hex of the hex text: it was encoded twice', decoding('hex', HEX)],
-  ['encoded-twice', 'is the hex of the base64 text: it was encoded twice', decoding('hex', BASE64)],
-  ['encoded-twice', 'is the base64 of the hex text: it was encoded twice', decoding('base64', HEX)],
-  ['encoded-twice', 'is the base64 of the base64 text: it was encoded twice', decoding('base64', BASE64)],
-  ['white-space', 'contains white space', (value) => [value.trim()]],
-  ['prefix', 'has the prefix sha256= twice', group(/^sha256=(.+)$/)],
-  ['quoted', 'is in quotation marks', group(/^"(.*)"$/)],
-  ['quoted', 'is in quotation marks', group(/^'(.*)'$/)],
-  ['quoted', "is Python's b'…': bytes that were not converted to text", group(/^b["'](.*)["']$/)],
-  ['v1', 'has the form v1=… of other services', group(/^.*(?:^|[,;])\s*v1[=,]([^,;]+).*$/)],
-  ['openssl', 'is the whole output line of openssl', group(/^.*\(stdin\)\s*=\s*(\S+)$/)],
-  ['openssl', 'is the whole output line of openssl or sha256sum', group(/^(\S+)\s+\*?(?:stdin|-)$/)],
-  [
-    'scheme',
-    'begins with an extra word',
-    group(/^(?:hmac|bearer|signature|token|basic|hmac-sha256|sha256)\s+(\S.*)$/i),
-  ],
-  [
-    'prefix',
-    'has a prefix other than sha256= (lower case, with an equals sign)',
-    group(
+const WRAPPINGS: VariantTable<(value: string) => string[]> = {
+  'signature-encoded-twice': {
+    'is the hex of the hex text: it was encoded twice': decoding('hex', HEX),
+    'is the hex of the base64 text: it was encoded twice': decoding('hex', BASE64),
+    'is the base64 of the hex text: it was encoded twice': decoding('base64', HEX),
+    'is the base64 of the base64 text: it was encoded twice': decoding('base64', BASE64),
+  },
+  'signature-white-space': {
+    'contains white space': (value) => [value.trim()],
+    'has spaces instead of the plus signs of base64': (value) => [value.replaceAll(' ', '+')],
+  },
+  'signature-prefix': {
+    'has the prefix sha256= twice': group(/^sha256=(.+)$/),
+    'has a prefix other than sha256= (lower case, with an equals sign)': group(
       /^(?:hmac[-_]?sha-?256|hmac|sha-?(?:1|224|256|384|512)|md5|v0|sig1?|s|signature|digest)\s*[=:]\s*(\S.*)$/i,
     ),
-  ],
-  ['scheme', 'is enclosed in colons', group(/^:(\S+):$/)],
-  ['prefix', 'begins with 0x', group(/^0x([0-9a-f]+)$/i)],
-  [
-    'several',
-    'contains several signatures, joined by commas',
-    (value) => (value.includes(',') ? value.split(',').map((part) => part.trim()) : []),
-  ],
-  [
-    'separators',
-    'has a separator between pairs of hex digits',
-    (value) => (/^[0-9a-f]{2}([ :-])[0-9a-f]{2}\1/i.test(value) ? [value.replaceAll(/[ :-]/g, '')] : []),
-  ],
-  ['url-escapes', 'is URL-encoded', (value) => [percentDecoded(value)]],
-  ['white-space', 'has spaces instead of the plus signs of base64', (value) => [value.replaceAll(' ', '+')]],
-];
+    'begins with 0x': group(/^0x([0-9a-f]+)$/i),
+  },
+  'signature-quoted': {
+    'is in quotation marks': (value) => [...group(/^"(.*)"$/)(value), ...group(/^'(.*)'$/)(value)],
+    "is Python's b'…': bytes that were not converted to text": group(/^b["'](.*)["']$/),
+  },
+  'signature-v1': { 'has the form v1=… of other services': group(/^.*(?:^|[,;])\s*v1[=,]([^,;]+).*$/) },
+  'signature-openssl': {
+    'is the whole output line of openssl': group(/^.*\(stdin\)\s*=\s*(\S+)$/),
+    'is the whole output line of openssl or sha256sum': group(/^(\S+)\s+\*?(?:stdin|-)$/),
+  },
+  'signature-scheme': {
+    'begins with an extra word': group(
+      /^(?:hmac|bearer|signature|token|basic|hmac-sha256|sha256)\s+(\S.*)$/i,
+    ),
+    'is enclosed in colons': group(/^:(\S+):$/),
+  },
+  'signature-several': {
+    'contains several signatures, joined by commas': (value) =>
+      value.includes(',') ? value.split(',').map((part) => part.trim()) : [],
+  },
+  'signature-separators': {
+    'has a separator between pairs of hex digits': (value) =>
+      /^[0-9a-f]{2}([ :-])[0-9a-f]{2}\1/i.test(value) ? [value.replaceAll(/[ :-]/g, '')] : [],
+  },
+  'signature-url-escapes': { 'is URL-encoded': percentDecoded },
+};
+
+function percentDecoded(text: string): string[] {
+  try {
+    return [decodeURIComponent(text)];
+  } catch {
+    return [];
+  }
+}
 
 /** All ways to read a value, the service's own first. */
-export function readings(value: string): Reading[] {
+export function readings(value: string): DigestReading[] {
   return unwrapped(value.startsWith(PREFIX) ? value.slice(PREFIX.length) : value, undefined, 0);
 }
 
-function unwrapped(value: string, outer: Mistake | undefined, depth: number): Reading[] {
+function unwrapped(value: string, outer: Finding | undefined, depth: number): DigestReading[] {
   if (depth > MAX_DEPTH) return [];
   const digests = [
     ...(HEX.test(value) ? [Buffer.from(value, 'hex')] : []),
@@ -87,23 +99,12 @@ function unwrapped(value: string, outer: Mistake | undefined, depth: number): Re
     ...digests
       .filter(({ length }) => DIGEST_LENGTHS.has(length))
       .map((digest) => ({ digest, mistake: outer })),
-    ...WRAPPINGS.flatMap(([kind, what, unwrap]) => {
-      const mistake = outer ?? {
-        kind: `signature-${kind}`,
-        what: `The value of the header ${what}.`,
-        remedy: 'Send only the 32 bytes, as 64 hex digits or base64. The prefix sha256= is allowed.',
-      };
+    ...variantsIn(WRAPPINGS).flatMap(([kind, words, unwrap]) => {
+      const remedy = 'Send only the 32 bytes, as 64 hex digits or base64. The prefix sha256= is allowed.';
+      const mistake = outer ?? wrong(kind, `The value of the header ${words}.`, remedy);
       return unwrap(value).flatMap((inner) => (inner === value ? [] : unwrapped(inner, mistake, depth + 1)));
     }),
   ];
-}
-
-function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** The time in a value such as `t=1769850000,v1=…`. */

@@ -5,14 +5,18 @@ import { describe, expect, test } from '@jest/globals';
 import { readSamples, sampleBody } from '../../../../events/samples.ts';
 import { LOCAL_SECRET } from '../../../../events/signing.ts';
 import { WEBHOOK_PATH } from '../../../../lambda/events/webhook-path.ts';
-import type { Attempt, Delivery, End, Ending } from '../../../../tools/partner/check-sender/deliveries.ts';
 import { type Diagnosis, diagnose } from '../../../../tools/partner/check-sender/diagnose.ts';
 import {
   FIRST_WAIT_SECONDS,
   repeatFindings,
   repeatReport,
 } from '../../../../tools/partner/check-sender/repeats.ts';
-import { serviceAnswer } from '../../../../tools/partner/check-sender/responses.ts';
+import type {
+  AttemptEnding,
+  SentAttempt,
+  SentDelivery,
+} from '../../../../tools/partner/check-sender/sent-deliveries.ts';
+import { serviceAnswer } from '../../../../tools/partner/check-sender/service-answer.ts';
 import type { SentRequest } from '../../../../tools/partner/check-sender/signed-messages.ts';
 import { bodyOf, signingVectors } from '../../../support/signing-vectors.ts';
 
@@ -64,7 +68,7 @@ async function diagnosisOf(sent: Sent): Promise<Diagnosis> {
     receivedAt: NOW,
     body: Buffer.from(body),
   };
-  return diagnose(request, await serviceAnswer(request, async () => request.body, secret), secret);
+  return diagnose(request, await serviceAnswer(request, secret), secret);
 }
 
 /** The usual headers, with another one instead of the signature. */
@@ -623,24 +627,26 @@ const ANSWERED_AFTER = 20;
 interface Failure {
   readonly wait: number;
   /** @default 500 */
-  readonly how?: Ending;
+  readonly how?: AttemptEnding;
   readonly retryAfterSeconds?: number;
 }
 
 const failures = (...waits: number[]): Failure[] => waits.map((wait) => ({ wait }));
 
-function delivery(failed: readonly Failure[]): Delivery {
-  const attempts: Attempt[] = [];
+function delivery(failed: readonly Failure[]): SentDelivery {
+  const attempts: SentAttempt[] = [];
   let at = 0;
-  for (const { wait, how = 500, ...rest } of [...failed, { wait: 0, how: 200 }]) {
-    const end: End = { how, at: at + ANSWERED_AFTER * 1_000, ...rest };
+  for (const { wait, how = 500, retryAfterSeconds = 0 } of [...failed, { wait: 0, how: 200 }]) {
+    const end = { how, at: at + ANSWERED_AFTER * 1_000, retryAfterSeconds };
     attempts.push({
       at,
       earliest: at,
       status: 200,
       end,
-      connection: 1,
       isReused: true,
+      eventId: 'x',
+      event: undefined,
+      signature: 'x',
       isSameBytes: true,
       isSameSignature: true,
     });
@@ -650,7 +656,7 @@ function delivery(failed: readonly Failure[]): Delivery {
 }
 
 /** Grades and kinds of the findings for each repeat, without the note that it is a repeat. */
-const judged = (repeated: Delivery) =>
+const judged = (repeated: SentDelivery) =>
   repeated.attempts.slice(1).map((attempt) =>
     repeatFindings(repeated, attempt)
       .filter(({ kind }) => kind !== 'repeat')
@@ -720,7 +726,7 @@ describe('the waits of a sender', () => {
       `After a failure wait ${FIRST_WAIT_SECONDS} s,`,
     );
     const repeated = delivery(failures(1));
-    expect(repeatFindings(repeated, repeated.attempts[1] as Attempt)).toContainEqual(
+    expect(repeatFindings(repeated, repeated.attempts[1] as SentAttempt)).toContainEqual(
       expect.objectContaining({
         remedy: expect.stringContaining(`Wait ${FIRST_WAIT_SECONDS} s before the first repeat`),
       }),

@@ -1,70 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parsePayload } from '../../../lambda/events/envelope.ts';
-import { BODY_LIMIT_BYTES } from '../../../local/gateway/server.ts';
-import { type Finding, wrong } from './finding.ts';
-
-/** Maximum bytes of all bodies in memory together: a thousand large ones must not fill the memory. */
-const MAX_BYTES_IN_MEMORY = 256 * 1024 * 1024;
-
-/**
- * Reads bodies up to API Gateway's limit. Discards and counts further bytes, so that the sender still receives an
- * answer.
- */
-export class BodyReader {
-  #inMemory = 0;
-
-  /**
-   * @param onBytes called with the number of bytes so far, and the bytes that are kept
-   * @returns why a body is not kept: it is too large, or there are too many at the same time
-   * @throws if the sender disconnects
-   */
-  read(
-    message: IncomingMessage,
-    onBytes: (count: number, kept: readonly Buffer[]) => void,
-  ): Promise<Buffer | 'too large' | 'too many'> {
-    return new Promise((resolve, reject) => {
-      const chunks: Buffer[] = [];
-      let count = 0;
-      let kept = 0;
-      let isRefused = false;
-      const uncount = () => {
-        this.#inMemory -= kept;
-        kept = 0;
-      };
-      const release = () => {
-        uncount();
-        chunks.length = 0;
-      };
-      message.on('data', (chunk: Buffer) => {
-        count += chunk.length;
-        onBytes(count, chunks);
-        if (isRefused) return;
-        const isTooLarge = count > BODY_LIMIT_BYTES;
-        isRefused = isTooLarge || this.#inMemory + chunk.length > MAX_BYTES_IN_MEMORY;
-        if (isRefused) {
-          release();
-          resolve(isTooLarge ? 'too large' : 'too many');
-          return;
-        }
-        kept += chunk.length;
-        this.#inMemory += chunk.length;
-        chunks.push(chunk);
-      });
-      message.on('end', () => {
-        const body = Buffer.concat(chunks);
-        release();
-        resolve(body);
-      });
-      message.on('error', reject);
-      message.on('close', () => {
-        // The bytes that arrived explain why it broke off.
-        uncount();
-        reject(new Error('broken off'));
-      });
-    });
-  }
-}
 
 /** The error that Node.js reports for bytes that are not a request. */
 export type ParseError = NodeJS.ErrnoException & {
@@ -128,13 +64,3 @@ export class TrailingBytes {
     return packets;
   }
 }
-
-/** @param hasLength whether there is a Content-Length */
-export const trailingBytesFinding = (hasLength: boolean): Finding =>
-  wrong({
-    kind: 'content-length-small',
-    what: hasLength
-      ? 'Content-Length is smaller than the body. The service reads only this many bytes.'
-      : 'Bytes follow the end of the request. Without Content-Length it has no body.',
-    remedy: 'Let the HTTP client set Content-Length, or count bytes instead of characters: é has two.',
-  });

@@ -92,7 +92,7 @@ export function shapeOf(node: JsonNode): string {
   return node.text === 'true' || node.text === 'false' ? 'a boolean' : 'a number';
 }
 
-export interface JsonForm {
+interface JsonForm {
   readonly comma: string;
   readonly colon: string;
   /** White space per level, with each value on its own line. @default all on one line */
@@ -141,52 +141,52 @@ const ascii = (literal: string) => literal.replaceAll(/[\u0080-\uFFFF]/g, unicod
 const slashes = (literal: string) => literal.replaceAll('/', '\\/');
 
 /** Characters that libraries escape in a string although JSON does not require it. */
-const ESCAPES: readonly (readonly [name: string, escape: (literal: string) => string])[] = [
-  ['', (literal) => literal],
-  [' and with \\u escapes for what is not ASCII', ascii],
-  [' and with \\/ for each slash and \\u escapes', (literal) => slashes(ascii(literal))],
-  [' and with \\/ for each slash', slashes],
-  [' and with \\u escapes for < > &', (literal) => literal.replaceAll(/[<>&\u2028\u2029]/g, unicodeEscape)],
-  [
-    " and with \\u escapes for < > & = '",
-    (literal) => literal.replaceAll(/[<>&='\u2028\u2029]/g, unicodeEscape),
-  ],
-  [
-    ' and with the \\u escapes of .NET',
-    (literal) =>
-      `"${literal.slice(1, -1).replaceAll('\\"', '\\u0022')}"`.replaceAll(
-        /[<>&'+`\u0080-\uFFFF]/g,
-        upperEscape,
-      ),
-  ],
-];
+const ESCAPES: Readonly<Record<string, (literal: string) => string>> = {
+  '': (literal) => literal,
+  ' and with \\u escapes for what is not ASCII': ascii,
+  ' and with \\/ for each slash and \\u escapes': (literal) => slashes(ascii(literal)),
+  ' and with \\/ for each slash': slashes,
+  ' and with \\u escapes for < > &': (literal) => literal.replaceAll(/[<>&\u2028\u2029]/g, unicodeEscape),
+  " and with \\u escapes for < > & = '": (literal) =>
+    literal.replaceAll(/[<>&='\u2028\u2029]/g, unicodeEscape),
+  ' and with the \\u escapes of .NET': (literal) =>
+    `"${literal.slice(1, -1).replaceAll('\\"', '\\u0022')}"`.replaceAll(
+      /[<>&'+`\u0080-\uFFFF]/g,
+      upperEscape,
+    ),
+};
 
-const LAYOUTS: readonly (readonly [name: string, layout: Pick<JsonForm, 'comma' | 'colon' | 'indent'>])[] = [
-  ['without white space', { comma: ',', colon: ':' }],
-  ['with a space after each comma and colon', { comma: ', ', colon: ': ' }],
-  ['indented by two spaces', { comma: ',', colon: ': ', indent: '  ' }],
-  ['indented by four spaces', { comma: ',', colon: ': ', indent: '    ' }],
-  ['indented by tabs', { comma: ',', colon: ': ', indent: '\t' }],
-];
+type JsonLayout = Omit<JsonForm, 'quote'>;
+
+const TWO_SPACES = { comma: ',', colon: ': ', indent: '  ' };
+
+const LAYOUTS: Readonly<Record<string, JsonLayout>> = {
+  'without white space': { comma: ',', colon: ':' },
+  'with a space after each comma and colon': { comma: ', ', colon: ': ' },
+  'indented by two spaces': TWO_SPACES,
+  'indented by four spaces': { comma: ',', colon: ': ', indent: '    ' },
+  'indented by tabs': { comma: ',', colon: ': ', indent: '\t' },
+};
+
+const isInner: JsonForm['isOnOneLine'] = (_, level) => level > 0;
 
 /** Formats of people and formatters, which escape nothing. */
-const FORMATTERS: readonly NamedForm[] = (
-  [
-    ['with spaces inside braces', { comma: ', ', colon: ': ', padding: ' ' }],
-    [
-      'indented by two spaces, with inner values on one line',
-      { comma: ',', colon: ': ', indent: '  ', padding: ' ', isOnOneLine: (_, level) => level > 0 },
-    ],
-    [
-      'indented by two spaces, with inner values on one line and no space inside braces',
-      { comma: ',', colon: ': ', indent: '  ', isOnOneLine: (_, level) => level > 0 },
-    ],
-    [
-      'indented by two spaces, with arrays on one line',
-      { comma: ',', colon: ': ', indent: '  ', isOnOneLine: ({ kind }) => kind === 'array' },
-    ],
-  ] satisfies [string, Omit<JsonForm, 'quote'>][]
-).map(([name, layout]) => [`a formatter ${name}`, { ...layout, quote: JSON.stringify }]);
+const FORMATTERS: Readonly<Record<string, JsonLayout>> = {
+  'with spaces inside braces': { comma: ', ', colon: ': ', padding: ' ' },
+  'indented by two spaces, with inner values on one line': {
+    ...TWO_SPACES,
+    padding: ' ',
+    isOnOneLine: isInner,
+  },
+  'indented by two spaces, with inner values on one line and no space inside braces': {
+    ...TWO_SPACES,
+    isOnOneLine: isInner,
+  },
+  'indented by two spaces, with arrays on one line': {
+    ...TWO_SPACES,
+    isOnOneLine: ({ kind }) => kind === 'array',
+  },
+};
 
 /** Libraries that write like this by default, by layout and escapes. These forms are the most likely. */
 const WRITERS: Readonly<Record<string, string>> = {
@@ -204,38 +204,31 @@ const WRITERS: Readonly<Record<string, string>> = {
 };
 
 /** A form, and a text that completes "JSON as … writes it". */
-export type NamedForm = readonly [writer: string, form: JsonForm];
+type NamedForm = readonly [writer: string, form: JsonForm];
+
+const LIBRARIES = Object.entries(ESCAPES)
+  .flatMap(([escapeName, escapeLiteral]) =>
+    Object.entries(LAYOUTS).map(([layoutName, layout]): NamedForm => {
+      const name = `${layoutName}${escapeName}`;
+      const form = { ...layout, quote: (text: string) => escapeLiteral(JSON.stringify(text)) };
+      return [WRITERS[name] ?? `a library ${name}`, form];
+    }),
+  )
+  .sort(([a], [b]) => Number(a.startsWith('a library')) - Number(b.startsWith('a library')));
 
 /** Most likely first. If two forms give the same text for a body, the first is named. */
-export function jsonForms(): NamedForm[] {
-  const named = ESCAPES.flatMap(([escapeName, escapeLiteral]) => {
-    // Cached, so that a long text is escaped once for all layouts.
-    const quoted = new Map<string, string>();
-    const quote = (text: string) => {
-      const known = quoted.get(text) ?? escapeLiteral(JSON.stringify(text));
-      quoted.set(text, known);
-      return known;
-    };
-    return LAYOUTS.map(([layoutName, layout]): NamedForm => {
-      const name = `${layoutName}${escapeName}`;
-      return [WRITERS[name] ?? `a library ${name}`, { ...layout, quote }];
-    });
-  }).sort(([a], [b]) => Number(a.startsWith('a library')) - Number(b.startsWith('a library')));
-  const sorted = named.map(
+export const jsonForms: readonly NamedForm[] = [
+  ...LIBRARIES,
+  ...LIBRARIES.map(
     ([writer, form]): NamedForm => [`${writer}, its keys sorted,`, { ...form, isSorted: true }],
-  );
-  return [...named, ...sorted, ...FORMATTERS];
-}
+  ),
+  ...Object.entries(FORMATTERS).map(
+    ([name, layout]): NamedForm => [`a formatter ${name}`, { ...layout, quote: JSON.stringify }],
+  ),
+];
 
 /** Equal for equal content, however it was written. */
 export const canonicalForm: JsonForm = { comma: ',', colon: ':', quote: JSON.stringify, isSorted: true };
-
-const PYTHON_ESCAPES: Readonly<Record<string, string>> = {
-  '\\': '\\\\',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-};
 
 /** A Python dictionary as written by `str(…)` or an f-string. */
 export const pythonForm: JsonForm = {
@@ -244,8 +237,8 @@ export const pythonForm: JsonForm = {
   literals: { true: 'True', false: 'False', null: 'None' },
   // In double quotation marks only if the text contains a single one and no double one.
   quote: (text) => {
-    const escaped = text.replaceAll(/[\\\n\r\t]/g, (sign) => PYTHON_ESCAPES[sign] ?? sign);
-    if (text.includes("'") && !text.includes('"')) return `"${escaped}"`;
-    return `'${escaped.replaceAll("'", "\\'")}'`;
+    // Python and JSON escape these in the same way.
+    const escaped = text.replaceAll(/[\\\n\r\t]/g, (sign) => JSON.stringify(sign).slice(1, -1));
+    return text.includes("'") && !text.includes('"') ? `"${escaped}"` : `'${escaped.replaceAll("'", "\\'")}'`;
   },
 };

@@ -10,10 +10,10 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { WEBHOOK_PATH } from '../../../../lambda/events/webhook-path.ts';
-import { summaryText, verdictJson, verdictText } from '../../../../tools/partner/check-sender/printer.ts';
-import { parseSteps, type Step } from '../../../../tools/partner/check-sender/responses.ts';
-import { type Checker, startChecker } from '../../../../tools/partner/check-sender/server.ts';
-import { isRightInAll, Tally, type Verdict } from '../../../../tools/partner/check-sender/summary.ts';
+import { type AnswerStep, parseSteps } from '../../../../tools/partner/check-sender/answer-steps.ts';
+import { Checker } from '../../../../tools/partner/check-sender/checker.ts';
+import { isRightInAll, summaryText, Tally } from '../../../../tools/partner/check-sender/summary.ts';
+import { type Verdict, verdictJson, verdictText } from '../../../../tools/partner/check-sender/verdict.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 const SECRET = 'A0b1C2d3E4f5A6b7';
@@ -37,14 +37,14 @@ interface Started {
 }
 
 async function start(
-  steps: readonly Step[] = [],
+  steps: readonly AnswerStep[] = [],
   requestTimeoutMilliseconds = 5_000,
   maxConnections = 2_000,
 ): Promise<Started> {
   const verdicts: Verdict[] = [];
   const notices: string[] = [];
   const tally = new Tally();
-  const checker = await startChecker({
+  const checker = await Checker.start({
     secret: SECRET,
     port: 0,
     steps,
@@ -158,7 +158,7 @@ test('the summary counts each mistake, and names its requests', async () => {
     [1, expect.stringMatching(/^event is missing/), [2]],
   ]);
   const rows = summaryText(summary, 100).map(stripVTControlCharacters);
-  expect(rows).toContain('    2  wrong  #1, #3    data.shop_id is missing.');
+  expect(rows).toContain('  wrong  data.shop_id is missing. (2 requests: #1, #3)');
 });
 
 test('a request to a wrong path is not called queued', async () => {
@@ -271,7 +271,7 @@ describe('any input gets a verdict, and the server continues', () => {
       expect(kindsOf(await verdict(started))).toEqual(kinds);
       expect((await post(started)).status).toBe(200);
       await verdict(started, 2);
-      expect(started.verdicts.map(({ number }) => number)).toEqual([1, 2]);
+      expect(started.verdicts.map(({ request }) => request)).toEqual([1, 2]);
     },
   );
 
@@ -348,7 +348,7 @@ describe('any input gets a verdict, and the server continues', () => {
     answer.resume();
     expect(answer.statusCode).toBe(413);
     expect(held).toBeLessThan(size * 0.75);
-    expect(kindsOf(await verdict(started))).toEqual(['body-too-large']);
+    expect(kindsOf(await verdict(started))).toEqual(['body-too-large', 'content-type-missing']);
   });
 
   test('1,000 connections at the same time are accepted', async () => {
@@ -500,9 +500,9 @@ describe('it plays', () => {
       await expect(post(started).then((answer) => answer.text())).rejects.toThrow();
       await verdict(started);
       expect((await post(started)).status).toBe(200);
-      const { findings, delivery } = await verdict(started, 2);
+      const { findings, delivery, attempt } = await verdict(started, 2);
       expect(started.verdicts[0]).toMatchObject({ ending: 'cut', findings: [] });
-      expect(delivery).toMatchObject({ number: 1, attempt: 2 });
+      expect({ delivery, attempt }).toEqual({ delivery: 1, attempt: 2 });
       expect(findings.map(({ grade, kind }) => `${grade} ${kind}`)).toEqual(['fine repeat']);
     },
   );
