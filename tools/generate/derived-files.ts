@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { API_FOLDER, apiFiles } from '../partner/api/files.ts';
 import { alarmsTable } from './alarms-table.ts';
+import { checkSenderFile } from './check-sender-file.ts';
 import { configurationDocument } from './configuration-document.ts';
 import { withCostTables } from './cost-tables.ts';
 import type { DerivedFile } from './derived-file.ts';
@@ -51,5 +52,5 @@ export const derivedPlaces: readonly string[] = [
 /** Every generated file, from the current code and samples. */
 export function derivedFiles(assemblies: Assemblies): DerivedFile[] {
   const ofStack = Object.entries(OF_STACK).map(([file, make]) => ({ file, text: make(assemblies) }));
-  return [eventIndex(), ...lambdaEvents(), ...apiFiles(), ...ofStack];
+  return [eventIndex(), ...lambdaEvents(), ...apiFiles(), checkSenderFile(), ...ofStack];
 }
