@@ -5,27 +5,20 @@ export interface Finding {
   readonly kind: string;
   /** The problem, as a sentence. */
   readonly what: string;
-  /** Advice, as a sentence. @default none */
-  readonly remedy?: string;
-  /** Whether a wrong signature hides it, so that it would be the next mistake. @default false */
+  /** Advice, as a sentence. */
+  readonly remedy?: string | undefined;
+  /** Whether a wrong signature hides it, so that it would be the next mistake. */
   readonly isNext?: boolean;
 }
 
-/**
- * - `wrong`: the service rejects it, or it cannot be intended
- * - `risky`: it works, and there is a reason to change it
- * - `fine`: a note; nothing to do
- */
+/** The service rejects it or it cannot be intended; it works and there is a reason to change it; nothing to do. */
 export type Grade = 'wrong' | 'risky' | 'fine';
 
 const graded =
   (grade: Grade) =>
-  (kind: string, what: string, remedy?: string): Finding => ({
-    grade,
-    kind,
-    what,
-    ...(remedy !== undefined && { remedy }),
-  });
+  (kind: string, what: string, remedy?: string): Finding => {
+    return { grade, kind, what, remedy };
+  };
 
 export const wrong = graded('wrong');
 export const risky = graded('risky');

@@ -190,7 +190,6 @@ const FORMATTERS: Readonly<Record<string, JsonLayout>> = {
 
 /** Libraries that write like this by default, by layout and escapes. These forms are the most likely. */
 const WRITERS: Readonly<Record<string, string>> = {
-  'without white space': 'JSON.stringify',
   'with a space after each comma and colon and with \\u escapes for what is not ASCII': "Python's json.dumps",
   'with a space after each comma and colon': "Python's json.dumps with ensure_ascii=False",
   'without white space and with \\u escapes for what is not ASCII': "Python's json.dumps with separators",

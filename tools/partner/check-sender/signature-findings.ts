@@ -2,7 +2,6 @@ import { decodeSignature } from '../../../lambda/receiver/signature.ts';
 import { valuesOf } from '../../../local/gateway/http-message.ts';
 import { type Finding, wrong } from './finding.ts';
 import {
-  type DigestReading,
   isSecret,
   NEVER_SEND_SECRET,
   NO_VALUE,
@@ -11,13 +10,7 @@ import {
   timestampsIn,
 } from './signature-values.ts';
 import { type SentRequest, signedMessages } from './signed-messages.ts';
-import {
-  hmacSha256,
-  type SigningAlgorithm,
-  type SigningVariant,
-  signingAlgorithms,
-  signingKeys,
-} from './signing-variants.ts';
+import { hmacSha256, type SigningVariant, signingVariants } from './signing-variants.ts';
 
 /** The usual spelling for people. The service ignores case. */
 const SHOWN_HEADER = 'X-Webhook-Signature';
@@ -37,9 +30,6 @@ const UNNAMED_PLACES = ['another header', 'the query string', 'Content-Digest', 
 
 /** Maximum bytes of a body for which combinations of two mistakes are tried: each pair costs an HMAC of the body. */
 const MAX_BYTES_FOR_PAIRS = 32 * 1024;
-
-/** Number of variants of each kind that are tried in pairs, the most likely. Trying them takes less than a second. */
-const MAX_IN_PAIRS = { messages: 10, keys: 2, algorithms: 4 };
 
 /** Maximum characters of a header that are read: a longer value cannot be a signature. */
 const MAX_VALUE_LENGTH = 1_024;
@@ -173,13 +163,13 @@ function findElsewhere(request: SentRequest, secret: string): Finding[] {
 function explain(request: SentRequest, secret: string, values: readonly string[]): (Finding[] | undefined)[] {
   const explained = values.map((value) => (isSecret(value, secret) ? [SECRET_AS_SIGNATURE] : undefined));
   if (explained.some((mistakes) => mistakes !== undefined)) return explained;
-  const byDigest = new Map<string, { index: number; reading: DigestReading }>();
-  for (const [index, value] of values.entries()) {
-    for (const reading of readings(value)) {
-      const digest = reading.digest.toString('hex');
-      if (!byDigest.has(digest)) byDigest.set(digest, { index, reading });
-    }
-  }
+  const byDigest = new Map(
+    values
+      .flatMap((value, index) =>
+        readings(value).map((reading) => [reading.digest.toString('hex'), { index, reading }] as const),
+      )
+      .reverse(),
+  );
   if (byDigest.size === 0) return explained;
   for (const { digest, mistakes } of computations(request, secret, values.flatMap(timestampsIn))) {
     const found = byDigest.get(digest.toString('hex'));
@@ -199,64 +189,42 @@ interface Computation {
   readonly mistakes: readonly Finding[];
 }
 
-/** All possible computations: with no mistake, then one, then two. */
+/** All computations that the sender may have made: with no mistake, then one, then two. */
 function* computations(
   request: SentRequest,
   secret: string,
   timestamps: readonly string[],
 ): Generator<Computation, undefined> {
   const { body, earlier = [] } = request;
-  yield { digest: hmacSha256(secret, body), mistakes: [] };
-  const isSmall = body.length <= MAX_BYTES_FOR_PAIRS;
-  const messages = signedMessages(request, timestamps);
-  const all = { messages: isSmall ? [...messages] : messages, keys: signingKeys(secret) };
-  yield* combinations(1, { secret, body, ...all, algorithms: signingAlgorithms });
+  const right = { message: body, key: secret, compute: hmacSha256 };
+  const computation = (...variants: SigningVariant[]): Computation => {
+    const { message, key, compute } = Object.assign({}, right, ...variants.map(({ change }) => change));
+    return { digest: compute(key, message), mistakes: variants.map(({ mistake }) => mistake) };
+  };
+  yield computation();
+  const likely: SigningVariant[] = [];
+  const counts = new Map<string, number>();
+  for (const variant of variantsOf(request, secret, timestamps)) {
+    yield computation(variant);
+    const { kind } = variant.mistake;
+    const count = (counts.get(kind) ?? 0) + 1;
+    counts.set(kind, count);
+    if (body.length <= MAX_BYTES_FOR_PAIRS && count <= maxInPairs(variant)) likely.push(variant);
+  }
   for (const digest of earlier) yield { digest, mistakes: [SIGNED_BEFORE] };
-  if (!isSmall) return undefined;
-  yield* combinations(2, {
-    secret,
-    body,
-    messages: likeliest([...all.messages], MAX_IN_PAIRS.messages),
-    keys: likeliest(all.keys, MAX_IN_PAIRS.keys),
-    algorithms: likeliest(signingAlgorithms, MAX_IN_PAIRS.algorithms),
-  });
+  for (const [index, first] of likely.entries()) {
+    for (const second of likely.slice(index + 1)) {
+      const [part = ''] = Object.keys(first.change);
+      if (!(part in second.change)) yield computation(first, second);
+    }
+  }
   return undefined;
 }
 
-interface SigningVariants {
-  readonly secret: string;
-  readonly body: Buffer;
-  readonly messages: Iterable<SigningVariant>;
-  readonly keys: readonly SigningVariant[];
-  readonly algorithms: readonly SigningAlgorithm[];
+function* variantsOf(request: SentRequest, secret: string, timestamps: readonly string[]) {
+  yield* signedMessages(request, timestamps);
+  yield* signingVariants(secret);
 }
 
-/** Messages × keys × algorithms, with this number of mistakes. */
-function* combinations(
-  count: number,
-  { secret, body, messages, keys, algorithms }: SigningVariants,
-): Generator<Computation> {
-  const right = { mistake: undefined };
-  for (const algorithm of [{ ...right, compute: hmacSha256 }, ...algorithms]) {
-    for (const key of [{ ...right, bytes: secret }, ...keys]) {
-      const others = [key, algorithm].flatMap(({ mistake }) => mistake ?? []);
-      const open = count - others.length;
-      if (open === 0) yield { digest: algorithm.compute(key.bytes, body), mistakes: others };
-      for (const { mistake, bytes } of open === 1 ? messages : []) {
-        yield { digest: algorithm.compute(key.bytes, bytes), mistakes: [mistake, ...others] };
-      }
-    }
-  }
-}
-
-/** The first variants of each kind. */
-function likeliest<Guess extends { readonly mistake: Finding }>(
-  variants: readonly Guess[],
-  count: number,
-): Guess[] {
-  const counts = new Map<string, number>();
-  return variants.filter(({ mistake: { kind } }) => {
-    counts.set(kind, (counts.get(kind) ?? 0) + 1);
-    return (counts.get(kind) ?? 0) <= count;
-  });
-}
+/** Variants of each kind that are tried in pairs, the most likely. Trying them takes less than a second. */
+const maxInPairs = ({ change }: SigningVariant) => ('message' in change ? 10 : 'key' in change ? 2 : 4);

@@ -1,5 +1,5 @@
 import { PREFIX } from '../../../lambda/receiver/signature.ts';
-import { type Finding, wrong } from './finding.ts';
+import type { Finding } from './finding.ts';
 import { type VariantTable, variantsIn } from './signing-variants.ts';
 
 /** One way to read the value of a signature header. */
@@ -76,6 +76,9 @@ const WRAPPINGS: VariantTable<(value: string) => string[]> = {
   'signature-url-escapes': { 'is URL-encoded': percentDecoded },
 };
 
+const SEND_BYTES = 'Send only the 32 bytes, as 64 hex digits or base64. The prefix sha256= is allowed.';
+const UNWRAPPINGS = variantsIn(WRAPPINGS, 'The value of the header', () => SEND_BYTES);
+
 function percentDecoded(text: string): string[] {
   try {
     return [decodeURIComponent(text)];
@@ -99,11 +102,11 @@ function unwrapped(value: string, outer: Finding | undefined, depth: number): Di
     ...digests
       .filter(({ length }) => DIGEST_LENGTHS.has(length))
       .map((digest) => ({ digest, mistake: outer })),
-    ...variantsIn(WRAPPINGS).flatMap(([kind, words, unwrap]) => {
-      const remedy = 'Send only the 32 bytes, as 64 hex digits or base64. The prefix sha256= is allowed.';
-      const mistake = outer ?? wrong(kind, `The value of the header ${words}.`, remedy);
-      return unwrap(value).flatMap((inner) => (inner === value ? [] : unwrapped(inner, mistake, depth + 1)));
-    }),
+    ...UNWRAPPINGS.flatMap(([mistake, unwrap]) =>
+      unwrap(value).flatMap((inner) =>
+        inner === value ? [] : unwrapped(inner, outer ?? mistake, depth + 1),
+      ),
+    ),
   ];
 }
 

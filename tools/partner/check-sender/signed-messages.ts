@@ -3,7 +3,6 @@ import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { type HttpRequest, valuesOf } from '../../../local/gateway/http-message.ts';
 import { DO_NOT_ESCAPE, SEND_JSON_ALONE, SEND_JSON_ITSELF } from './body-format.ts';
 import { cesu8, compressionOf, textsInUtf16, utf16Of } from './encodings.ts';
-import { wrong } from './finding.ts';
 import { type JsonNode, jsonForms, memberOf, parseJson, pythonForm, writeJson } from './json-node.ts';
 import {
   type SignedBytes,
@@ -25,8 +24,8 @@ export interface SentRequest extends HttpRequest {
 /** The target in the request line: path and query string. */
 export const targetOf = ({ path, query }: HttpRequest) => (query === '' ? path : `${path}?${query}`);
 
-/** Bytes of a body above which only cheap variants are tried, so that a verdict does not take minutes. */
-const MAX_BYTES_FOR_ALL_VARIANTS = 1024 * 1024;
+/** Characters above which only cheap variants are tried, so that a verdict does not take minutes. */
+const MAX_LENGTH_FOR_ALL_VARIANTS = 1024 * 1024;
 
 /** Maximum number of timestamps tried: each costs a dozen HMACs of the body. */
 const MAX_TIMESTAMPS = 10;
@@ -69,7 +68,7 @@ interface BodyViews {
   readonly text: string;
 }
 
-type MessageMaker = (views: BodyViews) => readonly SignedBytes[];
+type MessageMaker = (views: BodyViews) => Iterable<SignedBytes>;
 
 /** A change to bytes, with a character for each. */
 const bytes =
@@ -185,76 +184,93 @@ const PATHS = ['', './', '@', '@./', '/tmp/', '@/tmp/'].flatMap((folder) =>
 export function* signedMessages(
   request: SentRequest,
   timestamps: readonly string[],
-): Generator<SigningVariant, undefined> {
+): Generator<SigningVariant> {
   const { body } = request;
   const views = { body, latin1: body.toString('latin1'), text: body.toString() };
   // Many libraries write the same JSON.
   const seen = new Set<SignedBytes>(isUtf8(body) ? [views.text] : []);
-  for (const [kind, words, messages] of candidates(request, views, timestamps)) {
-    const mistake = wrong(kind, `The signature is over ${words}.`, REMEDIES[kind] ?? ENCODE_ONCE);
-    for (const message of messages) {
-      if (typeof message === 'string' ? seen.has(message) : body.equals(message)) continue;
-      if (typeof message === 'string') seen.add(message);
-      yield { mistake, bytes: message };
+  for (const table of [MESSAGES, derivedMessages(request, views.text, timestamps)]) {
+    for (const [mistake, make] of variantsIn(table, 'The signature is over', remedyOf)) {
+      for (const message of make(views)) {
+        if (typeof message === 'string' ? seen.has(message) : body.equals(message)) continue;
+        if (typeof message === 'string') seen.add(message);
+        yield { mistake, change: { message } };
+      }
     }
   }
-  return undefined;
 }
 
-type SignedCandidates = readonly [kind: string, words: string, messages: Iterable<SignedBytes>];
+const remedyOf = (kind: string) => REMEDIES[kind] ?? ENCODE_ONCE;
 
-function* candidates(
+/** Messages that depend on more than the bytes of the body. */
+function derivedMessages(
   request: SentRequest,
-  views: BodyViews,
+  text: string,
   inSignature: readonly string[],
-): Generator<SignedCandidates> {
-  const { body, text } = views;
-  for (const [kind, words, make] of variantsIn(MESSAGES)) yield [kind, words, make(views)];
-  const { name, plain } = compressionOf(body, request.headers) ?? {};
-  if (plain)
-    yield ['compressed', `the uncompressed body, which was compressed (${name}) afterwards`, [plain]];
-  if (body.length > MAX_BYTES_FOR_ALL_VARIANTS) return;
+): VariantTable<MessageMaker> {
+  const { name, plain } = compressionOf(request.body, request.headers) ?? {};
+  const uncompressed = plain === undefined ? [] : [plain];
+  const compressed = {
+    [`the uncompressed body, which was compressed (${name}) afterwards`]: () => uncompressed,
+  };
+  if (text.length > MAX_LENGTH_FOR_ALL_VARIANTS) return { compressed };
   const json = text.replace(/^\uFEFF/, '');
   const tree = parseJson(json);
   const timestamp = memberOf(tree, 'timestamp');
   const inPayload = timestamp === undefined ? [] : [textOf(timestamp, json).replaceAll('"', '')];
-  if (tree !== undefined) yield* otherJson(json, tree);
-  // By default, libraries send an object as form fields and not as JSON.
-  const fields = tree === undefined && /^[\w.[\]%-]+=/.test(text) ? new URLSearchParams(text).values() : [];
-  yield ['form-encoded', 'the value of a form field, but the body is the whole form', fields];
-  const [escaped, unescaped] = [htmlEscaped(text), htmlUnescaped(text)];
-  yield ['html-escaped', 'the text with HTML entities, but it was sent without them', escaped];
-  yield ['html-escaped', 'the text without HTML entities, but it was sent with them', [unescaped]];
-  const timed = withTimestamp(request, [...inPayload, ...inSignature]);
-  yield ['signed-with-timestamp', 'a timestamp and the body together, as other services require', timed];
-  yield ['signed-with-address', 'the method or the URL and the body together', withAddress(request)];
+  return {
+    compressed,
+    ...(tree === undefined ? formMessages(text) : jsonMessages(json, tree)),
+    'html-escaped': {
+      'the text with HTML entities, but it was sent without them': () => htmlEscaped(text),
+      'the text without HTML entities, but it was sent with them': () => [htmlUnescaped(text)],
+    },
+    'signed-with-timestamp': {
+      'a timestamp and the body together, as other services require': () =>
+        withTimestamp(request, [...inPayload, ...inSignature]),
+    },
+    'signed-with-address': { 'the method or the URL and the body together': () => withAddress(request) },
+  };
 }
+
+/** By default, libraries send an object as form fields and not as JSON. */
+const formMessages = (text: string): VariantTable<MessageMaker> => ({
+  'form-encoded': {
+    'the value of a form field, but the body is the whole form': () =>
+      /^[\w.[\]%-]+=/.test(text) ? new URLSearchParams(text).values() : [],
+  },
+});
 
 const textOf = ({ start, end }: JsonNode, json: string) => json.slice(start, end);
 
 /** The body's JSON, or a part of it, as other code writes it. */
-function* otherJson(json: string, tree: JsonNode): Generator<SignedCandidates> {
-  if (tree.kind === 'string') {
-    const words = 'the JSON, but the body is this JSON serialised again, as a string in quotation marks';
-    yield ['json-twice', words, [tree.value]];
-  }
+function jsonMessages(json: string, tree: JsonNode): VariantTable<MessageMaker> {
   const written = writtenForms(json, tree);
-  for (const end of ['', '\n']) {
-    for (const [writer, text] of written) {
-      const words = `JSON that was serialised again, as ${writer} does, instead of the bytes that were sent`;
-      yield ['json-reserialised', words, [text + end]];
-    }
-  }
-  const python = "Python's notation of a dictionary, from str(…), instead of JSON";
-  yield ['signed-python', python, [writeJson(tree, pythonForm)]];
   const data = memberOf(tree, 'data');
-  if (data !== undefined) {
-    const text = textOf(data, json);
-    const all = [text, ...writtenForms(text, data).map(([, form]) => form)];
-    yield ['signed-data-only', 'only data instead of the whole body', all];
-  }
-  const twice = written.slice(0, 2).map(([, text]) => JSON.stringify(text));
-  yield ['signed-json-twice', 'the JSON serialised again, as a string in quotation marks', twice];
+  const dataText = data === undefined ? '' : textOf(data, json);
+  return {
+    'json-twice': {
+      'the JSON, but the body is this JSON serialised again, as a string in quotation marks': () =>
+        tree.kind === 'string' ? [tree.value] : [],
+    },
+    'json-reserialised': Object.fromEntries(
+      written.map(([writer, text]) => [
+        `JSON that was serialised again, as ${writer} does, instead of the bytes that were sent`,
+        () => [text, `${text}\n`],
+      ]),
+    ),
+    'signed-python': {
+      "Python's notation of a dictionary, from str(…), instead of JSON": () => [writeJson(tree, pythonForm)],
+    },
+    'signed-data-only': {
+      'only data instead of the whole body': () =>
+        data === undefined ? [] : [dataText, ...writtenForms(dataText, data).map(([, text]) => text)],
+    },
+    'signed-json-twice': {
+      'the JSON serialised again, as a string in quotation marks': () =>
+        written.slice(0, 2).map(([, text]) => JSON.stringify(text)),
+    },
+  };
 }
 
 /** JSON as libraries write it. Only `JSON.stringify` changes the digits of a number. */

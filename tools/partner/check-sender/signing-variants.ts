@@ -6,30 +6,51 @@ import { type Finding, wrong } from './finding.ts';
 /** A text stands for its bytes in UTF-8. */
 export type SignedBytes = string | Uint8Array;
 
+/** What a signature is made from. */
+export interface SigningInput {
+  readonly message: SignedBytes;
+  readonly key: SignedBytes;
+  readonly compute: (key: SignedBytes, message: SignedBytes) => Buffer;
+}
+
 /** A wrong value that the sender may have used, and the mistake that leads to it. */
 export interface SigningVariant {
   readonly mistake: Finding;
-  readonly bytes: SignedBytes;
+  readonly change: Partial<SigningInput>;
 }
 
 /** What senders do, by the kind of mistake and by words for it, most likely first. */
 export type VariantTable<Make> = Readonly<Record<string, Readonly<Record<string, Make>>>>;
 
-export const variantsIn = <Make>(table: VariantTable<Make>): [kind: string, words: string, make: Make][] =>
-  Object.entries(table).flatMap(([kind, rows]) =>
-    Object.entries(rows).map(([words, make]): [string, string, Make] => [kind, words, make]),
+/** @param sentence begins the description, which the words complete */
+export function variantsIn<Make>(
+  table: VariantTable<Make>,
+  sentence: string,
+  remedyOf: (kind: string) => string,
+): [mistake: Finding, make: Make][] {
+  return Object.entries(table).flatMap(([kind, rows]) =>
+    Object.entries(rows).map(([words, make]): [Finding, Make] => [
+      wrong(kind, `${sentence} ${words}.`, remedyOf(kind)),
+      make,
+    ]),
   );
+}
 
-type Compute = (key: SignedBytes, message: SignedBytes) => Buffer;
-
-const hmacWith =
-  (hash: string): Compute =>
-  (key, message) =>
-    createHmac(hash, key).update(message).digest();
-
-export const hmacSha256 = hmacWith('sha256');
-
-export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest();
+/** All variants of a secret and of the computation, most likely first. */
+export function signingVariants(secret: string): SigningVariant[] {
+  const right = Buffer.from(secret);
+  const keys = variantsIn(KEYS, 'The key is', (kind) => KEY_REMEDIES[kind] ?? USE_BYTES);
+  return [
+    ...keys.flatMap(([mistake, make]) =>
+      make(secret, right)
+        .filter((key) => !Buffer.from(key).equals(right))
+        .map((key) => ({ mistake, change: { key } })),
+    ),
+    ...variantsIn(ALGORITHMS, 'The signature is', () => USE_HMAC).flatMap(([mistake, all]) =>
+      all.map((compute) => ({ mistake, change: { compute } })),
+    ),
+  ];
+}
 
 const HEX = /^(?:[0-9a-f]{2})+$/i;
 const BASE64 = /^[A-Za-z0-9+/_-]{4,}={0,2}$/;
@@ -44,20 +65,13 @@ const afterPrefix = (secret: string) => (secret.startsWith('whsec_') ? [secret.s
 const CUT_AFTER = [16, 32, 50, 64, 72, 100, 128];
 
 /** How shells and templates name a setting. */
-const SETTING_NAMES = [
-  '$NAME',
-  `$${'{NAME}'}`,
-  '{{NAME}}',
-  '{{ NAME }}',
-  '%NAME%',
-  '$env:NAME',
-  'process.env.NAME',
-  'NAME',
-];
+const SETTING_NAMES = ['$_', `$${'{_}'}`, '{{_}}', '{{ _ }}', '%_%', '$env:_', 'process.env._', '_'];
+
+export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest();
 
 type KeyMaker = (secret: string, bytes: Buffer) => SignedBytes[];
 
-/** Wrong keys. The words complete "The key is …". A key that equals the secret is not a mistake. */
+/** Keys that the sender may have derived from the secret. One that equals it is not a mistake. */
 const KEYS: VariantTable<KeyMaker> = {
   'key-trimmed': {
     'the secret without white space around it, but ours has white space': (secret) => [secret.trim()],
@@ -84,12 +98,8 @@ const KEYS: VariantTable<KeyMaker> = {
     'the secret in Unicode form NFD, but ours is in another form': (secret) => [secret.normalize('NFD')],
   },
   'key-cut': {
-    ...Object.fromEntries(
-      CUT_AFTER.map((length): [string, KeyMaker] => [
-        `the secret cut off after ${length} bytes`,
-        (_, bytes) => [bytes.subarray(0, length)],
-      ]),
-    ),
+    'the secret cut off at a usual length, such as 32 bytes': (_, bytes) =>
+      CUT_AFTER.map((length) => bytes.subarray(0, length)),
     'the secret without its last character': (secret) => [secret.slice(0, -1)],
     'the secret without its first character': (secret) => [secret.slice(1)],
   },
@@ -114,13 +124,12 @@ const KEYS: VariantTable<KeyMaker> = {
   'key-missing': { 'empty, or a text such as undefined': () => ['', 'undefined', 'null', 'None', 'nil'] },
   'key-name': {
     'the name of a setting, such as $WEBHOOK_SECRET, instead of its value': () =>
-      SETTING_NAMES.map((name) => name.replace('NAME', 'WEBHOOK_SECRET')),
+      SETTING_NAMES.map((name) => name.replace('_', 'WEBHOOK_SECRET')),
   },
   'key-local': { 'the secret of the local stack': () => [LOCAL_SECRET] },
 };
 
 const USE_BYTES = 'Use the UTF-8 bytes of the secret. Do not decode it.';
-
 const KEY_REMEDIES: Readonly<Record<string, string>> = {
   'key-trimmed': 'Agree on the secret without the white space. One side has pasted it with the secret.',
   'key-white-space': 'Remove white space when you read the secret from a file or variable.',
@@ -132,77 +141,58 @@ const KEY_REMEDIES: Readonly<Record<string, string>> = {
   'key-local': 'Sign with the agreed secret, or start this checker with the secret that you use.',
 };
 
-/** Keys that the sender may have derived from the secret, most likely first. */
-export function signingKeys(secret: string): SigningVariant[] {
-  const right = Buffer.from(secret);
-  return variantsIn(KEYS).flatMap(([kind, words, keys]) => {
-    const mistake = wrong(kind, `The key is ${words}.`, KEY_REMEDIES[kind] ?? USE_BYTES);
-    return keys(secret, right)
-      .filter((bytes) => !Buffer.from(bytes).equals(right))
-      .map((bytes) => ({ mistake, bytes }));
-  });
-}
+type Compute = SigningInput['compute'];
+
+const hmacWith =
+  (hash: string): Compute =>
+  (key, message) =>
+    createHmac(hash, key).update(message).digest();
+
+export const hmacSha256 = hmacWith('sha256');
 
 /** The hash of these parts, one after the other. */
-const plainHash = (
-  name: string,
-  words: string,
-  partsOf: (key: SignedBytes, message: SignedBytes) => SignedBytes[],
-): [string, Compute] => [
-  `The signature is the ${name} of ${words}: a plain hash, not an HMAC.`,
+const hashWith =
+  (name: string, partsOf: (key: SignedBytes, message: SignedBytes) => SignedBytes[]): Compute =>
   (key, message) => {
     const hash = createHash(name.replace('-', ''));
     for (const part of partsOf(key, message)) hash.update(part);
     return hash.digest();
-  },
+  };
+
+const SEPARATORS = ['', '.', ':', '|', '\n'];
+
+const plainHashes = (name: string): [words: string, Compute[]][] => [
+  [`the ${name} of the body alone: a plain hash, not an HMAC`, [hashWith(name, (_, message) => [message])]],
+  [
+    `the ${name} of the secret and the body: a plain hash, not an HMAC`,
+    SEPARATORS.flatMap((sign) => [
+      hashWith(name, (key, message) => [key, sign, message]),
+      hashWith(name, (key, message) => [message, sign, key]),
+    ]),
+  ],
 ];
 
-const ALGORITHMS: VariantTable<Compute> = {
-  'other-hash': Object.fromEntries([
-    ...['sha1', 'sha512', 'sha384', 'sha224', 'md5', 'sha3-256'].map((hash): [string, Compute] => [
-      `The signature is HMAC-${hash.toUpperCase()}, not HMAC-SHA256.`,
-      hmacWith(hash),
+const USE_HMAC = 'Use HMAC with SHA-256: the secret is the key, the body is the message.';
+const ALGORITHMS: VariantTable<readonly Compute[]> = {
+  'other-hash': Object.fromEntries(
+    ['SHA1', 'SHA512', 'SHA384', 'SHA224', 'MD5', 'SHA3-256'].map((hash) => [
+      `HMAC-${hash}, not HMAC-SHA256`,
+      // A longer HMAC that was truncated to 32 bytes has the right length.
+      [
+        hmacWith(hash),
+        (key: SignedBytes, message: SignedBytes) => hmacWith(hash)(key, message).subarray(0, 32),
+      ],
     ]),
-    // A longer HMAC that was truncated to 32 bytes has the right length.
-    ...['sha512', 'sha384'].map((hash): [string, Compute] => [
-      `The signature is the first 32 bytes of HMAC-${hash.toUpperCase()}, not HMAC-SHA256.`,
-      (key, message) => hmacWith(hash)(key, message).subarray(0, 32),
-    ]),
-  ]),
-  'plain-hash': Object.fromEntries([
-    plainHash('SHA-256', 'the body alone, without the secret', (_, message) => [message]),
-    ...['', '.', ':', '|', '\n'].flatMap((sign) => {
-      const words = sign === '' ? '' : `, joined by ${JSON.stringify(sign)}`;
-      return [
-        plainHash('SHA-256', `the secret and the body${words}`, (key, message) => [key, sign, message]),
-        plainHash('SHA-256', `the body and the secret${words}`, (key, message) => [message, sign, key]),
-      ];
-    }),
-    ...['SHA-1', 'MD5', 'SHA-512'].flatMap((name) => [
-      plainHash(name, 'the body alone', (_, message) => [message]),
-      plainHash(name, 'the secret and the body', (key, message) => [key, message]),
-    ]),
-  ]),
+  ),
+  'plain-hash': Object.fromEntries(['SHA-256', 'SHA-1', 'MD5', 'SHA-512'].flatMap(plainHashes)),
   'key-and-body-swapped': {
-    'Key and message are swapped: the body was used as the key, and the secret was signed.': (key, message) =>
-      hmacSha256(message, key),
+    'made with the body as the key and the secret as the message': [
+      (key, message) => hmacSha256(message, key),
+    ],
   },
   'digest-twice': {
-    'The signature is an HMAC of the HMAC. Call the function once.': (key, message) =>
-      hmacSha256(key, hmacSha256(key, message)),
+    'an HMAC of the HMAC. Call the function once': [
+      (key, message) => hmacSha256(key, hmacSha256(key, message)),
+    ],
   },
 };
-
-/** A computation that the sender may have used instead of HMAC-SHA256. */
-export interface SigningAlgorithm {
-  readonly mistake: Finding;
-  readonly compute: Compute;
-}
-
-/** Most likely first. */
-export const signingAlgorithms: readonly SigningAlgorithm[] = variantsIn(ALGORITHMS).map(
-  ([kind, what, compute]) => ({
-    mistake: wrong(kind, what, 'Use HMAC with SHA-256: the secret is the key, the body is the message.'),
-    compute,
-  }),
-);
