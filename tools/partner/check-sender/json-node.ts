@@ -1,95 +1,77 @@
 /** JSON as it was written: keys in their order and including duplicates, numbers by their digits. */
-export type JsonNode = { readonly start: number; readonly end: number } & (
-  | { readonly kind: 'object'; readonly entries: Entries }
-  | { readonly kind: 'array'; readonly items: readonly JsonNode[] }
-  | { readonly kind: 'string'; readonly value: string }
-  /** A number, `true`, `false` or `null`. */
-  | { readonly kind: 'literal'; readonly text: string }
-);
-
-type Entries = readonly (readonly [key: string, value: JsonNode])[];
+export interface JsonNode {
+  readonly kind: 'object' | 'array' | 'string' | 'literal';
+  /** As it was written. */
+  readonly text: string;
+  /** Of a string: decoded. Otherwise as it was written. */
+  readonly value: string;
+  /** Of an object by key, of an array by index. */
+  readonly children: readonly (readonly [key: string, child: JsonNode])[];
+}
 
 /** Maximum nesting. Deeper JSON is not an event, and would overflow the stack. */
 const MAX_DEPTH = 200;
 
-/** A string, even unterminated, a punctuation mark or a word, with the white space before it. */
-const TOKEN = /[ \t\r\n]*("[^"\\]*(?:\\.[^"\\]*)*"?|[{}[\]:,]|[^ \t\r\n{}[\]:,"]+)/gs;
+/** A string, even unterminated, a punctuation mark or a word. */
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"?|[{}[\]:,]|[^ \t\r\n{}[\]:,"]+/gs;
 
-interface Token {
-  readonly text: string;
-  readonly end: number;
-}
-
-/** The tokens of a text, whether or not it is JSON. */
-function* tokensOf(text: string): Generator<Token, undefined> {
-  for (const { 0: match, 1: token = '', index } of text.matchAll(TOKEN)) {
-    yield { text: token, end: index + match.length };
-  }
-  return undefined;
-}
-
-/** The tokens of a text, separated by spaces, with empty strings: `{ "" : None }`. */
+/** The tokens of a text, whether or not it is JSON, separated by spaces, with empty strings: `{ "" : None }`. */
 export const outlineOf = (text: string) =>
-  [...tokensOf(text)].map((token) => (token.text.startsWith('"') ? '""' : token.text)).join(' ');
+  [...text.matchAll(TOKEN)].map(([token]) => (token.startsWith('"') ? '""' : token)).join(' ');
 
 /** @returns undefined if the text is not JSON, or nested too deeply */
 export function parseJson(text: string): JsonNode | undefined {
   try {
     JSON.parse(text);
-    const tokens = tokensOf(text);
-    const take = () => {
-      const { value } = tokens.next();
-      if (value === undefined) throw new SyntaxError('ends early');
-      return value;
-    };
+    const tokens = text.matchAll(TOKEN);
+    const take = () => tokens.next().value as RegExpExecArray;
     return nodeAt(take(), take, 0);
   } catch {
     return undefined;
   }
 }
 
+const KINDS: Readonly<Record<string, JsonNode['kind']>> = { '{': 'object', '[': 'array', '"': 'string' };
+
 /** Reads a value of a text that is known to be JSON. */
-function nodeAt({ text, end }: Token, take: () => Token, depth: number): JsonNode {
+function nodeAt(
+  { 0: token, index, input }: RegExpExecArray,
+  take: () => RegExpExecArray,
+  depth: number,
+): JsonNode {
   if (depth > MAX_DEPTH) throw new RangeError('too deep');
-  const start = end - text.length;
-  if (text.startsWith('"')) return { kind: 'string', value: JSON.parse(text) as string, start, end };
-  if (text !== '{' && text !== '[') return { kind: 'literal', text, start, end };
-  const entries: [string, JsonNode][] = [];
-  const items: JsonNode[] = [];
-  let token = take();
-  while (token.text !== '}' && token.text !== ']') {
-    if (text === '[') {
-      items.push(nodeAt(token, take, depth + 1));
-    } else {
-      take(); // The colon.
-      entries.push([JSON.parse(token.text) as string, nodeAt(take(), take, depth + 1)]);
-    }
-    token = take();
-    if (token.text === ',') token = take();
+  const kind = KINDS[token.charAt(0)] ?? 'literal';
+  if (kind === 'string') return { kind, text: token, value: JSON.parse(token), children: [] };
+  if (kind === 'literal') return { kind, text: token, value: token, children: [] };
+  const children: [string, JsonNode][] = [];
+  let next = take();
+  while (!['}', ']'].includes(next[0])) {
+    const key = kind === 'array' ? String(children.length) : JSON.parse(next[0]);
+    // After the key and its colon.
+    if (kind === 'object') next = take() && take();
+    children.push([key, nodeAt(next, take, depth + 1)]);
+    next = take();
+    if (next[0] === ',') next = take();
   }
-  return text === '['
-    ? { kind: 'array', items, start, end: token.end }
-    : { kind: 'object', entries, start, end: token.end };
+  const text = input.slice(index, next.index + 1);
+  return { kind, text, value: text, children };
 }
 
 /** The value of a key or index. For duplicate keys the last one, as in every common parser. */
-export function memberOf(node: JsonNode | undefined, key: string): JsonNode | undefined {
-  if (node?.kind === 'array') return node.items[Number(key)];
-  return node?.kind === 'object' ? node.entries.findLast(([name]) => name === key)?.[1] : undefined;
-}
+export const memberOf = (node: JsonNode | undefined, key: string): JsonNode | undefined =>
+  node?.children.findLast(([name]) => name === key)?.[1];
 
-export function nodesIn(node: JsonNode): JsonNode[] {
-  if (node.kind === 'object') return [node, ...node.entries.flatMap(([, value]) => nodesIn(value))];
-  return node.kind === 'array' ? [node, ...node.items.flatMap(nodesIn)] : [node];
-}
+export const nodesIn = (node: JsonNode): JsonNode[] => [
+  node,
+  ...node.children.flatMap(([, child]) => nodesIn(child)),
+];
 
 /** In words: `an object`, `null`. */
-export function shapeOf(node: JsonNode): string {
-  if (node.kind === 'object') return 'an object';
-  if (node.kind === 'array') return 'an array';
-  if (node.kind === 'string') return 'a string';
-  if (node.text === 'null') return 'null';
-  return node.text === 'true' || node.text === 'false' ? 'a boolean' : 'a number';
+export function shapeOf({ kind, text }: JsonNode): string {
+  if (kind === 'object' || kind === 'array') return `an ${kind}`;
+  if (kind === 'string') return 'a string';
+  if (text === 'null') return 'null';
+  return text === 'true' || text === 'false' ? 'a boolean' : 'a number';
 }
 
 interface JsonForm {
@@ -109,30 +91,26 @@ interface JsonForm {
 
 /** Writes JSON in the given form. Numbers keep their digits. */
 export function writeJson(node: JsonNode, form: JsonForm, level = 0): string {
-  if (node.kind === 'literal') return form.literals?.[node.text] ?? node.text;
-  if (node.kind === 'string') return form.quote(node.value);
-  const parts =
-    node.kind === 'array'
-      ? node.items.map((item) => writeJson(item, form, level + 1))
-      : keptEntries(node.entries, form.isSorted).map(
-          ([key, value]) => `${form.quote(key)}${form.colon}${writeJson(value, form, level + 1)}`,
-        );
-  const [open, close] = node.kind === 'array' ? '[]' : '{}';
+  const { kind, text, value, children } = node;
+  if (kind === 'literal') return form.literals?.[text] ?? text;
+  if (kind === 'string') return form.quote(value);
+  // A parser keeps the last value of a duplicate key, at the position of the first.
+  const kept = [...new Map(children)];
+  // By code units: Python and PHP sort the same way within the Basic Multilingual Plane.
+  if (form.isSorted && kind === 'object') kept.sort(([a], [b]) => (a < b ? -1 : 1));
+  const parts = kept.map(([key, child]) => {
+    const name = kind === 'array' ? '' : form.quote(key) + form.colon;
+    return name + writeJson(child, form, level + 1);
+  });
+  const [open, close] = kind === 'array' ? '[]' : '{}';
   if (form.indent === undefined || parts.length === 0 || form.isOnOneLine?.(node, level)) {
-    const padding = node.kind === 'object' && parts.length > 0 ? (form.padding ?? '') : '';
+    const padding = kind === 'object' && parts.length > 0 ? (form.padding ?? '') : '';
     const comma = form.indent === undefined ? form.comma : ', ';
     return `${open}${padding}${parts.join(comma)}${padding}${close}`;
   }
   const lineBreak = `\n${form.indent.repeat(level)}`;
   const inner = `${lineBreak}${form.indent}`;
   return `${open}${inner}${parts.join(`${form.comma}${inner}`)}${lineBreak}${close}`;
-}
-
-/** A parser keeps the last value of a duplicate key, at the position of the first. */
-function keptEntries(entries: Entries, isSorted = false): Entries {
-  const all = [...new Map(entries)];
-  // By code units: Python and PHP sort the same way within the Basic Multilingual Plane.
-  return isSorted ? all.sort(([a], [b]) => (a < b ? -1 : 1)) : all;
 }
 
 const unicodeEscape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
@@ -168,7 +146,7 @@ const LAYOUTS: Readonly<Record<string, JsonLayout>> = {
   'indented by tabs': { comma: ',', colon: ': ', indent: '\t' },
 };
 
-const isInner: JsonForm['isOnOneLine'] = (_, level) => level > 0;
+const isInner = (_: JsonNode, level: number) => level > 0;
 
 /** Formats of people and formatters, which escape nothing. */
 const FORMATTERS: Readonly<Record<string, JsonLayout>> = {
@@ -202,28 +180,29 @@ const WRITERS: Readonly<Record<string, string>> = {
   'without white space and with the \\u escapes of .NET': "C#'s JsonSerializer",
 };
 
-/** A form, and a text that completes "JSON as … writes it". */
-type NamedForm = readonly [writer: string, form: JsonForm];
-
 const LIBRARIES = Object.entries(ESCAPES)
   .flatMap(([escapeName, escapeLiteral]) =>
-    Object.entries(LAYOUTS).map(([layoutName, layout]): NamedForm => {
-      const name = `${layoutName}${escapeName}`;
-      const form = { ...layout, quote: (text: string) => escapeLiteral(JSON.stringify(text)) };
-      return [WRITERS[name] ?? `a library ${name}`, form];
-    }),
+    Object.entries(LAYOUTS).map(([layoutName, layout]) => ({
+      writer: WRITERS[layoutName + escapeName] ?? `a library ${layoutName}${escapeName}`,
+      form: { ...layout, quote: (text: string) => escapeLiteral(JSON.stringify(text)) },
+    })),
   )
-  .sort(([a], [b]) => Number(a.startsWith('a library')) - Number(b.startsWith('a library')));
+  .sort((a, b) => Number(a.writer.startsWith('a library')) - Number(b.writer.startsWith('a library')));
 
-/** Most likely first. If two forms give the same text for a body, the first is named. */
-export const jsonForms: readonly NamedForm[] = [
+/**
+ * Each with a text that completes "JSON as … writes it", most likely first. If two forms give the same text for a body,
+ * the first is named.
+ */
+export const jsonForms: readonly { readonly writer: string; readonly form: JsonForm }[] = [
   ...LIBRARIES,
-  ...LIBRARIES.map(
-    ([writer, form]): NamedForm => [`${writer}, its keys sorted,`, { ...form, isSorted: true }],
-  ),
-  ...Object.entries(FORMATTERS).map(
-    ([name, layout]): NamedForm => [`a formatter ${name}`, { ...layout, quote: JSON.stringify }],
-  ),
+  ...LIBRARIES.map(({ writer, form }) => ({
+    writer: `${writer}, its keys sorted,`,
+    form: { ...form, isSorted: true },
+  })),
+  ...Object.entries(FORMATTERS).map(([name, layout]) => ({
+    writer: `a formatter ${name}`,
+    form: { ...layout, quote: JSON.stringify },
+  })),
 ];
 
 /** Equal for equal content, however it was written. */

@@ -51,7 +51,7 @@ export function payloadFindings(body: Buffer, receivedAt: Date): Finding[] {
   return [
     ...(isNamed ? kindFindings(kind ?? '', meant) : []),
     ...problems.map((problem) => problemFinding(problem, body, tree)),
-    ...(meant === undefined ? [] : dataFindings(meant, text, memberOf(tree, 'data'), problems)),
+    ...(meant === undefined ? [] : dataFindings(meant, memberOf(tree, 'data'), problems)),
     ...(timestamp?.kind === 'string' ? skewFindings(timestamp.value, receivedAt) : []),
     ...textFindings(body, tree),
   ];
@@ -117,7 +117,7 @@ function problemFinding({ field, detail }: Problem, body: Buffer, tree: JsonNode
 }
 
 function missingFinding(field: string, name: string, parent: JsonNode | undefined, detail: string): Finding {
-  const keys = parent?.kind === 'object' ? parent.entries.map(([key]) => key) : [];
+  const keys = parent?.children.map(([key]) => key) ?? [];
   const [, expected = 'it is needed'] = /expected (.*)$/.exec(detail) ?? [];
   const finding = (kind: string, likely: string) =>
     wrong(kind, `${field} is missing${likely}.`, `Send ${field}: ${expected}.`);
@@ -131,7 +131,7 @@ function missingFinding(field: string, name: string, parent: JsonNode | undefine
 function bodyFinding(detail: string, body: Buffer, tree: JsonNode | undefined): Finding {
   if (tree === undefined || detail !== 'must be a JSON object') return notJson(detail, body);
   if (tree.kind === 'array') {
-    const what = `The body is an array of ${tree.items.length}. It must be one object.`;
+    const what = `The body is an array of ${tree.children.length}. It must be one object.`;
     return wrong('json-array', what, 'Send each event in a separate request.');
   }
   if (tree.kind === 'string' && parseJson(tree.value) !== undefined) {
@@ -142,18 +142,12 @@ function bodyFinding(detail: string, body: Buffer, tree: JsonNode | undefined): 
 }
 
 /** Silent losses: the service ignores unknown fields, and values of an unusable type. */
-function dataFindings(
-  event: EventName,
-  text: string,
-  data: JsonNode | undefined,
-  problems: readonly Problem[],
-): Finding[] {
+function dataFindings(event: EventName, data: JsonNode | undefined, problems: readonly Problem[]): Finding[] {
   if (data?.kind !== 'object') return [];
   const schema = catalogue[event].data;
   const fields = Object.keys(schema.shape);
-  const sent = new Map(data.entries);
-  const used: Readonly<Record<string, unknown>> =
-    schema.safeParse(JSON.parse(text.slice(data.start, data.end))).data ?? {};
+  const sent = new Map(data.children);
+  const used: Readonly<Record<string, unknown>> = schema.safeParse(JSON.parse(data.text)).data ?? {};
   const others = [...sent.keys()].slice(0, MAX_KEYS).filter((key) => !fields.includes(key));
   // A problem with `data.updated_fields.0` belongs to `data.updated_fields`.
   const wrongFields = new Set(

@@ -154,8 +154,7 @@ function meantObject(body: Buffer): JsonNode | undefined {
 
 /** Values without their names and types, which a correction may change: `{"shopId": 1}` becomes `{"shop_id": "1"}`. */
 function valuesIn(node: JsonNode | undefined): string[] {
-  return (node === undefined ? [] : nodesIn(node)).flatMap((inner) => {
-    if (inner.kind === 'string') return [inner.value];
-    return inner.kind === 'literal' && inner.text !== 'null' ? [inner.text] : [];
-  });
+  return (node === undefined ? [] : nodesIn(node))
+    .filter(({ kind, text }) => ['string', 'literal'].includes(kind) && text !== 'null')
+    .map(({ value }) => value);
 }

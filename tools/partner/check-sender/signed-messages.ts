@@ -217,10 +217,10 @@ function derivedMessages(
   const json = text.replace(/^\uFEFF/, '');
   const tree = parseJson(json);
   const timestamp = memberOf(tree, 'timestamp');
-  const inPayload = timestamp === undefined ? [] : [textOf(timestamp, json).replaceAll('"', '')];
+  const inPayload = timestamp === undefined ? [] : [timestamp.value];
   return {
     compressed,
-    ...(tree === undefined ? formMessages(text) : jsonMessages(json, tree)),
+    ...(tree === undefined ? formMessages(text) : jsonMessages(tree)),
     'html-escaped': {
       'the text with HTML entities, but it was sent without them': () => htmlEscaped(text),
       'the text without HTML entities, but it was sent with them': () => [htmlUnescaped(text)],
@@ -241,13 +241,10 @@ const formMessages = (text: string): VariantTable<MessageMaker> => ({
   },
 });
 
-const textOf = ({ start, end }: JsonNode, json: string) => json.slice(start, end);
-
 /** The body's JSON, or a part of it, as other code writes it. */
-function jsonMessages(json: string, tree: JsonNode): VariantTable<MessageMaker> {
-  const written = writtenForms(json, tree);
+function jsonMessages(tree: JsonNode): VariantTable<MessageMaker> {
+  const written = writtenForms(tree);
   const data = memberOf(tree, 'data');
-  const dataText = data === undefined ? '' : textOf(data, json);
   return {
     'json-twice': {
       'the JSON, but the body is this JSON serialised again, as a string in quotation marks': () =>
@@ -264,7 +261,7 @@ function jsonMessages(json: string, tree: JsonNode): VariantTable<MessageMaker> 
     },
     'signed-data-only': {
       'only data instead of the whole body': () =>
-        data === undefined ? [] : [dataText, ...writtenForms(dataText, data).map(([, text]) => text)],
+        data === undefined ? [] : [data.text, ...writtenForms(data).map(([, text]) => text)],
     },
     'signed-json-twice': {
       'the JSON serialised again, as a string in quotation marks': () =>
@@ -274,9 +271,9 @@ function jsonMessages(json: string, tree: JsonNode): VariantTable<MessageMaker> 
 }
 
 /** JSON as libraries write it. Only `JSON.stringify` changes the digits of a number. */
-const writtenForms = (json: string, tree: JsonNode): [writer: string, text: string][] => [
-  ['JSON.stringify', JSON.stringify(JSON.parse(json))],
-  ...jsonForms.map(([writer, form]): [string, string] => [writer, writeJson(tree, form)]),
+const writtenForms = (tree: JsonNode): [writer: string, text: string][] => [
+  ['JSON.stringify', JSON.stringify(JSON.parse(tree.text))],
+  ...jsonForms.map(({ writer, form }): [string, string] => [writer, writeJson(tree, form)]),
 ];
 
 /** What functions for HTML write for a single quotation mark: most, PHP's, Python's. The first leaves it as it is. */

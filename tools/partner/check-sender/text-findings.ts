@@ -18,7 +18,7 @@ export function* textFindings(body: Buffer, tree: JsonNode | undefined): Generat
   }
   if (tree === undefined) return;
   const nodes = nodesIn(tree);
-  if (nodes.some((node) => node.kind === 'object' && hasKeyTwice(node.entries))) {
+  if (nodes.some((node) => hasKeyTwice(node))) {
     const what = 'An object in the JSON has the same key twice. Only the last value is used.';
     yield risky('key-twice', what, 'Use each key once.');
   }
@@ -58,8 +58,7 @@ const MOJIBAKE = risky(
   'Read the text as UTF-8 from its file, database or form. The signature cannot show this.',
 );
 
-const hasKeyTwice = (entries: readonly (readonly [string, JsonNode])[]) =>
-  new Set(entries.map(([key]) => key)).size < entries.length;
+const hasKeyTwice = ({ children }: JsonNode) => new Set(children.map(([key]) => key)).size < children.length;
 
 const isInexact = (digits: string) => /^-?\d+$/.test(digits) && !Number.isSafeInteger(Number(digits));
 
