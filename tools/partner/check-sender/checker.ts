@@ -3,43 +3,30 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventName } from '../../../lambda/events/catalogue.ts';
-import { sha256Hex } from '../../../lambda/hash.ts';
 import { GATEWAY_TIMEOUT_SECONDS } from '../../../lambda/limits.ts';
-import { type HttpResponse, requestOf, valuesOf } from '../../../local/gateway/http-message.ts';
-import { BODY_LIMIT_BYTES } from '../../../local/gateway/server.ts';
+import { type HttpResponse, requestOf } from '../../../local/gateway/http-message.ts';
 import { listen } from '../../../local/listen.ts';
 import type { AnswerStep } from './answer-steps.ts';
 import { diagnose } from './diagnose.ts';
-import { type Finding, wrong } from './finding.ts';
+import { wrong } from './finding.ts';
 import { connectionFinding } from './http-findings.ts';
 import { patienceFinding, repeatFindings } from './repeats.ts';
+import { type ParseError, RequestUnderWay } from './request-under-way.ts';
 import { type AttemptEnding, SentDeliveries, type SentDelivery } from './sent-deliveries.ts';
-import { failureAnswer, type ServiceAnswer, serviceAnswer } from './service-answer.ts';
+import { failureAnswer, serviceAnswer } from './service-answer.ts';
 import type { SentRequest } from './signed-messages.ts';
 import { hmacSha256 } from './signing-variants.ts';
-import { isJson, type ParseError, TrailingBytes } from './trailing-bytes.ts';
 import type { Verdict } from './verdict.ts';
 
-/** Timeout of a whole request, in milliseconds. API Gateway has the same. */
-const REQUEST_TIMEOUT_MILLISECONDS = 30_000;
-
-/** Interval of the checks for that timeout. */
+/** Interval of the checks for the timeout of requests. */
 const TIMEOUT_CHECK_MILLISECONDS = 500;
-
 /** How long an idle connection is kept: longer than most senders wait before they repeat. */
 const KEEP_ALIVE_MILLISECONDS = 65_000;
-
-/** Maximum number of connections: a process may open a few thousand files. */
-const MAX_CONNECTIONS = 2_000;
-
 /** Number of signatures remembered from earlier events, to detect a sender that signs an earlier event. */
 const MAX_EARLIER_SIGNATURES = 50;
-
 /** Minimum interval of reports about refused connections: a flood of them would hide the verdicts. */
 const DROP_NOTICE_MILLISECONDS = 60_000;
-
-/** Milliseconds that an HTTP API waits for a function. Then it answers 503 itself. */
+/** Time that an HTTP API waits for a function. Then it answers 503 itself. */
 const GATEWAY_TIMEOUT_MILLISECONDS = GATEWAY_TIMEOUT_SECONDS.http * 1_000;
 
 export interface CheckerOptions {
@@ -53,9 +40,9 @@ export interface CheckerOptions {
   readonly onVerdict: (verdict: Verdict) => void;
   /** Called with one line that concerns no request. */
   readonly onNotice: (line: string) => void;
-  /** @default 30000 */
+  /** Timeout of a whole request. @default 30000, as API Gateway */
   readonly requestTimeoutMilliseconds?: number;
-  /** @default 2000 */
+  /** @default 2000: a process may open a few thousand files */
   readonly maxConnections?: number;
 }
 
@@ -66,20 +53,6 @@ interface SenderConnection {
   requests: number;
   /** The request that is read or answered. */
   current: RequestUnderWay | undefined;
-}
-
-interface RequestUnderWay {
-  readonly number: number;
-  readonly at: Date;
-  readonly start: number;
-  readonly method: string;
-  /** Of the body so far. */
-  bytes: number;
-  /** Of the body so far, unless there are too many. */
-  readonly chunks: Buffer[];
-  isRead: boolean;
-  isReported: boolean;
-  readonly trailing: TrailingBytes;
 }
 
 /** Listens, and answers each request as the service does, or as its step says. */
@@ -106,7 +79,7 @@ export class Checker {
 
   private constructor(options: CheckerOptions) {
     this.#options = options;
-    this.#requestTimeout = options.requestTimeoutMilliseconds ?? REQUEST_TIMEOUT_MILLISECONDS;
+    this.#requestTimeout = options.requestTimeoutMilliseconds ?? 30_000;
   }
 
   deliveries(): readonly SentDelivery[] {
@@ -121,19 +94,16 @@ export class Checker {
   }
 
   async #listen(): Promise<void> {
-    const { port, host, maxConnections = MAX_CONNECTIONS, onNotice } = this.#options;
+    const { port, host, maxConnections = 2_000, onNotice } = this.#options;
     const serve = (message: IncomingMessage, response: ServerResponse) => void this.#serve(message, response);
-    const listening = await listen(
-      {
-        requestTimeout: this.#requestTimeout,
-        headersTimeout: this.#requestTimeout,
-        connectionsCheckingInterval: TIMEOUT_CHECK_MILLISECONDS,
-        keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
-        requireHostHeader: false,
-      },
-      serve,
-      { port, host },
-    );
+    const settings = {
+      requestTimeout: this.#requestTimeout,
+      headersTimeout: this.#requestTimeout,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MILLISECONDS,
+      keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
+      requireHostHeader: false,
+    };
+    const listening = await listen(settings, serve, { port, host });
     this.port = listening.port;
     this.#servers = listening.servers;
     for (const server of this.#servers) {
@@ -148,7 +118,7 @@ export class Checker {
       server.on('connect', (_: IncomingMessage, socket: Duplex) => {
         socket.on('error', () => {});
         socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n');
-        this.#reportBroken(this.#connectionOf(socket), undefined, TAKEN_FOR_PROXY);
+        this.#report(this.#connectionOf(socket), undefined, { findings: [TAKEN_FOR_PROXY] });
       });
       server.on('clientError', (error: ParseError, socket) => this.#refuse(error, socket as Socket));
     }
@@ -158,12 +128,8 @@ export class Checker {
     const known = this.#connections.get(socket);
     if (known !== undefined) return known;
     this.#connectionCount += 1;
-    const connection = {
-      number: this.#connectionCount,
-      openedAt: performance.now(),
-      requests: 0,
-      current: undefined,
-    };
+    const number = this.#connectionCount;
+    const connection = { number, openedAt: performance.now(), requests: 0, current: undefined };
     this.#connections.set(socket, connection);
     return connection;
   }
@@ -173,35 +139,21 @@ export class Checker {
     connection.requests += 1;
     this.#requestCount += 1;
     const request = requestOf(message, this.#options.port);
-    const current: RequestUnderWay = {
-      number: this.#requestCount,
-      at: request.receivedAt,
-      start: performance.now(),
-      method: request.method,
-      bytes: 0,
-      chunks: [],
-      isRead: false,
-      isReported: false,
-      trailing: new TrailingBytes(message),
-    };
+    const current = new RequestUnderWay(this.#requestCount, message);
     connection.current = current;
     try {
-      await readBody(message, current);
-      current.isRead = true;
-      const body = Buffer.concat(current.chunks);
-      const isTooLarge = current.bytes > BODY_LIMIT_BYTES;
-      const sent = { ...request, body, isTooLarge, earlier: [...this.#earlier] };
+      const body = await current.read();
+      const sent = { ...request, body, isTooLarge: current.isTooLarge, earlier: [...this.#earlier] };
       if (body.length > 0) this.#earlier.push(hmacSha256(this.#options.secret, body));
       if (this.#earlier.length > MAX_EARLIER_SIGNATURES) this.#earlier.shift();
       const checked = await this.#check(sent, current, connection, response);
-      this.#report(connection, current, checked);
+      this.#report(connection, current, { at: request.receivedAt, method: request.method, ...checked });
     } catch (error) {
       response.destroy();
       if (current.isReported || this.#closing.signal.aborted) return;
-      if (message.complete) {
-        const name = error instanceof Error ? error.name : 'an error without a name';
-        this.#options.onNotice(`Request ${current.number} could not be checked: ${name}`);
-      } else this.#reportBroken(connection, current, this.#brokenFinding(current));
+      if (!message.complete) return this.#reportBroken(connection, current);
+      const name = error instanceof Error ? error.name : 'an error without a name';
+      this.#options.onNotice(`Request ${current.number} could not be checked: ${name}`);
     }
   }
 
@@ -211,19 +163,21 @@ export class Checker {
     connection: SenderConnection,
     response: ServerResponse,
   ): Promise<Partial<Verdict>> {
-    const { body } = sent;
-    const { start, trailing } = current;
     const { secret, steps = [] } = this.#options;
+    const { start } = current;
     const own = await serviceAnswer(sent, secret);
-    const noted = own.outcome && this.#note(sent, own, start, connection);
+    const { status } = own.response;
+    const isReused = connection.requests > 1;
+    const earliest = isReused ? start : connection.openedAt;
+    const noted = own.outcome && this.#deliveries.note({ at: start, earliest, status, isReused }, sent);
     const repeats = noted === undefined ? [] : repeatFindings(noted.delivery, noted.attempt);
-    const attempt = noted?.delivery.count ?? 0;
+    const attempt = noted?.delivery.attempts.length ?? 0;
     const step = steps[Math.min(attempt, steps.length) - 1] ?? {};
-    if (own.response.status !== 200) await trailing.settle(body);
-    if (trailing.behind(body).length > 0) response.shouldKeepAlive = false;
+    if (status !== 200) await current.waitForRest();
+    if (current.restBehind(sent.body).length > 0) response.shouldKeepAlive = false;
     const answer = await this.#answerOf(step, own.response, sent, response);
     const ending = await send(response, answer, step);
-    const rest = trailing.behind(body);
+    const rest = current.restBehind(sent.body);
     if (connection.current === current) connection.current = undefined;
     if (rest.length > 0) response.req.socket.destroySoon();
     if (noted !== undefined) {
@@ -236,22 +190,8 @@ export class Checker {
     const findings = [...diagnosis.findings, ...repeats, ...patience];
     if (noted === undefined) return { ...diagnosis, ending, findings };
     const { number, corrects } = noted.delivery;
-    const corrected = attempt === 1 && own.response.status === 200 ? corrects : 0;
+    const corrected = attempt === 1 && status === 200 ? corrects : 0;
     return { ...diagnosis, ending, findings, delivery: number, attempt, corrects: corrected };
-  }
-
-  #note(
-    { body, headers }: SentRequest,
-    { outcome, response: { status } }: ServiceAnswer,
-    at: number,
-    { openedAt, requests }: SenderConnection,
-  ) {
-    const isReused = requests > 1;
-    const event = outcome?.outcome === 'Accepted' ? (outcome.event as EventName) : undefined;
-    const signature = valuesOf(headers, 'x-webhook-signature').join(',');
-    const earliest = isReused ? at : openedAt;
-    const eventId = sha256Hex(body);
-    return this.#deliveries.note({ at, earliest, status, isReused, eventId, event, signature }, body);
   }
 
   /** The service's own answer, or that of the step. An answer slower than API Gateway's timeout becomes its 503. */
@@ -269,15 +209,14 @@ export class Checker {
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     const signal = AbortSignal.any([gone.signal, this.#closing.signal]);
-    const isTimeout = delayMilliseconds > GATEWAY_TIMEOUT_MILLISECONDS;
-    const milliseconds = isTimeout ? GATEWAY_TIMEOUT_MILLISECONDS : delayMilliseconds;
+    const milliseconds = Math.min(delayMilliseconds, GATEWAY_TIMEOUT_MILLISECONDS);
     await sleep(milliseconds, undefined, { signal }).catch(() => {});
-    return isTimeout ? failureAnswer(sent, 503) : own;
+    return delayMilliseconds > GATEWAY_TIMEOUT_MILLISECONDS ? failureAnswer(sent, 503) : own;
   }
 
   #refuse(error: ParseError, socket: Socket): void {
     const connection = this.#connectionOf(socket);
-    if (connection.current?.trailing.add(error)) return;
+    if (connection.current?.addRest(error)) return;
     const current = connection.current?.isRead === false ? connection.current : undefined;
     const isReset = error.code === 'ECONNRESET';
     const isSilent = socket.bytesRead === 0 || (isReset && connection.requests > 0);
@@ -288,22 +227,18 @@ export class Checker {
     socket.destroy();
     if (current?.isReported || (current === undefined && isSilent) || this.#closing.signal.aborted) return;
     if (current !== undefined) current.isReported = true;
-    this.#reportBroken(connection, current, this.#brokenFinding(current, error));
-  }
-
-  #brokenFinding(current: RequestUnderWay | undefined, error?: ParseError): Finding {
-    return connectionFinding({
-      code: error?.code,
-      bytes: error?.rawPacket,
-      bodyBytes: current?.bytes,
-      isWholeBody: current !== undefined && isJson(Buffer.concat(current.chunks)),
-      limitMilliseconds: this.#requestTimeout,
-    });
+    this.#reportBroken(connection, current, error);
   }
 
   /** Reports a request that is not complete, or bytes that are none. */
-  #reportBroken(connection: SenderConnection, current: RequestUnderWay | undefined, finding: Finding): void {
-    if (current === undefined) this.#requestCount += 1;
+  #reportBroken(connection: SenderConnection, current?: RequestUnderWay, error?: ParseError): void {
+    const finding = connectionFinding({
+      code: error?.code,
+      bytes: error?.rawPacket,
+      bodyBytes: current?.bytes,
+      isWholeBody: current?.isWhole === true,
+      limitMilliseconds: this.#requestTimeout,
+    });
     this.#report(connection, current, { findings: [finding] });
   }
 
@@ -312,10 +247,10 @@ export class Checker {
     current: RequestUnderWay | undefined,
     checked: Partial<Verdict>,
   ): void {
+    if (current === undefined) this.#requestCount += 1;
     this.#options.onVerdict({
       request: current?.number ?? this.#requestCount,
-      at: current?.at ?? new Date(),
-      method: current?.method,
+      at: new Date(),
       bytes: current?.bytes ?? 0,
       ending: 'gave up',
       milliseconds: current === undefined ? 0 : Math.round(performance.now() - current.start),
@@ -333,26 +268,6 @@ const TAKEN_FOR_PROXY = wrong(
   'Check the proxy settings of the sender.',
 );
 
-/**
- * Reads a body up to API Gateway's limit. Further bytes are counted and dropped, so that the sender still gets an answer.
- * @throws if the sender disconnects
- */
-function readBody(message: IncomingMessage, current: RequestUnderWay): Promise<void> {
-  return new Promise((resolve, reject) => {
-    message.on('data', (chunk: Buffer) => {
-      current.bytes += chunk.length;
-      if (current.bytes <= BODY_LIMIT_BYTES) current.chunks.push(chunk);
-      else {
-        current.chunks.length = 0;
-        resolve();
-      }
-    });
-    message.on('end', resolve);
-    message.on('error', reject);
-    message.on('close', () => reject(new Error('broken off')));
-  });
-}
-
 /** @returns when the answer is sent, or the client has disconnected */
 async function send(
   response: ServerResponse,
@@ -362,18 +277,11 @@ async function send(
   const { socket } = response.req;
   if (response.destroyed || socket.destroyed) return 'gave up';
   const closed = once(response, 'close');
-  if (cut === 'before') {
-    socket.destroy();
-    await closed;
-    return 'cut';
-  }
-  response.writeHead(status, { ...headers, 'content-length': body.length });
-  if (cut === 'within') {
-    response.write(body.subarray(0, Math.ceil(body.length / 2)), () => socket.destroy());
-    await closed;
-    return 'cut';
-  }
-  response.end(body);
+  if (cut === 'before') socket.destroy();
+  else response.writeHead(status, { ...headers, 'content-length': body.length });
+  if (cut === 'within') response.write(body.subarray(0, Math.ceil(body.length / 2)), () => socket.destroy());
+  if (cut === undefined) response.end(body);
   await closed;
+  if (cut !== undefined) return 'cut';
   return response.writableFinished ? status : 'gave up';
 }

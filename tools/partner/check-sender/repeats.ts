@@ -154,14 +154,14 @@ export function patienceFinding(milliseconds: number): Finding {
 
 /** How a delivery was repeated. */
 export function repeatReport(delivery: SentDelivery) {
-  const { number, eventId, event, attempts, count } = delivery;
+  const { number, eventId, event, attempts } = delivery;
   const repeats = repeatsOf(delivery);
   const trends = repeats.map(trendOf);
   return {
     delivery: number,
     eventId,
     event,
-    requests: count,
+    requests: attempts.length,
     endings: attempts.map(({ end }) => end?.how),
     /** From the end of one request to the beginning of the next, in milliseconds. */
     waits: repeats.map(({ wait }) => Math.round(wait)),

@@ -1,12 +1,15 @@
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
+import { valuesOf } from '../../../local/gateway/http-message.ts';
 import { compressionOf, textsInUtf16 } from './encodings.ts';
 import { canonicalForm, type JsonNode, memberOf, nodesIn, parseJson, writeJson } from './json-node.ts';
+import { knownEvent } from './payload-findings.ts';
+import type { SentRequest } from './signed-messages.ts';
 
 /** Maximum number of deliveries remembered, as hashes only. The oldest is forgotten first. */
 const MAX_DELIVERIES = 10_000;
 
-/** Maximum number of requests remembered per delivery. Further ones are only counted. */
+/** Maximum number of requests remembered per delivery. */
 const MAX_ATTEMPTS = 1_000;
 
 /** Of a body larger than this, only the hash is compared. */
@@ -15,8 +18,8 @@ const MAX_BYTES_PARSED = 256 * 1024;
 /** How one request ended: the status of the answer, or why there was none. */
 export type AttemptEnding = number | 'cut' | 'gave up';
 
-/** Facts about a request before it is answered. Times are in milliseconds, of one clock. */
-export interface ReceivedRequest {
+/** One request of a delivery. Times are in milliseconds, of one clock. */
+export interface SentAttempt {
   readonly at: number;
   /** Before it, the sender cannot have sent the request: a new connection was opened then. */
   readonly earliest: number;
@@ -25,17 +28,14 @@ export interface ReceivedRequest {
   /** Whether another request came before it on the same connection. */
   readonly isReused: boolean;
   readonly eventId: string;
-  readonly event: EventName | undefined;
-  readonly signature: string;
-}
-
-export interface SentAttempt extends ReceivedRequest {
-  /** Undefined until the request has ended. */
-  end: { readonly how: AttemptEnding; readonly at: number; readonly retryAfterSeconds: number } | undefined;
   /** Whether its bytes are those of the delivery's first request. */
   readonly isSameBytes: boolean;
+  /** Its hash. */
+  readonly signature: string;
   /** Whether its signature is that of the first request with these bytes. */
   readonly isSameSignature: boolean;
+  /** Undefined until the request has ended. */
+  end: { readonly how: AttemptEnding; readonly at: number; readonly retryAfterSeconds: number } | undefined;
 }
 
 /** One event, which its sender repeats until it is accepted. */
@@ -45,8 +45,6 @@ export interface SentDelivery {
   readonly eventId: string;
   event: EventName | undefined;
   readonly attempts: SentAttempt[];
-  /** Includes attempts beyond the remembered ones. */
-  count: number;
   /** Number of rejected requests that this delivery corrects. */
   readonly corrects: number;
 }
@@ -64,21 +62,23 @@ export class SentDeliveries {
   #count = 0;
 
   /** Records a request that has no answer yet. */
-  note(received: ReceivedRequest, body: Buffer): { delivery: SentDelivery; attempt: SentAttempt } {
-    const request = { ...received, signature: sha256Hex(received.signature) };
-    const keys = keysOf(request.eventId, body);
+  note(
+    facts: Pick<SentAttempt, 'at' | 'earliest' | 'status' | 'isReused'>,
+    { body, headers }: Pick<SentRequest, 'body' | 'headers'>,
+  ): { delivery: SentDelivery; attempt: SentAttempt } {
+    const eventId = sha256Hex(body);
+    const signature = sha256Hex(valuesOf(headers, 'x-webhook-signature').join(','));
+    const keys = keysOf(eventId, body);
     const found = this.#find(keys);
-    const delivery =
-      found === undefined || isCorrected(found, request) ? this.#add(request, keys, found) : found;
-    const before = delivery.attempts.find(({ eventId }) => eventId === request.eventId);
-    const attempt: SentAttempt = {
-      ...request,
-      end: undefined,
-      isSameBytes: request.eventId === delivery.eventId,
-      isSameSignature: before === undefined || before.signature === request.signature,
-    };
-    delivery.count += 1;
-    delivery.event ??= request.event;
+    const [first] = found?.attempts ?? [];
+    const isOther = first?.eventId !== eventId || first.signature !== signature;
+    const isCorrected = isOther && found?.attempts.every(({ status }) => status !== 200);
+    const delivery = found === undefined || isCorrected ? this.#add(eventId, keys, found) : found;
+    const before = delivery.attempts.find((attempt) => attempt.eventId === eventId);
+    const isSameSignature = before === undefined || before.signature === signature;
+    const isSameBytes = eventId === delivery.eventId;
+    const attempt = { ...facts, eventId, isSameBytes, signature, isSameSignature, end: undefined };
+    if (facts.status === 200) delivery.event ??= knownEvent(body);
     if (delivery.attempts.length < MAX_ATTEMPTS) delivery.attempts.push(attempt);
     return { delivery, attempt };
   }
@@ -91,28 +91,23 @@ export class SentDeliveries {
   #find(keys: readonly string[]): SentDelivery | undefined {
     for (const key of keys) {
       const delivery = this.#all.findLast((known) => known.keys.includes(key))?.delivery;
-      if (delivery === undefined) continue;
-      const ending = delivery.attempts.at(-1)?.end?.how;
+      const ending = delivery?.attempts.at(-1)?.end?.how;
       const isRefused = ending !== undefined && ending !== 200;
-      if (!key.startsWith(VALUES) || isRefused) return delivery;
+      if (delivery !== undefined && (isRefused || !key.startsWith(VALUES))) return delivery;
     }
     return undefined;
   }
 
   /** @param corrected the delivery that this one replaces */
-  #add({ eventId, event }: ReceivedRequest, keys: readonly string[], corrected?: SentDelivery): SentDelivery {
-    const corrects = corrected === undefined ? 0 : corrected.corrects + corrected.count;
+  #add(eventId: string, keys: readonly string[], corrected?: SentDelivery): SentDelivery {
+    const corrects = corrected === undefined ? 0 : corrected.corrects + corrected.attempts.length;
     this.#count += 1;
-    const delivery = { number: this.#count, eventId, event, attempts: [], count: 0, corrects };
+    const delivery = { number: this.#count, eventId, event: undefined, attempts: [], corrects };
     this.#all = this.#all.filter((known) => known.delivery !== corrected).slice(1 - MAX_DELIVERIES);
     this.#all.push({ delivery, keys });
     return delivery;
   }
 }
-
-const isCorrected = ({ eventId, attempts }: SentDelivery, request: ReceivedRequest): boolean =>
-  (request.eventId !== eventId || request.signature !== attempts[0]?.signature) &&
-  attempts.every(({ status }) => status !== 200);
 
 /**
  * Prefix of a key that identifies a delivery only if it was not accepted. After a success, the same values may be another

@@ -78,7 +78,7 @@ export class Tally {
       mistakes: [...this.#mistakes.values()].sort(
         (a, b) => Number(a.grade === 'risky') - Number(b.grade === 'risky') || b.count - a.count,
       ),
-      repeats: deliveries.filter(({ count }) => count > 1).map(repeatReport),
+      repeats: deliveries.filter(({ attempts }) => attempts.length > 1).map(repeatReport),
       unrepeated: deliveries.filter((delivery) => wantsRepeat(delivery, isCut)).length,
       isCut,
     };

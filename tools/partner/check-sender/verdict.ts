@@ -10,8 +10,8 @@ export interface Verdict extends Partial<Diagnosis> {
   /** From 1, in the order of arrival. */
   readonly request: number;
   readonly at: Date;
-  /** A standard HTTP method. Undefined if there was no request. */
-  readonly method: string | undefined;
+  /** A standard HTTP method. Undefined if there was no whole request. */
+  readonly method?: string;
   /** Bytes of the body that arrived. */
   readonly bytes: number;
   /** The answer that was sent. It differs from the status if another response was simulated. */

@@ -645,14 +645,13 @@ function delivery(failed: readonly Failure[]): SentDelivery {
       end,
       isReused: true,
       eventId: 'x',
-      event: undefined,
       signature: 'x',
       isSameBytes: true,
       isSameSignature: true,
     });
     at = end.at + wait * 1_000;
   }
-  return { number: 1, eventId: 'x', event: undefined, attempts, count: attempts.length, corrects: 0 };
+  return { number: 1, eventId: 'x', event: undefined, attempts, corrects: 0 };
 }
 
 /** Grades and kinds of the findings for each repeat, without the note that it is a repeat. */
