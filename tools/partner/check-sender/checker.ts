@@ -8,7 +8,7 @@ import { type HttpResponse, requestOf } from '../../../local/gateway/http-messag
 import { listen } from '../../../local/listen.ts';
 import type { AnswerStep } from './answer-steps.ts';
 import { diagnose } from './diagnose.ts';
-import { wrong } from './finding.ts';
+import { finding } from './finding.ts';
 import { connectionFinding } from './http-findings.ts';
 import { patienceFinding, repeatFindings } from './repeats.ts';
 import { type ParseError, RequestUnderWay } from './request-under-way.ts';
@@ -118,7 +118,7 @@ export class Checker {
       server.on('connect', (_: IncomingMessage, socket: Duplex) => {
         socket.on('error', () => {});
         socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n');
-        this.#report(this.#connectionOf(socket), undefined, { findings: [TAKEN_FOR_PROXY] });
+        this.#report(this.#connectionOf(socket), undefined, { findings: [finding('method/connect')] });
       });
       server.on('clientError', (error: ParseError, socket) => this.#refuse(error, socket as Socket));
     }
@@ -170,7 +170,7 @@ export class Checker {
     const isReused = connection.requests > 1;
     const earliest = isReused ? start : connection.openedAt;
     const noted = own.outcome && this.#deliveries.note({ at: start, earliest, status, isReused }, sent);
-    const repeats = noted === undefined ? [] : repeatFindings(noted.delivery, noted.attempt);
+    const repeats = noted === undefined ? [] : [...repeatFindings(noted.delivery, noted.attempt)];
     const attempt = noted?.delivery.attempts.length ?? 0;
     const step = steps[Math.min(attempt, steps.length) - 1] ?? {};
     if (status !== 200) await current.waitForRest();
@@ -232,14 +232,14 @@ export class Checker {
 
   /** Reports a request that is not complete, or bytes that are none. */
   #reportBroken(connection: SenderConnection, current?: RequestUnderWay, error?: ParseError): void {
-    const finding = connectionFinding({
+    const broken = connectionFinding({
       code: error?.code,
-      bytes: error?.rawPacket,
-      bodyBytes: current?.bytes,
+      packet: error?.rawPacket,
+      bytes: current?.bytes,
       isWholeBody: current?.isWhole === true,
-      limitMilliseconds: this.#requestTimeout,
+      seconds: this.#requestTimeout / 1_000,
     });
-    this.#report(connection, current, { findings: [finding] });
+    this.#report(connection, current, { findings: [broken] });
   }
 
   #report(
@@ -261,12 +261,6 @@ export class Checker {
     });
   }
 }
-
-const TAKEN_FOR_PROXY = wrong(
-  'method',
-  'The method is CONNECT. The sender uses this checker as a proxy.',
-  'Check the proxy settings of the sender.',
-);
 
 /** @returns when the answer is sent, or the client has disconnected */
 async function send(

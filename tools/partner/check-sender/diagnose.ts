@@ -1,13 +1,12 @@
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
-import { ENCODED_BODY_MEGABYTES, EVENT_MEGABYTES } from '../../../lambda/limits.ts';
 import { ACCEPTED, PARKED } from '../../../lambda/log-messages.ts';
 import { decodeSignature, verify } from '../../../lambda/receiver/signature.ts';
 import { valuesOf } from '../../../local/gateway/http-message.ts';
 import { compressionOf } from './encodings.ts';
-import { type Finding, type Grade, wrong } from './finding.ts';
-import { addressFindings, trailingBytesFinding, transportFindings } from './http-findings.ts';
+import { type Finding, finding, type Grade } from './finding.ts';
+import { addressFindings, transportFindings } from './http-findings.ts';
 import { knownEvent, payloadFindings } from './payload-findings.ts';
 import { type ServiceAnswer, serviceAnswer } from './service-answer.ts';
 import { signatureFindings } from './signature-findings.ts';
@@ -51,16 +50,17 @@ export async function diagnose(
   const wholeAnswer = isCut ? await serviceAnswer(whole, secret) : answer;
   const causes = await causesOf(whole, wholeAnswer, secret);
   const isSecretFound = causes.some(({ kind }) => kind === 'secret-sent');
-  const transport = transportFindings(whole, secret, wholeAnswer.response.status === 200);
+  const transport = [...transportFindings(whole, secret, wholeAnswer.response.status === 200)];
   const findings = [...causes, ...transport.filter(({ kind }) => !isSecretFound || kind !== 'secret-sent')];
   const hasLength = valuesOf(request.headers, 'content-length').length > 0;
+  const small = hasLength ? 'content-length-small' : 'content-length-small/missing';
   return {
     status,
     word: isAccepted ? WORDS[answer.outcome?.outcome ?? ''] : undefined,
     event: isAccepted ? knownEvent(request.body) : undefined,
     eventId: request.isTooLarge ? undefined : sha256Hex(request.body),
     findings: [
-      ...(rest.length > 0 ? [trailingBytesFinding(hasLength)] : []),
+      ...(rest.length > 0 ? [finding(small)] : []),
       ...GRADES.flatMap((grade) => findings.filter((finding) => finding.grade === grade)),
     ],
   };
@@ -69,7 +69,7 @@ export async function diagnose(
 async function causesOf(request: SentRequest, answer: ServiceAnswer, secret: string): Promise<Finding[]> {
   const { body, headers, receivedAt } = request;
   const address = addressFindings(request);
-  if (request.isTooLarge || answer.response.status === 413) return [...address, TOO_LARGE];
+  if (request.isTooLarge || answer.response.status === 413) return [...address, finding('body-too-large')];
   const outcome = answer.outcome ?? (await outcomeAtAddress(request, secret));
   if (outcome === undefined) return address;
   if (outcome.outcome !== 'Rejected') return [...address, ...payloadFindings(body, receivedAt)];
@@ -77,7 +77,8 @@ async function causesOf(request: SentRequest, answer: ServiceAnswer, secret: str
   const signature = decodeSignature(values[0]);
   const isCompressed = compressionOf(body, headers) !== undefined;
   if (values.length === 1 && signature !== undefined && verify(body, signature, [secret])) {
-    return [...address, isCompressed ? SIGNED_COMPRESSED : NOT_UTF_8];
+    // An HTTP API passes text bodies on as text (decision D2).
+    return [...address, finding(isCompressed ? 'compressed/signed' : 'body-not-utf-8/gateway')];
   }
   const causes = signatureFindings(request, secret);
   // A compressed payload cannot be read.
@@ -94,22 +95,3 @@ async function outcomeAtAddress(request: SentRequest, secret: string): Promise<S
   if (request.body.length === 0) return undefined;
   return (await serviceAnswer({ ...request, method: 'POST', path: WEBHOOK_PATH }, secret)).outcome;
 }
-
-const TOO_LARGE = wrong(
-  'body-too-large',
-  `The body is too large. The service accepts about ${EVENT_MEGABYTES} MB of JSON, or ${ENCODED_BODY_MEGABYTES} MB of another content type.`,
-  'Send only what identifies the change, not data that can be fetched.',
-);
-
-const SIGNED_COMPRESSED = wrong(
-  'compressed',
-  'The body is compressed, and the signature covers the compressed bytes.',
-  'Sign the JSON and send it uncompressed. The service does not decompress.',
-);
-
-/** An HTTP API passes text bodies on as text (decision D2). */
-const NOT_UTF_8 = wrong(
-  'body-not-utf-8',
-  'The signature is correct, but the body is not UTF-8. The gateway replaces invalid bytes, so the signature no longer matches.',
-  'Encode the text as UTF-8 before you sign it.',
-);

@@ -1,8 +1,8 @@
 import { catalogue, type EventName, eventNames, isEventName } from '../../../lambda/events/catalogue.ts';
 import { type Problem, parsePayload } from '../../../lambda/events/envelope.ts';
 import { isSlipOf, nearest } from '../../../lib/did-you-mean.ts';
-import { notJson, SEND_JSON_ITSELF } from './body-format.ts';
-import { type Finding, risky, wrong } from './finding.ts';
+import { notJson } from './body-format.ts';
+import { type Finding, finding } from './finding.ts';
 import { type JsonNode, memberOf, parseJson, shapeOf } from './json-node.ts';
 import { textFindings } from './text-findings.ts';
 import { skewFindings, timestampFinding } from './timestamp-findings.ts';
@@ -81,64 +81,45 @@ function dataProblems(text: string, event: EventName, known: readonly Problem[])
 
 function kindFindings(kind: string, meant: EventName | undefined): Finding[] {
   if (kind === '' || isEventName(kind)) return [];
-  const parked = 'It is stored, but not processed.';
-  if (meant !== undefined) {
-    const what = `This event is unknown. Did you mean ${meant}? ${parked}`;
-    return [wrong('event-misspelt', what, `Send exactly ${meant}.`)];
-  }
-  const near = nearest(kind, eventNames);
-  const what = `This event is unknown${near === undefined ? '' : `; the most similar is ${near}`}. ${parked}`;
-  const remedy = `Tell us before you send a new event. We know ${eventNames.join(', ')}.`;
-  return [risky('event-unknown', what, remedy)];
+  if (meant !== undefined) return [finding('event-misspelt', { meant })];
+  const nearby = nearest(kind, eventNames);
+  const near = nearby === undefined ? '' : `; the most similar is ${nearby}`;
+  return [finding('event-unknown', { near, events: eventNames.join(', ') })];
 }
 
 /** A problem reported by the service, with the probable mistake. */
 function problemFinding({ field, detail }: Problem, body: Buffer, tree: JsonNode | undefined): Finding {
   if (field === 'body') return bodyFinding(detail, body, tree);
-  if (tree === undefined) return wrong('field-wrong', `${field} ${detail}.`);
+  if (tree === undefined) return finding('field-wrong/unread', { field, detail });
   const path = field.split('.');
   const parent = path.slice(0, -1).reduce<JsonNode | undefined>(memberOf, tree);
   const name = path.at(-1) ?? '';
   const value = memberOf(parent, name);
   if (value === undefined) return missingFinding(field, name, parent, detail);
   if (field === 'timestamp') return timestampFinding(value);
-  const isText = value.kind === 'string';
-  if (field === 'data' && isText) {
-    const isJson = parseJson(value.value)?.kind === 'object';
-    const remedy = isJson
-      ? 'Serialise once. Pass the object to the serialiser, not its JSON.'
-      : 'Send an object in braces.';
-    const what = `data is a string${isJson ? ' that contains JSON' : ''}. It must be an object.`;
-    return wrong('data-as-text', what, remedy);
+  if (field === 'data' && value.kind === 'string') {
+    return finding(parseJson(value.value)?.kind === 'object' ? 'data-as-text/json' : 'data-as-text');
   }
-  if (isText && value.value === '') return wrong('field-empty', `${field} is empty.`, 'It is required.');
-  const remedy = `Send ${detail.replace(/^must be /, '')}.`;
-  return wrong('field-wrong', `${field} ${detail}; it is ${shapeOf(value)}.`, remedy);
+  if (value.text === '""') return finding('field-empty', { field });
+  const expected = detail.replace(/^must be /, '');
+  return finding('field-wrong', { field, detail, shape: shapeOf(value), expected });
 }
 
 function missingFinding(field: string, name: string, parent: JsonNode | undefined, detail: string): Finding {
   const keys = parent?.children.map(([key]) => key) ?? [];
   const [, expected = 'it is needed'] = /expected (.*)$/.exec(detail) ?? [];
-  const finding = (kind: string, likely: string) =>
-    wrong(kind, `${field} is missing${likely}.`, `Send ${field}: ${expected}.`);
   // A synonym comes from our own table, so it can be shown. Other text of the sender cannot.
   const synonym = synonymIn(keys, name);
-  if (synonym !== undefined) return finding('field-misnamed', `; ${synonym} may be meant as this field`);
-  if (keys.every((key) => nearest(key, [name]) === undefined)) return finding('field-missing', '');
-  return finding('field-misnamed', '; a field has a similar name: check its spelling, case and underscores');
+  if (synonym !== undefined) return finding('field-misnamed/synonym', { field, expected, synonym });
+  const isNear = keys.some((key) => nearest(key, [name]) !== undefined);
+  return finding(isNear ? 'field-misnamed' : 'field-missing', { field, expected });
 }
 
 function bodyFinding(detail: string, body: Buffer, tree: JsonNode | undefined): Finding {
   if (tree === undefined || detail !== 'must be a JSON object') return notJson(detail, body);
-  if (tree.kind === 'array') {
-    const what = `The body is an array of ${tree.children.length}. It must be one object.`;
-    return wrong('json-array', what, 'Send each event in a separate request.');
-  }
-  if (tree.kind === 'string' && parseJson(tree.value) !== undefined) {
-    const what = 'The body is JSON inside a JSON string. It was serialised twice.';
-    return wrong('json-twice', what, SEND_JSON_ITSELF);
-  }
-  return wrong('json-no-object', `The body is ${shapeOf(tree)}.`, 'Send a JSON object.');
+  if (tree.kind === 'array') return finding('json-array', { length: tree.children.length });
+  if (tree.kind === 'string' && parseJson(tree.value) !== undefined) return finding('json-twice');
+  return finding('json-no-object', { shape: shapeOf(tree) });
 }
 
 /** Silent losses: the service ignores unknown fields, and values of an unusable type. */
@@ -158,30 +139,17 @@ function dataFindings(event: EventName, data: JsonNode | undefined, problems: re
     .flatMap((field) => {
       const value = sent.get(field);
       if (value === undefined) return misnamed(field, others);
-      const isUsed = used[field] !== undefined || wrongFields.size > 0;
-      return isUsed || (value.kind === 'string' && value.value === '') ? [] : [ignored(field, value)];
+      if (used[field] !== undefined || wrongFields.size > 0 || value.text === '""') return [];
+      return [finding('field-ignored', { field, shape: shapeOf(value) })];
     });
   if (all.length > 0 || wrongFields.size > 0 || fields.some((field) => sent.has(field))) return all;
-  const what = `data has no field that we read for ${event}, so we cannot tell what the event is about.`;
-  return [risky('data-unused', what, `Send one or more of ${fields.join(', ')}.`)];
+  return [finding('data-unused', { event, fields: fields.join(', ') })];
 }
-
-const ignored = (field: string, value: JsonNode) =>
-  risky(
-    'field-ignored',
-    `data.${field} is ${shapeOf(value)}. It is ignored, as if it were absent.`,
-    'Send a string or a number, or omit the field.',
-  );
 
 /** @param others keys of `data` that we do not know */
 function misnamed(field: string, others: readonly string[]): Finding[] {
   const synonym = synonymIn(others, field);
+  if (synonym !== undefined) return [finding('field-unread/synonym', { field, synonym })];
   const maxChanges = field.length < MIN_LETTERS_FOR_SLIP ? 0 : 1;
-  if (synonym === undefined && !others.some((key) => isSlipOf(key, field, maxChanges))) return [];
-  const what =
-    synonym === undefined
-      ? `A field of data with a name similar to ${field} is ignored.`
-      : `data.${synonym} is ignored. Did you mean ${field}?`;
-  const remedy = `If it has this meaning, send it as ${field}. Check its spelling, case and underscores.`;
-  return [risky('field-unread', what, remedy)];
+  return others.some((key) => isSlipOf(key, field, maxChanges)) ? [finding('field-unread', { field })] : [];
 }

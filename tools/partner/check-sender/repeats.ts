@@ -1,12 +1,6 @@
 import { GATEWAY_TIMEOUT_SECONDS } from '../../../lambda/limits.ts';
-import { type Finding, fine, risky, wrong } from './finding.ts';
+import { FIRST_WAIT_SECONDS, type Finding, finding } from './finding.ts';
 import type { AttemptEnding, SentAttempt, SentDelivery } from './sent-deliveries.ts';
-
-/** Minimum seconds to wait for an answer, as docs/partner.md requires. */
-export const ANSWER_WAIT_SECONDS = GATEWAY_TIMEOUT_SECONDS.http + 5;
-
-/** Seconds from a failure to the first repeat, as docs/partner.md requires. */
-export const FIRST_WAIT_SECONDS = 10;
 
 /** Milliseconds after which waits no longer grow, as docs/partner.md requires. */
 const MAX_WAIT = 60 * 60 * 1_000;
@@ -42,69 +36,32 @@ interface Repeat {
   readonly longestBefore: number | undefined;
 }
 
-const WAIT_LONGER = `Wait ${FIRST_WAIT_SECONDS} s before the first repeat, and twice as long before each next one.`;
-
-export function repeatFindings(delivery: SentDelivery, attempt: SentAttempt): Finding[] {
+export function* repeatFindings(delivery: SentDelivery, attempt: SentAttempt): Generator<Finding> {
   const index = delivery.attempts.indexOf(attempt);
   const repeat = repeatsOf(delivery)[index - 1];
   // The same bytes with another signature are not a repeat, but a new try.
-  if (repeat === undefined || !attempt.isSameSignature) return [];
-  const { before, wait } = repeat;
-  const after = `Repeat ${index} of delivery ${delivery.number}, after ${seconds(wait)}.`;
-  return [
-    fine('repeat', `${after} ${endingText(before.end?.how)}`),
-    ...needlessFindings(before),
-    ...waitFindings(repeat),
-    ...(!attempt.isSameBytes && before.status === 200 && hasFailed(before) ? [REPEAT_CHANGED] : []),
-  ];
-}
-
-/** Not for bytes that the service rejects: they must change. */
-const REPEAT_CHANGED = wrong(
-  'repeat-changed',
-  'This repeats a delivery with other bytes, so it counts as another event.',
-  'Store the body, and repeat the same bytes with the same timestamp.',
-);
-
-function* needlessFindings({ end }: SentAttempt): Generator<Finding> {
-  if (end?.how === 200) {
-    const what = 'The previous request got 200. This is final, but it was repeated.';
-    const remedy = 'Stop after 200: the event is stored. Check whether the sender reads the answer.';
-    yield risky('repeat-after-200', what, remedy);
-  }
-  if (end?.how === 400) {
-    const what = 'The previous request got 400. This is final, but it was repeated.';
-    const remedy =
-      'Do not repeat after 400. The event is stored for review, and a repeat would be rejected again.';
-    yield risky('repeat-after-400', what, remedy);
-  }
-  if (end === undefined) {
-    const remedy = `Wait ${ANSWER_WAIT_SECONDS} s for the answer before you send it again. Check that only one worker sends an event.`;
-    yield risky('repeat-while-under-way', 'It was sent before the previous request had an answer.', remedy);
-  }
-}
-
-function* waitFindings(repeat: Repeat): Generator<Finding> {
-  const { before, wait, longestBefore, isStorm, isOwnWait } = repeat;
-  const isFirst = isOwnWait && isAnswered(before) && longestBefore === undefined;
-  if (isFirst && wait < FIRST_WAIT_SECONDS * 1_000 * (1 - JITTER)) {
-    const what = `The first repeat came too early, after ${seconds(wait)}.`;
-    yield risky('repeat-early', what, `${WAIT_LONGER} A test may use shorter waits.`);
-  }
-  if (isStorm) {
-    const what = `It was repeated again and again without waits: this time after ${seconds(wait)}. Waits must grow.`;
-    const shortest = `from ${MIN_COMPARED_WAIT / 1_000} s on`;
-    yield wrong('repeat-storm', what, `${WAIT_LONGER} A test may use shorter waits, ${shortest}.`);
-  }
-  const compared = `The wait was ${seconds(wait)}, but an earlier one was ${seconds(longestBefore ?? 0)}.`;
+  if (repeat === undefined || !attempt.isSameSignature) return;
+  const { before, isOwnWait, isStorm, longestBefore } = repeat;
+  const how = before.end?.how;
+  const wait = seconds(repeat.wait);
+  const longest = seconds(longestBefore ?? 0);
   const trend = trendOf(repeat);
-  if (trend === 'shrinking') yield wrong('repeat-sooner', `${compared} Waits must grow.`, WAIT_LONGER);
-  if (trend === 'steady') yield risky('repeat-steady', `${compared} Waits should grow.`, WAIT_LONGER);
   const asked = retryAfter(before);
-  if (wait < asked - CLOCK_ERROR) {
-    const what = `The wait was ${seconds(asked - wait)} shorter than the ${seconds(asked)} of Retry-After.`;
-    yield wrong('retry-after-ignored', what, 'Wait at least as long as Retry-After says.');
+  const isFirst = isOwnWait && isAnswered(before) && longestBefore === undefined;
+  yield finding('repeat', { index, delivery: delivery.number, wait, ending: endingText(how) });
+  if (how === 200) yield finding('repeat-after-200');
+  if (how === 400) yield finding('repeat-after-400');
+  if (how === undefined) yield finding('repeat-while-under-way');
+  if (isFirst && repeat.wait < FIRST_WAIT_SECONDS * 1_000 * (1 - JITTER))
+    yield finding('repeat-early', { wait });
+  if (isStorm) yield finding('repeat-storm', { wait });
+  if (trend === 'shrinking') yield finding('repeat-sooner', { wait, longest });
+  if (trend === 'steady') yield finding('repeat-steady', { wait, longest });
+  if (repeat.wait < asked - CLOCK_ERROR) {
+    yield finding('retry-after-ignored', { missing: seconds(asked - repeat.wait), asked: seconds(asked) });
   }
+  // Bytes that the service rejects must change.
+  if (!attempt.isSameBytes && before.status === 200 && hasFailed(before)) yield finding('repeat-changed');
 }
 
 function repeatsOf({ attempts }: SentDelivery): Repeat[] {
@@ -145,12 +102,10 @@ export const hasFailed = ({ end }: SentAttempt) => end !== undefined && end.how 
 const retryAfter = ({ end }: SentAttempt) => (end?.retryAfterSeconds ?? 0) * 1_000;
 
 /** A finding about a sender that did not wait for the answer. */
-export function patienceFinding(milliseconds: number): Finding {
-  const what = `The sender gave up after ${seconds(milliseconds)}, before it got an answer.`;
-  if (milliseconds >= GATEWAY_TIMEOUT_SECONDS.http * 1_000) return fine('gave-up', what);
-  const remedy = `Wait ${ANSWER_WAIT_SECONDS} s. The service may have stored the event, and a repeat would be a duplicate.`;
-  return risky('gave-up-early', what, remedy);
-}
+export const patienceFinding = (milliseconds: number): Finding =>
+  finding(milliseconds < GATEWAY_TIMEOUT_SECONDS.http * 1_000 ? 'gave-up-early' : 'gave-up', {
+    wait: seconds(milliseconds),
+  });
 
 /** How a delivery was repeated. */
 export function repeatReport(delivery: SentDelivery) {

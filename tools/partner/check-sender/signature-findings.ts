@@ -1,14 +1,7 @@
 import { decodeSignature } from '../../../lambda/receiver/signature.ts';
 import { valuesOf } from '../../../local/gateway/http-message.ts';
-import { type Finding, wrong } from './finding.ts';
-import {
-  isSecret,
-  NEVER_SEND_SECRET,
-  NO_VALUE,
-  PLACEHOLDER,
-  readings,
-  timestampsIn,
-} from './signature-values.ts';
+import { type Finding, finding } from './finding.ts';
+import { isSecret, NO_VALUE, PLACEHOLDER, readings, timestampsIn } from './signature-values.ts';
 import { type SentRequest, signedMessages } from './signed-messages.ts';
 import { hmacSha256, type SigningVariant, signingVariants } from './signing-variants.ts';
 
@@ -37,23 +30,7 @@ const MAX_VALUE_LENGTH = 1_024;
 /** Minimum bytes of a truncated signature needed to recognise it. */
 const MIN_CUT_BYTES = 8;
 
-const SECRET_AS_SIGNATURE = wrong(
-  'secret-sent',
-  'The secret itself was sent instead of a signature.',
-  NEVER_SEND_SECRET,
-);
-
-const SIGNED_BEFORE = wrong(
-  'signed-event-before',
-  'The signature belongs to an event that was sent before.',
-  'Compute a new signature for each request. A variable, header or object is being reused.',
-);
-
-const OTHER_SPELLING = wrong(
-  'signature-spelling',
-  'The signature is correct, but the service cannot read this form of it. Check the base64 padding.',
-  'Send the 32 bytes as 64 hex digits, or as base64 with one equals sign at the end.',
-);
+const SECRET_AS_SIGNATURE = finding('secret-sent/as-signature');
 
 /**
  * Explains why a signature is wrong, by a search for the computation that has the same result: with one mistake, then
@@ -68,7 +45,10 @@ export function signatureFindings(request: SentRequest, secret: string): Finding
   const mistake = malformed(request, secret, values);
   if (mistake !== undefined) return [mistake];
   const [mistakes] = explain(request, secret, [value]);
-  return mistakes ?? [unexplained(request, value)];
+  if (mistakes !== undefined) return mistakes;
+  return decodeSignature(value) === undefined
+    ? [finding('signature-malformed', { length: value.length })]
+    : [finding('signature-other', { bytes: request.body.length })];
 }
 
 const readPart = (value: string) => value.slice(0, MAX_VALUE_LENGTH);
@@ -79,45 +59,16 @@ function malformed({ body }: SentRequest, secret: string, values: readonly strin
   if (values.length > 1) {
     const times = values.length === 2 ? 'twice' : `${values.length} times`;
     const which = new Set(values).size === 1 ? 'the same value' : 'different values';
-    return wrong(
-      'signature-twice',
-      `${SHOWN_HEADER} was sent ${times}, with ${which}.`,
-      'Send the header once. Check whether the client appends to it, or a proxy repeats it.',
-    );
+    return finding('signature-twice', { times, which });
   }
-  if (value === '') {
-    const remedy = 'Compute the signature before the request is built. Its variable was still empty.';
-    return wrong('signature-empty', `${SHOWN_HEADER} is empty.`, remedy);
-  }
-  if (NO_VALUE.test(value) || PLACEHOLDER.test(value)) {
-    return wrong(
-      'signature-no-value',
-      `${SHOWN_HEADER} contains a text such as undefined or [object Object] instead of a signature.`,
-      'Send the hex digest as text, not the hash object and not an unset variable.',
-    );
-  }
+  if (value === '') return finding('signature-empty');
+  if (NO_VALUE.test(value) || PLACEHOLDER.test(value)) return finding('signature-no-value');
   const text = value.replace(/^sha256=/, '');
   const bytes = Buffer.from(text, /^(?:[0-9a-f]{2})+$/i.test(text) ? 'hex' : 'base64');
   const right = hmacSha256(secret, body);
-  if (bytes.length < MIN_CUT_BYTES || bytes.length >= right.length) return undefined;
-  if (!right.subarray(0, bytes.length).equals(bytes)) return undefined;
-  const what = `The signature is correct, but cut off after ${bytes.length} of its 32 bytes.`;
-  return wrong('signature-cut', what, 'Send all 32 bytes: 64 hex digits, or 44 characters of base64.');
-}
-
-function unexplained({ body }: SentRequest, value: string): Finding {
-  if (decodeSignature(value) === undefined) {
-    return wrong(
-      'signature-malformed',
-      `${SHOWN_HEADER} has ${value.length} characters that are not a signature. Expected: 64 hex digits, or 43 to 44 characters of base64.`,
-      'Send the 32 bytes of the HMAC-SHA256 as 64 hex digits.',
-    );
-  }
-  return wrong(
-    'signature-other',
-    'The signature is well formed, but made from other bytes or with another secret. No known mistake explains it.',
-    `Compare the secrets first. Then compare the SHA-256 of the bytes that you sign with that of the ${body.length} bytes that arrived: the event id above.`,
-  );
+  const isCut = bytes.length >= MIN_CUT_BYTES && bytes.length < right.length;
+  if (!isCut || !right.subarray(0, bytes.length).equals(bytes)) return undefined;
+  return finding('signature-cut', { bytes: bytes.length });
 }
 
 /** Looks for the signature where other services have it. */
@@ -137,23 +88,13 @@ function findElsewhere(request: SentRequest, secret: string): Finding[] {
   const best =
     found.find(({ mistakes }) => mistakes !== undefined) ??
     found.find(({ place }) => !UNNAMED_PLACES.includes(place));
-  if (best === undefined) {
-    return [
-      wrong(
-        'signature-missing',
-        `${SHOWN_HEADER} is missing.`,
-        'Send the HMAC-SHA256 of the body, with the secret as the key, as 64 hex digits in that header.',
-      ),
-    ];
-  }
+  if (best === undefined) return [finding('signature-missing')];
   const { place, mistakes } = best;
-  const isSecretSent = mistakes?.includes(SECRET_AS_SIGNATURE);
-  const content = isSecretSent ? 'the secret itself is' : 'the signature is';
-  const what = `${SHOWN_HEADER} is missing; ${mistakes === undefined ? 'something similar is' : content} in ${place}.`;
-  const remedy = isSecretSent
-    ? `Send the HMAC-SHA256 of the body in ${SHOWN_HEADER}. Never send the secret.`
-    : `Send it in ${SHOWN_HEADER}.`;
-  return [wrong('signature-elsewhere', what, remedy), ...(mistakes ?? [])];
+  if (mistakes?.includes(SECRET_AS_SIGNATURE)) {
+    return [finding('signature-elsewhere/secret', { place }), ...mistakes];
+  }
+  const content = mistakes === undefined ? 'something similar is' : 'the signature is';
+  return [finding('signature-elsewhere', { content, place }), ...(mistakes ?? [])];
 }
 
 /**
@@ -177,7 +118,7 @@ function explain(request: SentRequest, secret: string, values: readonly string[]
     const { index, reading } = found;
     // With the right digest, the service also reads values of another length.
     const isRead = reading.digest.length !== 32 || decodeSignature(values[index]) !== undefined;
-    const spelling = reading.mistake ?? (isRead ? undefined : OTHER_SPELLING);
+    const spelling = reading.mistake ?? (isRead ? undefined : finding('signature-spelling'));
     explained[index] = [...mistakes, ...(spelling === undefined ? [] : [spelling])];
     break;
   }
@@ -211,7 +152,7 @@ function* computations(
     counts.set(kind, count);
     if (body.length <= MAX_BYTES_FOR_PAIRS && count <= maxInPairs(variant)) likely.push(variant);
   }
-  for (const digest of earlier) yield { digest, mistakes: [SIGNED_BEFORE] };
+  for (const digest of earlier) yield { digest, mistakes: [finding('signed-event-before')] };
   for (const [index, first] of likely.entries()) {
     for (const second of likely.slice(index + 1)) {
       const [part = ''] = Object.keys(first.change);

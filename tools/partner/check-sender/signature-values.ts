@@ -76,8 +76,7 @@ const WRAPPINGS: VariantTable<(value: string) => string[]> = {
   'signature-url-escapes': { 'is URL-encoded': percentDecoded },
 };
 
-const SEND_BYTES = 'Send only the 32 bytes, as 64 hex digits or base64. The prefix sha256= is allowed.';
-const UNWRAPPINGS = variantsIn(WRAPPINGS, 'The value of the header', () => SEND_BYTES);
+const UNWRAPPINGS = variantsIn(WRAPPINGS);
 
 function percentDecoded(text: string): string[] {
   try {
@@ -120,9 +119,6 @@ export const NO_VALUE = /^(?:undefined|null|none|nil|nan|true|false|\[object \w+
 /** Placeholders of Mustache and Jinja, shells and JavaScript, ERB, Python, and Windows. */
 export const PLACEHOLDER =
   /\{\{[^{}]*\}\}|\$\{[\w.]+\}|<%=?[^<>]*%>|^\{[A-Za-z_]\w*\}$|^\$[A-Za-z_]\w*$|^%[A-Za-z_]\w*%$/;
-
-export const NEVER_SEND_SECRET =
-  'Never send the secret: it is the key of the HMAC. Others may know it now, so agree on a new one.';
 
 /** Minimum length of a secret to search for: a text may contain a shorter one by chance. */
 const MIN_SECRET_LENGTH = 8;

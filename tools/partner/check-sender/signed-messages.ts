@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { type HttpRequest, valuesOf } from '../../../local/gateway/http-message.ts';
-import { DO_NOT_ESCAPE, SEND_JSON_ALONE, SEND_JSON_ITSELF } from './body-format.ts';
 import { cesu8, compressionOf, textsInUtf16, utf16Of } from './encodings.ts';
 import { type JsonNode, jsonForms, memberOf, parseJson, pythonForm, writeJson } from './json-node.ts';
 import {
@@ -29,33 +28,6 @@ const MAX_LENGTH_FOR_ALL_VARIANTS = 1024 * 1024;
 
 /** Maximum number of timestamps tried: each costs a dozen HMACs of the body. */
 const MAX_TIMESTAMPS = 10;
-
-const SIGN_WHAT_IS_SENT = 'Serialise the body once. Sign exactly these bytes, and send exactly these bytes.';
-const ENCODE_ONCE = 'Encode the text as UTF-8 once. Sign these bytes, and send these bytes.';
-
-/** Advice by kind of mistake. By default: convert the text to bytes only once. */
-const REMEDIES: Readonly<Record<string, string>> = {
-  'newline-not-signed': SIGN_WHAT_IS_SENT,
-  'newline-signed': SIGN_WHAT_IS_SENT,
-  trimmed: SIGN_WHAT_IS_SENT,
-  'line-breaks': 'Send the file as bytes, not as text. With curl, use --data-binary instead of -d.',
-  'byte-order-mark': 'Use UTF-8 without a byte order mark, for signing and for sending.',
-  reformatted: SIGN_WHAT_IS_SENT,
-  'html-escaped': DO_NOT_ESCAPE,
-  'signed-path': 'Sign the content of the file, not its name.',
-  compressed:
-    'Send the body uncompressed. The service verifies the bytes that arrive and does not decompress them.',
-  'signed-a-digest': 'Pass the bytes of the body to the HMAC function. It does the hashing.',
-  'signed-nothing': 'Sign the body after it is complete, and before its stream has been read to the end.',
-  'json-twice': SEND_JSON_ITSELF,
-  'signed-json-twice': 'Serialise once. Sign and send the result of the first call.',
-  'json-reserialised': SIGN_WHAT_IS_SENT,
-  'signed-python': 'Call json.dumps(…) once. Sign exactly these bytes, and send exactly these bytes.',
-  'signed-data-only': 'Sign all bytes of the body, from the first brace to the last.',
-  'form-encoded': SEND_JSON_ALONE,
-  'signed-with-timestamp': 'Sign only the body. It contains its own timestamp.',
-  'signed-with-address': 'Sign only the body, without method, path or host.',
-};
 
 /** U+FEFF in UTF-8, a character for each byte. */
 const BOM = '\xEF\xBB\xBF';
@@ -118,7 +90,7 @@ const MESSAGES: VariantTable<MessageMaker> = {
       ...utf16Of(`\uFEFF${text}`),
     ],
   },
-  'body-not-utf-8': { 'the body decoded as UTF-8, although it is not UTF-8': ({ text }) => [text] },
+  'body-not-utf-8/decoded': { 'the body decoded as UTF-8, although it is not UTF-8': ({ text }) => [text] },
   surrogates: {
     'the text in CESU-8, in which an emoji has six bytes instead of four': ({ text }) => [cesu8(text)],
   },
@@ -126,7 +98,7 @@ const MESSAGES: VariantTable<MessageMaker> = {
     'the text in Unicode form NFC, but it was sent in another form': ({ text }) => [text.normalize('NFC')],
     'the text in Unicode form NFD, but it was sent in another form': ({ text }) => [text.normalize('NFD')],
   },
-  'body-utf-16': {
+  'body-utf-16/signed': {
     // In UTF-16, the braces of JSON have a zero byte.
     'the text in UTF-8, but it was sent in UTF-16': ({ body }) =>
       body.includes(0) ? textsInUtf16(body).flatMap((text) => [text, text.replace(/^\uFEFF/, '')]) : [],
@@ -190,7 +162,7 @@ export function* signedMessages(
   // Many libraries write the same JSON.
   const seen = new Set<SignedBytes>(isUtf8(body) ? [views.text] : []);
   for (const table of [MESSAGES, derivedMessages(request, views.text, timestamps)]) {
-    for (const [mistake, make] of variantsIn(table, 'The signature is over', remedyOf)) {
+    for (const [mistake, make] of variantsIn(table)) {
       for (const message of make(views)) {
         if (typeof message === 'string' ? seen.has(message) : body.equals(message)) continue;
         if (typeof message === 'string') seen.add(message);
@@ -199,8 +171,6 @@ export function* signedMessages(
     }
   }
 }
-
-const remedyOf = (kind: string) => REMEDIES[kind] ?? ENCODE_ONCE;
 
 /** Messages that depend on more than the bytes of the body. */
 function derivedMessages(
@@ -213,15 +183,15 @@ function derivedMessages(
   const compressed = {
     [`the uncompressed body, which was compressed (${name}) afterwards`]: () => uncompressed,
   };
-  if (text.length > MAX_LENGTH_FOR_ALL_VARIANTS) return { compressed };
+  if (text.length > MAX_LENGTH_FOR_ALL_VARIANTS) return { 'compressed/afterwards': compressed };
   const json = text.replace(/^\uFEFF/, '');
   const tree = parseJson(json);
   const timestamp = memberOf(tree, 'timestamp');
   const inPayload = timestamp === undefined ? [] : [timestamp.value];
   return {
-    compressed,
+    'compressed/afterwards': compressed,
     ...(tree === undefined ? formMessages(text) : jsonMessages(tree)),
-    'html-escaped': {
+    'html-escaped/signed': {
       'the text with HTML entities, but it was sent without them': () => htmlEscaped(text),
       'the text without HTML entities, but it was sent with them': () => [htmlUnescaped(text)],
     },
@@ -235,7 +205,7 @@ function derivedMessages(
 
 /** By default, libraries send an object as form fields and not as JSON. */
 const formMessages = (text: string): VariantTable<MessageMaker> => ({
-  'form-encoded': {
+  'form-encoded/value': {
     'the value of a form field, but the body is the whole form': () =>
       /^[\w.[\]%-]+=/.test(text) ? new URLSearchParams(text).values() : [],
   },
@@ -246,7 +216,7 @@ function jsonMessages(tree: JsonNode): VariantTable<MessageMaker> {
   const written = writtenForms(tree);
   const data = memberOf(tree, 'data');
   return {
-    'json-twice': {
+    'json-twice/sent': {
       'the JSON, but the body is this JSON serialised again, as a string in quotation marks': () =>
         tree.kind === 'string' ? [tree.value] : [],
     },
@@ -263,7 +233,7 @@ function jsonMessages(tree: JsonNode): VariantTable<MessageMaker> {
       'only data instead of the whole body': () =>
         data === undefined ? [] : [data.text, ...writtenForms(data).map(([, text]) => text)],
     },
-    'signed-json-twice': {
+    'json-twice/both': {
       'the JSON serialised again, as a string in quotation marks': () =>
         written.slice(0, 2).map(([, text]) => JSON.stringify(text)),
     },

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { LOCAL_SECRET } from '../../../events/signing.ts';
 import { utf16Of } from './encodings.ts';
-import { type Finding, wrong } from './finding.ts';
+import { type Finding, type FindingName, finding } from './finding.ts';
 
 /** A text stands for its bytes in UTF-8. */
 export type SignedBytes = string | Uint8Array;
@@ -19,18 +19,13 @@ export interface SigningVariant {
   readonly change: Partial<SigningInput>;
 }
 
-/** What senders do, by the kind of mistake and by words for it, most likely first. */
-export type VariantTable<Make> = Readonly<Record<string, Readonly<Record<string, Make>>>>;
+/** What senders do, by the finding and the words that complete it, most likely first. */
+export type VariantTable<Make> = Readonly<Partial<Record<FindingName, Readonly<Record<string, Make>>>>>;
 
-/** @param sentence begins the description, which the words complete */
-export function variantsIn<Make>(
-  table: VariantTable<Make>,
-  sentence: string,
-  remedyOf: (kind: string) => string,
-): [mistake: Finding, make: Make][] {
-  return Object.entries(table).flatMap(([kind, rows]) =>
+export function variantsIn<Make>(table: VariantTable<Make>): [mistake: Finding, make: Make][] {
+  return Object.entries(table).flatMap(([name, rows]) =>
     Object.entries(rows).map(([words, make]): [Finding, Make] => [
-      wrong(kind, `${sentence} ${words}.`, remedyOf(kind)),
+      finding(name as FindingName, { words }),
       make,
     ]),
   );
@@ -39,14 +34,13 @@ export function variantsIn<Make>(
 /** All variants of a secret and of the computation, most likely first. */
 export function signingVariants(secret: string): SigningVariant[] {
   const right = Buffer.from(secret);
-  const keys = variantsIn(KEYS, 'The key is', (kind) => KEY_REMEDIES[kind] ?? USE_BYTES);
   return [
-    ...keys.flatMap(([mistake, make]) =>
+    ...variantsIn(KEYS).flatMap(([mistake, make]) =>
       make(secret, right)
         .filter((key) => !Buffer.from(key).equals(right))
         .map((key) => ({ mistake, change: { key } })),
     ),
-    ...variantsIn(ALGORITHMS, 'The signature is', () => USE_HMAC).flatMap(([mistake, all]) =>
+    ...variantsIn(ALGORITHMS).flatMap(([mistake, all]) =>
       all.map((compute) => ({ mistake, change: { compute } })),
     ),
   ];
@@ -82,7 +76,7 @@ const KEYS: VariantTable<KeyMaker> = {
     'the secret after a space, tab or line break': (secret) =>
       [' ', '\t', '\n', '\r\n'].map((start) => start + secret),
   },
-  'key-twice': {
+  'key-twice/pasted': {
     'the secret twice in a row': (secret) => ['', '\n', ' '].map((sign) => secret + sign + secret),
   },
   'key-quoted': { 'the secret in quotation marks': (secret) => [`"${secret}"`, `'${secret}'`] },
@@ -129,18 +123,6 @@ const KEYS: VariantTable<KeyMaker> = {
   'key-local': { 'the secret of the local stack': () => [LOCAL_SECRET] },
 };
 
-const USE_BYTES = 'Use the UTF-8 bytes of the secret. Do not decode it.';
-const KEY_REMEDIES: Readonly<Record<string, string>> = {
-  'key-trimmed': 'Agree on the secret without the white space. One side has pasted it with the secret.',
-  'key-white-space': 'Remove white space when you read the secret from a file or variable.',
-  'key-quoted': 'Remove the quotation marks. They are not part of the secret.',
-  'key-cut': 'Use the whole secret. HMAC accepts a key of any length.',
-  'key-twice': 'Set the secret again, once. It was probably pasted twice.',
-  'key-missing': 'Check that the setting with the secret is read. It has no value.',
-  'key-name': 'Use the value of the setting. In single quotation marks, a shell does not replace $NAME.',
-  'key-local': 'Sign with the agreed secret, or start this checker with the secret that you use.',
-};
-
 type Compute = SigningInput['compute'];
 
 const hmacWith =
@@ -172,7 +154,6 @@ const plainHashes = (name: string): [words: string, Compute[]][] => [
   ],
 ];
 
-const USE_HMAC = 'Use HMAC with SHA-256: the secret is the key, the body is the message.';
 const ALGORITHMS: VariantTable<readonly Compute[]> = {
   'other-hash': Object.fromEntries(
     ['SHA1', 'SHA512', 'SHA384', 'SHA224', 'MD5', 'SHA3-256'].map((hash) => [

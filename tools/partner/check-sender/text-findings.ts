@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { catalogue } from '../../../lambda/events/catalogue.ts';
-import { EVENT_MEGABYTES } from '../../../lambda/limits.ts';
-import { type Finding, fine, risky, wrong } from './finding.ts';
+import { type Finding, finding } from './finding.ts';
 import { type JsonNode, memberOf, nodesIn } from './json-node.ts';
 import { NO_VALUE, PLACEHOLDER } from './signature-values.ts';
 
@@ -10,57 +9,27 @@ const NEAR_LIMIT_BYTES = 4 * 1024 * 1024;
 
 /** Findings about the payload as a whole, and about any text or number in it. @param tree undefined if it is not JSON */
 export function* textFindings(body: Buffer, tree: JsonNode | undefined): Generator<Finding> {
-  if (body.length > NEAR_LIMIT_BYTES) {
-    const size = body.length.toLocaleString('en');
-    const what = `The body has ${size} bytes. Above about ${EVENT_MEGABYTES} MB it is rejected with 413.`;
-    const remedy = 'Send only what identifies the change, not data that can be fetched.';
-    yield risky('body-near-limit', what, remedy);
-  }
+  if (body.length > NEAR_LIMIT_BYTES) yield finding('body-near-limit', { bytes: body.length });
   if (tree === undefined) return;
   const nodes = nodesIn(tree);
-  if (nodes.some((node) => hasKeyTwice(node))) {
-    const what = 'An object in the JSON has the same key twice. Only the last value is used.';
-    yield risky('key-twice', what, 'Use each key once.');
-  }
-  if (nodes.some((node) => node.kind === 'literal' && isInexact(node.text))) {
-    const what = 'The JSON has an integer of 2^53 or above. Most parsers round it, so we do not use it.';
-    yield risky('number-too-large', what, 'Send such a number as a string.');
-  }
+  if (nodes.some(hasKeyTwice)) yield finding('key-twice');
+  if (nodes.some(isInexact)) yield finding('number-too-large');
   const [id] = idsWithoutValue(tree);
-  if (id !== undefined) {
-    const what = `data.${id} is a text such as null or undefined, which programs write for a missing value.`;
-    const remedy = 'Send the id, or omit the field. A missing value must not become a text.';
-    yield wrong('id-without-value', what, remedy);
-  }
-  const texts = nodes.flatMap((node) => (node.kind === 'string' ? [node.value] : []));
-  const placeholders = texts.filter((text) => PLACEHOLDER.test(text));
-  if (placeholders.length > 0) {
-    // A person may have written one within a longer text.
-    const isWhole = placeholders.some((text) => PLACEHOLDER.exec(text)?.[0] === text);
-    const what = 'A text contains a placeholder that was not replaced, such as {{girl_id}}.';
-    const remedy = 'Fill in the template before you sign it. Check the names of its variables.';
-    yield (isWhole ? wrong : risky)('placeholder', what, remedy);
-  }
-  if (texts.some((text) => HTML_ENTITY.test(text))) {
-    const what =
-      'A text contains HTML entities, such as &amp; or &eacute;. They are stored and shown like this.';
-    yield risky('html-entities', what, 'Send plain text. Do not escape it for HTML.');
-  }
-  if (texts.some(isMojibake)) yield MOJIBAKE;
-  if (body.subarray(0, 3).equals(Buffer.from('\uFEFF'))) {
-    yield fine('bom', 'The body begins with a byte order mark. It is removed.');
-  }
+  if (id !== undefined) yield finding('id-without-value', { id });
+  const texts = nodes.filter(({ kind }) => kind === 'string').map(({ value }) => value);
+  const placeholders = texts.flatMap((text) => PLACEHOLDER.exec(text) ?? []);
+  // A person may have written one within a longer text.
+  const grade = placeholders.some((placeholder) => texts.includes(placeholder)) ? 'wrong' : 'risky';
+  if (placeholders.length > 0) yield { ...finding('placeholder'), grade };
+  if (texts.some((text) => HTML_ENTITY.test(text))) yield finding('html-entities');
+  if (texts.some(isMojibake)) yield finding('mojibake');
+  if (body.subarray(0, 3).equals(Buffer.from('\uFEFF'))) yield finding('bom');
 }
-
-const MOJIBAKE = risky(
-  'mojibake',
-  'A text was probably decoded with a wrong charset before it was sent: CafÃ© or Caf\uFFFD instead of Café.',
-  'Read the text as UTF-8 from its file, database or form. The signature cannot show this.',
-);
 
 const hasKeyTwice = ({ children }: JsonNode) => new Set(children.map(([key]) => key)).size < children.length;
 
-const isInexact = (digits: string) => /^-?\d+$/.test(digits) && !Number.isSafeInteger(Number(digits));
+const isInexact = ({ kind, text }: JsonNode) =>
+  kind === 'literal' && /^-?\d+$/.test(text) && !Number.isSafeInteger(Number(text));
 
 const ID_FIELDS = new Set(
   Object.values(catalogue).flatMap(({ data }) =>

@@ -6,11 +6,8 @@ import { readSamples, sampleBody } from '../../../../events/samples.ts';
 import { LOCAL_SECRET } from '../../../../events/signing.ts';
 import { WEBHOOK_PATH } from '../../../../lambda/events/webhook-path.ts';
 import { type Diagnosis, diagnose } from '../../../../tools/partner/check-sender/diagnose.ts';
-import {
-  FIRST_WAIT_SECONDS,
-  repeatFindings,
-  repeatReport,
-} from '../../../../tools/partner/check-sender/repeats.ts';
+import { FIRST_WAIT_SECONDS } from '../../../../tools/partner/check-sender/finding.ts';
+import { repeatFindings, repeatReport } from '../../../../tools/partner/check-sender/repeats.ts';
 import type {
   AttemptEnding,
   SentAttempt,
@@ -656,11 +653,13 @@ function delivery(failed: readonly Failure[]): SentDelivery {
 
 /** Grades and kinds of the findings for each repeat, without the note that it is a repeat. */
 const judged = (repeated: SentDelivery) =>
-  repeated.attempts.slice(1).map((attempt) =>
-    repeatFindings(repeated, attempt)
-      .filter(({ kind }) => kind !== 'repeat')
-      .map(({ grade, kind }) => `${grade} ${kind}`),
-  );
+  repeated.attempts
+    .slice(1)
+    .map((attempt) =>
+      [...repeatFindings(repeated, attempt)]
+        .filter(({ kind }) => kind !== 'repeat')
+        .map(({ grade, kind }) => `${grade} ${kind}`),
+    );
 
 const EARLY = 'risky repeat-early';
 const SOONER = 'wrong repeat-sooner';
@@ -725,7 +724,7 @@ describe('the waits of a sender', () => {
       `After a failure wait ${FIRST_WAIT_SECONDS} s,`,
     );
     const repeated = delivery(failures(1));
-    expect(repeatFindings(repeated, repeated.attempts[1] as SentAttempt)).toContainEqual(
+    expect([...repeatFindings(repeated, repeated.attempts[1] as SentAttempt)]).toContainEqual(
       expect.objectContaining({
         remedy: expect.stringContaining(`Wait ${FIRST_WAIT_SECONDS} s before the first repeat`),
       }),
