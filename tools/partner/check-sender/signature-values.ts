@@ -24,56 +24,34 @@ const MIN_DIGEST_TEXT = 22;
 const group = (pattern: RegExp) => (value: string) => pattern.exec(value)?.slice(1, 2) ?? [];
 
 /** A value that was encoded twice. */
-const decoding = (outer: 'hex' | 'base64', inner: RegExp) => (value: string) => {
-  const text = (outer === 'hex' ? HEX : BASE64).test(value)
-    ? Buffer.from(value, outer).toString('latin1')
-    : '';
-  return text.length >= MIN_DIGEST_TEXT && inner.test(text) ? [text] : [];
-};
+function encodedText(value: string): string[] {
+  return (['hex', 'base64'] as const)
+    .filter((encoding) => (encoding === 'hex' ? HEX : BASE64).test(value))
+    .map((encoding) => Buffer.from(value, encoding).toString('latin1'))
+    .filter((text) => text.length >= MIN_DIGEST_TEXT && (HEX.test(text) || BASE64.test(text)));
+}
 
 /** Texts and encodings around a signature, and how to remove them. */
 const WRAPPINGS: VariantTable<(value: string) => string[]> = {
-  'signature-encoded-twice': {
-    'is the hex of the hex text: it was encoded twice': decoding('hex', HEX),
-    'is the hex of the base64 text: it was encoded twice': decoding('hex', BASE64),
-    'is the base64 of the hex text: it was encoded twice': decoding('base64', HEX),
-    'is the base64 of the base64 text: it was encoded twice': decoding('base64', BASE64),
-  },
-  'signature-white-space': {
-    'contains white space': (value) => [value.trim()],
-    'has spaces instead of the plus signs of base64': (value) => [value.replaceAll(' ', '+')],
-  },
-  'signature-prefix': {
-    'has the prefix sha256= twice': group(/^sha256=(.+)$/),
-    'has a prefix other than sha256= (lower case, with an equals sign)': group(
-      /^(?:hmac[-_]?sha-?256|hmac|sha-?(?:1|224|256|384|512)|md5|v0|sig1?|s|signature|digest)\s*[=:]\s*(\S.*)$/i,
-    ),
-    'begins with 0x': group(/^0x([0-9a-f]+)$/i),
-  },
-  'signature-quoted': {
-    'is in quotation marks': (value) => [...group(/^"(.*)"$/)(value), ...group(/^'(.*)'$/)(value)],
-    "is Python's b'…': bytes that were not converted to text": group(/^b["'](.*)["']$/),
-  },
-  'signature-v1': { 'has the form v1=… of other services': group(/^.*(?:^|[,;])\s*v1[=,]([^,;]+).*$/) },
-  'signature-openssl': {
-    'is the whole output line of openssl': group(/^.*\(stdin\)\s*=\s*(\S+)$/),
-    'is the whole output line of openssl or sha256sum': group(/^(\S+)\s+\*?(?:stdin|-)$/),
-  },
-  'signature-scheme': {
-    'begins with an extra word': group(
-      /^(?:hmac|bearer|signature|token|basic|hmac-sha256|sha256)\s+(\S.*)$/i,
-    ),
-    'is enclosed in colons': group(/^:(\S+):$/),
-  },
-  'signature-several': {
-    'contains several signatures, joined by commas': (value) =>
-      value.includes(',') ? value.split(',').map((part) => part.trim()) : [],
-  },
-  'signature-separators': {
-    'has a separator between pairs of hex digits': (value) =>
-      /^[0-9a-f]{2}([ :-])[0-9a-f]{2}\1/i.test(value) ? [value.replaceAll(/[ :-]/g, '')] : [],
-  },
-  'signature-url-escapes': { 'is URL-encoded': percentDecoded },
+  'signature-encoded-twice': encodedText,
+  'signature-white-space': (value) => [value.trim()],
+  'signature-white-space/plus': (value) => [value.replaceAll(' ', '+')],
+  'signature-prefix/twice': group(/^sha256=(.+)$/),
+  'signature-prefix': group(
+    /^(?:hmac[-_]?sha-?256|hmac|sha-?(?:1|224|256|384|512)|md5|v0|sig1?|s|signature|digest)\s*[=:]\s*(\S.*)$/i,
+  ),
+  'signature-prefix/0x': group(/^0x([0-9a-f]+)$/i),
+  'signature-quoted': (value) => [...group(/^"(.*)"$/)(value), ...group(/^'(.*)'$/)(value)],
+  'signature-quoted/python': group(/^b["'](.*)["']$/),
+  'signature-v1': group(/^.*(?:^|[,;])\s*v1[=,]([^,;]+).*$/),
+  'signature-openssl': group(/^.*\(stdin\)\s*=\s*(\S+)$/),
+  'signature-openssl/stdin': group(/^(\S+)\s+\*?(?:stdin|-)$/),
+  'signature-scheme': group(/^(?:hmac|bearer|signature|token|basic|hmac-sha256|sha256)\s+(\S.*)$/i),
+  'signature-scheme/colons': group(/^:(\S+):$/),
+  'signature-several': (value) => (value.includes(',') ? value.split(',').map((part) => part.trim()) : []),
+  'signature-separators': (value) =>
+    /^[0-9a-f]{2}([ :-])[0-9a-f]{2}\1/i.test(value) ? [value.replaceAll(/[ :-]/g, '')] : [],
+  'signature-url-escapes': percentDecoded,
 };
 
 const UNWRAPPINGS = variantsIn(WRAPPINGS);

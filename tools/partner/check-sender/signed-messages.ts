@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { type HttpRequest, valuesOf } from '../../../local/gateway/http-message.ts';
 import { cesu8, compressionOf, textsInUtf16, utf16Of } from './encodings.ts';
+import { type Finding, finding } from './finding.ts';
 import { type JsonNode, jsonForms, memberOf, parseJson, pythonForm, writeJson } from './json-node.ts';
 import {
   type SignedBytes,
@@ -23,14 +24,11 @@ export interface SentRequest extends HttpRequest {
 /** The target in the request line: path and query string. */
 export const targetOf = ({ path, query }: HttpRequest) => (query === '' ? path : `${path}?${query}`);
 
-/** Characters above which only cheap variants are tried, so that a verdict does not take minutes. */
-const MAX_LENGTH_FOR_ALL_VARIANTS = 1024 * 1024;
+/** Bytes of a body above which only cheap variants are tried, so that a verdict does not take minutes. */
+const MAX_BYTES_FOR_ALL_VARIANTS = 1024 * 1024;
 
 /** Maximum number of timestamps tried: each costs a dozen HMACs of the body. */
 const MAX_TIMESTAMPS = 10;
-
-/** U+FEFF in UTF-8, a character for each byte. */
-const BOM = '\xEF\xBB\xBF';
 
 interface BodyViews {
   readonly body: Buffer;
@@ -48,72 +46,38 @@ const bytes =
   ({ latin1 }) =>
     change(latin1).map((changed) => Buffer.from(changed, 'latin1'));
 
-/** Texts that may have been signed instead of any body. The words complete "The signature is over …". */
+/** Texts that may have been signed instead of any body. */
 const MESSAGES: VariantTable<MessageMaker> = {
-  'newline-not-signed': {
-    'the body without its final line break': bytes((body) => [body.replace(/\r?\n$/, '')]),
-  },
-  'newline-signed': {
-    'the body with a final line break that was not sent': bytes((body) => [`${body}\n`, `${body}\r\n`]),
-  },
-  trimmed: { 'the body without its leading and trailing white space': bytes((body) => [body.trim()]) },
-  'line-breaks': {
-    'the body with LF line breaks, but it was sent with CR LF': bytes((body) => [
-      body.replaceAll('\r\n', '\n'),
-    ]),
-    'the body with CR LF line breaks, but it was sent with LF': bytes((body) => [
-      body.replaceAll(/\r?\n/g, '\r\n'),
-    ]),
-    'the body without its line breaks': bytes((body) => [body.replaceAll(/\r?\n/g, '')]),
-    'the text with line breaks, but it was sent without them, as curl -d @file does': bytes(withLineBreaks),
-  },
-  reformatted: { 'the text with other white space at the beginnings or ends of lines': bytes(reindented) },
-  'byte-order-mark': {
-    'the body without its byte order mark (EF BB BF)': bytes((body) => [body.replace(/^\xEF\xBB\xBF/, '')]),
-    'the body with a byte order mark (EF BB BF) that was not sent': bytes((body) => [BOM + body]),
-  },
-  'cut-at-nul': { 'the body up to its first zero byte': bytes((body) => [body.replace(/\0.*/s, '')]) },
-  'latin-1': {
-    'the text in Latin-1, but it was sent in UTF-8': ({ text }) => [Buffer.from(text, 'latin1')],
-    'the body decoded as Latin-1 and encoded as UTF-8: each byte beyond ASCII became two': ({ latin1 }) => [
-      latin1,
-    ],
-  },
-  ascii: {
-    'the text in ASCII, with a question mark for every other character': ({ text }) => [
-      text.replaceAll(/[\u0080-\uFFFF]/g, '?'),
-    ],
-  },
-  'utf-16': {
-    'the text in UTF-16, but it was sent in UTF-8': ({ text }) => [
-      ...utf16Of(text),
-      ...utf16Of(`\uFEFF${text}`),
-    ],
-  },
-  'body-not-utf-8/decoded': { 'the body decoded as UTF-8, although it is not UTF-8': ({ text }) => [text] },
-  surrogates: {
-    'the text in CESU-8, in which an emoji has six bytes instead of four': ({ text }) => [cesu8(text)],
-  },
-  normalised: {
-    'the text in Unicode form NFC, but it was sent in another form': ({ text }) => [text.normalize('NFC')],
-    'the text in Unicode form NFD, but it was sent in another form': ({ text }) => [text.normalize('NFD')],
-  },
-  'body-utf-16/signed': {
-    // In UTF-16, the braces of JSON have a zero byte.
-    'the text in UTF-8, but it was sent in UTF-16': ({ body }) =>
-      body.includes(0) ? textsInUtf16(body).flatMap((text) => [text, text.replace(/^\uFEFF/, '')]) : [],
-  },
-  'signed-a-digest': {
-    'the SHA-256 of the body instead of the body': ({ body }) => [sha256(body)],
-    'the SHA-256 of the body in hex instead of the body': ({ body }) => [sha256(body).toString('hex')],
-    'the SHA-256 of the body in base64 instead of the body': ({ body }) => [sha256(body).toString('base64')],
-    'the base64 of the body instead of the body': ({ body }) => [body.toString('base64')],
-    'the hex digits of the body instead of the body': ({ body }) => [body.toString('hex')],
-  },
-  'signed-nothing': { 'an empty text instead of the body': () => [''] },
-  'signed-path': {
-    'the name of a file instead of its content': () => PATHS.flatMap((path) => [path, `${path}\n`]),
-  },
+  'newline-not-signed': bytes((body) => [body.replace(/\r?\n$/, '')]),
+  'newline-signed': bytes((body) => [`${body}\n`, `${body}\r\n`]),
+  trimmed: bytes((body) => [body.trim()]),
+  'line-breaks/lf': bytes((body) => [body.replaceAll('\r\n', '\n')]),
+  'line-breaks/crlf': bytes((body) => [body.replaceAll(/\r?\n/g, '\r\n')]),
+  'line-breaks/none': bytes((body) => [body.replaceAll(/\r?\n/g, '')]),
+  'line-breaks/lost': bytes(withLineBreaks),
+  reformatted: bytes(reindented),
+  // U+FEFF in UTF-8.
+  'byte-order-mark/removed': bytes((body) => [body.replace(/^\xEF\xBB\xBF/, '')]),
+  'byte-order-mark/added': bytes((body) => [`\xEF\xBB\xBF${body}`]),
+  'cut-at-nul': bytes((body) => [body.replace(/\0.*/s, '')]),
+  'latin-1': ({ text }) => [Buffer.from(text, 'latin1')],
+  'latin-1/decoded': ({ latin1 }) => [latin1],
+  ascii: ({ text }) => [text.replaceAll(/[\u0080-\uFFFF]/g, '?')],
+  'utf-16': ({ text }) => [text, `\uFEFF${text}`].flatMap(utf16Of),
+  'body-not-utf-8/decoded': ({ text }) => [text],
+  surrogates: ({ text }) => [cesu8(text)],
+  'normalised/nfc': ({ text }) => [text.normalize('NFC')],
+  'normalised/nfd': ({ text }) => [text.normalize('NFD')],
+  // In UTF-16, the braces of JSON have a zero byte.
+  'body-utf-16/signed': ({ body }) =>
+    body.includes(0) ? textsInUtf16(body).flatMap((text) => [text, text.replace(/^\uFEFF/, '')]) : [],
+  'signed-a-digest/bytes': ({ body }) => [sha256(body)],
+  'signed-a-digest/hex': ({ body }) => [sha256(body).toString('hex')],
+  'signed-a-digest/base64': ({ body }) => [sha256(body).toString('base64')],
+  'signed-a-digest/body-base64': ({ body }) => [body.toString('base64')],
+  'signed-a-digest/body-hex': ({ body }) => [body.toString('hex')],
+  'signed-nothing': () => [''],
+  'signed-path': () => PATHS.flatMap((path) => [path, `${path}\n`]),
 };
 
 /** A string, white space that had a line break before it, or the last brace. */
@@ -158,86 +122,49 @@ export function* signedMessages(
   timestamps: readonly string[],
 ): Generator<SigningVariant> {
   const { body } = request;
-  const views = { body, latin1: body.toString('latin1'), text: body.toString() };
   // Many libraries write the same JSON.
-  const seen = new Set<SignedBytes>(isUtf8(body) ? [views.text] : []);
-  for (const table of [MESSAGES, derivedMessages(request, views.text, timestamps)]) {
-    for (const [mistake, make] of variantsIn(table)) {
-      for (const message of make(views)) {
-        if (typeof message === 'string' ? seen.has(message) : body.equals(message)) continue;
-        if (typeof message === 'string') seen.add(message);
-        yield { mistake, change: { message } };
-      }
+  const seen = new Set<SignedBytes>(isUtf8(body) ? [body.toString()] : []);
+  for (const [mistake, messages] of candidates(request, timestamps)) {
+    for (const message of messages) {
+      if (typeof message === 'string' ? seen.has(message) : body.equals(message)) continue;
+      if (typeof message === 'string') seen.add(message);
+      yield { mistake, change: { message } };
     }
   }
 }
 
-/** Messages that depend on more than the bytes of the body. */
-function derivedMessages(
+function* candidates(
   request: SentRequest,
-  text: string,
   inSignature: readonly string[],
-): VariantTable<MessageMaker> {
-  const { name, plain } = compressionOf(request.body, request.headers) ?? {};
-  const uncompressed = plain === undefined ? [] : [plain];
-  const compressed = {
-    [`the uncompressed body, which was compressed (${name}) afterwards`]: () => uncompressed,
-  };
-  if (text.length > MAX_LENGTH_FOR_ALL_VARIANTS) return { 'compressed/afterwards': compressed };
-  const json = text.replace(/^\uFEFF/, '');
-  const tree = parseJson(json);
-  const timestamp = memberOf(tree, 'timestamp');
-  const inPayload = timestamp === undefined ? [] : [timestamp.value];
-  return {
-    'compressed/afterwards': compressed,
-    ...(tree === undefined ? formMessages(text) : jsonMessages(tree)),
-    'html-escaped/signed': {
-      'the text with HTML entities, but it was sent without them': () => htmlEscaped(text),
-      'the text without HTML entities, but it was sent with them': () => [htmlUnescaped(text)],
-    },
-    'signed-with-timestamp': {
-      'a timestamp and the body together, as other services require': () =>
-        withTimestamp(request, [...inPayload, ...inSignature]),
-    },
-    'signed-with-address': { 'the method or the URL and the body together': () => withAddress(request) },
-  };
+): Generator<[mistake: Finding, messages: Iterable<SignedBytes>]> {
+  const { body, headers } = request;
+  const text = body.toString();
+  const views = { body, latin1: body.toString('latin1'), text };
+  for (const [mistake, make] of variantsIn(MESSAGES)) yield [mistake, make(views)];
+  const { name, plain } = compressionOf(body, headers) ?? {};
+  if (name && plain) yield [finding('compressed/afterwards', { name }), [plain]];
+  if (body.length > MAX_BYTES_FOR_ALL_VARIANTS) return;
+  const tree = parseJson(text.replace(/^\uFEFF/, ''));
+  if (tree !== undefined) yield* otherJson(tree);
+  // By default, libraries send an object as form fields and not as JSON.
+  const fields = tree === undefined && /^[\w.[\]%-]+=/.test(text) ? new URLSearchParams(text).values() : [];
+  yield [finding('form-encoded/value'), fields];
+  yield [finding('html-escaped/signed'), htmlEscaped(text)];
+  yield [finding('html-escaped/unsigned'), [htmlUnescaped(text)]];
+  const inPayload = memberOf(tree, 'timestamp')?.value ?? [];
+  yield [finding('signed-with-timestamp'), withTimestamp(request, [inPayload, inSignature].flat())];
+  yield [finding('signed-with-address'), withAddress(request)];
 }
 
-/** By default, libraries send an object as form fields and not as JSON. */
-const formMessages = (text: string): VariantTable<MessageMaker> => ({
-  'form-encoded/value': {
-    'the value of a form field, but the body is the whole form': () =>
-      /^[\w.[\]%-]+=/.test(text) ? new URLSearchParams(text).values() : [],
-  },
-});
-
 /** The body's JSON, or a part of it, as other code writes it. */
-function jsonMessages(tree: JsonNode): VariantTable<MessageMaker> {
+function* otherJson(tree: JsonNode): Generator<[mistake: Finding, messages: Iterable<SignedBytes>]> {
+  if (tree.kind === 'string') yield [finding('json-twice/sent'), [tree.value]];
   const written = writtenForms(tree);
+  for (const [writer, text] of written) yield [finding('json-reserialised', { writer }), [text, `${text}\n`]];
+  yield [finding('signed-python'), [writeJson(tree, pythonForm)]];
   const data = memberOf(tree, 'data');
-  return {
-    'json-twice/sent': {
-      'the JSON, but the body is this JSON serialised again, as a string in quotation marks': () =>
-        tree.kind === 'string' ? [tree.value] : [],
-    },
-    'json-reserialised': Object.fromEntries(
-      written.map(([writer, text]) => [
-        `JSON that was serialised again, as ${writer} does, instead of the bytes that were sent`,
-        () => [text, `${text}\n`],
-      ]),
-    ),
-    'signed-python': {
-      "Python's notation of a dictionary, from str(…), instead of JSON": () => [writeJson(tree, pythonForm)],
-    },
-    'signed-data-only': {
-      'only data instead of the whole body': () =>
-        data === undefined ? [] : [data.text, ...writtenForms(data).map(([, text]) => text)],
-    },
-    'json-twice/both': {
-      'the JSON serialised again, as a string in quotation marks': () =>
-        written.slice(0, 2).map(([, text]) => JSON.stringify(text)),
-    },
-  };
+  if (data) yield [finding('signed-data-only'), [data.text, ...writtenForms(data).map(([, text]) => text)]];
+  yield [finding('json-twice/both'), written.slice(0, 2).map(([, text]) => JSON.stringify(text))];
 }
 
 /** JSON as libraries write it. Only `JSON.stringify` changes the digits of a number. */
