@@ -66,8 +66,7 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the ser
     process.stdout.on('error', endWithReader);
     const interrupted = interruption();
     const tally = new Tally();
-    const done = new AbortController();
-    interrupted.addEventListener('abort', () => done.abort());
+    const enough = new AbortController();
     const checker = await Checker.start({
       secret,
       port,
@@ -77,13 +76,15 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the ser
       onVerdict: (verdict) => {
         if (tally.requests === requests) return;
         tally.add(verdict);
-        console.log(json ? verdictJson(verdict) : spaced(verdictText(verdict, screenWidth())).join('\n'));
-        if (tally.requests === requests) done.abort();
+        const lines = json ? [verdictJson(verdict)] : verdictText(verdict, screenWidth());
+        console.log((lines.length > 1 ? ['', ...lines] : lines).join('\n'));
+        if (tally.requests === requests) enough.abort();
       },
     }).catch((error: unknown) => usage(listenProblem(error, port, host)));
     console.error(welcome(checker.port, host, secret));
-    if (timeout !== undefined) setTimeout(() => done.abort(), timeout * 1_000).unref();
-    if (!done.signal.aborted) await once(done.signal, 'abort');
+    if (timeout !== undefined) setTimeout(() => enough.abort(), timeout * 1_000).unref();
+    const done = AbortSignal.any([interrupted, enough.signal]);
+    if (!done.aborted) await once(done, 'abort');
     const isComplete = requests === undefined || tally.requests === requests;
     const summary = tally.summary(checker.deliveries(), !interrupted.aborted);
     await checker.close();
@@ -95,24 +96,18 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the ser
     process.exitCode = isRight && isClean ? 0 : WRONG;
   });
 
-/** Puts an empty line before a text of several lines. */
-const spaced = (lines: readonly string[]) => (lines.length > 1 ? ['', ...lines] : lines);
+const PASTED = 'The secret begins or ends with white space, which is used as part of it. Was it pasted?';
+const NOT_REPLACED =
+  'The secret looks like a variable that was not replaced, such as $WEBHOOK_SECRET. Check the quotation marks.';
 
 function welcome(port: number, host = 'localhost', secret: string): string {
   const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}${WEBHOOK_PATH}`;
-  const lines = [`Send to ${address}. Ctrl-C ends it. The real service only accepts https://.`];
-  if (secret !== secret.trim()) {
-    lines.push('The secret begins or ends with white space, which is used as part of it. Was it pasted?');
-  }
-  if (PLACEHOLDER.test(secret)) {
-    lines.push(
-      'The secret looks like a variable that was not replaced, such as $WEBHOOK_SECRET. Check the quotation marks.',
-    );
-  }
-  if (host !== 'localhost') {
-    lines.push('Anyone who reaches this address can send to it. Nothing is stored.');
-  }
-  return lines.join('\n');
+  return [
+    `Send to ${address}. Ctrl-C ends it. The real service only accepts https://.`,
+    ...(secret === secret.trim() ? [] : [PASTED]),
+    ...(PLACEHOLDER.test(secret) ? [NOT_REPLACED] : []),
+    ...(host === 'localhost' ? [] : ['Anyone who reaches this address can send to it. Nothing is stored.']),
+  ].join('\n');
 }
 
 /** @throws the error, if it is not about an address or a port */

@@ -14,15 +14,12 @@ import type { SentRequest } from './signed-messages.ts';
 
 /** The result of checking a request. Contains none of the sent data except the kind of event, if it is known. */
 export interface Diagnosis {
-  /** The service's answer: `200`. */
+  /** Of the service's answer. */
   readonly status: number;
-  /**
-   * The meaning of the answer for the event: `queued`, `parked`. Undefined if it is rejected or did not reach the
-   * receiver.
-   */
+  /** What the answer says about an accepted event. */
   readonly word: 'queued' | 'parked' | undefined;
   readonly event: EventName | undefined;
-  /** The service's id of the delivery: the SHA-256 of the body. Undefined if the body was too large to keep. */
+  /** The service's id of the delivery. Undefined if the body was too large to keep. */
   readonly eventId: string | undefined;
   /** The worst first. */
   readonly findings: readonly Finding[];

@@ -81,10 +81,9 @@ interface JsonForm {
   readonly indent?: string;
   /** Whether a value is on one line in spite of `indent`. @default none */
   readonly isOnOneLine?: (node: JsonNode, level: number) => boolean;
-  /** Inside the braces of an object on one line. @default nothing */
+  /** Inside the braces of an object on one line. */
   readonly padding?: string;
   readonly quote: (text: string) => string;
-  /** @default as they were written */
   readonly literals?: Readonly<Record<string, string>>;
   readonly isSorted?: boolean;
 }
@@ -113,10 +112,13 @@ export function writeJson(node: JsonNode, form: JsonForm, level = 0): string {
   return `${open}${inner}${parts.join(`${form.comma}${inner}`)}${lineBreak}${close}`;
 }
 
-const unicodeEscape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-const upperEscape = (character: string) => unicodeEscape(character).toUpperCase().replace('U', 'u');
-const ascii = (literal: string) => literal.replaceAll(/[\u0080-\uFFFF]/g, unicodeEscape);
+const escapeUnicode = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+const escapeUpper = (character: string) => escapeUnicode(character).toUpperCase().replace('U', 'u');
+const ascii = (literal: string) => literal.replaceAll(/[\u0080-\uFFFF]/g, escapeUnicode);
 const slashes = (literal: string) => literal.replaceAll('/', '\\/');
+const html = (literal: string) => literal.replaceAll(/[<>&\u2028\u2029]/g, escapeUnicode);
+const dotNet = (literal: string) =>
+  `"${literal.slice(1, -1).replaceAll('\\"', '\\u0022')}"`.replaceAll(/[<>&'+`\u0080-\uFFFF]/g, escapeUpper);
 
 /** Characters that libraries escape in a string although JSON does not require it. */
 const ESCAPES: Readonly<Record<string, (literal: string) => string>> = {
@@ -124,46 +126,26 @@ const ESCAPES: Readonly<Record<string, (literal: string) => string>> = {
   ' and with \\u escapes for what is not ASCII': ascii,
   ' and with \\/ for each slash and \\u escapes': (literal) => slashes(ascii(literal)),
   ' and with \\/ for each slash': slashes,
-  ' and with \\u escapes for < > &': (literal) => literal.replaceAll(/[<>&\u2028\u2029]/g, unicodeEscape),
-  " and with \\u escapes for < > & = '": (literal) =>
-    literal.replaceAll(/[<>&='\u2028\u2029]/g, unicodeEscape),
-  ' and with the \\u escapes of .NET': (literal) =>
-    `"${literal.slice(1, -1).replaceAll('\\"', '\\u0022')}"`.replaceAll(
-      /[<>&'+`\u0080-\uFFFF]/g,
-      upperEscape,
-    ),
+  ' and with \\u escapes for < > &': html,
+  " and with \\u escapes for < > & = '": (literal) => html(literal).replaceAll(/[=']/g, escapeUnicode),
+  ' and with the \\u escapes of .NET': dotNet,
 };
 
-type JsonLayout = Omit<JsonForm, 'quote'>;
-
 const TWO_SPACES = { comma: ',', colon: ': ', indent: '  ' };
+const isInner = (_: JsonNode, level: number) => level > 0;
+const isArray = ({ kind }: JsonNode) => kind === 'array';
 
-const LAYOUTS: Readonly<Record<string, JsonLayout>> = {
+/** The last ones are those of formatters. */
+const LAYOUTS: Readonly<Record<string, Omit<JsonForm, 'quote'>>> = {
   'without white space': { comma: ',', colon: ':' },
   'with a space after each comma and colon': { comma: ', ', colon: ': ' },
   'indented by two spaces': TWO_SPACES,
-  'indented by four spaces': { comma: ',', colon: ': ', indent: '    ' },
-  'indented by tabs': { comma: ',', colon: ': ', indent: '\t' },
-};
-
-const isInner = (_: JsonNode, level: number) => level > 0;
-
-/** Formats of people and formatters, which escape nothing. */
-const FORMATTERS: Readonly<Record<string, JsonLayout>> = {
+  'indented by four spaces': { ...TWO_SPACES, indent: '    ' },
+  'indented by tabs': { ...TWO_SPACES, indent: '\t' },
   'with spaces inside braces': { comma: ', ', colon: ': ', padding: ' ' },
-  'indented by two spaces, with inner values on one line': {
-    ...TWO_SPACES,
-    padding: ' ',
-    isOnOneLine: isInner,
-  },
-  'indented by two spaces, with inner values on one line and no space inside braces': {
-    ...TWO_SPACES,
-    isOnOneLine: isInner,
-  },
-  'indented by two spaces, with arrays on one line': {
-    ...TWO_SPACES,
-    isOnOneLine: ({ kind }) => kind === 'array',
-  },
+  'indented, with inner values on one line': { ...TWO_SPACES, padding: ' ', isOnOneLine: isInner },
+  'indented, with inner values on one line without padding': { ...TWO_SPACES, isOnOneLine: isInner },
+  'indented, with arrays on one line': { ...TWO_SPACES, isOnOneLine: isArray },
 };
 
 /** Libraries that write like this by default, by layout and escapes. These forms are the most likely. */
@@ -180,30 +162,22 @@ const WRITERS: Readonly<Record<string, string>> = {
   'without white space and with the \\u escapes of .NET': "C#'s JsonSerializer",
 };
 
-const LIBRARIES = Object.entries(ESCAPES)
-  .flatMap(([escapeName, escapeLiteral]) =>
-    Object.entries(LAYOUTS).map(([layoutName, layout]) => ({
-      writer: WRITERS[layoutName + escapeName] ?? `a library ${layoutName}${escapeName}`,
-      form: { ...layout, quote: (text: string) => escapeLiteral(JSON.stringify(text)) },
-    })),
-  )
-  .sort((a, b) => Number(a.writer.startsWith('a library')) - Number(b.writer.startsWith('a library')));
+const writerOf = (name: string) => WRITERS[name] ?? `a library ${name}`;
 
 /**
  * Each with a text that completes "JSON as … writes it", most likely first. If two forms give the same text for a body,
  * the first is named.
  */
-export const jsonForms: readonly { readonly writer: string; readonly form: JsonForm }[] = [
-  ...LIBRARIES,
-  ...LIBRARIES.map(({ writer, form }) => ({
-    writer: `${writer}, its keys sorted,`,
-    form: { ...form, isSorted: true },
-  })),
-  ...Object.entries(FORMATTERS).map(([name, layout]) => ({
-    writer: `a formatter ${name}`,
-    form: { ...layout, quote: JSON.stringify },
-  })),
-];
+export const jsonForms: readonly { readonly writer: string; readonly form: JsonForm }[] = [false, true]
+  .flatMap((isSorted) =>
+    Object.entries(ESCAPES).flatMap(([escapeName, escapeText]) =>
+      Object.entries(LAYOUTS).map(([layoutName, layout]) => ({
+        writer: writerOf(layoutName + escapeName) + (isSorted ? ', its keys sorted,' : ''),
+        form: { ...layout, isSorted, quote: (text: string) => escapeText(JSON.stringify(text)) },
+      })),
+    ),
+  )
+  .sort((a, b) => Number(a.writer.startsWith('a library')) - Number(b.writer.startsWith('a library')));
 
 /** Equal for equal content, however it was written. */
 export const canonicalForm: JsonForm = { comma: ',', colon: ':', quote: JSON.stringify, isSorted: true };

@@ -25,14 +25,14 @@ export interface SentAttempt {
   readonly earliest: number;
   /** The service's own answer, even if another one was simulated. */
   readonly status: number;
-  /** Whether another request came before it on the same connection. */
+  /** Whether the connection was used before. */
   readonly isReused: boolean;
   readonly eventId: string;
-  /** Whether its bytes are those of the delivery's first request. */
+  /** As the delivery's first request. */
   readonly isSameBytes: boolean;
   /** Its hash. */
   readonly signature: string;
-  /** Whether its signature is that of the first request with these bytes. */
+  /** As the first request with these bytes. */
   readonly isSameSignature: boolean;
   /** Undefined until the request has ended. */
   end: { readonly how: AttemptEnding; readonly at: number; readonly retryAfterSeconds: number } | undefined;
@@ -41,7 +41,7 @@ export interface SentAttempt {
 /** One event, which its sender repeats until it is accepted. */
 export interface SentDelivery {
   readonly number: number;
-  /** Event id of the first request. */
+  /** Of the first request. */
   readonly eventId: string;
   event: EventName | undefined;
   readonly attempts: SentAttempt[];

@@ -44,8 +44,8 @@ export function signatureFindings(request: SentRequest, secret: string): Finding
   if (value === undefined) return findElsewhere(request, secret);
   const mistake = malformed(request, secret, values);
   if (mistake !== undefined) return [mistake];
-  const [mistakes] = explain(request, secret, [value]);
-  if (mistakes !== undefined) return mistakes;
+  const explained = explain(request, secret, [value]);
+  if (explained !== undefined) return explained.mistakes;
   return decodeSignature(value) === undefined
     ? [finding('signature-malformed', { length: value.length })]
     : [finding('signature-other', { bytes: request.body.length })];
@@ -73,56 +73,54 @@ function malformed({ body }: SentRequest, secret: string, values: readonly strin
 
 /** Looks for the signature where other services have it. */
 function findElsewhere(request: SentRequest, secret: string): Finding[] {
-  const nameOf = (header: string) =>
-    OTHER_HEADERS.find((known) => known.toLowerCase() === header.toLowerCase()) ?? 'another header';
-  const places = [
-    ...request.headers.map(([name, value]) => ({ place: nameOf(name), value: readPart(value) })),
-    ...[...new URLSearchParams(request.query).values()].map((value) => ({
-      place: 'the query string',
-      value: readPart(value),
-    })),
+  const inQuery = [...new URLSearchParams(request.query).values()];
+  const places: [place: string, value: string][] = [
+    ...request.headers.map(([name, value]): [string, string] => [shownName(name), value]),
+    ...inQuery.map((value): [string, string] => ['the query string', value]),
   ];
-  const all = places.map(({ value }) => value);
-  const explained = explain(request, secret, all);
-  const found = places.map(({ place }, index) => ({ place, mistakes: explained[index] }));
-  const best =
-    found.find(({ mistakes }) => mistakes !== undefined) ??
-    found.find(({ place }) => !UNNAMED_PLACES.includes(place));
-  if (best === undefined) return [finding('signature-missing')];
-  const { place, mistakes } = best;
-  if (mistakes?.includes(SECRET_AS_SIGNATURE)) {
+  const explained = explain(
+    request,
+    secret,
+    places.map(([, value]) => readPart(value)),
+  );
+  const index = explained?.index ?? places.findIndex(([place]) => !UNNAMED_PLACES.includes(place));
+  const [place] = places[index] ?? [];
+  if (place === undefined) return [finding('signature-missing')];
+  const { mistakes = [] } = explained ?? {};
+  if (mistakes.includes(SECRET_AS_SIGNATURE))
     return [finding('signature-elsewhere/secret', { place }), ...mistakes];
-  }
-  const content = mistakes === undefined ? 'something similar is' : 'the signature is';
-  return [finding('signature-elsewhere', { content, place }), ...(mistakes ?? [])];
+  const content = explained === undefined ? 'something similar is' : 'the signature is';
+  return [finding('signature-elsewhere', { content, place }), ...mistakes];
 }
 
-/**
- * The mistakes that led to one of these values. All values share the computations, which stop when one is explained.
- * @returns for each value: undefined if no known mistake explains it; empty if it is right
- */
-function explain(request: SentRequest, secret: string, values: readonly string[]): (Finding[] | undefined)[] {
-  const explained = values.map((value) => (isSecret(value, secret) ? [SECRET_AS_SIGNATURE] : undefined));
-  if (explained.some((mistakes) => mistakes !== undefined)) return explained;
-  const byDigest = new Map(
-    values
-      .flatMap((value, index) =>
-        readings(value).map((reading) => [reading.digest.toString('hex'), { index, reading }] as const),
-      )
-      .reverse(),
-  );
-  if (byDigest.size === 0) return explained;
+const shownName = (header: string) =>
+  OTHER_HEADERS.find((known) => known.toLowerCase() === header.toLowerCase()) ?? 'another header';
+
+interface Explanation {
+  /** Of the value. */
+  readonly index: number;
+  /** Empty if it is right. */
+  readonly mistakes: Finding[];
+}
+
+/** The mistakes that led to one of these values, if they are known. */
+function explain(request: SentRequest, secret: string, values: readonly string[]): Explanation | undefined {
+  const leaked = values.findIndex((value) => isSecret(value, secret));
+  if (leaked !== -1) return { index: leaked, mistakes: [SECRET_AS_SIGNATURE] };
+  const all = values.flatMap((value, index) => readings(value).map((reading) => ({ index, ...reading })));
+  // Of equal digests, the first is used.
+  const byDigest = new Map(all.reverse().map((reading) => [reading.digest.toString('hex'), reading]));
+  if (byDigest.size === 0) return undefined;
   for (const { digest, mistakes } of computations(request, secret, values.flatMap(timestampsIn))) {
-    const found = byDigest.get(digest.toString('hex'));
-    if (found === undefined) continue;
-    const { index, reading } = found;
+    const reading = byDigest.get(digest.toString('hex'));
+    if (reading === undefined) continue;
+    const { index } = reading;
     // With the right digest, the service also reads values of another length.
-    const isRead = reading.digest.length !== 32 || decodeSignature(values[index]) !== undefined;
-    const spelling = reading.mistake ?? (isRead ? undefined : finding('signature-spelling'));
-    explained[index] = [...mistakes, ...(spelling === undefined ? [] : [spelling])];
-    break;
+    const isRead = digest.length !== 32 || decodeSignature(values[index]) !== undefined;
+    const spelling = reading.mistake ?? (isRead ? [] : finding('signature-spelling'));
+    return { index, mistakes: [mistakes, spelling].flat() };
   }
-  return explained;
+  return undefined;
 }
 
 interface Computation {
@@ -135,7 +133,7 @@ function* computations(
   request: SentRequest,
   secret: string,
   timestamps: readonly string[],
-): Generator<Computation, undefined> {
+): Generator<Computation> {
   const { body, earlier = [] } = request;
   const right = { message: body, key: secret, compute: hmacSha256 };
   const computation = (...variants: SigningVariant[]): Computation => {
@@ -159,7 +157,6 @@ function* computations(
       if (!(part in second.change)) yield computation(first, second);
     }
   }
-  return undefined;
 }
 
 function* variantsOf(request: SentRequest, secret: string, timestamps: readonly string[]) {

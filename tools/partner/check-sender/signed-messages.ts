@@ -192,15 +192,14 @@ const htmlUnescaped = (text: string) =>
     .replaceAll('&amp;', '&');
 
 /** Headers with a time that other senders sign together with the body. */
-const TIMESTAMP_HEADERS =
-  'x-timestamp x-webhook-timestamp x-signature-timestamp x-request-timestamp x-slack-request-timestamp webhook-timestamp date'.split(
-    ' ',
-  );
+const TIMESTAMP_HEADER =
+  /^(?:x-(?:(?:webhook|signature|request|slack-request)-)?timestamp|webhook-timestamp|date)$/i;
 
 function* withTimestamp({ headers, body }: SentRequest, others: readonly string[]): Generator<SignedBytes> {
   const values = (name: string) => valuesOf(headers, name);
   const [id] = [...values('webhook-id'), ...values('svix-id')];
-  const times = new Set([...others, ...TIMESTAMP_HEADERS.flatMap(values)]);
+  const inHeaders = headers.filter(([name]) => TIMESTAMP_HEADER.test(name)).map(([, value]) => value);
+  const times = new Set([...others, ...inHeaders]);
   for (const time of [...times].slice(0, MAX_TIMESTAMPS)) {
     for (const sign of ['.', ':', '', '\n', '|', ',']) {
       yield Buffer.concat([Buffer.from(`${time}${sign}`), body]);
@@ -216,10 +215,8 @@ function* withAddress(request: SentRequest): Generator<SignedBytes> {
   const target = targetOf(request);
   const [host = ''] = valuesOf(headers, 'host');
   const addresses = [path, target, `http://${host}${target}`, `https://${host}${target}`];
-  const beginnings = addresses.flatMap((address) => [
-    address,
-    ...[' ', '', '\n'].map((sign) => `${method}${sign}${address}`),
-  ]);
+  const starts = ['', `${method} `, method, `${method}\n`];
+  const beginnings = addresses.flatMap((address) => starts.map((start) => start + address));
   for (const beginning of new Set([...beginnings, method])) {
     for (const sign of ['', '\n', '.', ':', ' ', '|', '\n\n']) {
       yield Buffer.concat([Buffer.from(`${beginning}${sign}`), body]);

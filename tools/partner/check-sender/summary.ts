@@ -12,32 +12,13 @@ const MAX_SHOWN = 8;
 /** Maximum number of deliveries whose repeats are shown one by one. */
 const MAX_REPEATS = 20;
 
-/** A mistake, and how often it was made. Numbers in its text are those of the last request. */
-interface MistakeCount extends Pick<Finding, 'grade' | 'kind' | 'what'> {
+/** A mistake, how often it was made, and the first requests that made it. */
+type MistakeCount = Pick<Finding, 'grade' | 'kind' | 'what'> & {
   readonly count: number;
-  /** The first requests that made it. */
-  readonly requests: readonly number[];
-}
+  readonly requests: number[];
+};
 
-export interface CheckSummary {
-  readonly requests: number;
-  /** Requests with nothing wrong. */
-  readonly right: number;
-  /** Rejected requests that were corrected later. */
-  readonly corrected: number;
-  /** Requests whose event the service would keep, whatever response was simulated. */
-  readonly accepted: number;
-  /** The service's own answers, by status. */
-  readonly statuses: Readonly<Record<string, number>>;
-  /** The worst and most frequent first. */
-  readonly mistakes: readonly MistakeCount[];
-  /** For each delivery that was sent more than once. */
-  readonly repeats: readonly ReturnType<typeof repeatReport>[];
-  /** Deliveries whose answers ask for a repeat that did not come. */
-  readonly unrepeated: number;
-  /** Whether `--requests` or `--timeout` ended the run, so that later repeats may be missing. */
-  readonly isCut: boolean;
-}
+export type CheckSummary = ReturnType<Tally['summary']>;
 
 /** Counts verdicts as they come, without storing them. */
 export class Tally {
@@ -67,18 +48,24 @@ export class Tally {
     }
   }
 
-  /** @param isCut whether `--requests` or `--timeout` ended the run */
-  summary(deliveries: readonly SentDelivery[], isCut = false): CheckSummary {
+  /** @param isCut whether `--requests` or `--timeout` ended the run, so that later repeats may be missing */
+  summary(deliveries: readonly SentDelivery[], isCut = false) {
     return {
       requests: this.requests,
+      /** With nothing wrong. */
       right: this.#right,
+      /** Rejected, and right later. */
       corrected: this.#corrected,
+      /** With an event that the service would keep, whatever response was simulated. */
       accepted: this.#statuses[200] ?? 0,
+      /** The service's own answers. */
       statuses: this.#statuses,
+      /** The worst and most frequent first. */
       mistakes: [...this.#mistakes.values()].sort(
         (a, b) => Number(a.grade === 'risky') - Number(b.grade === 'risky') || b.count - a.count,
       ),
       repeats: deliveries.filter(({ attempts }) => attempts.length > 1).map(repeatReport),
+      /** Deliveries whose answers ask for a repeat that did not come. */
       unrepeated: deliveries.filter((delivery) => wantsRepeat(delivery, isCut)).length,
       isCut,
     };
@@ -102,9 +89,8 @@ export const hasNoWarning = ({ mistakes }: CheckSummary) => mistakes.every(({ gr
 export function summaryText(summary: CheckSummary, width: number): string[] {
   const { requests, accepted, mistakes, repeats, unrepeated } = summary;
   if (requests === 0) return ['No request arrived.'];
-  const outcome = isRightInAll(summary)
-    ? styleText('green', `✓ ${outcomeText(summary)}.`)
-    : styleText('red', `✗ ${outcomeText(summary)}.`);
+  const text = `${outcomeText(summary)}.`;
+  const outcome = isRightInAll(summary) ? styleText('green', `✓ ${text}`) : styleText('red', `✗ ${text}`);
   const statuses = Object.entries(summary.statuses).map(
     ([status, count]) => `${status === 'none' ? 'no request' : status} ×${count.toLocaleString('en')}`,
   );

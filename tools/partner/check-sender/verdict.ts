@@ -84,10 +84,9 @@ function stateOf(verdict: Verdict): { style: TextStyle; text: string } {
   if (status !== 200) return { style: 'red', text: '✗ rejected' };
   // If another response was simulated, the sender did not learn that the event was accepted.
   if (!isRight(verdict)) return { style: 'red', text: isOther(verdict) ? '✗ wrong' : '✗ accepted' };
+  const isRisky = findings.some(({ grade }) => grade === 'risky');
   const state = isOther(verdict) ? 'right' : 'accepted';
-  return findings.some(({ grade }) => grade === 'risky')
-    ? { style: 'yellow', text: `! ${state}` }
-    : { style: 'green', text: `✓ ${state}` };
+  return isRisky ? { style: 'yellow', text: `! ${state}` } : { style: 'green', text: `✓ ${state}` };
 }
 
 /** Whether another response was simulated, or the sender did not wait for the service's own. */
