@@ -3518,8 +3518,6 @@ var WEBHOOK_PATH = "/api/v1/webhooks/partner";
 
 // tools/partner/check-sender/answer-steps.ts
 var REDIRECT_PATH = `${WEBHOOK_PATH}/redirected`;
-var MAX_STEPS = 100;
-var MAX_STEP_SECONDS = 600;
 var TIMED_STEPS = {
   slow: (delayMilliseconds) => ({ delayMilliseconds }),
   // A REST API sends this header with its own 500. It is in whole seconds (RFC 9110, section 10.2.3).
@@ -3539,9 +3537,7 @@ var STEPS = {
   "retry-after": TIMED_STEPS["retry-after"]?.(2e4)
 };
 function parseSteps(text2) {
-  const words = text2.split(",");
-  if (words.length > MAX_STEPS) throw new InvalidArgumentError(`At most ${MAX_STEPS} steps.`);
-  return words.map((word) => {
+  return text2.split(",").map((word) => {
     const step = Object.hasOwn(STEPS, word) ? STEPS[word] : timedStep(word);
     if (step !== void 0) return step;
     throw new InvalidArgumentError(
@@ -3551,19 +3547,12 @@ function parseSteps(text2) {
 }
 function timedStep(word) {
   const [, name = "", amount, unit] = /^(slow|retry-after)=(\d{1,4}(?:\.\d{1,3})?)(ms|s)$/.exec(word) ?? [];
-  const milliseconds = Number(amount) * (unit === "s" ? 1e3 : 1);
-  return milliseconds > MAX_STEP_SECONDS * 1e3 ? void 0 : TIMED_STEPS[name]?.(milliseconds);
+  return TIMED_STEPS[name]?.(Number(amount) * (unit === "s" ? 1e3 : 1));
 }
 
 // tools/partner/check-sender/checker.ts
 import { once } from "node:events";
 import { setTimeout as sleep2 } from "node:timers/promises";
-
-// lambda/hash.ts
-import { createHash } from "node:crypto";
-function sha256Hex(content) {
-  return createHash("sha256").update(content).digest("hex");
-}
 
 // lambda/limits.ts
 var DAY = 24 * 60 * 60;
@@ -3637,12 +3626,6 @@ function isObject(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-// local/gateway/server.ts
-import { Buffer as Buffer2 } from "node:buffer";
-
-// local/aws/http-server.ts
-var MAX_BODY_BYTES = 16 * 1024 * 1024;
-
 // local/listen.ts
 import { createServer } from "node:http";
 var MAX_PORT_ATTEMPTS = 5;
@@ -3674,11 +3657,11 @@ function isCode(error, ...codes) {
   return error instanceof Error && "code" in error && codes.includes(String(error.code));
 }
 
-// local/gateway/server.ts
-var BODY_LIMIT_BYTES = 10 * 1024 * 1024;
-var FOREIGN = Buffer2.from(
-  "The webhook only answers its own machine. To allow a tunnel, start it with: npm start -- --public-host <name>\n"
-);
+// lambda/hash.ts
+import { createHash } from "node:crypto";
+function sha256Hex(content) {
+  return createHash("sha256").update(content).digest("hex");
+}
 
 // lambda/log-messages.ts
 var ACCEPTED = "Accepted";
@@ -3710,6 +3693,20 @@ function verify(body, signature, secrets) {
 // tools/partner/check-sender/encodings.ts
 import { isUtf8 } from "node:buffer";
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from "node:zlib";
+
+// local/gateway/server.ts
+import { Buffer as Buffer2 } from "node:buffer";
+
+// local/aws/http-server.ts
+var MAX_BODY_BYTES = 16 * 1024 * 1024;
+
+// local/gateway/server.ts
+var BODY_LIMIT_BYTES = 10 * 1024 * 1024;
+var FOREIGN = Buffer2.from(
+  "The webhook only answers its own machine. To allow a tunnel, start it with: npm start -- --public-host <name>\n"
+);
+
+// tools/partner/check-sender/encodings.ts
 var swapped = (bytes2) => Buffer.from(bytes2.subarray(0, bytes2.length & ~1)).swap16();
 function utf16Of(text2) {
   const littleEndian = Buffer.from(text2, "utf16le");
@@ -3749,16 +3746,906 @@ function compressionOf(body, headers) {
   return { name, plain: plain2 };
 }
 
+// tools/partner/check-sender/findings.json
+var findings_default = {
+  remedies: {
+    sendUtc: "Send the time of the change in UTC, such as 2026-01-31T09:00:00Z. Include fractions of a second if you have them.",
+    sendBytes: "Send only the 32 bytes, as 64 hex digits or base64. The prefix sha256= is allowed.",
+    useSecret: "Use the UTF-8 bytes of the secret. Do not decode it.",
+    encodeOnce: "Encode the text as UTF-8 once. Sign these bytes, and send these bytes.",
+    sendType: "Send Content-Type: application/json once.",
+    sendJsonAlone: "Send the JSON itself as the body, with Content-Type: application/json.",
+    useLibrary: "Create the JSON with a library, and send its output.",
+    serialiseOnce: "Serialise the body once. Sign exactly these bytes, and send exactly these bytes.",
+    useHmac: "Use HMAC with SHA-256: the secret is the key, the body is the message.",
+    waitLonger: "Wait {firstWait} s before the first repeat, and twice as long before each next one.",
+    neverSend: "Never send the secret: it is the key of the HMAC. Others may know it now, so agree on a new one.",
+    passJson: "Pass the JSON to the HTTP client as the body, not as a value to serialise. In Python requests: data=text, not json=text."
+  },
+  findings: {
+    method: {
+      what: "The method is {method}. It must be POST.",
+      remedy: "Send {post}."
+    },
+    "method/redirected": {
+      what: "The method is {method}. It must be POST.",
+      remedy: "Send to the final address. A client that follows a redirect turns a POST into a GET without a body."
+    },
+    "method/unknown": {
+      what: "The method is unknown. It must be POST, in capital letters.",
+      remedy: "Send POST, not post: the names of methods are case-sensitive. curl -X sends the name as it is."
+    },
+    "method/connect": {
+      what: "The method is CONNECT. The sender uses this checker as a proxy.",
+      remedy: "Check the proxy settings of the sender."
+    },
+    path: {
+      what: "{words}.",
+      remedy: "Send exactly {post}."
+    },
+    query: {
+      grade: "fine",
+      what: "The query string is ignored."
+    },
+    "redirect-followed": {
+      what: "The sender followed the simulated redirect. The service never redirects.",
+      remedy: "Turn off redirects in the HTTP client. Otherwise another host may get the event, or the service gets a GET without it. Treat 3xx as a failure, and repeat."
+    },
+    "content-type-missing": {
+      grade: "risky",
+      what: "Content-Type is missing.",
+      remedy: "{sendType}"
+    },
+    "content-type-twice": {
+      grade: "risky",
+      what: "Content-Type was sent twice.",
+      remedy: "{sendType}"
+    },
+    "content-type-form": {
+      what: "Content-Type says that the body is a form.",
+      remedy: "{sendType} curl -d sets this type by default."
+    },
+    "content-type-form/accepted": {
+      grade: "risky",
+      what: "Content-Type says that the body is a form, but it is JSON. This works up to about {encodedMegabytes} MB.",
+      remedy: "{sendType} curl -d sets this type by default."
+    },
+    "content-type-multipart": {
+      what: "Content-Type says that the body is a multipart form.",
+      remedy: "{sendType}"
+    },
+    "content-type-other": {
+      grade: "risky",
+      what: "Content-Type is not application/json. This works up to about {encodedMegabytes} MB.",
+      remedy: "{sendType}"
+    },
+    "content-type-charset": {
+      grade: "risky",
+      what: "Content-Type names a charset other than UTF-8. It has no effect: the bytes are read as UTF-8.",
+      remedy: "{sendType}"
+    },
+    "content-encoding": {
+      what: "Content-Encoding says that the body is compressed. The service does not decompress.",
+      remedy: "Send the body uncompressed, without this header."
+    },
+    "content-encoding-other": {
+      grade: "risky",
+      what: "Content-Encoding names no compression, perhaps a charset such as utf-8. It has no effect.",
+      remedy: "Omit this header. The body is read as UTF-8."
+    },
+    "secret-sent": {
+      what: "The secret itself is in {place}.",
+      remedy: "{neverSend}"
+    },
+    "secret-sent/as-signature": {
+      what: "The secret itself was sent instead of a signature.",
+      remedy: "{neverSend}"
+    },
+    "head-too-large": {
+      what: "Request line and headers have {size}. API Gateway accepts 10,240 bytes.",
+      remedy: "Send fewer or shorter headers. Cookies and tracing add up."
+    },
+    "http-version": {
+      grade: "risky",
+      what: "The request used HTTP/{version}, which does not keep the connection open.",
+      remedy: "Use HTTP/1.1 or HTTP/2. AWS documents no other version."
+    },
+    host: {
+      grade: "risky",
+      what: "Host was sent more than once.",
+      remedy: "Send Host once. AWS finds the API by this header."
+    },
+    chunked: {
+      grade: "fine",
+      what: "The body was sent in chunks, without Content-Length."
+    },
+    expect: {
+      grade: "fine",
+      what: "The sender asked before it sent the body (Expect: 100-continue)."
+    },
+    "expect-other": {
+      grade: "risky",
+      what: "Expect has a value other than 100-continue, the only one that HTTP defines.",
+      remedy: "Remove it. A server may answer 417."
+    },
+    "content-length-small": {
+      what: "Content-Length is smaller than the body. The service reads only this many bytes.",
+      remedy: "Let the HTTP client set Content-Length, or count bytes instead of characters: \xE9 has two."
+    },
+    "content-length-small/missing": {
+      what: "Bytes follow the end of the request. Without Content-Length it has no body.",
+      remedy: "Let the HTTP client set Content-Length, or count bytes instead of characters: \xE9 has two."
+    },
+    "content-length-large": {
+      what: "The JSON was complete after {bytes} bytes, but the request was not. Content-Length is larger than the body, or the last chunk is missing.",
+      remedy: "Let the HTTP client set Content-Length."
+    },
+    "never-ended": {
+      what: "A request was not complete after {seconds} s. Only {bytes} bytes of its body arrived.",
+      remedy: "Check that Content-Length is the number of bytes of the body, and that all of them are sent."
+    },
+    "never-ended/headers": {
+      what: "A request was not complete after {seconds} s. Its headers never ended.",
+      remedy: "End the headers with an empty line: CR LF twice."
+    },
+    tls: {
+      what: "The client used TLS. This checker accepts plain HTTP only.",
+      remedy: "Use http:// here. The service itself accepts only https://."
+    },
+    "http-2": {
+      what: "The client used HTTP/2 without TLS. This checker accepts HTTP/1.1 only.",
+      remedy: "Use HTTP/1.1 here. With the service, a client can choose HTTP/2 over TLS."
+    },
+    framing: {
+      what: "Content-Length or Transfer-Encoding is invalid, was sent twice, or both were sent; or a chunk is invalid.",
+      remedy: "Let the HTTP client set these headers."
+    },
+    "broken-off": {
+      what: "The sender disconnected {when}.",
+      remedy: "Find out why: the timeout may be too short, or the process may have ended."
+    },
+    "malformed-head": {
+      what: "The request line or a header is not valid HTTP, for example because of a line break in a value.",
+      remedy: "Remove line breaks from the signature before you set it. Base64 tools and openssl add some."
+    },
+    "not-http": {
+      what: "The bytes are not an HTTP request.",
+      remedy: "Use an HTTP/1.1 client for this port."
+    },
+    "body-too-large": {
+      what: "The body is too large. The service accepts about {megabytes} MB of JSON, or {encodedMegabytes} MB of another content type.",
+      remedy: "Send only what identifies the change, not data that can be fetched."
+    },
+    "body-near-limit": {
+      grade: "risky",
+      what: "The body has {bytes} bytes. Above about {megabytes} MB it is rejected with 413.",
+      remedy: "Send only what identifies the change, not data that can be fetched."
+    },
+    "body-not-utf-8/gateway": {
+      what: "The signature is correct, but the body is not UTF-8. The gateway replaces invalid bytes, so the signature no longer matches.",
+      remedy: "Encode the text as UTF-8 before you sign it."
+    },
+    "compressed/signed": {
+      what: "The body is compressed, and the signature covers the compressed bytes.",
+      remedy: "Sign the JSON and send it uncompressed. The service does not decompress."
+    },
+    "body-utf-16": {
+      what: "The body is UTF-16.",
+      remedy: "Send UTF-8."
+    },
+    compressed: {
+      what: "The body is compressed ({name}).",
+      remedy: "Send the body uncompressed. The service does not decompress."
+    },
+    "body-not-utf-8": {
+      what: "The body is not UTF-8.",
+      remedy: "Encode the text as UTF-8. A charset in the header has no effect."
+    },
+    "body-empty": {
+      what: "The body is empty.",
+      remedy: "Check that the client gets the JSON as the body of the request."
+    },
+    multipart: {
+      what: "The body is a multipart form.",
+      remedy: "{sendJsonAlone}"
+    },
+    "form-encoded": {
+      what: "The body is a form: name=value.",
+      remedy: "{sendJsonAlone}"
+    },
+    "body-url-escapes": {
+      what: "The body is URL-encoded JSON.",
+      remedy: "{sendJsonAlone}"
+    },
+    "html-escaped": {
+      what: "The body is JSON with HTML entities, such as &quot;.",
+      remedy: "Do not escape JSON for HTML. Sign exactly the bytes that you send."
+    },
+    "body-xml": {
+      what: "The body is XML or HTML.",
+      remedy: "{sendJsonAlone}"
+    },
+    "body-no-value": {
+      what: "The body is the text of an object that was not serialised.",
+      remedy: "{useLibrary}"
+    },
+    "body-python": {
+      what: "The body is Python's notation of a dictionary, not JSON.",
+      remedy: "Use json.dumps(\u2026), not str(\u2026)."
+    },
+    "body-nan": {
+      what: "The body is almost JSON, but contains NaN or Infinity.",
+      remedy: "Omit the field."
+    },
+    "body-ruby": {
+      what: "The body is the notation of a Ruby or PHP array, not JSON.",
+      remedy: "{useLibrary}"
+    },
+    "body-bare-keys": {
+      what: "The body is almost JSON, but keys have no quotation marks.",
+      remedy: "{useLibrary}"
+    },
+    "body-trailing-comma": {
+      what: "The body is almost JSON, but has a comma before a closing brace or bracket.",
+      remedy: "{useLibrary}"
+    },
+    "body-several": {
+      what: "The body is several JSON objects instead of one.",
+      remedy: "Send each event in a separate request."
+    },
+    "body-cut": {
+      what: "The body is a JSON object without its end.",
+      remedy: "Check that Content-Length counts bytes, not characters."
+    },
+    "body-not-json": {
+      what: "The body is not JSON.",
+      remedy: "{useLibrary}"
+    },
+    "json-array": {
+      what: "The body is an array of {length}. It must be one object.",
+      remedy: "Send each event in a separate request."
+    },
+    "json-twice": {
+      what: "The body is JSON inside a JSON string. It was serialised twice.",
+      remedy: "{passJson}"
+    },
+    "json-no-object": {
+      what: "The body is {shape}.",
+      remedy: "Send a JSON object."
+    },
+    "event-misspelt": {
+      what: "This event is unknown. Did you mean {meant}? It is stored, but not processed.",
+      remedy: "Send exactly {meant}."
+    },
+    "event-unknown": {
+      grade: "risky",
+      what: "This event is unknown{near}. It is stored, but not processed.",
+      remedy: "Tell us before you send a new event. We know {events}."
+    },
+    "field-missing": {
+      what: "{field} is missing.",
+      remedy: "Send {field}: {expected}."
+    },
+    "field-misnamed": {
+      what: "{field} is missing; a field has a similar name: check its spelling, case and underscores.",
+      remedy: "Send {field}: {expected}."
+    },
+    "field-misnamed/synonym": {
+      what: "{field} is missing; {synonym} may be meant as this field.",
+      remedy: "Send {field}: {expected}."
+    },
+    "field-empty": {
+      what: "{field} is empty.",
+      remedy: "It is required."
+    },
+    "field-wrong": {
+      what: "{field} {detail}; it is {shape}.",
+      remedy: "Send {expected}."
+    },
+    "field-wrong/unread": {
+      what: "{field} {detail}."
+    },
+    "data-as-text": {
+      what: "data is a string. It must be an object.",
+      remedy: "Send an object in braces."
+    },
+    "data-as-text/json": {
+      what: "data is a string that contains JSON. It must be an object.",
+      remedy: "Serialise once. Pass the object to the serialiser, not its JSON."
+    },
+    "data-unused": {
+      grade: "risky",
+      what: "data has no field that we read for {event}, so we cannot tell what the event is about.",
+      remedy: "Send one or more of {fields}."
+    },
+    "field-ignored": {
+      grade: "risky",
+      what: "data.{field} is {shape}. It is ignored, as if it were absent.",
+      remedy: "Send a string or a number, or omit the field."
+    },
+    "field-unread": {
+      grade: "risky",
+      what: "A field of data with a name similar to {field} is ignored.",
+      remedy: "If it has this meaning, send it as {field}. Check its spelling, case and underscores."
+    },
+    "field-unread/synonym": {
+      grade: "risky",
+      what: "data.{synonym} is ignored. Did you mean {field}?",
+      remedy: "If it has this meaning, send it as {field}."
+    },
+    "host/missing": {
+      grade: "risky",
+      what: "Host is missing.",
+      remedy: "Send Host once. AWS finds the API by this header."
+    },
+    "key-twice": {
+      grade: "risky",
+      what: "An object in the JSON has the same key twice. Only the last value is used.",
+      remedy: "Use each key once."
+    },
+    "number-too-large": {
+      grade: "risky",
+      what: "The JSON has an integer of 2^53 or above. Most parsers round it, so we do not use it.",
+      remedy: "Send such a number as a string."
+    },
+    "id-without-value": {
+      what: "data.{id} is a text such as null or undefined, which programs write for a missing value.",
+      remedy: "Send the id, or omit the field. A missing value must not become a text."
+    },
+    placeholder: {
+      what: "A text contains a placeholder that was not replaced, such as {{girl_id}}.",
+      remedy: "Fill in the template before you sign it. Check the names of its variables."
+    },
+    "html-entities": {
+      grade: "risky",
+      what: "A text contains HTML entities, such as &amp; or &eacute;. They are stored and shown like this.",
+      remedy: "Send plain text. Do not escape it for HTML."
+    },
+    mojibake: {
+      grade: "risky",
+      what: "A text was probably decoded with a wrong charset before it was sent: Caf\xC3\xA9 or Caf\uFFFD instead of Caf\xE9.",
+      remedy: "Read the text as UTF-8 from its file, database or form. The signature cannot show this."
+    },
+    bom: {
+      grade: "fine",
+      what: "The body begins with a byte order mark. It is removed."
+    },
+    "timestamp-missing": {
+      what: "timestamp is null.",
+      remedy: "{sendUtc}"
+    },
+    "timestamp-number": {
+      what: "timestamp is a number, such as a Unix time.",
+      remedy: "{sendUtc}"
+    },
+    "timestamp-number/quoted": {
+      what: "timestamp is a number in quotation marks, such as a Unix time.",
+      remedy: "{sendUtc}"
+    },
+    "timestamp-empty": {
+      what: "timestamp is empty.",
+      remedy: "{sendUtc}"
+    },
+    "timestamp-white-space": {
+      what: "timestamp has leading or trailing white space.",
+      remedy: "{sendUtc}"
+    },
+    "timestamp-without-zone": {
+      what: "timestamp has no time zone.",
+      remedy: "{sendUtc}"
+    },
+    "timestamp-leap-second": {
+      what: "timestamp is a leap second (:60), which is not accepted.",
+      remedy: "{sendUtc}"
+    },
+    "timestamp-no-moment": {
+      what: "timestamp is a day or time that does not exist.",
+      remedy: "{sendUtc}"
+    },
+    "timestamp-with-offset": {
+      what: "timestamp has an offset. It must be in UTC and end with Z.",
+      remedy: "{sendUtc}"
+    },
+    "timestamp-date-only": {
+      what: "timestamp is a date without a time.",
+      remedy: "{sendUtc}"
+    },
+    "timestamp-blank": {
+      what: "timestamp has a space instead of T.",
+      remedy: "{sendUtc}"
+    },
+    "timestamp-basic-format": {
+      what: "timestamp is in ISO 8601's basic format, without hyphens and colons.",
+      remedy: "{sendUtc}"
+    },
+    "timestamp-of-http": {
+      what: "timestamp is a date in the format of HTTP and e-mail.",
+      remedy: "{sendUtc}"
+    },
+    "timestamp-other/type": {
+      what: "timestamp is not a string.",
+      remedy: "{sendUtc}"
+    },
+    "timestamp-other": {
+      what: "timestamp is not an ISO 8601 date-time in UTC.",
+      remedy: "{sendUtc}"
+    },
+    "timestamp-future": {
+      grade: "risky",
+      what: "timestamp is {duration} in the future.",
+      remedy: "Set the clock, and use UTC. The service counts this timestamp as {tolerance} minutes after the receipt, so your events may get another order."
+    },
+    "timestamp-past": {
+      grade: "risky",
+      what: "timestamp is {duration} in the past.",
+      remedy: "This is fine for a sample or a repeat. Otherwise set the clock: events older than our data are not written."
+    },
+    repeat: {
+      grade: "fine",
+      what: "Repeat {index} of delivery {delivery}, after {wait}. {ending}"
+    },
+    "repeat-after-200": {
+      grade: "risky",
+      what: "The previous request got 200. This is final, but it was repeated.",
+      remedy: "Stop after 200: the event is stored. Check whether the sender reads the answer."
+    },
+    "repeat-after-400": {
+      grade: "risky",
+      what: "The previous request got 400. This is final, but it was repeated.",
+      remedy: "Do not repeat after 400. The event is stored for review, and a repeat would be rejected again."
+    },
+    "repeat-while-under-way": {
+      grade: "risky",
+      what: "It was sent before the previous request had an answer.",
+      remedy: "Wait {answerWait} s for the answer before you send it again. Check that only one worker sends an event."
+    },
+    "repeat-early": {
+      grade: "risky",
+      what: "The first repeat came too early, after {wait}.",
+      remedy: "{waitLonger} A test may use shorter waits."
+    },
+    "repeat-storm": {
+      what: "It was repeated again and again without waits: this time after {wait}. Waits must grow.",
+      remedy: "{waitLonger} A test may use shorter waits, from 0.5 s on."
+    },
+    "repeat-sooner": {
+      what: "The wait was {wait}, but an earlier one was {longest}. Waits must grow.",
+      remedy: "{waitLonger}"
+    },
+    "repeat-steady": {
+      grade: "risky",
+      what: "The wait was {wait}, but an earlier one was {longest}. Waits should grow.",
+      remedy: "{waitLonger}"
+    },
+    "retry-after-ignored": {
+      what: "The wait was {missing} shorter than the {asked} of Retry-After.",
+      remedy: "Wait at least as long as Retry-After says."
+    },
+    "repeat-changed": {
+      what: "This repeats a delivery with other bytes, so it counts as another event.",
+      remedy: "Store the body, and repeat the same bytes with the same timestamp."
+    },
+    "gave-up": {
+      grade: "fine",
+      what: "The sender gave up after {wait}, before it got an answer."
+    },
+    "gave-up-early": {
+      grade: "risky",
+      what: "The sender gave up after {wait}, before it got an answer.",
+      remedy: "Wait {answerWait} s. The service may have stored the event, and a repeat would be a duplicate."
+    },
+    "signature-twice": {
+      what: "X-Webhook-Signature was sent {times}, with {which}.",
+      remedy: "Send the header once. Check whether the client appends to it, or a proxy repeats it."
+    },
+    "signature-empty": {
+      what: "X-Webhook-Signature is empty.",
+      remedy: "Compute the signature before the request is built. Its variable was still empty."
+    },
+    "signature-no-value": {
+      what: "X-Webhook-Signature contains a text such as undefined or [object Object] instead of a signature.",
+      remedy: "Send the hex digest as text, not the hash object and not an unset variable."
+    },
+    "signature-cut": {
+      what: "The signature is correct, but cut off after {bytes} of its 32 bytes.",
+      remedy: "Send all 32 bytes: 64 hex digits, or 44 characters of base64."
+    },
+    "signature-malformed": {
+      what: "X-Webhook-Signature has {length} characters that are not a signature. Expected: 64 hex digits, or 43 to 44 characters of base64.",
+      remedy: "Send the 32 bytes of the HMAC-SHA256 as 64 hex digits."
+    },
+    "signature-other": {
+      what: "The signature is well formed, but made from other bytes or with another secret. No known mistake explains it.",
+      remedy: "Compare the secrets first. Then compare the SHA-256 of the bytes that you sign with that of the {bytes} bytes that arrived: the event id above."
+    },
+    "signature-missing": {
+      what: "X-Webhook-Signature is missing.",
+      remedy: "Send the HMAC-SHA256 of the body, with the secret as the key, as 64 hex digits in that header."
+    },
+    "signature-elsewhere": {
+      what: "X-Webhook-Signature is missing; {content} in {place}.",
+      remedy: "Send it in X-Webhook-Signature."
+    },
+    "signature-elsewhere/secret": {
+      what: "X-Webhook-Signature is missing; the secret itself is in {place}.",
+      remedy: "Send the HMAC-SHA256 of the body in X-Webhook-Signature. Never send the secret."
+    },
+    "signature-spelling": {
+      what: "The signature is correct, but the service cannot read this form of it. Check the base64 padding.",
+      remedy: "Send the 32 bytes as 64 hex digits, or as base64 with one equals sign at the end."
+    },
+    "signed-event-before": {
+      what: "The signature belongs to an event that was sent before.",
+      remedy: "Compute a new signature for each request. A variable, header or object is being reused."
+    },
+    "key-trimmed": {
+      what: "The key is the secret without white space around it, but ours has white space.",
+      remedy: "Agree on the secret without the white space. One side has pasted it with the secret."
+    },
+    "key-white-space/after": {
+      what: "The key is the secret followed by a line break, space or zero byte.",
+      remedy: "Remove white space when you read the secret from a file or variable."
+    },
+    "key-white-space/before": {
+      what: "The key is the secret after a space, tab or line break.",
+      remedy: "Remove white space when you read the secret from a file or variable."
+    },
+    "key-twice/pasted": {
+      what: "The key is the secret twice in a row.",
+      remedy: "Set the secret again, once. It was probably pasted twice."
+    },
+    "key-quoted": {
+      what: "The key is the secret in quotation marks.",
+      remedy: "Remove the quotation marks. They are not part of the secret."
+    },
+    "key-hex-decoded": {
+      what: "The key is the secret decoded from hex.",
+      remedy: "{useSecret}"
+    },
+    "key-base64-decoded": {
+      what: "The key is the secret decoded from base64.",
+      remedy: "{useSecret}"
+    },
+    "key-base64-decoded/prefix": {
+      what: "The key is the part after the prefix, decoded from base64.",
+      remedy: "{useSecret}"
+    },
+    "key-without-prefix": {
+      what: "The key is the secret without its prefix.",
+      remedy: "{useSecret}"
+    },
+    "key-normalised/nfc": {
+      what: "The key is the secret in Unicode form NFC, but ours is in another form.",
+      remedy: "{useSecret}"
+    },
+    "key-normalised/nfd": {
+      what: "The key is the secret in Unicode form NFD, but ours is in another form.",
+      remedy: "{useSecret}"
+    },
+    "key-cut": {
+      what: "The key is the secret cut off at a usual length, such as 32 bytes.",
+      remedy: "Use the whole secret. HMAC accepts a key of any length."
+    },
+    "key-cut/last": {
+      what: "The key is the secret without its last character.",
+      remedy: "Use the whole secret. HMAC accepts a key of any length."
+    },
+    "key-cut/first": {
+      what: "The key is the secret without its first character.",
+      remedy: "Use the whole secret. HMAC accepts a key of any length."
+    },
+    "key-latin-1": {
+      what: "The key is the secret in Latin-1.",
+      remedy: "{useSecret}"
+    },
+    "key-latin-1/decoded": {
+      what: "The key is the secret decoded as Latin-1 and encoded as UTF-8.",
+      remedy: "{useSecret}"
+    },
+    "key-utf-16": {
+      what: "The key is the secret in UTF-16.",
+      remedy: "{useSecret}"
+    },
+    "key-encoded/base64": {
+      what: "The key is the base64 of the secret.",
+      remedy: "{useSecret}"
+    },
+    "key-encoded/hex": {
+      what: "The key is the hex digits of the secret.",
+      remedy: "{useSecret}"
+    },
+    "key-encoded/url": {
+      what: "The key is the URL-encoded secret.",
+      remedy: "{useSecret}"
+    },
+    "key-hashed": {
+      what: "The key is the SHA-256 of the secret.",
+      remedy: "{useSecret}"
+    },
+    "key-hashed/hex": {
+      what: "The key is the SHA-256 of the secret in hex.",
+      remedy: "{useSecret}"
+    },
+    "key-case/lower": {
+      what: "The key is the secret in lower case.",
+      remedy: "{useSecret}"
+    },
+    "key-case/upper": {
+      what: "The key is the secret in upper case.",
+      remedy: "{useSecret}"
+    },
+    "key-missing": {
+      what: "The key is empty, or a text such as undefined.",
+      remedy: "Check that the setting with the secret is read. It has no value."
+    },
+    "key-name": {
+      what: "The key is the name of a setting, such as $WEBHOOK_SECRET, instead of its value.",
+      remedy: "Use the value of the setting. In single quotation marks, a shell does not replace $NAME."
+    },
+    "key-local": {
+      what: "The key is the secret of the local stack.",
+      remedy: "Sign with the agreed secret, or start this checker with the secret that you use."
+    },
+    "other-hash": {
+      what: "The signature is HMAC-{hash}, not HMAC-SHA256.",
+      remedy: "{useHmac}"
+    },
+    "plain-hash/body": {
+      what: "The signature is the {hash} of the body alone: a plain hash, not an HMAC.",
+      remedy: "{useHmac}"
+    },
+    "plain-hash/both": {
+      what: "The signature is the {hash} of the secret and the body: a plain hash, not an HMAC.",
+      remedy: "{useHmac}"
+    },
+    "key-and-body-swapped": {
+      what: "The signature is made with the body as the key and the secret as the message.",
+      remedy: "{useHmac}"
+    },
+    "digest-twice": {
+      what: "The signature is an HMAC of the HMAC. Call the function once.",
+      remedy: "{useHmac}"
+    },
+    "newline-not-signed": {
+      what: "The signature is over the body without its final line break.",
+      remedy: "{serialiseOnce}"
+    },
+    "newline-signed": {
+      what: "The signature is over the body with a final line break that was not sent.",
+      remedy: "{serialiseOnce}"
+    },
+    trimmed: {
+      what: "The signature is over the body without its leading and trailing white space.",
+      remedy: "{serialiseOnce}"
+    },
+    "line-breaks/lf": {
+      what: "The signature is over the body with LF line breaks, but it was sent with CR LF.",
+      remedy: "Send the file as bytes, not as text. With curl, use --data-binary instead of -d."
+    },
+    "line-breaks/crlf": {
+      what: "The signature is over the body with CR LF line breaks, but it was sent with LF.",
+      remedy: "Send the file as bytes, not as text. With curl, use --data-binary instead of -d."
+    },
+    "line-breaks/none": {
+      what: "The signature is over the body without its line breaks.",
+      remedy: "Send the file as bytes, not as text. With curl, use --data-binary instead of -d."
+    },
+    "line-breaks/lost": {
+      what: "The signature is over the text with line breaks, but it was sent without them, as curl -d @file does.",
+      remedy: "Send the file as bytes, not as text. With curl, use --data-binary instead of -d."
+    },
+    reformatted: {
+      what: "The signature is over the text with other white space at the beginnings or ends of lines.",
+      remedy: "{serialiseOnce}"
+    },
+    "byte-order-mark/removed": {
+      what: "The signature is over the body without its byte order mark (EF BB BF).",
+      remedy: "Use UTF-8 without a byte order mark, for signing and for sending."
+    },
+    "byte-order-mark/added": {
+      what: "The signature is over the body with a byte order mark (EF BB BF) that was not sent.",
+      remedy: "Use UTF-8 without a byte order mark, for signing and for sending."
+    },
+    "cut-at-nul": {
+      what: "The signature is over the body up to its first zero byte.",
+      remedy: "{encodeOnce}"
+    },
+    "latin-1": {
+      what: "The signature is over the text in Latin-1, but it was sent in UTF-8.",
+      remedy: "{encodeOnce}"
+    },
+    "latin-1/decoded": {
+      what: "The signature is over the body decoded as Latin-1 and encoded as UTF-8: each byte beyond ASCII became two.",
+      remedy: "{encodeOnce}"
+    },
+    ascii: {
+      what: "The signature is over the text in ASCII, with a question mark for every other character.",
+      remedy: "{encodeOnce}"
+    },
+    "utf-16": {
+      what: "The signature is over the text in UTF-16, but it was sent in UTF-8.",
+      remedy: "{encodeOnce}"
+    },
+    "body-not-utf-8/decoded": {
+      what: "The signature is over the body decoded as UTF-8, although it is not UTF-8.",
+      remedy: "{encodeOnce}"
+    },
+    surrogates: {
+      what: "The signature is over the text in CESU-8, in which an emoji has six bytes instead of four.",
+      remedy: "{encodeOnce}"
+    },
+    "normalised/nfc": {
+      what: "The signature is over the text in Unicode form NFC, but it was sent in another form.",
+      remedy: "{encodeOnce}"
+    },
+    "normalised/nfd": {
+      what: "The signature is over the text in Unicode form NFD, but it was sent in another form.",
+      remedy: "{encodeOnce}"
+    },
+    "body-utf-16/signed": {
+      what: "The signature is over the text in UTF-8, but it was sent in UTF-16.",
+      remedy: "{encodeOnce}"
+    },
+    "signed-a-digest/bytes": {
+      what: "The signature is over the SHA-256 of the body instead of the body.",
+      remedy: "Pass the bytes of the body to the HMAC function. It does the hashing."
+    },
+    "signed-a-digest/hex": {
+      what: "The signature is over the SHA-256 of the body in hex instead of the body.",
+      remedy: "Pass the bytes of the body to the HMAC function. It does the hashing."
+    },
+    "signed-a-digest/base64": {
+      what: "The signature is over the SHA-256 of the body in base64 instead of the body.",
+      remedy: "Pass the bytes of the body to the HMAC function. It does the hashing."
+    },
+    "signed-a-digest/body-base64": {
+      what: "The signature is over the base64 of the body instead of the body.",
+      remedy: "Pass the bytes of the body to the HMAC function. It does the hashing."
+    },
+    "signed-a-digest/body-hex": {
+      what: "The signature is over the hex digits of the body instead of the body.",
+      remedy: "Pass the bytes of the body to the HMAC function. It does the hashing."
+    },
+    "signed-nothing": {
+      what: "The signature is over an empty text instead of the body.",
+      remedy: "Sign the body after it is complete, and before its stream has been read to the end."
+    },
+    "signed-path": {
+      what: "The signature is over the name of a file instead of its content.",
+      remedy: "Sign the content of the file, not its name."
+    },
+    "compressed/afterwards": {
+      what: "The signature is over the uncompressed body, which was compressed ({name}) afterwards.",
+      remedy: "Send the body uncompressed. The service verifies the bytes that arrive and does not decompress them."
+    },
+    "form-encoded/value": {
+      what: "The signature is over the value of a form field, but the body is the whole form.",
+      remedy: "{sendJsonAlone}"
+    },
+    "html-escaped/signed": {
+      what: "The signature is over the text with HTML entities, but it was sent without them.",
+      remedy: "Do not escape JSON for HTML. Sign exactly the bytes that you send."
+    },
+    "html-escaped/unsigned": {
+      what: "The signature is over the text without HTML entities, but it was sent with them.",
+      remedy: "Do not escape JSON for HTML. Sign exactly the bytes that you send."
+    },
+    "signed-with-timestamp": {
+      what: "The signature is over a timestamp and the body together, as other services require.",
+      remedy: "Sign only the body. It contains its own timestamp."
+    },
+    "signed-with-address": {
+      what: "The signature is over the method or the URL and the body together.",
+      remedy: "Sign only the body, without method, path or host."
+    },
+    "json-twice/sent": {
+      what: "The signature is over the JSON, but the body is this JSON serialised again, as a string in quotation marks.",
+      remedy: "{passJson}"
+    },
+    "json-twice/both": {
+      what: "The signature is over the JSON serialised again, as a string in quotation marks.",
+      remedy: "Serialise once. Sign and send the result of the first call."
+    },
+    "json-reserialised": {
+      what: "The signature is over JSON that was serialised again, as {writer} does, instead of the bytes that were sent.",
+      remedy: "{serialiseOnce}"
+    },
+    "signed-python": {
+      what: "The signature is over Python's notation of a dictionary, from str(\u2026), instead of JSON.",
+      remedy: "Call json.dumps(\u2026) once. Sign exactly these bytes, and send exactly these bytes."
+    },
+    "signed-data-only": {
+      what: "The signature is over only data instead of the whole body.",
+      remedy: "Sign all bytes of the body, from the first brace to the last."
+    },
+    "signature-encoded-twice": {
+      what: "The value of the header was encoded twice: as hex or base64 of the hex or base64 text.",
+      remedy: "{sendBytes}"
+    },
+    "signature-white-space": {
+      what: "The value of the header contains white space.",
+      remedy: "{sendBytes}"
+    },
+    "signature-white-space/plus": {
+      what: "The value of the header has spaces instead of the plus signs of base64.",
+      remedy: "{sendBytes}"
+    },
+    "signature-prefix/twice": {
+      what: "The value of the header has the prefix sha256= twice.",
+      remedy: "{sendBytes}"
+    },
+    "signature-prefix": {
+      what: "The value of the header has a prefix other than sha256= (lower case, with an equals sign).",
+      remedy: "{sendBytes}"
+    },
+    "signature-prefix/0x": {
+      what: "The value of the header begins with 0x.",
+      remedy: "{sendBytes}"
+    },
+    "signature-quoted": {
+      what: "The value of the header is in quotation marks.",
+      remedy: "{sendBytes}"
+    },
+    "signature-quoted/python": {
+      what: "The value of the header is Python's b'\u2026': bytes that were not converted to text.",
+      remedy: "{sendBytes}"
+    },
+    "signature-v1": {
+      what: "The value of the header has the form v1=\u2026 of other services.",
+      remedy: "{sendBytes}"
+    },
+    "signature-openssl": {
+      what: "The value of the header is the whole output line of openssl.",
+      remedy: "{sendBytes}"
+    },
+    "signature-openssl/stdin": {
+      what: "The value of the header is the whole output line of openssl or sha256sum.",
+      remedy: "{sendBytes}"
+    },
+    "signature-scheme": {
+      what: "The value of the header begins with an extra word.",
+      remedy: "{sendBytes}"
+    },
+    "signature-scheme/colons": {
+      what: "The value of the header is enclosed in colons.",
+      remedy: "{sendBytes}"
+    },
+    "signature-several": {
+      what: "The value of the header contains several signatures, joined by commas.",
+      remedy: "{sendBytes}"
+    },
+    "signature-separators": {
+      what: "The value of the header has a separator between pairs of hex digits.",
+      remedy: "{sendBytes}"
+    },
+    "signature-url-escapes": {
+      what: "The value of the header is URL-encoded.",
+      remedy: "{sendBytes}"
+    }
+  }
+};
+
 // tools/partner/check-sender/finding.ts
-var graded = (grade) => (kind, what, remedy) => ({
-  grade,
-  kind,
-  what,
-  ...remedy !== void 0 && { remedy }
-});
-var wrong = graded("wrong");
-var risky = graded("risky");
-var fine = graded("fine");
+var ANSWER_WAIT_SECONDS = GATEWAY_TIMEOUT_SECONDS.http + 5;
+var FIRST_WAIT_SECONDS = 10;
+var CONSTANTS = {
+  ...findings_default.remedies,
+  post: `POST ${WEBHOOK_PATH}`,
+  megabytes: EVENT_MEGABYTES,
+  encodedMegabytes: ENCODED_BODY_MEGABYTES,
+  tolerance: CLOCK_TOLERANCE / 6e4,
+  answerWait: ANSWER_WAIT_SECONDS,
+  firstWait: FIRST_WAIT_SECONDS
+};
+function finding(name, values = {}) {
+  const { grade = "wrong", what, remedy } = findings_default.findings[name];
+  const fill = (text2) => text2.replaceAll(/\{(\w+)\}/g, (place, key) => {
+    const value = values[key] ?? CONSTANTS[key] ?? place;
+    return typeof value === "number" ? value.toLocaleString("en") : value === place ? place : fill(value);
+  });
+  const kind = name.replace(/\/.*/, "");
+  return { grade, kind, what: fill(what), remedy: remedy && fill(remedy) };
+}
 
 // lib/did-you-mean.ts
 var MAX_CHANGES = 3;
@@ -3809,148 +4696,78 @@ import { createHash as createHash2, createHmac as createHmac2 } from "node:crypt
 var LOCAL_SECRET = "local-webhook-secret";
 
 // tools/partner/check-sender/signing-variants.ts
-var variantsIn = (table) => Object.entries(table).flatMap(
-  ([kind, rows]) => Object.entries(rows).map(([words, make]) => [kind, words, make])
-);
-var hmacWith = (hash) => (key, message) => createHmac2(hash, key).update(message).digest();
-var hmacSha256 = hmacWith("sha256");
-var sha256 = (bytes2) => createHash2("sha256").update(bytes2).digest();
+var variantsIn = (table) => Object.entries(table).map(([name, make]) => [finding(name), make]);
+function signingVariants(secret) {
+  const right = Buffer.from(secret);
+  const keys = variantsIn(KEYS).flatMap(
+    ([mistake, make]) => make(secret, right).map((key) => ({ mistake, change: { key } }))
+  );
+  return [...keys.filter(({ change: { key } }) => !Buffer.from(key).equals(right)), ...ALGORITHMS];
+}
 var HEX2 = /^(?:[0-9a-f]{2})+$/i;
 var BASE642 = /^[A-Za-z0-9+/_-]{4,}={0,2}$/;
 var decoded = (text2, encoding) => (encoding === "hex" ? HEX2 : BASE642).test(text2) ? [Buffer.from(text2, encoding)] : [];
 var afterPrefix = (secret) => secret.startsWith("whsec_") ? [secret.slice("whsec_".length)] : [];
 var CUT_AFTER = [16, 32, 50, 64, 72, 100, 128];
-var SETTING_NAMES = [
-  "$NAME",
-  `$${"{NAME}"}`,
-  "{{NAME}}",
-  "{{ NAME }}",
-  "%NAME%",
-  "$env:NAME",
-  "process.env.NAME",
-  "NAME"
-];
+var SETTING_NAMES = ["$_", `$${"{_}"}`, "{{_}}", "{{ _ }}", "%_%", "$env:_", "process.env._", "_"];
+var sha256 = (bytes2) => createHash2("sha256").update(bytes2).digest();
 var KEYS = {
-  "key-trimmed": {
-    "the secret without white space around it, but ours has white space": (secret) => [secret.trim()]
-  },
-  "key-white-space": {
-    "the secret followed by a line break, space or zero byte": (secret) => ["\n", "\r\n", " ", "\0"].map((end) => secret + end),
-    "the secret after a space, tab or line break": (secret) => [" ", "	", "\n", "\r\n"].map((start) => start + secret)
-  },
-  "key-twice": {
-    "the secret twice in a row": (secret) => ["", "\n", " "].map((sign2) => secret + sign2 + secret)
-  },
-  "key-quoted": { "the secret in quotation marks": (secret) => [`"${secret}"`, `'${secret}'`] },
-  "key-hex-decoded": { "the secret decoded from hex": (secret) => decoded(secret, "hex") },
-  "key-base64-decoded": {
-    "the secret decoded from base64": (secret) => decoded(secret, "base64"),
-    "the part after the prefix, decoded from base64": (secret) => afterPrefix(secret).flatMap((rest) => decoded(rest, "base64"))
-  },
-  "key-without-prefix": { "the secret without its prefix": afterPrefix },
-  "key-normalised": {
-    "the secret in Unicode form NFC, but ours is in another form": (secret) => [secret.normalize("NFC")],
-    "the secret in Unicode form NFD, but ours is in another form": (secret) => [secret.normalize("NFD")]
-  },
-  "key-cut": {
-    ...Object.fromEntries(
-      CUT_AFTER.map((length) => [
-        `the secret cut off after ${length} bytes`,
-        (_, bytes2) => [bytes2.subarray(0, length)]
-      ])
-    ),
-    "the secret without its last character": (secret) => [secret.slice(0, -1)],
-    "the secret without its first character": (secret) => [secret.slice(1)]
-  },
-  "key-latin-1": {
-    "the secret in Latin-1": (secret) => [Buffer.from(secret, "latin1")],
-    "the secret decoded as Latin-1 and encoded as UTF-8": (_, bytes2) => [bytes2.toString("latin1")]
-  },
-  "key-utf-16": { "the secret in UTF-16": utf16Of },
-  "key-encoded": {
-    "the base64 of the secret": (_, bytes2) => [bytes2.toString("base64")],
-    "the hex digits of the secret": (_, bytes2) => [bytes2.toString("hex")],
-    "the URL-encoded secret": (secret) => [encodeURIComponent(secret.toWellFormed())]
-  },
-  "key-hashed": {
-    "the SHA-256 of the secret": (_, bytes2) => [sha256(bytes2)],
-    "the SHA-256 of the secret in hex": (_, bytes2) => [sha256(bytes2).toString("hex")]
-  },
-  "key-case": {
-    "the secret in lower case": (secret) => [secret.toLowerCase()],
-    "the secret in upper case": (secret) => [secret.toUpperCase()]
-  },
-  "key-missing": { "empty, or a text such as undefined": () => ["", "undefined", "null", "None", "nil"] },
-  "key-name": {
-    "the name of a setting, such as $WEBHOOK_SECRET, instead of its value": () => SETTING_NAMES.map((name) => name.replace("NAME", "WEBHOOK_SECRET"))
-  },
-  "key-local": { "the secret of the local stack": () => [LOCAL_SECRET] }
+  "key-trimmed": (secret) => [secret.trim()],
+  "key-white-space/after": (secret) => ["\n", "\r\n", " ", "\0"].map((end) => secret + end),
+  "key-white-space/before": (secret) => [" ", "	", "\n", "\r\n"].map((start) => start + secret),
+  "key-twice/pasted": (secret) => ["", "\n", " "].map((sign2) => secret + sign2 + secret),
+  "key-quoted": (secret) => [`"${secret}"`, `'${secret}'`],
+  "key-hex-decoded": (secret) => decoded(secret, "hex"),
+  "key-base64-decoded": (secret) => decoded(secret, "base64"),
+  "key-base64-decoded/prefix": (secret) => afterPrefix(secret).flatMap((rest) => decoded(rest, "base64")),
+  "key-without-prefix": afterPrefix,
+  "key-normalised/nfc": (secret) => [secret.normalize("NFC")],
+  "key-normalised/nfd": (secret) => [secret.normalize("NFD")],
+  "key-cut": (_, bytes2) => CUT_AFTER.map((length) => bytes2.subarray(0, length)),
+  "key-cut/last": (secret) => [secret.slice(0, -1)],
+  "key-cut/first": (secret) => [secret.slice(1)],
+  "key-latin-1": (secret) => [Buffer.from(secret, "latin1")],
+  "key-latin-1/decoded": (_, bytes2) => [bytes2.toString("latin1")],
+  "key-utf-16": utf16Of,
+  "key-encoded/base64": (_, bytes2) => [bytes2.toString("base64")],
+  "key-encoded/hex": (_, bytes2) => [bytes2.toString("hex")],
+  "key-encoded/url": (secret) => [encodeURIComponent(secret.toWellFormed())],
+  "key-hashed": (_, bytes2) => [sha256(bytes2)],
+  "key-hashed/hex": (_, bytes2) => [sha256(bytes2).toString("hex")],
+  "key-case/lower": (secret) => [secret.toLowerCase()],
+  "key-case/upper": (secret) => [secret.toUpperCase()],
+  "key-missing": () => ["", "undefined", "null", "None", "nil"],
+  "key-name": () => SETTING_NAMES.map((name) => name.replace("_", "WEBHOOK_SECRET")),
+  "key-local": () => [LOCAL_SECRET]
 };
-var USE_BYTES = "Use the UTF-8 bytes of the secret. Do not decode it.";
-var KEY_REMEDIES = {
-  "key-trimmed": "Agree on the secret without the white space. One side has pasted it with the secret.",
-  "key-white-space": "Remove white space when you read the secret from a file or variable.",
-  "key-quoted": "Remove the quotation marks. They are not part of the secret.",
-  "key-cut": "Use the whole secret. HMAC accepts a key of any length.",
-  "key-twice": "Set the secret again, once. It was probably pasted twice.",
-  "key-missing": "Check that the setting with the secret is read. It has no value.",
-  "key-name": "Use the value of the setting. In single quotation marks, a shell does not replace $NAME.",
-  "key-local": "Sign with the agreed secret, or start this checker with the secret that you use."
-};
-function signingKeys(secret) {
-  const right = Buffer.from(secret);
-  return variantsIn(KEYS).flatMap(([kind, words, keys]) => {
-    const mistake = wrong(kind, `The key is ${words}.`, KEY_REMEDIES[kind] ?? USE_BYTES);
-    return keys(secret, right).filter((bytes2) => !Buffer.from(bytes2).equals(right)).map((bytes2) => ({ mistake, bytes: bytes2 }));
-  });
+var hmacWith = (hash) => (key, message) => createHmac2(hash, key).update(message).digest();
+var hmacSha256 = hmacWith("sha256");
+function plainHash(name, ...parts) {
+  const hash = createHash2(name.replace("-", ""));
+  for (const part of parts) hash.update(part);
+  return hash.digest();
 }
-var plainHash = (name, words, partsOf) => [
-  `The signature is the ${name} of ${words}: a plain hash, not an HMAC.`,
-  (key, message) => {
-    const hash = createHash2(name.replace("-", ""));
-    for (const part of partsOf(key, message)) hash.update(part);
-    return hash.digest();
-  }
+var algorithm = (mistake, compute) => ({ mistake, change: { compute } });
+var ALGORITHMS = [
+  ...["SHA1", "SHA512", "SHA384", "SHA224", "MD5", "SHA3-256"].flatMap((hash) => {
+    const mistake = finding("other-hash", { hash });
+    const compute = hmacWith(hash);
+    const cut = (key, message) => compute(key, message).subarray(0, 32);
+    return [algorithm(mistake, compute), algorithm(mistake, cut)];
+  }),
+  ...["SHA-256", "SHA-1", "MD5", "SHA-512"].flatMap((hash) => {
+    const mistake = finding("plain-hash/both", { hash });
+    return [
+      algorithm(finding("plain-hash/body", { hash }), (_, message) => plainHash(hash, message)),
+      ...["", ".", ":", "|", "\n"].flatMap((sign2) => [
+        algorithm(mistake, (key, message) => plainHash(hash, key, sign2, message)),
+        algorithm(mistake, (key, message) => plainHash(hash, message, sign2, key))
+      ])
+    ];
+  }),
+  algorithm(finding("key-and-body-swapped"), (key, message) => hmacSha256(message, key)),
+  algorithm(finding("digest-twice"), (key, message) => hmacSha256(key, hmacSha256(key, message)))
 ];
-var ALGORITHMS = {
-  "other-hash": Object.fromEntries([
-    ...["sha1", "sha512", "sha384", "sha224", "md5", "sha3-256"].map((hash) => [
-      `The signature is HMAC-${hash.toUpperCase()}, not HMAC-SHA256.`,
-      hmacWith(hash)
-    ]),
-    // A longer HMAC that was truncated to 32 bytes has the right length.
-    ...["sha512", "sha384"].map((hash) => [
-      `The signature is the first 32 bytes of HMAC-${hash.toUpperCase()}, not HMAC-SHA256.`,
-      (key, message) => hmacWith(hash)(key, message).subarray(0, 32)
-    ])
-  ]),
-  "plain-hash": Object.fromEntries([
-    plainHash("SHA-256", "the body alone, without the secret", (_, message) => [message]),
-    ...["", ".", ":", "|", "\n"].flatMap((sign2) => {
-      const words = sign2 === "" ? "" : `, joined by ${JSON.stringify(sign2)}`;
-      return [
-        plainHash("SHA-256", `the secret and the body${words}`, (key, message) => [key, sign2, message]),
-        plainHash("SHA-256", `the body and the secret${words}`, (key, message) => [message, sign2, key])
-      ];
-    }),
-    ...["SHA-1", "MD5", "SHA-512"].flatMap((name) => [
-      plainHash(name, "the body alone", (_, message) => [message]),
-      plainHash(name, "the secret and the body", (key, message) => [key, message])
-    ])
-  ]),
-  "key-and-body-swapped": {
-    "Key and message are swapped: the body was used as the key, and the secret was signed.": (key, message) => hmacSha256(message, key)
-  },
-  "digest-twice": {
-    "The signature is an HMAC of the HMAC. Call the function once.": (key, message) => hmacSha256(key, hmacSha256(key, message))
-  }
-};
-var signingAlgorithms = variantsIn(ALGORITHMS).map(
-  ([kind, what, compute]) => ({
-    mistake: wrong(kind, what, "Use HMAC with SHA-256: the secret is the key, the body is the message."),
-    compute
-  })
-);
 
 // tools/partner/check-sender/signature-values.ts
 var DIGEST_LENGTHS = /* @__PURE__ */ new Set([16, 20, 28, 32, 48, 64]);
@@ -3959,51 +4776,30 @@ var BASE643 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 var MAX_DEPTH = 4;
 var MIN_DIGEST_TEXT = 22;
 var group = (pattern) => (value) => pattern.exec(value)?.slice(1, 2) ?? [];
-var decoding = (outer, inner) => (value) => {
-  const text2 = (outer === "hex" ? HEX3 : BASE643).test(value) ? Buffer.from(value, outer).toString("latin1") : "";
-  return text2.length >= MIN_DIGEST_TEXT && inner.test(text2) ? [text2] : [];
-};
+function encodedText(value) {
+  return ["hex", "base64"].filter((encoding) => (encoding === "hex" ? HEX3 : BASE643).test(value)).map((encoding) => Buffer.from(value, encoding).toString("latin1")).filter((text2) => text2.length >= MIN_DIGEST_TEXT && (HEX3.test(text2) || BASE643.test(text2)));
+}
 var WRAPPINGS = {
-  "signature-encoded-twice": {
-    "is the hex of the hex text: it was encoded twice": decoding("hex", HEX3),
-    "is the hex of the base64 text: it was encoded twice": decoding("hex", BASE643),
-    "is the base64 of the hex text: it was encoded twice": decoding("base64", HEX3),
-    "is the base64 of the base64 text: it was encoded twice": decoding("base64", BASE643)
-  },
-  "signature-white-space": {
-    "contains white space": (value) => [value.trim()],
-    "has spaces instead of the plus signs of base64": (value) => [value.replaceAll(" ", "+")]
-  },
-  "signature-prefix": {
-    "has the prefix sha256= twice": group(/^sha256=(.+)$/),
-    "has a prefix other than sha256= (lower case, with an equals sign)": group(
-      /^(?:hmac[-_]?sha-?256|hmac|sha-?(?:1|224|256|384|512)|md5|v0|sig1?|s|signature|digest)\s*[=:]\s*(\S.*)$/i
-    ),
-    "begins with 0x": group(/^0x([0-9a-f]+)$/i)
-  },
-  "signature-quoted": {
-    "is in quotation marks": (value) => [...group(/^"(.*)"$/)(value), ...group(/^'(.*)'$/)(value)],
-    "is Python's b'\u2026': bytes that were not converted to text": group(/^b["'](.*)["']$/)
-  },
-  "signature-v1": { "has the form v1=\u2026 of other services": group(/^.*(?:^|[,;])\s*v1[=,]([^,;]+).*$/) },
-  "signature-openssl": {
-    "is the whole output line of openssl": group(/^.*\(stdin\)\s*=\s*(\S+)$/),
-    "is the whole output line of openssl or sha256sum": group(/^(\S+)\s+\*?(?:stdin|-)$/)
-  },
-  "signature-scheme": {
-    "begins with an extra word": group(
-      /^(?:hmac|bearer|signature|token|basic|hmac-sha256|sha256)\s+(\S.*)$/i
-    ),
-    "is enclosed in colons": group(/^:(\S+):$/)
-  },
-  "signature-several": {
-    "contains several signatures, joined by commas": (value) => value.includes(",") ? value.split(",").map((part) => part.trim()) : []
-  },
-  "signature-separators": {
-    "has a separator between pairs of hex digits": (value) => /^[0-9a-f]{2}([ :-])[0-9a-f]{2}\1/i.test(value) ? [value.replaceAll(/[ :-]/g, "")] : []
-  },
-  "signature-url-escapes": { "is URL-encoded": percentDecoded }
+  "signature-encoded-twice": encodedText,
+  "signature-white-space": (value) => [value.trim()],
+  "signature-white-space/plus": (value) => [value.replaceAll(" ", "+")],
+  "signature-prefix/twice": group(/^sha256=(.+)$/),
+  "signature-prefix": group(
+    /^(?:hmac[-_]?sha-?256|hmac|sha-?(?:1|224|256|384|512)|md5|v0|sig1?|s|signature|digest)\s*[=:]\s*(\S.*)$/i
+  ),
+  "signature-prefix/0x": group(/^0x([0-9a-f]+)$/i),
+  "signature-quoted": (value) => [...group(/^"(.*)"$/)(value), ...group(/^'(.*)'$/)(value)],
+  "signature-quoted/python": group(/^b["'](.*)["']$/),
+  "signature-v1": group(/^.*(?:^|[,;])\s*v1[=,]([^,;]+).*$/),
+  "signature-openssl": group(/^.*\(stdin\)\s*=\s*(\S+)$/),
+  "signature-openssl/stdin": group(/^(\S+)\s+\*?(?:stdin|-)$/),
+  "signature-scheme": group(/^(?:hmac|bearer|signature|token|basic|hmac-sha256|sha256)\s+(\S.*)$/i),
+  "signature-scheme/colons": group(/^:(\S+):$/),
+  "signature-several": (value) => value.includes(",") ? value.split(",").map((part) => part.trim()) : [],
+  "signature-separators": (value) => /^[0-9a-f]{2}([ :-])[0-9a-f]{2}\1/i.test(value) ? [value.replaceAll(/[ :-]/g, "")] : [],
+  "signature-url-escapes": percentDecoded
 };
+var UNWRAPPINGS = variantsIn(WRAPPINGS);
 function percentDecoded(text2) {
   try {
     return [decodeURIComponent(text2)];
@@ -4022,17 +4818,16 @@ function unwrapped(value, outer, depth) {
   ];
   return [
     ...digests.filter(({ length }) => DIGEST_LENGTHS.has(length)).map((digest) => ({ digest, mistake: outer })),
-    ...variantsIn(WRAPPINGS).flatMap(([kind, words, unwrap]) => {
-      const remedy = "Send only the 32 bytes, as 64 hex digits or base64. The prefix sha256= is allowed.";
-      const mistake = outer ?? wrong(kind, `The value of the header ${words}.`, remedy);
-      return unwrap(value).flatMap((inner) => inner === value ? [] : unwrapped(inner, mistake, depth + 1));
-    })
+    ...UNWRAPPINGS.flatMap(
+      ([mistake, unwrap]) => unwrap(value).flatMap(
+        (inner) => inner === value ? [] : unwrapped(inner, outer ?? mistake, depth + 1)
+      )
+    )
   ];
 }
 var timestampsIn = (value) => [...value.matchAll(/(?:^|[,;\s])t=(\d{1,20})/g)].map(([, digits = ""]) => digits);
 var NO_VALUE = /^(?:undefined|null|none|nil|nan|true|false|\[object \w+\]|<buffer.*)$/i;
 var PLACEHOLDER = /\{\{[^{}]*\}\}|\$\{[\w.]+\}|<%=?[^<>]*%>|^\{[A-Za-z_]\w*\}$|^\$[A-Za-z_]\w*$|^%[A-Za-z_]\w*%$/;
-var NEVER_SEND_SECRET = "Never send the secret: it is the key of the HMAC. Others may know it now, so agree on a new one.";
 var MIN_SECRET_LENGTH = 8;
 var BASE64_WORD = /[A-Za-z0-9+/_-]{11,}/g;
 var MAX_TEXT_DECODED = 16 * 1024;
@@ -4701,14 +5496,14 @@ function codePointLength(str) {
   const units = str.length;
   if (!highSurrogate.test(str))
     return units;
-  let count2 = units;
+  let count = units;
   for (let i = 0; i < units - 1; i++) {
     if ((str.charCodeAt(i) & 64512) === 55296 && (str.charCodeAt(i + 1) & 64512) === 56320) {
-      count2--;
+      count--;
       i++;
     }
   }
-  return count2;
+  return count;
 }
 function getLengthableOrigin(input) {
   if (Array.isArray(input))
@@ -6109,72 +6904,60 @@ function isEventName(name) {
 
 // tools/partner/check-sender/json-node.ts
 var MAX_DEPTH2 = 200;
-var TOKEN = /[ \t\r\n]*("[^"\\]*(?:\\.[^"\\]*)*"?|[{}[\]:,]|[^ \t\r\n{}[\]:,"]+)/gs;
-function* tokensOf(text2) {
-  for (const { 0: match, 1: token = "", index } of text2.matchAll(TOKEN)) {
-    yield { text: token, end: index + match.length };
-  }
-  return void 0;
-}
-var outlineOf = (text2) => [...tokensOf(text2)].map((token) => token.text.startsWith('"') ? '""' : token.text).join(" ");
+var TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"?|[{}[\]:,]|[^ \t\r\n{}[\]:,"]+/gs;
+var outlineOf = (text2) => [...text2.matchAll(TOKEN)].map(([token]) => token.startsWith('"') ? '""' : token).join(" ");
 function parseJson(text2) {
   try {
     JSON.parse(text2);
-    const tokens = tokensOf(text2);
-    const take = () => {
-      const { value } = tokens.next();
-      if (value === void 0) throw new SyntaxError("ends early");
-      return value;
-    };
+    const tokens = text2.matchAll(TOKEN);
+    const take = () => tokens.next().value;
     return nodeAt(take(), take, 0);
   } catch {
     return void 0;
   }
 }
-function nodeAt({ text: text2, end }, take, depth) {
+var KINDS = { "{": "object", "[": "array", '"': "string" };
+function nodeAt({ 0: token, index, input }, take, depth) {
   if (depth > MAX_DEPTH2) throw new RangeError("too deep");
-  const start = end - text2.length;
-  if (text2.startsWith('"')) return { kind: "string", value: JSON.parse(text2), start, end };
-  if (text2 !== "{" && text2 !== "[") return { kind: "literal", text: text2, start, end };
-  const entries = [];
-  const items = [];
-  let token = take();
-  while (token.text !== "}" && token.text !== "]") {
-    if (text2 === "[") {
-      items.push(nodeAt(token, take, depth + 1));
-    } else {
-      take();
-      entries.push([JSON.parse(token.text), nodeAt(take(), take, depth + 1)]);
-    }
-    token = take();
-    if (token.text === ",") token = take();
+  const kind = KINDS[token.charAt(0)] ?? "literal";
+  if (kind === "string") return { kind, text: token, value: JSON.parse(token), children: [] };
+  if (kind === "literal") return { kind, text: token, value: token, children: [] };
+  const children = [];
+  let next = take();
+  while (!["}", "]"].includes(next[0])) {
+    const key = kind === "array" ? String(children.length) : JSON.parse(next[0]);
+    if (kind === "object") next = take() && take();
+    children.push([key, nodeAt(next, take, depth + 1)]);
+    next = take();
+    if (next[0] === ",") next = take();
   }
-  return text2 === "[" ? { kind: "array", items, start, end: token.end } : { kind: "object", entries, start, end: token.end };
+  const text2 = input.slice(index, next.index + 1);
+  return { kind, text: text2, value: text2, children };
 }
-function memberOf(node, key) {
-  if (node?.kind === "array") return node.items[Number(key)];
-  return node?.kind === "object" ? node.entries.findLast(([name]) => name === key)?.[1] : void 0;
-}
-function nodesIn(node) {
-  if (node.kind === "object") return [node, ...node.entries.flatMap(([, value]) => nodesIn(value))];
-  return node.kind === "array" ? [node, ...node.items.flatMap(nodesIn)] : [node];
-}
-function shapeOf(node) {
-  if (node.kind === "object") return "an object";
-  if (node.kind === "array") return "an array";
-  if (node.kind === "string") return "a string";
-  if (node.text === "null") return "null";
-  return node.text === "true" || node.text === "false" ? "a boolean" : "a number";
+var memberOf = (node, key) => node?.children.findLast(([name]) => name === key)?.[1];
+var nodesIn = (node) => [
+  node,
+  ...node.children.flatMap(([, child]) => nodesIn(child))
+];
+function shapeOf({ kind, text: text2 }) {
+  if (kind === "object" || kind === "array") return `an ${kind}`;
+  if (kind === "string") return "a string";
+  if (text2 === "null") return "null";
+  return text2 === "true" || text2 === "false" ? "a boolean" : "a number";
 }
 function writeJson(node, form, level = 0) {
-  if (node.kind === "literal") return form.literals?.[node.text] ?? node.text;
-  if (node.kind === "string") return form.quote(node.value);
-  const parts = node.kind === "array" ? node.items.map((item) => writeJson(item, form, level + 1)) : keptEntries(node.entries, form.isSorted).map(
-    ([key, value]) => `${form.quote(key)}${form.colon}${writeJson(value, form, level + 1)}`
-  );
-  const [open, close] = node.kind === "array" ? "[]" : "{}";
+  const { kind, text: text2, value, children } = node;
+  if (kind === "literal") return form.literals?.[text2] ?? text2;
+  if (kind === "string") return form.quote(value);
+  const kept = [...new Map(children)];
+  if (form.isSorted && kind === "object") kept.sort(([a], [b]) => a < b ? -1 : 1);
+  const parts = kept.map(([key, child]) => {
+    const name = kind === "array" ? "" : form.quote(key) + form.colon;
+    return name + writeJson(child, form, level + 1);
+  });
+  const [open, close] = kind === "array" ? "[]" : "{}";
   if (form.indent === void 0 || parts.length === 0 || form.isOnOneLine?.(node, level)) {
-    const padding = node.kind === "object" && parts.length > 0 ? form.padding ?? "" : "";
+    const padding = kind === "object" && parts.length > 0 ? form.padding ?? "" : "";
     const comma = form.indent === void 0 ? form.comma : ", ";
     return `${open}${padding}${parts.join(comma)}${padding}${close}`;
   }
@@ -6183,53 +6966,36 @@ ${form.indent.repeat(level)}`;
   const inner = `${lineBreak}${form.indent}`;
   return `${open}${inner}${parts.join(`${form.comma}${inner}`)}${lineBreak}${close}`;
 }
-function keptEntries(entries, isSorted = false) {
-  const all = [...new Map(entries)];
-  return isSorted ? all.sort(([a], [b]) => a < b ? -1 : 1) : all;
-}
-var unicodeEscape = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-var upperEscape = (character) => unicodeEscape(character).toUpperCase().replace("U", "u");
-var ascii = (literal) => literal.replaceAll(/[\u0080-\uFFFF]/g, unicodeEscape);
+var escapeUnicode = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+var escapeUpper = (character) => escapeUnicode(character).toUpperCase().replace("U", "u");
+var ascii = (literal) => literal.replaceAll(/[\u0080-\uFFFF]/g, escapeUnicode);
 var slashes = (literal) => literal.replaceAll("/", "\\/");
+var html = (literal) => literal.replaceAll(/[<>&\u2028\u2029]/g, escapeUnicode);
+var dotNet = (literal) => `"${literal.slice(1, -1).replaceAll('\\"', "\\u0022")}"`.replaceAll(/[<>&'+`\u0080-\uFFFF]/g, escapeUpper);
 var ESCAPES = {
   "": (literal) => literal,
   " and with \\u escapes for what is not ASCII": ascii,
   " and with \\/ for each slash and \\u escapes": (literal) => slashes(ascii(literal)),
   " and with \\/ for each slash": slashes,
-  " and with \\u escapes for < > &": (literal) => literal.replaceAll(/[<>&\u2028\u2029]/g, unicodeEscape),
-  " and with \\u escapes for < > & = '": (literal) => literal.replaceAll(/[<>&='\u2028\u2029]/g, unicodeEscape),
-  " and with the \\u escapes of .NET": (literal) => `"${literal.slice(1, -1).replaceAll('\\"', "\\u0022")}"`.replaceAll(
-    /[<>&'+`\u0080-\uFFFF]/g,
-    upperEscape
-  )
+  " and with \\u escapes for < > &": html,
+  " and with \\u escapes for < > & = '": (literal) => html(literal).replaceAll(/[=']/g, escapeUnicode),
+  " and with the \\u escapes of .NET": dotNet
 };
 var TWO_SPACES = { comma: ",", colon: ": ", indent: "  " };
+var isInner = (_, level) => level > 0;
+var isArray = ({ kind }) => kind === "array";
 var LAYOUTS = {
   "without white space": { comma: ",", colon: ":" },
   "with a space after each comma and colon": { comma: ", ", colon: ": " },
   "indented by two spaces": TWO_SPACES,
-  "indented by four spaces": { comma: ",", colon: ": ", indent: "    " },
-  "indented by tabs": { comma: ",", colon: ": ", indent: "	" }
-};
-var isInner = (_, level) => level > 0;
-var FORMATTERS = {
+  "indented by four spaces": { ...TWO_SPACES, indent: "    " },
+  "indented by tabs": { ...TWO_SPACES, indent: "	" },
   "with spaces inside braces": { comma: ", ", colon: ": ", padding: " " },
-  "indented by two spaces, with inner values on one line": {
-    ...TWO_SPACES,
-    padding: " ",
-    isOnOneLine: isInner
-  },
-  "indented by two spaces, with inner values on one line and no space inside braces": {
-    ...TWO_SPACES,
-    isOnOneLine: isInner
-  },
-  "indented by two spaces, with arrays on one line": {
-    ...TWO_SPACES,
-    isOnOneLine: ({ kind }) => kind === "array"
-  }
+  "indented, with inner values on one line": { ...TWO_SPACES, padding: " ", isOnOneLine: isInner },
+  "indented, with inner values on one line without padding": { ...TWO_SPACES, isOnOneLine: isInner },
+  "indented, with arrays on one line": { ...TWO_SPACES, isOnOneLine: isArray }
 };
 var WRITERS = {
-  "without white space": "JSON.stringify",
   "with a space after each comma and colon and with \\u escapes for what is not ASCII": "Python's json.dumps",
   "with a space after each comma and colon": "Python's json.dumps with ensure_ascii=False",
   "without white space and with \\u escapes for what is not ASCII": "Python's json.dumps with separators",
@@ -6240,22 +7006,15 @@ var WRITERS = {
   "without white space and with \\u escapes for < > & = '": "Java's Gson",
   "without white space and with the \\u escapes of .NET": "C#'s JsonSerializer"
 };
-var LIBRARIES = Object.entries(ESCAPES).flatMap(
-  ([escapeName, escapeLiteral]) => Object.entries(LAYOUTS).map(([layoutName, layout]) => {
-    const name = `${layoutName}${escapeName}`;
-    const form = { ...layout, quote: (text2) => escapeLiteral(JSON.stringify(text2)) };
-    return [WRITERS[name] ?? `a library ${name}`, form];
-  })
-).sort(([a], [b]) => Number(a.startsWith("a library")) - Number(b.startsWith("a library")));
-var jsonForms = [
-  ...LIBRARIES,
-  ...LIBRARIES.map(
-    ([writer, form]) => [`${writer}, its keys sorted,`, { ...form, isSorted: true }]
-  ),
-  ...Object.entries(FORMATTERS).map(
-    ([name, layout]) => [`a formatter ${name}`, { ...layout, quote: JSON.stringify }]
+var writerOf = (name) => WRITERS[name] ?? `a library ${name}`;
+var jsonForms = [false, true].flatMap(
+  (isSorted) => Object.entries(ESCAPES).flatMap(
+    ([escapeName, escapeText]) => Object.entries(LAYOUTS).map(([layoutName, layout]) => ({
+      writer: writerOf(layoutName + escapeName) + (isSorted ? ", its keys sorted," : ""),
+      form: { ...layout, isSorted, quote: (text2) => escapeText(JSON.stringify(text2)) }
+    }))
   )
-];
+).sort((a, b) => Number(a.writer.startsWith("a library")) - Number(b.writer.startsWith("a library")));
 var canonicalForm = { comma: ",", colon: ":", quote: JSON.stringify, isSorted: true };
 var pythonForm = {
   comma: ", ",
@@ -6268,162 +7027,44 @@ var pythonForm = {
   }
 };
 
-// tools/partner/check-sender/body-format.ts
-var MAX_BYTES_READ = 64 * 1024;
-var END_BYTES = 1024;
-var SEND_JSON_ALONE = "Send the JSON itself as the body, with Content-Type: application/json.";
-var USE_LIBRARY = "Create the JSON with a library, and send its output.";
-var DO_NOT_ESCAPE = "Do not escape JSON for HTML. Sign exactly the bytes that you send.";
-var SEND_JSON_ITSELF = "Pass the JSON to the HTTP client as the body, not as a value to serialise. In Python requests: data=text, not json=text.";
-var TEXT_FORMATS = [
-  [/^$/, "body-empty", "empty", "Check that the client gets the JSON as the body of the request."],
-  [/^--\S+\r?\n[\s\S]*content-disposition/i, "multipart", "a multipart form", SEND_JSON_ALONE],
-  [/^[\w.[\]%-]+=(?:[^{}]*(?:&|$)|%7B)/, "form-encoded", "form fields (name=value)", SEND_JSON_ALONE],
-  [/^[\w.[\]%-]+=\s*[{[]/, "form-encoded", "a form: a name, an equals sign and JSON", SEND_JSON_ALONE],
-  [/^%7B/i, "body-url-escapes", "URL-encoded JSON", SEND_JSON_ALONE],
-  [/^\s*\{\s*&(?:quot|#34|#x22);/i, "html-escaped", "JSON with HTML entities, such as &quot;", DO_NOT_ESCAPE],
-  [/^\s*<(?:\?xml|!doctype|[a-z])/i, "body-xml", "XML or HTML", SEND_JSON_ALONE],
-  [
-    /^\s*(?:\[object \w+\]|undefined|None|nil)\s*$/,
-    "body-no-value",
-    "the text of an object that was not serialised"
-  ]
-];
-var PYTHON = /^\{ '|(?:^| )(?:None|True|False) [,}\]]/;
-var JSON_LIKE_FORMATS = [
-  [PYTHON, "body-python", "Python's notation of a dictionary, not JSON", "Use json.dumps(\u2026), not str(\u2026)."],
-  [/ (?:NaN|-?Infinity) [,}\]]/, "body-nan", "almost JSON, but contains NaN or Infinity", "Omit the field."],
-  [/=>/, "body-ruby", "the notation of a Ruby or PHP array, not JSON"],
-  [/^\{ [A-Za-z_]\w* :/, "body-bare-keys", "almost JSON, but keys have no quotation marks"],
-  [/, [}\]]/, "body-trailing-comma", "almost JSON, but has a comma before a closing brace or bracket"],
-  [
-    /^\{.*\} \{/,
-    "body-several",
-    "several JSON objects instead of one",
-    "Send each event in a separate request."
-  ],
-  [
-    /^\{(?:.*[^}])?$/,
-    "body-cut",
-    "a JSON object without its end",
-    "Check that Content-Length counts bytes, not characters."
-  ]
-];
-var isUtf16 = (body) => body.length > 1 && [65534, 65279].includes(body.readUInt16BE(0)) || body.length > 3 && (body[1] === 0 || body[0] === 0 && body[2] === 0);
-function notJson(detail, body) {
-  const finding = (kind2, what2, remedy2 = USE_LIBRARY) => wrong(kind2, `The body is ${what2}.`, remedy2);
-  if (isUtf16(body)) return finding("body-utf-16", "UTF-16", "Send UTF-8.");
-  const compression = compressionOf(body, []);
-  if (compression !== void 0) {
-    const remedy2 = "Send the body uncompressed. The service does not decompress.";
-    return finding("compressed", `compressed (${compression.name})`, remedy2);
-  }
-  if (detail === "must be UTF-8") {
-    const remedy2 = "Encode the text as UTF-8. A charset in the header has no effect.";
-    return finding("body-not-utf-8", "not UTF-8", remedy2);
-  }
-  const text2 = `${body.subarray(0, MAX_BYTES_READ)}${body.subarray(MAX_BYTES_READ).subarray(-END_BYTES)}`;
-  const outline = outlineOf(text2);
-  const [, kind = "body-not-json", what = "not JSON", remedy] = TEXT_FORMATS.find(([pattern]) => pattern.test(text2)) ?? JSON_LIKE_FORMATS.find(([pattern]) => pattern.test(outline)) ?? [];
-  return finding(kind, what, remedy);
-}
-
 // tools/partner/check-sender/signed-messages.ts
 var targetOf = ({ path: path2, query }) => query === "" ? path2 : `${path2}?${query}`;
 var MAX_BYTES_FOR_ALL_VARIANTS = 1024 * 1024;
 var MAX_TIMESTAMPS = 10;
-var SIGN_WHAT_IS_SENT = "Serialise the body once. Sign exactly these bytes, and send exactly these bytes.";
-var ENCODE_ONCE = "Encode the text as UTF-8 once. Sign these bytes, and send these bytes.";
-var REMEDIES = {
-  "newline-not-signed": SIGN_WHAT_IS_SENT,
-  "newline-signed": SIGN_WHAT_IS_SENT,
-  trimmed: SIGN_WHAT_IS_SENT,
-  "line-breaks": "Send the file as bytes, not as text. With curl, use --data-binary instead of -d.",
-  "byte-order-mark": "Use UTF-8 without a byte order mark, for signing and for sending.",
-  reformatted: SIGN_WHAT_IS_SENT,
-  "html-escaped": DO_NOT_ESCAPE,
-  "signed-path": "Sign the content of the file, not its name.",
-  compressed: "Send the body uncompressed. The service verifies the bytes that arrive and does not decompress them.",
-  "signed-a-digest": "Pass the bytes of the body to the HMAC function. It does the hashing.",
-  "signed-nothing": "Sign the body after it is complete, and before its stream has been read to the end.",
-  "json-twice": SEND_JSON_ITSELF,
-  "signed-json-twice": "Serialise once. Sign and send the result of the first call.",
-  "json-reserialised": SIGN_WHAT_IS_SENT,
-  "signed-python": "Call json.dumps(\u2026) once. Sign exactly these bytes, and send exactly these bytes.",
-  "signed-data-only": "Sign all bytes of the body, from the first brace to the last.",
-  "form-encoded": SEND_JSON_ALONE,
-  "signed-with-timestamp": "Sign only the body. It contains its own timestamp.",
-  "signed-with-address": "Sign only the body, without method, path or host."
-};
-var BOM = "\xEF\xBB\xBF";
 var bytes = (change) => ({ latin1 }) => change(latin1).map((changed) => Buffer.from(changed, "latin1"));
 var MESSAGES = {
-  "newline-not-signed": {
-    "the body without its final line break": bytes((body) => [body.replace(/\r?\n$/, "")])
-  },
-  "newline-signed": {
-    "the body with a final line break that was not sent": bytes((body) => [`${body}
+  "newline-not-signed": bytes((body) => [body.replace(/\r?\n$/, "")]),
+  "newline-signed": bytes((body) => [`${body}
 `, `${body}\r
+`]),
+  trimmed: bytes((body) => [body.trim()]),
+  "line-breaks/lf": bytes((body) => [body.replaceAll("\r\n", "\n")]),
+  "line-breaks/crlf": bytes((body) => [body.replaceAll(/\r?\n/g, "\r\n")]),
+  "line-breaks/none": bytes((body) => [body.replaceAll(/\r?\n/g, "")]),
+  "line-breaks/lost": bytes(withLineBreaks),
+  reformatted: bytes(reindented),
+  // U+FEFF in UTF-8.
+  "byte-order-mark/removed": bytes((body) => [body.replace(/^\xEF\xBB\xBF/, "")]),
+  "byte-order-mark/added": bytes((body) => [`\xEF\xBB\xBF${body}`]),
+  "cut-at-nul": bytes((body) => [body.replace(/\0.*/s, "")]),
+  "latin-1": ({ text: text2 }) => [Buffer.from(text2, "latin1")],
+  "latin-1/decoded": ({ latin1 }) => [latin1],
+  ascii: ({ text: text2 }) => [text2.replaceAll(/[\u0080-\uFFFF]/g, "?")],
+  "utf-16": ({ text: text2 }) => [text2, `\uFEFF${text2}`].flatMap(utf16Of),
+  "body-not-utf-8/decoded": ({ text: text2 }) => [text2],
+  surrogates: ({ text: text2 }) => [cesu8(text2)],
+  "normalised/nfc": ({ text: text2 }) => [text2.normalize("NFC")],
+  "normalised/nfd": ({ text: text2 }) => [text2.normalize("NFD")],
+  // In UTF-16, the braces of JSON have a zero byte.
+  "body-utf-16/signed": ({ body }) => body.includes(0) ? textsInUtf16(body).flatMap((text2) => [text2, text2.replace(/^\uFEFF/, "")]) : [],
+  "signed-a-digest/bytes": ({ body }) => [sha256(body)],
+  "signed-a-digest/hex": ({ body }) => [sha256(body).toString("hex")],
+  "signed-a-digest/base64": ({ body }) => [sha256(body).toString("base64")],
+  "signed-a-digest/body-base64": ({ body }) => [body.toString("base64")],
+  "signed-a-digest/body-hex": ({ body }) => [body.toString("hex")],
+  "signed-nothing": () => [""],
+  "signed-path": () => PATHS.flatMap((path2) => [path2, `${path2}
 `])
-  },
-  trimmed: { "the body without its leading and trailing white space": bytes((body) => [body.trim()]) },
-  "line-breaks": {
-    "the body with LF line breaks, but it was sent with CR LF": bytes((body) => [
-      body.replaceAll("\r\n", "\n")
-    ]),
-    "the body with CR LF line breaks, but it was sent with LF": bytes((body) => [
-      body.replaceAll(/\r?\n/g, "\r\n")
-    ]),
-    "the body without its line breaks": bytes((body) => [body.replaceAll(/\r?\n/g, "")]),
-    "the text with line breaks, but it was sent without them, as curl -d @file does": bytes(withLineBreaks)
-  },
-  reformatted: { "the text with other white space at the beginnings or ends of lines": bytes(reindented) },
-  "byte-order-mark": {
-    "the body without its byte order mark (EF BB BF)": bytes((body) => [body.replace(/^\xEF\xBB\xBF/, "")]),
-    "the body with a byte order mark (EF BB BF) that was not sent": bytes((body) => [BOM + body])
-  },
-  "cut-at-nul": { "the body up to its first zero byte": bytes((body) => [body.replace(/\0.*/s, "")]) },
-  "latin-1": {
-    "the text in Latin-1, but it was sent in UTF-8": ({ text: text2 }) => [Buffer.from(text2, "latin1")],
-    "the body decoded as Latin-1 and encoded as UTF-8: each byte beyond ASCII became two": ({ latin1 }) => [
-      latin1
-    ]
-  },
-  ascii: {
-    "the text in ASCII, with a question mark for every other character": ({ text: text2 }) => [
-      text2.replaceAll(/[\u0080-\uFFFF]/g, "?")
-    ]
-  },
-  "utf-16": {
-    "the text in UTF-16, but it was sent in UTF-8": ({ text: text2 }) => [
-      ...utf16Of(text2),
-      ...utf16Of(`\uFEFF${text2}`)
-    ]
-  },
-  "body-not-utf-8": { "the body decoded as UTF-8, although it is not UTF-8": ({ text: text2 }) => [text2] },
-  surrogates: {
-    "the text in CESU-8, in which an emoji has six bytes instead of four": ({ text: text2 }) => [cesu8(text2)]
-  },
-  normalised: {
-    "the text in Unicode form NFC, but it was sent in another form": ({ text: text2 }) => [text2.normalize("NFC")],
-    "the text in Unicode form NFD, but it was sent in another form": ({ text: text2 }) => [text2.normalize("NFD")]
-  },
-  "body-utf-16": {
-    // In UTF-16, the braces of JSON have a zero byte.
-    "the text in UTF-8, but it was sent in UTF-16": ({ body }) => body.includes(0) ? textsInUtf16(body).flatMap((text2) => [text2, text2.replace(/^\uFEFF/, "")]) : []
-  },
-  "signed-a-digest": {
-    "the SHA-256 of the body instead of the body": ({ body }) => [sha256(body)],
-    "the SHA-256 of the body in hex instead of the body": ({ body }) => [sha256(body).toString("hex")],
-    "the SHA-256 of the body in base64 instead of the body": ({ body }) => [sha256(body).toString("base64")],
-    "the base64 of the body instead of the body": ({ body }) => [body.toString("base64")],
-    "the hex digits of the body instead of the body": ({ body }) => [body.toString("hex")]
-  },
-  "signed-nothing": { "an empty text instead of the body": () => [""] },
-  "signed-path": {
-    "the name of a file instead of its content": () => PATHS.flatMap((path2) => [path2, `${path2}
-`])
-  }
 };
 var INDENTED = /"[^"\\]*(?:\\.[^"\\]*)*"?|[ \t]{2,}|\t|\}$/g;
 function withLineBreaks(body) {
@@ -6451,66 +7092,46 @@ var PATHS = ["", "./", "@", "@./", "/tmp/", "@/tmp/"].flatMap(
 );
 function* signedMessages(request, timestamps) {
   const { body } = request;
-  const views = { body, latin1: body.toString("latin1"), text: body.toString() };
-  const seen = new Set(isUtf82(body) ? [views.text] : []);
-  for (const [kind, words, messages] of candidates(request, views, timestamps)) {
-    const mistake = wrong(kind, `The signature is over ${words}.`, REMEDIES[kind] ?? ENCODE_ONCE);
+  const seen = new Set(isUtf82(body) ? [body.toString()] : []);
+  for (const [mistake, messages] of candidates(request, timestamps)) {
     for (const message of messages) {
       if (typeof message === "string" ? seen.has(message) : body.equals(message)) continue;
       if (typeof message === "string") seen.add(message);
-      yield { mistake, bytes: message };
+      yield { mistake, change: { message } };
     }
   }
-  return void 0;
 }
-function* candidates(request, views, inSignature) {
-  const { body, text: text2 } = views;
-  for (const [kind, words, make] of variantsIn(MESSAGES)) yield [kind, words, make(views)];
-  const { name, plain: plain2 } = compressionOf(body, request.headers) ?? {};
-  if (plain2)
-    yield ["compressed", `the uncompressed body, which was compressed (${name}) afterwards`, [plain2]];
+function* candidates(request, inSignature) {
+  const { body, headers } = request;
+  const text2 = body.toString();
+  const views = { body, latin1: body.toString("latin1"), text: text2 };
+  for (const [mistake, make] of variantsIn(MESSAGES)) yield [mistake, make(views)];
+  const { name, plain: plain2 } = compressionOf(body, headers) ?? {};
+  if (name && plain2) yield [finding("compressed/afterwards", { name }), [plain2]];
   if (body.length > MAX_BYTES_FOR_ALL_VARIANTS) return;
-  const json = text2.replace(/^\uFEFF/, "");
-  const tree = parseJson(json);
-  const timestamp = memberOf(tree, "timestamp");
-  const inPayload = timestamp === void 0 ? [] : [textOf(timestamp, json).replaceAll('"', "")];
-  if (tree !== void 0) yield* otherJson(json, tree);
+  const tree = parseJson(text2.replace(/^\uFEFF/, ""));
+  if (tree !== void 0) yield* otherJson(tree);
   const fields = tree === void 0 && /^[\w.[\]%-]+=/.test(text2) ? new URLSearchParams(text2).values() : [];
-  yield ["form-encoded", "the value of a form field, but the body is the whole form", fields];
-  const [escaped, unescaped] = [htmlEscaped(text2), htmlUnescaped(text2)];
-  yield ["html-escaped", "the text with HTML entities, but it was sent without them", escaped];
-  yield ["html-escaped", "the text without HTML entities, but it was sent with them", [unescaped]];
-  const timed = withTimestamp(request, [...inPayload, ...inSignature]);
-  yield ["signed-with-timestamp", "a timestamp and the body together, as other services require", timed];
-  yield ["signed-with-address", "the method or the URL and the body together", withAddress(request)];
+  yield [finding("form-encoded/value"), fields];
+  yield [finding("html-escaped/signed"), htmlEscaped(text2)];
+  yield [finding("html-escaped/unsigned"), [htmlUnescaped(text2)]];
+  const inPayload = memberOf(tree, "timestamp")?.value ?? [];
+  yield [finding("signed-with-timestamp"), withTimestamp(request, [inPayload, inSignature].flat())];
+  yield [finding("signed-with-address"), withAddress(request)];
 }
-var textOf = ({ start, end }, json) => json.slice(start, end);
-function* otherJson(json, tree) {
-  if (tree.kind === "string") {
-    const words = "the JSON, but the body is this JSON serialised again, as a string in quotation marks";
-    yield ["json-twice", words, [tree.value]];
-  }
-  const written = writtenForms(json, tree);
-  for (const end of ["", "\n"]) {
-    for (const [writer, text2] of written) {
-      const words = `JSON that was serialised again, as ${writer} does, instead of the bytes that were sent`;
-      yield ["json-reserialised", words, [text2 + end]];
-    }
-  }
-  const python = "Python's notation of a dictionary, from str(\u2026), instead of JSON";
-  yield ["signed-python", python, [writeJson(tree, pythonForm)]];
+function* otherJson(tree) {
+  if (tree.kind === "string") yield [finding("json-twice/sent"), [tree.value]];
+  const written = writtenForms(tree);
+  for (const [writer, text2] of written) yield [finding("json-reserialised", { writer }), [text2, `${text2}
+`]];
+  yield [finding("signed-python"), [writeJson(tree, pythonForm)]];
   const data = memberOf(tree, "data");
-  if (data !== void 0) {
-    const text2 = textOf(data, json);
-    const all = [text2, ...writtenForms(text2, data).map(([, form]) => form)];
-    yield ["signed-data-only", "only data instead of the whole body", all];
-  }
-  const twice = written.slice(0, 2).map(([, text2]) => JSON.stringify(text2));
-  yield ["signed-json-twice", "the JSON serialised again, as a string in quotation marks", twice];
+  if (data) yield [finding("signed-data-only"), [data.text, ...writtenForms(data).map(([, text2]) => text2)]];
+  yield [finding("json-twice/both"), written.slice(0, 2).map(([, text2]) => JSON.stringify(text2))];
 }
-var writtenForms = (json, tree) => [
-  ["JSON.stringify", JSON.stringify(JSON.parse(json))],
-  ...jsonForms.map(([writer, form]) => [writer, writeJson(tree, form)])
+var writtenForms = (tree) => [
+  ["JSON.stringify", JSON.stringify(JSON.parse(tree.text))],
+  ...jsonForms.map(({ writer, form }) => [writer, writeJson(tree, form)])
 ];
 var APOSTROPHES = ["'", "&#39;", "&#039;", "&#x27;", "&apos;"];
 function htmlEscaped(text2) {
@@ -6520,13 +7141,12 @@ function htmlEscaped(text2) {
   );
 }
 var htmlUnescaped = (text2) => text2.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll(/&(?:quot|#34);/g, '"').replaceAll(/&(?:apos|#0?39|#x27);/g, "'").replaceAll("&amp;", "&");
-var TIMESTAMP_HEADERS = "x-timestamp x-webhook-timestamp x-signature-timestamp x-request-timestamp x-slack-request-timestamp webhook-timestamp date".split(
-  " "
-);
+var TIMESTAMP_HEADER = /^(?:x-(?:(?:webhook|signature|request|slack-request)-)?timestamp|webhook-timestamp|date)$/i;
 function* withTimestamp({ headers, body }, others) {
   const values = (name) => valuesOf(headers, name);
   const [id] = [...values("webhook-id"), ...values("svix-id")];
-  const times = /* @__PURE__ */ new Set([...others, ...TIMESTAMP_HEADERS.flatMap(values)]);
+  const inHeaders = headers.filter(([name]) => TIMESTAMP_HEADER.test(name)).map(([, value]) => value);
+  const times = /* @__PURE__ */ new Set([...others, ...inHeaders]);
   for (const time2 of [...times].slice(0, MAX_TIMESTAMPS)) {
     for (const sign2 of [".", ":", "", "\n", "|", ","]) {
       yield Buffer.concat([Buffer.from(`${time2}${sign2}`), body]);
@@ -6541,10 +7161,9 @@ function* withAddress(request) {
   const target = targetOf(request);
   const [host = ""] = valuesOf(headers, "host");
   const addresses = [path2, target, `http://${host}${target}`, `https://${host}${target}`];
-  const beginnings = addresses.flatMap((address) => [
-    address,
-    ...[" ", "", "\n"].map((sign2) => `${method}${sign2}${address}`)
-  ]);
+  const starts = ["", `${method} `, method, `${method}
+`];
+  const beginnings = addresses.flatMap((address) => starts.map((start) => start + address));
   for (const beginning of /* @__PURE__ */ new Set([...beginnings, method])) {
     for (const sign2 of ["", "\n", ".", ":", " ", "|", "\n\n"]) {
       yield Buffer.concat([Buffer.from(`${beginning}${sign2}`), body]);
@@ -6555,114 +7174,62 @@ function* withAddress(request) {
 
 // tools/partner/check-sender/http-findings.ts
 var MAX_HEAD_BYTES = 10240;
-var POST = `POST ${WEBHOOK_PATH}`;
-var SEND_CONTENT_TYPE = "Send Content-Type: application/json once.";
-var FEWER_HEADERS = "Send fewer or shorter headers. Cookies and tracing add up.";
-var LET_CLIENT_COUNT = "Let the HTTP client set Content-Length.";
 function addressFindings({ method, path: path2, query, headers }) {
-  if (path2 === REDIRECT_PATH) return [REDIRECT_FOLLOWED];
+  if (path2 === REDIRECT_PATH) return [finding("redirect-followed")];
   const isEvent = ["content-type", "x-webhook-signature"].some((name) => valuesOf(headers, name).length > 0);
-  const remedy = method === "GET" && isEvent ? "Send to the final address. A client that follows a redirect turns a POST into a GET without a body." : `Send ${POST}.`;
+  const isRedirected = method === "GET" && isEvent;
+  const atPath = query === "" ? [] : [finding("query")];
   return [
-    ...method === "POST" ? [] : [wrong("method", `The method is ${method}. It must be POST.`, remedy)],
-    ...path2 === WEBHOOK_PATH ? [] : [wrong("path", pathMistake(path2), `Send exactly ${POST}.`)],
-    ...path2 === WEBHOOK_PATH && query !== "" ? [fine("query", "The query string is ignored.")] : []
+    ...method === "POST" ? [] : [finding(isRedirected ? "method/redirected" : "method", { method })],
+    ...path2 === WEBHOOK_PATH ? atPath : [finding("path", { words: pathMistake(path2) })]
   ];
 }
-var REDIRECT_FOLLOWED = wrong(
-  "redirect-followed",
-  "The sender followed the simulated redirect. The service never redirects.",
-  "Turn off redirects in the HTTP client. Otherwise another host may get the event, or the service gets a GET without it. Treat 3xx as a failure, and repeat."
-);
 var PATH_MISTAKES = {
-  "The path is missing: the request went to /.": (path2) => path2 === "/",
-  "The path ends with a slash.": (path2) => path2 === `${WEBHOOK_PATH}/`,
-  "The path has two slashes in a row.": (path2) => path2.replaceAll(/\/{2,}/g, "/") === WEBHOOK_PATH,
-  "The path has capital letters.": (path2) => path2.toLowerCase() === WEBHOOK_PATH,
-  "The path is URL-encoded.": (path2) => path2.includes("%"),
-  "The beginning of the path is missing.": (path2) => WEBHOOK_PATH.endsWith(path2),
-  "The end of the path is missing.": (path2) => WEBHOOK_PATH.startsWith(path2),
-  "Something precedes the path.": (path2) => path2.endsWith(WEBHOOK_PATH),
-  "Something follows the path.": (path2) => path2.startsWith(WEBHOOK_PATH),
-  "The path is almost correct.": (path2) => nearest(path2, [WEBHOOK_PATH]) !== void 0
+  "The path is missing: the request went to /": (path2) => path2 === "/",
+  "The path ends with a slash": (path2) => path2 === `${WEBHOOK_PATH}/`,
+  "The path has two slashes in a row": (path2) => path2.replaceAll(/\/{2,}/g, "/") === WEBHOOK_PATH,
+  "The path has capital letters": (path2) => path2.toLowerCase() === WEBHOOK_PATH,
+  "The path is URL-encoded": (path2) => path2.includes("%"),
+  "The beginning of the path is missing": (path2) => WEBHOOK_PATH.endsWith(path2),
+  "The end of the path is missing": (path2) => WEBHOOK_PATH.startsWith(path2),
+  "Something precedes the path": (path2) => path2.endsWith(WEBHOOK_PATH),
+  "Something follows the path": (path2) => path2.startsWith(WEBHOOK_PATH),
+  "The path is almost correct": (path2) => nearest(path2, [WEBHOOK_PATH]) !== void 0
 };
-var pathMistake = (path2) => Object.entries(PATH_MISTAKES).find(([, isIt]) => isIt(path2))?.[0] ?? "The path is wrong.";
-function transportFindings(request, secret, isAccepted) {
-  const type = request.method === "POST" ? contentTypeFinding(request, isAccepted) : void 0;
-  return [
-    ...type === void 0 ? [] : [type],
-    ...contentEncodingFindings(request, isAccepted),
-    ...requestFindings(request, secret)
-  ];
-}
-function contentTypeFinding({ headers }, isAccepted) {
-  const [value, ...others] = valuesOf(headers, "content-type");
-  if (value === void 0)
-    return risky("content-type-missing", "Content-Type is missing.", SEND_CONTENT_TYPE);
-  if (others.length > 0)
-    return risky("content-type-twice", "Content-Type was sent twice.", SEND_CONTENT_TYPE);
-  const grade = isAccepted ? risky : wrong;
-  const type = value.split(";")[0]?.trim().toLowerCase() ?? "";
-  const works = `This works up to about ${ENCODED_BODY_MEGABYTES} MB.`;
-  if (type === "application/x-www-form-urlencoded") {
-    const what2 = `Content-Type says that the body is a form${isAccepted ? `, but it is JSON. ${works}` : "."}`;
-    return grade("content-type-form", what2, `${SEND_CONTENT_TYPE} curl -d sets this type by default.`);
-  }
-  if (type.startsWith("multipart/")) {
-    const what2 = "Content-Type says that the body is a multipart form.";
-    return grade("content-type-multipart", what2, SEND_CONTENT_TYPE);
-  }
-  if (type !== "application/json") {
-    const what2 = `Content-Type is not application/json. ${works}`;
-    return risky("content-type-other", what2, SEND_CONTENT_TYPE);
-  }
-  if (!/;\s*charset=(?!"?utf-?8"?\s*(?:;|$))/i.test(value)) return void 0;
-  const what = "Content-Type names a charset other than UTF-8. It has no effect: the bytes are read as UTF-8.";
-  return risky("content-type-charset", what, SEND_CONTENT_TYPE);
+var pathMistake = (path2) => Object.entries(PATH_MISTAKES).find(([, isIt]) => isIt(path2))?.[0] ?? "The path is wrong";
+function* transportFindings(request, secret, isAccepted) {
+  const { method, headers, httpVersion } = request;
+  if (method === "POST") yield* contentTypeFindings(request, isAccepted);
+  const coding = valuesOf(headers, "content-encoding").join();
+  if (COMPRESSION.test(coding))
+    yield { ...finding("content-encoding"), grade: isAccepted ? "risky" : "wrong" };
+  else if (!/^\s*(?:identity\s*)?$/i.test(coding)) yield finding("content-encoding-other");
+  const place = secretPlace(request, secret);
+  if (place !== void 0) yield finding("secret-sent", { place });
+  const size = [method, targetOf(request), ...headers.map(([, value]) => value)].join("").length;
+  if (size > MAX_HEAD_BYTES) yield finding("head-too-large", { size: `${size.toLocaleString("en")} bytes` });
+  const version2 = /^\d\.\d$/.test(httpVersion) ? httpVersion : "?";
+  if (httpVersion !== "1.1") yield finding("http-version", { version: version2 });
+  const hosts = valuesOf(headers, "host").length;
+  if (hosts !== 1) yield finding(hosts === 0 ? "host/missing" : "host");
+  if (valuesOf(headers, "transfer-encoding").length > 0) yield finding("chunked");
+  const expected = valuesOf(headers, "expect").map((value) => value.trim().toLowerCase());
+  if (expected.some((value) => value !== "100-continue")) yield finding("expect-other");
+  else if (expected.length > 0) yield finding("expect");
 }
 var COMPRESSION = /\b(?:gzip|deflate|compress|br|zstd)\b/i;
-function contentEncodingFindings({ headers }, isAccepted) {
-  const coding = valuesOf(headers, "content-encoding").join();
-  if (COMPRESSION.test(coding)) {
-    const what2 = "Content-Encoding says that the body is compressed. The service does not decompress.";
-    const remedy = "Send the body uncompressed, without this header.";
-    return [(isAccepted ? risky : wrong)("content-encoding", what2, remedy)];
-  }
-  if (/^\s*(?:identity\s*)?$/i.test(coding)) return [];
-  const what = "Content-Encoding names no compression, perhaps a charset such as utf-8. It has no effect.";
-  return [risky("content-encoding-other", what, "Omit this header. The body is read as UTF-8.")];
-}
-function* requestFindings(request, secret) {
-  const { method, headers, httpVersion } = request;
-  const place = secretPlace(request, secret);
-  if (place !== void 0) {
-    yield wrong("secret-sent", `The secret itself is in ${place}.`, NEVER_SEND_SECRET);
-  }
-  const size = [method, targetOf(request), ...headers.map(([, value]) => value)].join("").length;
-  if (size > MAX_HEAD_BYTES) {
-    const what = `Request line and headers have ${size.toLocaleString("en")} bytes. API Gateway accepts 10,240.`;
-    yield wrong("head-too-large", what, FEWER_HEADERS);
-  }
-  if (httpVersion !== "1.1") {
-    const version2 = /^\d\.\d$/.test(httpVersion) ? httpVersion : "?";
-    const what = `The request used HTTP/${version2}, which does not keep the connection open.`;
-    yield risky("http-version", what, "Use HTTP/1.1 or HTTP/2. AWS documents no other version.");
-  }
-  const hosts = valuesOf(headers, "host").length;
-  if (hosts !== 1) {
-    const what = hosts === 0 ? "Host is missing." : "Host was sent more than once.";
-    yield risky("host", what, "Send Host once. AWS finds the API by this header.");
-  }
-  if (valuesOf(headers, "transfer-encoding").length > 0) {
-    yield fine("chunked", "The body was sent in chunks, without Content-Length.");
-  }
-  const expected = valuesOf(headers, "expect");
-  if (expected.some((value) => value.trim().toLowerCase() !== "100-continue")) {
-    const what = "Expect has a value other than 100-continue, the only one that HTTP defines.";
-    yield risky("expect-other", what, "Remove it. A server may answer 417.");
-  } else if (expected.length > 0) {
-    yield fine("expect", "The sender asked before it sent the body (Expect: 100-continue).");
-  }
+var OTHER_CHARSET = /;\s*charset=(?!"?utf-?8"?\s*(?:;|$))/i;
+function* contentTypeFindings({ headers }, isAccepted) {
+  const [value, ...others] = valuesOf(headers, "content-type");
+  const type = value?.split(";")[0]?.trim().toLowerCase() ?? "";
+  if (value === void 0) yield finding("content-type-missing");
+  else if (others.length > 0) yield finding("content-type-twice");
+  else if (type === "application/x-www-form-urlencoded") {
+    yield finding(isAccepted ? "content-type-form/accepted" : "content-type-form");
+  } else if (type.startsWith("multipart/")) {
+    yield { ...finding("content-type-multipart"), grade: isAccepted ? "risky" : "wrong" };
+  } else if (type !== "application/json") yield finding("content-type-other");
+  else if (OTHER_CHARSET.test(value)) yield finding("content-type-charset");
 }
 function secretPlace(request, secret) {
   const isIn = (text2) => holdsSecret(text2, secret);
@@ -6675,72 +7242,24 @@ var FRAMING_ERROR = /^HPE_(?:(?:UNEXPECTED|INVALID)_CONTENT_LENGTH|INVALID_TRANS
 var HEAD_ERROR = /^HPE_(?:INVALID_HEADER_TOKEN|CR_EXPECTED|LF_EXPECTED|INVALID_VERSION|INVALID_URL)$/;
 var REQUEST_LINE = /^[A-Za-z-]+ \S+ HTTP\/1\.[01]\r?\n/;
 function connectionFinding(broken) {
-  const { code = "", bytes: bytes2 = Buffer.alloc(0), bodyBytes } = broken;
-  const isDisconnected = ["", "ECONNRESET", "HPE_INVALID_EOF_STATE"].includes(code);
-  const unfinished = unfinishedFinding(broken);
-  if (unfinished !== void 0) return unfinished;
-  if (bytes2[0] === TLS_HANDSHAKE) return TLS;
-  if (bytes2.subarray(0, 14).toString() === "PRI * HTTP/2.0") return HTTP_2;
-  if (code === "HPE_HEADER_OVERFLOW") {
-    const what = "The headers have more than 16 KB. API Gateway accepts 10,240 bytes.";
-    return wrong("head-too-large", what, FEWER_HEADERS);
+  const { code = "", packet = Buffer.alloc(0), bytes: bytes2, seconds: seconds2 } = broken;
+  const isFraming = FRAMING_ERROR.test(code);
+  const arrived = bytes2?.toLocaleString("en") ?? "";
+  if (broken.isWholeBody && !isFraming) return finding("content-length-large", { bytes: arrived });
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
+    return finding(bytes2 === void 0 ? "never-ended/headers" : "never-ended", { seconds: seconds2, bytes: arrived });
   }
-  if (FRAMING_ERROR.test(code)) return FRAMING;
-  if (bodyBytes !== void 0 || isDisconnected) {
-    const when = bodyBytes === void 0 ? "during the headers" : `after ${count(bodyBytes)} of the body`;
-    const remedy = "Find out why: the timeout may be too short, or the process may have ended.";
-    return wrong("broken-off", `The sender disconnected ${when}.`, remedy);
+  if (packet[0] === TLS_HANDSHAKE) return finding("tls");
+  if (packet.subarray(0, 14).toString() === "PRI * HTTP/2.0") return finding("http-2");
+  if (code === "HPE_HEADER_OVERFLOW") return finding("head-too-large", { size: "more than 16 KB" });
+  if (isFraming) return finding("framing");
+  if (bytes2 !== void 0) return finding("broken-off", { when: `after ${arrived} bytes of the body` });
+  if (["", "ECONNRESET", "HPE_INVALID_EOF_STATE"].includes(code)) {
+    return finding("broken-off", { when: "during the headers" });
   }
-  if (HEAD_ERROR.test(code)) return MALFORMED_HEAD;
-  if (REQUEST_LINE.test(bytes2.toString("latin1"))) return UNKNOWN_METHOD;
-  return wrong("not-http", "The bytes are not an HTTP request.", "Use an HTTP/1.1 client for this port.");
+  if (HEAD_ERROR.test(code)) return finding("malformed-head");
+  return finding(REQUEST_LINE.test(packet.toString("latin1")) ? "method/unknown" : "not-http");
 }
-var count = (bytes2) => `${bytes2.toLocaleString("en")} bytes`;
-function unfinishedFinding(broken) {
-  const { code = "", bodyBytes = 0, isWholeBody, limitMilliseconds } = broken;
-  if (isWholeBody && !FRAMING_ERROR.test(code)) {
-    const what2 = `The JSON was complete after ${count(bodyBytes)}, but the request was not. Content-Length is larger than the body, or the last chunk is missing.`;
-    return wrong("content-length-large", what2, LET_CLIENT_COUNT);
-  }
-  if (code !== "ERR_HTTP_REQUEST_TIMEOUT") return void 0;
-  const what = `A request was not complete after ${limitMilliseconds / 1e3} s.`;
-  if (broken.bodyBytes === void 0) {
-    const remedy2 = "End the headers with an empty line: CR LF twice.";
-    return wrong("never-ended", `${what} Its headers never ended.`, remedy2);
-  }
-  const remedy = "Check that Content-Length is the number of bytes of the body, and that all of them are sent.";
-  return wrong("never-ended", `${what} Only ${count(bodyBytes)} of its body arrived.`, remedy);
-}
-var TLS = wrong(
-  "tls",
-  "The client used TLS. This checker accepts plain HTTP only.",
-  "Use http:// here. The service itself accepts only https://."
-);
-var HTTP_2 = wrong(
-  "http-2",
-  "The client used HTTP/2 without TLS. This checker accepts HTTP/1.1 only.",
-  "Use HTTP/1.1 here. With the service, a client can choose HTTP/2 over TLS."
-);
-var FRAMING = wrong(
-  "framing",
-  "Content-Length or Transfer-Encoding is invalid, was sent twice, or both were sent; or a chunk is invalid.",
-  "Let the HTTP client set these headers."
-);
-var MALFORMED_HEAD = wrong(
-  "malformed-head",
-  "The request line or a header is not valid HTTP, for example because of a line break in a value.",
-  "Remove line breaks from the signature before you set it. Base64 tools and openssl add some."
-);
-var UNKNOWN_METHOD = wrong(
-  "method",
-  "The method is unknown. It must be POST, in capital letters.",
-  "Send POST, not post: the names of methods are case-sensitive. curl -X sends the name as it is."
-);
-var trailingBytesFinding = (hasLength) => wrong(
-  "content-length-small",
-  hasLength ? "Content-Length is smaller than the body. The service reads only this many bytes." : "Bytes follow the end of the request. Without Content-Length it has no body.",
-  "Let the HTTP client set Content-Length, or count bytes instead of characters: \xE9 has two."
-);
 
 // lambda/events/timestamp.ts
 var DATE = [
@@ -6833,56 +7352,61 @@ var toProblem = (issue2, parent) => ({
   detail: issue2.message
 });
 
+// tools/partner/check-sender/body-format.ts
+var MAX_BYTES_READ = 64 * 1024;
+var END_BYTES = 1024;
+var TEXT_FORMATS = [
+  [/^$/, "body-empty"],
+  [/^--\S+\r?\n[\s\S]*content-disposition/i, "multipart"],
+  [/^[\w.[\]%-]+=(?:[^{}]*(?:&|$)|%7B)/, "form-encoded"],
+  [/^[\w.[\]%-]+=\s*[{[]/, "form-encoded"],
+  [/^%7B/i, "body-url-escapes"],
+  [/^\s*\{\s*&(?:quot|#34|#x22);/i, "html-escaped"],
+  [/^\s*<(?:\?xml|!doctype|[a-z])/i, "body-xml"],
+  [/^\s*(?:\[object \w+\]|undefined|None|nil)\s*$/, "body-no-value"]
+];
+var JSON_LIKE_FORMATS = [
+  [/^\{ '|(?:^| )(?:None|True|False) [,}\]]/, "body-python"],
+  [/ (?:NaN|-?Infinity) [,}\]]/, "body-nan"],
+  [/=>/, "body-ruby"],
+  [/^\{ [A-Za-z_]\w* :/, "body-bare-keys"],
+  [/, [}\]]/, "body-trailing-comma"],
+  [/^\{.*\} \{/, "body-several"],
+  [/^\{(?:.*[^}])?$/, "body-cut"]
+];
+var isUtf16 = (body) => body.length > 1 && [65534, 65279].includes(body.readUInt16BE(0)) || body.length > 3 && (body[1] === 0 || body[0] === 0 && body[2] === 0);
+function notJson(detail, body) {
+  if (isUtf16(body)) return finding("body-utf-16");
+  const compression = compressionOf(body, []);
+  if (compression !== void 0) return finding("compressed", { name: compression.name });
+  if (detail === "must be UTF-8") return finding("body-not-utf-8");
+  const text2 = `${body.subarray(0, MAX_BYTES_READ)}${body.subarray(MAX_BYTES_READ).subarray(-END_BYTES)}`;
+  const outline = outlineOf(text2);
+  const [, name = "body-not-json"] = TEXT_FORMATS.find(([pattern]) => pattern.test(text2)) ?? JSON_LIKE_FORMATS.find(([pattern]) => pattern.test(outline)) ?? [];
+  return finding(name);
+}
+
 // tools/partner/check-sender/text-findings.ts
 import { isUtf8 as isUtf83 } from "node:buffer";
 var NEAR_LIMIT_BYTES = 4 * 1024 * 1024;
 function* textFindings(body, tree) {
-  if (body.length > NEAR_LIMIT_BYTES) {
-    const size = body.length.toLocaleString("en");
-    const what = `The body has ${size} bytes. Above about ${EVENT_MEGABYTES} MB it is rejected with 413.`;
-    const remedy = "Send only what identifies the change, not data that can be fetched.";
-    yield risky("body-near-limit", what, remedy);
-  }
+  if (body.length > NEAR_LIMIT_BYTES) yield finding("body-near-limit", { bytes: body.length });
   if (tree === void 0) return;
   const nodes = nodesIn(tree);
-  if (nodes.some((node) => node.kind === "object" && hasKeyTwice(node.entries))) {
-    const what = "An object in the JSON has the same key twice. Only the last value is used.";
-    yield risky("key-twice", what, "Use each key once.");
-  }
-  if (nodes.some((node) => node.kind === "literal" && isInexact(node.text))) {
-    const what = "The JSON has an integer of 2^53 or above. Most parsers round it, so we do not use it.";
-    yield risky("number-too-large", what, "Send such a number as a string.");
-  }
+  if (nodes.some(hasKeyTwice)) yield finding("key-twice");
+  if (nodes.some(isInexact)) yield finding("number-too-large");
   const [id] = idsWithoutValue(tree);
-  if (id !== void 0) {
-    const what = `data.${id} is a text such as null or undefined, which programs write for a missing value.`;
-    const remedy = "Send the id, or omit the field. A missing value must not become a text.";
-    yield wrong("id-without-value", what, remedy);
-  }
-  const texts = nodes.flatMap((node) => node.kind === "string" ? [node.value] : []);
-  const placeholders = texts.filter((text2) => PLACEHOLDER.test(text2));
-  if (placeholders.length > 0) {
-    const isWhole = placeholders.some((text2) => PLACEHOLDER.exec(text2)?.[0] === text2);
-    const what = "A text contains a placeholder that was not replaced, such as {{girl_id}}.";
-    const remedy = "Fill in the template before you sign it. Check the names of its variables.";
-    yield (isWhole ? wrong : risky)("placeholder", what, remedy);
-  }
-  if (texts.some((text2) => HTML_ENTITY.test(text2))) {
-    const what = "A text contains HTML entities, such as &amp; or &eacute;. They are stored and shown like this.";
-    yield risky("html-entities", what, "Send plain text. Do not escape it for HTML.");
-  }
-  if (texts.some(isMojibake)) yield MOJIBAKE;
-  if (body.subarray(0, 3).equals(Buffer.from("\uFEFF"))) {
-    yield fine("bom", "The body begins with a byte order mark. It is removed.");
-  }
+  if (id !== void 0) yield finding("id-without-value", { id });
+  const texts = nodes.filter(({ kind }) => kind === "string").map(({ value }) => value);
+  const placeholders = texts.flatMap((text2) => PLACEHOLDER.exec(text2) ?? []);
+  const grade = placeholders.some((placeholder) => texts.includes(placeholder)) ? "wrong" : "risky";
+  if (placeholders.length > 0) yield { ...finding("placeholder"), grade };
+  if (texts.some((text2) => HTML_ENTITY.test(text2))) yield finding("html-entities");
+  if (texts.some(isMojibake)) yield finding("mojibake");
+  if (body.subarray(0, 3).equals(Buffer.from("\uFEFF"))) yield finding("bom");
 }
-var MOJIBAKE = risky(
-  "mojibake",
-  "A text was probably decoded with a wrong charset before it was sent: Caf\xC3\xA9 or Caf\uFFFD instead of Caf\xE9.",
-  "Read the text as UTF-8 from its file, database or form. The signature cannot show this."
-);
-var hasKeyTwice = (entries) => new Set(entries.map(([key]) => key)).size < entries.length;
-var isInexact = (digits) => /^-?\d+$/.test(digits) && !Number.isSafeInteger(Number(digits));
+var hasKeyTwice = ({ children }) => new Set(children.map(([key]) => key)).size < children.length;
+var isInexact = ({ kind, text: text2 }) => kind === "literal" && /^-?\d+$/.test(text2) && !Number.isSafeInteger(Number(text2));
 var ID_FIELDS = new Set(
   Object.values(catalogue).flatMap(
     ({ data }) => Object.keys(data.shape).filter((name) => name.endsWith("_id"))
@@ -6911,38 +7435,30 @@ function isMojibake(text2) {
 // tools/partner/check-sender/timestamp-findings.ts
 var CLOCK = String.raw`^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?`;
 var TIMESTAMP_MISTAKES = [
-  [/^$/, "empty", "is empty"],
-  [/^\s|\s$/, "white-space", "has leading or trailing white space"],
-  [/^-?\d+(?:\.\d+)?$/, "number", "is a number in quotation marks, such as a Unix time"],
-  [`${CLOCK}$`, "without-zone", "has no time zone"],
-  [/[Tt]\d{2}:\d{2}:60/, "leap-second", "is a leap second (:60), which is not accepted"],
-  [`${CLOCK}(?:[Zz]|[+-]00(?::?00)?)$`, "no-moment", "is a day or time that does not exist"],
-  [`${CLOCK}[+-]\\d{2}(?::?\\d{2})?$`, "with-offset", "has an offset. It must be in UTC and end with Z"],
-  [/^\d{4}-\d{2}-\d{2}$/, "date-only", "is a date without a time"],
-  [/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}/, "blank", "has a space instead of T"],
-  [/^\d{8}T\d{6}/, "basic-format", "is in ISO 8601's basic format, without hyphens and colons"],
-  [/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/, "of-http", "is a date in the format of HTTP and e-mail"]
+  [/^$/, "timestamp-empty"],
+  [/^\s|\s$/, "timestamp-white-space"],
+  [/^-?\d+(?:\.\d+)?$/, "timestamp-number/quoted"],
+  [`${CLOCK}$`, "timestamp-without-zone"],
+  [/[Tt]\d{2}:\d{2}:60/, "timestamp-leap-second"],
+  [`${CLOCK}(?:[Zz]|[+-]00(?::?00)?)$`, "timestamp-no-moment"],
+  [`${CLOCK}[+-]\\d{2}(?::?\\d{2})?$`, "timestamp-with-offset"],
+  [/^\d{4}-\d{2}-\d{2}$/, "timestamp-date-only"],
+  [/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}/, "timestamp-blank"],
+  [/^\d{8}T\d{6}/, "timestamp-basic-format"],
+  [/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/, "timestamp-of-http"]
 ];
-var SEND_UTC = "Send the time of the change in UTC, such as 2026-01-31T09:00:00Z. Include fractions of a second if you have them.";
-function timestampFinding(node) {
-  const mistake = (kind, what) => wrong(`timestamp-${kind}`, `timestamp ${what}.`, SEND_UTC);
-  if (node.kind === "literal" && node.text === "null") return mistake("missing", "is null");
-  if (node.kind === "literal") return mistake("number", "is a number, such as a Unix time");
-  if (node.kind !== "string") return mistake("other", "is not a string");
-  const found = TIMESTAMP_MISTAKES.find(([pattern]) => new RegExp(pattern).test(node.value));
-  return mistake(found?.[1] ?? "other", found?.[2] ?? "is not an ISO 8601 date-time in UTC");
+function timestampFinding({ kind, value }) {
+  if (kind === "literal") return finding(value === "null" ? "timestamp-missing" : "timestamp-number");
+  if (kind !== "string") return finding("timestamp-other/type");
+  const found = TIMESTAMP_MISTAKES.find(([pattern]) => new RegExp(pattern).test(value));
+  return finding(found?.[1] ?? "timestamp-other");
 }
 function skewFindings(timestamp, receivedAt) {
   const normalised = normaliseTimestamp(timestamp);
   const skew = normalised === void 0 ? 0 : Date.parse(normalised) - receivedAt.getTime();
   if (Math.abs(skew) <= CLOCK_TOLERANCE) return [];
-  const away = durationOf(Math.abs(skew));
-  if (skew < 0) {
-    const remedy2 = "This is fine for a sample or a repeat. Otherwise set the clock: events older than our data are not written.";
-    return [risky("timestamp-past", `timestamp is ${away} in the past.`, remedy2)];
-  }
-  const remedy = `Set the clock, and use UTC. The service counts this timestamp as ${CLOCK_TOLERANCE / 6e4} minutes after the receipt, so your events may get another order.`;
-  return [risky("timestamp-future", `timestamp is ${away} in the future.`, remedy)];
+  const duration2 = durationOf(Math.abs(skew));
+  return [finding(skew < 0 ? "timestamp-past" : "timestamp-future", { duration: duration2 })];
 }
 function durationOf(milliseconds) {
   const minutes = Math.round(milliseconds / 6e4);
@@ -6982,7 +7498,7 @@ function payloadFindings(body, receivedAt) {
   return [
     ...isNamed ? kindFindings(kind ?? "", meant) : [],
     ...problems.map((problem) => problemFinding(problem, body, tree)),
-    ...meant === void 0 ? [] : dataFindings(meant, text2, memberOf(tree, "data"), problems),
+    ...meant === void 0 ? [] : dataFindings(meant, memberOf(tree, "data"), problems),
     ...timestamp?.kind === "string" ? skewFindings(timestamp.value, receivedAt) : [],
     ...textFindings(body, tree)
   ];
@@ -7003,63 +7519,47 @@ function dataProblems(text2, event7, known) {
 }
 function kindFindings(kind, meant) {
   if (kind === "" || isEventName(kind)) return [];
-  const parked = "It is stored, but not processed.";
-  if (meant !== void 0) {
-    const what2 = `This event is unknown. Did you mean ${meant}? ${parked}`;
-    return [wrong("event-misspelt", what2, `Send exactly ${meant}.`)];
-  }
-  const near = nearest(kind, eventNames);
-  const what = `This event is unknown${near === void 0 ? "" : `; the most similar is ${near}`}. ${parked}`;
-  const remedy = `Tell us before you send a new event. We know ${eventNames.join(", ")}.`;
-  return [risky("event-unknown", what, remedy)];
+  if (meant !== void 0) return [finding("event-misspelt", { meant })];
+  const nearby = nearest(kind, eventNames);
+  const near = nearby === void 0 ? "" : `; the most similar is ${nearby}`;
+  return [finding("event-unknown", { near, events: eventNames.join(", ") })];
 }
 function problemFinding({ field, detail }, body, tree) {
   if (field === "body") return bodyFinding(detail, body, tree);
-  if (tree === void 0) return wrong("field-wrong", `${field} ${detail}.`);
+  if (tree === void 0) return finding("field-wrong/unread", { field, detail });
   const path2 = field.split(".");
   const parent = path2.slice(0, -1).reduce(memberOf, tree);
   const name = path2.at(-1) ?? "";
   const value = memberOf(parent, name);
   if (value === void 0) return missingFinding(field, name, parent, detail);
   if (field === "timestamp") return timestampFinding(value);
-  const isText = value.kind === "string";
-  if (field === "data" && isText) {
-    const isJson2 = parseJson(value.value)?.kind === "object";
-    const remedy2 = isJson2 ? "Serialise once. Pass the object to the serialiser, not its JSON." : "Send an object in braces.";
-    const what = `data is a string${isJson2 ? " that contains JSON" : ""}. It must be an object.`;
-    return wrong("data-as-text", what, remedy2);
+  if (field === "data" && value.kind === "string") {
+    return finding(parseJson(value.value)?.kind === "object" ? "data-as-text/json" : "data-as-text");
   }
-  if (isText && value.value === "") return wrong("field-empty", `${field} is empty.`, "It is required.");
-  const remedy = `Send ${detail.replace(/^must be /, "")}.`;
-  return wrong("field-wrong", `${field} ${detail}; it is ${shapeOf(value)}.`, remedy);
+  if (value.text === '""') return finding("field-empty", { field });
+  const expected = detail.replace(/^must be /, "");
+  return finding("field-wrong", { field, detail, shape: shapeOf(value), expected });
 }
 function missingFinding(field, name, parent, detail) {
-  const keys = parent?.kind === "object" ? parent.entries.map(([key]) => key) : [];
+  const keys = parent?.children.map(([key]) => key) ?? [];
   const [, expected = "it is needed"] = /expected (.*)$/.exec(detail) ?? [];
-  const finding = (kind, likely) => wrong(kind, `${field} is missing${likely}.`, `Send ${field}: ${expected}.`);
   const synonym = synonymIn(keys, name);
-  if (synonym !== void 0) return finding("field-misnamed", `; ${synonym} may be meant as this field`);
-  if (keys.every((key) => nearest(key, [name]) === void 0)) return finding("field-missing", "");
-  return finding("field-misnamed", "; a field has a similar name: check its spelling, case and underscores");
+  if (synonym !== void 0) return finding("field-misnamed/synonym", { field, expected, synonym });
+  const isNear = keys.some((key) => nearest(key, [name]) !== void 0);
+  return finding(isNear ? "field-misnamed" : "field-missing", { field, expected });
 }
 function bodyFinding(detail, body, tree) {
   if (tree === void 0 || detail !== "must be a JSON object") return notJson(detail, body);
-  if (tree.kind === "array") {
-    const what = `The body is an array of ${tree.items.length}. It must be one object.`;
-    return wrong("json-array", what, "Send each event in a separate request.");
-  }
-  if (tree.kind === "string" && parseJson(tree.value) !== void 0) {
-    const what = "The body is JSON inside a JSON string. It was serialised twice.";
-    return wrong("json-twice", what, SEND_JSON_ITSELF);
-  }
-  return wrong("json-no-object", `The body is ${shapeOf(tree)}.`, "Send a JSON object.");
+  if (tree.kind === "array") return finding("json-array", { length: tree.children.length });
+  if (tree.kind === "string" && parseJson(tree.value) !== void 0) return finding("json-twice");
+  return finding("json-no-object", { shape: shapeOf(tree) });
 }
-function dataFindings(event7, text2, data, problems) {
+function dataFindings(event7, data, problems) {
   if (data?.kind !== "object") return [];
   const schema = catalogue[event7].data;
   const fields = Object.keys(schema.shape);
-  const sent = new Map(data.entries);
-  const used = schema.safeParse(JSON.parse(text2.slice(data.start, data.end))).data ?? {};
+  const sent = new Map(data.children);
+  const used = schema.safeParse(JSON.parse(data.text)).data ?? {};
   const others = [...sent.keys()].slice(0, MAX_KEYS).filter((key) => !fields.includes(key));
   const wrongFields = new Set(
     problems.flatMap(({ field }) => field.startsWith("data.") ? [field.split(".")[1]] : [])
@@ -7067,25 +7567,17 @@ function dataFindings(event7, text2, data, problems) {
   const all = fields.filter((name) => !wrongFields.has(name)).flatMap((field) => {
     const value = sent.get(field);
     if (value === void 0) return misnamed(field, others);
-    const isUsed = used[field] !== void 0 || wrongFields.size > 0;
-    return isUsed || value.kind === "string" && value.value === "" ? [] : [ignored(field, value)];
+    if (used[field] !== void 0 || wrongFields.size > 0 || value.text === '""') return [];
+    return [finding("field-ignored", { field, shape: shapeOf(value) })];
   });
   if (all.length > 0 || wrongFields.size > 0 || fields.some((field) => sent.has(field))) return all;
-  const what = `data has no field that we read for ${event7}, so we cannot tell what the event is about.`;
-  return [risky("data-unused", what, `Send one or more of ${fields.join(", ")}.`)];
+  return [finding("data-unused", { event: event7, fields: fields.join(", ") })];
 }
-var ignored = (field, value) => risky(
-  "field-ignored",
-  `data.${field} is ${shapeOf(value)}. It is ignored, as if it were absent.`,
-  "Send a string or a number, or omit the field."
-);
 function misnamed(field, others) {
   const synonym = synonymIn(others, field);
+  if (synonym !== void 0) return [finding("field-unread/synonym", { field, synonym })];
   const maxChanges = field.length < MIN_LETTERS_FOR_SLIP ? 0 : 1;
-  if (synonym === void 0 && !others.some((key) => isSlipOf(key, field, maxChanges))) return [];
-  const what = synonym === void 0 ? `A field of data with a name similar to ${field} is ignored.` : `data.${synonym} is ignored. Did you mean ${field}?`;
-  const remedy = `If it has this meaning, send it as ${field}. Check its spelling, case and underscores.`;
-  return [risky("field-unread", what, remedy)];
+  return others.some((key) => isSlipOf(key, field, maxChanges)) ? [finding("field-unread", { field })] : [];
 }
 
 // tools/partner/check-sender/service-answer.ts
@@ -7410,10 +7902,10 @@ function httpApi(options) {
   const throttle = options.throttle && new Throttle(options.throttle);
   const limit = options.integrationLimitMilliseconds ?? INTEGRATION_LIMIT_MILLISECONDS;
   const domainName = `${options.apiId}.execute-api.${options.region}.amazonaws.com`;
-  async function respond(request, route, readBody3, requestId) {
+  async function respond(request, route, readBody2, requestId) {
     if (route === void 0) return errorResponse(404, "Not Found");
     if (throttle?.admit() === false) return errorResponse(429, "Too Many Requests");
-    const body = await readBody3();
+    const body = await readBody2();
     if (body === void 0) return errorResponse(413, "Request Entity Too Large");
     const event7 = toEvent(request, body, {
       ...options,
@@ -7426,10 +7918,10 @@ function httpApi(options) {
     return toResponse(result) ?? errorResponse(500, "Internal Server Error");
   }
   return {
-    async answer(request, readBody3) {
+    async answer(request, readBody2) {
       const requestId = shortId();
       const route = routes.get(`${request.method} ${request.path}`);
-      const response = await respond(request, route, readBody3, requestId);
+      const response = await respond(request, route, readBody2, requestId);
       return {
         requestId,
         context: { requestId, ...route && { routeKey: route.routeKey } },
@@ -7504,32 +7996,18 @@ var OTHER_HEADERS = `
 `.trim().split(/\s+/);
 var UNNAMED_PLACES = ["another header", "the query string", "Content-Digest", "Digest"];
 var MAX_BYTES_FOR_PAIRS = 32 * 1024;
-var MAX_IN_PAIRS = { messages: 10, keys: 2, algorithms: 4 };
 var MAX_VALUE_LENGTH = 1024;
 var MIN_CUT_BYTES = 8;
-var SECRET_AS_SIGNATURE = wrong(
-  "secret-sent",
-  "The secret itself was sent instead of a signature.",
-  NEVER_SEND_SECRET
-);
-var SIGNED_BEFORE = wrong(
-  "signed-event-before",
-  "The signature belongs to an event that was sent before.",
-  "Compute a new signature for each request. A variable, header or object is being reused."
-);
-var OTHER_SPELLING = wrong(
-  "signature-spelling",
-  "The signature is correct, but the service cannot read this form of it. Check the base64 padding.",
-  "Send the 32 bytes as 64 hex digits, or as base64 with one equals sign at the end."
-);
+var SECRET_AS_SIGNATURE = finding("secret-sent/as-signature");
 function signatureFindings(request, secret) {
   const values = valuesOf(request.headers, SHOWN_HEADER.toLowerCase()).map(readPart);
   const [value] = values;
   if (value === void 0) return findElsewhere(request, secret);
   const mistake = malformed(request, secret, values);
   if (mistake !== void 0) return [mistake];
-  const [mistakes] = explain(request, secret, [value]);
-  return mistakes ?? [unexplained(request, value)];
+  const explained = explain(request, secret, [value]);
+  if (explained !== void 0) return explained.mistakes;
+  return decodeSignature(value) === void 0 ? [finding("signature-malformed", { length: value.length })] : [finding("signature-other", { bytes: request.body.length })];
 }
 var readPart = (value) => value.slice(0, MAX_VALUE_LENGTH);
 function malformed({ body }, secret, values) {
@@ -7537,134 +8015,84 @@ function malformed({ body }, secret, values) {
   if (values.length > 1) {
     const times = values.length === 2 ? "twice" : `${values.length} times`;
     const which = new Set(values).size === 1 ? "the same value" : "different values";
-    return wrong(
-      "signature-twice",
-      `${SHOWN_HEADER} was sent ${times}, with ${which}.`,
-      "Send the header once. Check whether the client appends to it, or a proxy repeats it."
-    );
+    return finding("signature-twice", { times, which });
   }
-  if (value === "") {
-    const remedy = "Compute the signature before the request is built. Its variable was still empty.";
-    return wrong("signature-empty", `${SHOWN_HEADER} is empty.`, remedy);
-  }
-  if (NO_VALUE.test(value) || PLACEHOLDER.test(value)) {
-    return wrong(
-      "signature-no-value",
-      `${SHOWN_HEADER} contains a text such as undefined or [object Object] instead of a signature.`,
-      "Send the hex digest as text, not the hash object and not an unset variable."
-    );
-  }
+  if (value === "") return finding("signature-empty");
+  if (NO_VALUE.test(value) || PLACEHOLDER.test(value)) return finding("signature-no-value");
   const text2 = value.replace(/^sha256=/, "");
   const bytes2 = Buffer.from(text2, /^(?:[0-9a-f]{2})+$/i.test(text2) ? "hex" : "base64");
   const right = hmacSha256(secret, body);
-  if (bytes2.length < MIN_CUT_BYTES || bytes2.length >= right.length) return void 0;
-  if (!right.subarray(0, bytes2.length).equals(bytes2)) return void 0;
-  const what = `The signature is correct, but cut off after ${bytes2.length} of its 32 bytes.`;
-  return wrong("signature-cut", what, "Send all 32 bytes: 64 hex digits, or 44 characters of base64.");
-}
-function unexplained({ body }, value) {
-  if (decodeSignature(value) === void 0) {
-    return wrong(
-      "signature-malformed",
-      `${SHOWN_HEADER} has ${value.length} characters that are not a signature. Expected: 64 hex digits, or 43 to 44 characters of base64.`,
-      "Send the 32 bytes of the HMAC-SHA256 as 64 hex digits."
-    );
-  }
-  return wrong(
-    "signature-other",
-    "The signature is well formed, but made from other bytes or with another secret. No known mistake explains it.",
-    `Compare the secrets first. Then compare the SHA-256 of the bytes that you sign with that of the ${body.length} bytes that arrived: the event id above.`
-  );
+  const isCut = bytes2.length >= MIN_CUT_BYTES && bytes2.length < right.length;
+  if (!isCut || !right.subarray(0, bytes2.length).equals(bytes2)) return void 0;
+  return finding("signature-cut", { bytes: bytes2.length });
 }
 function findElsewhere(request, secret) {
-  const nameOf = (header) => OTHER_HEADERS.find((known) => known.toLowerCase() === header.toLowerCase()) ?? "another header";
+  const inQuery = [...new URLSearchParams(request.query).values()];
   const places = [
-    ...request.headers.map(([name, value]) => ({ place: nameOf(name), value: readPart(value) })),
-    ...[...new URLSearchParams(request.query).values()].map((value) => ({
-      place: "the query string",
-      value: readPart(value)
-    }))
+    ...request.headers.map(([name, value]) => [shownName(name), value]),
+    ...inQuery.map((value) => ["the query string", value])
   ];
-  const all = places.map(({ value }) => value);
-  const explained = explain(request, secret, all);
-  const found = places.map(({ place: place2 }, index) => ({ place: place2, mistakes: explained[index] }));
-  const best = found.find(({ mistakes: mistakes2 }) => mistakes2 !== void 0) ?? found.find(({ place: place2 }) => !UNNAMED_PLACES.includes(place2));
-  if (best === void 0) {
-    return [
-      wrong(
-        "signature-missing",
-        `${SHOWN_HEADER} is missing.`,
-        "Send the HMAC-SHA256 of the body, with the secret as the key, as 64 hex digits in that header."
-      )
-    ];
-  }
-  const { place, mistakes } = best;
-  const isSecretSent = mistakes?.includes(SECRET_AS_SIGNATURE);
-  const content = isSecretSent ? "the secret itself is" : "the signature is";
-  const what = `${SHOWN_HEADER} is missing; ${mistakes === void 0 ? "something similar is" : content} in ${place}.`;
-  const remedy = isSecretSent ? `Send the HMAC-SHA256 of the body in ${SHOWN_HEADER}. Never send the secret.` : `Send it in ${SHOWN_HEADER}.`;
-  return [wrong("signature-elsewhere", what, remedy), ...mistakes ?? []];
+  const explained = explain(
+    request,
+    secret,
+    places.map(([, value]) => readPart(value))
+  );
+  const index = explained?.index ?? places.findIndex(([place2]) => !UNNAMED_PLACES.includes(place2));
+  const [place] = places[index] ?? [];
+  if (place === void 0) return [finding("signature-missing")];
+  const { mistakes = [] } = explained ?? {};
+  if (mistakes.includes(SECRET_AS_SIGNATURE))
+    return [finding("signature-elsewhere/secret", { place }), ...mistakes];
+  const content = explained === void 0 ? "something similar is" : "the signature is";
+  return [finding("signature-elsewhere", { content, place }), ...mistakes];
 }
+var shownName = (header) => OTHER_HEADERS.find((known) => known.toLowerCase() === header.toLowerCase()) ?? "another header";
 function explain(request, secret, values) {
-  const explained = values.map((value) => isSecret(value, secret) ? [SECRET_AS_SIGNATURE] : void 0);
-  if (explained.some((mistakes) => mistakes !== void 0)) return explained;
-  const byDigest = /* @__PURE__ */ new Map();
-  for (const [index, value] of values.entries()) {
-    for (const reading of readings(value)) {
-      const digest = reading.digest.toString("hex");
-      if (!byDigest.has(digest)) byDigest.set(digest, { index, reading });
-    }
-  }
-  if (byDigest.size === 0) return explained;
+  const leaked = values.findIndex((value) => isSecret(value, secret));
+  if (leaked !== -1) return { index: leaked, mistakes: [SECRET_AS_SIGNATURE] };
+  const all = values.flatMap((value, index) => readings(value).map((reading) => ({ index, ...reading })));
+  const byDigest = new Map(all.reverse().map((reading) => [reading.digest.toString("hex"), reading]));
+  if (byDigest.size === 0) return void 0;
   for (const { digest, mistakes } of computations(request, secret, values.flatMap(timestampsIn))) {
-    const found = byDigest.get(digest.toString("hex"));
-    if (found === void 0) continue;
-    const { index, reading } = found;
-    const isRead = reading.digest.length !== 32 || decodeSignature(values[index]) !== void 0;
-    const spelling = reading.mistake ?? (isRead ? void 0 : OTHER_SPELLING);
-    explained[index] = [...mistakes, ...spelling === void 0 ? [] : [spelling]];
-    break;
+    const reading = byDigest.get(digest.toString("hex"));
+    if (reading === void 0) continue;
+    const { index } = reading;
+    const isRead = digest.length !== 32 || decodeSignature(values[index]) !== void 0;
+    const spelling = reading.mistake ?? (isRead ? [] : finding("signature-spelling"));
+    return { index, mistakes: [mistakes, spelling].flat() };
   }
-  return explained;
+  return void 0;
 }
 function* computations(request, secret, timestamps) {
   const { body, earlier = [] } = request;
-  yield { digest: hmacSha256(secret, body), mistakes: [] };
-  const isSmall = body.length <= MAX_BYTES_FOR_PAIRS;
-  const messages = signedMessages(request, timestamps);
-  const all = { messages: isSmall ? [...messages] : messages, keys: signingKeys(secret) };
-  yield* combinations(1, { secret, body, ...all, algorithms: signingAlgorithms });
-  for (const digest of earlier) yield { digest, mistakes: [SIGNED_BEFORE] };
-  if (!isSmall) return void 0;
-  yield* combinations(2, {
-    secret,
-    body,
-    messages: likeliest([...all.messages], MAX_IN_PAIRS.messages),
-    keys: likeliest(all.keys, MAX_IN_PAIRS.keys),
-    algorithms: likeliest(signingAlgorithms, MAX_IN_PAIRS.algorithms)
-  });
-  return void 0;
-}
-function* combinations(count2, { secret, body, messages, keys, algorithms }) {
-  const right = { mistake: void 0 };
-  for (const algorithm of [{ ...right, compute: hmacSha256 }, ...algorithms]) {
-    for (const key of [{ ...right, bytes: secret }, ...keys]) {
-      const others = [key, algorithm].flatMap(({ mistake }) => mistake ?? []);
-      const open = count2 - others.length;
-      if (open === 0) yield { digest: algorithm.compute(key.bytes, body), mistakes: others };
-      for (const { mistake, bytes: bytes2 } of open === 1 ? messages : []) {
-        yield { digest: algorithm.compute(key.bytes, bytes2), mistakes: [mistake, ...others] };
-      }
+  const right = { message: body, key: secret, compute: hmacSha256 };
+  const computation = (...variants) => {
+    const { message, key, compute } = Object.assign({}, right, ...variants.map(({ change }) => change));
+    return { digest: compute(key, message), mistakes: variants.map(({ mistake }) => mistake) };
+  };
+  yield computation();
+  const likely = [];
+  const counts = /* @__PURE__ */ new Map();
+  for (const variant of variantsOf(request, secret, timestamps)) {
+    yield computation(variant);
+    const { kind } = variant.mistake;
+    const count = (counts.get(kind) ?? 0) + 1;
+    counts.set(kind, count);
+    if (body.length <= MAX_BYTES_FOR_PAIRS && count <= maxInPairs(variant)) likely.push(variant);
+  }
+  for (const digest of earlier) yield { digest, mistakes: [finding("signed-event-before")] };
+  for (const [index, first] of likely.entries()) {
+    for (const second of likely.slice(index + 1)) {
+      const [part = ""] = Object.keys(first.change);
+      if (!(part in second.change)) yield computation(first, second);
     }
   }
 }
-function likeliest(variants, count2) {
-  const counts = /* @__PURE__ */ new Map();
-  return variants.filter(({ mistake: { kind } }) => {
-    counts.set(kind, (counts.get(kind) ?? 0) + 1);
-    return (counts.get(kind) ?? 0) <= count2;
-  });
+function* variantsOf(request, secret, timestamps) {
+  yield* signedMessages(request, timestamps);
+  yield* signingVariants(secret);
 }
+var maxInPairs = ({ change }) => "message" in change ? 10 : "key" in change ? 2 : 4;
 
 // tools/partner/check-sender/diagnose.ts
 var GRADES = ["wrong", "risky", "fine"];
@@ -7677,24 +8105,25 @@ async function diagnose(request, answer2, secret, rest = Buffer.alloc(0)) {
   const wholeAnswer = isCut ? await serviceAnswer(whole, secret) : answer2;
   const causes = await causesOf(whole, wholeAnswer, secret);
   const isSecretFound = causes.some(({ kind }) => kind === "secret-sent");
-  const transport = transportFindings(whole, secret, wholeAnswer.response.status === 200);
+  const transport = [...transportFindings(whole, secret, wholeAnswer.response.status === 200)];
   const findings = [...causes, ...transport.filter(({ kind }) => !isSecretFound || kind !== "secret-sent")];
   const hasLength = valuesOf(request.headers, "content-length").length > 0;
+  const small = hasLength ? "content-length-small" : "content-length-small/missing";
   return {
     status,
     word: isAccepted ? WORDS[answer2.outcome?.outcome ?? ""] : void 0,
     event: isAccepted ? knownEvent(request.body) : void 0,
     eventId: request.isTooLarge ? void 0 : sha256Hex(request.body),
     findings: [
-      ...rest.length > 0 ? [trailingBytesFinding(hasLength)] : [],
-      ...GRADES.flatMap((grade) => findings.filter((finding) => finding.grade === grade))
+      ...rest.length > 0 ? [finding(small)] : [],
+      ...GRADES.flatMap((grade) => findings.filter((finding2) => finding2.grade === grade))
     ]
   };
 }
 async function causesOf(request, answer2, secret) {
   const { body, headers, receivedAt } = request;
   const address = addressFindings(request);
-  if (request.isTooLarge || answer2.response.status === 413) return [...address, TOO_LARGE];
+  if (request.isTooLarge || answer2.response.status === 413) return [...address, finding("body-too-large")];
   const outcome = answer2.outcome ?? await outcomeAtAddress(request, secret);
   if (outcome === void 0) return address;
   if (outcome.outcome !== "Rejected") return [...address, ...payloadFindings(body, receivedAt)];
@@ -7702,98 +8131,49 @@ async function causesOf(request, answer2, secret) {
   const signature = decodeSignature(values[0]);
   const isCompressed = compressionOf(body, headers) !== void 0;
   if (values.length === 1 && signature !== void 0 && verify(body, signature, [secret])) {
-    return [...address, isCompressed ? SIGNED_COMPRESSED : NOT_UTF_8];
+    return [...address, finding(isCompressed ? "compressed/signed" : "body-not-utf-8/gateway")];
   }
   const causes = signatureFindings(request, secret);
   const next = isCompressed ? [] : payloadFindings(body, receivedAt);
   const isHidden = ({ grade, kind }) => grade === "wrong" && causes.every((cause) => cause.kind !== kind);
-  return [...address, ...causes, ...next.filter(isHidden).map((finding) => ({ ...finding, isNext: true }))];
+  return [...address, ...causes, ...next.filter(isHidden).map((finding2) => ({ ...finding2, isNext: true }))];
 }
 async function outcomeAtAddress(request, secret) {
   if (request.body.length === 0) return void 0;
   return (await serviceAnswer({ ...request, method: "POST", path: WEBHOOK_PATH }, secret)).outcome;
 }
-var TOO_LARGE = wrong(
-  "body-too-large",
-  `The body is too large. The service accepts about ${EVENT_MEGABYTES} MB of JSON, or ${ENCODED_BODY_MEGABYTES} MB of another content type.`,
-  "Send only what identifies the change, not data that can be fetched."
-);
-var SIGNED_COMPRESSED = wrong(
-  "compressed",
-  "The body is compressed, and the signature covers the compressed bytes.",
-  "Sign the JSON and send it uncompressed. The service does not decompress."
-);
-var NOT_UTF_8 = wrong(
-  "body-not-utf-8",
-  "The signature is correct, but the body is not UTF-8. The gateway replaces invalid bytes, so the signature no longer matches.",
-  "Encode the text as UTF-8 before you sign it."
-);
 
 // tools/partner/check-sender/repeats.ts
-var ANSWER_WAIT_SECONDS = GATEWAY_TIMEOUT_SECONDS.http + 5;
-var FIRST_WAIT_SECONDS = 10;
 var MAX_WAIT = 60 * 60 * 1e3;
 var JITTER = 0.25;
 var SHRINKING = (1 - JITTER) / (1 + JITTER);
 var GROWING = 1.1;
 var MIN_COMPARED_WAIT = 500;
 var CLOCK_ERROR = 100;
-var WAIT_LONGER = `Wait ${FIRST_WAIT_SECONDS} s before the first repeat, and twice as long before each next one.`;
-function repeatFindings(delivery, attempt) {
+function* repeatFindings(delivery, attempt) {
   const index = delivery.attempts.indexOf(attempt);
   const repeat = repeatsOf(delivery)[index - 1];
-  if (repeat === void 0 || !attempt.isSameSignature) return [];
-  const { before, wait } = repeat;
-  const after = `Repeat ${index} of delivery ${delivery.number}, after ${seconds(wait)}.`;
-  return [
-    fine("repeat", `${after} ${endingText(before.end?.how)}`),
-    ...needlessFindings(before),
-    ...waitFindings(repeat),
-    ...!attempt.isSameBytes && before.status === 200 && hasFailed(before) ? [REPEAT_CHANGED] : []
-  ];
-}
-var REPEAT_CHANGED = wrong(
-  "repeat-changed",
-  "This repeats a delivery with other bytes, so it counts as another event.",
-  "Store the body, and repeat the same bytes with the same timestamp."
-);
-function* needlessFindings({ end }) {
-  if (end?.how === 200) {
-    const what = "The previous request got 200. This is final, but it was repeated.";
-    const remedy = "Stop after 200: the event is stored. Check whether the sender reads the answer.";
-    yield risky("repeat-after-200", what, remedy);
-  }
-  if (end?.how === 400) {
-    const what = "The previous request got 400. This is final, but it was repeated.";
-    const remedy = "Do not repeat after 400. The event is stored for review, and a repeat would be rejected again.";
-    yield risky("repeat-after-400", what, remedy);
-  }
-  if (end === void 0) {
-    const remedy = `Wait ${ANSWER_WAIT_SECONDS} s for the answer before you send it again. Check that only one worker sends an event.`;
-    yield risky("repeat-while-under-way", "It was sent before the previous request had an answer.", remedy);
-  }
-}
-function* waitFindings(repeat) {
-  const { before, wait, longestBefore, isStorm, isOwnWait } = repeat;
-  const isFirst = isOwnWait && isAnswered(before) && longestBefore === void 0;
-  if (isFirst && wait < FIRST_WAIT_SECONDS * 1e3 * (1 - JITTER)) {
-    const what = `The first repeat came too early, after ${seconds(wait)}.`;
-    yield risky("repeat-early", what, `${WAIT_LONGER} A test may use shorter waits.`);
-  }
-  if (isStorm) {
-    const what = `It was repeated again and again without waits: this time after ${seconds(wait)}. Waits must grow.`;
-    const shortest = `from ${MIN_COMPARED_WAIT / 1e3} s on`;
-    yield wrong("repeat-storm", what, `${WAIT_LONGER} A test may use shorter waits, ${shortest}.`);
-  }
-  const compared = `The wait was ${seconds(wait)}, but an earlier one was ${seconds(longestBefore ?? 0)}.`;
+  if (repeat === void 0 || !attempt.isSameSignature) return;
+  const { before, isOwnWait, isStorm, longestBefore } = repeat;
+  const how = before.end?.how;
+  const wait = seconds(repeat.wait);
+  const longest = seconds(longestBefore ?? 0);
   const trend = trendOf(repeat);
-  if (trend === "shrinking") yield wrong("repeat-sooner", `${compared} Waits must grow.`, WAIT_LONGER);
-  if (trend === "steady") yield risky("repeat-steady", `${compared} Waits should grow.`, WAIT_LONGER);
   const asked = retryAfter(before);
-  if (wait < asked - CLOCK_ERROR) {
-    const what = `The wait was ${seconds(asked - wait)} shorter than the ${seconds(asked)} of Retry-After.`;
-    yield wrong("retry-after-ignored", what, "Wait at least as long as Retry-After says.");
+  const isFirst = isOwnWait && isAnswered(before) && longestBefore === void 0;
+  yield finding("repeat", { index, delivery: delivery.number, wait, ending: endingText(how) });
+  if (how === 200) yield finding("repeat-after-200");
+  if (how === 400) yield finding("repeat-after-400");
+  if (how === void 0) yield finding("repeat-while-under-way");
+  if (isFirst && repeat.wait < FIRST_WAIT_SECONDS * 1e3 * (1 - JITTER))
+    yield finding("repeat-early", { wait });
+  if (isStorm) yield finding("repeat-storm", { wait });
+  if (trend === "shrinking") yield finding("repeat-sooner", { wait, longest });
+  if (trend === "steady") yield finding("repeat-steady", { wait, longest });
+  if (repeat.wait < asked - CLOCK_ERROR) {
+    yield finding("retry-after-ignored", { missing: seconds(asked - repeat.wait), asked: seconds(asked) });
   }
+  if (!attempt.isSameBytes && before.status === 200 && hasFailed(before)) yield finding("repeat-changed");
 }
 function repeatsOf({ attempts }) {
   let longestBefore;
@@ -7821,21 +8201,18 @@ function trendOf({ wait, isOwnWait, longestBefore = 0 }) {
 var isAnswered = ({ end }) => typeof end?.how === "number";
 var hasFailed = ({ end }) => end !== void 0 && end.how !== 200 && end.how !== 400;
 var retryAfter = ({ end }) => (end?.retryAfterSeconds ?? 0) * 1e3;
-function patienceFinding(milliseconds) {
-  const what = `The sender gave up after ${seconds(milliseconds)}, before it got an answer.`;
-  if (milliseconds >= GATEWAY_TIMEOUT_SECONDS.http * 1e3) return fine("gave-up", what);
-  const remedy = `Wait ${ANSWER_WAIT_SECONDS} s. The service may have stored the event, and a repeat would be a duplicate.`;
-  return risky("gave-up-early", what, remedy);
-}
+var patienceFinding = (milliseconds) => finding(milliseconds < GATEWAY_TIMEOUT_SECONDS.http * 1e3 ? "gave-up-early" : "gave-up", {
+  wait: seconds(milliseconds)
+});
 function repeatReport(delivery) {
-  const { number: number3, eventId, event: event7, attempts, count: count2 } = delivery;
+  const { number: number3, eventId, event: event7, attempts } = delivery;
   const repeats = repeatsOf(delivery);
   const trends = repeats.map(trendOf);
   return {
     delivery: number3,
     eventId,
     event: event7,
-    requests: count2,
+    requests: attempts.length,
     endings: attempts.map(({ end }) => end?.how),
     /** From the end of one request to the beginning of the next, in milliseconds. */
     waits: repeats.map(({ wait }) => Math.round(wait)),
@@ -7855,6 +8232,83 @@ function endingText(ending) {
 }
 var seconds = (milliseconds) => `${(milliseconds / 1e3).toFixed(milliseconds < 1e4 ? 1 : 0)} s`;
 
+// tools/partner/check-sender/request-under-way.ts
+import { setTimeout as sleep } from "node:timers/promises";
+var NO_METHOD = /* @__PURE__ */ new Set(["HPE_INVALID_METHOD", "HPE_INVALID_CONSTANT"]);
+var MAX_REST_BYTES = 1024 * 1024;
+var REST_WAIT_MILLISECONDS = 100;
+var OVERLAP_BYTES = 64;
+var RequestUnderWay = class {
+  number;
+  start = performance.now();
+  /** Bytes of the body so far. */
+  bytes = 0;
+  isRead = false;
+  isReported = false;
+  #message;
+  #chunks = [];
+  #packets = Buffer.alloc(0);
+  /** Bytes of the first packet that were parsed without an error. */
+  #parsed = 0;
+  constructor(number3, message) {
+    this.number = number3;
+    this.#message = message;
+  }
+  /**
+   * Reads the body up to API Gateway's limit. Further bytes are counted and dropped, so that the sender still gets an
+   * answer.
+   * @throws if the sender disconnects
+   */
+  async read() {
+    await new Promise((resolve, reject) => {
+      this.#message.on("data", (chunk) => {
+        this.bytes += chunk.length;
+        if (this.isTooLarge) {
+          this.#chunks.length = 0;
+          resolve();
+        } else this.#chunks.push(chunk);
+      });
+      this.#message.on("end", resolve);
+      this.#message.on("error", reject);
+      this.#message.on("close", () => reject(new Error("broken off")));
+    });
+    this.isRead = true;
+    return Buffer.concat(this.#chunks);
+  }
+  get isTooLarge() {
+    return this.bytes > BODY_LIMIT_BYTES;
+  }
+  /** Whether the body so far is a JSON object, and so not truncated. */
+  get isWhole() {
+    const parsed = parsePayload(Buffer.concat(this.#chunks));
+    return parsed.kind !== "unusable" || parsed.problems[0].field !== "body";
+  }
+  /** @returns whether the error is about bytes behind the request */
+  addRest({ code = "", rawPacket, bytesParsed = 0 }) {
+    if (!NO_METHOD.has(code) || rawPacket === void 0 || !this.#message.complete) return false;
+    if (this.#packets.length === 0) this.#parsed = bytesParsed;
+    if (this.#packets.length + rawPacket.length <= MAX_REST_BYTES) {
+      this.#packets = Buffer.concat([this.#packets, rawPacket]);
+    }
+    return true;
+  }
+  /** Waits a moment if the body looks truncated. */
+  async waitForRest() {
+    if (!this.isWhole) await sleep(REST_WAIT_MILLISECONDS);
+  }
+  /** The bytes behind the body. If a packet begins before the body's end, only its rest. */
+  restBehind(body) {
+    const packets = this.#packets;
+    const end = body.length === 0 ? Buffer.from("\r\n\r\n") : body.subarray(-OVERLAP_BYTES);
+    const at = packets.lastIndexOf(end, this.#parsed);
+    if (at !== -1) return packets.subarray(at + end.length);
+    for (let length = Math.min(this.#parsed, end.length); length > 0; length -= 1) {
+      if (packets.subarray(0, length).equals(end.subarray(-length))) return packets.subarray(length);
+    }
+    return packets;
+  }
+};
+
 // tools/partner/check-sender/sent-deliveries.ts
 var MAX_DELIVERIES = 1e4;
 var MAX_ATTEMPTS = 1e3;
@@ -7863,20 +8317,20 @@ var SentDeliveries = class {
   #all = [];
   #count = 0;
   /** Records a request that has no answer yet. */
-  note(received, body) {
-    const request = { ...received, signature: sha256Hex(received.signature) };
-    const keys = keysOf(request.eventId, body);
+  note(facts, { body, headers }) {
+    const eventId = sha256Hex(body);
+    const signature = sha256Hex(valuesOf(headers, "x-webhook-signature").join(","));
+    const keys = keysOf(eventId, body);
     const found = this.#find(keys);
-    const delivery = found === void 0 || isCorrected(found, request) ? this.#add(request, keys, found) : found;
-    const before = delivery.attempts.find(({ eventId }) => eventId === request.eventId);
-    const attempt = {
-      ...request,
-      end: void 0,
-      isSameBytes: request.eventId === delivery.eventId,
-      isSameSignature: before === void 0 || before.signature === request.signature
-    };
-    delivery.count += 1;
-    delivery.event ??= request.event;
+    const [first] = found?.attempts ?? [];
+    const isOther2 = first?.eventId !== eventId || first.signature !== signature;
+    const isCorrected = isOther2 && found?.attempts.every(({ status }) => status !== 200);
+    const delivery = found === void 0 || isCorrected ? this.#add(eventId, keys, found) : found;
+    const before = delivery.attempts.find((attempt2) => attempt2.eventId === eventId);
+    const isSameSignature = before === void 0 || before.signature === signature;
+    const isSameBytes = eventId === delivery.eventId;
+    const attempt = { ...facts, eventId, isSameBytes, signature, isSameSignature, end: void 0 };
+    if (facts.status === 200) delivery.event ??= knownEvent(body);
     if (delivery.attempts.length < MAX_ATTEMPTS) delivery.attempts.push(attempt);
     return { delivery, attempt };
   }
@@ -7887,24 +8341,22 @@ var SentDeliveries = class {
   #find(keys) {
     for (const key of keys) {
       const delivery = this.#all.findLast((known) => known.keys.includes(key))?.delivery;
-      if (delivery === void 0) continue;
-      const ending = delivery.attempts.at(-1)?.end?.how;
+      const ending = delivery?.attempts.at(-1)?.end?.how;
       const isRefused = ending !== void 0 && ending !== 200;
-      if (!key.startsWith(VALUES) || isRefused) return delivery;
+      if (delivery !== void 0 && (isRefused || !key.startsWith(VALUES))) return delivery;
     }
     return void 0;
   }
   /** @param corrected the delivery that this one replaces */
-  #add({ eventId, event: event7 }, keys, corrected) {
-    const corrects = corrected === void 0 ? 0 : corrected.corrects + corrected.count;
+  #add(eventId, keys, corrected) {
+    const corrects = corrected === void 0 ? 0 : corrected.corrects + corrected.attempts.length;
     this.#count += 1;
-    const delivery = { number: this.#count, eventId, event: event7, attempts: [], count: 0, corrects };
+    const delivery = { number: this.#count, eventId, event: void 0, attempts: [], corrects };
     this.#all = this.#all.filter((known) => known.delivery !== corrected).slice(1 - MAX_DELIVERIES);
     this.#all.push({ delivery, keys });
     return delivery;
   }
 };
-var isCorrected = ({ eventId, attempts }, request) => (request.eventId !== eventId || request.signature !== attempts[0]?.signature) && attempts.every(({ status }) => status !== 200);
 var VALUES = "values ";
 function keysOf(eventId, body) {
   const bytes2 = `bytes ${eventId}`;
@@ -7931,61 +8383,12 @@ function meantObject(body) {
   return textsInUtf16(body).map(objectIn).find((found) => found !== void 0);
 }
 function valuesIn(node) {
-  return (node === void 0 ? [] : nodesIn(node)).flatMap((inner) => {
-    if (inner.kind === "string") return [inner.value];
-    return inner.kind === "literal" && inner.text !== "null" ? [inner.text] : [];
-  });
+  return (node === void 0 ? [] : nodesIn(node)).filter(({ kind, text: text2 }) => ["string", "literal"].includes(kind) && text2 !== "null").map(({ value }) => value);
 }
-
-// tools/partner/check-sender/trailing-bytes.ts
-import { setTimeout as sleep } from "node:timers/promises";
-var NO_METHOD = /* @__PURE__ */ new Set(["HPE_INVALID_METHOD", "HPE_INVALID_CONSTANT"]);
-var MAX_TRAILING_BYTES = 1024 * 1024;
-var REST_WAIT_MILLISECONDS = 100;
-var OVERLAP_BYTES = 64;
-function isJson(body) {
-  const parsed = parsePayload(body);
-  return parsed.kind !== "unusable" || parsed.problems[0].field !== "body";
-}
-var TrailingBytes = class {
-  #message;
-  #packets = Buffer.alloc(0);
-  /** Bytes of the first packet that were parsed without an error. */
-  #parsed = 0;
-  constructor(message) {
-    this.#message = message;
-  }
-  /** @returns whether the error is about trailing bytes */
-  add({ code = "", rawPacket, bytesParsed = 0 }) {
-    if (!NO_METHOD.has(code) || rawPacket === void 0 || !this.#message.complete) return false;
-    if (this.#packets.length === 0) this.#parsed = bytesParsed;
-    if (this.#packets.length + rawPacket.length <= MAX_TRAILING_BYTES) {
-      this.#packets = Buffer.concat([this.#packets, rawPacket]);
-    }
-    return true;
-  }
-  /** Waits a moment if the body looks truncated. A body that is JSON is complete. */
-  async settle(body) {
-    if (!isJson(body)) await sleep(REST_WAIT_MILLISECONDS);
-  }
-  /** The bytes after the body. If a packet begins before the body's end, only its rest. */
-  behind(body) {
-    const packets = this.#packets;
-    const end = body.length === 0 ? Buffer.from("\r\n\r\n") : body.subarray(-OVERLAP_BYTES);
-    const at = packets.lastIndexOf(end, this.#parsed);
-    if (at !== -1) return packets.subarray(at + end.length);
-    for (let length = Math.min(this.#parsed, end.length); length > 0; length -= 1) {
-      if (packets.subarray(0, length).equals(end.subarray(-length))) return packets.subarray(length);
-    }
-    return packets;
-  }
-};
 
 // tools/partner/check-sender/checker.ts
-var REQUEST_TIMEOUT_MILLISECONDS = 3e4;
 var TIMEOUT_CHECK_MILLISECONDS = 500;
 var KEEP_ALIVE_MILLISECONDS = 65e3;
-var MAX_CONNECTIONS = 2e3;
 var MAX_EARLIER_SIGNATURES = 50;
 var DROP_NOTICE_MILLISECONDS = 6e4;
 var GATEWAY_TIMEOUT_MILLISECONDS = GATEWAY_TIMEOUT_SECONDS.http * 1e3;
@@ -8010,7 +8413,7 @@ var Checker = class _Checker {
   }
   constructor(options) {
     this.#options = options;
-    this.#requestTimeout = options.requestTimeoutMilliseconds ?? REQUEST_TIMEOUT_MILLISECONDS;
+    this.#requestTimeout = options.requestTimeoutMilliseconds ?? 3e4;
   }
   deliveries() {
     return this.#deliveries.all();
@@ -8022,19 +8425,16 @@ var Checker = class _Checker {
     await Promise.all(closed);
   }
   async #listen() {
-    const { port: port2, host, maxConnections = MAX_CONNECTIONS, onNotice } = this.#options;
+    const { port: port2, host, maxConnections = 2e3, onNotice } = this.#options;
     const serve = (message, response) => void this.#serve(message, response);
-    const listening = await listen(
-      {
-        requestTimeout: this.#requestTimeout,
-        headersTimeout: this.#requestTimeout,
-        connectionsCheckingInterval: TIMEOUT_CHECK_MILLISECONDS,
-        keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
-        requireHostHeader: false
-      },
-      serve,
-      { port: port2, host }
-    );
+    const settings = {
+      requestTimeout: this.#requestTimeout,
+      headersTimeout: this.#requestTimeout,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MILLISECONDS,
+      keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
+      requireHostHeader: false
+    };
+    const listening = await listen(settings, serve, { port: port2, host });
     this.port = listening.port;
     this.#servers = listening.servers;
     for (const server of this.#servers) {
@@ -8050,7 +8450,7 @@ var Checker = class _Checker {
         socket.on("error", () => {
         });
         socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n");
-        this.#reportBroken(this.#connectionOf(socket), void 0, TAKEN_FOR_PROXY);
+        this.#report(this.#connectionOf(socket), void 0, { findings: [finding("method/connect")] });
       });
       server.on("clientError", (error, socket) => this.#refuse(error, socket));
     }
@@ -8059,12 +8459,8 @@ var Checker = class _Checker {
     const known = this.#connections.get(socket);
     if (known !== void 0) return known;
     this.#connectionCount += 1;
-    const connection = {
-      number: this.#connectionCount,
-      openedAt: performance.now(),
-      requests: 0,
-      current: void 0
-    };
+    const number3 = this.#connectionCount;
+    const connection = { number: number3, openedAt: performance.now(), requests: 0, current: void 0 };
     this.#connections.set(socket, connection);
     return connection;
   }
@@ -8073,51 +8469,39 @@ var Checker = class _Checker {
     connection.requests += 1;
     this.#requestCount += 1;
     const request = requestOf(message, this.#options.port);
-    const current = {
-      number: this.#requestCount,
-      at: request.receivedAt,
-      start: performance.now(),
-      method: request.method,
-      bytes: 0,
-      chunks: [],
-      isRead: false,
-      isReported: false,
-      trailing: new TrailingBytes(message)
-    };
+    const current = new RequestUnderWay(this.#requestCount, message);
     connection.current = current;
     try {
-      await readBody2(message, current);
-      current.isRead = true;
-      const body = Buffer.concat(current.chunks);
-      const isTooLarge = current.bytes > BODY_LIMIT_BYTES;
-      const sent = { ...request, body, isTooLarge, earlier: [...this.#earlier] };
+      const body = await current.read();
+      const sent = { ...request, body, isTooLarge: current.isTooLarge, earlier: [...this.#earlier] };
       if (body.length > 0) this.#earlier.push(hmacSha256(this.#options.secret, body));
       if (this.#earlier.length > MAX_EARLIER_SIGNATURES) this.#earlier.shift();
       const checked = await this.#check(sent, current, connection, response);
-      this.#report(connection, current, checked);
+      this.#report(connection, current, { at: request.receivedAt, method: request.method, ...checked });
     } catch (error) {
       response.destroy();
       if (current.isReported || this.#closing.signal.aborted) return;
-      if (message.complete) {
-        const name = error instanceof Error ? error.name : "an error without a name";
-        this.#options.onNotice(`Request ${current.number} could not be checked: ${name}`);
-      } else this.#reportBroken(connection, current, this.#brokenFinding(current));
+      if (!message.complete) return this.#reportBroken(connection, current);
+      const name = error instanceof Error ? error.name : "an error without a name";
+      this.#options.onNotice(`Request ${current.number} could not be checked: ${name}`);
     }
   }
   async #check(sent, current, connection, response) {
-    const { body } = sent;
-    const { start, trailing } = current;
     const { secret, steps = [] } = this.#options;
+    const { start } = current;
     const own2 = await serviceAnswer(sent, secret);
-    const noted = own2.outcome && this.#note(sent, own2, start, connection);
-    const repeats = noted === void 0 ? [] : repeatFindings(noted.delivery, noted.attempt);
-    const attempt = noted?.delivery.count ?? 0;
+    const { status } = own2.response;
+    const isReused = connection.requests > 1;
+    const earliest = isReused ? start : connection.openedAt;
+    const noted = own2.outcome && this.#deliveries.note({ at: start, earliest, status, isReused }, sent);
+    const repeats = noted === void 0 ? [] : [...repeatFindings(noted.delivery, noted.attempt)];
+    const attempt = noted?.delivery.attempts.length ?? 0;
     const step = steps[Math.min(attempt, steps.length) - 1] ?? {};
-    if (own2.response.status !== 200) await trailing.settle(body);
-    if (trailing.behind(body).length > 0) response.shouldKeepAlive = false;
+    if (status !== 200) await current.waitForRest();
+    if (current.restBehind(sent.body).length > 0) response.shouldKeepAlive = false;
     const answer2 = await this.#answerOf(step, own2.response, sent, response);
     const ending = await send(response, answer2, step);
-    const rest = trailing.behind(body);
+    const rest = current.restBehind(sent.body);
     if (connection.current === current) connection.current = void 0;
     if (rest.length > 0) response.req.socket.destroySoon();
     if (noted !== void 0) {
@@ -8130,16 +8514,8 @@ var Checker = class _Checker {
     const findings = [...diagnosis.findings, ...repeats, ...patience];
     if (noted === void 0) return { ...diagnosis, ending, findings };
     const { number: number3, corrects } = noted.delivery;
-    const corrected = attempt === 1 && own2.response.status === 200 ? corrects : 0;
+    const corrected = attempt === 1 && status === 200 ? corrects : 0;
     return { ...diagnosis, ending, findings, delivery: number3, attempt, corrects: corrected };
-  }
-  #note({ body, headers }, { outcome, response: { status } }, at, { openedAt, requests }) {
-    const isReused = requests > 1;
-    const event7 = outcome?.outcome === "Accepted" ? outcome.event : void 0;
-    const signature = valuesOf(headers, "x-webhook-signature").join(",");
-    const earliest = isReused ? at : openedAt;
-    const eventId = sha256Hex(body);
-    return this.#deliveries.note({ at, earliest, status, isReused, eventId, event: event7, signature }, body);
   }
   /** The service's own answer, or that of the step. An answer slower than API Gateway's timeout becomes its 503. */
   async #answerOf({ status, headers, delayMilliseconds }, own2, sent, response) {
@@ -8151,15 +8527,14 @@ var Checker = class _Checker {
     const gone = new AbortController();
     response.once("close", () => gone.abort());
     const signal = AbortSignal.any([gone.signal, this.#closing.signal]);
-    const isTimeout = delayMilliseconds > GATEWAY_TIMEOUT_MILLISECONDS;
-    const milliseconds = isTimeout ? GATEWAY_TIMEOUT_MILLISECONDS : delayMilliseconds;
+    const milliseconds = Math.min(delayMilliseconds, GATEWAY_TIMEOUT_MILLISECONDS);
     await sleep2(milliseconds, void 0, { signal }).catch(() => {
     });
-    return isTimeout ? failureAnswer(sent, 503) : own2;
+    return delayMilliseconds > GATEWAY_TIMEOUT_MILLISECONDS ? failureAnswer(sent, 503) : own2;
   }
   #refuse(error, socket) {
     const connection = this.#connectionOf(socket);
-    if (connection.current?.trailing.add(error)) return;
+    if (connection.current?.addRest(error)) return;
     const current = connection.current?.isRead === false ? connection.current : void 0;
     const isReset = error.code === "ECONNRESET";
     const isSilent = socket.bytesRead === 0 || isReset && connection.requests > 0;
@@ -8173,27 +8548,24 @@ Connection: close\r
     socket.destroy();
     if (current?.isReported || current === void 0 && isSilent || this.#closing.signal.aborted) return;
     if (current !== void 0) current.isReported = true;
-    this.#reportBroken(connection, current, this.#brokenFinding(current, error));
-  }
-  #brokenFinding(current, error) {
-    return connectionFinding({
-      code: error?.code,
-      bytes: error?.rawPacket,
-      bodyBytes: current?.bytes,
-      isWholeBody: current !== void 0 && isJson(Buffer.concat(current.chunks)),
-      limitMilliseconds: this.#requestTimeout
-    });
+    this.#reportBroken(connection, current, error);
   }
   /** Reports a request that is not complete, or bytes that are none. */
-  #reportBroken(connection, current, finding) {
-    if (current === void 0) this.#requestCount += 1;
-    this.#report(connection, current, { findings: [finding] });
+  #reportBroken(connection, current, error) {
+    const broken = connectionFinding({
+      code: error?.code,
+      packet: error?.rawPacket,
+      bytes: current?.bytes,
+      isWholeBody: current?.isWhole === true,
+      seconds: this.#requestTimeout / 1e3
+    });
+    this.#report(connection, current, { findings: [broken] });
   }
   #report(connection, current, checked) {
+    if (current === void 0) this.#requestCount += 1;
     this.#options.onVerdict({
       request: current?.number ?? this.#requestCount,
-      at: current?.at ?? /* @__PURE__ */ new Date(),
-      method: current?.method,
+      at: /* @__PURE__ */ new Date(),
       bytes: current?.bytes ?? 0,
       ending: "gave up",
       milliseconds: current === void 0 ? 0 : Math.round(performance.now() - current.start),
@@ -8204,43 +8576,16 @@ Connection: close\r
     });
   }
 };
-var TAKEN_FOR_PROXY = wrong(
-  "method",
-  "The method is CONNECT. The sender uses this checker as a proxy.",
-  "Check the proxy settings of the sender."
-);
-function readBody2(message, current) {
-  return new Promise((resolve, reject) => {
-    message.on("data", (chunk) => {
-      current.bytes += chunk.length;
-      if (current.bytes <= BODY_LIMIT_BYTES) current.chunks.push(chunk);
-      else {
-        current.chunks.length = 0;
-        resolve();
-      }
-    });
-    message.on("end", resolve);
-    message.on("error", reject);
-    message.on("close", () => reject(new Error("broken off")));
-  });
-}
 async function send(response, { status, headers, body }, { cut }) {
   const { socket } = response.req;
   if (response.destroyed || socket.destroyed) return "gave up";
   const closed = once(response, "close");
-  if (cut === "before") {
-    socket.destroy();
-    await closed;
-    return "cut";
-  }
-  response.writeHead(status, { ...headers, "content-length": body.length });
-  if (cut === "within") {
-    response.write(body.subarray(0, Math.ceil(body.length / 2)), () => socket.destroy());
-    await closed;
-    return "cut";
-  }
-  response.end(body);
+  if (cut === "before") socket.destroy();
+  else response.writeHead(status, { ...headers, "content-length": body.length });
+  if (cut === "within") response.write(body.subarray(0, Math.ceil(body.length / 2)), () => socket.destroy());
+  if (cut === void 0) response.end(body);
   await closed;
+  if (cut !== void 0) return "cut";
   return response.writableFinished ? status : "gave up";
 }
 
@@ -8268,8 +8613,8 @@ function lines(text2, width) {
 }
 
 // tools/cli/terminal/text.ts
-function counted(count2, noun) {
-  return count2 === 1 ? `1 ${noun}` : `${count2.toLocaleString("en")} ${noun}s`;
+function counted(count, noun) {
+  return count === 1 ? `1 ${noun}` : `${count.toLocaleString("en")} ${noun}s`;
 }
 
 // tools/partner/check-sender/verdict.ts
@@ -8309,7 +8654,7 @@ function verdictText(verdict, width) {
   const more = verdict.findings.length - shown.length;
   return [
     headline(verdict),
-    ...shown.flatMap((finding) => findingText(finding, width)),
+    ...shown.flatMap((finding2) => findingText(finding2, width)),
     ...more > 0 ? [`${" ".repeat(INDENT)}and ${more} more: --json shows all`] : []
   ];
 }
@@ -8337,8 +8682,9 @@ function stateOf(verdict) {
   if (status === void 0) return { style: "red", text: "\u2717 broken" };
   if (status !== 200) return { style: "red", text: "\u2717 rejected" };
   if (!isRight(verdict)) return { style: "red", text: isOther(verdict) ? "\u2717 wrong" : "\u2717 accepted" };
+  const isRisky = findings.some(({ grade }) => grade === "risky");
   const state = isOther(verdict) ? "right" : "accepted";
-  return findings.some(({ grade }) => grade === "risky") ? { style: "yellow", text: `! ${state}` } : { style: "green", text: `\u2713 ${state}` };
+  return isRisky ? { style: "yellow", text: `! ${state}` } : { style: "green", text: `\u2713 ${state}` };
 }
 var isOther = ({ status, ending }) => status !== void 0 && ending !== status;
 function findingText({ grade, what, remedy, isNext = false }, width) {
@@ -8374,27 +8720,33 @@ var Tally = class {
     const status = verdict.status ?? "none";
     this.#statuses[status] = (this.#statuses[status] ?? 0) + 1;
     const mistakes = new Map(
-      verdict.findings.map((finding) => [`${finding.kind} ${finding.what.replaceAll(/\d+/g, "0")}`, finding])
+      verdict.findings.map((finding2) => [`${finding2.kind} ${finding2.what.replaceAll(/\d+/g, "0")}`, finding2])
     );
     for (const [key, { grade, kind, what }] of mistakes) {
       if (grade === "fine") continue;
-      const { count: count2, requests } = this.#mistakes.get(key) ?? { count: 0, requests: [] };
+      const { count, requests } = this.#mistakes.get(key) ?? { count: 0, requests: [] };
       const named = [...requests, verdict.request].slice(0, MAX_SHOWN);
-      this.#mistakes.set(key, { grade, kind, what, count: count2 + 1, requests: named });
+      this.#mistakes.set(key, { grade, kind, what, count: count + 1, requests: named });
     }
   }
-  /** @param isCut whether `--requests` or `--timeout` ended the run */
+  /** @param isCut whether `--requests` or `--timeout` ended the run, so that later repeats may be missing */
   summary(deliveries, isCut = false) {
     return {
       requests: this.requests,
+      /** With nothing wrong. */
       right: this.#right,
+      /** Rejected, and right later. */
       corrected: this.#corrected,
+      /** With an event that the service would keep, whatever response was simulated. */
       accepted: this.#statuses[200] ?? 0,
+      /** The service's own answers. */
       statuses: this.#statuses,
+      /** The worst and most frequent first. */
       mistakes: [...this.#mistakes.values()].sort(
         (a, b) => Number(a.grade === "risky") - Number(b.grade === "risky") || b.count - a.count
       ),
-      repeats: deliveries.filter(({ count: count2 }) => count2 > 1).map(repeatReport),
+      repeats: deliveries.filter(({ attempts }) => attempts.length > 1).map(repeatReport),
+      /** Deliveries whose answers ask for a repeat that did not come. */
       unrepeated: deliveries.filter((delivery) => wantsRepeat(delivery, isCut)).length,
       isCut
     };
@@ -8409,18 +8761,19 @@ var hasNoWarning = ({ mistakes }) => mistakes.every(({ grade }) => grade !== "ri
 function summaryText(summary, width) {
   const { requests, accepted: accepted2, mistakes, repeats, unrepeated } = summary;
   if (requests === 0) return ["No request arrived."];
-  const outcome = isRightInAll(summary) ? styleText2("green", `\u2713 ${outcomeText(summary)}.`) : styleText2("red", `\u2717 ${outcomeText(summary)}.`);
+  const text2 = `${outcomeText(summary)}.`;
+  const outcome = isRightInAll(summary) ? styleText2("green", `\u2713 ${text2}`) : styleText2("red", `\u2717 ${text2}`);
   const statuses = Object.entries(summary.statuses).map(
-    ([status, count2]) => `${status === "none" ? "no request" : status} \xD7${count2.toLocaleString("en")}`
+    ([status, count]) => `${status === "none" ? "no request" : status} \xD7${count.toLocaleString("en")}`
   );
   const more = repeats.length - MAX_REPEATS;
   const all = unrepeated === 1 ? "1 delivery" : `${unrepeated.toLocaleString("en")} deliveries`;
   const late = summary.isCut ? "had not come again when the run ended" : "never came again";
   return [
     `${outcome}  ${accepted2.toLocaleString("en")} accepted \xB7 ${statuses.join(" \xB7 ")}`,
-    ...mistakes.flatMap(({ grade, what, count: count2, requests: requests2 }) => {
+    ...mistakes.flatMap(({ grade, what, count, requests: requests2 }) => {
       const numbers = requests2.map((number3) => `#${number3}`);
-      return gradedText(grade, `${what} (${counted(count2, "request")}: ${listed(numbers, count2)})`, width);
+      return gradedText(grade, `${what} (${counted(count, "request")}: ${listed(numbers, count)})`, width);
     }),
     ...repeats.slice(0, MAX_REPEATS).flatMap((report) => lines(repeatText(report), width)),
     ...more > 0 ? [`and ${more} more: --json shows all`] : [],
@@ -8429,14 +8782,14 @@ function summaryText(summary, width) {
 }
 function outcomeText(summary) {
   const { requests, right, corrected } = summary;
-  const wrong2 = requests - right;
+  const wrong = requests - right;
   const all = requests === 1 ? "The request was" : `All ${requests.toLocaleString("en")} requests were`;
-  const some = `${wrong2.toLocaleString("en")} of ${counted(requests, "request")} ${wrong2 === 1 ? "was" : "were"}`;
-  const later = corrected === wrong2 ? "corrected" : `${corrected.toLocaleString("en")} of them corrected`;
+  const some = `${wrong.toLocaleString("en")} of ${counted(requests, "request")} ${wrong === 1 ? "was" : "were"}`;
+  const later = corrected === wrong ? "corrected" : `${corrected.toLocaleString("en")} of them corrected`;
   return [
-    wrong2 === 0 ? `${all} right` : `${some} wrong`,
+    wrong === 0 ? `${all} right` : `${some} wrong`,
     ...corrected === 0 ? [] : [`${later} later`],
-    ...corrected === wrong2 && !isRightInAll(summary) ? ["not always repeated when required"] : []
+    ...corrected === wrong && !isRightInAll(summary) ? ["not always repeated when required"] : []
   ].join(", and ");
 }
 function repeatText(report) {
@@ -8450,9 +8803,9 @@ function repeatText(report) {
     reused === 0 ? "a new connection each time" : `${reused} of ${requests} requests on a kept connection`
   ].join("; ");
 }
-function listed(words, count2 = words.length) {
+function listed(words, count = words.length) {
   const shown = words.slice(0, MAX_SHOWN);
-  return [...shown, ...count2 > shown.length ? [`\u2026 ${count2 - shown.length} more`] : []].join(", ");
+  return [...shown, ...count > shown.length ? [`\u2026 ${count - shown.length} more`] : []].join(", ");
 }
 
 // tools/cli/terminal/command.ts
@@ -8515,8 +8868,7 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the ser
   process.stdout.on("error", endWithReader);
   const interrupted = interruption();
   const tally = new Tally();
-  const done = new AbortController();
-  interrupted.addEventListener("abort", () => done.abort());
+  const enough = new AbortController();
   const checker = await Checker.start({
     secret,
     port: port2,
@@ -8526,13 +8878,15 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the ser
     onVerdict: (verdict) => {
       if (tally.requests === requests) return;
       tally.add(verdict);
-      console.log(json ? verdictJson(verdict) : spaced(verdictText(verdict, screenWidth())).join("\n"));
-      if (tally.requests === requests) done.abort();
+      const lines2 = json ? [verdictJson(verdict)] : verdictText(verdict, screenWidth());
+      console.log((lines2.length > 1 ? ["", ...lines2] : lines2).join("\n"));
+      if (tally.requests === requests) enough.abort();
     }
   }).catch((error) => usage(listenProblem(error, port2, host)));
   console.error(welcome(checker.port, host, secret));
-  if (timeout !== void 0) setTimeout(() => done.abort(), timeout * 1e3).unref();
-  if (!done.signal.aborted) await once2(done.signal, "abort");
+  if (timeout !== void 0) setTimeout(() => enough.abort(), timeout * 1e3).unref();
+  const done = AbortSignal.any([interrupted, enough.signal]);
+  if (!done.aborted) await once2(done, "abort");
   const isComplete = requests === void 0 || tally.requests === requests;
   const summary = tally.summary(checker.deliveries(), !interrupted.aborted);
   await checker.close();
@@ -8543,22 +8897,16 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the ser
   if (isRight2 && !isClean) console.error("Exit code 1, because --strict counts risky as wrong.");
   process.exitCode = isRight2 && isClean ? 0 : WRONG;
 });
-var spaced = (lines2) => lines2.length > 1 ? ["", ...lines2] : lines2;
+var PASTED = "The secret begins or ends with white space, which is used as part of it. Was it pasted?";
+var NOT_REPLACED = "The secret looks like a variable that was not replaced, such as $WEBHOOK_SECRET. Check the quotation marks.";
 function welcome(port2, host = "localhost", secret) {
   const address = `http://${host.includes(":") ? `[${host}]` : host}:${port2}${WEBHOOK_PATH}`;
-  const lines2 = [`Send to ${address}. Ctrl-C ends it. The real service only accepts https://.`];
-  if (secret !== secret.trim()) {
-    lines2.push("The secret begins or ends with white space, which is used as part of it. Was it pasted?");
-  }
-  if (PLACEHOLDER.test(secret)) {
-    lines2.push(
-      "The secret looks like a variable that was not replaced, such as $WEBHOOK_SECRET. Check the quotation marks."
-    );
-  }
-  if (host !== "localhost") {
-    lines2.push("Anyone who reaches this address can send to it. Nothing is stored.");
-  }
-  return lines2.join("\n");
+  return [
+    `Send to ${address}. Ctrl-C ends it. The real service only accepts https://.`,
+    ...secret === secret.trim() ? [] : [PASTED],
+    ...PLACEHOLDER.test(secret) ? [NOT_REPLACED] : [],
+    ...host === "localhost" ? [] : ["Anyone who reaches this address can send to it. Nothing is stored."]
+  ].join("\n");
 }
 function listenProblem(error, port2, host) {
   const { code = "" } = error;

@@ -12,13 +12,10 @@ import { interruption, screenWidth } from '../terminal/terminal.ts';
 import { counted } from '../terminal/text.ts';
 
 const DEFAULT_PORT = 8080;
-
 /** Maximum of --timeout, in seconds: a day. Timers have a limit of 24 days. */
 const MAX_TIMEOUT = 24 * 60 * 60;
-
 /** A request was wrong, or too few came, or a repeat is missing, or --strict found something risky. */
 const WRONG = 1;
-
 /** The command line is wrong, or the port cannot be opened. CI can distinguish it from {@link WRONG}. */
 const USAGE = 2;
 

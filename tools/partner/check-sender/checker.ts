@@ -173,17 +173,15 @@ export class Checker {
     const repeats = noted === undefined ? [] : [...repeatFindings(noted.delivery, noted.attempt)];
     const attempt = noted?.delivery.attempts.length ?? 0;
     const step = steps[Math.min(attempt, steps.length) - 1] ?? {};
-    if (status !== 200) await current.waitForRest();
-    if (current.restBehind(sent.body).length > 0) response.shouldKeepAlive = false;
-    const answer = await this.#answerOf(step, own.response, sent, response);
-    const ending = await send(response, answer, step);
-    const rest = current.restBehind(sent.body);
+    const { ending, rest, retryAfterSeconds } = await this.#reply(
+      sent,
+      own.response,
+      step,
+      current,
+      response,
+    );
     if (connection.current === current) connection.current = undefined;
-    if (rest.length > 0) response.req.socket.destroySoon();
-    if (noted !== undefined) {
-      const retryAfterSeconds = Number(answer.headers['retry-after'] ?? 0);
-      noted.attempt.end = { how: ending, at: performance.now(), retryAfterSeconds };
-    }
+    if (noted !== undefined) noted.attempt.end = { how: ending, at: performance.now(), retryAfterSeconds };
     const hasGivenUp = ending === 'gave up' && !this.#closing.signal.aborted;
     const patience = hasGivenUp ? [patienceFinding(performance.now() - start)] : [];
     const diagnosis = await diagnose(sent, own, secret, rest);
@@ -192,6 +190,23 @@ export class Checker {
     const { number, corrects } = noted.delivery;
     const corrected = attempt === 1 && status === 200 ? corrects : 0;
     return { ...diagnosis, ending, findings, delivery: number, attempt, corrects: corrected };
+  }
+
+  /** @returns how the request ended, and the bytes behind it */
+  async #reply(
+    sent: SentRequest,
+    own: HttpResponse,
+    step: AnswerStep,
+    current: RequestUnderWay,
+    response: ServerResponse,
+  ): Promise<{ ending: AttemptEnding; rest: Buffer; retryAfterSeconds: number }> {
+    if (own.status !== 200) await current.waitForRest();
+    if (current.restBehind(sent.body).length > 0) response.shouldKeepAlive = false;
+    const answer = await this.#answerOf(step, own, sent, response);
+    const ending = await send(response, answer, step);
+    const rest = current.restBehind(sent.body);
+    if (rest.length > 0) response.req.socket.destroySoon();
+    return { ending, rest, retryAfterSeconds: Number(answer.headers['retry-after'] ?? 0) };
   }
 
   /** The service's own answer, or that of the step. An answer slower than API Gateway's timeout becomes its 503. */

@@ -12,9 +12,7 @@ export interface Finding {
   readonly grade: Grade;
   /** Identifies the kind of mistake, in counts and for programs: `json-reserialised`. */
   readonly kind: string;
-  /** The problem, as a sentence. */
   readonly what: string;
-  /** Advice, as a sentence. */
   readonly remedy: string | undefined;
   /** Whether a wrong signature hides it, so that it would be the next mistake. */
   readonly isNext?: boolean;
@@ -23,7 +21,7 @@ export interface Finding {
 /** The service rejects it or it cannot be intended; it works and there is a reason to change it; nothing to do. */
 export type Grade = 'wrong' | 'risky' | 'fine';
 
-/** A row of `findings.json`: the kind, and what distinguishes it from another one of the same kind. */
+/** In `findings.json`: the kind, and after a slash what distinguishes it from others of the same kind. */
 export type FindingName = keyof typeof catalogue.findings;
 
 interface FindingWords {

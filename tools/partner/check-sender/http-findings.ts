@@ -95,9 +95,9 @@ function secretPlace(request: SentRequest, secret: string): string | undefined {
 
 /** Bytes on a connection that are not a request, or not a complete one. */
 export interface BrokenConnection {
-  /** Node's code of the error: `HPE_INVALID_METHOD`. @default the client disconnected */
+  /** Of Node's error. @default the client disconnected */
   readonly code?: string | undefined;
-  /** The last bytes read. @default none */
+  /** The last bytes read. */
   readonly packet?: Buffer | undefined;
   /** Bytes of the body that arrived. Undefined if the headers were not complete. */
   readonly bytes: number | undefined;
@@ -114,7 +114,6 @@ const FRAMING_ERROR =
   /^HPE_(?:(?:UNEXPECTED|INVALID)_CONTENT_LENGTH|INVALID_TRANSFER_ENCODING|INVALID_CHUNK_SIZE|CHUNK_EXTENSIONS_OVERFLOW)$/;
 
 const HEAD_ERROR = /^HPE_(?:INVALID_HEADER_TOKEN|CR_EXPECTED|LF_EXPECTED|INVALID_VERSION|INVALID_URL)$/;
-
 /** A request line with any method. */
 const REQUEST_LINE = /^[A-Za-z-]+ \S+ HTTP\/1\.[01]\r?\n/;
 

@@ -11,7 +11,6 @@ export interface JsonNode {
 
 /** Maximum nesting. Deeper JSON is not an event, and would overflow the stack. */
 const MAX_DEPTH = 200;
-
 /** A string, even unterminated, a punctuation mark or a word. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"?|[{}[\]:,]|[^ \t\r\n{}[\]:,"]+/gs;
 

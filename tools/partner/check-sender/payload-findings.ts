@@ -9,7 +9,6 @@ import { skewFindings, timestampFinding } from './timestamp-findings.ts';
 
 /** Bytes of a body above which only the service's own problems are reported. */
 const MAX_BYTES_PARSED = 1024 * 1024;
-
 /** Maximum number of keys of `data` that are compared with the known fields. */
 const MAX_KEYS = 200;
 

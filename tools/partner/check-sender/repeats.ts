@@ -4,13 +4,10 @@ import type { AttemptEnding, SentAttempt, SentDelivery } from './sent-deliveries
 
 /** Milliseconds after which waits no longer grow, as docs/partner.md requires. */
 const MAX_WAIT = 60 * 60 * 1_000;
-
 /** Random share of a wait, as docs/partner.md requires. */
 const JITTER = 0.25;
-
 /** Minimum ratio of two waits of equal length, whatever the jitter. */
 const SHRINKING = (1 - JITTER) / (1 + JITTER);
-
 /** With jitter, doubling a wait gives a ratio of at least 1.2. The difference allows for measurement errors. */
 const GROWING = 1.1;
 
@@ -19,7 +16,6 @@ const GROWING = 1.1;
  * HTTP client itself may repeat this quickly.
  */
 const MIN_COMPARED_WAIT = 500;
-
 /** Milliseconds by which two clocks may measure the same wait differently. */
 const CLOCK_ERROR = 100;
 

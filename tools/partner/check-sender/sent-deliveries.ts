@@ -8,10 +8,8 @@ import type { SentRequest } from './signed-messages.ts';
 
 /** Maximum number of deliveries remembered, as hashes only. The oldest is forgotten first. */
 const MAX_DELIVERIES = 10_000;
-
 /** Maximum number of requests remembered per delivery. */
 const MAX_ATTEMPTS = 1_000;
-
 /** Of a body larger than this, only the hash is compared. */
 const MAX_BYTES_PARSED = 256 * 1024;
 

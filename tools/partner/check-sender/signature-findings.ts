@@ -20,13 +20,10 @@ const OTHER_HEADERS = `
 
 /** Places whose values may look like a signature by chance. */
 const UNNAMED_PLACES = ['another header', 'the query string', 'Content-Digest', 'Digest'];
-
 /** Maximum bytes of a body for which combinations of two mistakes are tried: each pair costs an HMAC of the body. */
 const MAX_BYTES_FOR_PAIRS = 32 * 1024;
-
 /** Maximum characters of a header that are read: a longer value cannot be a signature. */
 const MAX_VALUE_LENGTH = 1_024;
-
 /** Minimum bytes of a truncated signature needed to recognise it. */
 const MIN_CUT_BYTES = 8;
 

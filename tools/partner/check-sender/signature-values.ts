@@ -14,10 +14,8 @@ const DIGEST_LENGTHS = new Set([16, 20, 28, 32, 48, 64]);
 
 const HEX = /^(?:[0-9a-f]{2})+$/i;
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
-
 /** Maximum number of nested wrappings. */
 const MAX_DEPTH = 4;
-
 /** Minimum length of a digest as text: base64 of the 16 bytes of MD5, without padding. */
 const MIN_DIGEST_TEXT = 22;
 
@@ -100,10 +98,8 @@ export const PLACEHOLDER =
 
 /** Minimum length of a secret to search for: a text may contain a shorter one by chance. */
 const MIN_SECRET_LENGTH = 8;
-
 /** Text that may be base64. */
 const BASE64_WORD = /[A-Za-z0-9+/_-]{11,}/g;
-
 /** Maximum characters of a text in which base64 is decoded: more than a header, less than a large body. */
 const MAX_TEXT_DECODED = 16 * 1024;
 

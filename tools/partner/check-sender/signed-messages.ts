@@ -26,7 +26,6 @@ export const targetOf = ({ path, query }: HttpRequest) => (query === '' ? path :
 
 /** Bytes of a body above which only cheap variants are tried, so that a verdict does not take minutes. */
 const MAX_BYTES_FOR_ALL_VARIANTS = 1024 * 1024;
-
 /** Maximum number of timestamps tried: each costs a dozen HMACs of the body. */
 const MAX_TIMESTAMPS = 10;
 

@@ -45,7 +45,6 @@ const afterPrefix = (secret: string) => (secret.startsWith('whsec_') ? [secret.s
 
 /** Sizes of blocks, digests and database columns, in bytes. A secret may have been truncated to one of them. */
 const CUT_AFTER = [16, 32, 50, 64, 72, 100, 128];
-
 /** How shells and templates name a setting. */
 const SETTING_NAMES = ['$_', `$${'{_}'}`, '{{_}}', '{{ _ }}', '%_%', '$env:_', 'process.env._', '_'];
 

@@ -8,7 +8,6 @@ import { gradedText, isRight, type Verdict } from './verdict.ts';
 
 /** Maximum number of requests, answers and waits shown in a list. */
 const MAX_SHOWN = 8;
-
 /** Maximum number of deliveries whose repeats are shown one by one. */
 const MAX_REPEATS = 20;
 

@@ -1,5 +1,6 @@
 import { normaliseTimestamp } from '../../../lambda/events/timestamp.ts';
 import { CLOCK_TOLERANCE } from '../../../lambda/limits.ts';
+import { duration } from '../../cli/terminal/text.ts';
 import { type Finding, type FindingName, finding } from './finding.ts';
 import type { JsonNode } from './json-node.ts';
 
@@ -33,14 +34,6 @@ export function skewFindings(timestamp: string, receivedAt: Date): Finding[] {
   const normalised = normaliseTimestamp(timestamp);
   const skew = normalised === undefined ? 0 : Date.parse(normalised) - receivedAt.getTime();
   if (Math.abs(skew) <= CLOCK_TOLERANCE) return [];
-  const duration = durationOf(Math.abs(skew));
-  return [finding(skew < 0 ? 'timestamp-past' : 'timestamp-future', { duration })];
-}
-
-/** `3 days`, `60 minutes`. */
-function durationOf(milliseconds: number): string {
-  const minutes = Math.round(milliseconds / 60_000);
-  if (minutes < 2 * 60) return `${minutes} minutes`;
-  const hours = Math.floor(minutes / 60);
-  return hours < 2 * 24 ? `${hours} hours` : `${Math.floor(hours / 24).toLocaleString('en')} days`;
+  const away = { duration: duration(Math.abs(skew)) };
+  return [finding(skew < 0 ? 'timestamp-past' : 'timestamp-future', away)];
 }

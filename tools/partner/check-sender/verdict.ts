@@ -7,20 +7,18 @@ import type { AttemptEnding } from './sent-deliveries.ts';
 
 /** The verdict on one request, or on a connection without one: then it has no status. */
 export interface Verdict extends Partial<Diagnosis> {
-  /** From 1, in the order of arrival. */
   readonly request: number;
   readonly at: Date;
   /** A standard HTTP method. Undefined if there was no whole request. */
   readonly method?: string;
-  /** Bytes of the body that arrived. */
+  /** Of the body that arrived. */
   readonly bytes: number;
   /** The answer that was sent. It differs from the status if another response was simulated. */
   readonly ending: AttemptEnding;
-  /** From the beginning of the request to the end of its answer. */
   readonly milliseconds: number;
   readonly connection: number;
   readonly isReused: boolean;
-  /** Number of the delivery. Undefined if it did not reach the receiver. */
+  /** Undefined if it did not reach the receiver. */
   readonly delivery?: number;
   /** Number of the request within the delivery. */
   readonly attempt?: number;
@@ -35,7 +33,6 @@ export const isRight = ({ findings }: Pick<Verdict, 'findings'>) =>
 
 /** Maximum number of findings shown per request. `--json` has all. */
 const MAX_FINDINGS = 5;
-
 /** Characters before a finding's sentence: `  wrong  `. */
 const INDENT = 9;
 

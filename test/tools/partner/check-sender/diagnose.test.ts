@@ -373,10 +373,10 @@ const WRONG_PAYLOADS: readonly Case[] = [
   [
     'timestamp-future',
     { body: at('2026-01-31T10:00:00Z') },
-    /60 minutes.*counts this timestamp as 5 minutes after the receipt/,
+    /1 h in the future.*counts this timestamp as 5 minutes after the receipt/,
     200,
   ],
-  ['timestamp-past', { body: at('2026-01-28T09:00:00Z') }, /3 days/, 200],
+  ['timestamp-past', { body: at('2026-01-28T09:00:00Z') }, /3 d in the past/, 200],
   ['field-misnamed', { body: event({ event: undefined, Event: 'x' }) }, /has a similar name/],
   ['field-empty', { body: event({ event: '' }) }],
   ['field-wrong', { body: event({ event: 7 }) }, /event must be a non-empty string; it is a number/],
