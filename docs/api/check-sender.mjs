@@ -7432,6 +7432,23 @@ function isMojibake(text2) {
   return bytes2.every((byte) => byte !== void 0) && isUtf83(Uint8Array.from(bytes2));
 }
 
+// tools/cli/terminal/text.ts
+function counted(count, noun) {
+  return count === 1 ? `1 ${noun}` : `${count.toLocaleString("en")} ${noun}s`;
+}
+function duration2(milliseconds) {
+  const seconds2 = Math.max(0, Math.round(milliseconds / 1e3));
+  const parts = [
+    [Math.floor(seconds2 / 86400), "d"],
+    [Math.floor(seconds2 / 3600) % 24, "h"],
+    [Math.floor(seconds2 / 60) % 60, "min"],
+    [seconds2 % 60, "s"]
+  ].map(([amount, unit]) => ({ amount, text: `${amount} ${unit}` }));
+  const largest = parts.findIndex(({ amount }) => amount > 0);
+  if (largest === -1) return "0 s";
+  return parts.slice(largest, largest + 2).filter(({ amount }) => amount > 0).map(({ text: text2 }) => text2).join(" ");
+}
+
 // tools/partner/check-sender/timestamp-findings.ts
 var CLOCK = String.raw`^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?`;
 var TIMESTAMP_MISTAKES = [
@@ -7457,14 +7474,8 @@ function skewFindings(timestamp, receivedAt) {
   const normalised = normaliseTimestamp(timestamp);
   const skew = normalised === void 0 ? 0 : Date.parse(normalised) - receivedAt.getTime();
   if (Math.abs(skew) <= CLOCK_TOLERANCE) return [];
-  const duration2 = durationOf(Math.abs(skew));
-  return [finding(skew < 0 ? "timestamp-past" : "timestamp-future", { duration: duration2 })];
-}
-function durationOf(milliseconds) {
-  const minutes = Math.round(milliseconds / 6e4);
-  if (minutes < 2 * 60) return `${minutes} minutes`;
-  const hours = Math.floor(minutes / 60);
-  return hours < 2 * 24 ? `${hours} hours` : `${Math.floor(hours / 24).toLocaleString("en")} days`;
+  const away = { duration: duration2(Math.abs(skew)) };
+  return [finding(skew < 0 ? "timestamp-past" : "timestamp-future", away)];
 }
 
 // tools/partner/check-sender/payload-findings.ts
@@ -8497,17 +8508,15 @@ var Checker = class _Checker {
     const repeats = noted === void 0 ? [] : [...repeatFindings(noted.delivery, noted.attempt)];
     const attempt = noted?.delivery.attempts.length ?? 0;
     const step = steps[Math.min(attempt, steps.length) - 1] ?? {};
-    if (status !== 200) await current.waitForRest();
-    if (current.restBehind(sent.body).length > 0) response.shouldKeepAlive = false;
-    const answer2 = await this.#answerOf(step, own2.response, sent, response);
-    const ending = await send(response, answer2, step);
-    const rest = current.restBehind(sent.body);
+    const { ending, rest, retryAfterSeconds } = await this.#reply(
+      sent,
+      own2.response,
+      step,
+      current,
+      response
+    );
     if (connection.current === current) connection.current = void 0;
-    if (rest.length > 0) response.req.socket.destroySoon();
-    if (noted !== void 0) {
-      const retryAfterSeconds = Number(answer2.headers["retry-after"] ?? 0);
-      noted.attempt.end = { how: ending, at: performance.now(), retryAfterSeconds };
-    }
+    if (noted !== void 0) noted.attempt.end = { how: ending, at: performance.now(), retryAfterSeconds };
     const hasGivenUp = ending === "gave up" && !this.#closing.signal.aborted;
     const patience = hasGivenUp ? [patienceFinding(performance.now() - start)] : [];
     const diagnosis = await diagnose(sent, own2, secret, rest);
@@ -8516,6 +8525,16 @@ var Checker = class _Checker {
     const { number: number3, corrects } = noted.delivery;
     const corrected = attempt === 1 && status === 200 ? corrects : 0;
     return { ...diagnosis, ending, findings, delivery: number3, attempt, corrects: corrected };
+  }
+  /** @returns how the request ended, and the bytes behind it */
+  async #reply(sent, own2, step, current, response) {
+    if (own2.status !== 200) await current.waitForRest();
+    if (current.restBehind(sent.body).length > 0) response.shouldKeepAlive = false;
+    const answer2 = await this.#answerOf(step, own2, sent, response);
+    const ending = await send(response, answer2, step);
+    const rest = current.restBehind(sent.body);
+    if (rest.length > 0) response.req.socket.destroySoon();
+    return { ending, rest, retryAfterSeconds: Number(answer2.headers["retry-after"] ?? 0) };
   }
   /** The service's own answer, or that of the step. An answer slower than API Gateway's timeout becomes its 503. */
   async #answerOf({ status, headers, delayMilliseconds }, own2, sent, response) {
@@ -8610,11 +8629,6 @@ function lines(text2, width) {
     }
   }
   return [...all, line ?? ""];
-}
-
-// tools/cli/terminal/text.ts
-function counted(count, noun) {
-  return count === 1 ? `1 ${noun}` : `${count.toLocaleString("en")} ${noun}s`;
 }
 
 // tools/partner/check-sender/verdict.ts

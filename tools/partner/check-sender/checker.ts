@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GATEWAY_TIMEOUT_SECONDS } from '../../../lambda/limits.ts';
-import { type HttpResponse, requestOf } from '../../../local/gateway/http-message.ts';
+import type { HttpResponse } from '../../../local/gateway/http-message.ts';
 import { listen } from '../../../local/listen.ts';
 import type { AnswerStep } from './answer-steps.ts';
 import { diagnose } from './diagnose.ts';
@@ -12,7 +12,7 @@ import { finding } from './finding.ts';
 import { connectionFinding } from './http-findings.ts';
 import { patienceFinding, repeatFindings } from './repeats.ts';
 import { type ParseError, RequestUnderWay } from './request-under-way.ts';
-import { type AttemptEnding, SentDeliveries, type SentDelivery } from './sent-deliveries.ts';
+import { SentDeliveries, type SentDelivery } from './sent-deliveries.ts';
 import { failureAnswer, serviceAnswer } from './service-answer.ts';
 import type { SentRequest } from './signed-messages.ts';
 import { hmacSha256 } from './signing-variants.ts';
@@ -138,16 +138,12 @@ export class Checker {
     const connection = this.#connectionOf(message.socket);
     connection.requests += 1;
     this.#requestCount += 1;
-    const request = requestOf(message, this.#options.port);
-    const current = new RequestUnderWay(this.#requestCount, message);
+    const current = new RequestUnderWay(this.#requestCount, message, response);
     connection.current = current;
     try {
-      const body = await current.read();
-      const sent = { ...request, body, isTooLarge: current.isTooLarge, earlier: [...this.#earlier] };
-      if (body.length > 0) this.#earlier.push(hmacSha256(this.#options.secret, body));
-      if (this.#earlier.length > MAX_EARLIER_SIGNATURES) this.#earlier.shift();
-      const checked = await this.#check(sent, current, connection, response);
-      this.#report(connection, current, { at: request.receivedAt, method: request.method, ...checked });
+      const sent = await current.read();
+      const checked = await this.#check({ ...sent, earlier: [...this.#earlier] }, current, connection);
+      this.#report(connection, current, { at: sent.receivedAt, method: sent.method, ...checked });
     } catch (error) {
       response.destroy();
       if (current.isReported || this.#closing.signal.aborted) return;
@@ -161,10 +157,11 @@ export class Checker {
     sent: SentRequest,
     current: RequestUnderWay,
     connection: SenderConnection,
-    response: ServerResponse,
   ): Promise<Partial<Verdict>> {
     const { secret, steps = [] } = this.#options;
     const { start } = current;
+    if (sent.body.length > 0) this.#earlier.push(hmacSha256(secret, sent.body));
+    if (this.#earlier.length > MAX_EARLIER_SIGNATURES) this.#earlier.shift();
     const own = await serviceAnswer(sent, secret);
     const { status } = own.response;
     const isReused = connection.requests > 1;
@@ -173,13 +170,7 @@ export class Checker {
     const repeats = noted === undefined ? [] : [...repeatFindings(noted.delivery, noted.attempt)];
     const attempt = noted?.delivery.attempts.length ?? 0;
     const step = steps[Math.min(attempt, steps.length) - 1] ?? {};
-    const { ending, rest, retryAfterSeconds } = await this.#reply(
-      sent,
-      own.response,
-      step,
-      current,
-      response,
-    );
+    const { ending, rest, retryAfterSeconds } = await this.#reply(sent, own.response, step, current);
     if (connection.current === current) connection.current = undefined;
     if (noted !== undefined) noted.attempt.end = { how: ending, at: performance.now(), retryAfterSeconds };
     const hasGivenUp = ending === 'gave up' && !this.#closing.signal.aborted;
@@ -193,19 +184,13 @@ export class Checker {
   }
 
   /** @returns how the request ended, and the bytes behind it */
-  async #reply(
-    sent: SentRequest,
-    own: HttpResponse,
-    step: AnswerStep,
-    current: RequestUnderWay,
-    response: ServerResponse,
-  ): Promise<{ ending: AttemptEnding; rest: Buffer; retryAfterSeconds: number }> {
+  async #reply(sent: SentRequest, own: HttpResponse, step: AnswerStep, current: RequestUnderWay) {
     if (own.status !== 200) await current.waitForRest();
-    if (current.restBehind(sent.body).length > 0) response.shouldKeepAlive = false;
-    const answer = await this.#answerOf(step, own, sent, response);
-    const ending = await send(response, answer, step);
+    if (current.restBehind(sent.body).length > 0) current.response.shouldKeepAlive = false;
+    const answer = await this.#answerOf(step, own, sent, current.response);
+    const ending = await current.answer(answer, step);
     const rest = current.restBehind(sent.body);
-    if (rest.length > 0) response.req.socket.destroySoon();
+    if (rest.length > 0) current.message.socket.destroySoon();
     return { ending, rest, retryAfterSeconds: Number(answer.headers['retry-after'] ?? 0) };
   }
 
@@ -275,22 +260,4 @@ export class Checker {
       ...checked,
     });
   }
-}
-
-/** @returns when the answer is sent, or the client has disconnected */
-async function send(
-  response: ServerResponse,
-  { status, headers, body }: HttpResponse,
-  { cut }: AnswerStep,
-): Promise<AttemptEnding> {
-  const { socket } = response.req;
-  if (response.destroyed || socket.destroyed) return 'gave up';
-  const closed = once(response, 'close');
-  if (cut === 'before') socket.destroy();
-  else response.writeHead(status, { ...headers, 'content-length': body.length });
-  if (cut === 'within') response.write(body.subarray(0, Math.ceil(body.length / 2)), () => socket.destroy());
-  if (cut === undefined) response.end(body);
-  await closed;
-  if (cut !== undefined) return 'cut';
-  return response.writableFinished ? status : 'gave up';
 }

@@ -24,13 +24,6 @@ export type Grade = 'wrong' | 'risky' | 'fine';
 /** In `findings.json`: the kind, and after a slash what distinguishes it from others of the same kind. */
 export type FindingName = keyof typeof catalogue.findings;
 
-interface FindingWords {
-  /** @default wrong */
-  readonly grade?: string;
-  readonly what: string;
-  readonly remedy?: string;
-}
-
 /** Minimum seconds to wait for an answer, as docs/partner.md requires. */
 export const ANSWER_WAIT_SECONDS = GATEWAY_TIMEOUT_SECONDS.http + 5;
 /** Seconds from a failure to the first repeat, as docs/partner.md requires. */
@@ -48,7 +41,8 @@ const CONSTANTS: Readonly<Record<string, string | number>> = {
 
 /** A finding in the words of `findings.json`. @param values of its placeholders */
 export function finding(name: FindingName, values: Readonly<Record<string, string | number>> = {}): Finding {
-  const { grade = 'wrong', what, remedy }: FindingWords = catalogue.findings[name];
+  const words: { grade?: string; what: string; remedy?: string } = catalogue.findings[name];
+  const { grade = 'wrong', what, remedy } = words;
   const fill = (text: string): string =>
     text.replaceAll(/\{(\w+)\}/g, (place, key: string) => {
       const value = values[key] ?? CONSTANTS[key] ?? place;

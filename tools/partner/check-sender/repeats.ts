@@ -20,17 +20,7 @@ const MIN_COMPARED_WAIT = 500;
 const CLOCK_ERROR = 100;
 
 /** A request, and the previous one of the same delivery. */
-interface Repeat {
-  readonly before: SentAttempt;
-  /** Milliseconds since the end of the previous request. 0 if that has not ended. */
-  readonly wait: number;
-  /** Whether it and the repeat before it followed failures without a wait that can be compared. */
-  readonly isStorm: boolean;
-  /** Whether the sender chose the wait itself, after a failure. */
-  readonly isOwnWait: boolean;
-  /** The longest earlier wait of this kind, in milliseconds. @default none so far */
-  readonly longestBefore: number | undefined;
-}
+type Repeat = ReturnType<typeof repeatsOf>[number];
 
 export function* repeatFindings(delivery: SentDelivery, attempt: SentAttempt): Generator<Finding> {
   const index = delivery.attempts.indexOf(attempt);
@@ -60,7 +50,7 @@ export function* repeatFindings(delivery: SentDelivery, attempt: SentAttempt): G
   if (!attempt.isSameBytes && before.status === 200 && hasFailed(before)) yield finding('repeat-changed');
 }
 
-function repeatsOf({ attempts }: SentDelivery): Repeat[] {
+function repeatsOf({ attempts }: SentDelivery) {
   let longestBefore: number | undefined;
   let isQuickBefore = false;
   return attempts.slice(1).map(({ at, earliest }, index) => {
@@ -69,9 +59,11 @@ function repeatsOf({ attempts }: SentDelivery): Repeat[] {
     // A pool may open a connection long before it is used.
     const isParallel = earliest < ended && at - ended < MIN_COMPARED_WAIT;
     const before = isParallel ? { ...previous, end: undefined } : previous;
+    /** Milliseconds since the end of the previous request, if that has ended. */
     const wait = before.end === undefined ? 0 : Math.max(0, at - before.end.at);
     const isFree = hasFailed(before) && retryAfter(before) === 0;
     const isQuick = isFree && wait < MIN_COMPARED_WAIT;
+    /** Whether the sender chose the wait itself, after a failure. */
     const isOwnWait = isFree && (isAnswered(before) || !isQuick);
     const repeat = { before, wait, isStorm: isQuick && isQuickBefore, isOwnWait, longestBefore };
     isQuickBefore = isQuick;

@@ -1,7 +1,12 @@
-import type { IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parsePayload } from '../../../lambda/events/envelope.ts';
+import { type HttpResponse, requestOf } from '../../../local/gateway/http-message.ts';
 import { BODY_LIMIT_BYTES } from '../../../local/gateway/server.ts';
+import type { AnswerStep } from './answer-steps.ts';
+import type { AttemptEnding } from './sent-deliveries.ts';
+import type { SentRequest } from './signed-messages.ts';
 
 /** The error that Node.js reports for bytes that are not a request. */
 export type ParseError = NodeJS.ErrnoException & {
@@ -26,15 +31,17 @@ export class RequestUnderWay {
   bytes = 0;
   isRead = false;
   isReported = false;
-  readonly #message: IncomingMessage;
+  readonly message: IncomingMessage;
+  readonly response: ServerResponse;
   readonly #chunks: Buffer[] = [];
   #packets = Buffer.alloc(0);
   /** Bytes of the first packet that were parsed without an error. */
   #parsed = 0;
 
-  constructor(number: number, message: IncomingMessage) {
+  constructor(number: number, message: IncomingMessage, response: ServerResponse) {
     this.number = number;
-    this.#message = message;
+    this.message = message;
+    this.response = response;
   }
 
   /**
@@ -42,21 +49,22 @@ export class RequestUnderWay {
    * answer.
    * @throws if the sender disconnects
    */
-  async read(): Promise<Buffer> {
+  async read(): Promise<SentRequest> {
+    const request = requestOf(this.message, 0);
     await new Promise<void>((resolve, reject) => {
-      this.#message.on('data', (chunk: Buffer) => {
+      this.message.on('data', (chunk: Buffer) => {
         this.bytes += chunk.length;
         if (this.isTooLarge) {
           this.#chunks.length = 0;
           resolve();
         } else this.#chunks.push(chunk);
       });
-      this.#message.on('end', resolve);
-      this.#message.on('error', reject);
-      this.#message.on('close', () => reject(new Error('broken off')));
+      this.message.on('end', resolve);
+      this.message.on('error', reject);
+      this.message.on('close', () => reject(new Error('broken off')));
     });
     this.isRead = true;
-    return Buffer.concat(this.#chunks);
+    return { ...request, isTooLarge: this.isTooLarge, body: Buffer.concat(this.#chunks) };
   }
 
   get isTooLarge(): boolean {
@@ -71,7 +79,7 @@ export class RequestUnderWay {
 
   /** @returns whether the error is about bytes behind the request */
   addRest({ code = '', rawPacket, bytesParsed = 0 }: ParseError): boolean {
-    if (!NO_METHOD.has(code) || rawPacket === undefined || !this.#message.complete) return false;
+    if (!NO_METHOD.has(code) || rawPacket === undefined || !this.message.complete) return false;
     if (this.#packets.length === 0) this.#parsed = bytesParsed;
     if (this.#packets.length + rawPacket.length <= MAX_REST_BYTES) {
       this.#packets = Buffer.concat([this.#packets, rawPacket]);
@@ -94,5 +102,21 @@ export class RequestUnderWay {
       if (packets.subarray(0, length).equals(end.subarray(-length))) return packets.subarray(length);
     }
     return packets;
+  }
+
+  /** @returns when the answer is sent, or the client has disconnected */
+  async answer({ status, headers, body }: HttpResponse, { cut }: AnswerStep): Promise<AttemptEnding> {
+    const { response } = this;
+    const { socket } = this.message;
+    if (response.destroyed || socket.destroyed) return 'gave up';
+    const closed = once(response, 'close');
+    if (cut === 'before') socket.destroy();
+    else response.writeHead(status, { ...headers, 'content-length': body.length });
+    if (cut === 'within')
+      response.write(body.subarray(0, Math.ceil(body.length / 2)), () => socket.destroy());
+    if (cut === undefined) response.end(body);
+    await closed;
+    if (cut !== undefined) return 'cut';
+    return response.writableFinished ? status : 'gave up';
   }
 }

@@ -93,22 +93,19 @@ function findElsewhere(request: SentRequest, secret: string): Finding[] {
 const shownName = (header: string) =>
   OTHER_HEADERS.find((known) => known.toLowerCase() === header.toLowerCase()) ?? 'another header';
 
-interface Explanation {
-  /** Of the value. */
-  readonly index: number;
-  /** Empty if it is right. */
-  readonly mistakes: Finding[];
-}
-
-/** The mistakes that led to one of these values, if they are known. */
-function explain(request: SentRequest, secret: string, values: readonly string[]): Explanation | undefined {
+/** The first of these values whose mistakes are known, with these mistakes. There are none if it is right. */
+function explain(
+  request: SentRequest,
+  secret: string,
+  values: readonly string[],
+): { index: number; mistakes: Finding[] } | undefined {
   const leaked = values.findIndex((value) => isSecret(value, secret));
   if (leaked !== -1) return { index: leaked, mistakes: [SECRET_AS_SIGNATURE] };
   const all = values.flatMap((value, index) => readings(value).map((reading) => ({ index, ...reading })));
   // Of equal digests, the first is used.
   const byDigest = new Map(all.reverse().map((reading) => [reading.digest.toString('hex'), reading]));
   if (byDigest.size === 0) return undefined;
-  for (const { digest, mistakes } of computations(request, secret, values.flatMap(timestampsIn))) {
+  for (const [digest, mistakes] of computations(request, secret, values.flatMap(timestampsIn))) {
     const reading = byDigest.get(digest.toString('hex'));
     if (reading === undefined) continue;
     const { index } = reading;
@@ -120,10 +117,7 @@ function explain(request: SentRequest, secret: string, values: readonly string[]
   return undefined;
 }
 
-interface Computation {
-  readonly digest: Buffer;
-  readonly mistakes: readonly Finding[];
-}
+type Computation = readonly [digest: Buffer, mistakes: readonly Finding[]];
 
 /** All computations that the sender may have made: with no mistake, then one, then two. */
 function* computations(
@@ -135,7 +129,7 @@ function* computations(
   const right = { message: body, key: secret, compute: hmacSha256 };
   const computation = (...variants: SigningVariant[]): Computation => {
     const { message, key, compute } = Object.assign({}, right, ...variants.map(({ change }) => change));
-    return { digest: compute(key, message), mistakes: variants.map(({ mistake }) => mistake) };
+    return [compute(key, message), variants.map(({ mistake }) => mistake)];
   };
   yield computation();
   const likely: SigningVariant[] = [];
@@ -147,7 +141,7 @@ function* computations(
     counts.set(kind, count);
     if (body.length <= MAX_BYTES_FOR_PAIRS && count <= maxInPairs(variant)) likely.push(variant);
   }
-  for (const digest of earlier) yield { digest, mistakes: [finding('signed-event-before')] };
+  for (const digest of earlier) yield [digest, [finding('signed-event-before')]];
   for (const [index, first] of likely.entries()) {
     for (const second of likely.slice(index + 1)) {
       const [part = ''] = Object.keys(first.change);

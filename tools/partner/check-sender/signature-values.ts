@@ -2,13 +2,6 @@ import { PREFIX } from '../../../lambda/receiver/signature.ts';
 import type { Finding } from './finding.ts';
 import { type VariantTable, variantsIn } from './signing-variants.ts';
 
-/** One way to read the value of a signature header. */
-export interface DigestReading {
-  readonly digest: Buffer;
-  /** Why the service does not read it like that. @default the service does */
-  readonly mistake: Finding | undefined;
-}
-
 /** Digest lengths of common hash functions, in bytes: MD5, SHA-1, SHA-224, SHA-256, SHA-384, SHA-512. */
 const DIGEST_LENGTHS = new Set([16, 20, 28, 32, 48, 64]);
 
@@ -60,6 +53,15 @@ function percentDecoded(text: string): string[] {
   } catch {
     return [];
   }
+}
+
+/**
+ * One way to read the value of a signature header, and why the service does not read it like that. The service does if
+ * there is no mistake.
+ */
+interface DigestReading {
+  readonly digest: Buffer;
+  readonly mistake: Finding | undefined;
 }
 
 /** All ways to read a value, the service's own first. */
