@@ -139,7 +139,7 @@ var require_string_width = __commonJS({
 });
 
 // tools/cli/commands/check-sender.ts
-import { once as once2 } from "node:events";
+import { once as once3 } from "node:events";
 
 // node_modules/commander/lib/error.js
 var CommanderError = class extends Error {
@@ -3551,7 +3551,7 @@ function timedStep(word) {
 }
 
 // tools/partner/check-sender/checker.ts
-import { once } from "node:events";
+import { once as once2 } from "node:events";
 import { setTimeout as sleep2 } from "node:timers/promises";
 
 // lambda/limits.ts
@@ -3570,61 +3570,6 @@ var MAX_LOOK_SECONDS = 15 * 60;
 var GATEWAY_TIMEOUT_SECONDS = { http: 30, rest: 29 };
 var EVENT_MEGABYTES = 6;
 var ENCODED_BODY_MEGABYTES = EVENT_MEGABYTES * 3 / 4;
-
-// local/gateway/http-message.ts
-import { randomBytes } from "node:crypto";
-import { validateHeaderName, validateHeaderValue } from "node:http";
-function requestOf(message, port2) {
-  return {
-    method: message.method ?? "",
-    ...splitTarget(message.url ?? ""),
-    httpVersion: message.httpVersion,
-    headers: pairs(message.rawHeaders),
-    sourceIp: message.socket.remoteAddress ?? "",
-    port: message.socket.localPort ?? port2,
-    receivedAt: /* @__PURE__ */ new Date()
-  };
-}
-function splitTarget(target) {
-  const originForm = target.replace(/^https?:\/\/[^/?]*/i, "");
-  const mark = originForm.indexOf("?");
-  if (mark === -1) return { path: originForm || "/", query: "" };
-  return { path: originForm.slice(0, mark) || "/", query: originForm.slice(mark + 1) };
-}
-function pairs(rawHeaders) {
-  return rawHeaders.flatMap(
-    (name, index) => index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ""]] : []
-  );
-}
-function valuesOf(headers, name) {
-  return headers.filter(([key]) => key.toLowerCase() === name).map(([, value]) => value);
-}
-function without(headers, names) {
-  return headers.filter(([name]) => !names.has(name.toLowerCase()));
-}
-function isHeader(name, value) {
-  if (!["string", "number", "boolean"].includes(typeof value)) return false;
-  try {
-    validateHeaderName(name);
-    validateHeaderValue(name, String(value));
-    return true;
-  } catch {
-    return false;
-  }
-}
-function isStatus(value) {
-  return typeof value === "number" && Number.isInteger(value) && value >= 200 && value <= 599;
-}
-function traceId(time2) {
-  const seconds2 = Math.floor(time2.getTime() / 1e3).toString(16);
-  return `Root=1-${seconds2}-${randomBytes(12).toString("hex")}`;
-}
-function shortId() {
-  return randomBytes(11).toString("base64");
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 // local/listen.ts
 import { createServer } from "node:http";
@@ -3688,6 +3633,61 @@ function sign(body, secret) {
 function verify(body, signature, secrets) {
   if (signature.length !== SIGNATURE_BYTES) return false;
   return secrets.some((secret) => timingSafeEqual(sign(body, secret), signature));
+}
+
+// local/gateway/http-message.ts
+import { randomBytes } from "node:crypto";
+import { validateHeaderName, validateHeaderValue } from "node:http";
+function requestOf(message, port2) {
+  return {
+    method: message.method ?? "",
+    ...splitTarget(message.url ?? ""),
+    httpVersion: message.httpVersion,
+    headers: pairs(message.rawHeaders),
+    sourceIp: message.socket.remoteAddress ?? "",
+    port: message.socket.localPort ?? port2,
+    receivedAt: /* @__PURE__ */ new Date()
+  };
+}
+function splitTarget(target) {
+  const originForm = target.replace(/^https?:\/\/[^/?]*/i, "");
+  const mark = originForm.indexOf("?");
+  if (mark === -1) return { path: originForm || "/", query: "" };
+  return { path: originForm.slice(0, mark) || "/", query: originForm.slice(mark + 1) };
+}
+function pairs(rawHeaders) {
+  return rawHeaders.flatMap(
+    (name, index) => index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ""]] : []
+  );
+}
+function valuesOf(headers, name) {
+  return headers.filter(([key]) => key.toLowerCase() === name).map(([, value]) => value);
+}
+function without(headers, names) {
+  return headers.filter(([name]) => !names.has(name.toLowerCase()));
+}
+function isHeader(name, value) {
+  if (!["string", "number", "boolean"].includes(typeof value)) return false;
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, String(value));
+    return true;
+  } catch {
+    return false;
+  }
+}
+function isStatus(value) {
+  return typeof value === "number" && Number.isInteger(value) && value >= 200 && value <= 599;
+}
+function traceId(time2) {
+  const seconds2 = Math.floor(time2.getTime() / 1e3).toString(16);
+  return `Root=1-${seconds2}-${randomBytes(12).toString("hex")}`;
+}
+function shortId() {
+  return randomBytes(11).toString("base64");
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 // tools/partner/check-sender/encodings.ts
@@ -4638,7 +4638,8 @@ var CONSTANTS = {
   firstWait: FIRST_WAIT_SECONDS
 };
 function finding(name, values = {}) {
-  const { grade = "wrong", what, remedy } = findings_default.findings[name];
+  const words = findings_default.findings[name];
+  const { grade = "wrong", what, remedy } = words;
   const fill = (text2) => text2.replaceAll(/\{(\w+)\}/g, (place, key) => {
     const value = values[key] ?? CONSTANTS[key] ?? place;
     return typeof value === "number" ? value.toLocaleString("en") : value === place ? place : fill(value);
@@ -7352,6 +7353,23 @@ var toProblem = (issue2, parent) => ({
   detail: issue2.message
 });
 
+// tools/cli/terminal/text.ts
+function counted(count, noun) {
+  return count === 1 ? `1 ${noun}` : `${count.toLocaleString("en")} ${noun}s`;
+}
+function duration2(milliseconds) {
+  const seconds2 = Math.max(0, Math.round(milliseconds / 1e3));
+  const parts = [
+    [Math.floor(seconds2 / 86400), "d"],
+    [Math.floor(seconds2 / 3600) % 24, "h"],
+    [Math.floor(seconds2 / 60) % 60, "min"],
+    [seconds2 % 60, "s"]
+  ].map(([amount, unit]) => ({ amount, text: `${amount} ${unit}` }));
+  const largest = parts.findIndex(({ amount }) => amount > 0);
+  if (largest === -1) return "0 s";
+  return parts.slice(largest, largest + 2).filter(({ amount }) => amount > 0).map(({ text: text2 }) => text2).join(" ");
+}
+
 // tools/partner/check-sender/body-format.ts
 var MAX_BYTES_READ = 64 * 1024;
 var END_BYTES = 1024;
@@ -7417,65 +7435,15 @@ var idsWithoutValue = (tree) => [...ID_FIELDS].filter((name) => {
   return id?.kind === "string" && NO_VALUE.test(id.value);
 });
 var HTML_ENTITY = /&(?:[a-z][a-z\d]{1,9}|#\d{1,7}|#x[\da-f]{1,6});/i;
-var BYTES_OF_1252 = new Map(
-  Array.from(new TextDecoder("windows-1252").decode(Uint8Array.from({ length: 256 }, (_, byte) => byte))).map(
-    (character, byte) => [character, byte]
-  )
+var WINDOWS_1252 = new TextDecoder("windows-1252").decode(
+  Uint8Array.from({ length: 256 }, (_, byte) => byte)
 );
 function isMojibake(text2) {
   if (text2.includes("\uFFFD")) return true;
   if (!/[^\0-\x7F]/.test(text2)) return false;
-  const bytes2 = Array.from(text2, (character) => {
-    const code = character.charCodeAt(0);
-    return BYTES_OF_1252.get(character) ?? (code < 256 ? code : void 0);
-  });
-  return bytes2.every((byte) => byte !== void 0) && isUtf83(Uint8Array.from(bytes2));
-}
-
-// tools/cli/terminal/text.ts
-function counted(count, noun) {
-  return count === 1 ? `1 ${noun}` : `${count.toLocaleString("en")} ${noun}s`;
-}
-function duration2(milliseconds) {
-  const seconds2 = Math.max(0, Math.round(milliseconds / 1e3));
-  const parts = [
-    [Math.floor(seconds2 / 86400), "d"],
-    [Math.floor(seconds2 / 3600) % 24, "h"],
-    [Math.floor(seconds2 / 60) % 60, "min"],
-    [seconds2 % 60, "s"]
-  ].map(([amount, unit]) => ({ amount, text: `${amount} ${unit}` }));
-  const largest = parts.findIndex(({ amount }) => amount > 0);
-  if (largest === -1) return "0 s";
-  return parts.slice(largest, largest + 2).filter(({ amount }) => amount > 0).map(({ text: text2 }) => text2).join(" ");
-}
-
-// tools/partner/check-sender/timestamp-findings.ts
-var CLOCK = String.raw`^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?`;
-var TIMESTAMP_MISTAKES = [
-  [/^$/, "timestamp-empty"],
-  [/^\s|\s$/, "timestamp-white-space"],
-  [/^-?\d+(?:\.\d+)?$/, "timestamp-number/quoted"],
-  [`${CLOCK}$`, "timestamp-without-zone"],
-  [/[Tt]\d{2}:\d{2}:60/, "timestamp-leap-second"],
-  [`${CLOCK}(?:[Zz]|[+-]00(?::?00)?)$`, "timestamp-no-moment"],
-  [`${CLOCK}[+-]\\d{2}(?::?\\d{2})?$`, "timestamp-with-offset"],
-  [/^\d{4}-\d{2}-\d{2}$/, "timestamp-date-only"],
-  [/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}/, "timestamp-blank"],
-  [/^\d{8}T\d{6}/, "timestamp-basic-format"],
-  [/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/, "timestamp-of-http"]
-];
-function timestampFinding({ kind, value }) {
-  if (kind === "literal") return finding(value === "null" ? "timestamp-missing" : "timestamp-number");
-  if (kind !== "string") return finding("timestamp-other/type");
-  const found = TIMESTAMP_MISTAKES.find(([pattern]) => new RegExp(pattern).test(value));
-  return finding(found?.[1] ?? "timestamp-other");
-}
-function skewFindings(timestamp, receivedAt) {
-  const normalised = normaliseTimestamp(timestamp);
-  const skew = normalised === void 0 ? 0 : Date.parse(normalised) - receivedAt.getTime();
-  if (Math.abs(skew) <= CLOCK_TOLERANCE) return [];
-  const away = { duration: duration2(Math.abs(skew)) };
-  return [finding(skew < 0 ? "timestamp-past" : "timestamp-future", away)];
+  const byteOf = (character) => WINDOWS_1252.indexOf(character);
+  const bytes2 = Array.from(text2, (sign2) => byteOf(sign2) === -1 ? sign2.charCodeAt(0) : byteOf(sign2));
+  return bytes2.every((byte) => byte < 256) && isUtf83(Uint8Array.from(bytes2));
 }
 
 // tools/partner/check-sender/payload-findings.ts
@@ -7589,6 +7557,33 @@ function misnamed(field, others) {
   if (synonym !== void 0) return [finding("field-unread/synonym", { field, synonym })];
   const maxChanges = field.length < MIN_LETTERS_FOR_SLIP ? 0 : 1;
   return others.some((key) => isSlipOf(key, field, maxChanges)) ? [finding("field-unread", { field })] : [];
+}
+var CLOCK = String.raw`^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?`;
+var TIMESTAMP_MISTAKES = [
+  [/^$/, "timestamp-empty"],
+  [/^\s|\s$/, "timestamp-white-space"],
+  [/^-?\d+(?:\.\d+)?$/, "timestamp-number/quoted"],
+  [`${CLOCK}$`, "timestamp-without-zone"],
+  [/[Tt]\d{2}:\d{2}:60/, "timestamp-leap-second"],
+  [`${CLOCK}(?:[Zz]|[+-]00(?::?00)?)$`, "timestamp-no-moment"],
+  [`${CLOCK}[+-]\\d{2}(?::?\\d{2})?$`, "timestamp-with-offset"],
+  [/^\d{4}-\d{2}-\d{2}$/, "timestamp-date-only"],
+  [/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}/, "timestamp-blank"],
+  [/^\d{8}T\d{6}/, "timestamp-basic-format"],
+  [/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/, "timestamp-of-http"]
+];
+function timestampFinding({ kind, value }) {
+  if (kind === "literal") return finding(value === "null" ? "timestamp-missing" : "timestamp-number");
+  if (kind !== "string") return finding("timestamp-other/type");
+  const found = TIMESTAMP_MISTAKES.find(([pattern]) => new RegExp(pattern).test(value));
+  return finding(found?.[1] ?? "timestamp-other");
+}
+function skewFindings(timestamp, receivedAt) {
+  const normalised = normaliseTimestamp(timestamp);
+  const skew = normalised === void 0 ? 0 : Date.parse(normalised) - receivedAt.getTime();
+  if (Math.abs(skew) <= CLOCK_TOLERANCE) return [];
+  const away = { duration: duration2(Math.abs(skew)) };
+  return [finding(skew < 0 ? "timestamp-past" : "timestamp-future", away)];
 }
 
 // tools/partner/check-sender/service-answer.ts
@@ -8064,7 +8059,7 @@ function explain(request, secret, values) {
   const all = values.flatMap((value, index) => readings(value).map((reading) => ({ index, ...reading })));
   const byDigest = new Map(all.reverse().map((reading) => [reading.digest.toString("hex"), reading]));
   if (byDigest.size === 0) return void 0;
-  for (const { digest, mistakes } of computations(request, secret, values.flatMap(timestampsIn))) {
+  for (const [digest, mistakes] of computations(request, secret, values.flatMap(timestampsIn))) {
     const reading = byDigest.get(digest.toString("hex"));
     if (reading === void 0) continue;
     const { index } = reading;
@@ -8079,7 +8074,7 @@ function* computations(request, secret, timestamps) {
   const right = { message: body, key: secret, compute: hmacSha256 };
   const computation = (...variants) => {
     const { message, key, compute } = Object.assign({}, right, ...variants.map(({ change }) => change));
-    return { digest: compute(key, message), mistakes: variants.map(({ mistake }) => mistake) };
+    return [compute(key, message), variants.map(({ mistake }) => mistake)];
   };
   yield computation();
   const likely = [];
@@ -8091,7 +8086,7 @@ function* computations(request, secret, timestamps) {
     counts.set(kind, count);
     if (body.length <= MAX_BYTES_FOR_PAIRS && count <= maxInPairs(variant)) likely.push(variant);
   }
-  for (const digest of earlier) yield { digest, mistakes: [finding("signed-event-before")] };
+  for (const digest of earlier) yield [digest, [finding("signed-event-before")]];
   for (const [index, first] of likely.entries()) {
     for (const second of likely.slice(index + 1)) {
       const [part = ""] = Object.keys(first.change);
@@ -8244,6 +8239,7 @@ function endingText(ending) {
 var seconds = (milliseconds) => `${(milliseconds / 1e3).toFixed(milliseconds < 1e4 ? 1 : 0)} s`;
 
 // tools/partner/check-sender/request-under-way.ts
+import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 var NO_METHOD = /* @__PURE__ */ new Set(["HPE_INVALID_METHOD", "HPE_INVALID_CONSTANT"]);
 var MAX_REST_BYTES = 1024 * 1024;
@@ -8256,14 +8252,16 @@ var RequestUnderWay = class {
   bytes = 0;
   isRead = false;
   isReported = false;
-  #message;
+  message;
+  response;
   #chunks = [];
   #packets = Buffer.alloc(0);
   /** Bytes of the first packet that were parsed without an error. */
   #parsed = 0;
-  constructor(number3, message) {
+  constructor(number3, message, response) {
     this.number = number3;
-    this.#message = message;
+    this.message = message;
+    this.response = response;
   }
   /**
    * Reads the body up to API Gateway's limit. Further bytes are counted and dropped, so that the sender still gets an
@@ -8271,20 +8269,21 @@ var RequestUnderWay = class {
    * @throws if the sender disconnects
    */
   async read() {
+    const request = requestOf(this.message, 0);
     await new Promise((resolve, reject) => {
-      this.#message.on("data", (chunk) => {
+      this.message.on("data", (chunk) => {
         this.bytes += chunk.length;
         if (this.isTooLarge) {
           this.#chunks.length = 0;
           resolve();
         } else this.#chunks.push(chunk);
       });
-      this.#message.on("end", resolve);
-      this.#message.on("error", reject);
-      this.#message.on("close", () => reject(new Error("broken off")));
+      this.message.on("end", resolve);
+      this.message.on("error", reject);
+      this.message.on("close", () => reject(new Error("broken off")));
     });
     this.isRead = true;
-    return Buffer.concat(this.#chunks);
+    return { ...request, isTooLarge: this.isTooLarge, body: Buffer.concat(this.#chunks) };
   }
   get isTooLarge() {
     return this.bytes > BODY_LIMIT_BYTES;
@@ -8296,7 +8295,7 @@ var RequestUnderWay = class {
   }
   /** @returns whether the error is about bytes behind the request */
   addRest({ code = "", rawPacket, bytesParsed = 0 }) {
-    if (!NO_METHOD.has(code) || rawPacket === void 0 || !this.#message.complete) return false;
+    if (!NO_METHOD.has(code) || rawPacket === void 0 || !this.message.complete) return false;
     if (this.#packets.length === 0) this.#parsed = bytesParsed;
     if (this.#packets.length + rawPacket.length <= MAX_REST_BYTES) {
       this.#packets = Buffer.concat([this.#packets, rawPacket]);
@@ -8317,6 +8316,21 @@ var RequestUnderWay = class {
       if (packets.subarray(0, length).equals(end.subarray(-length))) return packets.subarray(length);
     }
     return packets;
+  }
+  /** @returns when the answer is sent, or the client has disconnected */
+  async answer({ status, headers, body }, { cut }) {
+    const { response } = this;
+    const { socket } = this.message;
+    if (response.destroyed || socket.destroyed) return "gave up";
+    const closed = once(response, "close");
+    if (cut === "before") socket.destroy();
+    else response.writeHead(status, { ...headers, "content-length": body.length });
+    if (cut === "within")
+      response.write(body.subarray(0, Math.ceil(body.length / 2)), () => socket.destroy());
+    if (cut === void 0) response.end(body);
+    await closed;
+    if (cut !== void 0) return "cut";
+    return response.writableFinished ? status : "gave up";
   }
 };
 
@@ -8431,7 +8445,7 @@ var Checker = class _Checker {
   }
   async close() {
     this.#closing.abort();
-    const closed = this.#servers.map((server) => once(server.close(), "close"));
+    const closed = this.#servers.map((server) => once2(server.close(), "close"));
     for (const server of this.#servers) server.closeAllConnections();
     await Promise.all(closed);
   }
@@ -8479,16 +8493,12 @@ var Checker = class _Checker {
     const connection = this.#connectionOf(message.socket);
     connection.requests += 1;
     this.#requestCount += 1;
-    const request = requestOf(message, this.#options.port);
-    const current = new RequestUnderWay(this.#requestCount, message);
+    const current = new RequestUnderWay(this.#requestCount, message, response);
     connection.current = current;
     try {
-      const body = await current.read();
-      const sent = { ...request, body, isTooLarge: current.isTooLarge, earlier: [...this.#earlier] };
-      if (body.length > 0) this.#earlier.push(hmacSha256(this.#options.secret, body));
-      if (this.#earlier.length > MAX_EARLIER_SIGNATURES) this.#earlier.shift();
-      const checked = await this.#check(sent, current, connection, response);
-      this.#report(connection, current, { at: request.receivedAt, method: request.method, ...checked });
+      const sent = await current.read();
+      const checked = await this.#check({ ...sent, earlier: [...this.#earlier] }, current, connection);
+      this.#report(connection, current, { at: sent.receivedAt, method: sent.method, ...checked });
     } catch (error) {
       response.destroy();
       if (current.isReported || this.#closing.signal.aborted) return;
@@ -8497,9 +8507,11 @@ var Checker = class _Checker {
       this.#options.onNotice(`Request ${current.number} could not be checked: ${name}`);
     }
   }
-  async #check(sent, current, connection, response) {
+  async #check(sent, current, connection) {
     const { secret, steps = [] } = this.#options;
     const { start } = current;
+    if (sent.body.length > 0) this.#earlier.push(hmacSha256(secret, sent.body));
+    if (this.#earlier.length > MAX_EARLIER_SIGNATURES) this.#earlier.shift();
     const own2 = await serviceAnswer(sent, secret);
     const { status } = own2.response;
     const isReused = connection.requests > 1;
@@ -8508,13 +8520,7 @@ var Checker = class _Checker {
     const repeats = noted === void 0 ? [] : [...repeatFindings(noted.delivery, noted.attempt)];
     const attempt = noted?.delivery.attempts.length ?? 0;
     const step = steps[Math.min(attempt, steps.length) - 1] ?? {};
-    const { ending, rest, retryAfterSeconds } = await this.#reply(
-      sent,
-      own2.response,
-      step,
-      current,
-      response
-    );
+    const { ending, rest, retryAfterSeconds } = await this.#reply(sent, own2.response, step, current);
     if (connection.current === current) connection.current = void 0;
     if (noted !== void 0) noted.attempt.end = { how: ending, at: performance.now(), retryAfterSeconds };
     const hasGivenUp = ending === "gave up" && !this.#closing.signal.aborted;
@@ -8527,13 +8533,13 @@ var Checker = class _Checker {
     return { ...diagnosis, ending, findings, delivery: number3, attempt, corrects: corrected };
   }
   /** @returns how the request ended, and the bytes behind it */
-  async #reply(sent, own2, step, current, response) {
+  async #reply(sent, own2, step, current) {
     if (own2.status !== 200) await current.waitForRest();
-    if (current.restBehind(sent.body).length > 0) response.shouldKeepAlive = false;
-    const answer2 = await this.#answerOf(step, own2, sent, response);
-    const ending = await send(response, answer2, step);
+    if (current.restBehind(sent.body).length > 0) current.response.shouldKeepAlive = false;
+    const answer2 = await this.#answerOf(step, own2, sent, current.response);
+    const ending = await current.answer(answer2, step);
     const rest = current.restBehind(sent.body);
-    if (rest.length > 0) response.req.socket.destroySoon();
+    if (rest.length > 0) current.message.socket.destroySoon();
     return { ending, rest, retryAfterSeconds: Number(answer2.headers["retry-after"] ?? 0) };
   }
   /** The service's own answer, or that of the step. An answer slower than API Gateway's timeout becomes its 503. */
@@ -8595,18 +8601,6 @@ Connection: close\r
     });
   }
 };
-async function send(response, { status, headers, body }, { cut }) {
-  const { socket } = response.req;
-  if (response.destroyed || socket.destroyed) return "gave up";
-  const closed = once(response, "close");
-  if (cut === "before") socket.destroy();
-  else response.writeHead(status, { ...headers, "content-length": body.length });
-  if (cut === "within") response.write(body.subarray(0, Math.ceil(body.length / 2)), () => socket.destroy());
-  if (cut === void 0) response.end(body);
-  await closed;
-  if (cut !== void 0) return "cut";
-  return response.writableFinished ? status : "gave up";
-}
 
 // tools/partner/check-sender/summary.ts
 import { styleText as styleText2 } from "node:util";
@@ -8882,7 +8876,8 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the ser
   process.stdout.on("error", endWithReader);
   const interrupted = interruption();
   const tally = new Tally();
-  const enough = new AbortController();
+  const done = new AbortController();
+  interrupted.addEventListener("abort", () => done.abort());
   const checker = await Checker.start({
     secret,
     port: port2,
@@ -8894,13 +8889,12 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the ser
       tally.add(verdict);
       const lines2 = json ? [verdictJson(verdict)] : verdictText(verdict, screenWidth());
       console.log((lines2.length > 1 ? ["", ...lines2] : lines2).join("\n"));
-      if (tally.requests === requests) enough.abort();
+      if (tally.requests === requests) done.abort();
     }
   }).catch((error) => usage(listenProblem(error, port2, host)));
   console.error(welcome(checker.port, host, secret));
-  if (timeout !== void 0) setTimeout(() => enough.abort(), timeout * 1e3).unref();
-  const done = AbortSignal.any([interrupted, enough.signal]);
-  if (!done.aborted) await once2(done, "abort");
+  if (timeout !== void 0) setTimeout(() => done.abort(), timeout * 1e3).unref();
+  if (!done.signal.aborted) await once3(done.signal, "abort");
   const isComplete = requests === void 0 || tally.requests === requests;
   const summary = tally.summary(checker.deliveries(), !interrupted.aborted);
   await checker.close();

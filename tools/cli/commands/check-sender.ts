@@ -63,7 +63,8 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the ser
     process.stdout.on('error', endWithReader);
     const interrupted = interruption();
     const tally = new Tally();
-    const enough = new AbortController();
+    const done = new AbortController();
+    interrupted.addEventListener('abort', () => done.abort());
     const checker = await Checker.start({
       secret,
       port,
@@ -75,13 +76,12 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the ser
         tally.add(verdict);
         const lines = json ? [verdictJson(verdict)] : verdictText(verdict, screenWidth());
         console.log((lines.length > 1 ? ['', ...lines] : lines).join('\n'));
-        if (tally.requests === requests) enough.abort();
+        if (tally.requests === requests) done.abort();
       },
     }).catch((error: unknown) => usage(listenProblem(error, port, host)));
     console.error(welcome(checker.port, host, secret));
-    if (timeout !== undefined) setTimeout(() => enough.abort(), timeout * 1_000).unref();
-    const done = AbortSignal.any([interrupted, enough.signal]);
-    if (!done.aborted) await once(done, 'abort');
+    if (timeout !== undefined) setTimeout(() => done.abort(), timeout * 1_000).unref();
+    if (!done.signal.aborted) await once(done.signal, 'abort');
     const isComplete = requests === undefined || tally.requests === requests;
     const summary = tally.summary(checker.deliveries(), !interrupted.aborted);
     await checker.close();

@@ -44,14 +44,14 @@ function attempted<Result>(work: () => Result): Result | undefined {
   }
 }
 
-export interface Compression {
-  readonly name: string;
-  /** Undefined if the bytes are not what the name says, or too large. */
-  readonly plain: Buffer | undefined;
-}
-
-/** The compression of a body, by its header or its bytes. @returns undefined if it is not compressed */
-export function compressionOf(body: Buffer, headers: readonly Header[]): Compression | undefined {
+/**
+ * The compression of a body, by its header or its bytes, if it is compressed. It has no plain bytes if they are not what
+ * the name says, or too large.
+ */
+export function compressionOf(
+  body: Buffer,
+  headers: readonly Header[],
+): { name: string; plain: Buffer | undefined } | undefined {
   const coding = valuesOf(headers, 'content-encoding').join(',').trim().toLowerCase();
   // The magic bytes of gzip (RFC 1952 §2.3.1). Deflate has none, and other bytes can be read as it.
   const isGzip = body[0] === 0x1f && body[1] === 0x8b;

@@ -45,21 +45,16 @@ const idsWithoutValue = (tree: JsonNode) =>
 
 const HTML_ENTITY = /&(?:[a-z][a-z\d]{1,9}|#\d{1,7}|#x[\da-f]{1,6});/i;
 
-/** The bytes of characters of Windows-1252, which contains Latin-1. */
-const BYTES_OF_1252 = new Map(
-  Array.from(new TextDecoder('windows-1252').decode(Uint8Array.from({ length: 256 }, (_, byte) => byte))).map(
-    (character, byte) => [character, byte],
-  ),
+/** Its characters at the positions of their bytes. It contains Latin-1 except some control characters. */
+const WINDOWS_1252 = new TextDecoder('windows-1252').decode(
+  Uint8Array.from({ length: 256 }, (_, byte) => byte),
 );
 
 /** Whether all characters of a text are bytes of UTF-8, or one was replaced because it could not be decoded. */
 function isMojibake(text: string): boolean {
   if (text.includes('\uFFFD')) return true;
   if (!/[^\0-\x7F]/.test(text)) return false;
-  // Latin-1 has control characters where Windows-1252 has others.
-  const bytes = Array.from(text, (character) => {
-    const code = character.charCodeAt(0);
-    return BYTES_OF_1252.get(character) ?? (code < 0x100 ? code : undefined);
-  });
-  return bytes.every((byte) => byte !== undefined) && isUtf8(Uint8Array.from(bytes));
+  const byteOf = (character: string) => WINDOWS_1252.indexOf(character);
+  const bytes = Array.from(text, (sign) => (byteOf(sign) === -1 ? sign.charCodeAt(0) : byteOf(sign)));
+  return bytes.every((byte) => byte < 0x100) && isUtf8(Uint8Array.from(bytes));
 }
