@@ -4770,7 +4770,7 @@ var ALGORITHMS = [
   algorithm(finding("digest-twice"), (key, message) => hmacSha256(key, hmacSha256(key, message)))
 ];
 
-// tools/partner/check-sender/signature-values.ts
+// tools/partner/check-sender/readings.ts
 var DIGEST_LENGTHS = /* @__PURE__ */ new Set([16, 20, 28, 32, 48, 64]);
 var HEX3 = /^(?:[0-9a-f]{2})+$/i;
 var BASE643 = /^[A-Za-z0-9+/_-]+={0,2}$/;
@@ -7370,7 +7370,7 @@ function duration2(milliseconds) {
   return parts.slice(largest, largest + 2).filter(({ amount }) => amount > 0).map(({ text: text2 }) => text2).join(" ");
 }
 
-// tools/partner/check-sender/body-format.ts
+// tools/partner/check-sender/not-json.ts
 var MAX_BYTES_READ = 64 * 1024;
 var END_BYTES = 1024;
 var TEXT_FORMATS = [
@@ -8602,7 +8602,7 @@ Connection: close\r
   }
 };
 
-// tools/partner/check-sender/summary.ts
+// tools/partner/check-sender/tally.ts
 import { styleText as styleText2 } from "node:util";
 
 // tools/cli/terminal/layout.ts
@@ -8710,7 +8710,7 @@ function verdictJson(verdict) {
   return JSON.stringify({ isRight: isRight(verdict), ...verdict });
 }
 
-// tools/partner/check-sender/summary.ts
+// tools/partner/check-sender/tally.ts
 var MAX_SHOWN = 8;
 var MAX_REPEATS = 20;
 var Tally = class {

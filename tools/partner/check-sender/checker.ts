@@ -29,7 +29,7 @@ const DROP_NOTICE_MILLISECONDS = 60_000;
 /** Time that an HTTP API waits for a function. Then it answers 503 itself. */
 const GATEWAY_TIMEOUT_MILLISECONDS = GATEWAY_TIMEOUT_SECONDS.http * 1_000;
 
-export interface CheckerOptions {
+interface CheckerOptions {
   readonly secret: string;
   /** 0 for any free port. */
   readonly port: number;

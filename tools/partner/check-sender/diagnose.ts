@@ -12,19 +12,6 @@ import { type ServiceAnswer, serviceAnswer } from './service-answer.ts';
 import { signatureFindings } from './signature-findings.ts';
 import type { SentRequest } from './signed-messages.ts';
 
-/** The result of checking a request. Contains none of the sent data except the kind of event, if it is known. */
-export interface Diagnosis {
-  /** Of the service's answer. */
-  readonly status: number;
-  /** What the answer says about an accepted event. */
-  readonly word: 'queued' | 'parked' | undefined;
-  readonly event: EventName | undefined;
-  /** The service's id of the delivery. Undefined if the body was too large to keep. */
-  readonly eventId: string | undefined;
-  /** The worst first. */
-  readonly findings: readonly Finding[];
-}
-
 const GRADES: readonly Grade[] = ['wrong', 'risky', 'fine'];
 
 const WORDS: Readonly<Record<string, Diagnosis['word']>> = { [ACCEPTED]: 'queued', [PARKED]: 'parked' };
@@ -61,6 +48,19 @@ export async function diagnose(
       ...GRADES.flatMap((grade) => findings.filter((finding) => finding.grade === grade)),
     ],
   };
+}
+
+/** The result of checking a request. Contains none of the sent data except the kind of event, if it is known. */
+export interface Diagnosis {
+  /** Of the service's answer. */
+  readonly status: number;
+  /** What the answer says about an accepted event. */
+  readonly word: 'queued' | 'parked' | undefined;
+  readonly event: EventName | undefined;
+  /** The service's id of the delivery. Undefined if the body was too large to keep. */
+  readonly eventId: string | undefined;
+  /** The worst first. */
+  readonly findings: readonly Finding[];
 }
 
 async function causesOf(request: SentRequest, answer: ServiceAnswer, secret: string): Promise<Finding[]> {

@@ -3,7 +3,7 @@ import { nearest } from '../../../lib/did-you-mean.ts';
 import { valuesOf } from '../../../local/gateway/http-message.ts';
 import { REDIRECT_PATH } from './answer-steps.ts';
 import { type Finding, finding } from './finding.ts';
-import { holdsSecret } from './signature-values.ts';
+import { holdsSecret } from './readings.ts';
 import { type SentRequest, targetOf } from './signed-messages.ts';
 
 /**
@@ -94,7 +94,7 @@ function secretPlace(request: SentRequest, secret: string): string | undefined {
 }
 
 /** Bytes on a connection that are not a request, or not a complete one. */
-export interface BrokenConnection {
+interface BrokenConnection {
   /** Of Node's error. @default the client disconnected */
   readonly code?: string | undefined;
   /** The last bytes read. */

@@ -4,9 +4,9 @@ import { normaliseTimestamp } from '../../../lambda/events/timestamp.ts';
 import { CLOCK_TOLERANCE } from '../../../lambda/limits.ts';
 import { isSlipOf, nearest } from '../../../lib/did-you-mean.ts';
 import { duration } from '../../cli/terminal/text.ts';
-import { notJson } from './body-format.ts';
 import { type Finding, type FindingName, finding } from './finding.ts';
 import { type JsonNode, memberOf, parseJson, shapeOf } from './json-node.ts';
+import { notJson } from './not-json.ts';
 import { textFindings } from './text-findings.ts';
 
 /** Bytes of a body above which only the service's own problems are reported. */

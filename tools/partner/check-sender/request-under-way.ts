@@ -8,12 +8,6 @@ import type { AnswerStep } from './answer-steps.ts';
 import type { AttemptEnding } from './sent-deliveries.ts';
 import type { SentRequest } from './signed-messages.ts';
 
-/** The error that Node.js reports for bytes that are not a request. */
-export type ParseError = NodeJS.ErrnoException & {
-  readonly rawPacket?: Buffer;
-  readonly bytesParsed?: number;
-};
-
 /** Error codes of Node.js if the bytes where the next request should begin are not a method. */
 const NO_METHOD = new Set(['HPE_INVALID_METHOD', 'HPE_INVALID_CONSTANT']);
 /** Maximum bytes kept after a body. A wrong Content-Length omits one or two bytes for each character beyond ASCII. */
@@ -120,3 +114,9 @@ export class RequestUnderWay {
     return response.writableFinished ? status : 'gave up';
   }
 }
+
+/** The error that Node.js reports for bytes that are not a request. */
+export type ParseError = NodeJS.ErrnoException & {
+  readonly rawPacket?: Buffer;
+  readonly bytesParsed?: number;
+};

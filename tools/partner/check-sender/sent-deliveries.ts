@@ -13,40 +13,6 @@ const MAX_ATTEMPTS = 1_000;
 /** Of a body larger than this, only the hash is compared. */
 const MAX_BYTES_PARSED = 256 * 1024;
 
-/** How one request ended: the status of the answer, or why there was none. */
-export type AttemptEnding = number | 'cut' | 'gave up';
-
-/** One request of a delivery. Times are in milliseconds, of one clock. */
-export interface SentAttempt {
-  readonly at: number;
-  /** Before it, the sender cannot have sent the request: a new connection was opened then. */
-  readonly earliest: number;
-  /** The service's own answer, even if another one was simulated. */
-  readonly status: number;
-  /** Whether the connection was used before. */
-  readonly isReused: boolean;
-  readonly eventId: string;
-  /** As the delivery's first request. */
-  readonly isSameBytes: boolean;
-  /** Its hash. */
-  readonly signature: string;
-  /** As the first request with these bytes. */
-  readonly isSameSignature: boolean;
-  /** Undefined until the request has ended. */
-  end: { readonly how: AttemptEnding; readonly at: number; readonly retryAfterSeconds: number } | undefined;
-}
-
-/** One event, which its sender repeats until it is accepted. */
-export interface SentDelivery {
-  readonly number: number;
-  /** Of the first request. */
-  readonly eventId: string;
-  event: EventName | undefined;
-  readonly attempts: SentAttempt[];
-  /** Number of rejected requests that this delivery corrects. */
-  readonly corrects: number;
-}
-
 /**
  * Groups requests by delivery: requests with the same bytes, with the same content written differently, and, after a
  * failure, with the same values and another timestamp. `webhookId` is not used, because it may identify a subscription
@@ -105,6 +71,40 @@ export class SentDeliveries {
     this.#all.push({ delivery, keys });
     return delivery;
   }
+}
+
+/** How one request ended: the status of the answer, or why there was none. */
+export type AttemptEnding = number | 'cut' | 'gave up';
+
+/** One request of a delivery. Times are in milliseconds, of one clock. */
+export interface SentAttempt {
+  readonly at: number;
+  /** Before it, the sender cannot have sent the request: a new connection was opened then. */
+  readonly earliest: number;
+  /** The service's own answer, even if another one was simulated. */
+  readonly status: number;
+  /** Whether the connection was used before. */
+  readonly isReused: boolean;
+  readonly eventId: string;
+  /** As the delivery's first request. */
+  readonly isSameBytes: boolean;
+  /** Its hash. */
+  readonly signature: string;
+  /** As the first request with these bytes. */
+  readonly isSameSignature: boolean;
+  /** Undefined until the request has ended. */
+  end: { readonly how: AttemptEnding; readonly at: number; readonly retryAfterSeconds: number } | undefined;
+}
+
+/** One event, which its sender repeats until it is accepted. */
+export interface SentDelivery {
+  readonly number: number;
+  /** Of the first request. */
+  readonly eventId: string;
+  event: EventName | undefined;
+  readonly attempts: SentAttempt[];
+  /** Number of rejected requests that this delivery corrects. */
+  readonly corrects: number;
 }
 
 /**

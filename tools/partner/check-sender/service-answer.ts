@@ -5,12 +5,6 @@ import { httpApi } from '../../../local/gateway/http-api.ts';
 import { type HttpResponse, shortId } from '../../../local/gateway/http-message.ts';
 import type { SentRequest } from './signed-messages.ts';
 
-export interface ServiceAnswer {
-  readonly response: HttpResponse;
-  /** @default the request did not reach the receiver: API Gateway answers */
-  readonly outcome?: Outcome | undefined;
-}
-
 /**
  * Answers like the service: its receiver behind its HTTP API. Its queues accept everything and store nothing.
  * @param failure makes the receiver fail like that. @default it does not
@@ -45,6 +39,12 @@ export async function serviceAnswer(
   });
   const { response } = await api.answer(request, async () => (request.isTooLarge ? undefined : request.body));
   return { response, outcome };
+}
+
+export interface ServiceAnswer {
+  readonly response: HttpResponse;
+  /** @default the request did not reach the receiver: API Gateway answers */
+  readonly outcome?: Outcome | undefined;
 }
 
 /** Answers with a failure, in the words of the receiver or API Gateway. */

@@ -1,7 +1,7 @@
 import { decodeSignature } from '../../../lambda/receiver/signature.ts';
 import { valuesOf } from '../../../local/gateway/http-message.ts';
 import { type Finding, finding } from './finding.ts';
-import { isSecret, NO_VALUE, PLACEHOLDER, readings, timestampsIn } from './signature-values.ts';
+import { isSecret, NO_VALUE, PLACEHOLDER, readings, timestampsIn } from './readings.ts';
 import { type SentRequest, signedMessages } from './signed-messages.ts';
 import { hmacSha256, type SigningVariant, signingVariants } from './signing-variants.ts';
 

@@ -7,7 +7,7 @@ import { type Finding, type FindingName, finding } from './finding.ts';
 export type SignedBytes = string | Uint8Array;
 
 /** What a signature is made from. */
-export interface SigningInput {
+interface SigningInput {
   readonly message: SignedBytes;
   readonly key: SignedBytes;
   readonly compute: (key: SignedBytes, message: SignedBytes) => Buffer;

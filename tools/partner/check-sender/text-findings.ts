@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { catalogue } from '../../../lambda/events/catalogue.ts';
 import { type Finding, finding } from './finding.ts';
 import { type JsonNode, memberOf, nodesIn } from './json-node.ts';
-import { NO_VALUE, PLACEHOLDER } from './signature-values.ts';
+import { NO_VALUE, PLACEHOLDER } from './readings.ts';
 
 /** Bytes above which an event is near the service's limit, as docs/partner.md says. */
 const NEAR_LIMIT_BYTES = 4 * 1024 * 1024;

@@ -17,7 +17,7 @@ import {
   isRightInAll,
   summaryText,
   Tally,
-} from '../../../../tools/partner/check-sender/summary.ts';
+} from '../../../../tools/partner/check-sender/tally.ts';
 import { type Verdict, verdictJson, verdictText } from '../../../../tools/partner/check-sender/verdict.ts';
 import { eventually } from '../../../support/eventually.ts';
 

@@ -17,8 +17,6 @@ type MistakeCount = Pick<Finding, 'grade' | 'kind' | 'what'> & {
   readonly requests: number[];
 };
 
-export type CheckSummary = ReturnType<Tally['summary']>;
-
 /** Counts verdicts as they come, without storing them. */
 export class Tally {
   readonly #statuses: Record<string, number> = {};
@@ -70,6 +68,8 @@ export class Tally {
     };
   }
 }
+
+export type CheckSummary = ReturnType<Tally['summary']>;
 
 /** @param isCut whether requests without an answer were left out */
 function wantsRepeat({ attempts }: SentDelivery, isCut: boolean): boolean {
