@@ -29,7 +29,7 @@ import {
   REPLAYABLE_DAYS,
   SECRET_MAX_AGE,
 } from '../../lambda/limits.ts';
-import { ANSWER_WAIT_SECONDS } from '../../tools/partner/check-sender/repeats.ts';
+import { ANSWER_WAIT_SECONDS } from '../../tools/partner/check-sender/finding.ts';
 import { eventually } from '../support/eventually.ts';
 import { Partner } from '../support/partner.ts';
 import { type SharedStack, sharedStack } from '../support/shared-stack.ts';

@@ -7,6 +7,7 @@ import { PRICES_DATE } from '../measure/cost/prices.ts';
 import { defaultWorkload } from '../measure/cost/workload.ts';
 import { apiFiles } from '../partner/api/files.ts';
 import { alarmsTable } from './alarms-table.ts';
+import { checkSenderFile } from './check-sender-file.ts';
 import { commandsDocument } from './commands-document.ts';
 import { configurationDocument } from './configuration-document.ts';
 import type { DerivedFile } from './derived-file.ts';
@@ -45,7 +46,7 @@ export function derivedFiles(
 ): DerivedFile[] {
   const ofStack = Object.entries(OF_STACK).map(([file, make]) => ({ file, text: make(assemblies) }));
   const ofCommands = { file: COMMANDS_DOCUMENT, text: commandsDocument(commands) };
-  return [eventIndex(), ...lambdaEvents(), ...apiFiles(), ofCommands, ...ofStack];
+  return [eventIndex(), ...lambdaEvents(), ...apiFiles(), checkSenderFile(), ofCommands, ...ofStack];
 }
 
 /** The charges of `prod` for some numbers of deliveries. */

@@ -1,29 +1,27 @@
+import { once } from 'node:events';
 import { Option } from '@commander-js/extra-typings';
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
-import { summaryText, verdictJson, verdictText } from '../../partner/check-sender/printer.ts';
-import { parseSteps } from '../../partner/check-sender/responses.ts';
-import { type Checker, startChecker } from '../../partner/check-sender/server.ts';
-import { PLACEHOLDER } from '../../partner/check-sender/signature-values.ts';
-import { hasNoWarning, isRightInAll, Tally } from '../../partner/check-sender/summary.ts';
+import { parseSteps } from '../../partner/check-sender/answer-steps.ts';
+import { Checker } from '../../partner/check-sender/checker.ts';
+import { PLACEHOLDER } from '../../partner/check-sender/readings.ts';
+import { hasNoWarning, isRightInAll, summaryText, Tally } from '../../partner/check-sender/tally.ts';
+import { verdictJson, verdictText } from '../../partner/check-sender/verdict.ts';
 import { npmScript } from '../terminal/command.ts';
-import { jsonOption, nonEmptySecret, port, wholeNumber } from '../terminal/options.ts';
+import { nonEmptySecret, port, wholeNumber } from '../terminal/options.ts';
 import { interruption, screenWidth } from '../terminal/terminal.ts';
 import { counted } from '../terminal/text.ts';
 
 const DEFAULT_PORT = 8080;
-
 /** Maximum of --timeout, in seconds: a day. Timers have a limit of 24 days. */
 const MAX_TIMEOUT = 24 * 60 * 60;
-
 /** A request was wrong, or too few came, or a repeat is missing, or --strict found something risky. */
 const WRONG = 1;
-
 /** The command line is wrong, or the port cannot be opened. CI can distinguish it from {@link WRONG}. */
 const USAGE = 2;
 
 /**
  * Checks each incoming request and explains mistakes, until Ctrl-C. Stores nothing, and prints nothing of the sent
- * data.
+ * data. It is also a program of its own for partners, `docs/api/check-sender.mjs`, under another name.
  */
 export const command = npmScript(
   'check-sender',
@@ -44,17 +42,17 @@ export const command = npmScript(
   .option('--requests <n>', 'stop after this many requests (default: Ctrl-C)', wholeNumber(1))
   .option('--timeout <seconds>', 'stop after this time (default: never)', wholeNumber(1, MAX_TIMEOUT))
   .option('--strict', 'exit code 1 if anything is risky, not only if something is wrong')
-  .addOption(jsonOption())
+  .option('--json', 'print a line of JSON for each request, and one for the summary')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE))
   .addHelpText(
     'after',
-    `
+    ({ command }) => `
 Examples:
-  npm run check-sender -- --secret 'our shared secret'
-  npm run check-sender -- --play 500,500,ok        # does it retry, and how?
-  npm run check-sender -- --play slow=35s          # how long does it wait for an answer?
-  npm run check-sender -- --play retry-after=20s,redirect,ok  # does it respect Retry-After, and ignore redirects?
-  npm run check-sender -- --requests 1 --timeout 60 --strict  # for CI: exit code 0 if right, 1 if wrong or risky, 2 for wrong options
+  ${command.name()} --secret 'our shared secret'
+  ${command.name()} --play 500,500,ok        # does it retry, and how?
+  ${command.name()} --play slow=35s          # how long does it wait for an answer?
+  ${command.name()} --play retry-after=20s,redirect,ok  # does it respect Retry-After, and ignore redirects?
+  ${command.name()} --requests 1 --timeout 60 --strict  # for CI: exit code 0 if right, 1 if wrong or risky, 2 for wrong options
 
 Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the service, and stores nothing.`,
   )
@@ -62,68 +60,61 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the ser
     if (secret === undefined) {
       usage('Set the secret that signs deliveries: --secret, or the variable WEBHOOK_SECRET');
     }
-    const print = console.log;
-    const notice = console.error;
     process.stdout.on('error', endWithReader);
     const interrupted = interruption();
     const tally = new Tally();
-    const done = Promise.withResolvers<void>();
-    interrupted.addEventListener('abort', () => done.resolve());
-    const checker = await startChecker({
+    const done = new AbortController();
+    interrupted.addEventListener('abort', () => done.abort());
+    const checker = await Checker.start({
       secret,
       port,
       host,
       steps: play ?? [],
-      onNotice: notice,
+      onNotice: console.error,
       onVerdict: (verdict) => {
         if (tally.requests === requests) return;
         tally.add(verdict);
-        print(json ? verdictJson(verdict) : spaced(verdictText(verdict, screenWidth())).join('\n'));
-        if (tally.requests === requests) done.resolve();
+        const lines = json ? [verdictJson(verdict)] : verdictText(verdict, screenWidth());
+        console.log((lines.length > 1 ? ['', ...lines] : lines).join('\n'));
+        if (tally.requests === requests) done.abort();
       },
     }).catch((error: unknown) => usage(listenProblem(error, port, host)));
-    notice(welcome(checker, host, secret));
-    if (timeout !== undefined) setTimeout(done.resolve, timeout * 1_000).unref();
-    await done.promise;
-    const isEnough = tally.requests === requests;
+    console.error(welcome(checker.port, host, secret));
+    if (timeout !== undefined) setTimeout(() => done.abort(), timeout * 1_000).unref();
+    if (!done.signal.aborted) await once(done.signal, 'abort');
+    const isComplete = requests === undefined || tally.requests === requests;
     const summary = tally.summary(checker.deliveries(), !interrupted.aborted);
     await checker.close();
-    print(json ? JSON.stringify({ summary }) : ['', ...summaryText(summary, screenWidth())].join('\n'));
-    const isComplete = requests === undefined || isEnough;
-    if (!isComplete) notice(`Only ${tally.requests} of ${counted(requests, 'request')} came.`);
+    console.log(json ? JSON.stringify({ summary }) : ['', ...summaryText(summary, screenWidth())].join('\n'));
+    if (!isComplete) console.error(`Only ${tally.requests} of ${counted(requests, 'request')} came.`);
     const isRight = isRightInAll(summary) && isComplete;
     const isClean = !strict || hasNoWarning(summary);
-    if (isRight && !isClean) notice('Exit code 1, because --strict counts risky as wrong.');
+    if (isRight && !isClean) console.error('Exit code 1, because --strict counts risky as wrong.');
     process.exitCode = isRight && isClean ? 0 : WRONG;
   });
 
-/** Puts an empty line before a text of several lines. */
-const spaced = (lines: readonly string[]) => (lines.length > 1 ? ['', ...lines] : lines);
+const PASTED = 'The secret begins or ends with white space, which is used as part of it. Was it pasted?';
+const NOT_REPLACED =
+  'The secret looks like a variable that was not replaced, such as $WEBHOOK_SECRET. Check the quotation marks.';
 
-function welcome({ port }: Checker, host = 'localhost', secret: string): string {
+function welcome(port: number, host = 'localhost', secret: string): string {
   const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}${WEBHOOK_PATH}`;
   return [
     `Send to ${address}. Ctrl-C ends it. The real service only accepts https://.`,
-    ...(secret === secret.trim()
-      ? []
-      : ['The secret begins or ends with white space, which is used as part of it. Was it pasted?']),
-    ...(PLACEHOLDER.test(secret)
-      ? [
-          'The secret looks like a variable that was not replaced, such as $WEBHOOK_SECRET. Check the quotation marks.',
-        ]
-      : []),
+    ...(secret === secret.trim() ? [] : [PASTED]),
+    ...(PLACEHOLDER.test(secret) ? [NOT_REPLACED] : []),
     ...(host === 'localhost' ? [] : ['Anyone who reaches this address can send to it. Nothing is stored.']),
   ].join('\n');
 }
 
 /** @throws the error, if it is not about an address or a port */
 function listenProblem(error: unknown, port: number, host: string | undefined): string {
-  const { code } = error as NodeJS.ErrnoException;
+  const { code = '' } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE')
     return `Port ${port} is in use. Stop what uses it, or choose another with --port`;
   if (code === 'EACCES')
     return `Port ${port} needs administrator rights. Choose a port from 1024 on with --port`;
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
+  if (['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN'].includes(code)) {
     return `${JSON.stringify(host)} is not an address of this machine. Try --host 0.0.0.0`;
   }
   throw error;
@@ -134,7 +125,7 @@ function usage(line: string): never {
   process.exit(USAGE);
 }
 
-/** The reader has stopped, as in `npm run check-sender | head`. */
+/** The reader has stopped, as with `| head`. */
 function endWithReader(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
   process.exit();

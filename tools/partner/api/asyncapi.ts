@@ -23,7 +23,7 @@ The topics get their names at deployment. They are outputs of the stack.`;
 export function asyncApiDocument(): JsonSchema {
   const notified = describedEvents().filter((event) => topicOf(event) !== undefined);
   const names = Object.keys(topics) as TopicName[];
-  const messagesOf = (topic: TopicName): Messages =>
+  const messagesOf = (topic: TopicName): Record<string, JsonSchema> =>
     Object.assign({}, ...notified.filter((event) => topicOf(event) === topic).map(notificationMessages));
   return {
     asyncapi: VERSION,
@@ -71,7 +71,7 @@ export function asyncApiDocument(): JsonSchema {
 
 const security = [{ $ref: '#/components/securitySchemes/aws' }];
 
-function channel(topic: TopicName, messages: Messages): JsonSchema {
+function channel(topic: TopicName, messages: JsonSchema): JsonSchema {
   const { name, output, title, purpose } = topics[topic];
   return {
     address: `{${output}}`,
@@ -97,8 +97,6 @@ function operation(topic: TopicName): JsonSchema {
     tags: [{ $ref: '#/components/tags/sns' }],
   };
 }
-
-type Messages = Readonly<Record<string, JsonSchema>>;
 
 /** Source: user guide, "Custom notifications using Amazon Q Developer in chat applications". */
 const customNotificationSchema: JsonSchema = {
@@ -126,7 +124,7 @@ const customNotificationSchema: JsonSchema = {
 };
 
 /** The three forms of a notification. A subscription gets the one for its protocol. */
-function notificationMessages(described: DescribedEvent): Messages {
+function notificationMessages(described: DescribedEvent): JsonSchema {
   const { event, name, schemaName, meaning } = described;
   const forms = notificationForms(described);
   const headers = notificationAttributes(described);

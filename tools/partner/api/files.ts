@@ -20,7 +20,7 @@ import { notificationDocument } from './notifications.ts';
 import { openApiDocument } from './openapi.ts';
 import { describedPage } from './page.ts';
 
-const API_FOLDER = 'docs/api';
+export const API_FOLDER = 'docs/api';
 
 const SCHEMAS_FOLDER = `${API_FOLDER}/schemas`;
 

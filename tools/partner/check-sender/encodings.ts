@@ -1,36 +1,20 @@
 import { isUtf8 } from 'node:buffer';
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
-import { GATEWAY_BODY_MEGABYTES } from '../../../lambda/limits.ts';
 import { type Header, valuesOf } from '../../../local/gateway/http-message.ts';
+import { BODY_LIMIT_BYTES } from '../../../local/gateway/server.ts';
 
-/** Maximum size of a decompressed body: API Gateway's quota for a body. */
-const MAX_INFLATED_BYTES = GATEWAY_BODY_MEGABYTES * 1024 * 1024;
+/** Without a last odd byte. */
+const swapped = (bytes: Buffer) => Buffer.from(bytes.subarray(0, bytes.length & ~1)).swap16();
 
-/** Java and Python write a byte order mark before UTF-16, .NET writes none. */
-export const UTF_16 = [
-  {
-    name: 'UTF-16',
-    encode: (text: string) => Buffer.from(text, 'utf16le'),
-    decode: (bytes: Buffer) => bytes.toString('utf16le'),
-  },
-  {
-    name: 'UTF-16 (big endian)',
-    encode: (text: string) => Buffer.from(text, 'utf16le').swap16(),
-    // Bytes can only be swapped in pairs.
-    decode: (bytes: Buffer) =>
-      Buffer.from(bytes.subarray(0, bytes.length & ~1))
-        .swap16()
-        .toString('utf16le'),
-  },
-];
-
-/** The magic bytes of gzip (RFC 1952 §2.3.1). */
-const isGzip = (body: Buffer) => body[0] === 0x1f && body[1] === 0x8b;
-
-interface Sent {
-  readonly headers: readonly Header[];
-  readonly body: Buffer;
+/** In both byte orders, without a byte order mark. */
+export function utf16Of(text: string): Buffer[] {
+  const littleEndian = Buffer.from(text, 'utf16le');
+  return [littleEndian, swapped(littleEndian)];
 }
+
+/** Read in both byte orders. */
+export const textsInUtf16 = (bytes: Buffer) =>
+  [bytes, swapped(bytes)].map((read) => read.toString('utf16le'));
 
 /** Encodes each half of a surrogate pair as three bytes (CESU-8), as old Java and MySQL do. */
 export function cesu8(text: string): Buffer {
@@ -43,46 +27,37 @@ export function cesu8(text: string): Buffer {
   );
 }
 
-const LIMITS = { maxOutputLength: MAX_INFLATED_BYTES };
+const LIMITS = { maxOutputLength: BODY_LIMIT_BYTES };
 
-const INFLATE: Readonly<Record<string, (body: Buffer) => Buffer>> = {
+const DECOMPRESS: Readonly<Record<string, (body: Buffer) => Buffer>> = {
   gzip: (body) => gunzipSync(body, LIMITS),
-  deflate: inflate,
+  // Some senders omit the zlib header (RFC 9110 §8.4.1.2).
+  deflate: (body) => attempted(() => inflateSync(body, LIMITS)) ?? inflateRawSync(body, LIMITS),
   br: (body) => brotliDecompressSync(body, LIMITS),
 };
 
-/** Some senders omit the zlib header (RFC 9110 §8.4.1.2). */
-function inflate(body: Buffer): Buffer {
+function attempted<Result>(work: () => Result): Result | undefined {
   try {
-    return inflateSync(body, LIMITS);
+    return work();
   } catch {
-    return inflateRawSync(body, LIMITS);
+    return undefined;
   }
 }
 
-/** The compression of a body, by its header or its bytes. */
-export function compressionOf({ headers, body }: Sent): string | undefined {
-  const named = valuesOf(headers, 'content-encoding').join(',').trim().toLowerCase();
-  if (Object.hasOwn(INFLATE, named)) return named;
-  if (isGzip(body)) return 'gzip';
-  return !isUtf8(body) && isDeflated(body) ? 'deflate' : undefined;
-}
-
-/** Deflate has no magic bytes, and other bytes can be read as it. */
-function isDeflated(body: Buffer): boolean {
-  try {
-    return /^\s*\{/.test(inflate(body).toString());
-  } catch {
-    return false;
-  }
-}
-
-/** @returns nothing if the body is not compressed, not compressed as its header says, or too large */
-export function inflated(request: Sent): Buffer[] {
-  try {
-    const decompress = INFLATE[compressionOf(request) ?? ''];
-    return decompress === undefined ? [] : [decompress(request.body)];
-  } catch {
-    return [];
-  }
+/**
+ * The compression of a body, by its header or its bytes, if it is compressed. It has no plain bytes if they are not what
+ * the name says, or too large.
+ */
+export function compressionOf(
+  body: Buffer,
+  headers: readonly Header[],
+): { name: string; plain: Buffer | undefined } | undefined {
+  const coding = valuesOf(headers, 'content-encoding').join(',').trim().toLowerCase();
+  // The magic bytes of gzip (RFC 1952 §2.3.1). Deflate has none, and other bytes can be read as it.
+  const isGzip = body[0] === 0x1f && body[1] === 0x8b;
+  const name = Object.hasOwn(DECOMPRESS, coding) ? coding : isGzip ? 'gzip' : 'deflate';
+  const plain = attempted(() => DECOMPRESS[name]?.(body));
+  const isGuess = name !== coding && !isGzip;
+  if (isGuess && (isUtf8(body) || !/^\s*\{/.test(plain?.toString() ?? ''))) return undefined;
+  return { name, plain };
 }
