@@ -278,77 +278,34 @@ describe('the resources of a type', () => {
       Uri: 'arn:aws:apigateway:r:lambda:path/2015-03-31/functions/arn:aws:lambda:r:0:function:f/invocations',
     },
   };
+  const integration = { IntegrationType: 'AWS_PROXY', IntegrationUri: 'arn' };
+  const ofQueue = { Type: 'AWS_PROXY', Uri: 'arn:aws:apigateway:r:sqs:path/queue' };
+  const ofOne = { HttpMethod: 'POST', ResourcePath: '/~1hook', ThrottlingRateLimit: 1 };
+  const asXml = { ResponseType: 'THROTTLED', ResponseTemplates: { 'application/xml': '<a/>' } };
   const statement = { Effect: 'Allow', NotAction: 'sqs:*', Action: 'a', Resource: 'b' };
 
-  test.each([
-    { Type: 'AWS::SQS::Queue', Properties: { DelaySeconds: 'long' }, property: 'DelaySeconds' },
-    {
-      Type: 'AWS::ApiGatewayV2::Api',
-      Properties: { ProtocolType: 'WEBSOCKET' },
-      property: 'ProtocolType',
-    },
-    {
-      Type: 'AWS::ApiGatewayV2::Integration',
-      Properties: { IntegrationType: 'AWS_PROXY', IntegrationUri: 'arn', PayloadFormatVersion: '1.0' },
-      property: 'PayloadFormatVersion',
-    },
-    {
-      Type: 'AWS::ApiGateway::RestApi',
-      Properties: { BinaryMediaTypes: ['image/png'] },
-      property: 'BinaryMediaTypes.0',
-    },
-    {
-      Type: 'AWS::ApiGateway::Resource',
-      Properties: { ParentId: 'root', PathPart: '{proxy+}' },
-      property: 'PathPart',
-    },
-    {
-      Type: 'AWS::ApiGateway::Method',
-      Properties: { ...method, AuthorizationType: 'CUSTOM' },
-      property: 'AuthorizationType',
-    },
-    {
-      Type: 'AWS::ApiGateway::Method',
-      Properties: {
-        ...method,
-        Integration: { Type: 'AWS_PROXY', Uri: 'arn:aws:apigateway:r:sqs:path/queue' },
-      },
-      property: 'Integration.Uri',
-    },
-    {
-      Type: 'AWS::ApiGateway::Stage',
-      Properties: {
-        StageName: 'api',
-        MethodSettings: [{ HttpMethod: 'POST', ResourcePath: '/~1hook', ThrottlingRateLimit: 1 }],
-      },
-      property: 'MethodSettings.0.HttpMethod',
-    },
-    {
-      Type: 'AWS::ApiGateway::GatewayResponse',
-      Properties: { ResponseType: 'THROTTLED', ResponseTemplates: { 'application/xml': '<a/>' } },
-      property: 'ResponseTemplates',
-    },
-    {
-      Type: 'AWS::IAM::Role',
-      Properties: { ManagedPolicyArns: ['arn:aws:iam::aws:policy/AdministratorAccess'] },
-      property: 'ManagedPolicyArns.0',
-    },
-    {
-      Type: 'AWS::IAM::Policy',
-      Properties: { Roles: ['r'], PolicyDocument: { Statement: [statement] } },
-      property: 'PolicyDocument.Statement.0',
-    },
-    {
-      Type: 'AWS::Lambda::Function',
-      Properties: { Code: { ZipFile: '' }, Handler: 'index.handler', Role: 'arn' },
-      property: 'Code.S3Key',
-    },
-    {
-      Type: 'AWS::DynamoDB::Table',
-      Properties: { KeySchema: [{ AttributeName: 'id', KeyType: 'SORT' }], AttributeDefinitions: [] },
-      property: 'KeySchema.0.KeyType',
-    },
-  ])('are refused if they cannot be run: $property of $Type', ({ Type, Properties, property }) => {
+  test.each<[type: string, properties: Record<string, unknown>, property: string]>([
+    ['AWS::SQS::Queue', { DelaySeconds: 'long' }, 'DelaySeconds'],
+    ['AWS::ApiGatewayV2::Api', { ProtocolType: 'WEBSOCKET' }, 'ProtocolType'],
+    [
+      'AWS::ApiGatewayV2::Integration',
+      { ...integration, PayloadFormatVersion: '1.0' },
+      'PayloadFormatVersion',
+    ],
+    ['AWS::ApiGateway::RestApi', { BinaryMediaTypes: ['image/png'] }, 'BinaryMediaTypes.0'],
+    ['AWS::ApiGateway::Resource', { ParentId: 'root', PathPart: '{proxy+}' }, 'PathPart'],
+    ['AWS::ApiGateway::Method', { ...method, AuthorizationType: 'CUSTOM' }, 'AuthorizationType'],
+    ['AWS::ApiGateway::Method', { ...method, Integration: ofQueue }, 'Integration.Uri'],
+    ['AWS::ApiGateway::Stage', { StageName: 'api', MethodSettings: [ofOne] }, 'MethodSettings.0.HttpMethod'],
+    ['AWS::ApiGateway::GatewayResponse', asXml, 'ResponseTemplates'],
+    ['AWS::IAM::Role', { ManagedPolicyArns: ['arn:aws:iam::aws:policy/A'] }, 'ManagedPolicyArns.0'],
+    [
+      'AWS::IAM::Policy',
+      { Roles: ['r'], PolicyDocument: { Statement: [statement] } },
+      'PolicyDocument.Statement.0',
+    ],
+    ['AWS::Lambda::Function', { Code: { ZipFile: '' }, Handler: 'a.b', Role: 'arn' }, 'Code.S3Key'],
+  ])('are refused if they cannot be run: %s with %j', (Type, Properties, property) => {
     const read = () => resourcesOf({ Culprit: { Type, Properties } }).ofType(Type as 'AWS::SQS::Queue');
     expect(read).toThrow(`The local stack cannot run ${Type} Culprit: ${property}: `);
   });

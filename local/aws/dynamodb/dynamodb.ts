@@ -49,12 +49,8 @@ export function createDynamodb(
       const table = await nameOfTable(parameters);
       const { TimeToLiveSpecification: settings } = parameters;
       const { AttributeName, Enabled } = isJsonObject(settings) ? settings : {};
-      if (typeof AttributeName !== 'string' || AttributeName === '' || typeof Enabled !== 'boolean') {
+      if (typeof AttributeName !== 'string' || typeof Enabled !== 'boolean') {
         throw new AwsError('ValidationException', 'TimeToLiveSpecification needs AttributeName and Enabled.');
-      }
-      if (Enabled === expiryAttributes.has(table)) {
-        const state = Enabled ? 'enabled' : 'disabled';
-        throw new AwsError('ValidationException', `TimeToLive is already ${state}`);
       }
       if (Enabled) expiryAttributes.set(table, AttributeName);
       else expiryAttributes.delete(table);
@@ -65,16 +61,6 @@ export function createDynamodb(
       const AttributeName = expiryAttributes.get(await nameOfTable(parameters));
       const TimeToLiveStatus = AttributeName === undefined ? 'DISABLED' : 'ENABLED';
       return { TimeToLiveDescription: { TimeToLiveStatus, AttributeName } };
-    },
-
-    async DescribeContinuousBackups(parameters) {
-      await nameOfTable(parameters);
-      return {
-        ContinuousBackupsDescription: {
-          ContinuousBackupsStatus: 'ENABLED',
-          PointInTimeRecoveryDescription: { PointInTimeRecoveryStatus: 'DISABLED' },
-        },
-      };
     },
   };
 }

@@ -2,16 +2,19 @@ import { describe, expect, test } from '@jest/globals';
 import { compilePolicy, type PolicyStatement } from '../../../local/aws/authorization.ts';
 import { type ArnContext, permissionsOf } from '../../../local/aws/permissions.ts';
 import { parseRequest } from '../../../local/aws/request.ts';
+import { SERVICES } from '../../../local/aws/services.ts';
 import { signedFor } from './support.ts';
 
-const SECRET_ARN = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:webhook-AbCdEf';
+const arnOf = (service: string, resource: string) =>
+  `arn:aws:${service}:eu-central-1:000000000000:${resource}`;
+const SECRET_ARN = arnOf('secretsmanager', 'secret:webhook-AbCdEf');
 const stack: ArnContext = {
   region: 'eu-central-1',
   secretArn: (id) => (id === 'webhook' ? SECRET_ARN : undefined),
 };
-const ORDERS = 'arn:aws:sqs:eu-central-1:000000000000:orders';
-const TABLE = 'arn:aws:dynamodb:eu-central-1:000000000000:table';
-const TOPIC = 'arn:aws:sns:eu-central-1:000000000000:chat';
+const ORDERS = arnOf('sqs', 'orders');
+const TABLE = arnOf('dynamodb', 'table');
+const TOPIC = arnOf('sns', 'chat');
 const QueueUrl = 'http://localhost:4566/000000000000/orders';
 
 interface Sent {
@@ -25,66 +28,76 @@ const parse = ({ method = 'POST', url = '/', headers = {}, body = '' }: Sent) =>
   parseRequest({ method, url, headers, body: Buffer.from(body) });
 
 describe('the permissions that a request needs', () => {
-  const withTarget = (service: string, target: string) => ({
-    authorization: signedFor(service),
-    'x-amz-target': target,
-  });
+  const log = (group: string) => arnOf('logs', `log-group:${group}:*`);
 
   test.each([
-    { action: 'SendMessage', parameters: { QueueUrl }, needs: [ORDERS] },
-    { action: 'GetQueueUrl', parameters: { QueueName: 'orders' }, needs: [ORDERS] },
-    { action: 'StartMessageMoveTask', parameters: { SourceArn: ORDERS }, needs: [ORDERS] },
-    { action: 'ListQueues', parameters: {}, needs: ['*'] },
-  ])('sqs:$action', ({ action, parameters, needs }) => {
-    const request = parse({
-      headers: withTarget('sqs', `AmazonSQS.${action}`),
-      body: JSON.stringify(parameters),
-    });
-    expect(request).toMatchObject({
-      operation: action,
-      parameters,
-      protocol: 'json',
-      accessKeyId: 'operator',
-    });
-    expect(permissionsOf(request, stack)).toEqual(
-      needs.map((resource) => ({ action: `sqs:${action}`, resource })),
-    );
-  });
-
-  test.each(['SendMessage', 'DeleteMessage'])('a batch of SQS needs sqs:%s', (single) => {
-    const headers = withTarget('sqs', `AmazonSQS.${single}Batch`);
-    const request = parse({ headers, body: JSON.stringify({ QueueUrl }) });
-    expect(permissionsOf(request, stack)).toEqual([{ action: `sqs:${single}`, resource: ORDERS }]);
-  });
-
-  test.each([
-    { action: 'GetItem', parameters: { TableName: 'cast' }, needs: [`${TABLE}/cast`] },
-    { action: 'GetItem', parameters: { TableName: `${TABLE}/cast` }, needs: [`${TABLE}/cast`] },
+    { call: 'AmazonSQS.SendMessage', parameters: { QueueUrl }, needs: [ORDERS] },
+    { call: 'AmazonSQS.GetQueueUrl', parameters: { QueueName: 'orders' }, needs: [ORDERS] },
+    { call: 'AmazonSQS.StartMessageMoveTask', parameters: { SourceArn: ORDERS }, needs: [ORDERS] },
+    { call: 'AmazonSQS.ListQueues', parameters: {}, needs: ['*'] },
+    { call: 'DynamoDB_20120810.GetItem', parameters: { TableName: 'cast' }, needs: [`${TABLE}/cast`] },
+    { call: 'DynamoDB_20120810.GetItem', parameters: { TableName: `${TABLE}/a` }, needs: [`${TABLE}/a`] },
     {
-      action: 'Query',
+      call: 'DynamoDB_20120810.Query',
       parameters: { TableName: 'cast', IndexName: 'shop' },
       needs: [`${TABLE}/cast/index/shop`],
     },
     {
-      action: 'BatchGetItem',
+      call: 'DynamoDB_20120810.BatchGetItem',
       parameters: { RequestItems: { a: {}, b: {} } },
       needs: [`${TABLE}/a`, `${TABLE}/b`],
     },
-    { action: 'BatchWriteItem', parameters: { RequestItems: { a: [] } }, needs: [`${TABLE}/a`] },
-    { action: 'ListTables', parameters: {}, needs: ['*'] },
-  ])('dynamodb:$action $needs', ({ action, parameters, needs }) => {
-    const headers = withTarget('dynamodb', `DynamoDB_20120810.${action}`);
-    const request = parse({ headers, body: JSON.stringify(parameters) });
+    { call: 'DynamoDB_20120810.ListTables', parameters: {}, needs: ['*'] },
+    { call: 'secretsmanager.GetSecretValue', parameters: { SecretId: 'webhook' }, needs: [SECRET_ARN] },
+    { call: 'secretsmanager.GetSecretValue', parameters: { SecretId: SECRET_ARN }, needs: [SECRET_ARN] },
+    {
+      call: 'Firehose_20150804.PutRecordBatch',
+      parameters: { DeliveryStreamName: 'shop' },
+      needs: [arnOf('firehose', 'deliverystream/shop')],
+    },
+    { call: 'Firehose_20150804.ListDeliveryStreams', parameters: {}, needs: ['*'] },
+    { call: 'Logs_20140328.FilterLogEvents', parameters: { logGroupName: 'a' }, needs: [log('a')] },
+    {
+      call: 'Logs_20140328.StartQuery',
+      parameters: { logGroupNames: ['a', 'b'] },
+      needs: [log('a'), log('b')],
+    },
+  ])('$call on $needs', ({ call, parameters, needs }) => {
+    const [target, operation = ''] = call.split('.');
+    const [service = ''] =
+      Object.entries(SERVICES).find(([, form]) => 'target' in form && form.target === target) ?? [];
+    const request = parse({
+      headers: { authorization: signedFor(service), 'x-amz-target': call },
+      body: JSON.stringify(parameters),
+    });
+    expect(request).toMatchObject({ operation, parameters, protocol: 'json', accessKeyId: 'operator' });
     expect(permissionsOf(request, stack)).toEqual(
-      needs.map((resource) => ({ action: `dynamodb:${action}`, resource })),
+      needs.map((resource) => ({ action: `${service}:${operation}`, resource })),
     );
   });
 
-  test.each(['webhook', SECRET_ARN])('a secret that is named %s is known by its whole ARN', (SecretId) => {
-    const headers = withTarget('secretsmanager', 'secretsmanager.GetSecretValue');
-    const request = parse({ headers, body: JSON.stringify({ SecretId }) });
-    expect(permissionsOf(request, stack)).toEqual([
-      { action: 'secretsmanager:GetSecretValue', resource: SECRET_ARN },
+  test.each(['SendMessage', 'DeleteMessage'])('a batch of SQS needs sqs:%s', (single) => {
+    const headers = { authorization: signedFor('sqs'), 'x-amz-target': `AmazonSQS.${single}Batch` };
+    const request = parse({ headers, body: JSON.stringify({ QueueUrl }) });
+    expect(permissionsOf(request, stack)).toEqual([{ action: `sqs:${single}`, resource: ORDERS }]);
+  });
+
+  test('an alarm needs cloudwatch on its ARN', () => {
+    const target = 'GraniteServiceVersion20100801.SetAlarmState';
+    const headers = { authorization: signedFor('monitoring'), 'x-amz-target': target };
+    expect(permissionsOf(parse({ headers, body: '{"AlarmName":"a"}' }), stack)).toEqual([
+      { action: 'cloudwatch:SetAlarmState', resource: arnOf('cloudwatch', 'alarm:a') },
+    ]);
+  });
+
+  test('a change of an event source mapping needs lambda on its ARN', () => {
+    const url = '/2015-03-31/event-source-mappings/u-1';
+    const headers = { authorization: signedFor('lambda') };
+    expect(permissionsOf(parse({ method: 'PUT', url, headers, body: '{}' }), stack)).toEqual([
+      {
+        action: 'lambda:UpdateEventSourceMapping',
+        resource: arnOf('lambda', 'event-source-mapping:u-1'),
+      },
     ]);
   });
 

@@ -1,4 +1,5 @@
 import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { FirehoseClient, ListDeliveryStreamsCommand } from '@aws-sdk/client-firehose';
 import { ListBucketsCommand, S3Client } from '@aws-sdk/client-s3';
 import {
   CreateSecretCommand,
@@ -133,6 +134,11 @@ describe('a throttled service', () => {
       call: () => role.secrets.send(new ListSecretsCommand({})),
     },
     { service: 's3', name: 'SlowDown', call: () => s3().send(new ListBucketsCommand({})) },
+    {
+      service: 'firehose',
+      name: 'ServiceUnavailableException',
+      call: () => new FirehoseClient(settingsOf(endpoint, ROLE)).send(new ListDeliveryStreamsCommand({})),
+    },
   ] as const)('answers with the error of its own: $service with $name', async ({ service, name, call }) => {
     faults.inject({ service, kind: 'throttled' });
     await expect(call()).rejects.toMatchObject({ name });

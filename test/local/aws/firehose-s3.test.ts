@@ -302,19 +302,6 @@ describe('a stream', () => {
 });
 
 describe('rights', () => {
-  test('are checked for the sender of records, by stream', async () => {
-    await put(['mine'], consumer);
-    await create(`other-${bucket}`);
-    await expect(put(['not mine'], consumer, `other-${bucket}`)).rejects.toMatchObject({
-      name: 'AccessDeniedException',
-      message: expect.stringContaining('firehose:PutRecordBatch'),
-    });
-    await expect(consumer.send(new ListDeliveryStreamsCommand({}))).rejects.toMatchObject({
-      name: 'AccessDeniedException',
-    });
-    expect(await texts()).toEqual(['mine']);
-  });
-
   test("include generating a data key and decrypting, for a stream with a customer's key", async () => {
     await create(`${bucket}-under-key`, {}, KEY);
     await put(['mine'], consumer, `${bucket}-under-key`);
@@ -339,20 +326,6 @@ describe('rights', () => {
 });
 
 describe('faults', () => {
-  test('throttle as Firehose does', async () => {
-    faults.inject({ service: 'firehose', kind: 'throttled' });
-    await expect(put(['x'], consumer)).rejects.toMatchObject({
-      name: 'ServiceUnavailableException',
-      $metadata: { httpStatusCode: 503 },
-    });
-  });
-
-  test('lose an answer, not the records', async () => {
-    faults.inject({ service: 'firehose', kind: 'response-lost' });
-    await expect(put(['x'], consumer)).rejects.toThrow('socket hang up');
-    expect(await texts()).toEqual(['x']);
-  });
-
   test('refuse some records of a call and accept the others', async () => {
     faults.inject({ service: 'firehose', kind: 'records-refused', every: 3 });
     const taken = { RecordId: expect.any(String) };
