@@ -8,6 +8,7 @@ import { originOf } from '../../../local/gateway/admitted-host.ts';
 import { httpApi } from '../../../local/gateway/http-api.ts';
 import { type RunningGateway, startGateway } from '../../../local/gateway/server.ts';
 import type { Exchange } from '../../../local/observation.ts';
+import { OWNER } from './support.ts';
 
 const PUBLIC = 'abc.trycloudflare.com';
 const CONSOLE = 'http://localhost:3001/';
@@ -84,7 +85,7 @@ describe('a webhook with a tunnel', () => {
       return { ok: true as const, payload: 'of the function' };
     };
     const routes = [{ routeKey: 'POST /hook', invoke }];
-    const api = httpApi({ apiId: 'localapi', accountId: '000000000000', region: 'eu-central-1', routes });
+    const api = httpApi({ ...OWNER, routes });
     gateway = await startGateway(api, {
       port: 0,
       publicHosts: [PUBLIC],
