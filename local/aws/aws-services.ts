@@ -16,7 +16,6 @@ import { createSns, publishedNotification } from './sns/sns.ts';
 import { createSqs, type Sqs } from './sqs/sqs.ts';
 
 interface AwsServicesOptions {
-  readonly region: string;
   /** Host and port of the endpoint for clients, known when it listens. */
   readonly publicHost: () => string;
   readonly onProblem: (message: string) => void;
@@ -37,29 +36,27 @@ export interface AwsServices {
 }
 
 export async function createAwsServices(options: AwsServicesOptions): Promise<AwsServices> {
-  const { region, publicHost, onProblem, observer } = options;
-  const secrets = createSecretsManager(region);
-  const authorization = createAuthorization({ region, secretArn: secrets.arnOf });
-  const logs = createLogs(region);
+  const { publicHost, onProblem, observer } = options;
+  const secrets = createSecretsManager();
+  const authorization = createAuthorization(secrets.arnOf);
+  const logs = createLogs();
   const dynamodb = createDynamodb(
-    region,
     observer &&
       ((change, accessKeyId) => {
         if (authorization.isRole(accessKeyId)) observer.onItemChange(change);
       }),
   );
-  const fauxqs = await createFauxqs({ region, publicHost, maxBodyBytes: MAX_BODY_BYTES });
-  const sqs = createSqs({ fauxqs, region, publicHost });
+  const fauxqs = await createFauxqs({ publicHost, maxBodyBytes: MAX_BODY_BYTES });
+  const sqs = createSqs({ fauxqs, publicHost });
   const sns = createSns(fauxqs);
   const s3 = createS3(fauxqs);
-  const alarms = createAlarms(region, ({ topicArn, subject, text }) =>
+  const alarms = createAlarms(({ topicArn, subject, text }) =>
     sns.answer({
       parameters: { Action: 'Publish', TopicArn: topicArn, Subject: subject, Message: text },
     }),
   );
-  const mappings = createEventSourceMappings(region);
+  const mappings = createEventSourceMappings();
   const firehose = createFirehose({
-    region,
     isAllowed: authorization.isAllowed,
     async writeObject(roleArn, bucket, key, body, isGzip) {
       const permission = { action: 's3:PutObject', resource: `arn:aws:s3:::${bucket}/${key}` };

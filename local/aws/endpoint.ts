@@ -17,8 +17,6 @@ import type { AwsHttpRequest } from './services.ts';
 export interface AwsEndpointOptions {
   /** 0 for any free port. */
   port: number;
-  /** Region of all resources, for clients of any region. */
-  region: string;
   /** Faults to inject, for tests. @default none */
   faults?: InjectedFaults;
   /** Called with problems that no caller gets as an error. @default none */
@@ -66,7 +64,6 @@ const CLOSE_GRACE_MS = 500;
  */
 export async function startAwsEndpoint({
   port,
-  region,
   faults,
   onProblem = () => {},
   observer,
@@ -74,7 +71,7 @@ export async function startAwsEndpoint({
 }: AwsEndpointOptions): Promise<AwsEndpoint> {
   let actualPort = port;
   const publicHost = () => `localhost:${actualPort}`;
-  const services = await createAwsServices({ region, publicHost, onProblem, observer });
+  const services = await createAwsServices({ publicHost, onProblem, observer });
   const { authorization } = services;
   const closing = new AbortController();
 

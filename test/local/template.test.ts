@@ -132,12 +132,7 @@ function resourcesOf(declared: Record<string, Declared>, outputs: Record<string,
       template: { Resources: Object.fromEntries(withProperties), Outputs: outputs },
       assetFolder: (key) => key,
     },
-    {
-      region: 'eu-west-1',
-      accountId: '000000000000',
-      awsUrl: 'http://localhost:4566',
-      apiUrl: 'http://localhost:3000',
-    },
+    { awsUrl: 'http://localhost:4566', apiUrl: 'http://localhost:3000' },
   );
 }
 
@@ -176,7 +171,7 @@ describe('the name of a resource', () => {
 });
 
 describe('a reference to a resource', () => {
-  const arn = (service: string, path: string) => `arn:aws:${service}:eu-west-1:000000000000:${path}`;
+  const arn = (service: string, path: string) => `arn:aws:${service}:us-east-1:000000000000:${path}`;
   const REF = 'Ref';
 
   test.each([
@@ -212,7 +207,7 @@ describe('a reference to a resource', () => {
   test('to a pseudo parameter is resolved', () => {
     const names = ['AccountId', 'Partition', 'Region', 'StackName', 'URLSuffix'];
     const refs = names.map((name) => ({ Ref: `AWS::${name}` }));
-    expect(evaluate({}, { 'Fn::Join': [' ', refs] })).toBe('000000000000 aws eu-west-1 Hooks amazonaws.com');
+    expect(evaluate({}, { 'Fn::Join': [' ', refs] })).toBe('000000000000 aws us-east-1 Hooks amazonaws.com');
   });
 
   test('that makes the address of a REST API gives the local address', () => {
@@ -231,7 +226,7 @@ describe('a reference to a resource', () => {
   });
 
   test('to a secret gives the ARN that Secrets Manager chose', () => {
-    const chosen = 'arn:aws:secretsmanager:eu-west-1:000000000000:secret:Hooks-Secret-a1b2c3';
+    const chosen = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:Hooks-Secret-a1b2c3';
     const declared = { Secret: { Type: 'AWS::SecretsManager::Secret' } };
     const resources = resourcesOf(declared, { Arn: { Value: { Ref: 'Secret' } } });
     resources.setSecretArn('Secret', chosen);
@@ -261,7 +256,7 @@ describe('the resources of a type', () => {
       },
     });
     expect(resources.ofType('AWS::Lambda::Function')[0]?.properties).toMatchObject({
-      Role: 'arn:aws:sqs:eu-west-1:000000000000:Hooks-Code',
+      Role: 'arn:aws:sqs:us-east-1:000000000000:Hooks-Code',
       Timeout: 3,
       MemorySize: 128,
       Environment: { Variables: {} },
@@ -325,7 +320,7 @@ describe('the resources of a type', () => {
 
   test('of the deployed stack are all known', () => {
     const stack = readCloudAssembly(testAssembly());
-    const place = { region: 'r', accountId: 'a', awsUrl: 'http://aws', apiUrl: 'http://api' };
+    const place = { awsUrl: 'http://aws', apiUrl: 'http://api' };
     expect(new Resources(stack, place).unknownTypes()).toEqual([]);
   });
 });
@@ -334,7 +329,7 @@ test('the policies of a role are its own and those that name it', () => {
   const reviews = { 'Fn::GetAtt': ['Reviews', 'Arn'] };
   const statement = { Effect: 'Allow', Action: 'sqs:SendMessage', Resource: reviews };
   const PolicyDocument = { Statement: [statement] };
-  const evaluated = { ...statement, Resource: 'arn:aws:sqs:eu-west-1:000000000000:Hooks-Reviews' };
+  const evaluated = { ...statement, Resource: 'arn:aws:sqs:us-east-1:000000000000:Hooks-Reviews' };
   const policies = rolePolicies(
     resourcesOf({
       Reviews: queue,

@@ -10,10 +10,9 @@ import { ItemChanges } from './item-changes.ts';
  * @param onItemChange is called for each item that a single write changed. Writes are faster without it
  */
 export function createDynamodb(
-  region: string,
   onItemChange: ((change: ItemChange, accessKeyId: string) => void) | undefined,
 ): Operations {
-  const dynalite = createDynalite(region);
+  const dynalite = createDynalite();
   const itemChanges = new ItemChanges(dynalite);
   /** The expiry attribute of each table with TTL. Items never expire here. */
   const expiryAttributes = new Map<string, string>();

@@ -37,7 +37,7 @@ export interface SecretsManager {
   arnOf(secretId: string): string | undefined;
 }
 
-export function createSecretsManager(region: string): SecretsManager {
+export function createSecretsManager(): SecretsManager {
   const secrets: Secret[] = [];
 
   const find = (secretId: string): Secret | undefined =>
@@ -80,7 +80,7 @@ export function createSecretsManager(region: string): SecretsManager {
       const now = epochSeconds();
       const secret: Secret = {
         name,
-        arn: arnOf('secretsmanager', region, `secret:${name}${arnSuffix()}`),
+        arn: arnOf('secretsmanager', `secret:${name}${arnSuffix()}`),
         description: textOf(parameters, 'Description'),
         versions: [],
         createdDate: now,

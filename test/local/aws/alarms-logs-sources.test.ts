@@ -29,9 +29,10 @@ import {
 import { CreateTopicCommand } from '@aws-sdk/client-sns';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { AwsEndpoint } from '../../../local/aws/endpoint.ts';
+import { arnOf } from '../../../local/aws/services.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Queues } from '../../support/queues.ts';
-import { clientsOf, STACK_REGION, send, settingsOf, signedFor, startEndpoint } from './support.ts';
+import { clientsOf, send, settingsOf, signedFor, startEndpoint } from './support.ts';
 
 let endpoint: AwsEndpoint;
 beforeAll(async () => {
@@ -41,7 +42,7 @@ afterAll(() => endpoint.close());
 
 describe('an alarm', () => {
   const ALARM = 'Stack-ShopUpdatedPaused';
-  const ARN = `arn:aws:cloudwatch:${STACK_REGION}:000000000000:alarm:${ALARM}`;
+  const ARN = arnOf('cloudwatch', `alarm:${ALARM}`);
   let cloudwatch: CloudWatchClient;
   let queues: Queues;
   let topicArn = '';
@@ -408,8 +409,8 @@ describe('an event source mapping', () => {
     batch = Promise.withResolvers();
     lambda = new LambdaClient(settingsOf(endpoint));
     count += 1;
-    EventSourceArn = `arn:aws:sqs:${STACK_REGION}:000000000000:orders-${count}`;
-    FunctionArn = `arn:aws:lambda:${STACK_REGION}:000000000000:function:consumer-${count}:live`;
+    EventSourceArn = arnOf('sqs', `orders-${count}`);
+    FunctionArn = arnOf('lambda', `function:consumer-${count}:live`);
     endpoint.addEventSourceMapping({
       eventSourceArn: EventSourceArn,
       functionArn: FunctionArn,

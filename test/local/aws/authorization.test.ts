@@ -1,17 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { compilePolicy, type PolicyStatement } from '../../../local/aws/authorization.ts';
-import { type ArnContext, permissionsOf } from '../../../local/aws/permissions.ts';
+import { type FindSecretArn, permissionsOf } from '../../../local/aws/permissions.ts';
 import { parseRequest } from '../../../local/aws/request.ts';
-import { SERVICES } from '../../../local/aws/services.ts';
+import { arnOf, SERVICES } from '../../../local/aws/services.ts';
 import { signedFor } from './support.ts';
 
-const arnOf = (service: string, resource: string) =>
-  `arn:aws:${service}:eu-central-1:000000000000:${resource}`;
 const SECRET_ARN = arnOf('secretsmanager', 'secret:webhook-AbCdEf');
-const stack: ArnContext = {
-  region: 'eu-central-1',
-  secretArn: (id) => (id === 'webhook' ? SECRET_ARN : undefined),
-};
+const secretArn: FindSecretArn = (id) => (id === 'webhook' ? SECRET_ARN : undefined);
 const ORDERS = arnOf('sqs', 'orders');
 const TABLE = arnOf('dynamodb', 'table');
 const TOPIC = arnOf('sns', 'chat');
@@ -71,7 +66,7 @@ describe('the permissions that a request needs', () => {
       body: JSON.stringify(parameters),
     });
     expect(request).toMatchObject({ operation, parameters, protocol: 'json', accessKeyId: 'operator' });
-    expect(permissionsOf(request, stack)).toEqual(
+    expect(permissionsOf(request, secretArn)).toEqual(
       needs.map((resource) => ({ action: `${service}:${operation}`, resource })),
     );
   });
@@ -79,13 +74,13 @@ describe('the permissions that a request needs', () => {
   test.each(['SendMessage', 'DeleteMessage'])('a batch of SQS needs sqs:%s', (single) => {
     const headers = { authorization: signedFor('sqs'), 'x-amz-target': `AmazonSQS.${single}Batch` };
     const request = parse({ headers, body: JSON.stringify({ QueueUrl }) });
-    expect(permissionsOf(request, stack)).toEqual([{ action: `sqs:${single}`, resource: ORDERS }]);
+    expect(permissionsOf(request, secretArn)).toEqual([{ action: `sqs:${single}`, resource: ORDERS }]);
   });
 
   test('an alarm needs cloudwatch on its ARN', () => {
     const target = 'GraniteServiceVersion20100801.SetAlarmState';
     const headers = { authorization: signedFor('monitoring'), 'x-amz-target': target };
-    expect(permissionsOf(parse({ headers, body: '{"AlarmName":"a"}' }), stack)).toEqual([
+    expect(permissionsOf(parse({ headers, body: '{"AlarmName":"a"}' }), secretArn)).toEqual([
       { action: 'cloudwatch:SetAlarmState', resource: arnOf('cloudwatch', 'alarm:a') },
     ]);
   });
@@ -93,7 +88,7 @@ describe('the permissions that a request needs', () => {
   test('a change of an event source mapping needs lambda on its ARN', () => {
     const url = '/2015-03-31/event-source-mappings/u-1';
     const headers = { authorization: signedFor('lambda') };
-    expect(permissionsOf(parse({ method: 'PUT', url, headers, body: '{}' }), stack)).toEqual([
+    expect(permissionsOf(parse({ method: 'PUT', url, headers, body: '{}' }), secretArn)).toEqual([
       {
         action: 'lambda:UpdateEventSourceMapping',
         resource: arnOf('lambda', 'event-source-mapping:u-1'),
@@ -116,7 +111,7 @@ describe('the permissions that a request needs', () => {
       body: new URLSearchParams(form).toString(),
     });
     expect(request).toMatchObject({ operation: form.Action, protocol: 'query' });
-    expect(permissionsOf(request, stack)).toEqual([{ action, resource }]);
+    expect(permissionsOf(request, secretArn)).toEqual([{ action, resource }]);
   });
 });
 
@@ -151,7 +146,7 @@ describe('an S3 request', () => {
     const [method = '', url = ''] = sent.split(' ');
     const request = s3({ method, url });
     expect(request).toMatchObject({ operation, protocol: 'rest-xml', http: { url } });
-    expect(permissionsOf(request, stack)).toEqual([{ action: `s3:${action}`, resource }]);
+    expect(permissionsOf(request, secretArn)).toEqual([{ action: `s3:${action}`, resource }]);
   });
 
   test.each([
@@ -166,7 +161,7 @@ describe('an S3 request', () => {
 
   test('that copies also needs to read its source', () => {
     const headers = { 'x-amz-copy-source': '/a/from%20x' };
-    expect(permissionsOf(s3({ method: 'PUT', url: '/b/to', headers }), stack)).toEqual([
+    expect(permissionsOf(s3({ method: 'PUT', url: '/b/to', headers }), secretArn)).toEqual([
       { action: 's3:PutObject', resource: 'arn:aws:s3:::b/to' },
       { action: 's3:GetObject', resource: 'arn:aws:s3:::a/from x' },
     ]);
@@ -174,7 +169,7 @@ describe('an S3 request', () => {
 
   test('that deletes several objects needs rights to each of them', () => {
     const body = '<Delete><Object><Key>a</Key></Object><Object><Key>b&amp;c</Key></Object></Delete>';
-    expect(permissionsOf(s3({ url: '/bucket?delete', body }), stack)).toEqual([
+    expect(permissionsOf(s3({ url: '/bucket?delete', body }), secretArn)).toEqual([
       { action: 's3:DeleteObject', resource: 'arn:aws:s3:::bucket/a' },
       { action: 's3:DeleteObject', resource: 'arn:aws:s3:::bucket/b&c' },
     ]);

@@ -17,8 +17,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import fc from 'fast-check';
 import { type AwsEndpoint, startAwsEndpoint } from '../../../local/aws/endpoint.ts';
 import { InjectedFaults } from '../../../local/aws/faults.ts';
+import { arnOf } from '../../../local/aws/services.ts';
 import type { ItemChange, PublishedNotification } from '../../../local/observation.ts';
-import { clientsOf, STACK_REGION, send, signedFor } from './support.ts';
+import { clientsOf, send, signedFor } from './support.ts';
 
 const ROLE = 'AKIAROLE';
 const TableName = 'cast';
@@ -34,7 +35,6 @@ let TopicArn: string | undefined;
 beforeAll(async () => {
   endpoint = await startAwsEndpoint({
     port: 0,
-    region: STACK_REGION,
     faults,
     observer: {
       onItemChange: (change) => changes.push(change),
@@ -91,7 +91,7 @@ describe('a table', () => {
     const { Table } = await operator.dynamodb.send(new DescribeTableCommand({ TableName }));
     expect(Table).toMatchObject({
       TableStatus: 'ACTIVE',
-      TableArn: `arn:aws:dynamodb:${STACK_REGION}:000000000000:table/cast`,
+      TableArn: arnOf('dynamodb', 'table/cast'),
     });
   });
 

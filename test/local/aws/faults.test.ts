@@ -18,7 +18,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { type AwsEndpoint, startAwsEndpoint } from '../../../local/aws/endpoint.ts';
 import { type Fault, InjectedFaults } from '../../../local/aws/faults.ts';
 import { eventually } from '../../support/eventually.ts';
-import { clientsOf, STACK_REGION, settingsOf } from './support.ts';
+import { clientsOf, settingsOf } from './support.ts';
 
 const ROLE = 'AKIAROLE';
 
@@ -34,7 +34,6 @@ let queues = 0;
 async function startFaulty(injected: InjectedFaults): Promise<AwsEndpoint> {
   const started = await startAwsEndpoint({
     port: 0,
-    region: STACK_REGION,
     faults: injected,
   });
   const statements = [{ Effect: 'Allow' as const, Action: '*', Resource: '*' }];

@@ -13,13 +13,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type AwsEndpoint, startAwsEndpoint } from '../../../local/aws/endpoint.ts';
 import { InjectedFaults } from '../../../local/aws/faults.ts';
 import { evaluatedPrefix } from '../../../local/aws/firehose/delivery-stream.ts';
+import { arnOf } from '../../../local/aws/services.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type RawRequest, STACK_REGION, send, settingsOf, signedFor } from './support.ts';
+import { type RawRequest, send, settingsOf, signedFor } from './support.ts';
 
 const KIB = 1024;
 const WRITER = 'arn:aws:iam::000000000000:role/writer';
-const KEY = 'arn:aws:kms:eu-central-1:000000000000:key/one';
-const OTHER_KEY = 'arn:aws:kms:eu-central-1:000000000000:key/other';
+const KEY = arnOf('kms', 'key/one');
+const OTHER_KEY = arnOf('kms', 'key/other');
 
 const problems: string[] = [];
 const faults = new InjectedFaults();
@@ -34,7 +35,6 @@ let bucket: string;
 beforeAll(async () => {
   endpoint = await startAwsEndpoint({
     port: 0,
-    region: STACK_REGION,
     faults,
     onProblem: (problem) => problems.push(problem),
   });
@@ -46,7 +46,7 @@ beforeAll(async () => {
         {
           Effect: 'Allow',
           Action: 'firehose:PutRecordBatch',
-          Resource: 'arn:aws:firehose:eu-central-1:000000000000:deliverystream/bucket-*',
+          Resource: arnOf('firehose', 'deliverystream/bucket-*'),
         },
         { Effect: 'Allow', Action: ['kms:Decrypt', 'kms:GenerateDataKey'], Resource: KEY },
         { Effect: 'Allow', Action: 'kms:GenerateDataKey', Resource: OTHER_KEY },
@@ -177,7 +177,7 @@ describe('records', () => {
   test('in the buffer are delivered when the endpoint closes', async () => {
     const reported: string[] = [];
     const onProblem = (problem: string) => reported.push(problem);
-    const other = await startAwsEndpoint({ port: 0, region: STACK_REGION, onProblem });
+    const other = await startAwsEndpoint({ port: 0, onProblem });
     const client = new FirehoseClient(settingsOf(other));
     await client.send(
       new CreateDeliveryStreamCommand({
@@ -262,7 +262,7 @@ describe('a stream', () => {
       new DescribeDeliveryStreamCommand({ DeliveryStreamName: `${bucket}-hints` }),
     );
     expect(described.DeliveryStreamDescription).toMatchObject({
-      DeliveryStreamARN: `arn:aws:firehose:eu-central-1:000000000000:deliverystream/${bucket}-hints`,
+      DeliveryStreamARN: arnOf('firehose', `deliverystream/${bucket}-hints`),
       DeliveryStreamStatus: 'ACTIVE',
       CreateTimestamp: expect.any(Date),
       Destinations: [{ ExtendedS3DestinationDescription: { BufferingHints, CompressionFormat: 'GZIP' } }],

@@ -5,10 +5,8 @@ import { SNSClient } from '@aws-sdk/client-sns';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { type AwsEndpoint, startAwsEndpoint } from '../../../local/aws/endpoint.ts';
 
-export const STACK_REGION = 'eu-central-1';
-
 export function startEndpoint(): Promise<AwsEndpoint> {
-  return startAwsEndpoint({ port: 0, region: STACK_REGION });
+  return startAwsEndpoint({ port: 0 });
 }
 
 /**

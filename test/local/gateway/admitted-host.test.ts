@@ -141,7 +141,7 @@ describe('a webhook with a tunnel', () => {
 });
 
 test('a browser at the AWS endpoint is redirected to the console', async () => {
-  const endpoint = await startAwsEndpoint({ port: 0, region: 'eu-central-1', consoleUrl: () => CONSOLE });
+  const endpoint = await startAwsEndpoint({ port: 0, consoleUrl: () => CONSOLE });
   const answer = await fetch(endpoint.url, { headers: BROWSER, redirect: 'manual' });
   expect([answer.status, answer.headers.get('location')]).toEqual([302, CONSOLE]);
   await endpoint.close();
