@@ -12,7 +12,7 @@ import { type AwsResponse, documentResponse } from './response.ts';
 import { createS3 } from './s3/s3.ts';
 import { createSecretsManager } from './secrets-manager/secrets-manager.ts';
 import { ACCOUNT_ID, type AwsRequest, type Operations, SERVICES, type Service } from './services.ts';
-import { createSns, publishedNotification } from './sns/sns.ts';
+import { publishedNotification, sns } from './sns/sns.ts';
 import { createSqs, type Sqs } from './sqs/sqs.ts';
 
 interface AwsServicesOptions {
@@ -48,12 +48,9 @@ export async function createAwsServices(options: AwsServicesOptions): Promise<Aw
   );
   const fauxqs = await createFauxqs({ publicHost, maxBodyBytes: MAX_BODY_BYTES });
   const sqs = createSqs({ fauxqs, publicHost });
-  const sns = createSns(fauxqs);
   const s3 = createS3(fauxqs);
   const alarms = createAlarms(({ topicArn, subject, text }) =>
-    sns.answer({
-      parameters: { Action: 'Publish', TopicArn: topicArn, Subject: subject, Message: text },
-    }),
+    sns(fauxqs, { Action: 'Publish', TopicArn: topicArn, Subject: subject, Message: text }),
   );
   const mappings = createEventSourceMappings();
   const firehose = createFirehose({
@@ -83,7 +80,7 @@ export async function createAwsServices(options: AwsServicesOptions): Promise<Aw
   };
 
   async function publish(request: AwsRequest): Promise<AwsResponse> {
-    const response = await sns.answer(request);
+    const response = await sns(fauxqs, request.parameters);
     const isPublished = request.operation === 'Publish' && response.status === 200;
     if (isPublished && authorization.isRole(request.accessKeyId)) {
       observer?.onNotification(publishedNotification(request.parameters));

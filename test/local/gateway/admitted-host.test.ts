@@ -8,7 +8,7 @@ import { originOf } from '../../../local/gateway/admitted-host.ts';
 import { httpApi } from '../../../local/gateway/http-api.ts';
 import { type RunningGateway, startGateway } from '../../../local/gateway/server.ts';
 import type { Exchange } from '../../../local/observation.ts';
-import { OWNER } from './support.ts';
+import { apiId } from './support.ts';
 
 const PUBLIC = 'abc.trycloudflare.com';
 const CONSOLE = 'http://localhost:3001/';
@@ -85,7 +85,7 @@ describe('a webhook with a tunnel', () => {
       return { ok: true as const, payload: 'of the function' };
     };
     const routes = [{ routeKey: 'POST /hook', invoke }];
-    const api = httpApi({ ...OWNER, routes });
+    const api = httpApi({ apiId, routes });
     gateway = await startGateway(api, {
       port: 0,
       publicHosts: [PUBLIC],

@@ -11,7 +11,7 @@ import { restApi } from '../../../local/gateway/rest-api.ts';
 import type { Api, GatewayOptions, RunningGateway } from '../../../local/gateway/server.ts';
 import { Throttle } from '../../../local/gateway/throttle.ts';
 import type { Exchange } from '../../../local/observation.ts';
-import { afterThis, MEBIBYTE, OWNER, postTo, received, serve } from './support.ts';
+import { afterThis, apiId, MEBIBYTE, postTo, received, serve } from './support.ts';
 
 /** A container may not have IPv6. */
 const loopbackAddresses = Object.values(networkInterfaces())
@@ -26,7 +26,7 @@ const start = async (
   options: Partial<GatewayOptions> = {},
   apiOptions: Partial<HttpApiOptions> = {},
 ): Promise<RunningGateway> =>
-  serve(httpApi({ ...OWNER, routes: [{ routeKey: 'POST /hook', invoke }], ...apiOptions }), options);
+  serve(httpApi({ apiId, routes: [{ routeKey: 'POST /hook', invoke }], ...apiOptions }), options);
 
 const post = ({ url }: RunningGateway, body: string) => postTo(`${url}/hook`, body);
 
@@ -173,9 +173,9 @@ describe('the access log', () => {
   const invoke = async () => ({ ok: true, payload: { statusCode: 200, body: 'queued' } }) as const;
 
   const apis = {
-    http: httpApi({ ...OWNER, routes: [{ routeKey: 'POST /api/v1/hook', invoke }] }),
+    http: httpApi({ apiId, routes: [{ routeKey: 'POST /api/v1/hook', invoke }] }),
     rest: restApi({
-      ...OWNER,
+      apiId,
       stage: 'api',
       methods: [{ httpMethod: 'POST', resourceId: 'nva6hs', resourcePath: '/v1/hook', invoke }],
       gatewayResponses: [],

@@ -14,7 +14,7 @@ import {
 
 export const MEBIBYTE = 1024 * 1024;
 
-export const OWNER = { apiId: 'a1b2c3d4e5', accountId: '000000000000', region: 'eu-central-1' };
+export const apiId = 'a1b2c3d4e5';
 
 const cleanUps: (() => Promise<unknown>)[] = [];
 

@@ -52,8 +52,6 @@ export async function serviceAnswer(
 const apiOf = (receiver: (event: GatewayEvent) => Promise<Answer>) =>
   httpApi({
     apiId: 'checker',
-    accountId: '000000000000',
-    region: 'us-east-1',
     routes: [
       {
         routeKey: `POST ${WEBHOOK_PATH}`,
