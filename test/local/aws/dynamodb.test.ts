@@ -19,9 +19,8 @@ import { type AwsEndpoint, startAwsEndpoint } from '../../../local/aws/endpoint.
 import { InjectedFaults } from '../../../local/aws/faults.ts';
 import { arnOf } from '../../../local/aws/services.ts';
 import type { ItemChange, PublishedNotification } from '../../../local/observation.ts';
-import { clientsOf, send, signedFor } from './support.ts';
+import { addRole, clientsOf, ROLE, send, signedFor } from './support.ts';
 
-const ROLE = 'AKIAROLE';
 const TableName = 'cast';
 
 const faults = new InjectedFaults();
@@ -41,8 +40,7 @@ beforeAll(async () => {
       onNotification: (notification) => notifications.push(notification),
     },
   });
-  const statements = [{ Effect: 'Allow' as const, Action: '*', Resource: '*' }];
-  endpoint.addPrincipals([{ name: 'ConsumerRole', accessKeyId: ROLE, statements }]);
+  addRole(endpoint);
   role = clientsOf(endpoint, ROLE);
   operator = clientsOf(endpoint);
   await operator.dynamodb.send(

@@ -18,9 +18,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { type AwsEndpoint, startAwsEndpoint } from '../../../local/aws/endpoint.ts';
 import { type Fault, InjectedFaults } from '../../../local/aws/faults.ts';
 import { eventually } from '../../support/eventually.ts';
-import { clientsOf, settingsOf } from './support.ts';
-
-const ROLE = 'AKIAROLE';
+import { addRole, clientsOf, ROLE, settingsOf } from './support.ts';
 
 /** Node.js's message for ECONNRESET. */
 const CONNECTION_LOST = 'socket hang up';
@@ -32,12 +30,8 @@ let operator: ReturnType<typeof clientsOf>;
 let queues = 0;
 
 async function startFaulty(injected: InjectedFaults): Promise<AwsEndpoint> {
-  const started = await startAwsEndpoint({
-    port: 0,
-    faults: injected,
-  });
-  const statements = [{ Effect: 'Allow' as const, Action: '*', Resource: '*' }];
-  started.addPrincipals([{ name: 'ConsumerRole', accessKeyId: ROLE, statements }]);
+  const started = await startAwsEndpoint({ port: 0, faults: injected });
+  addRole(started);
   return started;
 }
 

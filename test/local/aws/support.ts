@@ -9,6 +9,14 @@ export function startEndpoint(): Promise<AwsEndpoint> {
   return startAwsEndpoint({ port: 0 });
 }
 
+/** The access key of a role that may do everything, after {@link addRole}. */
+export const ROLE = 'AKIAROLE';
+
+export function addRole(endpoint: AwsEndpoint): void {
+  const statements = [{ Effect: 'Allow' as const, Action: '*', Resource: '*' }];
+  endpoint.addPrincipals([{ name: 'ConsumerRole', accessKeyId: ROLE, statements }]);
+}
+
 /**
  * Client settings without retries. By default with an operator's access key, and with another region than the stack's.
  */
