@@ -25,39 +25,28 @@ const parse = ({ method = 'POST', url = '/', headers = {}, body = '' }: Sent) =>
 describe('the permissions that a request needs', () => {
   const log = (group: string) => arnOf('logs', `log-group:${group}:*`);
 
-  test.each([
-    { call: 'AmazonSQS.SendMessage', parameters: { QueueUrl }, needs: [ORDERS] },
-    { call: 'AmazonSQS.GetQueueUrl', parameters: { QueueName: 'orders' }, needs: [ORDERS] },
-    { call: 'AmazonSQS.StartMessageMoveTask', parameters: { SourceArn: ORDERS }, needs: [ORDERS] },
-    { call: 'AmazonSQS.ListQueues', parameters: {}, needs: ['*'] },
-    { call: 'DynamoDB_20120810.GetItem', parameters: { TableName: 'cast' }, needs: [`${TABLE}/cast`] },
-    { call: 'DynamoDB_20120810.GetItem', parameters: { TableName: `${TABLE}/a` }, needs: [`${TABLE}/a`] },
-    {
-      call: 'DynamoDB_20120810.Query',
-      parameters: { TableName: 'cast', IndexName: 'shop' },
-      needs: [`${TABLE}/cast/index/shop`],
-    },
-    {
-      call: 'DynamoDB_20120810.BatchGetItem',
-      parameters: { RequestItems: { a: {}, b: {} } },
-      needs: [`${TABLE}/a`, `${TABLE}/b`],
-    },
-    { call: 'DynamoDB_20120810.ListTables', parameters: {}, needs: ['*'] },
-    { call: 'secretsmanager.GetSecretValue', parameters: { SecretId: 'webhook' }, needs: [SECRET_ARN] },
-    { call: 'secretsmanager.GetSecretValue', parameters: { SecretId: SECRET_ARN }, needs: [SECRET_ARN] },
-    {
-      call: 'Firehose_20150804.PutRecordBatch',
-      parameters: { DeliveryStreamName: 'shop' },
-      needs: [arnOf('firehose', 'deliverystream/shop')],
-    },
-    { call: 'Firehose_20150804.ListDeliveryStreams', parameters: {}, needs: ['*'] },
-    { call: 'Logs_20140328.FilterLogEvents', parameters: { logGroupName: 'a' }, needs: [log('a')] },
-    {
-      call: 'Logs_20140328.StartQuery',
-      parameters: { logGroupNames: ['a', 'b'] },
-      needs: [log('a'), log('b')],
-    },
-  ])('$call on $needs', ({ call, parameters, needs }) => {
+  test.each<[call: string, parameters: Record<string, unknown>, needs: string[]]>([
+    ['AmazonSQS.SendMessage', { QueueUrl }, [ORDERS]],
+    ['AmazonSQS.GetQueueUrl', { QueueName: 'orders' }, [ORDERS]],
+    ['AmazonSQS.StartMessageMoveTask', { SourceArn: ORDERS }, [ORDERS]],
+    ['AmazonSQS.ListQueues', {}, ['*']],
+    ['DynamoDB_20120810.GetItem', { TableName: 'cast' }, [`${TABLE}/cast`]],
+    ['DynamoDB_20120810.GetItem', { TableName: `${TABLE}/a` }, [`${TABLE}/a`]],
+    ['DynamoDB_20120810.Query', { TableName: 'cast', IndexName: 'shop' }, [`${TABLE}/cast/index/shop`]],
+    ['DynamoDB_20120810.BatchGetItem', { RequestItems: { a: {}, b: {} } }, [`${TABLE}/a`, `${TABLE}/b`]],
+    ['DynamoDB_20120810.BatchWriteItem', { RequestItems: { a: [] } }, [`${TABLE}/a`]],
+    ['DynamoDB_20120810.ListTables', {}, ['*']],
+    ['secretsmanager.GetSecretValue', { SecretId: 'webhook' }, [SECRET_ARN]],
+    ['secretsmanager.GetSecretValue', { SecretId: SECRET_ARN }, [SECRET_ARN]],
+    [
+      'Firehose_20150804.PutRecordBatch',
+      { DeliveryStreamName: 's' },
+      [arnOf('firehose', 'deliverystream/s')],
+    ],
+    ['Firehose_20150804.ListDeliveryStreams', {}, ['*']],
+    ['Logs_20140328.FilterLogEvents', { logGroupName: 'a' }, [log('a')]],
+    ['Logs_20140328.StartQuery', { logGroupNames: ['a', 'b'] }, [log('a'), log('b')]],
+  ])('%s with %j', (call, parameters, needs) => {
     const [target, operation = ''] = call.split('.');
     const [service = ''] =
       Object.entries(SERVICES).find(([, form]) => 'target' in form && form.target === target) ?? [];
@@ -120,29 +109,14 @@ describe('an S3 request', () => {
     parse({ ...rest, headers: { authorization: signedFor('s3'), ...headers } });
 
   test.each([
-    { sent: 'GET /', operation: 'ListBuckets', action: 'ListAllMyBuckets', resource: '*' },
-    { sent: 'PUT /b', operation: 'CreateBucket', action: 'CreateBucket', resource: 'arn:aws:s3:::b' },
-    {
-      sent: 'GET /b/?list-type=2',
-      operation: 'ListObjects',
-      action: 'ListBucket',
-      resource: 'arn:aws:s3:::b',
-    },
-    { sent: 'PUT /b/a/b%20c', operation: 'PutObject', action: 'PutObject', resource: 'arn:aws:s3:::b/a/b c' },
-    { sent: 'HEAD /b/a', operation: 'HeadObject', action: 'GetObject', resource: 'arn:aws:s3:::b/a' },
-    {
-      sent: 'PUT /b/a?partNumber=1&uploadId=u',
-      operation: 'UploadPart',
-      action: 'PutObject',
-      resource: 'arn:aws:s3:::b/a',
-    },
-    {
-      sent: 'DELETE /b/a?uploadId=u',
-      operation: 'AbortMultipartUpload',
-      action: 'AbortMultipartUpload',
-      resource: 'arn:aws:s3:::b/a',
-    },
-  ])('$sent is $operation', ({ sent, operation, action, resource }) => {
+    ['GET /', 'ListBuckets', 'ListAllMyBuckets', '*'],
+    ['PUT /b', 'CreateBucket', 'CreateBucket', 'arn:aws:s3:::b'],
+    ['GET /b/?list-type=2', 'ListObjects', 'ListBucket', 'arn:aws:s3:::b'],
+    ['PUT /b/a/b%20c', 'PutObject', 'PutObject', 'arn:aws:s3:::b/a/b c'],
+    ['HEAD /b/a', 'HeadObject', 'GetObject', 'arn:aws:s3:::b/a'],
+    ['PUT /b/a?partNumber=1&uploadId=u', 'UploadPart', 'PutObject', 'arn:aws:s3:::b/a'],
+    ['DELETE /b/a?uploadId=u', 'AbortMultipartUpload', 'AbortMultipartUpload', 'arn:aws:s3:::b/a'],
+  ])('%s is %s and needs s3:%s on %s', (sent, operation, action, resource) => {
     const [method = '', url = ''] = sent.split(' ');
     const request = s3({ method, url });
     expect(request).toMatchObject({ operation, protocol: 'rest-xml', http: { url } });
