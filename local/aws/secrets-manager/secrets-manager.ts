@@ -1,26 +1,28 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { AwsError } from '../errors.ts';
-import { type JsonObject, textOf, textsOf } from '../json.ts';
+import { type JsonObject, objectsOf, textOf, textsOf } from '../json.ts';
 import { arnOf, type Operations } from '../services.ts';
-
-const CURRENT = 'AWSCURRENT';
-const PREVIOUS = 'AWSPREVIOUS';
-
-const SECONDS_PER_DAY = 86_400;
-const DEFAULT_RECOVERY_DAYS = 30;
-
-interface SecretVersion {
-  readonly id: string;
-  readonly secretString: string;
-  stages: string[];
-  /** Epoch seconds with a fraction. */
-  readonly createdDate: number;
-}
+import {
+  addVersion,
+  attach,
+  CURRENT,
+  detach,
+  epochSeconds,
+  holderOf,
+  invalidParameter,
+  invalidRequest,
+  notFound,
+  requestedVersion,
+  type SecretVersion,
+  versionWithId,
+} from './secret-versions.ts';
 
 interface Secret {
   readonly name: string;
   readonly arn: string;
-  readonly description: string | undefined;
+  description: string | undefined;
+  kmsKeyId: string | undefined;
+  readonly tags: { Key: string | undefined; Value: string | undefined }[];
   /** Oldest first. */
   readonly versions: SecretVersion[];
   /** Times are epoch seconds with a fraction, as in the API. */
@@ -30,42 +32,57 @@ interface Secret {
   deletedDate: number | undefined;
 }
 
-/** Secrets Manager, in memory: the operations by which a secret is read, rotated and deleted. */
+/** Secrets Manager, in memory. */
 export interface SecretsManager {
   readonly operations: Operations;
   /** The full ARN of the secret with this name, ARN, or ARN without its suffix. */
   arnOf(secretId: string): string | undefined;
 }
 
-export function createSecretsManager(): SecretsManager {
-  const secrets: Secret[] = [];
+const SECONDS_PER_DAY = 86_400;
+const DEFAULT_RECOVERY_DAYS = 30;
 
-  const find = (secretId: string): Secret | undefined =>
-    secrets.find(({ name, arn }) => [name, arn, arn.slice(0, -SUFFIX_LENGTH)].includes(secretId));
+export function createSecretsManager(): SecretsManager {
+  const store = new SecretStore();
+  return {
+    operations: { ...valueOperations(store), ...otherOperations(store) },
+    arnOf: (secretId) => store.find(secretId)?.arn,
+  };
+}
+
+class SecretStore {
+  readonly secrets: Secret[] = [];
+
+  find(secretId: string): Secret | undefined {
+    return this.secrets.find(({ name, arn }) => [name, arn, arn.slice(0, -SUFFIX_LENGTH)].includes(secretId));
+  }
 
   /** @throws AwsError if there is no such secret */
-  function existing(parameters: JsonObject): Secret {
+  existing(parameters: JsonObject): Secret {
     const id = textOf(parameters, 'SecretId');
     if (!id) throw invalidParameter('You must provide a value for the SecretId parameter.');
-    const secret = find(id);
+    const secret = this.find(id);
     if (secret === undefined) throw notFound("Secrets Manager can't find the specified secret.");
     return secret;
   }
 
   /** @throws AwsError if there is no such secret, or it is marked for deletion */
-  function usable(parameters: JsonObject): Secret {
-    const secret = existing(parameters);
+  usable(parameters: JsonObject): Secret {
+    const secret = this.existing(parameters);
     if (secret.deletedDate === undefined) return secret;
     throw invalidRequest(
       "You can't perform this operation on the secret because it was marked for deletion.",
     );
   }
+}
 
-  const operations: Operations = {
+/** Operations on secrets and their values. */
+function valueOperations(store: SecretStore): Operations {
+  return {
     CreateSecret(parameters) {
       const name = textOf(parameters, 'Name');
       if (!name) throw invalidParameter('You must provide a value for the Name parameter.');
-      const clash = find(name);
+      const clash = store.find(name);
       if (clash?.deletedDate !== undefined) {
         throw invalidRequest(
           "You can't create this secret because a secret with this name is already scheduled for deletion.",
@@ -82,20 +99,24 @@ export function createSecretsManager(): SecretsManager {
         name,
         arn: arnOf('secretsmanager', `secret:${name}${arnSuffix()}`),
         description: textOf(parameters, 'Description'),
+        kmsKeyId: textOf(parameters, 'KmsKeyId'),
+        tags: objectsOf(parameters, 'Tags').map((tag) => ({
+          Key: textOf(tag, 'Key'),
+          Value: textOf(tag, 'Value'),
+        })),
         versions: [],
         createdDate: now,
         lastChangedDate: now,
         lastAccessedDate: undefined,
         deletedDate: undefined,
       };
-      const hasValue = parameters.SecretString !== undefined;
-      const version = hasValue ? addVersion(secret.versions, parameters, [CURRENT]) : undefined;
-      secrets.push(secret);
+      const version = hasValue(parameters) ? addVersion(secret.versions, parameters, [CURRENT]) : undefined;
+      store.secrets.push(secret);
       return { ARN: secret.arn, Name: name, VersionId: version?.id };
     },
 
     GetSecretValue(parameters) {
-      const secret = usable(parameters);
+      const secret = store.usable(parameters);
       const version = requestedVersion(secret.versions, parameters);
       secret.lastAccessedDate = epochSeconds();
       return {
@@ -103,23 +124,60 @@ export function createSecretsManager(): SecretsManager {
         Name: secret.name,
         VersionId: version.id,
         SecretString: version.secretString,
+        SecretBinary: version.secretBinary,
         VersionStages: version.stages,
         CreatedDate: version.createdDate,
       };
     },
 
     PutSecretValue(parameters) {
-      const secret = usable(parameters);
+      const secret = store.usable(parameters);
       const stages = textsOf(parameters, 'VersionStages') ?? [CURRENT];
       const version = addVersion(secret.versions, parameters, stages);
       secret.lastChangedDate = Math.max(secret.lastChangedDate, version.createdDate);
       return { ARN: secret.arn, Name: secret.name, VersionId: version.id, VersionStages: version.stages };
     },
 
-    DescribeSecret: (parameters) => describe(existing(parameters)),
+    UpdateSecret(parameters) {
+      const secret = store.usable(parameters);
+      const version = hasValue(parameters) ? addVersion(secret.versions, parameters, [CURRENT]) : undefined;
+      secret.description = textOf(parameters, 'Description') ?? secret.description;
+      secret.kmsKeyId = textOf(parameters, 'KmsKeyId') ?? secret.kmsKeyId;
+      secret.lastChangedDate = epochSeconds();
+      return { ARN: secret.arn, Name: secret.name, VersionId: version?.id };
+    },
+  };
+}
+
+/** Operations on staging labels, lists and deletion. */
+function otherOperations(store: SecretStore): Operations {
+  return {
+    UpdateSecretVersionStage(parameters) {
+      const secret = store.usable(parameters);
+      const stage = textOf(parameters, 'VersionStage');
+      if (!stage) throw invalidParameter('You must provide a value for the VersionStage parameter.');
+      const from = textOf(parameters, 'RemoveFromVersionId');
+      const to = textOf(parameters, 'MoveToVersionId');
+      const holder = holderOf(secret.versions, stage)?.id;
+      if (from !== holder && !(from === undefined && to === holder)) {
+        throw invalidParameter(
+          `The parameter RemoveFromVersionId must be the version that the staging label ${stage} is attached to, which is ${holder ?? 'none'}.`,
+        );
+      }
+      const target = to === undefined ? undefined : versionWithId(secret.versions, to);
+      if (target === undefined && stage === CURRENT) {
+        throw invalidParameter(`You can only move the staging label ${CURRENT} to a different version.`);
+      }
+      if (target === undefined) detach(secret.versions, stage);
+      else attach(secret.versions, target, stage);
+      secret.lastChangedDate = epochSeconds();
+      return { ARN: secret.arn, Name: secret.name };
+    },
+
+    DescribeSecret: (parameters) => describe(store.existing(parameters)),
 
     ListSecrets(parameters) {
-      const shown = secrets.filter(
+      const shown = store.secrets.filter(
         ({ deletedDate }) => deletedDate === undefined || parameters.IncludePlannedDeletion === true,
       );
       return {
@@ -130,11 +188,27 @@ export function createSecretsManager(): SecretsManager {
       };
     },
 
+    ListSecretVersionIds(parameters) {
+      const secret = store.existing(parameters);
+      const shown = secret.versions.filter(
+        ({ stages }) => stages.length > 0 || parameters.IncludeDeprecated === true,
+      );
+      return {
+        ARN: secret.arn,
+        Name: secret.name,
+        Versions: shown.map(({ id, stages, createdDate }) => ({
+          VersionId: id,
+          VersionStages: stages,
+          CreatedDate: createdDate,
+        })),
+      };
+    },
+
     DeleteSecret(parameters) {
-      const secret = existing(parameters);
+      const secret = store.existing(parameters);
       const now = epochSeconds();
       if (parameters.ForceDeleteWithoutRecovery === true) {
-        secrets.splice(secrets.indexOf(secret), 1);
+        store.secrets.splice(store.secrets.indexOf(secret), 1);
         return { ARN: secret.arn, Name: secret.name, DeletionDate: now };
       }
       const days = Number(parameters.RecoveryWindowInDays ?? DEFAULT_RECOVERY_DAYS);
@@ -142,65 +216,6 @@ export function createSecretsManager(): SecretsManager {
       return { ARN: secret.arn, Name: secret.name, DeletionDate: now + days * SECONDS_PER_DAY };
     },
   };
-
-  return { operations, arnOf: (secretId) => find(secretId)?.arn };
-}
-
-/** Adds a version, or finds the version that an earlier call with the same token and value added. */
-function addVersion(versions: SecretVersion[], parameters: JsonObject, stages: string[]): SecretVersion {
-  const secretString = textOf(parameters, 'SecretString');
-  if (secretString === undefined) {
-    throw invalidParameter('You must provide SecretString. The local AWS endpoint has no binary secrets.');
-  }
-  const id = textOf(parameters, 'ClientRequestToken') ?? randomUUID();
-  const earlier = versions.find((version) => version.id === id);
-  if (earlier !== undefined) {
-    if (earlier.secretString === secretString) return earlier;
-    throw new AwsError(
-      'ResourceExistsException',
-      "You can't use ClientRequestToken because that value is already in use for a version of this secret.",
-    );
-  }
-  const version: SecretVersion = { id, secretString, stages: [], createdDate: epochSeconds() };
-  versions.push(version);
-  for (const stage of stages) attach(versions, version, stage);
-  return version;
-}
-
-/** @param parameters of GetSecretValue */
-function requestedVersion(versions: SecretVersion[], parameters: JsonObject): SecretVersion {
-  const id = textOf(parameters, 'VersionId');
-  const stage = textOf(parameters, 'VersionStage');
-  if (id === undefined) {
-    const label = stage ?? CURRENT;
-    const version = holderOf(versions, label);
-    if (version !== undefined) return version;
-    throw notFound(`Secrets Manager can't find the specified secret value for staging label: ${label}`);
-  }
-  const version = versions.find((candidate) => candidate.id === id);
-  if (version === undefined) {
-    throw notFound(`Secrets Manager can't find the specified secret value for VersionId: ${id}`);
-  }
-  if (stage === undefined || version.stages.includes(stage)) return version;
-  throw invalidRequest('You provided a VersionStage that is not associated to the provided VersionId.');
-}
-
-function holderOf(versions: SecretVersion[], stage: string): SecretVersion | undefined {
-  return versions.find(({ stages }) => stages.includes(stage));
-}
-
-function detach(versions: SecretVersion[], stage: string): void {
-  for (const version of versions) version.stages = version.stages.filter((label) => label !== stage);
-}
-
-/** Moves a staging label to a new version. The version that loses AWSCURRENT becomes AWSPREVIOUS. */
-function attach(versions: SecretVersion[], version: SecretVersion, stage: string): void {
-  const holder = holderOf(versions, stage);
-  detach(versions, stage);
-  version.stages.push(stage);
-  if (stage !== CURRENT || holder === undefined) return;
-  detach(versions, PREVIOUS);
-  holder.stages.push(PREVIOUS);
 }
 
 function describe(secret: Secret): JsonObject {
@@ -209,12 +224,18 @@ function describe(secret: Secret): JsonObject {
     ARN: secret.arn,
     Name: secret.name,
     Description: secret.description,
+    KmsKeyId: secret.kmsKeyId,
+    Tags: secret.tags,
     CreatedDate: secret.createdDate,
     LastChangedDate: secret.lastChangedDate,
     LastAccessedDate: secret.lastAccessedDate,
     DeletedDate: secret.deletedDate,
     VersionIdsToStages: Object.fromEntries(labelled.map(({ id, stages }) => [id, stages])),
   };
+}
+
+function hasValue(parameters: JsonObject): boolean {
+  return parameters.SecretString !== undefined || parameters.SecretBinary !== undefined;
 }
 
 const SUFFIX_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
@@ -226,20 +247,4 @@ function arnSuffix(): string {
     SUFFIX_CHARACTERS.charAt(randomInt(SUFFIX_CHARACTERS.length)),
   );
   return `-${characters.join('')}`;
-}
-
-function epochSeconds(): number {
-  return Date.now() / 1000;
-}
-
-function notFound(message: string): AwsError {
-  return new AwsError('ResourceNotFoundException', message);
-}
-
-function invalidParameter(message: string): AwsError {
-  return new AwsError('InvalidParameterException', message);
-}
-
-function invalidRequest(message: string): AwsError {
-  return new AwsError('InvalidRequestException', message);
 }

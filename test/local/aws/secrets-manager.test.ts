@@ -4,7 +4,10 @@ import {
   DescribeSecretCommand,
   GetSecretValueCommand,
   ListSecretsCommand,
+  ListSecretVersionIdsCommand,
   PutSecretValueCommand,
+  UpdateSecretCommand,
+  UpdateSecretVersionStageCommand,
 } from '@aws-sdk/client-secrets-manager';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { AwsEndpoint } from '../../../local/aws/endpoint.ts';
@@ -57,6 +60,15 @@ describe('a secret', () => {
     );
   });
 
+  test('may be binary', async () => {
+    const { Name } = await secretWith();
+    const SecretBinary = new Uint8Array([0, 1, 255]);
+    await secrets.send(new PutSecretValueCommand({ SecretId: Name, SecretBinary }));
+    const value = await get(Name);
+    expect([...(value.SecretBinary ?? [])]).toEqual([...SecretBinary]);
+    expect(value.SecretString).toBeUndefined();
+  });
+
   test('is listed with its versions', async () => {
     const { Name, VersionId } = await secretWith();
     const { SecretList } = await secrets.send(new ListSecretsCommand({}));
@@ -95,6 +107,41 @@ describe('a rotation', () => {
     const first = { SecretString: 'first', VersionId };
     expect(await get(Name, { VersionStage: 'AWSPREVIOUS' })).toMatchObject(first);
     expect(await get(Name, { VersionId })).toMatchObject(first);
+  });
+
+  test('by UpdateSecret does the same', async () => {
+    const { Name } = await secretWith();
+    await secrets.send(new UpdateSecretCommand({ SecretId: Name, SecretString: 'second' }));
+    expect((await get(Name, { VersionStage: 'AWSPREVIOUS' })).SecretString).toBe('first');
+  });
+
+  test('leaves versions without labels, which are listed only on request', async () => {
+    const { Name } = await secretWith();
+    await put(Name, 'second');
+    await put(Name, 'third');
+    const versions = async (rest: object = {}) =>
+      (await secrets.send(new ListSecretVersionIdsCommand({ SecretId: Name, ...rest }))).Versions;
+    expect(await versions()).toHaveLength(2);
+    expect(await versions({ IncludeDeprecated: true })).toHaveLength(3);
+  });
+
+  test('in two steps changes nothing until the label moves, from the version that has it', async () => {
+    const { Name, VersionId: first } = await secretWith();
+    const { VersionId: pending } = await put(Name, 'second', { VersionStages: ['AWSPENDING'] });
+    expect(await get(Name)).toMatchObject({ SecretString: 'first' });
+    const moveFrom = (RemoveFromVersionId: string | undefined) =>
+      secrets.send(
+        new UpdateSecretVersionStageCommand({
+          SecretId: Name,
+          VersionStage: 'AWSCURRENT',
+          MoveToVersionId: pending,
+          RemoveFromVersionId,
+        }),
+      );
+    await expect(moveFrom(pending)).rejects.toMatchObject({ name: 'InvalidParameterException' });
+    await moveFrom(first);
+    expect(await get(Name)).toMatchObject({ SecretString: 'second' });
+    expect(await get(Name, { VersionStage: 'AWSPREVIOUS' })).toMatchObject({ SecretString: 'first' });
   });
 
   test('with the token of an earlier call does nothing', async () => {
