@@ -1,5 +1,5 @@
 import type { AwsEndpoint } from './aws/endpoint.ts';
-import { accessKeyOf, clientSettings, REGION } from './client-settings.ts';
+import { accessKeyOf, clientSettings } from './client-settings.ts';
 import { type FunctionDefinition, serviceOf } from './functions/function-definition.ts';
 import type { InspectorPort } from './functions/inspector-port.ts';
 import type { FunctionError, FunctionLogLine } from './functions/invocation.ts';
@@ -138,7 +138,6 @@ export class DeployedFunctions {
       reservedConcurrency: properties.ReservedConcurrentExecutions,
       maximumConcurrency: properties.ReservedConcurrentExecutions ?? MAX_CONCURRENCY,
       credentials: clientSettings(this.#aws.url, accessKeyOf(properties.Role)).credentials,
-      region: REGION,
       awsEndpointUrl: this.#aws.url,
     };
   }

@@ -1,7 +1,7 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import type { AwsEndpoint } from './aws/endpoint.ts';
-import { ACCOUNT_ID } from './aws/services.ts';
-import { clientSettings, REGION } from './client-settings.ts';
+import { arnOf } from './aws/services.ts';
+import { clientSettings } from './client-settings.ts';
 import { deploy } from './deploy.ts';
 import { DeployedFunctions, type FunctionOptions } from './deployed-functions.ts';
 import { SqsEventSource } from './functions/event-source/sqs-event-source.ts';
@@ -114,7 +114,6 @@ function sourceDefinition(
     maximumBatchingWindowSeconds: properties.MaximumBatchingWindowInSeconds,
     reportBatchItemFailures: properties.FunctionResponseTypes.includes('ReportBatchItemFailures'),
     maximumConcurrency: Math.min(ScalingConfig?.MaximumConcurrency ?? MAX_BATCHES, MAX_BATCHES),
-    region: REGION,
   };
 }
 
@@ -129,9 +128,7 @@ function register(
   aws.addEventSourceMapping({
     eventSourceArn: EventSourceArn,
     // A template may have a name or an ARN, with an alias.
-    functionArn: FunctionName.startsWith('arn:')
-      ? FunctionName
-      : `arn:aws:lambda:${REGION}:${ACCOUNT_ID}:function:${FunctionName}`,
+    functionArn: FunctionName.startsWith('arn:') ? FunctionName : arnOf('lambda', `function:${FunctionName}`),
     settings: {
       BatchSize,
       MaximumBatchingWindowInSeconds,

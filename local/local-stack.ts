@@ -1,8 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { type AwsEndpoint, startAwsEndpoint } from './aws/endpoint.ts';
 import { InjectedFaults } from './aws/faults.ts';
-import { ACCOUNT_ID } from './aws/services.ts';
-import { type ClientSettings, clientSettings, REGION } from './client-settings.ts';
+import { type ClientSettings, clientSettings } from './client-settings.ts';
 import type { ConsoleUrl } from './console-redirect.ts';
 import type { DeployedFunction, FunctionOptions } from './deployed-functions.ts';
 import { deployStack } from './deployed-stack.ts';
@@ -92,7 +91,6 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     onStep('Starting the AWS endpoint');
     const aws = await startAwsEndpoint({
       port: options.awsPort,
-      region: REGION,
       faults,
       onProblem,
       ...(observer && { observer }),
@@ -100,7 +98,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     });
     closers.push(() => aws.close());
 
-    const location = { region: REGION, accountId: ACCOUNT_ID, awsUrl: aws.url, apiUrl: '' };
+    const location = { awsUrl: aws.url, apiUrl: '' };
     const stack = await deployStack(options.assembly, aws, { ...options, location, onProblem });
     closers.push(() => stack.close());
 

@@ -1,5 +1,5 @@
 import { AwsError } from './errors.ts';
-import { type ArnContext, permissionsOf } from './permissions.ts';
+import { type FindSecretArn, permissionsOf } from './permissions.ts';
 import { ACCOUNT_ID, type AwsRequest, type NeededPermission, SERVICES, type Service } from './services.ts';
 
 /** One statement of an IAM policy, with its intrinsic functions resolved. */
@@ -34,7 +34,7 @@ export interface Authorization {
   authorizeRole(roleArn: string, service: Service, permission: NeededPermission): void;
 }
 
-export function createAuthorization(stack: ArnContext): Authorization {
+export function createAuthorization(secretArn: FindSecretArn): Authorization {
   const roles = new Map<string, { name: string; policy: Policy }>();
   /** By role ARN. */
   const accessKeys = new Map<string, string>();
@@ -80,7 +80,8 @@ export function createAuthorization(stack: ArnContext): Authorization {
     authorize(request) {
       const { accessKeyId, service } = request;
       if (!roles.has(accessKeyId)) return;
-      for (const permission of permissionsOf(request, stack)) assertAllowed(accessKeyId, service, permission);
+      for (const permission of permissionsOf(request, secretArn))
+        assertAllowed(accessKeyId, service, permission);
     },
     authorizeRole(roleArn, service, permission) {
       const accessKeyId = accessKeys.get(roleArn);

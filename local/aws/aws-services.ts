@@ -12,11 +12,10 @@ import { type AwsResponse, documentResponse } from './response.ts';
 import { createS3 } from './s3/s3.ts';
 import { createSecretsManager } from './secrets-manager/secrets-manager.ts';
 import { ACCOUNT_ID, type AwsRequest, type Operations, SERVICES, type Service } from './services.ts';
-import { createSns, publishedNotification } from './sns/sns.ts';
+import { publishedNotification, sns } from './sns/sns.ts';
 import { createSqs, type Sqs } from './sqs/sqs.ts';
 
 interface AwsServicesOptions {
-  readonly region: string;
   /** Host and port of the endpoint for clients, known when it listens. */
   readonly publicHost: () => string;
   readonly onProblem: (message: string) => void;
@@ -37,29 +36,24 @@ export interface AwsServices {
 }
 
 export async function createAwsServices(options: AwsServicesOptions): Promise<AwsServices> {
-  const { region, publicHost, onProblem, observer } = options;
-  const secrets = createSecretsManager(region);
-  const authorization = createAuthorization({ region, secretArn: secrets.arnOf });
-  const logs = createLogs(region);
+  const { publicHost, onProblem, observer } = options;
+  const secrets = createSecretsManager();
+  const authorization = createAuthorization(secrets.arnOf);
+  const logs = createLogs();
   const dynamodb = createDynamodb(
-    region,
     observer &&
       ((change, accessKeyId) => {
         if (authorization.isRole(accessKeyId)) observer.onItemChange(change);
       }),
   );
-  const fauxqs = await createFauxqs({ region, publicHost, maxBodyBytes: MAX_BODY_BYTES });
-  const sqs = createSqs({ fauxqs, region, publicHost });
-  const sns = createSns(fauxqs);
+  const fauxqs = await createFauxqs({ publicHost, maxBodyBytes: MAX_BODY_BYTES });
+  const sqs = createSqs({ fauxqs, publicHost });
   const s3 = createS3(fauxqs);
-  const alarms = createAlarms(region, ({ topicArn, subject, text }) =>
-    sns.answer({
-      parameters: { Action: 'Publish', TopicArn: topicArn, Subject: subject, Message: text },
-    }),
+  const alarms = createAlarms(({ topicArn, subject, text }) =>
+    sns(fauxqs, { Action: 'Publish', TopicArn: topicArn, Subject: subject, Message: text }),
   );
-  const mappings = createEventSourceMappings(region);
+  const mappings = createEventSourceMappings();
   const firehose = createFirehose({
-    region,
     isAllowed: authorization.isAllowed,
     async writeObject(roleArn, bucket, key, body, isGzip) {
       const permission = { action: 's3:PutObject', resource: `arn:aws:s3:::${bucket}/${key}` };
@@ -86,7 +80,7 @@ export async function createAwsServices(options: AwsServicesOptions): Promise<Aw
   };
 
   async function publish(request: AwsRequest): Promise<AwsResponse> {
-    const response = await sns.answer(request);
+    const response = await sns(fauxqs, request.parameters);
     const isPublished = request.operation === 'Publish' && response.status === 200;
     if (isPublished && authorization.isRole(request.accessKeyId)) {
       observer?.onNotification(publishedNotification(request.parameters));

@@ -8,7 +8,7 @@ import { createAwsServices } from './aws-services.ts';
 import type { MetricAlarm } from './cloudwatch/alarms.ts';
 import { AwsError } from './errors.ts';
 import { ConnectionLostError, type InjectedFaults } from './faults.ts';
-import { bodyOf, isOwnHost, KEEP_ALIVE_MS, MAX_BODY_BYTES, write } from './http-server.ts';
+import { isOwnHost, KEEP_ALIVE_MS, MAX_BODY_BYTES, readBody, write } from './http-server.ts';
 import type { EventSourceMapping } from './lambda/event-source-mappings.ts';
 import { credentialOf, parseRequest, protocolOf } from './request.ts';
 import { type AwsResponse, errorResponse, withChecksum } from './response.ts';
@@ -17,8 +17,6 @@ import type { AwsHttpRequest } from './services.ts';
 export interface AwsEndpointOptions {
   /** 0 for any free port. */
   port: number;
-  /** Region of all resources, for clients of any region. */
-  region: string;
   /** Faults to inject, for tests. @default none */
   faults?: InjectedFaults;
   /** Called with problems that no caller gets as an error. @default none */
@@ -66,7 +64,6 @@ const CLOSE_GRACE_MS = 500;
  */
 export async function startAwsEndpoint({
   port,
-  region,
   faults,
   onProblem = () => {},
   observer,
@@ -74,7 +71,7 @@ export async function startAwsEndpoint({
 }: AwsEndpointOptions): Promise<AwsEndpoint> {
   let actualPort = port;
   const publicHost = () => `localhost:${actualPort}`;
-  const services = await createAwsServices({ region, publicHost, onProblem, observer });
+  const services = await createAwsServices({ publicHost, onProblem, observer });
   const { authorization } = services;
   const closing = new AbortController();
 
@@ -96,7 +93,7 @@ export async function startAwsEndpoint({
 
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { method = 'GET', url = '/', headers } = incoming;
-    const body = await bodyOf(incoming);
+    const body = await readBody(incoming, MAX_BODY_BYTES);
     const http = { method, url, headers, body: body ?? Buffer.alloc(0) };
     const response = body === undefined ? tooLarge(http) : (otherThanAws(incoming) ?? (await answer(http)));
     // Otherwise an idle connection, or the rest of a large body, would delay close().

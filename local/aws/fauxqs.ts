@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { buildApp, type FauxqsServer } from 'fauxqs';
+import { REGION } from '../client-settings.ts';
 import type { AwsResponse } from './response.ts';
 
 /** SQS allows only the characters of XML 1.0 in a message. Source: SQS API reference, `SendMessage`. */
@@ -25,7 +26,6 @@ interface FauxqsRequest {
 }
 
 interface FauxqsOptions {
-  readonly region: string;
   /** Host and port of the endpoint for clients, known when it listens. */
   readonly publicHost: () => string;
   readonly maxBodyBytes: number;
@@ -34,9 +34,9 @@ interface FauxqsOptions {
 /** Headers that belong to one connection, not to the request or answer. */
 const CONNECTION_HEADERS = ['connection', 'keep-alive', 'transfer-encoding', 'expect', 'date'];
 
-export async function createFauxqs({ region, publicHost, maxBodyBytes }: FauxqsOptions): Promise<Fauxqs> {
+export async function createFauxqs({ publicHost, maxBodyBytes }: FauxqsOptions): Promise<Fauxqs> {
   await admitAstralCharacters();
-  const app = buildApp({ logger: false, defaultRegion: region });
+  const app = buildApp({ logger: false, defaultRegion: REGION });
   // fauxqs accepts 11 MiB. Its catch-all parser reads the bodies of S3.
   app.removeContentTypeParser('*');
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: maxBodyBytes }, (_request, body, done) =>

@@ -12,16 +12,32 @@ export const MAX_BODY_BYTES = 16 * 1024 * 1024;
  */
 export const KEEP_ALIVE_MS = 120_000;
 
-/** @returns undefined if the body exceeds {@link MAX_BODY_BYTES} */
-export async function bodyOf(incoming: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size);
+/**
+ * Reads a request's body.
+ * @returns undefined as soon as the body must exceed `limitBytes`. The rest is read and dropped, so that the client
+ * gets the answer and not a reset connection
+ * @throws Error if the client disconnects
+ */
+export function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const refuse = () => {
+      chunks.length = 0;
+      request.off('data', collect);
+      request.resume();
+      resolve(undefined);
+    };
+    const collect = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > limitBytes) return refuse();
+      chunks.push(chunk);
+    };
+    request.on('error', reject);
+    request.on('end', () => resolve(Buffer.concat(chunks)));
+    if (Number(request.headers['content-length'] ?? 0) > limitBytes) return refuse();
+    request.on('data', collect);
+  });
 }
 
 export function write(outgoing: ServerResponse, { status, headers, body }: AwsResponse): void {

@@ -3,15 +3,11 @@ import { s3Permissions } from './s3/s3-request.ts';
 import { type AwsRequest, arnOf, type NeededPermission, type Service } from './services.ts';
 import { sourceOfTaskHandle } from './sqs/message-moves.ts';
 
-/** The part of ARNs that only the stack and its stores know. */
-export interface ArnContext {
-  region: string;
-  /** The full ARN of an existing secret, found by name, ARN, or ARN without its suffix. */
-  secretArn(secretId: string): string | undefined;
-}
+/** The full ARN of an existing secret, found by name, ARN, or ARN without its suffix. */
+export type FindSecretArn = (secretId: string) => string | undefined;
 
 /** @returns ARNs, or their part after the account */
-type ResourcesOf = (parameters: JsonObject, stack: ArnContext, operation: string) => string[];
+type ResourcesOf = (parameters: JsonObject, secretArn: FindSecretArn, operation: string) => string[];
 
 const RESOURCES: Record<Exclude<Service, 's3' | 'sts'>, ResourcesOf> = {
   sqs: queues,
@@ -26,15 +22,15 @@ const RESOURCES: Record<Exclude<Service, 's3' | 'sts'>, ResourcesOf> = {
 };
 
 /** The permissions that a request needs. */
-export function permissionsOf(request: AwsRequest, stack: ArnContext): NeededPermission[] {
+export function permissionsOf(request: AwsRequest, secretArn: FindSecretArn): NeededPermission[] {
   const { service, operation, parameters } = request;
   // GetCallerIdentity needs none. Source: STS API reference.
   if (service === 'sts') return [];
   if (service === 's3') return s3Permissions(request);
   const iamService = service === 'monitoring' ? 'cloudwatch' : service;
   const action = `${iamService}:${iamAction(service, operation)}`;
-  const resources = RESOURCES[service](parameters, stack, operation).map((resource) =>
-    resource.startsWith('arn:') ? resource : arnOf(iamService, stack.region, resource),
+  const resources = RESOURCES[service](parameters, secretArn, operation).map((resource) =>
+    resource.startsWith('arn:') ? resource : arnOf(iamService, resource),
   );
   return (resources.length === 0 ? ['*'] : resources).map((resource) => ({ action, resource }));
 }
@@ -88,7 +84,7 @@ function logGroups(parameters: JsonObject): string[] {
   return names.map((each) => `log-group:${each}:*`);
 }
 
-function secrets(parameters: JsonObject, { secretArn }: ArnContext, operation: string): string[] {
+function secrets(parameters: JsonObject, secretArn: FindSecretArn, operation: string): string[] {
   const id = textOf(parameters, operation === 'CreateSecret' ? 'Name' : 'SecretId');
   if (id === undefined) return [];
   return [secretArn(id) ?? (id.startsWith('arn:') ? id : `secret:${id}`)];

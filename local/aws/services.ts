@@ -1,11 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { REGION } from '../client-settings.ts';
 import type { JsonObject } from './json.ts';
 
 /** The account of fauxqs, and therefore of everything here. */
 export const ACCOUNT_ID = '000000000000';
 
-export function arnOf(service: string, region: string, resource: string): string {
-  return `arn:aws:${service}:${region}:${ACCOUNT_ID}:${resource}`;
+export function arnOf(service: string, resource: string): string {
+  return `arn:aws:${service}:${REGION}:${ACCOUNT_ID}:${resource}`;
 }
 
 /** Format of the answers that a client expects. */

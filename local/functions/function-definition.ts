@@ -15,7 +15,6 @@ export interface FunctionDefinition {
   maximumConcurrency: number;
   /** The access key that identifies the function's role at the AWS endpoint. */
   credentials: { accessKeyId: string; secretAccessKey: string };
-  region: string;
   awsEndpointUrl: string;
 }
 

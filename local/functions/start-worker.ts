@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { Worker } from 'node:worker_threads';
+import { arnOf } from '../aws/services.ts';
+import { REGION } from '../client-settings.ts';
 import type { EnvironmentSettings } from './execution-environment.ts';
 import type { FunctionDefinition } from './function-definition.ts';
 
@@ -22,7 +24,7 @@ export function startWorker(definition: FunctionDefinition, inspected: boolean):
     handler: definition.handler,
     codeDirectory: definition.codeDirectory,
     functionName: definition.name,
-    functionArn: `arn:aws:lambda:${definition.region}:000000000000:function:${definition.name}`,
+    functionArn: arnOf('lambda', `function:${definition.name}`),
     memoryMegabytes: definition.memoryMegabytes,
     logGroupName: log.groupName,
     logStreamName: log.streamName,
@@ -92,8 +94,8 @@ export function environmentVariables(
     _HANDLER: definition.handler,
     AWS_ACCESS_KEY_ID: definition.credentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: definition.credentials.secretAccessKey,
-    AWS_DEFAULT_REGION: definition.region,
-    AWS_REGION: definition.region,
+    AWS_DEFAULT_REGION: REGION,
+    AWS_REGION: REGION,
     AWS_ENDPOINT_URL: definition.awsEndpointUrl,
     // An IP address. The SDK would prefix a host name with the bucket's name, and not every machine resolves that.
     AWS_ENDPOINT_URL_S3: definition.awsEndpointUrl.replace('localhost', '127.0.0.1'),

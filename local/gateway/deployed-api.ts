@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { AwsEndpoint } from '../aws/endpoint.ts';
-import { ACCOUNT_ID } from '../aws/services.ts';
-import { REGION } from '../client-settings.ts';
 import type { InvocationResult } from '../functions/invocation.ts';
 import { type DeployedResource, INVOCATION_URI, type Resources } from '../template/resources.ts';
 import { commonLogTime } from './gateway-events.ts';
@@ -15,8 +13,6 @@ export interface DeployedApi {
   readonly kind: 'HTTP API' | 'REST API';
   readonly api: Api;
 }
-
-const OWNER = { accountId: ACCOUNT_ID, region: REGION };
 
 /** @returns the function with this name or ARN; undefined if it does not exist */
 type FindFunction = (name: string) => { invoke(event: unknown): Promise<InvocationResult> } | undefined;
@@ -78,7 +74,6 @@ function deployedHttpApi(resources: Resources, find: FindFunction): Api {
   const [stage] = resources.ofType('AWS::ApiGatewayV2::Stage');
   const [integration] = resources.ofType('AWS::ApiGatewayV2::Integration');
   return httpApi({
-    ...OWNER,
     apiId: `local${randomUUID().slice(0, 5)}`,
     routes,
     throttle: throttleOf(stage?.properties.DefaultRouteSettings),
@@ -111,7 +106,6 @@ function deployedRestApi(
     };
   });
   return restApi({
-    ...OWNER,
     apiId: rest.ref,
     stage: stage.properties.StageName,
     methods,

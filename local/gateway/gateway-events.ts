@@ -1,4 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyEventV2 } from 'aws-lambda';
+import { ACCOUNT_ID } from '../aws/services.ts';
+import { REGION } from '../client-settings.ts';
 
 /** A request as API Gateway hands it to a function, in whichever payload format. */
 export interface GatewayRequest {
@@ -26,6 +28,12 @@ export interface ReceivingApi {
   /** The host name that it is called by. */
   readonly domainName: string;
 }
+
+export const receivingApi = (apiId: string): ReceivingApi => ({
+  accountId: ACCOUNT_ID,
+  apiId,
+  domainName: `${apiId}.execute-api.${REGION}.amazonaws.com`,
+});
 
 /** Where in a REST API a request came to. */
 export interface ReceivingResource extends ReceivingApi {

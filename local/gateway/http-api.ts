@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import type { InvocationResult } from '../functions/invocation.ts';
+import { receivingApi } from './gateway-events.ts';
 import { type HttpRequest, type HttpResponse, shortId, traceId } from './http-message.ts';
 import { type IntegrationFailure, integrate } from './integration.ts';
 import { toEvent, toResponse } from './payload-format-2.ts';
@@ -21,8 +22,6 @@ export interface HttpApiRoute {
 
 export interface HttpApiOptions {
   apiId: string;
-  accountId: string;
-  region: string;
   routes: HttpApiRoute[];
   /** @default none */
   throttle?: ThrottleSettings | undefined;
@@ -49,7 +48,7 @@ export function httpApi(options: HttpApiOptions): Api {
   const routes = new Map(options.routes.map((route) => [checkedRouteKey(route.routeKey), route]));
   const throttle = options.throttle && new Throttle(options.throttle);
   const limit = options.integrationLimitMilliseconds ?? INTEGRATION_LIMIT_MILLISECONDS;
-  const domainName = `${options.apiId}.execute-api.${options.region}.amazonaws.com`;
+  const api = receivingApi(options.apiId);
 
   async function respond(
     request: HttpRequest,
@@ -62,8 +61,7 @@ export function httpApi(options: HttpApiOptions): Api {
     const body = await readBody();
     if (body === undefined) return errorResponse(413, 'Request Entity Too Large');
     const event = toEvent(request, body, {
-      ...options,
-      domainName,
+      ...api,
       requestId,
       traceId: traceId(request.receivedAt),
     });

@@ -1,4 +1,4 @@
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, validateHeaderName, validateHeaderValue } from 'node:http';
 
@@ -92,32 +92,4 @@ export function shortId(): string {
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/**
- * Reads a request's body.
- * @returns undefined as soon as the body must exceed `limitBytes`. The rest is read and dropped, so that the client
- * gets the answer and not a reset connection
- * @throws Error if the client disconnects
- */
-export function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer | undefined> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const refuse = () => {
-      chunks.length = 0;
-      request.off('data', collect);
-      request.resume();
-      resolve(undefined);
-    };
-    const collect = (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > limitBytes) return refuse();
-      chunks.push(chunk);
-    };
-    request.on('error', reject);
-    request.on('end', () => resolve(Buffer.concat(chunks)));
-    if (Number(request.headers['content-length'] ?? 0) > limitBytes) return refuse();
-    request.on('data', collect);
-  });
 }

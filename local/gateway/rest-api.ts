@@ -2,6 +2,7 @@ import type { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { InvocationResult } from '../functions/invocation.ts';
+import { receivingApi } from './gateway-events.ts';
 import { type GatewayError, type GatewayResponse, GatewayResponses } from './gateway-responses.ts';
 import { type HttpRequest, shortId, traceId, valuesOf } from './http-message.ts';
 import { type IntegrationFailure, integrate } from './integration.ts';
@@ -27,8 +28,6 @@ export interface RestApiMethod {
 
 export interface RestApiOptions {
   apiId: string;
-  accountId: string;
-  region: string;
   /** Name of the only stage, the first part of each path. */
   stage: string;
   methods: RestApiMethod[];
@@ -78,13 +77,13 @@ const NO_RESPONSES = new GatewayResponses([]);
  * @throws Error if a gateway response is not supported
  */
 export function restApi(options: RestApiOptions): Api {
-  const { stage, apiId, accountId, region } = options;
+  const { stage } = options;
   const methods = new Map(
     options.methods.map((method) => [`${method.httpMethod} ${method.resourcePath}`, method]),
   );
   const responses = new GatewayResponses(options.gatewayResponses);
   const throttle = options.throttle && new Throttle(options.throttle);
-  const api = { apiId, accountId, domainName: `${apiId}.execute-api.${region}.amazonaws.com` };
+  const api = receivingApi(options.apiId);
 
   async function respond(
     request: HttpRequest,

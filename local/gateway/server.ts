@@ -2,12 +2,12 @@ import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { KEEP_ALIVE_MS } from '../aws/http-server.ts';
+import { KEEP_ALIVE_MS, readBody } from '../aws/http-server.ts';
 import { type ConsoleUrl, consoleRedirect } from '../console-redirect.ts';
 import { listen } from '../listen.ts';
 import type { Exchange } from '../observation.ts';
 import { originOf } from './admitted-host.ts';
-import { type Header, type HttpRequest, type HttpResponse, readBody, requestOf } from './http-message.ts';
+import { type Header, type HttpRequest, type HttpResponse, requestOf } from './http-message.ts';
 
 /** API Gateway's quota for a request body, "10 MB" of 2^20 bytes. Source: the quotas of both kinds of API. */
 export const BODY_LIMIT_BYTES = 10 * 1024 * 1024;

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { PolicyStatement } from '../aws/authorization.ts';
+import { ACCOUNT_ID, arnOf } from '../aws/services.ts';
+import { REGION } from '../client-settings.ts';
 import type { SynthesisedStack } from './cloud-assembly.ts';
 import { type References, resolveIntrinsics } from './intrinsics.ts';
 
-/** The values of the pseudo parameters, and the addresses of services with a port. */
+/** The addresses of services with a port. */
 export interface StackLocation {
-  readonly region: string;
-  readonly accountId: string;
   /** `http://localhost:4566` */
   readonly awsUrl: string;
   /** `http://localhost:3000`: an API of either kind, without a stage. */
@@ -321,9 +321,9 @@ export class Resources {
 
   /** Replaces the address of a REST API, which has no attribute for it: templates join its parts, as in AWS. */
   #here(text: string): string {
-    const { region, apiUrl } = this.#location;
     return this.ofType('AWS::ApiGateway::RestApi').reduce(
-      (url, { ref }) => url.replace(`https://${ref}.execute-api.${region}.${URL_SUFFIX}`, apiUrl),
+      (url, { ref }) =>
+        url.replace(`https://${ref}.execute-api.${REGION}.${URL_SUFFIX}`, this.#location.apiUrl),
       text,
     );
   }
@@ -345,10 +345,10 @@ export class Resources {
 
   #pseudoParameter(name: string): string | undefined {
     const values: Record<string, string> = {
-      'AWS::AccountId': this.#location.accountId,
+      'AWS::AccountId': ACCOUNT_ID,
       'AWS::Partition': 'aws',
-      'AWS::Region': this.#location.region,
-      'AWS::StackId': `arn:aws:cloudformation:${this.#location.region}:${this.#location.accountId}:stack/${this.#stack.name}/local`,
+      'AWS::Region': REGION,
+      'AWS::StackId': arnOf('cloudformation', `stack/${this.#stack.name}/local`),
       'AWS::StackName': this.#stack.name,
       'AWS::URLSuffix': URL_SUFFIX,
     };
@@ -380,43 +380,39 @@ export class Resources {
   #arn(logicalId: string): string {
     const type = this.#type(logicalId);
     const name = this.#name(logicalId);
-    const { region, accountId } = this.#location;
-    const arn = (service: string, resource: string) =>
-      `arn:aws:${service}:${region}:${accountId}:${resource}`;
     switch (type) {
       case 'AWS::SQS::Queue':
-        return arn('sqs', name);
+        return arnOf('sqs', name);
       case 'AWS::SNS::Topic':
-        return arn('sns', name);
+        return arnOf('sns', name);
       case 'AWS::DynamoDB::Table':
-        return arn('dynamodb', `table/${name}`);
+        return arnOf('dynamodb', `table/${name}`);
       case 'AWS::KinesisFirehose::DeliveryStream':
-        return arn('firehose', `deliverystream/${name}`);
+        return arnOf('firehose', `deliverystream/${name}`);
       case 'AWS::Lambda::Function':
-        return arn('lambda', `function:${name}`);
+        return arnOf('lambda', `function:${name}`);
       case 'AWS::Lambda::Version':
         return `${this.#functionArn(logicalId)}:${ONLY_VERSION}`;
       case 'AWS::Lambda::Alias':
         return `${this.#functionArn(logicalId)}:${this.#property(logicalId, 'Name')}`;
       case 'AWS::Logs::LogGroup':
-        return arn('logs', `log-group:${name}:*`);
+        return arnOf('logs', `log-group:${name}:*`);
       case 'AWS::KMS::Key':
-        return arn('kms', `key/${name}`);
+        return arnOf('kms', `key/${name}`);
       case 'AWS::S3::Bucket':
         return `arn:aws:s3:::${name}`;
       case 'AWS::IAM::Role':
-        return `arn:aws:iam::${accountId}:role/${name}`;
+        return `arn:aws:iam::${ACCOUNT_ID}:role/${name}`;
       case 'AWS::SecretsManager::Secret':
         return this.#secretArns.get(logicalId) ?? '';
       default:
-        return arn('local', name);
+        return arnOf('local', name);
     }
   }
 
   /** ARN of the function that a version or an alias belongs to. */
   #functionArn(logicalId: string): string {
-    const { region, accountId } = this.#location;
-    return `arn:aws:lambda:${region}:${accountId}:function:${this.#property(logicalId, 'FunctionName')}`;
+    return arnOf('lambda', `function:${this.#property(logicalId, 'FunctionName')}`);
   }
 
   #property(logicalId: string, name: string): string {
@@ -434,7 +430,7 @@ export class Resources {
       case undefined:
         return undefined;
       case 'AWS::SQS::Queue':
-        return `${this.#location.awsUrl}/${this.#location.accountId}/${name}`;
+        return `${this.#location.awsUrl}/${ACCOUNT_ID}/${name}`;
       case 'AWS::SNS::Topic':
       case 'AWS::SecretsManager::Secret':
       case 'AWS::Lambda::Version':

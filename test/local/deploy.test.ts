@@ -14,14 +14,14 @@ import { Resources } from '../../local/template/resources.ts';
 let aws: AwsEndpoint;
 
 beforeEach(async () => {
-  aws = await startAwsEndpoint({ port: 0, region: REGION });
+  aws = await startAwsEndpoint({ port: 0 });
 });
 
 afterEach(() => aws.close());
 
 async function deployed(template: StackTemplate['Resources']) {
   const stack = { name: 'Stack', template: { Resources: template, Outputs: {} }, assetFolder: () => '' };
-  const location = { region: REGION, accountId: ACCOUNT_ID, awsUrl: aws.url, apiUrl: '' };
+  const location = { awsUrl: aws.url, apiUrl: '' };
   await deploy(new Resources(stack, location), aws, 'the secret');
   return clientSettings(aws.url, 'operator');
 }

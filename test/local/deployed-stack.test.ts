@@ -18,12 +18,6 @@ afterEach(() => rm(folder, { recursive: true }));
 
 test.each<{ what: string; type: string; properties: object; reason: string }>([
   {
-    what: 'a property of another type',
-    type: 'AWS::SQS::Queue',
-    properties: { VisibilityTimeout: 'x' },
-    reason: 'The local stack cannot run AWS::SQS::Queue',
-  },
-  {
     what: 'an unknown route',
     type: 'AWS::ApiGatewayV2::Route',
     properties: { RouteKey: '$default' },

@@ -132,12 +132,7 @@ function resourcesOf(declared: Record<string, Declared>, outputs: Record<string,
       template: { Resources: Object.fromEntries(withProperties), Outputs: outputs },
       assetFolder: (key) => key,
     },
-    {
-      region: 'eu-west-1',
-      accountId: '000000000000',
-      awsUrl: 'http://localhost:4566',
-      apiUrl: 'http://localhost:3000',
-    },
+    { awsUrl: 'http://localhost:4566', apiUrl: 'http://localhost:3000' },
   );
 }
 
@@ -176,7 +171,7 @@ describe('the name of a resource', () => {
 });
 
 describe('a reference to a resource', () => {
-  const arn = (service: string, path: string) => `arn:aws:${service}:eu-west-1:000000000000:${path}`;
+  const arn = (service: string, path: string) => `arn:aws:${service}:us-east-1:000000000000:${path}`;
   const REF = 'Ref';
 
   test.each([
@@ -212,7 +207,7 @@ describe('a reference to a resource', () => {
   test('to a pseudo parameter is resolved', () => {
     const names = ['AccountId', 'Partition', 'Region', 'StackName', 'URLSuffix'];
     const refs = names.map((name) => ({ Ref: `AWS::${name}` }));
-    expect(evaluate({}, { 'Fn::Join': [' ', refs] })).toBe('000000000000 aws eu-west-1 Hooks amazonaws.com');
+    expect(evaluate({}, { 'Fn::Join': [' ', refs] })).toBe('000000000000 aws us-east-1 Hooks amazonaws.com');
   });
 
   test('that makes the address of a REST API gives the local address', () => {
@@ -231,7 +226,7 @@ describe('a reference to a resource', () => {
   });
 
   test('to a secret gives the ARN that Secrets Manager chose', () => {
-    const chosen = 'arn:aws:secretsmanager:eu-west-1:000000000000:secret:Hooks-Secret-a1b2c3';
+    const chosen = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:Hooks-Secret-a1b2c3';
     const declared = { Secret: { Type: 'AWS::SecretsManager::Secret' } };
     const resources = resourcesOf(declared, { Arn: { Value: { Ref: 'Secret' } } });
     resources.setSecretArn('Secret', chosen);
@@ -261,7 +256,7 @@ describe('the resources of a type', () => {
       },
     });
     expect(resources.ofType('AWS::Lambda::Function')[0]?.properties).toMatchObject({
-      Role: 'arn:aws:sqs:eu-west-1:000000000000:Hooks-Code',
+      Role: 'arn:aws:sqs:us-east-1:000000000000:Hooks-Code',
       Timeout: 3,
       MemorySize: 128,
       Environment: { Variables: {} },
@@ -278,77 +273,34 @@ describe('the resources of a type', () => {
       Uri: 'arn:aws:apigateway:r:lambda:path/2015-03-31/functions/arn:aws:lambda:r:0:function:f/invocations',
     },
   };
+  const integration = { IntegrationType: 'AWS_PROXY', IntegrationUri: 'arn' };
+  const ofQueue = { Type: 'AWS_PROXY', Uri: 'arn:aws:apigateway:r:sqs:path/queue' };
+  const ofOne = { HttpMethod: 'POST', ResourcePath: '/~1hook', ThrottlingRateLimit: 1 };
+  const asXml = { ResponseType: 'THROTTLED', ResponseTemplates: { 'application/xml': '<a/>' } };
   const statement = { Effect: 'Allow', NotAction: 'sqs:*', Action: 'a', Resource: 'b' };
 
-  test.each([
-    { Type: 'AWS::SQS::Queue', Properties: { DelaySeconds: 'long' }, property: 'DelaySeconds' },
-    {
-      Type: 'AWS::ApiGatewayV2::Api',
-      Properties: { ProtocolType: 'WEBSOCKET' },
-      property: 'ProtocolType',
-    },
-    {
-      Type: 'AWS::ApiGatewayV2::Integration',
-      Properties: { IntegrationType: 'AWS_PROXY', IntegrationUri: 'arn', PayloadFormatVersion: '1.0' },
-      property: 'PayloadFormatVersion',
-    },
-    {
-      Type: 'AWS::ApiGateway::RestApi',
-      Properties: { BinaryMediaTypes: ['image/png'] },
-      property: 'BinaryMediaTypes.0',
-    },
-    {
-      Type: 'AWS::ApiGateway::Resource',
-      Properties: { ParentId: 'root', PathPart: '{proxy+}' },
-      property: 'PathPart',
-    },
-    {
-      Type: 'AWS::ApiGateway::Method',
-      Properties: { ...method, AuthorizationType: 'CUSTOM' },
-      property: 'AuthorizationType',
-    },
-    {
-      Type: 'AWS::ApiGateway::Method',
-      Properties: {
-        ...method,
-        Integration: { Type: 'AWS_PROXY', Uri: 'arn:aws:apigateway:r:sqs:path/queue' },
-      },
-      property: 'Integration.Uri',
-    },
-    {
-      Type: 'AWS::ApiGateway::Stage',
-      Properties: {
-        StageName: 'api',
-        MethodSettings: [{ HttpMethod: 'POST', ResourcePath: '/~1hook', ThrottlingRateLimit: 1 }],
-      },
-      property: 'MethodSettings.0.HttpMethod',
-    },
-    {
-      Type: 'AWS::ApiGateway::GatewayResponse',
-      Properties: { ResponseType: 'THROTTLED', ResponseTemplates: { 'application/xml': '<a/>' } },
-      property: 'ResponseTemplates',
-    },
-    {
-      Type: 'AWS::IAM::Role',
-      Properties: { ManagedPolicyArns: ['arn:aws:iam::aws:policy/AdministratorAccess'] },
-      property: 'ManagedPolicyArns.0',
-    },
-    {
-      Type: 'AWS::IAM::Policy',
-      Properties: { Roles: ['r'], PolicyDocument: { Statement: [statement] } },
-      property: 'PolicyDocument.Statement.0',
-    },
-    {
-      Type: 'AWS::Lambda::Function',
-      Properties: { Code: { ZipFile: '' }, Handler: 'index.handler', Role: 'arn' },
-      property: 'Code.S3Key',
-    },
-    {
-      Type: 'AWS::DynamoDB::Table',
-      Properties: { KeySchema: [{ AttributeName: 'id', KeyType: 'SORT' }], AttributeDefinitions: [] },
-      property: 'KeySchema.0.KeyType',
-    },
-  ])('are refused if they cannot be run: $property of $Type', ({ Type, Properties, property }) => {
+  test.each<[type: string, properties: Record<string, unknown>, property: string]>([
+    ['AWS::SQS::Queue', { DelaySeconds: 'long' }, 'DelaySeconds'],
+    ['AWS::ApiGatewayV2::Api', { ProtocolType: 'WEBSOCKET' }, 'ProtocolType'],
+    [
+      'AWS::ApiGatewayV2::Integration',
+      { ...integration, PayloadFormatVersion: '1.0' },
+      'PayloadFormatVersion',
+    ],
+    ['AWS::ApiGateway::RestApi', { BinaryMediaTypes: ['image/png'] }, 'BinaryMediaTypes.0'],
+    ['AWS::ApiGateway::Resource', { ParentId: 'root', PathPart: '{proxy+}' }, 'PathPart'],
+    ['AWS::ApiGateway::Method', { ...method, AuthorizationType: 'CUSTOM' }, 'AuthorizationType'],
+    ['AWS::ApiGateway::Method', { ...method, Integration: ofQueue }, 'Integration.Uri'],
+    ['AWS::ApiGateway::Stage', { StageName: 'api', MethodSettings: [ofOne] }, 'MethodSettings.0.HttpMethod'],
+    ['AWS::ApiGateway::GatewayResponse', asXml, 'ResponseTemplates'],
+    ['AWS::IAM::Role', { ManagedPolicyArns: ['arn:aws:iam::aws:policy/A'] }, 'ManagedPolicyArns.0'],
+    [
+      'AWS::IAM::Policy',
+      { Roles: ['r'], PolicyDocument: { Statement: [statement] } },
+      'PolicyDocument.Statement.0',
+    ],
+    ['AWS::Lambda::Function', { Code: { ZipFile: '' }, Handler: 'a.b', Role: 'arn' }, 'Code.S3Key'],
+  ])('are refused if they cannot be run: %s with %j', (Type, Properties, property) => {
     const read = () => resourcesOf({ Culprit: { Type, Properties } }).ofType(Type as 'AWS::SQS::Queue');
     expect(read).toThrow(`The local stack cannot run ${Type} Culprit: ${property}: `);
   });
@@ -368,7 +320,7 @@ describe('the resources of a type', () => {
 
   test('of the deployed stack are all known', () => {
     const stack = readCloudAssembly(testAssembly());
-    const place = { region: 'r', accountId: 'a', awsUrl: 'http://aws', apiUrl: 'http://api' };
+    const place = { awsUrl: 'http://aws', apiUrl: 'http://api' };
     expect(new Resources(stack, place).unknownTypes()).toEqual([]);
   });
 });
@@ -377,7 +329,7 @@ test('the policies of a role are its own and those that name it', () => {
   const reviews = { 'Fn::GetAtt': ['Reviews', 'Arn'] };
   const statement = { Effect: 'Allow', Action: 'sqs:SendMessage', Resource: reviews };
   const PolicyDocument = { Statement: [statement] };
-  const evaluated = { ...statement, Resource: 'arn:aws:sqs:eu-west-1:000000000000:Hooks-Reviews' };
+  const evaluated = { ...statement, Resource: 'arn:aws:sqs:us-east-1:000000000000:Hooks-Reviews' };
   const policies = rolePolicies(
     resourcesOf({
       Reviews: queue,

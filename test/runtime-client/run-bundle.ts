@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { arnOf } from '../../local/aws/services.ts';
 import type { FunctionDefinition } from '../../local/functions/function-definition.ts';
 import { environmentVariables } from '../../local/functions/start-worker.ts';
 import { RuntimeApi } from './runtime-api.ts';
@@ -22,7 +23,7 @@ export async function runBundle(
   definition: FunctionDefinition,
   work: (invoke: Invoke) => Promise<void>,
 ): Promise<void> {
-  const api = new RuntimeApi(`arn:aws:lambda:${definition.region}:000000000000:function:${definition.name}`);
+  const api = new RuntimeApi(arnOf('lambda', `function:${definition.name}`));
   const log = { groupName: `/aws/lambda/${definition.name}`, streamName: 'runtime-client' };
   const compiled = existsSync(join(client, 'rapid-client.node'));
   const withoutAddon = fileURLToPath(new URL('without-addon.ts', import.meta.url));

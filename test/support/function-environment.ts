@@ -20,8 +20,6 @@ export function functionEnvironment(
 ): Record<string, string> {
   const awsUrl = operator.endpoint.replace('localhost', '127.0.0.1');
   const resources = new Resources(readCloudAssembly(testAssembly()), {
-    region: operator.region,
-    accountId: '000000000000',
     awsUrl,
     apiUrl: 'http://localhost',
   });

@@ -1,5 +1,3 @@
-import { ACCOUNT_ID } from '../../local/aws/services.ts';
-import { REGION } from '../../local/client-settings.ts';
 import { deployStack } from '../../local/deployed-stack.ts';
 import type { FunctionLogLine } from '../../local/functions/invocation.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
@@ -21,7 +19,7 @@ export async function runBeside(
   assembly: string,
   onLog: (line: FunctionLogLine) => void,
 ): Promise<StackBeside> {
-  const location = { region: REGION, accountId: ACCOUNT_ID, awsUrl: aws.url, apiUrl: '' };
+  const location = { awsUrl: aws.url, apiUrl: '' };
   const onProblem = (message: string) => console.error(message);
   const stack = await deployStack(assembly, aws, { location, secret: TEST_SECRET, onProblem, onLog });
   return { outputs: stack.outputs(), close: stack.close };

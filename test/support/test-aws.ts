@@ -24,17 +24,12 @@ export async function startTestAws(
   faults?: InjectedFaults,
   observer?: Pick<StackObserver, 'onItemChange' | 'onNotification'>,
 ): Promise<TestAws> {
-  const region = 'us-east-1';
-  const accountId = '000000000000';
   const aws = await startAwsEndpoint({
     port: 0,
-    region,
     ...(faults && { faults }),
     ...(observer && { observer }),
   });
   const resources = new Resources(readCloudAssembly(testAssembly()), {
-    region,
-    accountId,
     awsUrl: aws.url,
     apiUrl: 'http://localhost',
   });

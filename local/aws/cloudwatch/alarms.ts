@@ -1,3 +1,4 @@
+import { REGION } from '../../client-settings.ts';
 import { AwsError } from '../errors.ts';
 import { type JsonObject, textOf, textsOf } from '../json.ts';
 import { ACCOUNT_ID, arnOf, type Operations } from '../services.ts';
@@ -51,7 +52,7 @@ export interface CloudWatchAlarms {
 /** Publishes to an SNS topic. */
 type Publish = (message: { topicArn: string; subject: string; text: string }) => Promise<unknown>;
 
-export function createAlarms(region: string, publish: Publish): CloudWatchAlarms {
+export function createAlarms(publish: Publish): CloudWatchAlarms {
   const alarms = new Map<string, Alarm>();
 
   const operations: Operations = {
@@ -73,7 +74,7 @@ export function createAlarms(region: string, publish: Publish): CloudWatchAlarms
       const now = Date.now();
       Object.assign(alarm, { state, reason, updatedAt: now / 1000 });
       if (state !== earlier) alarm.transitionedAt = now / 1000;
-      if (state !== earlier && alarm.actionsEnabled) await notify({ alarm, region, publish }, earlier, now);
+      if (state !== earlier && alarm.actionsEnabled) await notify(alarm, publish, earlier, now);
       return {};
     },
 
@@ -110,7 +111,7 @@ export function createAlarms(region: string, publish: Publish): CloudWatchAlarms
     put(definition) {
       const now = Date.now() / 1000;
       alarms.set(definition.AlarmName, {
-        arn: arnOf('cloudwatch', region, `alarm:${definition.AlarmName}`),
+        arn: arnOf('cloudwatch', `alarm:${definition.AlarmName}`),
         actionsEnabled: true,
         state: 'INSUFFICIENT_DATA',
         reason: 'Unchecked: Initial alarm creation',
@@ -145,11 +146,7 @@ function page(alarms: readonly Alarm[], parameters: JsonObject): JsonObject {
 }
 
 /** Notifies the topics of the new state, in CloudWatch's message format. */
-async function notify(
-  { alarm, region, publish }: { alarm: Alarm; region: string; publish: Publish },
-  before: AlarmState,
-  now: number,
-): Promise<void> {
+async function notify(alarm: Alarm, publish: Publish, before: AlarmState, now: number): Promise<void> {
   const { definition, arn, state, reason } = alarm;
   const { AlarmName, AlarmDescription, Namespace, MetricName, Dimensions } = definition;
   const text = JSON.stringify({
@@ -159,12 +156,12 @@ async function notify(
     NewStateValue: state,
     NewStateReason: reason,
     StateChangeTime: new Date(now).toISOString().replace('Z', '+0000'),
-    Region: region,
+    Region: REGION,
     AlarmArn: arn,
     OldStateValue: before,
     Trigger: { Namespace, MetricName, Dimensions },
   });
-  const subject = `${state}: "${AlarmName}" in ${region}`.slice(0, MAX_SUBJECT_LENGTH);
+  const subject = `${state}: "${AlarmName}" in ${REGION}`.slice(0, MAX_SUBJECT_LENGTH);
   for (const topicArn of textsOf(definition, ACTIONS[state]) ?? []) {
     await publish({ topicArn, subject, text });
   }

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { REGION } from '../../client-settings.ts';
 import { AwsError } from '../errors.ts';
 import { isJsonObject, type JsonObject, objectsOf, textOf } from '../json.ts';
 import { ACCOUNT_ID } from '../services.ts';
@@ -66,9 +67,9 @@ function storeText(): void {
 }
 
 /** Opens an empty store in memory. */
-export function createDynalite(region: string): Dynalite {
+export function createDynalite(): Dynalite {
   const store = database.create({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
-  Object.assign(store.tableDb, { awsRegion: region, awsAccountId: ACCOUNT_ID });
+  Object.assign(store.tableDb, { awsRegion: REGION, awsAccountId: ACCOUNT_ID });
 
   /** Rejects each unfinished operation. */
   const underWay = new Set<(error: unknown) => void>();

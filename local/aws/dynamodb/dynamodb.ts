@@ -10,10 +10,9 @@ import { ItemChanges } from './item-changes.ts';
  * @param onItemChange is called for each item that a single write changed. Writes are faster without it
  */
 export function createDynamodb(
-  region: string,
   onItemChange: ((change: ItemChange, accessKeyId: string) => void) | undefined,
 ): Operations {
-  const dynalite = createDynalite(region);
+  const dynalite = createDynalite();
   const itemChanges = new ItemChanges(dynalite);
   /** The expiry attribute of each table with TTL. Items never expire here. */
   const expiryAttributes = new Map<string, string>();
@@ -49,12 +48,8 @@ export function createDynamodb(
       const table = await nameOfTable(parameters);
       const { TimeToLiveSpecification: settings } = parameters;
       const { AttributeName, Enabled } = isJsonObject(settings) ? settings : {};
-      if (typeof AttributeName !== 'string' || AttributeName === '' || typeof Enabled !== 'boolean') {
+      if (typeof AttributeName !== 'string' || typeof Enabled !== 'boolean') {
         throw new AwsError('ValidationException', 'TimeToLiveSpecification needs AttributeName and Enabled.');
-      }
-      if (Enabled === expiryAttributes.has(table)) {
-        const state = Enabled ? 'enabled' : 'disabled';
-        throw new AwsError('ValidationException', `TimeToLive is already ${state}`);
       }
       if (Enabled) expiryAttributes.set(table, AttributeName);
       else expiryAttributes.delete(table);
@@ -65,16 +60,6 @@ export function createDynamodb(
       const AttributeName = expiryAttributes.get(await nameOfTable(parameters));
       const TimeToLiveStatus = AttributeName === undefined ? 'DISABLED' : 'ENABLED';
       return { TimeToLiveDescription: { TimeToLiveStatus, AttributeName } };
-    },
-
-    async DescribeContinuousBackups(parameters) {
-      await nameOfTable(parameters);
-      return {
-        ContinuousBackupsDescription: {
-          ContinuousBackupsStatus: 'ENABLED',
-          PointInTimeRecoveryDescription: { PointInTimeRecoveryStatus: 'DISABLED' },
-        },
-      };
     },
   };
 }

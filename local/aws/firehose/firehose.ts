@@ -27,7 +27,6 @@ export interface Firehose {
 }
 
 interface FirehoseOptions {
-  region: string;
   isAllowed(accessKeyId: string, permission: NeededPermission): boolean;
   /** Writes an object with the permissions of a role. @throws Error if the role may not, or S3 rejects the object */
   writeObject(roleArn: string, ...object: Parameters<WriteObject>): Promise<void>;
@@ -50,7 +49,7 @@ interface Stream {
  */
 const KEY_ACTIONS = ['kms:GenerateDataKey', 'kms:Decrypt'];
 
-export function createFirehose({ region, isAllowed, writeObject, onProblem }: FirehoseOptions): Firehose {
+export function createFirehose({ isAllowed, writeObject, onProblem }: FirehoseOptions): Firehose {
   const streams = new Map<string, Stream>();
 
   function streamOf(parameters: JsonObject): Stream {
@@ -86,7 +85,7 @@ export function createFirehose({ region, isAllowed, writeObject, onProblem }: Fi
           `Firehose ${name} under accountId ${ACCOUNT_ID} already exists`,
         );
       }
-      const arn = arnOf('firehose', region, `deliverystream/${name}`);
+      const arn = arnOf('firehose', `deliverystream/${name}`);
       const configuration = s3ConfigurationOf(parameters);
       const roleArn = textOf(configuration, 'RoleARN') ?? '';
       const delivery = new DeliveryStream({

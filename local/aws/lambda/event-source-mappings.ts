@@ -29,7 +29,7 @@ export interface EventSourceMappings {
   readonly operations: Operations;
 }
 
-export function createEventSourceMappings(region: string): EventSourceMappings {
+export function createEventSourceMappings(): EventSourceMappings {
   const mappings = new Map<string, Mapping>();
 
   function described({ uuid, source, state, modifiedAt }: Mapping): JsonObject {
@@ -37,7 +37,7 @@ export function createEventSourceMappings(region: string): EventSourceMappings {
       UUID: uuid,
       ...source.settings,
       EventSourceArn: source.eventSourceArn,
-      EventSourceMappingArn: arnOf('lambda', region, `event-source-mapping:${uuid}`),
+      EventSourceMappingArn: arnOf('lambda', `event-source-mapping:${uuid}`),
       FunctionArn: source.functionArn,
       LastModified: modifiedAt,
       State: state,

@@ -60,21 +60,22 @@ type Comparison = (line: Record<string, unknown>) => boolean;
 
 /** Each `read…` removes the tokens that it reads from the list. @throws AwsError for an invalid expression */
 function readAlternatives(tokens: string[], pattern: string): Comparison {
-  const alternatives = [readConjunction(tokens, pattern)];
-  while (tokens[0] === '||') {
-    tokens.shift();
-    alternatives.push(readConjunction(tokens, pattern));
-  }
+  const alternatives = readList(tokens, '||', () => readConjunction(tokens, pattern));
   return (line) => alternatives.some((holds) => holds(line));
 }
 
 function readConjunction(tokens: string[], pattern: string): Comparison {
-  const parts = [readPart(tokens, pattern)];
-  while (tokens[0] === '&&') {
-    tokens.shift();
-    parts.push(readPart(tokens, pattern));
-  }
+  const parts = readList(tokens, '&&', () => readPart(tokens, pattern));
   return (line) => parts.every((holds) => holds(line));
+}
+
+function readList(tokens: string[], separator: string, read: () => Comparison): Comparison[] {
+  const list = [read()];
+  while (tokens[0] === separator) {
+    tokens.shift();
+    list.push(read());
+  }
+  return list;
 }
 
 function readPart(tokens: string[], pattern: string): Comparison {

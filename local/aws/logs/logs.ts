@@ -43,11 +43,11 @@ export interface Logs {
   readonly operations: Operations;
 }
 
-export function createLogs(region: string): Logs {
+export function createLogs(): Logs {
   const groups = new Map<string, StoredLine[]>();
   let count = 0;
 
-  const groupArn = (name: string) => arnOf('logs', region, `log-group:${name}`);
+  const groupArn = (name: string) => arnOf('logs', `log-group:${name}`);
 
   function linesOf(parameters: JsonObject): readonly StoredLine[] {
     const named = textOf(parameters, 'logGroupName') ?? textOf(parameters, 'logGroupIdentifier') ?? '';

@@ -42,10 +42,10 @@ export interface SecretsManager {
 const SECONDS_PER_DAY = 86_400;
 const DEFAULT_RECOVERY_DAYS = 30;
 
-export function createSecretsManager(region: string): SecretsManager {
+export function createSecretsManager(): SecretsManager {
   const store = new SecretStore();
   return {
-    operations: { ...valueOperations(store, region), ...otherOperations(store) },
+    operations: { ...valueOperations(store), ...otherOperations(store) },
     arnOf: (secretId) => store.find(secretId)?.arn,
   };
 }
@@ -77,7 +77,7 @@ class SecretStore {
 }
 
 /** Operations on secrets and their values. */
-function valueOperations(store: SecretStore, region: string): Operations {
+function valueOperations(store: SecretStore): Operations {
   return {
     CreateSecret(parameters) {
       const name = textOf(parameters, 'Name');
@@ -97,7 +97,7 @@ function valueOperations(store: SecretStore, region: string): Operations {
       const now = epochSeconds();
       const secret: Secret = {
         name,
-        arn: arnOf('secretsmanager', region, `secret:${name}${arnSuffix()}`),
+        arn: arnOf('secretsmanager', `secret:${name}${arnSuffix()}`),
         description: textOf(parameters, 'Description'),
         kmsKeyId: textOf(parameters, 'KmsKeyId'),
         tags: objectsOf(parameters, 'Tags').map((tag) => ({

@@ -3,27 +3,18 @@ import { AwsError } from '../errors.ts';
 import type { Fauxqs } from '../fauxqs.ts';
 import { type JsonObject, parseJsonObject, textOf } from '../json.ts';
 import type { AwsResponse } from '../response.ts';
-import type { AwsRequest } from '../services.ts';
-
-/** SNS: fauxqs, plus `MessageStructure`. It has only the query protocol, as the real service. */
-interface Sns {
-  answer(request: Pick<AwsRequest, 'parameters'>): Promise<AwsResponse>;
-}
 
 /** Bytes of a message, with the texts of all protocols. Source: Amazon SNS API reference, `Publish`. */
 const MAX_MESSAGE_BYTES = 262_144;
 
-export function createSns(fauxqs: Fauxqs): Sns {
-  return {
-    answer({ parameters }) {
-      const form = new URLSearchParams();
-      for (const [field, value] of Object.entries(resolveMessageStructure(parameters))) {
-        form.set(field, String(value));
-      }
-      const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-      return fauxqs.send({ method: 'POST', url: '/', headers, body: form.toString() });
-    },
-  };
+/** SNS: fauxqs, plus `MessageStructure`. It has only the query protocol, as the real service. */
+export function sns(fauxqs: Fauxqs, parameters: JsonObject): Promise<AwsResponse> {
+  const form = new URLSearchParams();
+  for (const [field, value] of Object.entries(resolveMessageStructure(parameters))) {
+    form.set(field, String(value));
+  }
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  return fauxqs.send({ method: 'POST', url: '/', headers, body: form.toString() });
 }
 
 /**

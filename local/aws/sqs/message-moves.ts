@@ -33,7 +33,7 @@ export class MessageMoves {
   readonly #sqs: SqsCall;
   readonly #tasks: MoveTask[] = [];
 
-  constructor(sqs: SqsCall, region: string) {
+  constructor(sqs: SqsCall) {
     this.#sqs = sqs;
     this.operations = {
       StartMessageMoveTask: (parameters) => this.#start(parameters),
@@ -42,7 +42,7 @@ export class MessageMoves {
       ListDeadLetterSourceQueues: async (parameters) => {
         const name = textOf(parameters, 'QueueUrl')?.split('/').at(-1);
         // SQS itself writes this field with a small letter.
-        return { queueUrls: await this.#sourcesOf(arnOf('sqs', region, String(name))) };
+        return { queueUrls: await this.#sourcesOf(arnOf('sqs', String(name))) };
       },
     };
   }

@@ -1,3 +1,4 @@
+import { REGION } from '../../client-settings.ts';
 import type { InspectedMessage } from '../../observation.ts';
 import { AwsError } from '../errors.ts';
 import type { Fauxqs, InspectedQueue } from '../fauxqs.ts';
@@ -8,7 +9,6 @@ import { errorOfMessage } from './message-rules.ts';
 
 interface SqsOptions {
   readonly fauxqs: Fauxqs;
-  readonly region: string;
   /** Host and port of the endpoint for clients, known when it listens. */
   readonly publicHost: () => string;
 }
@@ -45,8 +45,8 @@ const ANSWERS_WITH_QUEUE_URLS = new Set(['CreateQueue', 'GetQueueUrl', 'ListQueu
 /** An attribute name that no message has. It makes fauxqs return no attributes. */
 const NO_ATTRIBUTES = ['\0'];
 
-export function createSqs({ fauxqs, region, publicHost }: SqsOptions): Sqs {
-  const queueHost = new RegExp(`//sqs\\.${region}\\.localhost(:\\d+)?`, 'g');
+export function createSqs({ fauxqs, publicHost }: SqsOptions): Sqs {
+  const queueHost = new RegExp(`//sqs\\.${REGION}\\.localhost(:\\d+)?`, 'g');
 
   /** @throws AwsError with the error of fauxqs */
   async function forward(operation: string, parameters: JsonObject): Promise<JsonObject> {
@@ -70,7 +70,7 @@ export function createSqs({ fauxqs, region, publicHost }: SqsOptions): Sqs {
     throw new AwsError(code, textOf(answer, 'message') ?? code, { status });
   }
 
-  const moves = new MessageMoves(forward, region);
+  const moves = new MessageMoves(forward);
 
   const operations: Operations = {
     ...Object.fromEntries(

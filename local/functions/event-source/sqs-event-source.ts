@@ -49,7 +49,6 @@ export interface SqsEventSourceDefinition {
   reportBatchItemFailures: boolean;
   /** Maximum number of batches that are processed at the same time. */
   maximumConcurrency: number;
-  region: string;
 }
 
 export interface SqsEventSourceOptions {
@@ -182,7 +181,7 @@ export class SqsEventSource {
           abortSignal: this.#stopped.signal,
         });
         this.#messagesInHand += Messages.length;
-        return Messages.map((message) => toRecord(message, this.#definition));
+        return Messages.map((message) => toRecord(message, this.#definition.queueArn));
       } catch (error) {
         if (!this.#stopped.signal.aborted) this.#report('SQS ReceiveMessage', describe(error));
         await pause(failures, this.#stopped.signal);

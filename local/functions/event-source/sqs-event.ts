@@ -1,16 +1,11 @@
 import { Buffer } from 'node:buffer';
 import type { Message, MessageAttributeValue } from '@aws-sdk/client-sqs';
 import type { SQSMessageAttribute, SQSRecord, SQSRecordAttributes } from 'aws-lambda';
+import { REGION } from '../../client-settings.ts';
 import { EVENT_LIMIT_BYTES } from '../invocation.ts';
 
-/** The queue that records name as their source. */
-export interface RecordSource {
-  queueArn: string;
-  region: string;
-}
-
 /** Converts a message to a function's record. The message must have been received with all its attributes. */
-export function toRecord(message: Message, source: RecordSource): SQSRecord {
+export function toRecord(message: Message, queueArn: string): SQSRecord {
   return {
     messageId: message.MessageId ?? '',
     receiptHandle: message.ReceiptHandle ?? '',
@@ -24,8 +19,8 @@ export function toRecord(message: Message, source: RecordSource): SQSRecord {
     }),
     md5OfBody: message.MD5OfBody ?? '',
     eventSource: 'aws:sqs',
-    eventSourceARN: source.queueArn,
-    awsRegion: source.region,
+    eventSourceARN: queueArn,
+    awsRegion: REGION,
   };
 }
 

@@ -1,17 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import { compilePolicy, type PolicyStatement } from '../../../local/aws/authorization.ts';
-import { type ArnContext, permissionsOf } from '../../../local/aws/permissions.ts';
+import { type FindSecretArn, permissionsOf } from '../../../local/aws/permissions.ts';
 import { parseRequest } from '../../../local/aws/request.ts';
+import { arnOf, SERVICES } from '../../../local/aws/services.ts';
 import { signedFor } from './support.ts';
 
-const SECRET_ARN = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:webhook-AbCdEf';
-const stack: ArnContext = {
-  region: 'eu-central-1',
-  secretArn: (id) => (id === 'webhook' ? SECRET_ARN : undefined),
-};
-const ORDERS = 'arn:aws:sqs:eu-central-1:000000000000:orders';
-const TABLE = 'arn:aws:dynamodb:eu-central-1:000000000000:table';
-const TOPIC = 'arn:aws:sns:eu-central-1:000000000000:chat';
+const SECRET_ARN = arnOf('secretsmanager', 'secret:webhook-AbCdEf');
+const secretArn: FindSecretArn = (id) => (id === 'webhook' ? SECRET_ARN : undefined);
+const ORDERS = arnOf('sqs', 'orders');
+const TABLE = arnOf('dynamodb', 'table');
+const TOPIC = arnOf('sns', 'chat');
 const QueueUrl = 'http://localhost:4566/000000000000/orders';
 
 interface Sent {
@@ -25,66 +23,65 @@ const parse = ({ method = 'POST', url = '/', headers = {}, body = '' }: Sent) =>
   parseRequest({ method, url, headers, body: Buffer.from(body) });
 
 describe('the permissions that a request needs', () => {
-  const withTarget = (service: string, target: string) => ({
-    authorization: signedFor(service),
-    'x-amz-target': target,
-  });
+  const log = (group: string) => arnOf('logs', `log-group:${group}:*`);
 
-  test.each([
-    { action: 'SendMessage', parameters: { QueueUrl }, needs: [ORDERS] },
-    { action: 'GetQueueUrl', parameters: { QueueName: 'orders' }, needs: [ORDERS] },
-    { action: 'StartMessageMoveTask', parameters: { SourceArn: ORDERS }, needs: [ORDERS] },
-    { action: 'ListQueues', parameters: {}, needs: ['*'] },
-  ])('sqs:$action', ({ action, parameters, needs }) => {
+  test.each<[call: string, parameters: Record<string, unknown>, needs: string[]]>([
+    ['AmazonSQS.SendMessage', { QueueUrl }, [ORDERS]],
+    ['AmazonSQS.GetQueueUrl', { QueueName: 'orders' }, [ORDERS]],
+    ['AmazonSQS.StartMessageMoveTask', { SourceArn: ORDERS }, [ORDERS]],
+    ['AmazonSQS.ListQueues', {}, ['*']],
+    ['DynamoDB_20120810.GetItem', { TableName: 'cast' }, [`${TABLE}/cast`]],
+    ['DynamoDB_20120810.GetItem', { TableName: `${TABLE}/a` }, [`${TABLE}/a`]],
+    ['DynamoDB_20120810.Query', { TableName: 'cast', IndexName: 'shop' }, [`${TABLE}/cast/index/shop`]],
+    ['DynamoDB_20120810.BatchGetItem', { RequestItems: { a: {}, b: {} } }, [`${TABLE}/a`, `${TABLE}/b`]],
+    ['DynamoDB_20120810.BatchWriteItem', { RequestItems: { a: [] } }, [`${TABLE}/a`]],
+    ['DynamoDB_20120810.ListTables', {}, ['*']],
+    ['secretsmanager.GetSecretValue', { SecretId: 'webhook' }, [SECRET_ARN]],
+    ['secretsmanager.GetSecretValue', { SecretId: SECRET_ARN }, [SECRET_ARN]],
+    [
+      'Firehose_20150804.PutRecordBatch',
+      { DeliveryStreamName: 's' },
+      [arnOf('firehose', 'deliverystream/s')],
+    ],
+    ['Firehose_20150804.ListDeliveryStreams', {}, ['*']],
+    ['Logs_20140328.FilterLogEvents', { logGroupName: 'a' }, [log('a')]],
+    ['Logs_20140328.StartQuery', { logGroupNames: ['a', 'b'] }, [log('a'), log('b')]],
+  ])('%s with %j', (call, parameters, needs) => {
+    const [target, operation = ''] = call.split('.');
+    const [service = ''] =
+      Object.entries(SERVICES).find(([, form]) => 'target' in form && form.target === target) ?? [];
     const request = parse({
-      headers: withTarget('sqs', `AmazonSQS.${action}`),
+      headers: { authorization: signedFor(service), 'x-amz-target': call },
       body: JSON.stringify(parameters),
     });
-    expect(request).toMatchObject({
-      operation: action,
-      parameters,
-      protocol: 'json',
-      accessKeyId: 'operator',
-    });
-    expect(permissionsOf(request, stack)).toEqual(
-      needs.map((resource) => ({ action: `sqs:${action}`, resource })),
+    expect(request).toMatchObject({ operation, parameters, protocol: 'json', accessKeyId: 'operator' });
+    expect(permissionsOf(request, secretArn)).toEqual(
+      needs.map((resource) => ({ action: `${service}:${operation}`, resource })),
     );
   });
 
   test.each(['SendMessage', 'DeleteMessage'])('a batch of SQS needs sqs:%s', (single) => {
-    const headers = withTarget('sqs', `AmazonSQS.${single}Batch`);
+    const headers = { authorization: signedFor('sqs'), 'x-amz-target': `AmazonSQS.${single}Batch` };
     const request = parse({ headers, body: JSON.stringify({ QueueUrl }) });
-    expect(permissionsOf(request, stack)).toEqual([{ action: `sqs:${single}`, resource: ORDERS }]);
+    expect(permissionsOf(request, secretArn)).toEqual([{ action: `sqs:${single}`, resource: ORDERS }]);
   });
 
-  test.each([
-    { action: 'GetItem', parameters: { TableName: 'cast' }, needs: [`${TABLE}/cast`] },
-    { action: 'GetItem', parameters: { TableName: `${TABLE}/cast` }, needs: [`${TABLE}/cast`] },
-    {
-      action: 'Query',
-      parameters: { TableName: 'cast', IndexName: 'shop' },
-      needs: [`${TABLE}/cast/index/shop`],
-    },
-    {
-      action: 'BatchGetItem',
-      parameters: { RequestItems: { a: {}, b: {} } },
-      needs: [`${TABLE}/a`, `${TABLE}/b`],
-    },
-    { action: 'BatchWriteItem', parameters: { RequestItems: { a: [] } }, needs: [`${TABLE}/a`] },
-    { action: 'ListTables', parameters: {}, needs: ['*'] },
-  ])('dynamodb:$action $needs', ({ action, parameters, needs }) => {
-    const headers = withTarget('dynamodb', `DynamoDB_20120810.${action}`);
-    const request = parse({ headers, body: JSON.stringify(parameters) });
-    expect(permissionsOf(request, stack)).toEqual(
-      needs.map((resource) => ({ action: `dynamodb:${action}`, resource })),
-    );
+  test('an alarm needs cloudwatch on its ARN', () => {
+    const target = 'GraniteServiceVersion20100801.SetAlarmState';
+    const headers = { authorization: signedFor('monitoring'), 'x-amz-target': target };
+    expect(permissionsOf(parse({ headers, body: '{"AlarmName":"a"}' }), secretArn)).toEqual([
+      { action: 'cloudwatch:SetAlarmState', resource: arnOf('cloudwatch', 'alarm:a') },
+    ]);
   });
 
-  test.each(['webhook', SECRET_ARN])('a secret that is named %s is known by its whole ARN', (SecretId) => {
-    const headers = withTarget('secretsmanager', 'secretsmanager.GetSecretValue');
-    const request = parse({ headers, body: JSON.stringify({ SecretId }) });
-    expect(permissionsOf(request, stack)).toEqual([
-      { action: 'secretsmanager:GetSecretValue', resource: SECRET_ARN },
+  test('a change of an event source mapping needs lambda on its ARN', () => {
+    const url = '/2015-03-31/event-source-mappings/u-1';
+    const headers = { authorization: signedFor('lambda') };
+    expect(permissionsOf(parse({ method: 'PUT', url, headers, body: '{}' }), secretArn)).toEqual([
+      {
+        action: 'lambda:UpdateEventSourceMapping',
+        resource: arnOf('lambda', 'event-source-mapping:u-1'),
+      },
     ]);
   });
 
@@ -103,7 +100,7 @@ describe('the permissions that a request needs', () => {
       body: new URLSearchParams(form).toString(),
     });
     expect(request).toMatchObject({ operation: form.Action, protocol: 'query' });
-    expect(permissionsOf(request, stack)).toEqual([{ action, resource }]);
+    expect(permissionsOf(request, secretArn)).toEqual([{ action, resource }]);
   });
 });
 
@@ -112,33 +109,18 @@ describe('an S3 request', () => {
     parse({ ...rest, headers: { authorization: signedFor('s3'), ...headers } });
 
   test.each([
-    { sent: 'GET /', operation: 'ListBuckets', action: 'ListAllMyBuckets', resource: '*' },
-    { sent: 'PUT /b', operation: 'CreateBucket', action: 'CreateBucket', resource: 'arn:aws:s3:::b' },
-    {
-      sent: 'GET /b/?list-type=2',
-      operation: 'ListObjects',
-      action: 'ListBucket',
-      resource: 'arn:aws:s3:::b',
-    },
-    { sent: 'PUT /b/a/b%20c', operation: 'PutObject', action: 'PutObject', resource: 'arn:aws:s3:::b/a/b c' },
-    { sent: 'HEAD /b/a', operation: 'HeadObject', action: 'GetObject', resource: 'arn:aws:s3:::b/a' },
-    {
-      sent: 'PUT /b/a?partNumber=1&uploadId=u',
-      operation: 'UploadPart',
-      action: 'PutObject',
-      resource: 'arn:aws:s3:::b/a',
-    },
-    {
-      sent: 'DELETE /b/a?uploadId=u',
-      operation: 'AbortMultipartUpload',
-      action: 'AbortMultipartUpload',
-      resource: 'arn:aws:s3:::b/a',
-    },
-  ])('$sent is $operation', ({ sent, operation, action, resource }) => {
+    ['GET /', 'ListBuckets', 'ListAllMyBuckets', '*'],
+    ['PUT /b', 'CreateBucket', 'CreateBucket', 'arn:aws:s3:::b'],
+    ['GET /b/?list-type=2', 'ListObjects', 'ListBucket', 'arn:aws:s3:::b'],
+    ['PUT /b/a/b%20c', 'PutObject', 'PutObject', 'arn:aws:s3:::b/a/b c'],
+    ['HEAD /b/a', 'HeadObject', 'GetObject', 'arn:aws:s3:::b/a'],
+    ['PUT /b/a?partNumber=1&uploadId=u', 'UploadPart', 'PutObject', 'arn:aws:s3:::b/a'],
+    ['DELETE /b/a?uploadId=u', 'AbortMultipartUpload', 'AbortMultipartUpload', 'arn:aws:s3:::b/a'],
+  ])('%s is %s and needs s3:%s on %s', (sent, operation, action, resource) => {
     const [method = '', url = ''] = sent.split(' ');
     const request = s3({ method, url });
     expect(request).toMatchObject({ operation, protocol: 'rest-xml', http: { url } });
-    expect(permissionsOf(request, stack)).toEqual([{ action: `s3:${action}`, resource }]);
+    expect(permissionsOf(request, secretArn)).toEqual([{ action: `s3:${action}`, resource }]);
   });
 
   test.each([
@@ -153,7 +135,7 @@ describe('an S3 request', () => {
 
   test('that copies also needs to read its source', () => {
     const headers = { 'x-amz-copy-source': '/a/from%20x' };
-    expect(permissionsOf(s3({ method: 'PUT', url: '/b/to', headers }), stack)).toEqual([
+    expect(permissionsOf(s3({ method: 'PUT', url: '/b/to', headers }), secretArn)).toEqual([
       { action: 's3:PutObject', resource: 'arn:aws:s3:::b/to' },
       { action: 's3:GetObject', resource: 'arn:aws:s3:::a/from x' },
     ]);
@@ -161,7 +143,7 @@ describe('an S3 request', () => {
 
   test('that deletes several objects needs rights to each of them', () => {
     const body = '<Delete><Object><Key>a</Key></Object><Object><Key>b&amp;c</Key></Object></Delete>';
-    expect(permissionsOf(s3({ url: '/bucket?delete', body }), stack)).toEqual([
+    expect(permissionsOf(s3({ url: '/bucket?delete', body }), secretArn)).toEqual([
       { action: 's3:DeleteObject', resource: 'arn:aws:s3:::bucket/a' },
       { action: 's3:DeleteObject', resource: 'arn:aws:s3:::bucket/b&c' },
     ]);

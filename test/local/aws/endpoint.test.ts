@@ -12,9 +12,10 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type AwsEndpoint, startAwsEndpoint } from '../../../local/aws/endpoint.ts';
 import { isOwnHost } from '../../../local/aws/http-server.ts';
-import { clientsOf, STACK_REGION, send, settingsOf, signedFor, startEndpoint } from './support.ts';
+import { arnOf } from '../../../local/aws/services.ts';
+import { clientsOf, send, settingsOf, signedFor, startEndpoint } from './support.ts';
 
-const QUEUE_ARN = `arn:aws:sqs:${STACK_REGION}:000000000000:orders`;
+const QUEUE_ARN = arnOf('sqs', 'orders');
 
 let endpoint: AwsEndpoint;
 let QueueUrl: string;
@@ -59,24 +60,21 @@ describe('a role', () => {
     },
     {
       action: 'sns:Publish',
-      resource: `arn:aws:sns:${STACK_REGION}:000000000000:chat`,
+      resource: arnOf('sns', 'chat'),
       status: 403,
       name: 'AuthorizationErrorException',
-      call: () =>
-        role.sns.send(
-          new PublishCommand({ TopicArn: `arn:aws:sns:${STACK_REGION}:000000000000:chat`, Message: 'hi' }),
-        ),
+      call: () => role.sns.send(new PublishCommand({ TopicArn: arnOf('sns', 'chat'), Message: 'hi' })),
     },
     {
       action: 'dynamodb:GetItem',
-      resource: `arn:aws:dynamodb:${STACK_REGION}:000000000000:table/cast`,
+      resource: arnOf('dynamodb', 'table/cast'),
       status: 400,
       name: 'AccessDeniedException',
       call: () => role.dynamodb.send(new GetItemCommand({ TableName: 'cast', Key: { id: { S: '1' } } })),
     },
     {
       action: 'secretsmanager:GetSecretValue',
-      resource: `arn:aws:secretsmanager:${STACK_REGION}:000000000000:secret:webhook`,
+      resource: arnOf('secretsmanager', 'secret:webhook'),
       status: 400,
       name: 'AccessDeniedException',
       call: () => role.secrets.send(new GetSecretValueCommand({ SecretId: 'webhook' })),
@@ -244,7 +242,7 @@ describe('the port', () => {
     await other.close();
     expect(Date.now() - start).toBeLessThan(10_000);
     for (const { Messages } of await Promise.all(polls)) expect(Messages).toBeUndefined();
-    const again = await startAwsEndpoint({ port: Number(new URL(other.url).port), region: STACK_REGION });
+    const again = await startAwsEndpoint({ port: Number(new URL(other.url).port) });
     await again.close();
   });
 });

@@ -1,4 +1,5 @@
 import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { FirehoseClient, ListDeliveryStreamsCommand } from '@aws-sdk/client-firehose';
 import { ListBucketsCommand, S3Client } from '@aws-sdk/client-s3';
 import {
   CreateSecretCommand,
@@ -17,9 +18,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { type AwsEndpoint, startAwsEndpoint } from '../../../local/aws/endpoint.ts';
 import { type Fault, InjectedFaults } from '../../../local/aws/faults.ts';
 import { eventually } from '../../support/eventually.ts';
-import { clientsOf, STACK_REGION, settingsOf } from './support.ts';
-
-const ROLE = 'AKIAROLE';
+import { addRole, clientsOf, ROLE, settingsOf } from './support.ts';
 
 /** Node.js's message for ECONNRESET. */
 const CONNECTION_LOST = 'socket hang up';
@@ -31,13 +30,8 @@ let operator: ReturnType<typeof clientsOf>;
 let queues = 0;
 
 async function startFaulty(injected: InjectedFaults): Promise<AwsEndpoint> {
-  const started = await startAwsEndpoint({
-    port: 0,
-    region: STACK_REGION,
-    faults: injected,
-  });
-  const statements = [{ Effect: 'Allow' as const, Action: '*', Resource: '*' }];
-  started.addPrincipals([{ name: 'ConsumerRole', accessKeyId: ROLE, statements }]);
+  const started = await startAwsEndpoint({ port: 0, faults: injected });
+  addRole(started);
   return started;
 }
 
@@ -133,6 +127,11 @@ describe('a throttled service', () => {
       call: () => role.secrets.send(new ListSecretsCommand({})),
     },
     { service: 's3', name: 'SlowDown', call: () => s3().send(new ListBucketsCommand({})) },
+    {
+      service: 'firehose',
+      name: 'ServiceUnavailableException',
+      call: () => new FirehoseClient(settingsOf(endpoint, ROLE)).send(new ListDeliveryStreamsCommand({})),
+    },
   ] as const)('answers with the error of its own: $service with $name', async ({ service, name, call }) => {
     faults.inject({ service, kind: 'throttled' });
     await expect(call()).rejects.toMatchObject({ name });

@@ -11,7 +11,8 @@ import {
 } from '@aws-sdk/client-secrets-manager';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { AwsEndpoint } from '../../../local/aws/endpoint.ts';
-import { clientsOf, STACK_REGION, startEndpoint } from './support.ts';
+import { arnOf } from '../../../local/aws/services.ts';
+import { clientsOf, startEndpoint } from './support.ts';
 
 let endpoint: AwsEndpoint;
 let secrets: ReturnType<typeof clientsOf>['secrets'];
@@ -37,9 +38,7 @@ const put = (SecretId: string, SecretString: string, rest: object = {}) =>
 describe('a secret', () => {
   test('has an ARN with a suffix of six characters, and is found by ARN, partial ARN and name', async () => {
     const { ARN, Name } = await secretWith();
-    expect(ARN).toMatch(
-      new RegExp(`^arn:aws:secretsmanager:${STACK_REGION}:000000000000:secret:${Name}-[A-Za-z0-9]{6}$`),
-    );
+    expect(ARN).toMatch(new RegExp(`^${arnOf('secretsmanager', 'secret')}:${Name}-[A-Za-z0-9]{6}$`));
     for (const id of [Name, ARN, ARN.slice(0, -7)]) expect((await get(id)).SecretString).toBe('first');
     await expect(get('none')).rejects.toMatchObject({
       name: 'ResourceNotFoundException',

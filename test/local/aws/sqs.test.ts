@@ -15,9 +15,10 @@ import {
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { AwsEndpoint } from '../../../local/aws/endpoint.ts';
+import { arnOf } from '../../../local/aws/services.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Queues } from '../../support/queues.ts';
-import { clientsOf, STACK_REGION, send, settingsOf, signedFor, startEndpoint } from './support.ts';
+import { clientsOf, send, settingsOf, signedFor, startEndpoint } from './support.ts';
 
 let endpoint: AwsEndpoint;
 let clients: ReturnType<typeof clientsOf>;
@@ -230,7 +231,7 @@ describe('a look at a queue', () => {
 });
 
 describe('a message move', () => {
-  const arn = (queue: string) => `arn:aws:sqs:${STACK_REGION}:000000000000:${queue}`;
+  const arn = (queue: string) => arnOf('sqs', `${queue}`);
   /** The test's queue is the dead-letter queue of this one. */
   let source: string;
   let SourceArn: string;
@@ -324,7 +325,7 @@ describe('a message of SNS', () => {
     );
 
   test('is delivered unchanged, in the region of the stack', async () => {
-    expect(TopicArn).toBe(`arn:aws:sns:${STACK_REGION}:000000000000:topic-${count}`);
+    expect(TopicArn).toBe(arnOf('sns', `topic-${count}`));
     await clients.sns.send(new PublishCommand({ TopicArn, Message: '{"default":"x"} 😀' }));
     expect(await queues.take(subscribed)).toMatchObject({ Body: '{"default":"x"} 😀' });
   });

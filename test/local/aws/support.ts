@@ -5,10 +5,16 @@ import { SNSClient } from '@aws-sdk/client-sns';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { type AwsEndpoint, startAwsEndpoint } from '../../../local/aws/endpoint.ts';
 
-export const STACK_REGION = 'eu-central-1';
-
 export function startEndpoint(): Promise<AwsEndpoint> {
-  return startAwsEndpoint({ port: 0, region: STACK_REGION });
+  return startAwsEndpoint({ port: 0 });
+}
+
+/** The access key of a role that may do everything, after {@link addRole}. */
+export const ROLE = 'AKIAROLE';
+
+export function addRole(endpoint: AwsEndpoint): void {
+  const statements = [{ Effect: 'Allow' as const, Action: '*', Resource: '*' }];
+  endpoint.addPrincipals([{ name: 'ConsumerRole', accessKeyId: ROLE, statements }]);
 }
 
 /**

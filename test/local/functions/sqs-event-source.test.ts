@@ -62,7 +62,6 @@ function startSource(
       maximumBatchingWindowSeconds: 0,
       reportBatchItemFailures: true,
       maximumConcurrency: 2,
-      region,
       ...definition,
     },
     { client: useClient, invoke, ...options, onProblem: (message) => problems.push(message) },
@@ -359,7 +358,7 @@ describe('stopping', () => {
   });
 });
 
-const arn = { queueArn: 'arn:aws:sqs:eu-central-1:000000000000:shop-updated', region: 'eu-central-1' };
+const ARN = 'arn:aws:sqs:us-east-1:000000000000:shop-updated';
 
 test("a record has the shape of Lambda's", () => {
   const message = {
@@ -380,7 +379,7 @@ test("a record has the shape of Lambda's", () => {
       raw: { DataType: 'Binary', BinaryValue: new Uint8Array([1, 2, 255]) },
     },
   };
-  expect(toRecord(message, arn)).toEqual({
+  expect(toRecord(message, ARN)).toEqual({
     messageId: '059f36b4-87a3-44ab-83d2-661975830a7d',
     receiptHandle: 'AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a',
     body: '{"event":"shop.updated"}',
@@ -398,15 +397,15 @@ test("a record has the shape of Lambda's", () => {
     md5OfMessageAttributes: '00484c68f59a9e1c0f1b5ac8a4ae9e57',
     md5OfBody: 'e4e68fb7bd0e697a0ae8f1bb342846b3',
     eventSource: 'aws:sqs',
-    eventSourceARN: 'arn:aws:sqs:eu-central-1:000000000000:shop-updated',
-    awsRegion: 'eu-central-1',
+    eventSourceARN: ARN,
+    awsRegion: 'us-east-1',
   });
 });
 
 describe('splitting by size', () => {
   const records = (count: number, size: number) =>
     Array.from({ length: count }, (_, index) =>
-      toRecord({ MessageId: String(index), Body: 'é'.repeat(size) }, arn),
+      toRecord({ MessageId: String(index), Body: 'é'.repeat(size) }, ARN),
     );
 
   test('keeps records that fit together, in order', () => {

@@ -8,6 +8,7 @@ import { originOf } from '../../../local/gateway/admitted-host.ts';
 import { httpApi } from '../../../local/gateway/http-api.ts';
 import { type RunningGateway, startGateway } from '../../../local/gateway/server.ts';
 import type { Exchange } from '../../../local/observation.ts';
+import { apiId } from './support.ts';
 
 const PUBLIC = 'abc.trycloudflare.com';
 const CONSOLE = 'http://localhost:3001/';
@@ -84,7 +85,7 @@ describe('a webhook with a tunnel', () => {
       return { ok: true as const, payload: 'of the function' };
     };
     const routes = [{ routeKey: 'POST /hook', invoke }];
-    const api = httpApi({ apiId: 'localapi', accountId: '000000000000', region: 'eu-central-1', routes });
+    const api = httpApi({ apiId, routes });
     gateway = await startGateway(api, {
       port: 0,
       publicHosts: [PUBLIC],
@@ -140,7 +141,7 @@ describe('a webhook with a tunnel', () => {
 });
 
 test('a browser at the AWS endpoint is redirected to the console', async () => {
-  const endpoint = await startAwsEndpoint({ port: 0, region: 'eu-central-1', consoleUrl: () => CONSOLE });
+  const endpoint = await startAwsEndpoint({ port: 0, consoleUrl: () => CONSOLE });
   const answer = await fetch(endpoint.url, { headers: BROWSER, redirect: 'manual' });
   expect([answer.status, answer.headers.get('location')]).toEqual([302, CONSOLE]);
   await endpoint.close();

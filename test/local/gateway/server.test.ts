@@ -1,29 +1,17 @@
-import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { InvocationResult } from '../../../local/functions/invocation.ts';
 import { withAccessLog } from '../../../local/gateway/deployed-api.ts';
 import { type HttpApiOptions, httpApi } from '../../../local/gateway/http-api.ts';
-import type { HttpRequest } from '../../../local/gateway/http-message.ts';
 import { restApi } from '../../../local/gateway/rest-api.ts';
-import {
-  type Api,
-  type GatewayOptions,
-  type RunningGateway,
-  startGateway,
-} from '../../../local/gateway/server.ts';
+import type { Api, GatewayOptions, RunningGateway } from '../../../local/gateway/server.ts';
 import { Throttle } from '../../../local/gateway/throttle.ts';
 import type { Exchange } from '../../../local/observation.ts';
-
-const cleanUps: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
-});
+import { afterThis, apiId, MEBIBYTE, postTo, received, serve } from './support.ts';
 
 /** A container may not have IPv6. */
 const loopbackAddresses = Object.values(networkInterfaces())
@@ -33,25 +21,14 @@ const loopbackAddresses = Object.values(networkInterfaces())
 
 const echo = async (event: unknown): Promise<InvocationResult> => ({ ok: true, payload: event });
 
-async function start(
+const start = async (
   invoke = echo,
   options: Partial<GatewayOptions> = {},
   apiOptions: Partial<HttpApiOptions> = {},
-): Promise<RunningGateway> {
-  const api = httpApi({
-    apiId: 'localapi',
-    accountId: '000000000000',
-    region: 'eu-central-1',
-    routes: [{ routeKey: 'POST /hook', invoke }],
-    ...apiOptions,
-  });
-  const gateway = await startGateway(api, { port: 0, ...options });
-  cleanUps.push(() => gateway.close());
-  return gateway;
-}
+): Promise<RunningGateway> =>
+  serve(httpApi({ apiId, routes: [{ routeKey: 'POST /hook', invoke }], ...apiOptions }), options);
 
-const post = (gateway: RunningGateway, body?: string) =>
-  fetch(`${gateway.url}/hook`, { method: 'POST', ...(body !== undefined && { body }) });
+const post = ({ url }: RunningGateway, body: string) => postTo(`${url}/hook`, body);
 
 /** Sends lines of a request, with one byte per character. @returns the lines of the answer */
 async function exchangeRaw({ port }: RunningGateway, lines: string[]): Promise<string[]> {
@@ -61,8 +38,6 @@ async function exchangeRaw({ port }: RunningGateway, lines: string[]): Promise<s
   for await (const chunk of socket) chunks.push(chunk);
   return Buffer.concat(chunks).toString('latin1').split('\r\n');
 }
-
-const MEBIBYTE = 1024 * 1024;
 
 describe('a request', () => {
   test('is reported as it was sent, with its answer', async () => {
@@ -160,7 +135,7 @@ describe('listening', () => {
     const other = createServer();
     other.listen(0, host);
     await once(other, 'listening');
-    cleanUps.push(() => new Promise((resolve) => other.close(resolve)));
+    afterThis(() => new Promise((resolve) => other.close(resolve)));
     const { port } = other.address() as AddressInfo;
     await expect(start(echo, { port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
@@ -195,36 +170,23 @@ describe('closing', () => {
 });
 
 describe('the access log', () => {
-  const api = { apiId: 'a1b2c3d4e5', accountId: '000000000000', region: 'eu-central-1' };
-
   const invoke = async () => ({ ok: true, payload: { statusCode: 200, body: 'queued' } }) as const;
 
   const apis = {
-    http: httpApi({ ...api, routes: [{ routeKey: 'POST /api/v1/hook', invoke }] }),
+    http: httpApi({ apiId, routes: [{ routeKey: 'POST /api/v1/hook', invoke }] }),
     rest: restApi({
-      ...api,
+      apiId,
       stage: 'api',
       methods: [{ httpMethod: 'POST', resourceId: 'nva6hs', resourcePath: '/v1/hook', invoke }],
       gatewayResponses: [],
     }),
   };
 
-  const post = (path: string): HttpRequest => ({
-    method: 'POST',
-    path,
-    query: '',
-    httpVersion: '1.1',
-    headers: [['x-amzn-requestid', 'chosen-by-the-client']],
-    sourceIp: '127.0.0.1',
-    port: 3000,
-    receivedAt: new Date('2026-01-31T09:00:00Z'),
-  });
-
   /** The log lines of a request, and its id. */
   async function logged(path: string, format: string, of: Api) {
     const lines: string[] = [];
     const { requestId } = await withAccessLog(of, format, (line) => lines.push(line)).answer(
-      post(path),
+      received(path, ['x-amzn-requestid', 'chosen-by-the-client']),
       async () => Buffer.alloc(0),
     );
     return { lines, requestId };
@@ -234,7 +196,7 @@ describe('the access log', () => {
     const format =
       '$context.requestTime $context.identity.sourceIp $context.httpMethod $context.routeKey $context.status $context.responseLength';
     const { lines } = await logged('/api/v1/hook', format, apis.http);
-    expect(lines).toEqual(['31/Jan/2026:09:00:00 +0000 127.0.0.1 POST POST /api/v1/hook 200 6']);
+    expect(lines).toEqual(['02/Mar/2020:19:03:58 +0000 127.0.0.1 POST POST /api/v1/hook 200 6']);
   });
 
   test.each([

@@ -326,9 +326,8 @@ describe('the answers of an HTTP API itself match their descriptions', () => {
         return invoke();
       },
     };
-    const ids = { accountId: '0', apiId: 'api', region: 'us-east-1' };
     const throttle = { rate, burst: rate };
-    const api = httpApi({ ...ids, routes: [route], throttle, integrationLimitMilliseconds: limit });
+    const api = httpApi({ apiId: 'api', routes: [route], throttle, integrationLimitMilliseconds: limit });
     return api.answer({ ...request, path }, read);
   };
 

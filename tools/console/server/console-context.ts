@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import { en } from 'zod/locales';
 import * as z from 'zod/mini';
 import { GATEWAY_BODY_MEGABYTES } from '../../../lambda/limits.ts';
-import { readBody } from '../../../local/gateway/http-message.ts';
+import { readBody } from '../../../local/aws/http-server.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
 import type { RunOperation } from '../../stage/operation.ts';
 import type { Notice, Task } from '../api.ts';

@@ -203,7 +203,7 @@ function hasSameResources(assembly: string, other: string): boolean {
 
 /** Each version of a function is a resource, and its logical id depends on the code. */
 function resourcesOf(assembly: string): string {
-  const location = { region: '', accountId: '', awsUrl: '', apiUrl: '' };
+  const location = { awsUrl: '', apiUrl: '' };
   const resources = new Resources(readCloudAssembly(assembly), location).all();
   return JSON.stringify(
     resources

@@ -28,8 +28,6 @@ export async function serviceAnswer(
   });
   const api = httpApi({
     apiId: 'checker',
-    accountId: '000000000000',
-    region: 'us-east-1',
     routes: [
       {
         routeKey: `POST ${WEBHOOK_PATH}`,

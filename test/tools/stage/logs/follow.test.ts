@@ -38,7 +38,7 @@ describe('following logs', () => {
   let counts: { passed: number; throttled: number };
 
   beforeAll(async () => {
-    endpoint = await startAwsEndpoint({ port: 0, region: REGION });
+    endpoint = await startAwsEndpoint({ port: 0 });
   });
   afterAll(async () => {
     stack.close();
