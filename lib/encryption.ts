@@ -1,6 +1,6 @@
 import { ArnFormat, Aws, type RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Policy, PolicyStatement, type Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { type IKey, Key, type KeyProps } from 'aws-cdk-lib/aws-kms';
+import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { RegionInfo } from 'aws-cdk-lib/region-info';
 import { type Construct, DependencyGroup } from 'constructs';
 import type { StageConfig } from './config.ts';
@@ -132,10 +132,10 @@ export class Encryption {
 function makeKey(
   scope: Construct,
   id: string,
-  props: Pick<KeyProps, 'description' | 'removalPolicy'>,
+  { description, removalPolicy }: { description: string; removalPolicy: RemovalPolicy },
   ...statements: readonly PolicyStatement[]
 ): Key {
-  const key = new Key(scope, id, { ...props, enableKeyRotation: true });
+  const key = new Key(scope, id, { description, enableKeyRotation: true, removalPolicy });
   for (const statement of statements) key.addToResourcePolicy(statement);
   return key;
 }
