@@ -94,7 +94,8 @@ describe('the pipeline of each event', () => {
   );
 });
 
-// cdk-nag checks that queues are encrypted, queues and buckets demand TLS, buckets are private, and tables can be restored.
+// cdk-nag (below) finds queues without encryption, queues and buckets without TLS, public buckets, and tables that
+// cannot be restored.
 describe('every queue, topic and bucket', () => {
   test('no topic accepts anything that is not sent over TLS', () => {
     expect(breaking('AWS::SNS::Topic', demandsTls)).toEqual([]);
