@@ -94,8 +94,7 @@ describe('the pipeline of each event', () => {
   );
 });
 
-// cdk-nag (below) finds queues without encryption, queues and buckets without TLS, public buckets, and tables that
-// cannot be restored.
+// cdk-nag (below) finds queues without encryption, queues and buckets without TLS, and tables that cannot be restored.
 describe('every queue, topic and bucket', () => {
   test('no topic accepts anything that is not sent over TLS', () => {
     expect(breaking('AWS::SNS::Topic', demandsTls)).toEqual([]);
@@ -114,6 +113,13 @@ describe('every queue, topic and bucket', () => {
     for (const type of ['AWS::SQS::QueuePolicy', 'AWS::SNS::TopicPolicy', 'AWS::S3::BucketPolicy']) {
       expect(breaking(type, ofOneAccount)).toEqual([]);
     }
+  });
+
+  test('cannot be made public', () => {
+    const blocks = ['BlockPublicAcls', 'BlockPublicPolicy', 'IgnorePublicAcls', 'RestrictPublicBuckets'];
+    const isPrivate = ({ properties }: StageResource) =>
+      blocks.every((block) => properties.PublicAccessBlockConfiguration?.[block] === true);
+    expect(breaking('AWS::S3::Bucket', isPrivate)).toEqual([]);
   });
 
   test('keeps a message for 14 days, the limit of SQS, half of it if a consumer reads it, or a minute for probes', () => {
