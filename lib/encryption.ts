@@ -23,7 +23,7 @@ const USERS_OF_THE_KEY: ReadonlySet<string> = new Set([
   'sqs',
 ]);
 
-export interface EncryptionProps {
+interface EncryptionProps {
   /** @default AWS' own keys for all but the topics */
   readonly settings: StageConfig['encryption'];
   /**
@@ -54,14 +54,33 @@ export class Encryption {
     const id = 'TopicKey';
     const own = arn === undefined ? undefined : Key.fromKeyArn(scope, id, arn);
     if (settings === undefined) {
-      this.topicKey = own ?? makeKey(scope, id, ALARM_AND_NOTIFICATION_TOPICS, removalPolicy);
+      const description = 'Encrypts the notification and alarm topics.';
+      this.topicKey = own ?? makeKey(scope, id, { description, removalPolicy }, alarmsStatement());
       this.key = undefined;
       this.alarmKey = this.topicKey;
       return;
     }
-    this.key = own ?? makeKey(scope, id, EVERYTHING, removalPolicy);
+    const account = { 'aws:SourceAccount': Stack.of(scope).account };
+    this.key =
+      own ??
+      makeKey(
+        scope,
+        id,
+        { description: 'Encrypts everything that holds personal data.', removalPolicy },
+        // The alarm topic is under this key until the deployment that turns the setting on has changed it.
+        alarmsStatement({ StringEquals: account }),
+        logsStatement(scope),
+      );
     this.topicKey = this.key;
-    this.alarmKey = makeKey(scope, 'AlarmKey', ALARM_TOPIC, removalPolicy);
+    this.alarmKey = makeKey(
+      scope,
+      'AlarmKey',
+      { description: 'Encrypts the alarm topic.', removalPolicy },
+      alarmsStatement({
+        StringEquals: account,
+        ArnLike: { 'aws:SourceArn': arnsOfStack(scope, 'cloudwatch', 'alarm') },
+      }),
+    );
   }
 
   /**
@@ -110,41 +129,14 @@ export class Encryption {
   }
 }
 
-interface KeyPurpose {
-  readonly description: string;
-  /** Makes the statements for services that use the key directly. */
-  readonly statements: (scope: Construct) => readonly PolicyStatement[];
-}
-
-const ALARM_AND_NOTIFICATION_TOPICS: KeyPurpose = {
-  description: 'Encrypts the notification and alarm topics.',
-  statements: () => [alarmsStatement()],
-};
-const EVERYTHING: KeyPurpose = {
-  description: 'Encrypts everything that holds personal data.',
-  // The alarm topic is under this key until the deployment that turns the setting on has changed it.
-  statements: (scope) => [alarmsStatement({ StringEquals: ofThisAccount(scope) }), logsStatement(scope)],
-};
-const ALARM_TOPIC: KeyPurpose = {
-  description: 'Encrypts the alarm topic.',
-  statements: (scope) => [
-    alarmsStatement({
-      StringEquals: ofThisAccount(scope),
-      ArnLike: { 'aws:SourceArn': arnsOfStack(scope, 'cloudwatch', 'alarm') },
-    }),
-  ],
-};
-
-const ofThisAccount = (scope: Construct) => ({ 'aws:SourceAccount': Stack.of(scope).account });
-
 function makeKey(
   scope: Construct,
   id: string,
-  { description, statements }: KeyPurpose,
-  removalPolicy: RemovalPolicy,
+  { description, removalPolicy }: { description: string; removalPolicy: RemovalPolicy },
+  ...statements: readonly PolicyStatement[]
 ): Key {
   const key = new Key(scope, id, { description, enableKeyRotation: true, removalPolicy });
-  for (const statement of statements(scope)) key.addToResourcePolicy(statement);
+  for (const statement of statements) key.addToResourcePolicy(statement);
   return key;
 }
 

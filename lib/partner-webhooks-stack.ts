@@ -25,7 +25,7 @@ import { Canaries } from './release/canaries.ts';
 import { SmokeTest } from './release/smoke-test.ts';
 import { warn } from './warnings.ts';
 
-export interface PartnerWebhooksStackProps extends StackProps {
+interface PartnerWebhooksStackProps extends StackProps {
   readonly stage: string;
   readonly config: StageConfig;
   /** Folder with a subfolder per function that has its code. */
@@ -116,7 +116,7 @@ export class PartnerWebhooksStack extends Stack {
     });
     const consumers = pipelines.map(({ consumer }) => consumer);
     this.#watchDeliveries(alarms, config, receiver, pipelines);
-    const api = new WebhookApi(this, 'Api', { config, receiver: receiver.live, ...stored, alarms });
+    const api = new WebhookApi(this, 'Api', { config, receiver, ...stored, alarms });
     this.#watchCertificates(alarms, config.domain);
 
     new SmokeTest(this, 'SmokeTest', { defaults, secret, receiver, consumers });

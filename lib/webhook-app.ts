@@ -9,7 +9,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-export interface WebhookAppProps extends AppProps {
+interface WebhookAppProps extends AppProps {
   /** Folder with the functions' code, if it is built already. @default it is built */
   readonly bundles?: string | undefined;
 }

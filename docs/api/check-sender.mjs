@@ -7705,38 +7705,18 @@ function acceptedOutcome({ event: event7, timestamp }, { receivedAt }) {
 // local/gateway/http-api.ts
 import { Buffer as Buffer5 } from "node:buffer";
 
-// local/gateway/integration.ts
-import { Buffer as Buffer3 } from "node:buffer";
+// local/client-settings.ts
+var REGION = "us-east-1";
 
-// local/functions/invocation.ts
-var EVENT_LIMIT_BYTES = 6 * 1024 * 1024;
-var TooManyRequestsError = class extends Error {
-  name = "TooManyRequestsException";
-  constructor() {
-    super("Rate Exceeded.");
-  }
-};
-
-// local/gateway/integration.ts
-async function integrate(invoke, event7, limitMilliseconds) {
-  if (Buffer3.byteLength(JSON.stringify(event7)) > EVENT_LIMIT_BYTES) return "event too large";
-  let timer;
-  const timeout = new Promise((resolve) => {
-    timer = setTimeout(() => resolve("timed out"), limitMilliseconds);
-  });
-  try {
-    return await Promise.race([invoke(event7), timeout]);
-  } catch (error) {
-    return error instanceof TooManyRequestsError ? "throttled" : "rejected";
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-// local/gateway/payload-format-2.ts
-import { Buffer as Buffer4 } from "node:buffer";
+// local/aws/services.ts
+var ACCOUNT_ID = "000000000000";
 
 // local/gateway/gateway-events.ts
+var receivingApi = (apiId) => ({
+  accountId: ACCOUNT_ID,
+  apiId,
+  domainName: `${apiId}.execute-api.${REGION}.amazonaws.com`
+});
 function httpApiEvent(request, { accountId, apiId, domainName }, cookies = []) {
   const { method, path: path2, query = "", body, isBase64Encoded, receivedAt, requestId } = request;
   const headers = joined(request.headers);
@@ -7786,7 +7766,36 @@ function commonLogTime(time2) {
   return `${day}/${month}/${year}:${clock} +0000`;
 }
 
+// local/gateway/integration.ts
+import { Buffer as Buffer3 } from "node:buffer";
+
+// local/functions/invocation.ts
+var EVENT_LIMIT_BYTES = 6 * 1024 * 1024;
+var TooManyRequestsError = class extends Error {
+  name = "TooManyRequestsException";
+  constructor() {
+    super("Rate Exceeded.");
+  }
+};
+
+// local/gateway/integration.ts
+async function integrate(invoke, event7, limitMilliseconds) {
+  if (Buffer3.byteLength(JSON.stringify(event7)) > EVENT_LIMIT_BYTES) return "event too large";
+  let timer;
+  const timeout = new Promise((resolve) => {
+    timer = setTimeout(() => resolve("timed out"), limitMilliseconds);
+  });
+  try {
+    return await Promise.race([invoke(event7), timeout]);
+  } catch (error) {
+    return error instanceof TooManyRequestsError ? "throttled" : "rejected";
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 // local/gateway/payload-format-2.ts
+import { Buffer as Buffer4 } from "node:buffer";
 var CONNECTION_HEADERS = /* @__PURE__ */ new Set([
   "connection",
   "expect",
@@ -7913,15 +7922,14 @@ function httpApi(options) {
   const routes = new Map(options.routes.map((route) => [checkedRouteKey(route.routeKey), route]));
   const throttle = options.throttle && new Throttle(options.throttle);
   const limit = options.integrationLimitMilliseconds ?? INTEGRATION_LIMIT_MILLISECONDS;
-  const domainName = `${options.apiId}.execute-api.${options.region}.amazonaws.com`;
+  const api = receivingApi(options.apiId);
   async function respond(request, route, readBody2, requestId) {
     if (route === void 0) return errorResponse(404, "Not Found");
     if (throttle?.admit() === false) return errorResponse(429, "Too Many Requests");
     const body = await readBody2();
     if (body === void 0) return errorResponse(413, "Request Entity Too Large");
     const event7 = toEvent(request, body, {
-      ...options,
-      domainName,
+      ...api,
       requestId,
       traceId: traceId(request.receivedAt)
     });
@@ -7977,8 +7985,6 @@ async function serviceAnswer(request, secret, failure2) {
   });
   const api = httpApi({
     apiId: "checker",
-    accountId: "000000000000",
-    region: "us-east-1",
     routes: [
       {
         routeKey: `POST ${WEBHOOK_PATH}`,

@@ -12,7 +12,7 @@ import { topicLink } from './console-links.ts';
 import type { MetricSource } from './log-metrics.ts';
 import { subscribeEmails } from './subscriptions.ts';
 
-export interface AlarmsProps {
+interface AlarmsProps {
   readonly config: Pick<StageConfig, 'alarmEmails' | 'gateway' | 'runbook'>;
   readonly encryption: Encryption;
   /** Name of the stage, for the commands in descriptions. */
@@ -20,7 +20,7 @@ export interface AlarmsProps {
 }
 
 /** Values of an alarm that are not in the table. */
-export interface AlarmProps {
+interface AlarmProps {
   /** The resource or log that has the metric. */
   readonly metricsOf: MetricSource;
   /** Links into the AWS console, made by `console-links.ts`. */

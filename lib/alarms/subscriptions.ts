@@ -18,7 +18,7 @@ export function subscribeEmails(topic: Topic, addresses: readonly string[]): voi
   }
 }
 
-export type ChatChannelsProps = StageConfig['chat'] & { readonly topic: ITopic };
+type ChatChannelsProps = StageConfig['chat'] & { readonly topic: ITopic };
 
 /** Shows a topic's messages in Slack and Teams, by Amazon Q Developer in chat applications. */
 export class ChatChannels extends Construct {

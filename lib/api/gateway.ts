@@ -14,11 +14,10 @@ export interface GatewayProps {
 }
 
 /** Answers of API Gateway itself. Their deliveries are not stored. */
-export type OwnAnswer = 'Throttled' | 'Unavailable' | 'TooLarge' | 'WrongAddress';
+type OwnAnswer = 'Throttled' | 'Unavailable' | 'TooLarge' | 'WrongAddress';
 
 /** An API of either kind with the contract's one route. */
 export interface Gateway {
-  readonly kind: StageConfig['gateway'];
   /**
    * The webhook address if there is no host name.
    * @throws Error if the default endpoint is off

@@ -45,7 +45,6 @@ export function httpGateway(scope: Construct, props: GatewayProps): Gateway {
     },
   });
   return {
-    kind: 'http',
     get webhookUrl() {
       return `${api.apiEndpoint}${WEBHOOK_PATH}`;
     },

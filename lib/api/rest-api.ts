@@ -19,7 +19,7 @@ import { addFirewall, type FirewallProps } from './firewall.ts';
 import type { Gateway, GatewayProps } from './gateway.ts';
 import { NOT_FOUND, refusals } from './refusals.ts';
 
-export interface RestGatewayProps extends GatewayProps {
+interface RestGatewayProps extends GatewayProps {
   readonly firewall: FirewallProps | undefined;
 }
 
@@ -60,7 +60,6 @@ export function restGateway(scope: Construct, { firewall, ...props }: RestGatewa
   const { deploymentStage: stage } = api;
   if (firewall !== undefined) addFirewall(scope, stage, firewall);
   return {
-    kind: 'rest',
     webhookUrl: stage.urlForPath(`/${RESOURCE.join('/')}`),
     metrics: { metric: (name, options) => stage.metric(METRIC_NAMES[name] ?? name, options) },
     link: restApiLink(api, api.restApiId),

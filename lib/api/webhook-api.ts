@@ -10,15 +10,16 @@ import type { Alarms } from '../alarms/alarms.ts';
 import { countLines, logMetrics } from '../alarms/log-metrics.ts';
 import type { StageConfig } from '../config.ts';
 import type { Encryption } from '../encryption.ts';
+import type { ReleasedFunction } from '../pipeline/webhook-function.ts';
 import { AccessLog } from './access-log.ts';
 import { RATE_RULE, ruleMetrics } from './firewall.ts';
 import type { Gateway } from './gateway.ts';
 import { httpGateway } from './http-api.ts';
 import { answeredAs, restGateway } from './rest-api.ts';
 
-export interface WebhookApiProps {
+interface WebhookApiProps {
   readonly config: Pick<StageConfig, 'gateway' | 'waf' | 'domain' | 'apiThrottle' | 'logRetentionDays'>;
-  readonly receiver: IFunction;
+  readonly receiver: ReleasedFunction;
   readonly encryption: Encryption;
   readonly removalPolicy: RemovalPolicy;
   readonly alarms: Alarms;
@@ -42,7 +43,8 @@ export class WebhookApi extends Construct {
     const log = { retention: config.logRetentionDays, encryption, removalPolicy };
     this.accessLog = new AccessLog(this, 'AccessLog', log);
     const common = {
-      receiver,
+      // The classes of the CDK do not satisfy exactOptionalPropertyTypes.
+      receiver: receiver.alias as IFunction,
       throttle,
       accessLog: this.accessLog,
       // The default endpoint would bypass the domain's client certificates.

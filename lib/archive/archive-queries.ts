@@ -11,7 +11,7 @@ import type { StageConfig } from '../config.ts';
 import type { Encryption } from '../encryption.ts';
 import { RECORDS_PREFIX } from './event-archive.ts';
 
-export interface ArchiveQueriesProps {
+interface ArchiveQueriesProps {
   readonly bucket: Bucket;
   readonly config: Pick<StageConfig, 'archive' | 'savedQueries'>;
   readonly encryption: Encryption;

@@ -14,7 +14,7 @@ import type { StageConfig } from '../config.ts';
 import { ProtectedBucket, ProtectedLog } from '../pipeline/protected-storage.ts';
 import type { FunctionDefaults } from '../pipeline/webhook-function.ts';
 
-export interface EventArchiveProps {
+interface EventArchiveProps {
   readonly config: StageConfig['archive'];
   readonly defaults: Pick<FunctionDefaults, 'encryption' | 'removalPolicy' | 'logRetention'>;
   readonly alarms: Alarms;

@@ -3,7 +3,7 @@ import { type ILogGroup, QueryDefinition, QueryString, type QueryStringProps } f
 import { Construct } from 'constructs';
 import { DEAD_LETTERED, FAILED, REJECTED } from '../../lambda/log-messages.ts';
 
-export interface SavedQueriesProps {
+interface SavedQueriesProps {
   readonly receiver: ILogGroup;
   readonly consumers: readonly ILogGroup[];
   /** The API's access log. */

@@ -22,7 +22,7 @@ export interface EffectAccess {
   readonly permissions: readonly PolicyStatement[];
 }
 
-export interface EffectsProps {
+interface EffectsProps {
   readonly config: Pick<StageConfig, 'deletionProtection' | 'cloudFront' | 'reviewEmails' | 'chat'>;
   readonly removalPolicy: RemovalPolicy;
   readonly encryption: Encryption;

@@ -20,7 +20,7 @@ import type { PayloadBucket } from './payload-bucket.ts';
 import { ProtectedQueue } from './protected-storage.ts';
 import { type FunctionDefaults, ReleasedFunction } from './webhook-function.ts';
 
-export interface EventPipelineProps {
+interface EventPipelineProps {
   readonly event: EventName;
   readonly defaults: FunctionDefaults;
   readonly settings: EventSettings;

@@ -7,7 +7,7 @@ import { acknowledge } from '../acknowledge.ts';
 import type { Encryption } from '../encryption.ts';
 import { ProtectedBucket } from './protected-storage.ts';
 
-export interface PayloadBucketProps {
+interface PayloadBucketProps {
   readonly encryption: Encryption;
   readonly removalPolicy: RemovalPolicy;
   /** Days that the archive keeps a record, which may refer to a payload. */

@@ -12,7 +12,7 @@ import { DATA_KEY_REUSE_SECONDS, DEAD_LETTER_RETENTION_SECONDS } from '../../lam
 import { acknowledge } from '../acknowledge.ts';
 import type { Encryption } from '../encryption.ts';
 
-export interface ProtectedQueueProps {
+interface ProtectedQueueProps {
   readonly encryption: Encryption;
   readonly removalPolicy: RemovalPolicy;
   /**
@@ -86,7 +86,7 @@ export class ProtectedLog extends LogGroup {
   }
 }
 
-export interface ProtectedBucketProps {
+interface ProtectedBucketProps {
   readonly encryption: Encryption;
   readonly removalPolicy: RemovalPolicy;
   /** Its objects expire. */

@@ -19,7 +19,7 @@ import type { ProtectedQueue } from './protected-storage.ts';
 import { type FunctionDefaults, ReleasedFunction } from './webhook-function.ts';
 import type { WebhookSecret } from './webhook-secret.ts';
 
-export interface ReceiverProps {
+interface ReceiverProps {
   readonly defaults: FunctionDefaults;
   readonly settings: StageConfig['receiver'];
   readonly secret: WebhookSecret;

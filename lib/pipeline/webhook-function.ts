@@ -6,7 +6,6 @@ import {
   type Alias,
   Architecture,
   Code,
-  type IFunction,
   Function as LambdaFunction,
   LoggingFormat,
   Runtime,
@@ -33,7 +32,7 @@ export interface FunctionDefaults {
   readonly removalPolicy: RemovalPolicy;
 }
 
-export interface WebhookFunctionProps extends FunctionDefaults {
+interface WebhookFunctionProps extends FunctionDefaults {
   /** Name of its bundle, in log lines and on the command line, such as `receiver` or `shop-updated`. */
   readonly service: string;
   readonly description: string;
@@ -140,12 +139,6 @@ export class ReleasedFunction extends WebhookFunction {
       },
     });
     this.alias = this.function.addAlias(LIVE);
-  }
-
-  /** The alias, for callers. */
-  get live(): IFunction {
-    // The classes of the CDK do not satisfy exactOptionalPropertyTypes.
-    return this.alias as IFunction;
   }
 
   /** Number of the version that this deployment makes. */

@@ -5,7 +5,7 @@ import { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import type { Encryption } from '../encryption.ts';
 
-export interface WebhookSecretProps {
+interface WebhookSecretProps {
   /** Complete ARN of an existing secret. @default a generated secret */
   readonly arn?: string | undefined;
   /** Key under which the existing secret is encrypted. @default Secrets Manager's own, which needs no permission */

@@ -12,7 +12,7 @@ import { logMetrics, type MetricSource } from '../alarms/log-metrics.ts';
 import { INVOCATION_FAILED, messagePattern } from '../alarms/log-patterns.ts';
 import { LIVE, type ReleasedFunction } from '../pipeline/webhook-function.ts';
 
-export interface CanariesProps {
+interface CanariesProps {
   readonly receiver: ReleasedFunction;
   readonly consumers: readonly ReleasedFunction[];
   readonly alarms: Alarms;

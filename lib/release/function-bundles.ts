@@ -22,7 +22,7 @@ export const functionEntries: Readonly<Record<string, string>> = {
 };
 
 /** Options of esbuild. */
-export const BUNDLE_OPTIONS: BuildOptions = {
+const BUNDLE_OPTIONS: BuildOptions = {
   bundle: true,
   minify: true,
   platform: 'node',
@@ -36,7 +36,7 @@ export const BUNDLE_OPTIONS: BuildOptions = {
   },
   outExtension: { '.js': '.mjs' },
   legalComments: 'none',
-  logLevel: 'warning',
+  logLevel: 'silent',
 };
 
 /** Modules that are imported on demand: our own files, and the SDK's reader of event streams. */
@@ -59,7 +59,7 @@ export class BundleError extends Error {
 }
 
 /** A function, and the folder for its code. */
-export interface BundleTarget {
+interface BundleTarget {
   /** File that exports the handler, from the project's root. */
   readonly entry: string;
   readonly folder: string;
@@ -102,11 +102,7 @@ export async function bundleFunctions(assembly: string): Promise<string> {
  * @throws BuildFailure of esbuild if one does not build
  */
 export async function writeBundles(targets: readonly BundleTarget[]): Promise<Bundle[]> {
-  const bundles = await buildFunctions(targets, {
-    sourcemap: 'external',
-    sourcesContent: false,
-    logLevel: 'silent',
-  });
+  const bundles = await buildFunctions(targets, { sourcemap: 'external', sourcesContent: false });
   for (const [index, { files }] of bundles.entries()) {
     const reduced = files.map((file) => ({ ...file, map: file.map && reduceSourceMap(file.map) }));
     await writeFiles(targets[index]?.folder ?? '', reduced);
@@ -156,7 +152,7 @@ async function buildFunctions(
   options: BuildOptions,
 ): Promise<(Bundle & { readonly files: readonly BuiltFile[] })[]> {
   const onDemand = new Map<string, string>();
-  const plugins = [...(options.plugins ?? []), leaveOnDemand(onDemand)];
+  const plugins = [leaveOnDemand(onDemand)];
   const starts = await buildFiles(
     targets.map(({ folder, entry }) => [resolve(folder, 'index'), entry]),
     { ...options, plugins },

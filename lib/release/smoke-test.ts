@@ -8,7 +8,7 @@ import {
 } from '../pipeline/webhook-function.ts';
 import type { WebhookSecret } from '../pipeline/webhook-secret.ts';
 
-export interface SmokeTestProps {
+interface SmokeTestProps {
   readonly defaults: FunctionDefaults;
   readonly secret: WebhookSecret;
   readonly receiver: ReleasedFunction;

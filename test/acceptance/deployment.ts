@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { DeleteObjectCommand, GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import type { Message } from '@aws-sdk/client-sqs';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { eventually } from '../support/eventually.ts';
 import { type Row, Tables } from '../support/tables.ts';
 import { type AttributeFilter, eventIdIn, KeptMessages, Subscriber } from './messages.ts';
@@ -107,7 +108,7 @@ export class Deployment {
     await this.tables.client.send(
       new UpdateItemCommand({
         TableName: table,
-        Key: Object.fromEntries(Object.entries(key).map(([name, value]) => [name, { S: value }])),
+        Key: marshall(key),
         UpdateExpression: 'SET #attribute = :wrong',
         ExpressionAttributeNames: { '#attribute': attribute },
         ExpressionAttributeValues: { ':wrong': { S: 'wrong' } },
@@ -201,7 +202,7 @@ export class Deployment {
       await this.tables.client.send(
         new DeleteItemCommand({
           TableName: leftover.table,
-          Key: Object.fromEntries(Object.entries(leftover.key).map(([name, value]) => [name, { S: value }])),
+          Key: marshall(leftover.key),
         }),
       );
     }

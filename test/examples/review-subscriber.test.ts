@@ -12,13 +12,15 @@ import * as z from 'zod/mini';
 import { readSamples } from '../../events/samples.ts';
 import { sqsEvent } from '../../events/sqs-event.ts';
 import { DATA_FIELDS, parseReviewPosted } from '../../examples/review-subscriber/notification.ts';
+import { ACCOUNT_ID } from '../../local/aws/services.ts';
+import { REGION } from '../../local/client-settings.ts';
+import { type DeployedStack, deployStack } from '../../local/deployed-stack.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { runSynthesis } from '../../local/template/synthesise.ts';
 import { eventually } from '../support/eventually.ts';
 import { Partner } from '../support/partner.ts';
 import { Queues } from '../support/queues.ts';
-import { runBeside, type StackBeside } from '../support/stack-beside.ts';
-import { startTestStack } from '../support/test-stack.ts';
+import { startTestStack, TEST_SECRET } from '../support/test-stack.ts';
 
 /** Schemas of the published notifications: one alternative for each event. */
 const published = JSON.parse(readFileSync('docs/api/schemas/notification.json', 'utf8'));
@@ -74,7 +76,7 @@ describe('the example next to the stack', () => {
   const lines: Record<string, unknown>[] = [];
   let folder: string;
   let stack: LocalStack;
-  let beside: StackBeside;
+  let beside: DeployedStack;
   let queues: Queues;
   /** URL of a queue that receives everything published to the topic. */
   let everything: string;
@@ -87,8 +89,13 @@ describe('the example next to the stack', () => {
       CDK_OUTDIR: folder,
       CDK_CONTEXT_JSON: JSON.stringify(context),
     });
-    beside = await runBeside(stack, folder, ({ text }) => {
-      if (text.startsWith('{')) lines.push(JSON.parse(text));
+    beside = await deployStack(folder, stack.aws, {
+      location: { region: REGION, accountId: ACCOUNT_ID, awsUrl: stack.aws.url, apiUrl: '' },
+      secret: TEST_SECRET,
+      onProblem: (message) => console.error(message),
+      onLog: ({ text }) => {
+        if (text.startsWith('{')) lines.push(JSON.parse(text));
+      },
     });
     queues = new Queues(stack.operator);
     everything = await queues.subscribe(stack.outputs.ReviewTopicArn, 'everything');
@@ -112,7 +119,7 @@ describe('the example next to the stack', () => {
     queues.take(everything, ({ MessageAttributes }) => MessageAttributes?.eventId?.StringValue === eventId);
   const rows = async () => {
     const dynamodb = new DynamoDBClient(stack.operator);
-    const { Items = [] } = await dynamodb.send(new ScanCommand({ TableName: beside.outputs.TableName }));
+    const { Items = [] } = await dynamodb.send(new ScanCommand({ TableName: beside.outputs().TableName }));
     return Items;
   };
 
@@ -175,7 +182,7 @@ describe('the example next to the stack', () => {
       AWS_REGION: stack.operator.region,
       AWS_ACCESS_KEY_ID: stack.operator.credentials.accessKeyId,
       AWS_SECRET_ACCESS_KEY: stack.operator.credentials.secretAccessKey,
-      TABLE_NAME: beside.outputs.TableName,
+      TABLE_NAME: beside.outputs().TableName,
     });
     jest.spyOn(console, 'log').mockImplementation(() => {});
     const { handler } = await import('../../examples/review-subscriber/handler.ts');
@@ -198,7 +205,7 @@ describe('the example next to the stack', () => {
   test('moves a malformed notification to its dead-letter queue, and does not log its content', async () => {
     const { Attributes } = await queues.client.send(
       new GetQueueAttributesCommand({
-        QueueUrl: beside.outputs.QueueUrl,
+        QueueUrl: beside.outputs().QueueUrl,
         AttributeNames: ['RedrivePolicy', 'VisibilityTimeout'],
       }),
     );
@@ -207,7 +214,7 @@ describe('the example next to the stack', () => {
     expect(redrivePolicy.maxReceiveCount * Number(Attributes?.VisibilityTimeout)).toBe(6 * 60 * 60);
     await queues.client.send(
       new SetQueueAttributesCommand({
-        QueueUrl: beside.outputs.QueueUrl,
+        QueueUrl: beside.outputs().QueueUrl,
         Attributes: {
           RedrivePolicy: JSON.stringify({ ...redrivePolicy, maxReceiveCount: 3 }),
           VisibilityTimeout: '1',
@@ -215,7 +222,7 @@ describe('the example next to the stack', () => {
       }),
     );
     await publish('Very personal');
-    expect((await queues.take(beside.outputs.DeadLettersUrl)).Body).toBe('Very personal');
+    expect((await queues.take(beside.outputs().DeadLettersUrl)).Body).toBe('Very personal');
     expect(lines.filter(({ message }) => message === 'Failed')).toHaveLength(3);
     expect(JSON.stringify(lines)).not.toContain('personal');
   });

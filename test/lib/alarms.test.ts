@@ -303,9 +303,6 @@ describe('an alarm fires', () => {
 
   test.each([
     { message: 'DeadLettered', logs: consumerLogs },
-    { message: 'Unusable', logs: ['Receiver/Log'] },
-    { message: 'Parked', logs: ['Receiver/Log'] },
-    { message: 'Accepted', logs: [] },
     { message: 'Processed', logs: [] },
   ])(
     'again for each event that is put aside, even if the queue has others: $message',

@@ -3,18 +3,13 @@ import { describe, expect, test } from '@jest/globals';
 import { logFilter } from '../../local/aws/logs/log-filter.ts';
 import type { SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { fires } from '../support/alarm-evaluation.ts';
-import { stageTemplate } from './stage-assembly.ts';
+import { only, stageTemplate } from './stage-assembly.ts';
 
 const settings = JSON.parse(readFileSync('tools/generate/every-setting.json', 'utf8'));
 const templates = { http: await stageTemplate('dev'), rest: await stageTemplate('every-setting') };
 const { http, rest } = templates;
 type Gateway = keyof typeof templates;
 
-const only = (template: SynthesisedTemplate, type: string) => {
-  const [resource, ...others] = template.ofType(type);
-  expect(others).toEqual([]);
-  return resource?.properties;
-};
 const idOf = (template: SynthesisedTemplate, type: string, path: string) => template.at(type, path).logicalId;
 const alarm = (gateway: Gateway, name: string) =>
   templates[gateway].at('AWS::CloudWatch::Alarm', `Api/${name}`).properties;

@@ -6,17 +6,12 @@ import { pascalCase } from '../../lambda/events/event-names.ts';
 import { type ArchiveQuery, archiveQueries, archiveQuery } from '../../lib/archive/archive-queries.ts';
 import { SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { sharedAssembly } from '../support/test-stack.ts';
-import { stageTemplate } from './stage-assembly.ts';
+import { only, stageTemplate } from './stage-assembly.ts';
 
 const prod = await stageTemplate('prod');
 const everySetting = await stageTemplate('every-setting');
 const encrypted = await stageTemplate('encrypted');
 
-const only = (template: SynthesisedTemplate, type: string) => {
-  const [resource, ...others] = template.ofType(type);
-  expect(others).toEqual([]);
-  return resource?.properties;
-};
 const rulesOf = (template: SynthesisedTemplate, bucket: string) =>
   template.at('AWS::S3::Bucket', bucket).properties.LifecycleConfiguration.Rules;
 const recordsOf = (template: SynthesisedTemplate) =>

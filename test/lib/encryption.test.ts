@@ -212,28 +212,24 @@ describe('a stage with its own key', () => {
   });
 });
 
-describe('a stage without its own key', () => {
-  test('has a key for its topics only', () => {
-    const template = new SynthesisedTemplate(testAssembly());
-    const topicKey = { 'Fn::GetAtt': [template.at('AWS::KMS::Key', 'TopicKey').logicalId, 'Arn'] };
-    const others = template.resources.filter(({ type }) => type in KEY_OF && type !== 'AWS::SNS::Topic');
-    expect(new Set(notUnder(template, topicKey))).toEqual(new Set(others.map(({ path }) => path)));
-    expect(notUnder(template, undefined)).toEqual(template.ofType('AWS::SNS::Topic').map(({ path }) => path));
-  });
+test('a stage without its own key has a key for its topics only', () => {
+  const template = new SynthesisedTemplate(testAssembly());
+  const topicKey = { 'Fn::GetAtt': [template.at('AWS::KMS::Key', 'TopicKey').logicalId, 'Arn'] };
+  const others = template.resources.filter(({ type }) => type in KEY_OF && type !== 'AWS::SNS::Topic');
+  expect(new Set(notUnder(template, topicKey))).toEqual(new Set(others.map(({ path }) => path)));
+  expect(notUnder(template, undefined)).toEqual(template.ofType('AWS::SNS::Topic').map(({ path }) => path));
 });
 
-describe('an existing key', () => {
-  test('encrypts everything, next to keys of an existing secret and of alarms, and no key is created for data', async () => {
-    const stage = { ...stages.encrypted, encryption: { keyArn }, secretArn };
-    const template = new SynthesisedTemplate(
-      await sharedAssembly('own', { stage: 'own', stages: { own: stage } }),
-    );
-    expect(template.ofType('AWS::KMS::Key').map(({ path }) => path)).toEqual(['AlarmKey']);
-    expect(notUnder(template, keyArn)).toEqual(['Alarms/Topic']);
-    expect(keyGrants(template, 'Receiver/Role')).toEqual(
-      decryptAndGenerate(keyArn, ['s3', 'secretsmanager', 'sqs']),
-    );
-  });
+test('an existing key encrypts everything, next to keys of an existing secret and of alarms, and no key is created for data', async () => {
+  const stage = { ...stages.encrypted, encryption: { keyArn }, secretArn };
+  const template = new SynthesisedTemplate(
+    await sharedAssembly('own', { stage: 'own', stages: { own: stage } }),
+  );
+  expect(template.ofType('AWS::KMS::Key').map(({ path }) => path)).toEqual(['AlarmKey']);
+  expect(notUnder(template, keyArn)).toEqual(['Alarms/Topic']);
+  expect(keyGrants(template, 'Receiver/Role')).toEqual(
+    decryptAndGenerate(keyArn, ['s3', 'secretsmanager', 'sqs']),
+  );
 });
 
 test('a stage without an archive has consumers that use the key only through the services that they call', async () => {

@@ -1,3 +1,4 @@
+import { expect } from '@jest/globals';
 import { stages } from '../../tools/generate/stages.ts';
 import { SynthesisedTemplate, type TemplateResource } from '../../tools/generate/synthesised-template.ts';
 import { sharedAssembly } from '../support/test-stack.ts';
@@ -21,6 +22,13 @@ export function stageAssembly(stage: string, acknowledge = true): Promise<string
 /** The template of one of `stages`. */
 export async function stageTemplate(stage: string): Promise<SynthesisedTemplate> {
   return new SynthesisedTemplate(await stageAssembly(stage));
+}
+
+/** The properties of the one resource of a type. */
+export function only(template: SynthesisedTemplate, type: string): TemplateResource['properties'] {
+  const [resource, ...others] = template.ofType(type);
+  expect(others).toEqual([]);
+  return resource?.properties;
 }
 
 /** A resource with its template and stage. */

@@ -7,7 +7,7 @@ import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
 import { MAX_PATHS_BYTES } from '../../lib/config.ts';
 import { SynthesisedTemplate, type TemplateResource } from '../../tools/generate/synthesised-template.ts';
 import { sharedAssembly } from '../support/test-stack.ts';
-import { stageTemplate } from './stage-assembly.ts';
+import { only, stageTemplate } from './stage-assembly.ts';
 
 const prod = await stageTemplate('prod');
 const dev = await stageTemplate('dev');
@@ -116,41 +116,26 @@ describe('a canary', () => {
   });
 });
 
-describe('a synthesis is refused', () => {
-  /** Synthesises as `cdk synth` does, with `-c` for each entry. */
-  async function synthesise(overrides: Record<string, string>, environment: Record<string, string> = {}) {
-    const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
-    const CDK_CONTEXT_JSON = JSON.stringify({ ...context, ...overrides });
-    return promisify(execFile)(process.execPath, ['bin/app.ts'], {
-      env: { ...process.env, ...environment, NODE_OPTIONS: '', CDK_CONTEXT_JSON },
-    });
-  }
-
-  test('for a missing stage', async () => {
-    await expect(synthesise({ stage: 'nope' })).rejects.toMatchObject({
-      stderr: expect.stringContaining(`No stage 'nope'. Use -c stage=NAME with one of: dev, prod`),
-    });
+test('a synthesis is refused in one message: for a secret of another account than the credentials’', async () => {
+  const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
+  const secretArn = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:partner-AbCdEf';
+  // As `cdk synth` starts it.
+  const synthesis = promisify(execFile)(process.execPath, ['bin/app.ts'], {
+    env: {
+      ...process.env,
+      NODE_OPTIONS: '',
+      CDK_DEFAULT_ACCOUNT: '444455556666',
+      CDK_DEFAULT_REGION: 'eu-central-1',
+      CDK_CONTEXT_JSON: JSON.stringify({ ...context, stages: { dev: { secretArn } } }),
+    },
   });
-
-  test('for a secret of another account than the credentials’', async () => {
-    const secretArn = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:partner-AbCdEf';
-    const synthesis = synthesise(
-      { stages: JSON.stringify({ dev: { secretArn } }) },
-      { CDK_DEFAULT_ACCOUNT: '444455556666', CDK_DEFAULT_REGION: 'eu-central-1' },
-    );
-    await expect(synthesis).rejects.toMatchObject({
-      stderr: expect.stringContaining("secretArn: must be of the stage's account, 444455556666"),
-    });
+  await expect(synthesis).rejects.toMatchObject({
+    stderr: expect.stringContaining("secretArn: must be of the stage's account, 444455556666"),
   });
 });
 
 describe('a setting has its effect', () => {
   const settings = JSON.parse(readFileSync('tools/generate/every-setting.json', 'utf8'));
-  const only = (type: string, template = everySetting) => {
-    const [resource, ...others] = template.ofType(type);
-    expect(others).toEqual([]);
-    return resource?.properties;
-  };
   const functionAt = (path: string) => everySetting.at('AWS::Lambda::Function', path).properties;
 
   test('account and region: the stack can be deployed only there', () => {
@@ -189,7 +174,7 @@ describe('a setting has its effect', () => {
 
   test('domain: it serves the API with the certificate, for client certificates of the trust store', () => {
     const { name, certificateArn, ownershipCertificateArn, mutualTls } = settings.domain;
-    expect(only('AWS::ApiGatewayV2::DomainName')).toMatchObject({
+    expect(only(everySetting, 'AWS::ApiGatewayV2::DomainName')).toMatchObject({
       DomainName: name,
       DomainNameConfigurations: [
         {
@@ -212,8 +197,8 @@ describe('a setting has its effect', () => {
     expect(everySetting.outputs.WebhookUrl?.Value).toBe(
       `https://${settings.domain.name}/api/v1/webhooks/partner`,
     );
-    expect(only('AWS::ApiGateway::RestApi').DisableExecuteApiEndpoint).toBe(true);
-    const { ApiId, ApiMappingKey, Stage } = only('AWS::ApiGatewayV2::ApiMapping');
+    expect(only(everySetting, 'AWS::ApiGateway::RestApi').DisableExecuteApiEndpoint).toBe(true);
+    const { ApiId, ApiMappingKey, Stage } = only(everySetting, 'AWS::ApiGatewayV2::ApiMapping');
     expect(everySetting.referred(ApiId)).toBe('Api/RestApi');
     expect(everySetting.referred(Stage)).toBe('Api/RestApi/DeploymentStage.api');
     expect(ApiMappingKey).toBe('api');
@@ -223,15 +208,15 @@ describe('a setting has its effect', () => {
     const { mutualTls: _, ownershipCertificateArn: __, ...domain } = settings.domain;
     const moving = { dev: { domain: { ...domain, keepDefaultEndpoint: true } } };
     const http = new SynthesisedTemplate(await sharedAssembly('moving', { stages: moving }));
-    expect(only('AWS::ApiGatewayV2::Api', http).DisableExecuteApiEndpoint).toBe(false);
-    const { ApiId, ApiMappingKey } = only('AWS::ApiGatewayV2::ApiMapping', http);
+    expect(only(http, 'AWS::ApiGatewayV2::Api').DisableExecuteApiEndpoint).toBe(false);
+    const { ApiId, ApiMappingKey } = only(http, 'AWS::ApiGatewayV2::ApiMapping');
     expect(http.referred(ApiId)).toBe('Api/HttpApi');
     expect(ApiMappingKey).toBeUndefined();
   });
 
   test('apiThrottle: the API throttles there', () => {
     const { rate, burst } = settings.apiThrottle;
-    expect(only('AWS::ApiGateway::Stage').MethodSettings).toEqual([
+    expect(only(everySetting, 'AWS::ApiGateway::Stage').MethodSettings).toEqual([
       expect.objectContaining({
         HttpMethod: '*',
         ResourcePath: '/*',
@@ -303,8 +288,8 @@ describe('a setting has its effect', () => {
   });
 
   describe('chat: notifications', () => {
-    const slack = only('AWS::Chatbot::SlackChannelConfiguration');
-    const teams = only('AWS::Chatbot::MicrosoftTeamsChannelConfiguration');
+    const slack = only(everySetting, 'AWS::Chatbot::SlackChannelConfiguration');
+    const teams = only(everySetting, 'AWS::Chatbot::MicrosoftTeamsChannelConfiguration');
 
     test('are shown in the channels of Slack and Teams', () => {
       expect(slack).toMatchObject({

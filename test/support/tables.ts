@@ -4,7 +4,7 @@ import {
   GetItemCommand,
   ScanCommand,
 } from '@aws-sdk/client-dynamodb';
-import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 
 export type Row = Record<string, unknown>;
 
@@ -23,7 +23,7 @@ export class Tables {
       new GetItemCommand({
         TableName: table,
         ConsistentRead: true,
-        Key: Object.fromEntries(Object.entries(key).map(([name, value]) => [name, { S: value }])),
+        Key: marshall(key),
       }),
     );
     return Item && unmarshall(Item);

@@ -74,21 +74,14 @@ async function serve({ stack, signal, printLine }: Operation, settings: ConsoleS
   const { startConsole } = await import('../../console/server/start-console.ts');
   const { Source } = await import('../../console/source.ts');
   const { HistoryStore } = await import('../../stage/history/store.ts');
+  const { withPortErrors } = await import('../../dev/start/ports.ts');
   const { port, readOnly, since } = settings;
   const who = await stack.caller();
   using store = new HistoryStore();
   const source = new Source(stack, store, since);
   try {
-    const page = await startConsole({
-      source,
-      port,
-      readOnly,
-      local: undefined,
-      commands: pageCommands,
-    }).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EADDRINUSE') throw error;
-      throw new CommandError(`Port ${port} is in use. Stop what uses it, or choose another with --port`);
-    });
+    const context = { source, port, readOnly, local: undefined, commands: pageCommands };
+    const page = await withPortErrors([{ option: 'port', port }], () => startConsole(context));
     source.follow((notice) => page.news.notice(notice));
     printLine(`${stack.title}, as ${who}${readOnly ? ', read only' : ''}`);
     printLine('');

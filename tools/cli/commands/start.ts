@@ -1,7 +1,7 @@
 import { Option } from '@commander-js/extra-typings';
 import { inspectedFunction, withPorts } from '../../dev/start/inspected-functions.ts';
-import { assertOwnSecret, publicHost } from '../../dev/start/options.ts';
 import { assertPorts, type WantedPort } from '../../dev/start/ports.ts';
+import { assertOwnSecret, publicHost } from '../../dev/start/public-host.ts';
 import { restartOf, restartProcess } from '../../dev/start/restart.ts';
 import { runStack, type StartSettings } from '../../dev/start/run-stack.ts';
 import { npmScript } from '../terminal/command.ts';

@@ -18,7 +18,7 @@ const FAST_VISIBILITY = 5;
 /** Timeout in seconds while a function is debugged: SQS's longest visibility timeout. Source: SQS API reference. */
 const DEBUG_TIMEOUT = 12 * 60 * 60;
 
-export interface Adjustments {
+interface Adjustments {
   /** Whether retries wait only seconds, so that a dead letter takes about ten. */
   readonly retryFast: boolean;
   /** Functions that are debugged, by their names on the command line. They get no practical timeout. */
@@ -49,7 +49,7 @@ export const inspectedCode = (folder: string, service: string) => join(folder, a
 
 const assetOf = (service: string) => `inspected-${service}`;
 
-type TemplateResource = z.infer<typeof templateSchema>['Resources'][string];
+type AdjustedResource = z.infer<typeof templateSchema>['Resources'][string];
 
 /** Changes a synthesised stack before it runs locally. */
 export function adjustAssembly(folder: string, adjustments: Adjustments): void {
@@ -76,8 +76,8 @@ export function adjustAssembly(folder: string, adjustments: Adjustments): void {
 
 /** Changes a function of ours and its queue. Others have no name on the command line. */
 function adjustFunction(
-  resource: TemplateResource,
-  resources: Readonly<Record<string, TemplateResource>>,
+  resource: AdjustedResource,
+  resources: Readonly<Record<string, AdjustedResource>>,
   { retryFast, inspected }: Adjustments,
 ): void {
   const { data } = functionSchema.safeParse(resource.Properties);
@@ -96,7 +96,7 @@ function adjustFunction(
 }
 
 /** An API of either kind waits for the receiver, its only function. */
-function extendApiTimeouts(resources: readonly TemplateResource[]): void {
+function extendApiTimeouts(resources: readonly AdjustedResource[]): void {
   const TimeoutInMillis = DEBUG_TIMEOUT * 1000;
   for (const resource of resources) {
     if (resource.Type === 'AWS::ApiGatewayV2::Integration') {

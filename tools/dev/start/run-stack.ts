@@ -42,7 +42,7 @@ export interface StartSettings {
   readonly watch: boolean;
 }
 
-export interface StackRun extends StartSettings {
+interface StackRun extends StartSettings {
   /** Commands that the console runs for its page. */
   readonly commands: PageCommands;
   readonly inspected: ReturnType<typeof withPorts>;
@@ -51,7 +51,7 @@ export interface StackRun extends StartSettings {
   readonly earlier: Restart | undefined;
 }
 
-export interface NextStack {
+interface NextStack {
   readonly restart: Restart;
   /** Options that give the next stack the ports of this one. */
   readonly options: readonly string[];

@@ -80,5 +80,5 @@ export class Bundler {
  * @throws BuildFailure of esbuild if it does not build
  */
 export function writeReadableBundle(entry: string, folder: string): Promise<Bundle> {
-  return writeBundle({ entry, folder }, { minify: false, sourcemap: 'linked', logLevel: 'silent' });
+  return writeBundle({ entry, folder }, { minify: false, sourcemap: 'linked' });
 }

@@ -17,7 +17,7 @@ import { type NoticeSubject, Notices } from './notices.ts';
 import type { SourceTree } from './source-tree.ts';
 import { TypeCheck } from './type-check.ts';
 
-export interface WatchOptions extends FunctionBuildsOptions {
+interface WatchOptions extends FunctionBuildsOptions {
   /** The sources at the time of the synthesis. Any later save counts as a change. */
   readonly sources: SourceTree;
   /** The stack before this one, if this one was started by {@link restart}. */

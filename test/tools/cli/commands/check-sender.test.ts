@@ -70,14 +70,7 @@ describe('the exit code of check-sender', () => {
 });
 
 test('check-sender says if its own secret is a variable that was not replaced', async () => {
-  const running = project.start([
-    'check-sender',
-    '--secret',
-    '$WEBHOOK_SECRET',
-    '--port',
-    '0',
-    '--timeout',
-    '1',
-  ]);
-  expect((await running.ended).stderr).toContain('looks like a variable that was not replaced');
+  const args = ['--secret', '$WEBHOOK_SECRET', '--port', '0', '--timeout', '1'];
+  const { stderr } = await project.run(['check-sender', ...args]);
+  expect(stderr).toContain('looks like a variable that was not replaced');
 });

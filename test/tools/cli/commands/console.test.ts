@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { listen } from '../../../../local/listen.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
-import { occupyPort, Project } from './project.ts';
+import { occupyPort, Project, refusal } from './project.ts';
 
 let aws: TestAws;
 let project: Project;
@@ -50,12 +50,9 @@ describe('the console of a stage', () => {
   test('refuses a port that is in use', async () => {
     const { port, server } = await occupyPort();
     try {
-      expect(
-        await project.run(['console', '--outputs', 'outputs.json', '--port', String(port)]),
-      ).toMatchObject({
-        code: 1,
-        stderr: `Port ${port} is in use. Stop what uses it, or choose another with --port\n`,
-      });
+      expect(await project.run(['console', '--outputs', 'outputs.json', '--port', String(port)])).toEqual(
+        refusal(`Port ${port} is in use. Stop what uses it, or choose another with --port`),
+      );
     } finally {
       await once(server.close(), 'close');
     }
@@ -70,19 +67,16 @@ describe('the console of a stage', () => {
   ])('names everything that is missing in one line: %j', async (given, missing) => {
     const nothing = { AWS_ACCESS_KEY_ID: '', AWS_PROFILE: '', AWS_EC2_METADATA_DISABLED: 'true' };
     const noFiles = { AWS_CONFIG_FILE: 'none', AWS_SHARED_CREDENTIALS_FILE: 'none' };
-    expect(await project.run(['console', '--stage', 'prod'], { ...nothing, ...noFiles, ...given })).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: `AWS needs ${missing}\n`,
-    });
+    const settings = { ...nothing, ...noFiles, ...given };
+    expect(await project.run(['console', '--stage', 'prod'], settings)).toEqual(
+      refusal(`AWS needs ${missing}`),
+    );
   });
 
   test('of the local stack runs with it; the command prints its address', async () => {
-    expect(await project.run(['console'])).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'Name a stage: --stage … The local stack has its own console: npm start\n',
-    });
+    expect(await project.run(['console'])).toEqual(
+      refusal('Name a stage: --stage … The local stack has its own console: npm start'),
+    );
     const { servers, port } = await listen({}, (_request, response) => response.end(), { port: 0 });
     const url = `http://localhost:${port}/`;
     await writeFile(project.path('.local/console.json'), JSON.stringify({ url }));
@@ -92,10 +86,8 @@ describe('the console of a stage', () => {
       stderr: '',
     });
     for (const server of servers) await once(server.close(), 'close');
-    expect(await project.run(['console'])).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: `The console at ${url} is no longer running. Start the local stack with: npm start\n`,
-    });
+    expect(await project.run(['console'])).toEqual(
+      refusal(`The console at ${url} is no longer running. Start the local stack with: npm start`),
+    );
   });
 });

@@ -161,16 +161,6 @@ describe('start --inspect', () => {
     expect(new Set([...printed].map(([, digits]) => Number(digits)))).toEqual(new Set([inspectPort]));
   });
 
-  test('changes timeout and code of no other function', () => {
-    const { receiver, 'user-updated': user, 'shop-updated': shop } = read('.local/functions.json');
-    expect(Math.max(receiver.timeoutSeconds, user.timeoutSeconds)).toBeLessThanOrEqual(60);
-    expect(shop.timeoutSeconds).toBe(43_200);
-    expect(shop.codeDirectory).toMatch(/inspected-shop-updated$/);
-    expect(user.codeDirectory).not.toMatch(/inspected/);
-    expect(user.environment.FIRST_RETRY_DELAY_SECONDS).toBe('0.02');
-    expect(receiver.environment).not.toHaveProperty('FIRST_RETRY_DELAY_SECONDS');
-  });
-
   // Takes 7 s: longer than a message is hidden with --retry-fast, because it must not come a second time.
   test('stops at a breakpoint in the source, and continues to the effect', async () => {
     const client = await DebuggerClient.attach(inspectPort);

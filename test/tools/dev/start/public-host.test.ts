@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { LOCAL_SECRET } from '../../../../events/signing.ts';
-import { assertOwnSecret, publicHost } from '../../../../tools/dev/start/options.ts';
+import { assertOwnSecret, publicHost } from '../../../../tools/dev/start/public-host.ts';
 import { welcome } from '../../../../tools/dev/start/welcome.ts';
 
 describe('--public-host', () => {
