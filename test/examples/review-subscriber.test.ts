@@ -12,7 +12,6 @@ import * as z from 'zod/mini';
 import { readSamples } from '../../events/samples.ts';
 import { sqsEvent } from '../../events/sqs-event.ts';
 import { DATA_FIELDS, parseReviewPosted } from '../../examples/review-subscriber/notification.ts';
-import { ACCOUNT_ID } from '../../local/aws/services.ts';
 import { REGION } from '../../local/client-settings.ts';
 import { type DeployedStack, deployStack } from '../../local/deployed-stack.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
