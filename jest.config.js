@@ -29,9 +29,9 @@ export default {
       },
     ],
   },
-  // The first suite needs a deployed stack, which test/tools/cli/commands/acceptance.test.ts provides. The second needs
+  // The first suite needs a deployed stack, which tools/test/commands/acceptance.test.ts provides. The second needs
   // a browser.
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/acceptance/', '<rootDir>/test/console/'],
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/acceptance/', '<rootDir>/tools/test/browser/'],
   transformIgnorePatterns: ['/node_modules/'],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',

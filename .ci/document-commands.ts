@@ -170,7 +170,7 @@ const hasAws = spawnSync('bash', ['-c', 'command -v aws']).status === 0;
 const stack = spawn(
   process.execPath,
   [
-    'tools/cli/commands/entry.js',
+    'tools/hookctl.js',
     'start',
     '--no-watch',
     ...['--port', port, '--aws-port', awsPort, '--console-port', consolePort].map(String),

@@ -89,8 +89,8 @@ describe('the lint', () => {
     const folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-lint-'));
     try {
       await copyFile('biome.json', join(folder, 'biome.json'));
-      await mkdir(join(folder, 'tools/dev'), { recursive: true });
-      await symlink(resolve('tools/dev/lint'), join(folder, 'tools/dev/lint'));
+      await mkdir(join(folder, 'tools'), { recursive: true });
+      await symlink(resolve('.biome'), join(folder, '.biome'));
       await symlink(resolve('node_modules'), join(folder, 'node_modules'));
       for (const [file, text] of Object.entries(files)) {
         await mkdir(dirname(join(folder, file)), { recursive: true });
@@ -117,9 +117,9 @@ describe('the lint', () => {
     const files = {
       'lambda/one.ts': "export const load = () => import('../local/three.ts');\n",
       'lib/two.ts': "export { three } from '../tools/stage/three.ts';\n",
-      'local/three.ts': 'export const three = 3;\n',
+      'tools/local/three.ts': 'export const three = 3;\n',
       'tools/stage/three.ts': 'export const three = 3;\n',
-      'tools/measure/load/four.ts': "export { three } from '../../stage/three.ts';\n",
+      'tools/load/four.ts': "export { three } from '../../stage/three.ts';\n",
       'lambda/a.ts': "import type { B } from './b.ts';\nexport interface A {\n  b: B;\n}\n",
       'lambda/b.ts': "import type { A } from './a.ts';\nexport interface B {\n  a: A;\n}\n",
     };

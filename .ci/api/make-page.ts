@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fillDocument } from '../../tools/partner/api/page.ts';
+import { fillDocument } from '../../tools/api/page.ts';
 
 const PAGE = 'docs/api/webhook.html';
 const DOCUMENT = 'docs/api/openapi.json';

@@ -10,8 +10,8 @@ const MINUTES = String.raw`(?:[01]\d|2[0-3]):[0-5]\d`;
 
 /**
  * A moment in UTC in the forms of RFC 3339 and ISO 8601 that are unambiguous (decision D9). Texts that describe it are in
- * `envelope.ts`, `docs/partner.md`, `tools/partner/api/event-schemas.ts` and
- * `tools/partner/check-sender/payload-findings.ts`.
+ * `envelope.ts`, `docs/partner.md`, `tools/api/event-schemas.ts` and
+ * `tools/check-sender/payload-findings.ts`.
  */
 export const UTC_DATE_TIME = new RegExp(
   String.raw`^(${DATE})[Tt](${MINUTES})(?::([0-5]\d)(?:[.,](\d+))?)?(?:[Zz]|[+-]00(?::?00)?)$`,

@@ -133,7 +133,7 @@ export class Deployment {
       '--outputs': process.env[variable.outputs] ?? '',
     };
     await execFile(process.execPath, [
-      ...['tools/cli/commands/entry.js', 'replay', '--yes'],
+      ...['tools/hookctl.js', 'replay', '--yes'],
       ...Object.entries(options).flat(),
     ]);
   }

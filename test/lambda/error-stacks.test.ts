@@ -3,8 +3,8 @@ import { DeleteTableCommand, DynamoDBClient, ListTablesCommand } from '@aws-sdk/
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { EventName } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
-import { LocalFunction } from '../../local/functions/local-function.ts';
-import type { LocalStack } from '../../local/local-stack.ts';
+import { LocalFunction } from '../../tools/local/functions/local-function.ts';
+import type { LocalStack } from '../../tools/local/local-stack.ts';
 import { Partner } from '../support/partner.ts';
 import { startTestStack } from '../support/test-stack.ts';
 import { FunctionLines } from './function-lines.ts';

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { type ArchiveQuery, archiveQueries, archiveQuery } from '../../lib/archive/archive-queries.ts';
-import { SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
+import { SynthesisedTemplate } from '../../tools/local/template/synthesised-template.ts';
 import { sharedAssembly } from '../support/test-stack.ts';
 import { only, stageTemplate } from './stage-assembly.ts';
 

@@ -5,9 +5,9 @@ import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
 import { metrics as reportedMetrics } from '../../lambda/metric-names.ts';
 import { logMetrics } from '../../lib/alarms/log-metrics.ts';
-import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
-import { resolveIntrinsics } from '../../local/template/intrinsics.ts';
-import { SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
+import { readCloudAssembly } from '../../tools/local/template/cloud-assembly.ts';
+import { resolveIntrinsics } from '../../tools/local/template/intrinsics.ts';
+import { SynthesisedTemplate } from '../../tools/local/template/synthesised-template.ts';
 import { testAssembly } from '../support/test-stack.ts';
 import { stageTemplate } from './stage-assembly.ts';
 

@@ -7,8 +7,8 @@ import { build } from 'esbuild';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { bundleFunctions } from '../../lib/release/function-bundles.ts';
-import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
-import { SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
+import { readCloudAssembly } from '../../tools/local/template/cloud-assembly.ts';
+import { SynthesisedTemplate } from '../../tools/local/template/synthesised-template.ts';
 import { testAssembly } from '../support/test-stack.ts';
 
 /** 16 KB: a fortieth of a bundle. Source maps are read only when an error is logged. */

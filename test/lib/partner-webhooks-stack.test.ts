@@ -4,8 +4,8 @@ import { describe, expect, test } from '@jest/globals';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
 import { stackNameOf, warningIds } from '../../lib/config.ts';
-import { stages } from '../../tools/generate/stages.ts';
-import { listOf } from '../../tools/generate/synthesised-template.ts';
+import { stages } from '../../tools/local/template/stages.ts';
+import { listOf } from '../../tools/local/template/synthesised-template.ts';
 import { resourcesOfEveryStage, type StageResource, stageAssembly, stageTemplate } from './stage-assembly.ts';
 
 // Rules for the resources of all stages. The details of each resource are in the tests of its part.

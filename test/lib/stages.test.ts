@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
 import { MAX_PATHS_BYTES } from '../../lib/config.ts';
-import { SynthesisedTemplate, type TemplateResource } from '../../tools/generate/synthesised-template.ts';
+import { SynthesisedTemplate, type TemplateResource } from '../../tools/local/template/synthesised-template.ts';
 import { sharedAssembly } from '../support/test-stack.ts';
 import { only, stageTemplate } from './stage-assembly.ts';
 
@@ -135,7 +135,7 @@ test('a synthesis is refused in one message: for a secret of another account tha
 });
 
 describe('a setting has its effect', () => {
-  const settings = JSON.parse(readFileSync('tools/generate/every-setting.json', 'utf8'));
+  const settings = JSON.parse(readFileSync('tools/local/template/every-setting.json', 'utf8'));
   const functionAt = (path: string) => everySetting.at('AWS::Lambda::Function', path).properties;
 
   test('account and region: the stack can be deployed only there', () => {

@@ -7,8 +7,8 @@ import {
 import { DeleteQueueCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { LOCAL_SECRET } from '../../events/signing.ts';
-import type { LocalStack } from '../../local/local-stack.ts';
-import type { GatewayKind } from '../../tools/cli/terminal/options.ts';
+import type { LocalStack } from '../../tools/local/local-stack.ts';
+import type { GatewayKind } from '../../tools/terminal/options.ts';
 import { stageAssembly } from '../lib/stage-assembly.ts';
 import { ArchiveBucket } from '../support/archive.ts';
 import { eventually } from '../support/eventually.ts';

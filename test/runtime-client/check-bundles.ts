@@ -10,8 +10,8 @@ import { readSamples, type Sample } from '../../events/samples.ts';
 import { LOCAL_SECRET } from '../../events/signing.ts';
 import { sqsEvent } from '../../events/sqs-event.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
-import { startLocalStack } from '../../local/local-stack.ts';
-import { synthesise } from '../../local/template/synthesise.ts';
+import { startLocalStack } from '../../tools/local/local-stack.ts';
+import { synthesise } from '../../tools/local/template/synthesise.ts';
 import { type Invoke, runBundle } from './run-bundle.ts';
 
 const SETTLED = { batchItemFailures: [] };

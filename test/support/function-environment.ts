@@ -1,9 +1,9 @@
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { attribute, stringAttribute } from '../../lambda/queue/message.ts';
 import type { Replay } from '../../lambda/queue/replay.ts';
-import { accessKeyOf } from '../../local/client-settings.ts';
-import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
-import { Resources } from '../../local/template/resources.ts';
+import { accessKeyOf } from '../../tools/local/client-settings.ts';
+import { readCloudAssembly } from '../../tools/local/template/cloud-assembly.ts';
+import { Resources } from '../../tools/local/template/resources.ts';
 import type { TestAws } from './test-aws.ts';
 import { testAssembly } from './test-stack.ts';
 

@@ -2,16 +2,16 @@ import { statSync } from 'node:fs';
 
 /** The slowest test files, mostly because they start the stack several times. Parts of their paths. */
 const LONGEST = [
-  'test/tools/cli/commands/',
-  'test/soak/',
-  'test/tools/stage/history/',
-  'test/tools/stage/replay/',
+  'tools/test/commands/',
+  'tools/test/soak/',
+  'tools/test/stage/history/',
+  'tools/test/stage/replay/',
   'test/local-stack/',
   'test/lambda/consumer/',
-  'test/tools/dev/',
-  'test/local/functions/',
-  'test/tools/measure/load/',
-  'test/fuzz/',
+  'tools/test/',
+  'tools/test/local/functions/',
+  'tools/test/load/',
+  'tools/test/fuzz/',
   'test/examples/',
 ];
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { BUNDLE_LIST } from '../../lib/release/function-bundles.ts';
 import { webhookApp } from '../../lib/webhook-app.ts';
-import { listen } from '../../local/listen.ts';
-import { readContext } from '../../local/template/synthesise.ts';
+import { listen } from '../../tools/local/listen.ts';
+import { readContext } from '../../tools/local/template/synthesise.ts';
 import type { SynthesisRequest } from './synthesiser.ts';
 
 /** The first bundles, which are the same for every stage, and the assembly that they were made for. */

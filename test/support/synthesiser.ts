@@ -58,7 +58,7 @@ export class Synthesiser {
 export async function synthesiseOnce(request: SynthesisRequest): Promise<void> {
   const address = process.env[ADDRESS];
   if (address === undefined) {
-    // For mutants everything is already synthesised: `test/mutate/synthesise-once.ts`.
+    // For mutants everything is already synthesised: `tools/test/mutate/synthesise-once.ts`.
     if (existsSync(join(request.folder, 'manifest.json'))) return;
     throw new Error(`The global set-up has neither started the synthesiser nor made ${request.folder}`);
   }

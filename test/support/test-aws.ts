@@ -1,10 +1,10 @@
-import { startAwsEndpoint } from '../../local/aws/endpoint.ts';
-import type { InjectedFaults } from '../../local/aws/faults.ts';
-import { type ClientSettings, clientSettings } from '../../local/client-settings.ts';
-import { deploy } from '../../local/deploy.ts';
-import type { StackObserver } from '../../local/observation.ts';
-import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
-import { Resources } from '../../local/template/resources.ts';
+import { startAwsEndpoint } from '../../tools/local/aws/endpoint.ts';
+import type { InjectedFaults } from '../../tools/local/aws/faults.ts';
+import { type ClientSettings, clientSettings } from '../../tools/local/client-settings.ts';
+import { deploy } from '../../tools/local/deploy.ts';
+import type { StackObserver } from '../../tools/local/observation.ts';
+import { readCloudAssembly } from '../../tools/local/template/cloud-assembly.ts';
+import { Resources } from '../../tools/local/template/resources.ts';
 import { TEST_SECRET, testAssembly } from './test-stack.ts';
 
 /** The stack's resources and roles at an AWS endpoint, without functions or gateway. */

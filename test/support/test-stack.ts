@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path';
-import { type LocalStack, type LocalStackOptions, startLocalStack } from '../../local/local-stack.ts';
-import { stageOverrides } from '../../local/template/synthesise.ts';
-import type { GatewayKind } from '../../tools/cli/terminal/options.ts';
-import { ACTIVE_MUTANT } from '../mutate/likely-first.ts';
+import { type LocalStack, type LocalStackOptions, startLocalStack } from '../../tools/local/local-stack.ts';
+import { stageOverrides } from '../../tools/local/template/synthesise.ts';
+import type { GatewayKind } from '../../tools/terminal/options.ts';
+import { ACTIVE_MUTANT } from '../../tools/test/mutate/likely-first.ts';
 import { synthesiseOnce } from './synthesiser.ts';
 
 export const TEST_SECRET = 'test-webhook-secret';

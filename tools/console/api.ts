@@ -5,7 +5,7 @@
  * application/json` and the page's cookie. Reading a stage needs the cookie, too.
  */
 import type { EventName } from '../../lambda/events/catalogue.ts';
-import type { Block, ProgressStep } from '../cli/terminal/block.ts';
+import type { Block, ProgressStep } from '../terminal/block.ts';
 import type { Effect, ExchangeFact, LineFact, PlainItem } from '../stage/history/facts.ts';
 import type { Delivery, History, PausedQueue } from '../stage/history/history.ts';
 

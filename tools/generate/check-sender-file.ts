@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { buildSync } from 'esbuild';
-import { API_FOLDER } from '../partner/api/files.ts';
+import { API_FOLDER } from '../api/files.ts';
 import type { DerivedFile } from './derived-file.ts';
 
 /** Runs the command under the name that a partner types. */
@@ -11,7 +11,7 @@ await command.name('node check-sender.mjs').parseAsync();
 
 const HEADER = `// Checks your webhook requests, and names the likely mistake. It needs only Node.js 20.12 or later:
 //   node check-sender.mjs --secret 'our shared secret'
-// Built by npm run generate from tools/partner/check-sender/.`;
+// Built by npm run generate from tools/check-sender/.`;
 
 /** `docs/api/check-sender.mjs`: the command as one file, which a partner runs without this repository. */
 export function checkSenderFile(): DerivedFile {

@@ -1,5 +1,5 @@
 import { type Argument, type CommandUnknownOpts, Help } from '@commander-js/extra-typings';
-import { lines } from '../cli/terminal/layout.ts';
+import { lines } from '../terminal/layout.ts';
 
 /** Characters of a line. */
 const WIDTH = 120;

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { catalogue, type EventName, eventNames } from '../../lambda/events/catalogue.ts';
 import type { EffectName } from '../../lambda/events/definition.ts';
-import { dataSchema } from '../partner/api/json-schema.ts';
+import { dataSchema } from '../api/json-schema.ts';
 import { markdownTable } from './markdown-table.ts';
 
 /** The stack output that belongs to each effect. */

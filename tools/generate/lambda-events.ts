@@ -4,7 +4,7 @@ import { readSamples, type Sample } from '../../events/samples.ts';
 import { LOCAL_SECRET, signatureOf } from '../../events/signing.ts';
 import { SAMPLE_REQUEST_ID, sqsEvent } from '../../events/sqs-event.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
-import { httpApiEvent, restApiEvent } from '../../local/gateway/gateway-events.ts';
+import { httpApiEvent, restApiEvent } from '../local/gateway/gateway-events.ts';
 import type { DerivedFile } from './derived-file.ts';
 
 const API = { accountId: '000000000000', apiId: 'local', domainName: 'localhost' };

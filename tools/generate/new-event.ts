@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { kebabCase } from '../../lambda/events/event-names.ts';
-import { CommandError } from '../cli/terminal/command-error.ts';
+import { CommandError } from '../terminal/command-error.ts';
 import { bringUpToDate } from './derived-file.ts';
 import { EVENT_INDEX, eventIndex, eventPaths } from './event-index.ts';
 import { eventFiles, eventTemplates, type NewEvent } from './event-template.ts';
@@ -37,7 +37,7 @@ export function addEvent(event: NewEvent, generate: boolean): string[] {
     bringUpToDate(eventIndex());
     run('node_modules/@biomejs/biome/bin/biome', 'check', '--write', ...Object.keys(files));
     // In a new process, because this one has loaded the old catalogue. It writes when everything else has succeeded.
-    if (generate) run('tools/cli/commands/entry.js', 'generate');
+    if (generate) run('tools/hookctl.js', 'generate');
   } catch (error) {
     for (const place of places) rmSync(place, { recursive: true, force: true });
     writeFileSync(EVENT_INDEX, index);

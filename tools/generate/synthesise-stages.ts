@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { functionEntries } from '../../lib/release/function-bundles.ts';
 import { webhookApp } from '../../lib/webhook-app.ts';
-import { stages } from './stages.ts';
+import { stages } from '../local/template/stages.ts';
 
 /** Output folders of the cloud assemblies, by stage. */
 const folders: Record<string, string> = JSON.parse(process.env.ASSEMBLIES ?? '');

@@ -1,9 +1,9 @@
 import { Option } from '@commander-js/extra-typings';
-import type { Block } from '../cli/terminal/block.ts';
-import { CommandError } from '../cli/terminal/command-error.ts';
-import { blockLines } from '../cli/terminal/layout.ts';
-import { lateProgress, type ProgressDisplay } from '../cli/terminal/progress.ts';
-import { INTERRUPTED, interruption, screenWidth } from '../cli/terminal/terminal.ts';
+import type { Block } from '../terminal/block.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { blockLines } from '../terminal/layout.ts';
+import { lateProgress, type ProgressDisplay } from '../terminal/progress.ts';
+import { INTERRUPTED, interruption, screenWidth } from '../terminal/terminal.ts';
 import { NOT_RUNNING } from './local-folder.ts';
 import type { RepeatableRequest } from './signed-post.ts';
 import type { Stage } from './stage.ts';

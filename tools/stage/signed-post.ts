@@ -3,10 +3,10 @@ import { buffer } from 'node:stream/consumers';
 import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
 import { signatureOf } from '../../events/signing.ts';
 import { readSecretValue, UnusableSecretError } from '../../lambda/receiver/webhook-secrets.ts';
-import { isOfProxy } from '../../local/gateway/admitted-host.ts';
-import { CommandError } from '../cli/terminal/command-error.ts';
-import { shownId } from '../cli/terminal/terminal.ts';
-import { printable } from '../cli/terminal/text.ts';
+import { isOfProxy } from '../local/gateway/admitted-host.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { shownId } from '../terminal/terminal.ts';
+import { printable } from '../terminal/text.ts';
 import { jsonOf } from './history/json.ts';
 import type { Stage } from './stage.ts';
 

@@ -17,8 +17,8 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { type EventName, eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
-import { CommandError } from '../cli/terminal/command-error.ts';
-import { readJson } from '../cli/terminal/files.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { readJson } from '../terminal/files.ts';
 import { NOT_RUNNING, OUTPUTS_FILE } from './local-folder.ts';
 
 /** A stage: the local stack, or one deployed to AWS. */

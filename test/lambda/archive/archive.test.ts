@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { Archive, NotArchivedError, TooLargeToArchiveError } from '../../../lambda/archive/archive.ts';
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { MAX_RECORD_BYTES } from '../../../lambda/limits.ts';
-import { InjectedFaults } from '../../../local/aws/faults.ts';
+import { InjectedFaults } from '../../../tools/local/aws/faults.ts';
 import { ArchiveBucket } from '../../support/archive.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';

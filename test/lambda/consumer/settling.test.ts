@@ -5,7 +5,7 @@ import type { SQSRecord } from 'aws-lambda';
 import { sqsEvent } from '../../../events/sqs-event.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { OUT_OF_TIME_MARGIN } from '../../../lambda/limits.ts';
-import { type Fault, InjectedFaults } from '../../../local/aws/faults.ts';
+import { type Fault, InjectedFaults } from '../../../tools/local/aws/faults.ts';
 import { ArchiveBucket, type ArchivedRecord } from '../../support/archive.ts';
 import { eventually } from '../../support/eventually.ts';
 import {

@@ -3,7 +3,7 @@ import type { Context } from 'aws-lambda';
 import type { EffectOutcome } from '../../../lambda/effects/event-order.ts';
 import { idempotent } from '../../../lambda/effects/idempotency.ts';
 import { MEMORY_SECONDS } from '../../../lambda/limits.ts';
-import { InjectedFaults } from '../../../local/aws/faults.ts';
+import { InjectedFaults } from '../../../tools/local/aws/faults.ts';
 import { eventually } from '../../support/eventually.ts';
 import { functionEnvironment } from '../../support/function-environment.ts';
 import { Tables } from '../../support/tables.ts';

@@ -9,8 +9,8 @@ import { kebabCase, pascalCase } from '../../../lambda/events/event-names.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { MAX_ATTRIBUTE_LENGTH } from '../../../lambda/limits.ts';
 import type { Replay } from '../../../lambda/queue/replay.ts';
-import { type Fault, InjectedFaults } from '../../../local/aws/faults.ts';
-import type { PublishedNotification } from '../../../local/observation.ts';
+import { type Fault, InjectedFaults } from '../../../tools/local/aws/faults.ts';
+import type { PublishedNotification } from '../../../tools/local/observation.ts';
 import {
   type ConsumerHandler,
   consumerContext,

@@ -4,7 +4,7 @@ import type { APIGatewayProxyEventV2, CloudFormationCustomResourceEvent, Context
 import { signatureOf } from '../../../events/signing.ts';
 import { eventNames, isEventName } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
-import type { LocalStack } from '../../../local/local-stack.ts';
+import type { LocalStack } from '../../../tools/local/local-stack.ts';
 import { Queues } from '../../support/queues.ts';
 import { startTestStack, TEST_SECRET } from '../../support/test-stack.ts';
 import { FunctionLines } from '../function-lines.ts';

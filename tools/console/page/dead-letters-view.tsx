@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { counted } from '../../cli/terminal/text.ts';
+import { counted } from '../../terminal/text.ts';
 import type { DeadLetter, DeadLetterGroup } from '../api.ts';
 import { api } from './api.ts';
 import {

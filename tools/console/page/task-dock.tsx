@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Block, ProgressStep } from '../../cli/terminal/block.ts';
+import type { Block, ProgressStep } from '../../terminal/block.ts';
 import type { Task } from '../api.ts';
 import { api, errorText } from './api.ts';
 import { tasks } from './store.ts';

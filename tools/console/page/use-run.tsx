@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { useRef, useState } from 'preact/hooks';
-import { shellWord } from '../../cli/terminal/text.ts';
+import { shellWord } from '../../terminal/text.ts';
 import type { Task, TaskRequest } from '../api.ts';
 import { ApiError, api, errorText } from './api.ts';
 import { formatRoute } from './route.ts';

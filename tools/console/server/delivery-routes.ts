@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
-import { time } from '../../cli/terminal/options.ts';
+import { time } from '../../terminal/options.ts';
 import { type Delivery, isSettled, states } from '../../stage/history/history.ts';
 import { MAX_DELIVERIES } from '../../stage/history/store.ts';
 import type { DeliveryDetail, DeliveryList } from '../api.ts';

@@ -1,5 +1,5 @@
 import { type EventName, isEventName } from '../../../lambda/events/catalogue.ts';
-import type { InspectedMessage } from '../../../local/observation.ts';
+import type { InspectedMessage } from '../../local/observation.ts';
 import { refusalOf } from '../../stage/operation.ts';
 import { copyKey, foldCopies } from '../../stage/queues/copies.ts';
 import { sourceQueueUrl, type WaitingQueue, waitingQueues } from '../../stage/queues/queue.ts';

@@ -6,7 +6,7 @@ import { methodNotAllowed } from 'hono/method-not-allowed';
 import * as z from 'zod/mini';
 import { readSamples } from '../../../events/samples.ts';
 import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
-import { listen } from '../../../local/listen.ts';
+import { listen } from '../../local/listen.ts';
 import type { EventInfo, StackInfo, TableRows } from '../api.ts';
 import type { Source } from '../source.ts';
 import { itemOf, pageOf, tablesOf } from '../tables.ts';

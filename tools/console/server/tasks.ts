@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { stripVTControlCharacters } from 'node:util';
 import { Hono } from 'hono';
-import type { ProgressStep } from '../../cli/terminal/block.ts';
-import { CommandError } from '../../cli/terminal/command-error.ts';
-import { blockLines } from '../../cli/terminal/layout.ts';
-import { printable } from '../../cli/terminal/text.ts';
+import type { ProgressStep } from '../../terminal/block.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import { blockLines } from '../../terminal/layout.ts';
+import { printable } from '../../terminal/text.ts';
 import type { Operation } from '../../stage/operation.ts';
 import { forPeople, isInterruption } from '../../stage/operation.ts';
 import type { Stage } from '../../stage/stage.ts';

@@ -1,5 +1,5 @@
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
-import { counted } from '../../cli/terminal/text.ts';
+import { counted } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { storedPayload } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { DeleteObjectCommand, DeleteObjectsCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { sha256Hex } from '../../../lambda/hash.ts';
-import { CommandError } from '../../cli/terminal/command-error.ts';
-import { counted } from '../../cli/terminal/text.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import { counted } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { type FoundInObject, type Person, PersonalData } from './personal-data.ts';

@@ -1,6 +1,6 @@
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
-import type { ProgressDisplay } from '../../cli/terminal/progress.ts';
+import type { ProgressDisplay } from '../../terminal/progress.ts';
 import type { Stage } from '../stage.ts';
 import { ArchiveObject, type DamagedObjectError } from './archive-object.ts';
 

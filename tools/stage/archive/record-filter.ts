@@ -3,9 +3,9 @@ import type { ArchiveRecord, SettledOutcome } from '../../../lambda/archive/reco
 import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
 import { tableKey } from '../../../lambda/effects/table-key.ts';
 import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
-import { CommandError } from '../../cli/terminal/command-error.ts';
-import { eachOf, time } from '../../cli/terminal/options.ts';
-import { SHORT_ID_LENGTH } from '../../cli/terminal/terminal.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import { eachOf, time } from '../../terminal/options.ts';
+import { SHORT_ID_LENGTH } from '../../terminal/terminal.ts';
 
 /** Selects records. An absent property matches all. */
 export interface RecordFilter {

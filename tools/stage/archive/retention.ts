@@ -1,8 +1,8 @@
 import { DescribeDeliveryStreamCommand } from '@aws-sdk/client-firehose';
 import { GetBucketLifecycleConfigurationCommand } from '@aws-sdk/client-s3';
 import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
-import { CommandError } from '../../cli/terminal/command-error.ts';
-import { duration } from '../../cli/terminal/text.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import { duration } from '../../terminal/text.ts';
 import type { Stage } from '../stage.ts';
 import type { RecordFilter } from './record-filter.ts';
 

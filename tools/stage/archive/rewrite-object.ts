@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { NoSuchKey, PutObjectCommand, S3ServiceException } from '@aws-sdk/client-s3';
-import { CommandError } from '../../cli/terminal/command-error.ts';
+import { CommandError } from '../../terminal/command-error.ts';
 import type { Stage } from '../stage.ts';
 import { downloadObject, objectLines } from './archive-object.ts';
 

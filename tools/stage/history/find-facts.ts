@@ -1,7 +1,7 @@
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
-import { CommandError } from '../../cli/terminal/command-error.ts';
-import type { ProgressDisplay } from '../../cli/terminal/progress.ts';
-import { counted } from '../../cli/terminal/text.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import type { ProgressDisplay } from '../../terminal/progress.ts';
+import { counted } from '../../terminal/text.ts';
 import { orRefusal } from '../operation.ts';
 import { type WaitingMessage, waitingMessages } from '../queues/waiting-messages.ts';
 import type { Stage } from '../stage.ts';

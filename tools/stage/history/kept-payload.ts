@@ -1,4 +1,4 @@
-import { CommandError } from '../../cli/terminal/command-error.ts';
+import { CommandError } from '../../terminal/command-error.ts';
 import { readPayload } from '../queues/received-message.ts';
 import { waitingMessages } from '../queues/waiting-messages.ts';
 import type { Stage } from '../stage.ts';

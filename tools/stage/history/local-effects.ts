@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import * as z from 'zod/mini';
-import { readJson } from '../../cli/terminal/files.ts';
+import { readJson } from '../../terminal/files.ts';
 import { CONSOLE_FILE } from '../local-folder.ts';
 import type { Stage } from '../stage.ts';
 import type { Effect, PlainItem } from './facts.ts';

@@ -2,14 +2,14 @@ import { tableKey } from '../../../lambda/effects/table-key.ts';
 import { pascalCase } from '../../../lambda/events/event-names.ts';
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 import { attribute } from '../../../lambda/queue/message.ts';
-import type { FunctionLogLine } from '../../../local/functions/invocation.ts';
-import type { LocalStack } from '../../../local/local-stack.ts';
+import type { FunctionLogLine } from '../../local/functions/invocation.ts';
+import type { LocalStack } from '../../local/local-stack.ts';
 import type {
   Exchange,
   ItemChange,
   PublishedNotification,
   StackObserver,
-} from '../../../local/observation.ts';
+} from '../../local/observation.ts';
 import { plainItem } from './effects.ts';
 import type { CrashFact, ExchangeFact, ItemEffect } from './facts.ts';
 import { isObject, jsonOf, textOf } from './json.ts';

@@ -6,7 +6,7 @@ import {
   StartQueryCommand,
   StopQueryCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
-import { CommandError } from '../../cli/terminal/command-error.ts';
+import { CommandError } from '../../terminal/command-error.ts';
 import { orRefusal } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import type { LineFact } from './facts.ts';

@@ -1,10 +1,10 @@
 import { styleText } from 'node:util';
 import stringWidth from 'string-width';
 import { MAX_BUFFER_SECONDS } from '../../../lambda/limits.ts';
-import { lines } from '../../cli/terminal/layout.ts';
-import { lateProgress } from '../../cli/terminal/progress.ts';
-import { shownId } from '../../cli/terminal/terminal.ts';
-import { counted, duration, printable } from '../../cli/terminal/text.ts';
+import { lines } from '../../terminal/layout.ts';
+import { lateProgress } from '../../terminal/progress.ts';
+import { shownId } from '../../terminal/terminal.ts';
+import { counted, duration, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import type { Effect } from './facts.ts';

@@ -1,8 +1,8 @@
-import { CommandError } from '../../cli/terminal/command-error.ts';
-import { table } from '../../cli/terminal/layout.ts';
-import { lateProgress } from '../../cli/terminal/progress.ts';
-import { shownId } from '../../cli/terminal/terminal.ts';
-import { printable } from '../../cli/terminal/text.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import { table } from '../../terminal/layout.ts';
+import { lateProgress } from '../../terminal/progress.ts';
+import { shownId } from '../../terminal/terminal.ts';
+import { printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { orRefusal } from '../operation.ts';
 import type { Delivery } from './history.ts';

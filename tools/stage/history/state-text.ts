@@ -1,6 +1,6 @@
 import type { SettledOutcome } from '../../../lambda/archive/record.ts';
 import { MAX_FUNCTION_SECONDS } from '../../../lambda/limits.ts';
-import { duration } from '../../cli/terminal/text.ts';
+import { duration } from '../../terminal/text.ts';
 import {
   type DeliveryState,
   type History,

@@ -1,5 +1,5 @@
-import { CommandError } from '../../cli/terminal/command-error.ts';
-import { SHORT_ID_LENGTH } from '../../cli/terminal/terminal.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import { SHORT_ID_LENGTH } from '../../terminal/terminal.ts';
 import { isObject, jsonOf } from './json.ts';
 
 /** Longer than any id of AWS. */

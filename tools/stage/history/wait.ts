@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CommandError } from '../../cli/terminal/command-error.ts';
-import { printable } from '../../cli/terminal/text.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import { printable } from '../../terminal/text.ts';
 import { type FunctionName, followLogs } from '../logs/follow-logs.ts';
 import type { Operation } from '../operation.ts';
 import { deadLettersOf } from './dead-letters.ts';

@@ -1,6 +1,6 @@
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { attribute } from '../../../lambda/queue/message.ts';
-import { counted, messages, printable } from '../../cli/terminal/text.ts';
+import { counted, messages, printable } from '../../terminal/text.ts';
 import type { AnyQueue } from './queue.ts';
 import { attributesOf, type ReceivedMessage, wrappedBody } from './received-message.ts';
 

@@ -1,4 +1,4 @@
-import { messages } from '../../cli/terminal/text.ts';
+import { messages } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { copyKey, eventsAndCopies } from './copies.ts';
 import { type AnyQueue, emptiness, queueState } from './queue.ts';

@@ -1,10 +1,10 @@
 import { styleText } from 'node:util';
 import { QueueDoesNotExist } from '@aws-sdk/client-sqs';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
-import type { Column } from '../../cli/terminal/block.ts';
-import { table } from '../../cli/terminal/layout.ts';
-import { shownId } from '../../cli/terminal/terminal.ts';
-import { duration, messages, printable } from '../../cli/terminal/text.ts';
+import type { Column } from '../../terminal/block.ts';
+import { table } from '../../terminal/layout.ts';
+import { shownId } from '../../terminal/terminal.ts';
+import { duration, messages, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { refusalOf } from '../operation.ts';
 import type { Stage } from '../stage.ts';

@@ -1,5 +1,5 @@
-import { facts } from '../../cli/terminal/layout.ts';
-import { duration, messages, printable } from '../../cli/terminal/text.ts';
+import { facts } from '../../terminal/layout.ts';
+import { duration, messages, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { copyKey, countLine, eventCount, eventsAndCopies, foldCopies, type ListedMessage } from './copies.ts';

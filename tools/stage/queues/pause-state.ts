@@ -6,8 +6,8 @@ import {
 } from '@aws-sdk/client-lambda';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { MAX_PAUSE_REASON_LENGTH } from '../../../lambda/limits.ts';
-import { CommandError } from '../../cli/terminal/command-error.ts';
-import { printable } from '../../cli/terminal/text.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import { printable } from '../../terminal/text.ts';
 import type { Stage } from '../stage.ts';
 import { type QueueState, queueState } from './queue.ts';
 

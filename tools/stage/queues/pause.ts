@@ -3,8 +3,8 @@ import { type MetricAlarm, PutMetricAlarmCommand, SetAlarmStateCommand } from '@
 import { UpdateEventSourceMappingCommand } from '@aws-sdk/client-lambda';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { alarmTable } from '../../../lib/alarms/alarm-table.ts';
-import { CommandError } from '../../cli/terminal/command-error.ts';
-import { duration, messages, printable } from '../../cli/terminal/text.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import { duration, messages, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { type Pause, pauseState, pauseText } from './pause-state.ts';

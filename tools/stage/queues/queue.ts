@@ -2,8 +2,8 @@ import { GetQueueAttributesCommand, paginateListQueues, type SQSClient } from '@
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { SMOKE_TEST_QUEUE } from '../../../lambda/receiver/request.ts';
 import { didYouMean } from '../../../lib/did-you-mean.ts';
-import { CommandError } from '../../cli/terminal/command-error.ts';
-import { messages } from '../../cli/terminal/text.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import { messages } from '../../terminal/text.ts';
 import { recentMaxima } from '../recent-maxima.ts';
 import type { Stage } from '../stage.ts';
 

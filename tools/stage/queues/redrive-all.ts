@@ -8,8 +8,8 @@ import {
   StartMessageMoveTaskCommand,
   UnsupportedOperation,
 } from '@aws-sdk/client-sqs';
-import { CommandError } from '../../cli/terminal/command-error.ts';
-import { messages } from '../../cli/terminal/text.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import { messages } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { emptiness, eventOf, queueState, type WaitingQueue } from './queue.ts';
 import { hasMessage } from './received-message.ts';

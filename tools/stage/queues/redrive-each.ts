@@ -1,9 +1,9 @@
 import { CopyObjectCommand } from '@aws-sdk/client-s3';
 import { type MessageAttributeValue, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { sha256Hex } from '../../../lambda/hash.ts';
-import { CommandError } from '../../cli/terminal/command-error.ts';
-import { SHORT_ID_LENGTH } from '../../cli/terminal/terminal.ts';
-import { messages } from '../../cli/terminal/text.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import { SHORT_ID_LENGTH } from '../../terminal/terminal.ts';
+import { messages } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { currentSecret, postSigned } from '../signed-post.ts';
 import type { Stage } from '../stage.ts';

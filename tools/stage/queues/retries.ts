@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { catalogue, type EventName } from '../../../lambda/events/catalogue.ts';
 import { DEAD_LETTERED, FAILED } from '../../../lambda/log-messages.ts';
 import { CRASHED, messageIs } from '../../../lib/alarms/log-patterns.ts';
-import { duration } from '../../cli/terminal/text.ts';
+import { duration } from '../../terminal/text.ts';
 import { jsonOf } from '../history/json.ts';
 import { type ParsedLogLine, parseLogLine } from '../history/log-line.ts';
 import type { Stage } from '../stage.ts';

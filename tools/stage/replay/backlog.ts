@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
-import { CommandError } from '../../cli/terminal/command-error.ts';
-import { duration } from '../../cli/terminal/text.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import { duration } from '../../terminal/text.ts';
 import { queueState } from '../queues/queue.ts';
 import type { Stage } from '../stage.ts';
 

@@ -2,7 +2,7 @@ import type { ArchiveRecord, SettledOutcome } from '../../../lambda/archive/reco
 import { type EventName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
 import { REPLAYABLE_DAYS, REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/limits.ts';
 import type { ReplayMode } from '../../../lambda/queue/replay.ts';
-import { CommandError } from '../../cli/terminal/command-error.ts';
+import { CommandError } from '../../terminal/command-error.ts';
 import type { ArchiveObject } from '../archive/archive-object.ts';
 import { readArchive } from '../archive/read-archive.ts';
 import { matches, type RecordFilter, requireWindow } from '../archive/record-filter.ts';

@@ -4,7 +4,7 @@ import type { SettledOutcome } from '../../../lambda/archive/record.ts';
 import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
 import { type EventName, isEventName } from '../../../lambda/events/catalogue.ts';
 import { REPLAY_NAME, replayModes } from '../../../lambda/queue/replay.ts';
-import { CommandError } from '../../cli/terminal/command-error.ts';
+import { CommandError } from '../../terminal/command-error.ts';
 import { jsonOf } from '../history/json.ts';
 import type { Stage } from '../stage.ts';
 

@@ -1,6 +1,6 @@
-import { CommandError } from '../../cli/terminal/command-error.ts';
-import { confirm, requireTerminal } from '../../cli/terminal/terminal.ts';
-import { duration, manyMessages } from '../../cli/terminal/text.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import { confirm, requireTerminal } from '../../terminal/terminal.ts';
+import { duration, manyMessages } from '../../terminal/text.ts';
 import { expiredPart } from '../archive/retention.ts';
 import { type Operation, printBlocks } from '../operation.ts';
 import { archiveDelay } from './archive-lag.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CommandError } from '../../cli/terminal/command-error.ts';
-import { manyMessages } from '../../cli/terminal/text.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import { manyMessages } from '../../terminal/text.ts';
 import { type Operation, printBlocks } from '../operation.ts';
 import { notYetArchived } from './archive-lag.ts';
 import { Checkpoint } from './checkpoint.ts';

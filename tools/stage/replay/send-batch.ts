@@ -8,7 +8,7 @@ import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { attribute, stringAttribute } from '../../../lambda/queue/message.ts';
 import type { Replay } from '../../../lambda/queue/replay.ts';
-import { CommandError } from '../../cli/terminal/command-error.ts';
+import { CommandError } from '../../terminal/command-error.ts';
 import type { Stage } from '../stage.ts';
 import type { Checkpoint } from './checkpoint.ts';
 

@@ -1,4 +1,4 @@
-import { shellWord } from '../../../cli/terminal/text.ts';
+import { shellWord } from '../../../terminal/text.ts';
 
 /**
  * Longer bodies are saved to a file: Linux accepts 128 KiB for one argument, and a long body is unreadable in a shell.

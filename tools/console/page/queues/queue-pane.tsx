@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { counted } from '../../../cli/terminal/text.ts';
+import { counted } from '../../../terminal/text.ts';
 import type { EventQueueInfo, QueueDepth, QueueMessage, QueueMessages } from '../../api.ts';
 import { api } from '../api.ts';
 import { formatRoute } from '../route.ts';

@@ -1,0 +1,110 @@
+import { readSamples, type Sample } from '../../events/samples.ts';
+import { catalogue, type EventName, eventNames } from '../../lambda/events/catalogue.ts';
+import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
+import { UTC_DATE_TIME } from '../../lambda/events/timestamp.ts';
+import { sha256Hex } from '../../lambda/hash.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { dataSchema, type JsonSchema } from './json-schema.ts';
+
+export const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
+
+/** The `$id` of a schema. It is an identifier and never fetched. */
+export const schemaId = (name: string) => `urn:partner-webhooks:schema:${name}`;
+
+export interface DescribedEvent {
+  readonly event: EventName;
+  /** For files, operations and messages: `shop-updated`. */
+  readonly name: string;
+  /** For schemas: `ShopUpdated`. */
+  readonly schemaName: string;
+  readonly meaning: string;
+  /** The event's effect, as part of a sentence: `invalidate the shop cache`. */
+  readonly processing: string;
+  readonly samples: readonly Sample[];
+}
+
+/** Every event of the catalogue, with its samples. @throws CommandError if one has no sample */
+export function describedEvents(): DescribedEvent[] {
+  const samples = readSamples();
+  return eventNames.map((event) => {
+    const { meaning, processing } = catalogue[event];
+    const own = samples.filter((sample) => sample.event === event);
+    if (own.length === 0)
+      throw new CommandError(`events/ has no sample of ${event}, which would be its example`);
+    return {
+      event,
+      name: kebabCase(event),
+      schemaName: pascalCase(event),
+      meaning,
+      processing: processing.charAt(0).toLowerCase() + processing.slice(1),
+      samples: own,
+    };
+  });
+}
+
+export const eventId = {
+  type: 'string',
+  pattern: '^[0-9a-f]{64}$',
+  description: 'SHA-256 of the body’s bytes in hex. A repeat of the same bytes has the same id.',
+};
+
+/** The event id of a payload that is sent as JSON without white space. */
+export const eventIdOf = (payload: object) => sha256Hex(Buffer.from(JSON.stringify(payload)));
+
+export const requestId = {
+  type: 'string',
+  description: 'Id of the request. Give it to us if you ask about the event.',
+};
+
+export const REQUEST_ID = 'JZ3dXgkWIAMEPlw=';
+
+/** The hash of `{}`. */
+export const EVENT_ID = eventIdOf({});
+
+const timestamp = {
+  type: 'string',
+  // Without `format: date-time`: generated clients would parse the value, and send it with fewer digits or in another
+  // time zone. `[0-9]` because in some regular expression engines `\d` matches the digits of every script.
+  pattern: UTC_DATE_TIME.source.replaceAll('\\d', '[0-9]'),
+  description:
+    'Time of the event: an ISO 8601 date and time in UTC, such as `2026-01-31T09:00:00Z`. Instead of `Z` you may write `+00:00`. Send all the digits of a second that you have; we use nine. The time must exist: 30 February, 24:00 and leap seconds (`:60`) are rejected. Any age is accepted. For the same shop, staff member or user, the later `timestamp` wins.',
+};
+
+const webhookId = {
+  description: 'For your own use. We store it with the event and ignore it otherwise.',
+};
+
+/** An event of a kind that the receiver parks (decision D5). */
+export const otherPayloadSchema = (events: readonly DescribedEvent[]): JsonSchema => ({
+  title: 'another kind of event',
+  description: 'An event of a kind that we do not support yet. We store it, and it has no effect.',
+  type: 'object',
+  properties: {
+    event: {
+      type: 'string',
+      minLength: 1,
+      not: { enum: events.map(({ event }) => event) },
+      description: 'The kind of event.',
+    },
+    data: { type: 'object', description: 'Facts about the event.' },
+    timestamp,
+    webhookId,
+  },
+  required: ['event', 'data', 'timestamp'],
+});
+
+export function payloadSchema({ event, meaning, processing, samples }: DescribedEvent): JsonSchema {
+  return {
+    title: event,
+    description: `${meaning}. We ${processing}. You may send more fields.`,
+    type: 'object',
+    properties: {
+      event: { type: 'string', const: event, description: 'The kind of event.' },
+      data: { ...dataSchema(event, 'input'), description: 'Facts about the event.' },
+      timestamp,
+      webhookId,
+    },
+    required: ['event', 'data', 'timestamp'],
+    examples: samples.map(({ payload }) => payload),
+  };
+}

@@ -1,0 +1,176 @@
+import { existsSync } from 'node:fs';
+import {
+  type NotificationContent,
+  type NotificationFacts,
+  notificationMessage,
+} from '../../lambda/effects/notification-message.ts';
+import { catalogue, type EventName, eventNames, isNotification } from '../../lambda/events/catalogue.ts';
+import type { EffectName } from '../../lambda/events/definition.ts';
+import { kebabCase } from '../../lambda/events/event-names.ts';
+import { normaliseTimestamp } from '../../lambda/events/timestamp.ts';
+import {
+  CLOCK_TOLERANCE,
+  MAX_ATTRIBUTE_LENGTH,
+  MAX_NOTIFICATION_VALUE_LENGTH,
+} from '../../lambda/limits.ts';
+import { REPLAY_NAME } from '../../lambda/queue/replay.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { EFFECT_OUTPUTS } from '../generate/events-table.ts';
+import { type DescribedEvent, DRAFT, eventId, eventIdOf, schemaId } from './event-schemas.ts';
+import { dataSchema, type JsonSchema } from './json-schema.ts';
+
+export const topics = {
+  chat: {
+    name: 'ChatTopic',
+    output: EFFECT_OUTPUTS.chat,
+    title: 'Chat topic',
+    purpose: 'Notifications for a chat room.',
+  },
+  review: {
+    name: 'ReviewTopic',
+    output: EFFECT_OUTPUTS.review,
+    title: 'Review topic',
+    purpose: 'Notifications about reviews.',
+  },
+} as const satisfies Partial<Record<EffectName, object>>;
+
+export type TopicName = keyof typeof topics;
+
+/** Undefined if the event has no topic. */
+export function topicOf({ event }: DescribedEvent): TopicName | undefined {
+  const { effect } = catalogue[event];
+  return effect in topics ? (effect as TopicName) : undefined;
+}
+
+/** A truncated text ends in one more character, “…”. */
+const MAX_TEXT_LENGTH = MAX_NOTIFICATION_VALUE_LENGTH + 1;
+
+/** Nanoseconds, so that alphabetical order is the order in time (decision D9). */
+const normalised = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{9}Z$';
+
+const time = { type: 'string', format: 'date-time', pattern: normalised };
+
+const replay = {
+  type: 'string',
+  pattern: REPLAY_NAME.source,
+};
+
+/** Fields of a published document that the descriptions use. */
+type PublishedDocument = Pick<NotificationFacts, 'eventId' | 'data'>;
+
+/** The message for subscriptions of the protocols `lambda` and `sqs`. */
+export function notificationSchema(described: DescribedEvent): JsonSchema {
+  const { event, meaning } = described;
+  return {
+    title: `Notification of ${event}`,
+    description: `${meaning}. More fields may be added.`,
+    type: 'object',
+    properties: {
+      event: { type: 'string', const: event, description: 'The kind of event.' },
+      eventId,
+      timestamp: {
+        ...time,
+        description: `Time of the event in UTC, always with nanoseconds, at most ${CLOCK_TOLERANCE / 60_000} minutes after its receipt. Order events by it, and events with equal times by \`eventId\`.`,
+      },
+      partnerTimestamp: {
+        ...time,
+        description:
+          'The partner’s own time, if its clock was further ahead and `timestamp` differs. Absent otherwise.',
+      },
+      title: { type: 'string', minLength: 1, description: 'The event in a few words, for people.' },
+      data: {
+        title: `Data of ${event}`,
+        ...shortened(dataSchema(event, 'output')),
+        description: `The fields of the event that we read, as strings. A string of more than ${MAX_NOTIFICATION_VALUE_LENGTH} characters is cut off and ends in “…”.`,
+      },
+      replay: {
+        ...replay,
+        description:
+          'Name of a replay that notifies again. Process the event once more, even if you have processed it before.',
+      },
+    },
+    required: ['event', 'eventId', 'timestamp', 'title', 'data'],
+    examples: notificationForms(described).map(({ document }) => document),
+  };
+}
+
+/** Limits every text to the length to which notifications truncate it. */
+function shortened(schema: JsonSchema): JsonSchema {
+  if (schema.type === 'string') return { ...schema, maxLength: MAX_TEXT_LENGTH };
+  const { properties, items } = schema as { properties?: Record<string, JsonSchema>; items?: JsonSchema };
+  return {
+    ...schema,
+    ...(items && { items: shortened(items) }),
+    ...(properties && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, property]) => [name, shortened(property)]),
+      ),
+    }),
+  };
+}
+
+/** The message attributes for filter policies, as AsyncAPI's headers. */
+export const notificationAttributes = ({ event }: DescribedEvent): JsonSchema => ({
+  title: `Attributes of ${event}`,
+  type: 'object',
+  properties: {
+    event: { type: 'string', const: event, description: 'The kind of event.' },
+    eventId,
+    shop_id: {
+      type: 'string',
+      description: `The shop, if the event names one. If SNS does not accept the id (control characters other than tab, CR and LF; U+FFFE; U+FFFF), or it has more than ${MAX_ATTRIBUTE_LENGTH} UTF-16 units, this is \`sha256:\` and its hash in hex. \`data.shop_id\` is cut off after ${MAX_NOTIFICATION_VALUE_LENGTH} characters instead.`,
+    },
+    replay: { ...replay, description: 'Name of the replay that sent the event. Absent for a delivery.' },
+  },
+  required: ['event', 'eventId'],
+});
+
+/** `docs/api/schemas/notification.json`: one document for each event that notifies. */
+export const notificationDocument = (events: readonly DescribedEvent[]): JsonSchema => ({
+  $schema: DRAFT,
+  $id: schemaId('notification'),
+  title: 'notification',
+  description:
+    'Notifications for Lambda functions and queues that subscribe to the chat topic or the review topic: one document for each event.',
+  oneOf: events.filter((event) => topicOf(event) !== undefined).map(notificationSchema),
+});
+
+const contentFile = (event: EventName) => `lambda/events/${kebabCase(event)}/notification.ts`;
+
+/** Functions that build the content of a notification, by event. */
+const contentOf = new Map<EventName, ((data: object) => NotificationContent) | undefined>(
+  await Promise.all(
+    eventNames.filter(isNotification).map(async (event) => {
+      const file = contentFile(event);
+      const { content } = existsSync(file) ? await import(`../../../${file}`) : {};
+      return [event, content] as const;
+    }),
+  ),
+);
+
+/**
+ * The notifications that the consumer would send for an event's samples, by protocol.
+ * @throws CommandError if the event's folder has no content for notifications
+ */
+export function notificationForms({ event, samples }: DescribedEvent) {
+  const content = contentOf.get(event);
+  if (content === undefined)
+    throw new CommandError(
+      `${contentFile(event)} exports no \`content\`, the text of notifications about ${event}`,
+    );
+  return samples.map(({ payload }) => {
+    const data: object = catalogue[event].data.parse(payload.data);
+    const timestamp = normaliseTimestamp(String(payload.timestamp)) ?? '';
+    const message = notificationMessage({
+      event,
+      eventId: eventIdOf(payload),
+      timestamp,
+      effectiveTimestamp: timestamp,
+      data: { ...data },
+      replay: undefined,
+      ...content(data),
+    });
+    const { default: text, https, sqs } = JSON.parse(message) as Record<'default' | 'https' | 'sqs', string>;
+    return { text, chat: JSON.parse(https), document: JSON.parse(sqs) as PublishedDocument };
+  });
+}

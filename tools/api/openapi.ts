@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs';
+import { LOCAL_SECRET, signatureOf } from '../../events/signing.ts';
+import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
+import { BASE64, HEX, PREFIX } from '../../lambda/receiver/signature.ts';
+import { CONTACT, EXAMPLE_HOST, info, LICENCE, schemaRef } from './document-facts.ts';
+import { type DescribedEvent, describedEvents, otherPayloadSchema, payloadSchema } from './event-schemas.ts';
+import type { JsonSchema } from './json-schema.ts';
+import { responseComponents, responses } from './responses.ts';
+
+const INTRODUCTION = `You post each event to one address. We verify the signature, store the event, answer, and then process it.
+
+- **Send one event per request**, as JSON in UTF-8. The signature covers the bytes of the body: sign last, and send exactly the bytes that you signed.
+- **A generated client** knows the bytes only when it sends. Pass 64 zeros as the signature, and let a hook of the HTTP client (interceptor, middleware) replace them by the signature of the finished body.
+- **Wait 35 s for an answer.** Our gateway gives up after 30 s.
+- **200 means that we have stored the event.** Do not repeat after 400 or 413. After 403 or 404, fix the address first. After any other status, or no answer, repeat the same bytes, with growing waits.
+- **You may send an event twice**: the same bytes are the same event. Events may arrive in any order: for the same shop, staff member or user, the later \`timestamp\` wins.
+- **Omit a field that has no value.** Do not send \`null\`: depending on the field, we reject it with 400 or ignore it.
+- **You may send additional fields.** We ignore them.
+- **Tell us before you send a new kind of event.** Until we support it, the answer is 200 \`parked\`: we store the event, but it has no effect.`;
+
+/** The last alternative: a generator that keeps only one, as that for PHP does, then has the most general one. */
+const OTHER_EVENT = 'OtherEvent';
+
+/** OpenAPI 3.1 document of the webhook endpoint, with every answer of both kinds of API Gateway. */
+export function openApiDocument(): JsonSchema {
+  const events = describedEvents();
+  return {
+    openapi: '3.1.0',
+    info: {
+      ...info('Partner webhooks: what you send us', INTRODUCTION),
+      contact: CONTACT,
+      license: { name: LICENCE, identifier: LICENCE },
+    },
+    servers: [
+      {
+        url: 'https://{host}',
+        description: 'A deployed stage',
+        variables: {
+          host: { default: EXAMPLE_HOST, description: 'We tell you the host.' },
+        },
+      },
+      {
+        url: 'http://127.0.0.1:{port}',
+        description: 'The whole service on your own machine: `npm ci && npm start`',
+        variables: { port: { default: '3000', description: '`npm start -- --port` changes it.' } },
+      },
+    ],
+    // A signature belongs to one body, so it is a parameter of each request. As a security scheme, a client would be
+    // given it once, like a key. As both, a generated client sets it twice, which results in 401.
+    security: [],
+    tags: [{ name: 'Endpoint', description: 'The only request of this interface.' }],
+    paths: { [WEBHOOK_PATH]: { post: receiveEvent(events) } },
+    components: {
+      parameters: { Signature: signatureParameter(events) },
+      schemas: {
+        // Without a discriminator: it excludes other kinds, and openapi-generator would send `"event":"PartnerEvent"`. Not
+        // `oneOf`: most tools ignore the `not` of the last alternative, so two would match.
+        PartnerEvent: {
+          title: 'event',
+          description: 'An event that we support, or of another kind.',
+          anyOf: [...events.map(({ schemaName }) => schemaName), OTHER_EVENT].map(schemaRef),
+        },
+        ...Object.fromEntries(events.map((event) => [event.schemaName, payloadSchema(event)])),
+        [OTHER_EVENT]: otherPayloadSchema(events),
+        ...responseComponents.schemas,
+      },
+      headers: responseComponents.headers,
+      responses: responseComponents.responses,
+    },
+  };
+}
+
+function receiveEvent(events: readonly DescribedEvent[]): JsonSchema {
+  const samples = events.flatMap((event) => event.samples);
+  return {
+    operationId: 'receiveEvent',
+    tags: ['Endpoint'],
+    summary: 'Send one event',
+    description: 'We store the event and answer. We process it within seconds.',
+    parameters: [{ $ref: '#/components/parameters/Signature' }],
+    requestBody: {
+      description: 'The event. You sign these bytes.',
+      required: true,
+      content: {
+        'application/json': {
+          // A named schema: for an unnamed union, oapi-codegen makes a type that is sent as `{}`.
+          schema: schemaRef('PartnerEvent'),
+          examples: Object.fromEntries(
+            samples.map(({ name, event, payload }) => [name, { summary: event, value: payload }]),
+          ),
+        },
+      },
+    },
+    responses,
+    'x-codeSamples': codeSamples,
+  };
+}
+
+/** How to sign and post, in the languages that most partners use: the unchanged files of `examples/signing/`. */
+const codeSamples = [
+  { lang: 'Shell', label: 'curl', file: 'curl/sign-and-post.sh' },
+  { lang: 'JavaScript', label: 'Node.js', file: 'node/sign-and-post.mjs' },
+  { lang: 'Python', label: 'Python', file: 'python/sign_and_post.py' },
+  { lang: 'PHP', label: 'PHP', file: 'php/sign-and-post.php' },
+  { lang: 'Go', label: 'Go', file: 'go/main.go' },
+].map(({ lang, label, file }) => ({ lang, label, source: readFileSync(`examples/signing/${file}`, 'utf8') }));
+
+const withoutAnchors = ({ source }: RegExp) => source.replace(/^\^|\$$/g, '');
+
+/** Regular expression for every accepted spelling of a signature (decision D1). */
+export const SIGNATURE_PATTERN = `^(?:${PREFIX})?(?:${withoutAnchors(HEX)}|${withoutAnchors(BASE64)})$`;
+
+function signatureParameter([first]: readonly DescribedEvent[]): JsonSchema {
+  const body = JSON.stringify(first?.samples[0]?.payload ?? {});
+  return {
+    name: 'X-Webhook-Signature',
+    in: 'header',
+    required: true,
+    description: `HMAC-SHA256 of the body's bytes exactly as sent. The key is the UTF-8 bytes of our shared secret. Write it as 64 hex digits of either case, or as base64 or base64url of the 32 bytes, with or without padding. It may begin with \`${PREFIX}\`. Send one value without spaces. Only this signature proves that the request is yours.`,
+    schema: { type: 'string', pattern: SIGNATURE_PATTERN },
+    examples: {
+      hex: {
+        summary: `For the body ${body} and the secret ${LOCAL_SECRET}`,
+        value: signatureOf({ body: Buffer.from(body), secret: LOCAL_SECRET }),
+      },
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Plugin } from 'esbuild';
+import { signatureOf } from '../../events/signing.ts';
+import { eventNames } from '../../lambda/events/catalogue.ts';
+import { queueUrlVariable } from '../../lambda/events/event-names.ts';
+import { writeBundle } from '../../lib/release/function-bundles.ts';
+import { httpApiEvent } from '../local/gateway/gateway-events.ts';
+
+const RECEIVER = 'lambda/receiver/handler.ts';
+const BARE = 'tools/bench/bare-receiver.ts';
+
+/** The webhook secret of all measurements. */
+export const BENCH_SECRET = 'secret-of-the-bench';
+
+/** Timeout of a process in milliseconds: many times the usual duration. */
+const PROCESS_LIMIT = 120_000;
+
+/** esbuild plugin that replaces the receiver's warm-up: nothing happens before the first request. */
+const noWarmUp: Plugin = {
+  name: 'no-warm-up',
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /\/lambda\/receiver\/warm-up\.ts$/ }, () => ({
+      contents: 'export async function warmUp() {}',
+    }));
+  },
+};
+
+/**
+ * Bundles the receiver as for a deployment but without source maps, the same without its warm-up, and the bare receiver.
+ * @returns their files
+ */
+export async function bundleReceivers(folder: string) {
+  const bundle = async (name: string, entry: string, plugins: Plugin[]) => {
+    await writeBundle({ entry, folder: join(folder, name) }, { plugins });
+    return join(folder, name, 'index.mjs');
+  };
+  return {
+    receiver: await bundle('receiver', RECEIVER, []),
+    withoutWarmUp: await bundle('without-warm-up', RECEIVER, [noWarmUp]),
+    bare: await bundle('bare', BARE, []),
+  };
+}
+
+/** The receiver's environment, with the names that the stack sets. @param queueUrl URL of all its queues */
+export const receiverEnvironment = (queueUrl: string): Record<string, string> => ({
+  ...Object.fromEntries(
+    [
+      ...eventNames.map(queueUrlVariable),
+      'QUARANTINE_QUEUE_URL',
+      'UNROUTED_QUEUE_URL',
+      'SMOKE_TEST_QUEUE_URL',
+    ].map((name) => [name, queueUrl]),
+  ),
+  WEBHOOK_SECRET_ARN: 'secret',
+  SECRET_GRACE_SECONDS: '86400',
+  POWERTOOLS_SERVICE_NAME: 'receiver',
+  POWERTOOLS_METRICS_NAMESPACE: 'bench',
+  AWS_REGION: 'us-east-1',
+  AWS_ACCESS_KEY_ID: 'key',
+  AWS_SECRET_ACCESS_KEY: 'key',
+  AWS_SESSION_TOKEN: 'token',
+});
+
+/** A valid delivery, in the form that an HTTP API passes to a function. @param number each number gives other bytes */
+export function gatewayDelivery(number: number) {
+  const body = JSON.stringify({
+    event: 'user.updated',
+    data: {
+      user_id: `user-${number}`,
+      shop_id: 'shop-1',
+      display_name: 'Sora',
+      profile_image_url: 'https://example.com/a.png',
+    },
+    timestamp: new Date().toISOString(),
+  });
+  const signature = signatureOf({ body: Buffer.from(body), secret: BENCH_SECRET });
+  return httpApiEvent(
+    {
+      method: 'POST',
+      path: '/api/v1/webhooks/partner',
+      headers: [
+        ['content-type', 'application/json'],
+        ['x-webhook-signature', signature],
+      ],
+      body,
+      isBase64Encoded: false,
+      sourceIp: '192.0.2.1',
+      receivedAt: new Date(),
+      requestId: `request-${number}`,
+    },
+    { accountId: '000000000000', apiId: 'api', domainName: 'api.execute-api.us-east-1.amazonaws.com' },
+  );
+}
+
+/**
+ * Runs JavaScript in a process of its own, so that nothing else is measured.
+ * @param env the whole environment: `NODE_OPTIONS` or `NODE_COMPILE_CACHE` of this process would distort the result
+ * @returns the last line that it prints, as JSON
+ * @throws Error if it fails, times out or is aborted
+ */
+export async function runScript(
+  script: string,
+  words: readonly string[],
+  env: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const options = { env, signal, timeout: PROCESS_LIMIT };
+  const typed = ['--input-type=module', '-e', script, ...words];
+  // execFile's own message contains the whole command, and so the delivery.
+  const { stdout } = await promisify(execFile)(process.execPath, typed, options).catch(
+    ({ killed, code, stderr }) => {
+      signal.throwIfAborted();
+      const why = killed ? `took more than ${PROCESS_LIMIT / 1000} s` : `ended with ${code}`;
+      throw new Error(stderr || `A measured process ${why}`);
+    },
+  );
+  return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '');
+}

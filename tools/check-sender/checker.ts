@@ -1,0 +1,263 @@
+import { once } from 'node:events';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { GATEWAY_TIMEOUT_SECONDS } from '../../lambda/limits.ts';
+import type { HttpResponse } from '../local/gateway/http-message.ts';
+import { listen } from '../local/listen.ts';
+import type { AnswerStep } from './answer-steps.ts';
+import { diagnose } from './diagnose.ts';
+import { finding } from './finding.ts';
+import { connectionFinding } from './http-findings.ts';
+import { patienceFinding, repeatFindings } from './repeats.ts';
+import { type ParseError, RequestUnderWay } from './request-under-way.ts';
+import { SentDeliveries, type SentDelivery } from './sent-deliveries.ts';
+import { failureAnswer, serviceAnswer } from './service-answer.ts';
+import type { SentRequest } from './signed-messages.ts';
+import { hmacSha256 } from './signing-variants.ts';
+import type { Verdict } from './verdict.ts';
+
+/** Interval of the checks for the timeout of requests. */
+const TIMEOUT_CHECK_MILLISECONDS = 500;
+/** How long an idle connection is kept: longer than most senders wait before they repeat. */
+const KEEP_ALIVE_MILLISECONDS = 65_000;
+/** Number of signatures remembered from earlier events, to detect a sender that signs an earlier event. */
+const MAX_EARLIER_SIGNATURES = 50;
+/** Minimum interval of reports about refused connections: a flood of them would hide the verdicts. */
+const DROP_NOTICE_MILLISECONDS = 60_000;
+/** Time that an HTTP API waits for a function. Then it answers 503 itself. */
+const GATEWAY_TIMEOUT_MILLISECONDS = GATEWAY_TIMEOUT_SECONDS.http * 1_000;
+
+interface CheckerOptions {
+  readonly secret: string;
+  /** 0 for any free port. */
+  readonly port: number;
+  /** @default both loopback addresses */
+  readonly host?: string | undefined;
+  /** The answers to the requests of each delivery, in order; the last one repeats. @default the service's own */
+  readonly steps?: readonly AnswerStep[];
+  readonly onVerdict: (verdict: Verdict) => void;
+  /** Called with one line that concerns no request. */
+  readonly onNotice: (line: string) => void;
+  /** Timeout of a whole request. @default 30000, as API Gateway */
+  readonly requestTimeoutMilliseconds?: number;
+  /** @default 2000: a process may open a few thousand files */
+  readonly maxConnections?: number;
+}
+
+interface SenderConnection {
+  readonly number: number;
+  /** Milliseconds, of the clock of the attempts. */
+  readonly openedAt: number;
+  requests: number;
+  /** The request that is read or answered. */
+  current: RequestUnderWay | undefined;
+}
+
+/** Listens, and answers each request as the service does, or as its step says. */
+export class Checker {
+  readonly #options: CheckerOptions;
+  readonly #requestTimeout: number;
+  readonly #deliveries = new SentDeliveries();
+  readonly #connections = new WeakMap<Duplex, SenderConnection>();
+  readonly #closing = new AbortController();
+  /** HMACs of the previous bodies. */
+  readonly #earlier: Buffer[] = [];
+  #servers: readonly Server[] = [];
+  #requestCount = 0;
+  #connectionCount = 0;
+  #nextDropNotice = 0;
+  port = 0;
+
+  /** @throws like `listen` */
+  static async start(options: CheckerOptions): Promise<Checker> {
+    const checker = new Checker(options);
+    await checker.#listen();
+    return checker;
+  }
+
+  private constructor(options: CheckerOptions) {
+    this.#options = options;
+    this.#requestTimeout = options.requestTimeoutMilliseconds ?? 30_000;
+  }
+
+  deliveries(): readonly SentDelivery[] {
+    return this.#deliveries.all();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    const closed = this.#servers.map((server) => once(server.close(), 'close'));
+    for (const server of this.#servers) server.closeAllConnections();
+    await Promise.all(closed);
+  }
+
+  async #listen(): Promise<void> {
+    const { port, host, maxConnections = 2_000, onNotice } = this.#options;
+    const serve = (message: IncomingMessage, response: ServerResponse) => void this.#serve(message, response);
+    const settings = {
+      requestTimeout: this.#requestTimeout,
+      headersTimeout: this.#requestTimeout,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MILLISECONDS,
+      keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
+      requireHostHeader: false,
+    };
+    const listening = await listen(settings, serve, { port, host });
+    this.port = listening.port;
+    this.#servers = listening.servers;
+    for (const server of this.#servers) {
+      server.maxConnections = maxConnections;
+      server.on('drop', () => {
+        if (performance.now() < this.#nextDropNotice) return;
+        this.#nextDropNotice = performance.now() + DROP_NOTICE_MILLISECONDS;
+        onNotice(`More than ${maxConnections} connections at the same time: further ones are rejected.`);
+      });
+      server.on('connection', (socket: Duplex) => this.#connectionOf(socket));
+      server.on('checkExpectation', serve);
+      server.on('connect', (_: IncomingMessage, socket: Duplex) => {
+        socket.on('error', () => {});
+        socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n');
+        this.#report(this.#connectionOf(socket), undefined, { findings: [finding('method/connect')] });
+      });
+      server.on('clientError', (error: ParseError, socket) => this.#refuse(error, socket as Socket));
+    }
+  }
+
+  #connectionOf(socket: Duplex): SenderConnection {
+    const known = this.#connections.get(socket);
+    if (known !== undefined) return known;
+    this.#connectionCount += 1;
+    const number = this.#connectionCount;
+    const connection = { number, openedAt: performance.now(), requests: 0, current: undefined };
+    this.#connections.set(socket, connection);
+    return connection;
+  }
+
+  async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    const connection = this.#connectionOf(message.socket);
+    connection.requests += 1;
+    this.#requestCount += 1;
+    const current = new RequestUnderWay(this.#requestCount, message, response);
+    connection.current = current;
+    try {
+      const sent = await current.read();
+      const checked = await this.#check({ ...sent, earlier: [...this.#earlier] }, current, connection);
+      this.#report(connection, current, { at: sent.receivedAt, method: sent.method, ...checked });
+    } catch (error) {
+      response.destroy();
+      if (current.isReported || this.#closing.signal.aborted) return;
+      if (!message.complete) return this.#reportBroken(connection, current);
+      const name = error instanceof Error ? error.name : 'an error without a name';
+      this.#options.onNotice(`Request ${current.number} could not be checked: ${name}`);
+    }
+  }
+
+  async #check(
+    sent: SentRequest,
+    current: RequestUnderWay,
+    connection: SenderConnection,
+  ): Promise<Partial<Verdict>> {
+    const { secret, steps = [] } = this.#options;
+    const { start } = current;
+    if (sent.body.length > 0) this.#earlier.push(hmacSha256(secret, sent.body));
+    if (this.#earlier.length > MAX_EARLIER_SIGNATURES) this.#earlier.shift();
+    const own = await serviceAnswer(sent, secret);
+    const { status } = own.response;
+    const isReused = connection.requests > 1;
+    const earliest = isReused ? start : connection.openedAt;
+    const noted = own.outcome && this.#deliveries.note({ at: start, earliest, status, isReused }, sent);
+    const repeats = noted === undefined ? [] : [...repeatFindings(noted.delivery, noted.attempt)];
+    const attempt = noted?.delivery.attempts.length ?? 0;
+    const step = steps[Math.min(attempt, steps.length) - 1] ?? {};
+    const { ending, rest, retryAfterSeconds } = await this.#reply(sent, own.response, step, current);
+    if (connection.current === current) connection.current = undefined;
+    if (noted !== undefined) noted.attempt.end = { how: ending, at: performance.now(), retryAfterSeconds };
+    const hasGivenUp = ending === 'gave up' && !this.#closing.signal.aborted;
+    const patience = hasGivenUp ? [patienceFinding(performance.now() - start)] : [];
+    const diagnosis = await diagnose(sent, own, secret, rest);
+    const findings = [...diagnosis.findings, ...repeats, ...patience];
+    if (noted === undefined) return { ...diagnosis, ending, findings };
+    const { number, corrects } = noted.delivery;
+    const corrected = attempt === 1 && status === 200 ? corrects : 0;
+    return { ...diagnosis, ending, findings, delivery: number, attempt, corrects: corrected };
+  }
+
+  /** @returns how the request ended, and the bytes behind it */
+  async #reply(sent: SentRequest, own: HttpResponse, step: AnswerStep, current: RequestUnderWay) {
+    if (own.status !== 200) await current.waitForRest();
+    if (current.restBehind(sent.body).length > 0) current.response.shouldKeepAlive = false;
+    const answer = await this.#answerOf(step, own, sent, current.response);
+    const ending = await current.answer(answer, step);
+    const rest = current.restBehind(sent.body);
+    if (rest.length > 0) current.message.socket.destroySoon();
+    return { ending, rest, retryAfterSeconds: Number(answer.headers['retry-after'] ?? 0) };
+  }
+
+  /** The service's own answer, or that of the step. An answer slower than API Gateway's timeout becomes its 503. */
+  async #answerOf(
+    { status, headers, delayMilliseconds }: AnswerStep,
+    own: HttpResponse,
+    sent: SentRequest,
+    response: ServerResponse,
+  ): Promise<HttpResponse> {
+    if (status !== undefined) {
+      const answer = await failureAnswer(sent, status);
+      return { ...answer, headers: { ...answer.headers, ...headers } };
+    }
+    if (delayMilliseconds === undefined) return own;
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const signal = AbortSignal.any([gone.signal, this.#closing.signal]);
+    const milliseconds = Math.min(delayMilliseconds, GATEWAY_TIMEOUT_MILLISECONDS);
+    await sleep(milliseconds, undefined, { signal }).catch(() => {});
+    return delayMilliseconds > GATEWAY_TIMEOUT_MILLISECONDS ? failureAnswer(sent, 503) : own;
+  }
+
+  #refuse(error: ParseError, socket: Socket): void {
+    const connection = this.#connectionOf(socket);
+    if (connection.current?.addRest(error)) return;
+    const current = connection.current?.isRead === false ? connection.current : undefined;
+    const isReset = error.code === 'ECONNRESET';
+    const isSilent = socket.bytesRead === 0 || (isReset && connection.requests > 0);
+    if (socket.writable && !isReset) {
+      const status = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408 Request Timeout' : '400 Bad Request';
+      socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
+    }
+    socket.destroy();
+    if (current?.isReported || (current === undefined && isSilent) || this.#closing.signal.aborted) return;
+    if (current !== undefined) current.isReported = true;
+    this.#reportBroken(connection, current, error);
+  }
+
+  /** Reports a request that is not complete, or bytes that are none. */
+  #reportBroken(connection: SenderConnection, current?: RequestUnderWay, error?: ParseError): void {
+    const broken = connectionFinding({
+      code: error?.code,
+      packet: error?.rawPacket,
+      bytes: current?.bytes,
+      isWholeBody: current?.isWhole === true,
+      seconds: this.#requestTimeout / 1_000,
+    });
+    this.#report(connection, current, { findings: [broken] });
+  }
+
+  #report(
+    connection: SenderConnection,
+    current: RequestUnderWay | undefined,
+    checked: Partial<Verdict>,
+  ): void {
+    if (current === undefined) this.#requestCount += 1;
+    this.#options.onVerdict({
+      request: current?.number ?? this.#requestCount,
+      at: new Date(),
+      bytes: current?.bytes ?? 0,
+      ending: 'gave up',
+      milliseconds: current === undefined ? 0 : Math.round(performance.now() - current.start),
+      connection: connection.number,
+      isReused: connection.requests > 1,
+      findings: [],
+      ...checked,
+    });
+  }
+}

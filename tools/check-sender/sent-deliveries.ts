@@ -1,0 +1,153 @@
+import type { EventName } from '../../lambda/events/catalogue.ts';
+import { sha256Hex } from '../../lambda/hash.ts';
+import { valuesOf } from '../local/gateway/http-message.ts';
+import { compressionOf, textsInUtf16 } from './encodings.ts';
+import { canonicalForm, type JsonNode, memberOf, nodesIn, parseJson, writeJson } from './json-node.ts';
+import { knownEvent } from './payload-findings.ts';
+import type { SentRequest } from './signed-messages.ts';
+
+/** Maximum number of deliveries remembered, as hashes only. The oldest is forgotten first. */
+const MAX_DELIVERIES = 10_000;
+/** Maximum number of requests remembered per delivery. */
+const MAX_ATTEMPTS = 1_000;
+/** Of a body larger than this, only the hash is compared. */
+const MAX_BYTES_PARSED = 256 * 1024;
+
+/**
+ * Groups requests by delivery: requests with the same bytes, with the same content written differently, and, after a
+ * failure, with the same values and another timestamp. `webhookId` is not used, because it may identify a subscription
+ * (decision D6).
+ *
+ * A new delivery begins if the service itself rejected the previous one and it comes again with other bytes or another
+ * signature: somebody has corrected it.
+ */
+export class SentDeliveries {
+  #all: { readonly delivery: SentDelivery; readonly keys: readonly string[] }[] = [];
+  #count = 0;
+
+  /** Records a request that has no answer yet. */
+  note(
+    facts: Pick<SentAttempt, 'at' | 'earliest' | 'status' | 'isReused'>,
+    { body, headers }: Pick<SentRequest, 'body' | 'headers'>,
+  ): { delivery: SentDelivery; attempt: SentAttempt } {
+    const eventId = sha256Hex(body);
+    const signature = sha256Hex(valuesOf(headers, 'x-webhook-signature').join(','));
+    const keys = keysOf(eventId, body);
+    const found = this.#find(keys);
+    const [first] = found?.attempts ?? [];
+    const isOther = first?.eventId !== eventId || first.signature !== signature;
+    const isCorrected = isOther && found?.attempts.every(({ status }) => status !== 200);
+    const delivery = found === undefined || isCorrected ? this.#add(eventId, keys, found) : found;
+    const before = delivery.attempts.find((attempt) => attempt.eventId === eventId);
+    const isSameSignature = before === undefined || before.signature === signature;
+    const isSameBytes = eventId === delivery.eventId;
+    const attempt = { ...facts, eventId, isSameBytes, signature, isSameSignature, end: undefined };
+    if (facts.status === 200) delivery.event ??= knownEvent(body);
+    if (delivery.attempts.length < MAX_ATTEMPTS) delivery.attempts.push(attempt);
+    return { delivery, attempt };
+  }
+
+  /** In the order of their first requests. */
+  all(): SentDelivery[] {
+    return this.#all.map(({ delivery }) => delivery);
+  }
+
+  #find(keys: readonly string[]): SentDelivery | undefined {
+    for (const key of keys) {
+      const delivery = this.#all.findLast((known) => known.keys.includes(key))?.delivery;
+      const ending = delivery?.attempts.at(-1)?.end?.how;
+      const isRefused = ending !== undefined && ending !== 200;
+      if (delivery !== undefined && (isRefused || !key.startsWith(VALUES))) return delivery;
+    }
+    return undefined;
+  }
+
+  /** @param corrected the delivery that this one replaces */
+  #add(eventId: string, keys: readonly string[], corrected?: SentDelivery): SentDelivery {
+    const corrects = corrected === undefined ? 0 : corrected.corrects + corrected.attempts.length;
+    this.#count += 1;
+    const delivery = { number: this.#count, eventId, event: undefined, attempts: [], corrects };
+    this.#all = this.#all.filter((known) => known.delivery !== corrected).slice(1 - MAX_DELIVERIES);
+    this.#all.push({ delivery, keys });
+    return delivery;
+  }
+}
+
+/** How one request ended: the status of the answer, or why there was none. */
+export type AttemptEnding = number | 'cut' | 'gave up';
+
+/** One request of a delivery. Times are in milliseconds, of one clock. */
+export interface SentAttempt {
+  readonly at: number;
+  /** Before it, the sender cannot have sent the request: a new connection was opened then. */
+  readonly earliest: number;
+  /** The service's own answer, even if another one was simulated. */
+  readonly status: number;
+  /** Whether the connection was used before. */
+  readonly isReused: boolean;
+  readonly eventId: string;
+  /** As the delivery's first request. */
+  readonly isSameBytes: boolean;
+  /** Its hash. */
+  readonly signature: string;
+  /** As the first request with these bytes. */
+  readonly isSameSignature: boolean;
+  /** Undefined until the request has ended. */
+  end: { readonly how: AttemptEnding; readonly at: number; readonly retryAfterSeconds: number } | undefined;
+}
+
+/** One event, which its sender repeats until it is accepted. */
+export interface SentDelivery {
+  readonly number: number;
+  /** Of the first request. */
+  readonly eventId: string;
+  event: EventName | undefined;
+  readonly attempts: SentAttempt[];
+  /** Number of rejected requests that this delivery corrects. */
+  readonly corrects: number;
+}
+
+/**
+ * Prefix of a key that identifies a delivery only if it was not accepted. After a success, the same values may be another
+ * event.
+ */
+const VALUES = 'values ';
+
+function keysOf(eventId: string, body: Buffer): string[] {
+  const bytes = `bytes ${eventId}`;
+  if (body.length > MAX_BYTES_PARSED) return [bytes];
+  const sent = objectIn(body.toString());
+  const meant = sent ?? meantObject(body);
+  const data = memberOf(meant, 'data');
+  const values = JSON.stringify([valuesIn(memberOf(meant, 'event')), valuesIn(data).sort()]);
+  return [
+    bytes,
+    ...(sent === undefined ? [] : [`content ${sha256Hex(writeJson(sent, canonicalForm))}`]),
+    ...(data === undefined ? [] : [`${VALUES}${sha256Hex(values)}`]),
+  ];
+}
+
+function objectIn(text: string): JsonNode | undefined {
+  const tree = parseJson(text.replace(/^\uFEFF/, ''));
+  return tree?.kind === 'object' ? tree : undefined;
+}
+
+/**
+ * The event in a body that the service cannot read, because it was serialised twice, compressed or encoded in UTF-16.
+ */
+function meantObject(body: Buffer): JsonNode | undefined {
+  const tree = parseJson(body.toString());
+  if (tree?.kind === 'string') return objectIn(tree.value);
+  const plain = compressionOf(body, [])?.plain;
+  if (plain !== undefined) return plain.length > MAX_BYTES_PARSED ? undefined : objectIn(plain.toString());
+  return textsInUtf16(body)
+    .map(objectIn)
+    .find((found) => found !== undefined);
+}
+
+/** Values without their names and types, which a correction may change: `{"shopId": 1}` becomes `{"shop_id": "1"}`. */
+function valuesIn(node: JsonNode | undefined): string[] {
+  return (node === undefined ? [] : nodesIn(node))
+    .filter(({ kind, text }) => ['string', 'literal'].includes(kind) && text !== 'null')
+    .map(({ value }) => value);
+}

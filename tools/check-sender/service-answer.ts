@@ -1,0 +1,56 @@
+import { STATUS_CODES } from 'node:http';
+import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
+import { createReceiver, type DeliveryOutcome } from '../../lambda/receiver/receive.ts';
+import { httpApi } from '../local/gateway/http-api.ts';
+import { type HttpResponse, shortId } from '../local/gateway/http-message.ts';
+import type { SentRequest } from './signed-messages.ts';
+
+/**
+ * Answers like the service: its receiver behind its HTTP API. Its queues accept everything and store nothing.
+ * @param failure makes the receiver fail like that. @default it does not
+ */
+export async function serviceAnswer(
+  request: SentRequest,
+  secret: string,
+  failure?: 401 | 500,
+): Promise<ServiceAnswer> {
+  let outcome: DeliveryOutcome | undefined;
+  const receiver = createReceiver({
+    secrets: { matchesAny: async (test) => failure !== 401 && test([secret]) },
+    queues: { enqueue: async () => {}, quarantine: async () => {} },
+    identify: () => {
+      if (failure === 500) throw new Error('simulated');
+    },
+    report: async (reported) => {
+      outcome = reported;
+    },
+    reportError: async () => {},
+  });
+  const api = httpApi({
+    apiId: 'checker',
+    routes: [
+      {
+        routeKey: `POST ${WEBHOOK_PATH}`,
+        invoke: async (event) => ({ ok: true, payload: await receiver(event) }),
+      },
+    ],
+  });
+  const { response } = await api.answer(request, async () => (request.isTooLarge ? undefined : request.body));
+  return { response, outcome };
+}
+
+export interface ServiceAnswer {
+  readonly response: HttpResponse;
+  /** @default the request did not reach the receiver: API Gateway answers */
+  readonly outcome?: DeliveryOutcome | undefined;
+}
+
+/** Answers with a failure, in the words of the receiver or API Gateway. */
+export async function failureAnswer(request: SentRequest, status: number): Promise<HttpResponse> {
+  if (status === 401 || status === 500) return (await serviceAnswer(request, '', status)).response;
+  return {
+    status,
+    headers: { 'content-type': 'application/json', 'apigw-requestid': shortId() },
+    body: Buffer.from(JSON.stringify({ message: STATUS_CODES[status] })),
+  };
+}

@@ -1,4 +1,0 @@
-import '../../../check-node.js';
-
-// Not a static import: those are loaded before the check runs.
-import('./cli.ts');

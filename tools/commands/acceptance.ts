@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { MEMORY_DAYS } from '../../lambda/limits.ts';
+import {
+  type AcceptanceTarget,
+  readTarget,
+  readWebhookSecret,
+  TargetError,
+  variable,
+} from '../../test/acceptance/target.ts';
+import { NOT_RUNNING, OUTPUTS_FILE } from '../stage/local-folder.ts';
+import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { wholeNumber } from '../terminal/options.ts';
+import { JEST, runProgram } from '../terminal/run-program.ts';
+import { INTERRUPTED } from '../terminal/terminal.ts';
+
+/** Runs the suite of `test/acceptance/` against a deployed stack. */
+export const command = npmScript(
+  'acceptance',
+  'Posts signed events to a stack, and checks every effect and every answer of the contract except 500.',
+)
+  .option(
+    '--outputs <file>',
+    'file that cdk deploy --outputs-file wrote (default: the stack that npm start runs)',
+  )
+  .option(
+    '--wait <seconds>',
+    'time limit for an effect, in seconds, including cold starts',
+    wholeNumber(1, 999),
+    60,
+  )
+  .addHelpText(
+    'after',
+    `
+With --outputs, it uses your AWS region and credentials (AWS_REGION, AWS_PROFILE, …), and AWS_ENDPOINT_URL if set.
+
+Other traffic does not disturb the run. Its events are real:
+- Alarms for quarantined, unrouted and rejected requests may fire.
+- Subscribers of the chat and review topics get notifications, whose idempotency records stay for ${MEMORY_DAYS} days.
+- Everything else is named acceptance-… and is removed at the end, also after a failure, but not after Ctrl-C.`,
+  )
+  .action(async ({ outputs: given, wait }) => {
+    if (given === undefined && !existsSync(OUTPUTS_FILE)) {
+      throw new CommandError(`${NOT_RUNNING}. Or name a deployed stack: --outputs FILE`);
+    }
+    const file = given ?? OUTPUTS_FILE;
+    const { stackName, outputs } = target(file);
+    if (given === undefined) {
+      const { localEnvironment } = await import('../stage/stage.ts');
+      // If a profile is set, the SDK ignores the keys in the environment.
+      delete process.env.AWS_PROFILE;
+      Object.assign(process.env, localEnvironment(outputs));
+    }
+    const region = await findRegion();
+    await proveAccess(outputs.WebhookSecretArn, region, given === undefined);
+
+    const run = `acceptance-${randomBytes(4).toString('hex')}`;
+    const code = await runProgram([...JEST, '--config=test/acceptance/jest.config.js'], {
+      [variable.outputs]: file,
+      [variable.run]: run,
+      [variable.wait]: String(wait),
+    });
+    // Jest is interrupted, too, and then does not clean up.
+    if (code === INTERRUPTED) {
+      console.error(`Interrupted: items and queues named ${run} were not removed`);
+      process.exitCode = INTERRUPTED;
+      return;
+    }
+    const elsewhere = process.env.AWS_ENDPOINT_URL ? ` at ${process.env.AWS_ENDPOINT_URL}` : '';
+    console.log(
+      `${run} ${code === 0 ? 'passed' : 'FAILED'}: ${stackName} in ${region}${elsewhere}, ${outputs.WebhookUrl}`,
+    );
+    process.exitCode = code;
+  });
+
+/** @throws CommandError if the file does not name exactly one stack */
+function target(file: string): AcceptanceTarget {
+  try {
+    return readTarget(file);
+  } catch (error) {
+    throw error instanceof TargetError ? new CommandError(error.message) : error;
+  }
+}
+
+/** @throws CommandError if there is no region, or there are no credentials */
+async function findRegion(): Promise<string> {
+  const { config } = new SecretsManagerClient();
+  let region: string;
+  try {
+    region = await config.region();
+  } catch {
+    throw new CommandError('No AWS region. Set AWS_REGION to the one that the stack is in');
+  }
+  try {
+    await config.credentials();
+  } catch (error) {
+    throw new CommandError(`No AWS credentials. Set AWS_PROFILE, or log in. ${(error as Error).message}`);
+  }
+  return region;
+}
+
+/**
+ * Reads the secret, because every delivery needs it.
+ * @throws CommandError if it cannot be read: credentials of another account, a missing permission, or no answer
+ */
+async function proveAccess(secretArn: string, region: string, isLocal: boolean): Promise<void> {
+  try {
+    await readWebhookSecret(secretArn);
+  } catch (error) {
+    const { name, message } = error as Error;
+    const isRefused = (error as NodeJS.ErrnoException).code === 'ECONNREFUSED';
+    if (isRefused && isLocal) throw new CommandError(NOT_RUNNING);
+    throw new CommandError(
+      `Cannot read the secret ${secretArn} (WebhookSecretArn) in ${region}: ${name}: ${message}`,
+    );
+  }
+}

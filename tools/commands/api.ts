@@ -1,0 +1,16 @@
+import { npmScript } from '../terminal/command.ts';
+
+export const command = npmScript(
+  'api',
+  'Writes docs/api/ from the schemas in the code: OpenAPI, AsyncAPI and JSON Schemas. npm run generate includes it.',
+).action(async () => {
+  const { apiFiles } = await import('../api/files.ts');
+  const { bringUpToDate, isUpToDate } = await import('../generate/derived-file.ts');
+  const outdated = apiFiles().filter((file) => !isUpToDate(file));
+  outdated.forEach(bringUpToDate);
+  console.log(
+    outdated.length === 0
+      ? 'docs/api is up to date'
+      : outdated.map(({ file, text }) => `${text === undefined ? 'Removed' : 'Updated'}: ${file}`).join('\n'),
+  );
+});

@@ -1,0 +1,102 @@
+import { InvalidArgumentError } from '@commander-js/extra-typings';
+import {
+  eventsArgument,
+  idOption,
+  outcomeOption,
+  type RecordFilter,
+  requireWindow,
+  shopOption,
+  sinceOption,
+  untilOption,
+} from '../stage/archive/record-filter.ts';
+import { outputsOption, runOperation, stageOption } from '../stage/operation.ts';
+import { npmScriptWithSubcommands } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { ExportDestination } from '../terminal/files.ts';
+import { jsonOption } from '../terminal/options.ts';
+import { confirm, requireTerminal } from '../terminal/terminal.ts';
+
+export const command = npmScriptWithSubcommands(
+  'archive',
+  'Counts and exports records of settled messages, and removes personal data. A redriven message has several records.',
+).usage('list | export | forget [options]');
+
+const on = (name: string, description: string) =>
+  command
+    .command(name)
+    .description(description)
+    .addArgument(eventsArgument())
+    .addOption(sinceOption())
+    .addOption(untilOption())
+    .addOption(shopOption())
+    .addOption(outcomeOption())
+    .addOption(idOption())
+    .addOption(stageOption())
+    .addOption(outputsOption());
+
+on('list', 'Counts records by event, day and outcome')
+  .addOption(jsonOption())
+  .action((events, { json = false, ...options }) => {
+    const filter = filterOf(events, options);
+    return runOperation(options, async (operation) => {
+      const { listRecords } = await import('../stage/archive/list-records.ts');
+      return listRecords(operation, filter, { json });
+    });
+  });
+
+on('export', 'Writes records as JSON lines. They contain the payloads, which are personal data')
+  .option('--output <file>', 'new file to write to (default: standard output; use npm run --silent)')
+  .option('--payloads', 'add large payloads, as bodyBase64')
+  .action((events, { output, payloads = false, ...options }) => {
+    const filter = filterOf(events, options);
+    return runOperation(options, async (operation) => {
+      const { exportRecords } = await import('../stage/archive/export-records.ts');
+      await using destination = new ExportDestination(output);
+      // Standard output is for the records, so messages go to standard error.
+      const aside = { ...operation, printLine: console.error };
+      return await exportRecords(aside, filter, { payloads, write: (line) => destination.write(line) });
+    });
+  });
+
+interface TypedFilter extends Pick<RecordFilter, 'since' | 'until' | 'shop'> {
+  readonly outcome?: RecordFilter['outcomes'];
+  readonly id?: RecordFilter['ids'];
+}
+
+/** @throws CommandError if the window is empty */
+function filterOf(
+  events: RecordFilter['events'],
+  { since, until, shop, outcome, id }: TypedFilter,
+): RecordFilter {
+  requireWindow({ since, until });
+  return { events: events?.length ? events : undefined, since, until, shop, outcomes: outcome, ids: id };
+}
+
+const collect = (text: string, before: string[] = []) => {
+  if (text === '') throw new InvalidArgumentError('It must not be empty.');
+  return [...before, text];
+};
+
+command
+  .command('forget')
+  .description('Removes the payload from every record of a person. The records stay, and a note is written')
+  .option('--user <id>', 'user_id of the person; repeatable', collect)
+  .option('--girl <id>', 'girl_id of the person; repeatable', collect)
+  .option('--dry-run', 'show what would be removed, and remove nothing')
+  .option('--yes', 'do not ask for confirmation')
+  .addOption(stageOption())
+  .addOption(outputsOption())
+  .action(({ user = [], girl = [], dryRun = false, yes = false, ...where }) => {
+    const persons = [
+      ...user.map((id) => ({ kind: 'user', id }) as const),
+      ...girl.map((id) => ({ kind: 'girl', id }) as const),
+    ];
+    if (persons.length === 0) throw new CommandError('Name the person: --user <id> or --girl <id>');
+    // Checked before the archive is searched, which takes a while.
+    if (!dryRun && !yes) requireTerminal();
+    return runOperation(where, async (operation) => {
+      const { forget } = await import('../stage/archive/forget.ts');
+      const agreed = async (question: string) => yes || confirm(question, operation.signal);
+      return forget(operation, persons, { dryRun, agreed });
+    });
+  });

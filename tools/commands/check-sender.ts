@@ -1,0 +1,132 @@
+import { once } from 'node:events';
+import { Option } from '@commander-js/extra-typings';
+import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
+import { parseSteps } from '../check-sender/answer-steps.ts';
+import { Checker } from '../check-sender/checker.ts';
+import { PLACEHOLDER } from '../check-sender/readings.ts';
+import { hasNoWarning, isRightInAll, summaryText, Tally } from '../check-sender/tally.ts';
+import { verdictJson, verdictText } from '../check-sender/verdict.ts';
+import { npmScript } from '../terminal/command.ts';
+import { nonEmptySecret, port, wholeNumber } from '../terminal/options.ts';
+import { interruption, screenWidth } from '../terminal/terminal.ts';
+import { counted } from '../terminal/text.ts';
+
+const DEFAULT_PORT = 8080;
+/** Maximum of --timeout, in seconds: a day. Timers have a limit of 24 days. */
+const MAX_TIMEOUT = 24 * 60 * 60;
+/** A request was wrong, or too few came, or a repeat is missing, or --strict found something risky. */
+const WRONG = 1;
+/** The command line is wrong, or the port cannot be opened. CI can distinguish it from {@link WRONG}. */
+const USAGE = 2;
+
+/**
+ * Checks each incoming request and explains mistakes, until Ctrl-C. Stores nothing, and prints nothing of the sent
+ * data. It is also a program of its own for partners, `docs/api/check-sender.mjs`, under another name.
+ */
+export const command = npmScript(
+  'check-sender',
+  'For partners: listens for deliveries, checks each one, and names the likely mistake.',
+)
+  .option('--port <port>', 'port to listen on; 0 picks a free one', port, DEFAULT_PORT)
+  .option('--host <address>', 'address to listen on, such as 0.0.0.0 (default: this machine only)')
+  .addOption(
+    new Option('--secret <secret>', 'required: HMAC secret that must sign deliveries')
+      .env('WEBHOOK_SECRET')
+      .argParser(nonEmptySecret),
+  )
+  .option(
+    '--play <steps>',
+    'answers to the attempts of each delivery; the last one repeats: ok, 401, 429, 500, 502, 503, 504, retry-after=20s, redirect, slow=35s, cut (no answer), cut-late (half an answer)',
+    parseSteps,
+  )
+  .option('--requests <n>', 'stop after this many requests (default: Ctrl-C)', wholeNumber(1))
+  .option('--timeout <seconds>', 'stop after this time (default: never)', wholeNumber(1, MAX_TIMEOUT))
+  .option('--strict', 'exit code 1 if anything is risky, not only if something is wrong')
+  .option('--json', 'print a line of JSON for each request, and one for the summary')
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE))
+  .addHelpText(
+    'after',
+    ({ command }) => `
+Examples:
+  ${command.name()} --secret 'our shared secret'
+  ${command.name()} --play 500,500,ok        # does it retry, and how?
+  ${command.name()} --play slow=35s          # how long does it wait for an answer?
+  ${command.name()} --play retry-after=20s,redirect,ok  # does it respect Retry-After, and ignore redirects?
+  ${command.name()} --requests 1 --timeout 60 --strict  # for CI: exit code 0 if right, 1 if wrong or risky, 2 for wrong options
+
+Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the service, and stores nothing.`,
+  )
+  .action(async ({ port, host, secret, play, requests, timeout, strict = false, json }) => {
+    if (secret === undefined) {
+      usage('Set the secret that signs deliveries: --secret, or the variable WEBHOOK_SECRET');
+    }
+    process.stdout.on('error', endWithReader);
+    const interrupted = interruption();
+    const tally = new Tally();
+    const done = new AbortController();
+    interrupted.addEventListener('abort', () => done.abort());
+    const checker = await Checker.start({
+      secret,
+      port,
+      host,
+      steps: play ?? [],
+      onNotice: console.error,
+      onVerdict: (verdict) => {
+        if (tally.requests === requests) return;
+        tally.add(verdict);
+        const lines = json ? [verdictJson(verdict)] : verdictText(verdict, screenWidth());
+        console.log((lines.length > 1 ? ['', ...lines] : lines).join('\n'));
+        if (tally.requests === requests) done.abort();
+      },
+    }).catch((error: unknown) => usage(listenProblem(error, port, host)));
+    console.error(welcome(checker.port, host, secret));
+    if (timeout !== undefined) setTimeout(() => done.abort(), timeout * 1_000).unref();
+    if (!done.signal.aborted) await once(done.signal, 'abort');
+    const isComplete = requests === undefined || tally.requests === requests;
+    const summary = tally.summary(checker.deliveries(), !interrupted.aborted);
+    await checker.close();
+    console.log(json ? JSON.stringify({ summary }) : ['', ...summaryText(summary, screenWidth())].join('\n'));
+    if (!isComplete) console.error(`Only ${tally.requests} of ${counted(requests, 'request')} came.`);
+    const isRight = isRightInAll(summary) && isComplete;
+    const isClean = !strict || hasNoWarning(summary);
+    if (isRight && !isClean) console.error('Exit code 1, because --strict counts risky as wrong.');
+    process.exitCode = isRight && isClean ? 0 : WRONG;
+  });
+
+const PASTED = 'The secret begins or ends with white space, which is used as part of it. Was it pasted?';
+const NOT_REPLACED =
+  'The secret looks like a variable that was not replaced, such as $WEBHOOK_SECRET. Check the quotation marks.';
+
+function welcome(port: number, host = 'localhost', secret: string): string {
+  const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}${WEBHOOK_PATH}`;
+  return [
+    `Send to ${address}. Ctrl-C ends it. The real service only accepts https://.`,
+    ...(secret === secret.trim() ? [] : [PASTED]),
+    ...(PLACEHOLDER.test(secret) ? [NOT_REPLACED] : []),
+    ...(host === 'localhost' ? [] : ['Anyone who reaches this address can send to it. Nothing is stored.']),
+  ].join('\n');
+}
+
+/** @throws the error, if it is not about an address or a port */
+function listenProblem(error: unknown, port: number, host: string | undefined): string {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE')
+    return `Port ${port} is in use. Stop what uses it, or choose another with --port`;
+  if (code === 'EACCES')
+    return `Port ${port} needs administrator rights. Choose a port from 1024 on with --port`;
+  if (['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN'].includes(code)) {
+    return `${JSON.stringify(host)} is not an address of this machine. Try --host 0.0.0.0`;
+  }
+  throw error;
+}
+
+function usage(line: string): never {
+  console.error(line);
+  process.exit(USAGE);
+}
+
+/** The reader has stopped, as with `| head`. */
+function endWithReader(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+}

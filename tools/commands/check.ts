@@ -1,0 +1,38 @@
+import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { runProgram } from '../terminal/run-program.ts';
+import { INTERRUPTED } from '../terminal/terminal.ts';
+
+export const command = npmScript(
+  'check',
+  'Checks types, lint, format and the direction of imports, and that each event has all its files.',
+)
+  .option('--fix', 'fix format and import order')
+  .action(async ({ fix }) => {
+    const { EVENT_INDEX, eventIndex, incompleteEvents } = await import('../generate/event-index.ts');
+    const { isUpToDate } = await import('../generate/derived-file.ts');
+    const incomplete = incompleteEvents();
+    if (incomplete.length > 0) throw new CommandError(incomplete.join('\n'));
+    if (!isUpToDate(eventIndex()))
+      throw new CommandError(`${EVENT_INDEX} does not list the folders beside it. Run: npm run generate`);
+    const types = await checkTypes();
+    const lint =
+      types === INTERRUPTED
+        ? INTERRUPTED
+        : await runProgram(['node_modules/@biomejs/biome/bin/biome', 'check', ...(fix ? ['--write'] : [])]);
+    process.exitCode = Math.max(types, lint);
+  });
+
+/**
+ * The console's page is a separate TypeScript project, because it has a browser's types and not those of Node.js. Its
+ * tests have both.
+ */
+async function checkTypes(): Promise<number> {
+  const codes: number[] = [];
+  for (const project of ['.', 'tools/console/page', 'tools/test/console/page']) {
+    const code = await runProgram(['node_modules/typescript/bin/tsc', '--noEmit', '--project', project]);
+    if (code === INTERRUPTED) return code;
+    codes.push(code);
+  }
+  return Math.max(...codes);
+}

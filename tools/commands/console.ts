@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { Option } from '@commander-js/extra-typings';
+import { CONSOLE_FILE } from '../stage/local-folder.ts';
+import type { Operation } from '../stage/operation.ts';
+import { outputsOption, runOperation } from '../stage/operation.ts';
+import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { readJson } from '../terminal/files.ts';
+import { port, time } from '../terminal/options.ts';
+
+/** Default start of the list, before now. */
+const SINCE = '1h';
+
+/** Milliseconds in which a local console answers, even if it is busy. */
+const ANSWER_LIMIT = 5_000;
+
+interface ConsoleSettings {
+  readonly port: number;
+  readonly readOnly: boolean;
+  readonly since: Date;
+}
+
+export const command = npmScript(
+  'console',
+  'Shows a deployed stage in the browser, from this machine and with your AWS permissions, until Ctrl-C.',
+)
+  .addOption(
+    new Option('--stage <stage>', 'stage in AWS (default: only print the address of the local console)'),
+  )
+  .addOption(outputsOption())
+  .addOption(
+    new Option('--port <port>', 'port of the console; 0 picks a free one')
+      .env('CONSOLE_PORT')
+      .argParser(port)
+      .default(3001),
+  )
+  .option('--read-only', 'refuse all changes')
+  .option(
+    '--since <time>',
+    `list deliveries since this time (2026-01-31T09:00:00Z), date or age (90m, 3h, 7d) (default: ${SINCE})`,
+    time,
+  )
+  .action(async ({ port, readOnly = false, since = time(SINCE), ...where }) => {
+    if (where.stage === undefined && where.outputs === undefined) {
+      await printLocalAddress();
+      return;
+    }
+    await runOperation(where, (operation) => serve(operation, { port, readOnly, since }));
+    // Ctrl-C is the normal end.
+    process.exitCode = 0;
+  });
+
+/** @throws CommandError if `npm start` does not run, or runs without a console */
+async function printLocalAddress(): Promise<void> {
+  if (!existsSync(CONSOLE_FILE)) {
+    throw new CommandError('Name a stage: --stage … The local stack has its own console: npm start');
+  }
+  const { url } = readJson(CONSOLE_FILE) as { url: string };
+  // A process that was killed leaves its file behind.
+  const answer = await fetch(url, { method: 'HEAD', signal: AbortSignal.timeout(ANSWER_LIMIT) }).catch(
+    () => {},
+  );
+  if (answer === undefined) {
+    throw new CommandError(
+      `The console at ${url} is no longer running. Start the local stack with: npm start`,
+    );
+  }
+  console.log(`The console of the local stack is at ${url} For a stage in AWS, name it: --stage …`);
+}
+
+async function serve({ stack, signal, printLine }: Operation, settings: ConsoleSettings): Promise<void> {
+  const { pageCommands } = await import('./page-commands.ts');
+  const { startConsole } = await import('../console/server/start-console.ts');
+  const { Source } = await import('../console/source.ts');
+  const { HistoryStore } = await import('../stage/history/store.ts');
+  const { withPortErrors } = await import('../start/ports.ts');
+  const { port, readOnly, since } = settings;
+  const who = await stack.caller();
+  using store = new HistoryStore();
+  const source = new Source(stack, store, since);
+  try {
+    const context = { source, port, readOnly, local: undefined, commands: pageCommands };
+    const page = await withPortErrors([{ option: 'port', port }], () => startConsole(context));
+    source.follow((notice) => page.news.notice(notice));
+    printLine(`${stack.title}, as ${who}${readOnly ? ', read only' : ''}`);
+    printLine('');
+    printLine(`  Console   ${page.url}`);
+    printLine('');
+    printLine('Anyone who has this address has your permissions on the stage. Ctrl-C ends it.');
+    if (!signal.aborted) await once(signal, 'abort');
+    await page.close();
+  } finally {
+    await source.close();
+  }
+}

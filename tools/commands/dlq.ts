@@ -1,0 +1,98 @@
+import { outputsOption, type RunOperation, runOperation, stageOption } from '../stage/operation.ts';
+import { npmScriptWithSubcommands } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { ExportDestination } from '../terminal/files.ts';
+import { jsonOption, wholeNumber } from '../terminal/options.ts';
+
+/** Maximum messages a second. Source: SQS API reference, `StartMessageMoveTask`. */
+const FASTEST_MOVE = 500;
+
+const QUEUE = 'event such as shop.updated, quarantine, unrouted, or a name that list shows';
+
+const collect = (text: string, before: string[] = []) => [...before, text];
+
+export function dlqCommand(runOperation: RunOperation) {
+  const command = npmScriptWithSubcommands(
+    'dlq',
+    'Shows, exports and redrives messages that were set aside: dead letters, quarantined and parked messages.',
+  ).usage('list | show | redrive | export [options]');
+
+  const on = (name: string, description: string) =>
+    command.command(name).description(description).addOption(stageOption()).addOption(outputsOption());
+
+  on('list', 'Counts the waiting and retried messages of each queue, and shows pauses')
+    .addOption(jsonOption())
+    .action(({ json, ...where }) =>
+      runOperation(where, async (operation) => {
+        const { dlqList } = await import('../stage/queues/dlq-list.ts');
+        return dlqList(operation, { json: json ?? false });
+      }),
+    );
+
+  on('show', 'Shows the messages of a queue, and why each was set aside')
+    .argument('<queue>', QUEUE)
+    .option('--limit <n>', 'maximum number of messages; copies count once', wholeNumber(1, 10_000), 20)
+    .option('--payload', 'also show payloads, which are personal data')
+    .addOption(jsonOption())
+    .action((name, { limit, payload = false, json = false, ...where }) =>
+      runOperation(where, async (operation) => {
+        const { findQueue } = await import('../stage/queues/queue.ts');
+        const { dlqShow } = await import('../stage/queues/dlq-show.ts');
+        return dlqShow(operation, await findQueue(operation.stack, name), { limit, payload, json });
+      }),
+    );
+
+  on('redrive', 'Processes the messages of a queue again')
+    .argument('<queue>', QUEUE)
+    .option(
+      '--id <id>',
+      'only this message and its copies: at least 8 characters of its message id or event id; repeatable',
+      collect,
+    )
+    .option(
+      '--rate <n>',
+      `messages per second, 1 to ${FASTEST_MOVE}; only when redriving all dead letters of an event`,
+      wholeNumber(1, FASTEST_MOVE),
+    )
+    .action((name, { id, rate, ...where }) =>
+      runOperation(where, async (operation) => {
+        const { findQueue } = await import('../stage/queues/queue.ts');
+        const queue = await findQueue(operation.stack, name);
+        if (queue.kind === 'removed') {
+          throw new CommandError(
+            `Not redriven: ${queue.title} has no consumer. Keep a copy: ${operation.stack.command(`export ${name}`)}`,
+          );
+        }
+        if (queue.kind === 'dead-letter' && id === undefined) {
+          const { redriveAll } = await import('../stage/queues/redrive-all.ts');
+          return redriveAll(operation, queue, rate);
+        }
+        if (rate !== undefined) {
+          throw new CommandError('--rate is only for a redrive of all dead letters of an event');
+        }
+        const { redriveEach } = await import('../stage/queues/redrive-each.ts');
+        return redriveEach(operation, queue, id);
+      }),
+    );
+
+  on(
+    'export',
+    'Writes every message of a queue as a JSON line. It contains the payload, which is personal data',
+  )
+    .argument('<queue>', QUEUE)
+    .option('--output <file>', 'new file to write to (default: standard output; use npm run --silent)')
+    .action((name, { output, ...where }) =>
+      runOperation(where, async (operation) => {
+        const { findQueue } = await import('../stage/queues/queue.ts');
+        const { dlqExport } = await import('../stage/queues/dlq-export.ts');
+        const queue = await findQueue(operation.stack, name);
+        await using destination = new ExportDestination(output);
+        // Standard output is only for the exported lines.
+        const aside = { ...operation, printLine: console.error };
+        return await dlqExport(aside, queue, (line) => destination.write(line));
+      }),
+    );
+  return command;
+}
+
+export const command = dlqCommand(runOperation);

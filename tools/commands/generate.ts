@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+
+export const command = npmScript(
+  'generate',
+  'Updates every file that is generated from the code, such as docs/api/, lists of the stack’s resources and tables.',
+)
+  .option('--check', 'write nothing, and fail if a file is out of date')
+  .action(async ({ check = false }) => {
+    const { eventIndex, incompleteEvents } = await import('../generate/event-index.ts');
+    const incomplete = incompleteEvents();
+    if (incomplete.length > 0) throw new CommandError(incomplete.join('\n'));
+    const { bringUpToDate, isUpToDate } = await import('../generate/derived-file.ts');
+    const refuse = (names: readonly string[]) => {
+      if (check && names.length > 0) {
+        throw new CommandError(`Out of date: ${names.join(', ')}. Update with: npm run generate`);
+      }
+    };
+    // First, because everything else depends on the events that it lists.
+    const outdated = [eventIndex()].filter((file) => !isUpToDate(file));
+    refuse(outdated.map(({ file }) => file));
+    outdated.forEach(bringUpToDate);
+    const { derivedFiles } = await import('../generate/derived-files.ts');
+    const { withAssemblies } = await import('../local/template/stages.ts');
+    const commands = await allCommands();
+    const derived = await withAssemblies((assemblies) => derivedFiles(assemblies, commands));
+    outdated.push(...derived.filter((file) => !isUpToDate(file)));
+    const names = outdated.map(({ file }) => file);
+    refuse(names);
+    outdated.forEach(bringUpToDate);
+    console.log(
+      names.length === 0
+        ? 'Every derived file is up to date'
+        : outdated
+            .map(({ file, text }) => `${text === undefined ? 'Removed' : 'Updated'}: ${file}`)
+            .join('\n'),
+    );
+  });
+
+/** Every command, by the name of its script in package.json. */
+export async function allCommands(): Promise<ReadonlyMap<string, CommandUnknownOpts>> {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: object };
+  const commands = new Map<string, CommandUnknownOpts>();
+  for (const script of Object.keys(scripts)) {
+    const { command }: { command: CommandUnknownOpts } = await import(`./${script.replace(':', '-')}.ts`);
+    commands.set(script, command);
+  }
+  return commands;
+}

@@ -1,0 +1,101 @@
+import { existsSync } from 'node:fs';
+import { eventNames, isEventName } from '../../lambda/events/catalogue.ts';
+import { kebabCase } from '../../lambda/events/event-names.ts';
+import { DUPLICATE, HIDE_FAILED, STALE } from '../../lambda/log-messages.ts';
+import { didYouMean } from '../../lib/did-you-mean.ts';
+import type { FunctionDefinition } from '../local/functions/function-definition.ts';
+import type { FunctionLogLine } from '../local/functions/invocation.ts';
+import { LocalFunction } from '../local/functions/local-function.ts';
+import { FUNCTIONS_FILE, NOT_RUNNING } from '../stage/local-folder.ts';
+import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { readJson } from '../terminal/files.ts';
+import { LogFormat } from '../stage/logs/log-format.ts';
+
+/**
+ * Runs one handler in this process, with the environment and the permissions that it has in the running local stack,
+ * and prints its result.
+ */
+export const command = npmScript(
+  'invoke',
+  'Runs one function of the stack that npm start runs, with its environment and rights, and prints its result.',
+)
+  .argument('<function>', 'receiver, smoke-test, or an event such as shop.updated for its consumer')
+  .argument(
+    '[event]',
+    'file with a Lambda event, or an event for its sample (default for a consumer: its own)',
+  )
+  .addHelpText(
+    'after',
+    `
+Examples:
+  npm run invoke -- shop.updated
+  npm run invoke -- receiver shop.updated
+  npm run invoke -- receiver events/rest-api/shop-updated.json`,
+  )
+  .action(async (name, event) => {
+    const definition = definitionOf(name);
+    const payload = readJson(eventFile(name, event));
+    let outcome: string | undefined;
+    const handler = new LocalFunction(definition, (line) => {
+      outcome = skippedAs(line) ?? outcome;
+      print(line);
+    });
+    try {
+      const { requestId, durationMilliseconds, ...result } = await handler.invoke(payload);
+      console.log(JSON.stringify(result.ok ? result.payload : result, undefined, 2));
+      console.error(`${requestId}: ${Math.round(durationMilliseconds)} ms`);
+      if (outcome !== undefined) console.error(SKIPPED[outcome]);
+      if (!result.ok) process.exitCode = 1;
+    } finally {
+      await handler.close();
+    }
+  });
+
+function definitionOf(name: string): FunctionDefinition {
+  if (!existsSync(FUNCTIONS_FILE)) throw new CommandError(NOT_RUNNING);
+  const definitions = readJson(FUNCTIONS_FILE) as Record<string, FunctionDefinition>;
+  const key = isEventName(name) ? kebabCase(name) : name;
+  const definition = Object.hasOwn(definitions, key) ? definitions[key] : undefined;
+  if (definition !== undefined) return definition;
+  const events = new Map<string, string>(eventNames.map((event) => [kebabCase(event), event]));
+  const choice = Object.keys(definitions).map((service) => events.get(service) ?? service);
+  throw new CommandError(`No function '${name}'.${didYouMean(name, choice)} One of: ${choice.join(', ')}`);
+}
+
+/** @throws CommandError if neither an event nor a file is given */
+function eventFile(name: string, event: string | undefined): string {
+  const consumer = eventNames.find((known) => name === known || name === kebabCase(known));
+  if (event === undefined && consumer === undefined) {
+    throw new CommandError(`Which event for ${name}? A file, or one of: ${eventNames.join(', ')}`);
+  }
+  const sample = event ?? consumer ?? '';
+  if (!isEventName(sample)) {
+    const meant = didYouMean(sample, eventNames);
+    if (meant !== '' && !existsSync(sample)) throw new CommandError(`No file or event ${sample}.${meant}`);
+    return sample;
+  }
+  return `events/${name === 'receiver' ? 'api-gateway' : 'sqs'}/${kebabCase(sample)}.json`;
+}
+
+/** Why a consumer skipped an event, by its log message. */
+const SKIPPED: Readonly<Record<string, string>> = {
+  [STALE]:
+    'Skipped: newer data is stored. A sample has a fixed timestamp. npm run send gives it the current time.',
+  [DUPLICATE]: 'Skipped: this event was already processed. npm run send makes a new event from the sample.',
+};
+
+const skippedAs = ({ text }: FunctionLogLine) =>
+  Object.keys(SKIPPED).find((outcome) => text.includes(`"message":"${outcome}"`));
+
+const format = new LogFormat(process.stderr);
+
+/**
+ * The log goes to standard error, because standard output is only for the result. A sample's message is not on a queue,
+ * so it can neither be hidden nor come back. The consumer's log lines about that would mislead.
+ */
+function print(line: FunctionLogLine): void {
+  if (line.text.includes(`"message":"${HIDE_FAILED}"`)) return;
+  const text = format.logLine(line);
+  if (text !== undefined) console.error(text);
+}

@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import { defaultWorkload, parseMix } from '../cost/workload.ts';
+import { load } from '../load/load.ts';
+import { loadTarget, MAX_CONNECTIONS, MAX_RATE, MAX_SECONDS, MAX_SHOPS } from '../load/plan.ts';
+import { outputsOption, runOperation, stageOption } from '../stage/operation.ts';
+import { currentSecret } from '../stage/signed-post.ts';
+import { npmScript } from '../terminal/command.ts';
+import { jsonOption, SECRET_OF_STACK, secretOption, wholeNumber } from '../terminal/options.ts';
+
+export const command = npmScript(
+  'load',
+  'Sends distinct, signed deliveries at a fixed rate, and reports how long answers and effects took.',
+)
+  .option('--url <url>', 'address to send to (default: the webhook of the stack)')
+  .option('--i-own <host>', 'confirm that you own the host of --url, if it is not this machine or the stack')
+  .addOption(secretOption(SECRET_OF_STACK))
+  .option('--rate <n>', 'deliveries per second', wholeNumber(1, MAX_RATE), 100)
+  .option('--seconds <n>', 'duration in seconds', wholeNumber(1, MAX_SECONDS), 30)
+  .option('--ramp', 'raise the rate to --rate in ten steps, and report the step that fails')
+  .option(
+    '--mix <weights>',
+    'weights of events, such as shop.updated=3,review.posted=1 (default: all equal)',
+    parseMix,
+  )
+  .option('--shops <n>', 'number of different shops in the deliveries', wholeNumber(1, MAX_SHOPS), 100)
+  .option('--connections <n>', 'maximum number of open connections', wholeNumber(1, MAX_CONNECTIONS), 1_000)
+  .option('--picture <file>', 'write a chart of the run to this SVG file')
+  .option('--dry-run', 'show the plan, and send nothing')
+  .option('--yes', 'do not ask for confirmation before a run that costs money')
+  .addOption(stageOption())
+  .addOption(outputsOption())
+  .addOption(jsonOption())
+  .addHelpText(
+    'after',
+    '\nExamples:\n  npm run load -- --rate 50 --seconds 20 --ramp --picture load.svg\n' +
+      '  npm run load -- --stage load --rate 500 --seconds 60',
+  )
+  .action(async ({ url, iOwn, stage, outputs, ...typed }, typing) => {
+    const { rate, seconds, shops, connections, ramp = false, mix = defaultWorkload.mix } = typed;
+    const plan = { rate, seconds, ramp, mix, shops, connections, run: randomBytes(4).toString('hex') };
+    const isNamed = stage !== undefined || outputs !== undefined;
+    if (url !== undefined && !isNamed) loadTarget(url, iOwn);
+    await runOperation(isNamed || url === undefined ? { stage, outputs } : { url }, async (operation) => {
+      const { stack } = operation;
+      const own = new URL(stack.webhookUrl);
+      // A stage found with AWS permissions may be loaded. Any other address must be confirmed by naming its host twice.
+      const confirmed = URL.parse(url ?? '')?.host === own.host ? own.host : iOwn;
+      const target = url === undefined ? own : loadTarget(url, confirmed);
+      const isSecretOfStack =
+        typing.getOptionValueSource('secret') === 'default' && stack.outputs.WebhookSecretArn !== undefined;
+      const secret = isSecretOfStack ? await currentSecret(stack) : typed.secret;
+      return load(operation, { ...typed, plan, url: target, secret, stage });
+    });
+  });

@@ -1,0 +1,49 @@
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import type { EffectName } from '../../lambda/events/definition.ts';
+import { eventTemplates } from '../generate/event-template.ts';
+import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+
+const effects = Object.keys(eventTemplates) as EffectName[];
+
+/** Far below the limits for names of queues, functions and outputs. */
+const NAME = /^(?=.{1,64}$)[a-z][a-z0-9]*\.[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
+
+/** The acceptance suite gives its own values to fields with this ending. */
+const ID = /^[a-z][a-z0-9]*(_[a-z0-9]+)*_id$/;
+
+/**
+ * Also the title of notifications. Source: Amazon SNS API reference, `Publish`, `Subject`: ASCII, below 100 characters.
+ * Also excludes characters with a meaning in Markdown or Slack.
+ */
+const MEANING = /^[A-Za-z0-9][A-Za-z0-9 ,.'()/-]{0,98}$/;
+
+const matching = (pattern: RegExp, shape: string) => (text: string) => {
+  if (pattern.test(text)) return text;
+  throw new InvalidArgumentError(`It must be ${shape}.`);
+};
+
+const name = matching(NAME, 'like shop.closed or girl.schedule_changed, with at most 64 characters');
+const id = matching(ID, 'a field such as shop_id, in lower case and ending in _id');
+const meaning = matching(MEANING, 'up to 99 letters, digits and spaces');
+
+export const command = npmScript(
+  'new-event',
+  'Adds an event: its files, its sample, and all generated files.',
+)
+  .argument('<event>', 'name of the event, such as shop.closed', name)
+  .addOption(new Option('--effect <effect>', 'required: effect of the event').choices(effects))
+  .option('--id <field>', 'field of data that identifies the shop, staff member or user: shop_id', id)
+  .option('--meaning <text>', 'what happened at the partner (default: the words of the name)', meaning)
+  .option('--no-generate', 'do not update generated files: run npm run generate yourself')
+  .action(async (event, { effect, generate, ...wish }) => {
+    if (effect === undefined) throw new CommandError(`Choose an effect with --effect: ${effects.join(', ')}`);
+    const { addEvent } = await import('../generate/new-event.ts');
+    console.log(`Adding ${event} …`);
+    const files = addEvent({ name: event, effect, ...wish }, generate);
+    console.log(`Check these files: fields and texts are assumptions until the partner shows them.
+
+${files.map((file) => `  ${file}`).join('\n')}
+
+Next: ${generate ? '' : 'npm run generate, '}npm run check and npm test`);
+  });

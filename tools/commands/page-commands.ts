@@ -1,0 +1,15 @@
+import type { PageCommands } from '../console/server/console-context.ts';
+import { dlqCommand } from './dlq.ts';
+import { pauseCommand } from './pause.ts';
+import { replayCommand } from './replay.ts';
+import { resumeCommand } from './resume.ts';
+import { sendCommand } from './send.ts';
+
+/** Commands that the console runs for its page. */
+export const pageCommands: PageCommands = {
+  send: sendCommand,
+  dlq: dlqCommand,
+  pause: pauseCommand,
+  resume: resumeCommand,
+  replay: replayCommand,
+};

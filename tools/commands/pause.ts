@@ -1,0 +1,29 @@
+import { MAX_PAUSE_REASON_LENGTH } from '../../lambda/limits.ts';
+import { outputsOption, type RunOperation, runOperation, stageOption } from '../stage/operation.ts';
+import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+
+export const pauseCommand = (runOperation: RunOperation) =>
+  npmScript(
+    'pause',
+    'Pauses the processing of an event. Deliveries are still accepted, and wait. An alarm reports who paused it and why.',
+  )
+    .argument('<event>', 'event, such as shop.updated')
+    .option('--reason <text>', 'required: the reason, in one line, for the mail of the alarm')
+    .addOption(stageOption())
+    .addOption(outputsOption())
+    .action(async (event, { reason = '', ...where }) => {
+      const { isReason } = await import('../stage/queues/pause-state.ts');
+      const line = reason.trim();
+      if (!isReason(line)) {
+        throw new CommandError(
+          `Give a reason, in one line of 1 to ${MAX_PAUSE_REASON_LENGTH} characters: --reason "…"`,
+        );
+      }
+      await runOperation(where, async (operation) => {
+        const { pause } = await import('../stage/queues/pause.ts');
+        return pause(operation, event, line);
+      });
+    });
+
+export const command = pauseCommand(runOperation);

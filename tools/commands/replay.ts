@@ -1,0 +1,68 @@
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { REPLAY_NAME, replayModes } from '../../lambda/queue/replay.ts';
+import {
+  eventsArgument,
+  idOption,
+  outcomeOption,
+  shopOption,
+  sinceOption,
+  untilOption,
+} from '../stage/archive/record-filter.ts';
+import { outputsOption, type RunOperation, runOperation, stageOption } from '../stage/operation.ts';
+import { DEFAULT_RATE, MAX_RATE } from '../stage/replay/token-bucket.ts';
+import { npmScript } from '../terminal/command.ts';
+import { time, wholeNumber } from '../terminal/options.ts';
+
+export const replayCommand = (runOperation: RunOperation) =>
+  npmScript(
+    'replay',
+    'Sends archived events to their queues again. It shows a plan and asks first. The same --name continues a replay.',
+  )
+    .addArgument(eventsArgument())
+    .addOption(sinceOption().argParser(typed))
+    .addOption(untilOption().argParser(typed))
+    .addOption(shopOption())
+    .addOption(idOption())
+    .addOption(outcomeOption())
+    .addOption(
+      new Option('--mode <mode>', 'fill (default): as if delivered again; repair: rewrite items').choices(
+        replayModes,
+      ),
+    )
+    .option('--notify', 'also send notifications again, once per --name')
+    .option(
+      '--name <name>',
+      'name of a new replay, or of the one to continue (default: mode and time)',
+      replayName,
+    )
+    .option('--rate <n>', `messages per second, 1 to ${MAX_RATE}`, wholeNumber(1, MAX_RATE), DEFAULT_RATE)
+    .option('--dry-run', 'show the plan, and send nothing')
+    .option('--yes', 'do not ask for confirmation')
+    .addOption(stageOption())
+    .addOption(outputsOption())
+    .action((events, { stage, outputs, id, outcome, dryRun = false, yes = false, ...options }) =>
+      runOperation({ stage, outputs }, async (operation) => {
+        const { replay } = await import('../stage/replay/replay.ts');
+        return replay(operation, {
+          events: events ?? [],
+          ids: id,
+          outcomes: outcome,
+          dryRun,
+          yes,
+          ...options,
+        });
+      }),
+    );
+
+export const command = replayCommand(runOperation);
+
+function typed(text: string) {
+  return { text, moment: time(text) };
+}
+
+function replayName(text: string): string {
+  if (REPLAY_NAME.test(text)) return text;
+  throw new InvalidArgumentError(
+    'It must be 1 to 63 lower-case letters, digits and hyphens, and not begin with a hyphen.',
+  );
+}

@@ -1,0 +1,332 @@
+import { existsSync } from 'node:fs';
+import { buffer } from 'node:stream/consumers';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import * as z from 'zod/mini';
+import { readSamples, sampleBody } from '../../events/samples.ts';
+import { isEventName } from '../../lambda/events/catalogue.ts';
+import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
+import { didYouMean } from '../../lib/did-you-mean.ts';
+import type { Trace } from '../stage/history/trace.ts';
+import { OUTPUTS_FILE } from '../stage/local-folder.ts';
+import type { FunctionName } from '../stage/logs/follow-logs.ts';
+import type { Operation, RecordedDelivery } from '../stage/operation.ts';
+import { outputsOption, type RunOperation, runOperation, stageOption } from '../stage/operation.ts';
+import { answerText, postRecorded, postSigned, type RepeatableRequest } from '../stage/signed-post.ts';
+import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { readBytes, STANDARD_INPUT } from '../terminal/files.ts';
+import { jsonOption, SECRET_OF_STACK, secretOption, wholeNumber } from '../terminal/options.ts';
+import { shownId } from '../terminal/terminal.ts';
+
+const DEFAULT_URL = `http://localhost:3000${WEBHOOK_PATH}`;
+
+/** Limited because their answers are held in memory until the end. */
+const MAX_DELIVERIES = 100_000;
+
+/** Seconds that `--wait` waits without a number. */
+const DEFAULT_WAIT = 30;
+
+/** Seconds. To follow a slower effect, trace it later. */
+const LONGEST_WAIT = 3_600;
+
+const acceptedSchema = z.object({ eventId: z.string(), requestId: z.string() });
+
+/**
+ * Signs a sample and posts it. Its `timestamp` is set to now, so that it is newer than earlier events. `--file` sends
+ * the bytes of a file unchanged, `--again` those of an earlier delivery.
+ */
+export const sendCommand = (runOperation: RunOperation) =>
+  npmScript('send', 'Signs a sample event and posts it. The timestamp is set to now.')
+    .argument('[event]', 'event to send, such as shop.updated; samples are in events/')
+    .option('--file <file>', 'post the bytes of a file instead of a sample; - is standard input')
+    .option(
+      '--again <id>',
+      'post an earlier delivery again, signed with the current secret; takes the ids of npm run trace',
+    )
+    .option(
+      '--same-headers',
+      'with --again and a request id: keep the headers and signature; local stack only',
+    )
+    .option(
+      '--url <url>',
+      'address to post to, such as localhost:3000 (default: the webhook of the stack)',
+      webhookUrl,
+    )
+    .addOption(secretOption(SECRET_OF_STACK))
+    .option(
+      '--count <n>',
+      'number of deliveries; each sample is 1 ms newer than the one before',
+      wholeNumber(1, MAX_DELIVERIES),
+      1,
+    )
+    .addOption(
+      new Option('--encoding <encoding>', 'encoding of the signature')
+        .choices(['hex', 'base64'])
+        .default('hex' as const),
+    )
+    .option('--bad-signature', 'sign with a wrong secret, and expect 401')
+    .addOption(
+      new Option(
+        '--wait [seconds]',
+        `wait for the effect (default: ${DEFAULT_WAIT}), and print it with the history; exit code 1 on timeout`,
+      ).argParser(wholeNumber(1, LONGEST_WAIT)),
+    )
+    .addOption(stageOption())
+    .addOption(outputsOption())
+    .addOption(jsonOption())
+    .action(async (event, options, send) => {
+      refuseCombinations(event, options);
+      const { again, file } = options;
+      const given = again === undefined && file !== STANDARD_INPUT ? bodyOf(file, event) : undefined;
+      const isDefaultSecret = send.getOptionValueSource('secret') === 'default';
+      await runOperation(whereOf(options), async (operation) => {
+        const source =
+          again === undefined
+            ? { bodyAt: given ?? (await standardInput(operation)), event }
+            : await deliveryOf(operation, again, options);
+        if (source === undefined) return false;
+        const key = await keyOf(operation, isDefaultSecret, options.secret);
+        return sendAll(operation, source, { ...options, secret: key });
+      });
+    });
+
+export const command = sendCommand(runOperation);
+
+interface SendOptions {
+  readonly file?: string | undefined;
+  readonly again?: string | undefined;
+  readonly sameHeaders?: true | undefined;
+  readonly url?: string | undefined;
+  readonly stage?: string | undefined;
+  readonly outputs?: string | undefined;
+  readonly secret: string;
+  readonly count: number;
+  readonly encoding: 'hex' | 'base64';
+  readonly badSignature?: true | undefined;
+  /** Seconds. */
+  readonly wait?: number | true | undefined;
+  readonly json?: true | undefined;
+}
+
+/** @throws CommandError if options exclude each other */
+function refuseCombinations(
+  event: string | undefined,
+  { again, file, url, sameHeaders, badSignature, wait, ...where }: SendOptions,
+): void {
+  const hasSource = event !== undefined || file !== undefined || url !== undefined;
+  const namesStack = where.stage !== undefined || where.outputs !== undefined;
+  const refusals: readonly (readonly [isWrong: boolean | undefined, why: string])[] = [
+    [
+      again !== undefined && hasSource,
+      '--again sends a delivery of a stack: leave out the event, --file and --url',
+    ],
+    [
+      sameHeaders && (again === undefined || badSignature),
+      '--same-headers is for --again, without --bad-signature',
+    ],
+    [file !== undefined && event !== undefined, 'Either an event or --file, not both'],
+    [url !== undefined && namesStack, 'Either --url or a stack, not both'],
+    [
+      url !== undefined && wait !== undefined,
+      '--wait reads the logs of a stack: name it by --stage or --outputs, not --url',
+    ],
+  ];
+  const [, why] = refusals.find(([isWrong]) => isWrong) ?? [];
+  if (why !== undefined) throw new CommandError(why);
+}
+
+/** The stack to send to. Without one, the default address of the webhook. */
+function whereOf({ stage, outputs, url, again, wait }: SendOptions) {
+  const isOfStack = [stage, outputs, again, wait].some((option) => option !== undefined);
+  const fallback = isOfStack || existsSync(OUTPUTS_FILE) ? undefined : DEFAULT_URL;
+  return { stage, outputs, url: url ?? fallback };
+}
+
+/** @returns whether all answers were as expected and, with `wait`, all deliveries were processed in time */
+async function sendAll(
+  operation: Operation,
+  sendable: Sendable,
+  { secret, encoding, badSignature, count, json, wait }: SendOptions,
+): Promise<boolean> {
+  const { printLine, signal } = operation;
+  const { event } = sendable;
+  const signing = { secret: badSignature ? `${secret} but wrong` : secret, encoding };
+  const since = new Date();
+  const answers: SentAnswer[] = [];
+  for (let index = 0; index < count && !signal.aborted; index += 1) {
+    const answer = await postOne(operation, sendable, index, signing);
+    if (!json) printLine(answerText(answer));
+    else if (wait === undefined) printLine(JSON.stringify(answer));
+    answers.push(answer);
+  }
+  const areExpected = answers.every(({ status }) => status === (badSignature ? 401 : 200));
+  if (wait === undefined || signal.aborted) return areExpected;
+  const functions = event !== undefined && isEventName(event) ? ['receiver' as const, event] : undefined;
+  const awaiting = { seconds: wait === true ? DEFAULT_WAIT : wait, since, functions, json };
+  return (await awaitAnswers(operation, answers, awaiting)) && areExpected;
+}
+
+async function postOne(
+  { stack, signal, onPosted }: Operation,
+  { bodyAt, request }: Sendable,
+  index: number,
+  signing: Pick<SendOptions, 'secret' | 'encoding'>,
+): Promise<SentAnswer> {
+  const post = { url: stack.webhookUrl, body: bodyAt(index), signal };
+  const { status, body, requestId } = await (request
+    ? postRecorded(request, post)
+    : postSigned({ ...post, ...signing }));
+  if (requestId !== undefined) onPosted?.(requestId);
+  return { status, body };
+}
+
+interface Sendable {
+  /** @param index of the delivery, from 0 */
+  readonly bodyAt: (index: number) => Uint8Array;
+  readonly event?: string | undefined;
+  /** Sent with its own headers. @default signed */
+  readonly request?: RepeatableRequest | undefined;
+}
+
+/** The bytes of a file, or a sample that is newer for each delivery. @throws CommandError */
+function bodyOf(file: string | undefined, event: string | undefined): Sendable['bodyAt'] {
+  if (file !== undefined) {
+    const bytes = readBytes(file);
+    return () => bytes;
+  }
+  const samples = readSamples();
+  const sample = samples.find((candidate) => candidate.event === event);
+  if (sample === undefined) {
+    const events = samples.map((candidate) => candidate.event);
+    const choice = events.join(', ');
+    throw new CommandError(
+      event === undefined
+        ? `Name one event: ${choice}`
+        : `No event '${event}'.${didYouMean(event, events)} One of: ${choice}`,
+    );
+  }
+  const now = Date.now();
+  return (index) => sampleBody(sample, new Date(now + index));
+}
+
+async function standardInput({ input }: Operation): Promise<Sendable['bodyAt']> {
+  const bytes = input ?? (await buffer(process.stdin));
+  return () => bytes;
+}
+
+/**
+ * A delivery to send again, from the console or from the stack.
+ * @returns undefined if it was interrupted @throws CommandError if the bytes are not stored
+ */
+async function deliveryOf(
+  operation: Operation,
+  id: string,
+  { sameHeaders, json }: SendOptions,
+): Promise<Sendable | undefined> {
+  const { stack, signal, printLine, width, recorded = sameHeaders && recordedByConsole } = operation;
+  if (sameHeaders && !stack.local) {
+    throw new CommandError('--same-headers is for the local stack: AWS keeps no headers of a request');
+  }
+  const delivery = await recorded?.(id);
+  if (sameHeaders && delivery === undefined) {
+    throw new CommandError(
+      `The console of the local stack has no delivery ${id}. Give the id of its request`,
+    );
+  }
+  if (sameHeaders && (delivery?.body === undefined || delivery.request.headers.length === 0)) {
+    throw new CommandError(`The request ${id} is not kept as it came in. Send it without --same-headers`);
+  }
+  if (delivery?.body !== undefined) {
+    const { request, body } = delivery;
+    if (!json) printLine(`Sending request ${shownId(id, width)} (${body.length} bytes) again.`);
+    return { bodyAt: () => body, request: sameHeaders && request };
+  }
+  const { keptPayload } = await import('../stage/history/kept-payload.ts');
+  const kept = await keptPayload(stack, id, signal);
+  if (kept === undefined) return undefined;
+  const { event, eventId, bytes, from } = kept;
+  if (!json) {
+    const what = `${event ?? 'unknown kind'}, ${bytes.length} bytes`;
+    printLine(`Sending event ${shownId(eventId, width)} (${what}) again, from ${from}.`);
+  }
+  return { bodyAt: () => bytes, event };
+}
+
+const recordedSchema = z.object({
+  request: z.object({
+    method: z.string(),
+    path: z.string(),
+    headers: z.array(z.tuple([z.string(), z.string()])),
+  }),
+});
+
+/** A delivery from the console of the local stack. @throws CommandError if the console does not run */
+async function recordedByConsole(id: string): Promise<RecordedDelivery | undefined> {
+  const { askLocalConsole } = await import('../stage/history/local-effects.ts');
+  const path = `/api/deliveries/${encodeURIComponent(id)}`;
+  const [detail, body] = [await askLocalConsole(path), await askLocalConsole(`${path}/body`)];
+  if (detail === undefined || body === undefined) {
+    throw new CommandError('--same-headers needs the console of the local stack: npm start');
+  }
+  if (!detail.ok) return undefined;
+  const { request } = recordedSchema.parse(await detail.json());
+  return { request, body: body.ok ? new Uint8Array(await body.arrayBuffer()) : undefined };
+}
+
+/** The secret that signs deliveries: the option, or the secret of the stack if it is known. */
+async function keyOf({ stack }: Operation, isDefault: boolean, secret: string): Promise<string> {
+  // For an address elsewhere, only the webhook is known.
+  if (!isDefault || (stack.local && stack.outputs.WebhookSecretArn === undefined)) return secret;
+  const { currentSecret } = await import('../stage/signed-post.ts');
+  return currentSecret(stack);
+}
+
+interface SentAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** @returns false if a delivery is not processed in time */
+async function awaitAnswers(
+  operation: Operation,
+  answers: readonly SentAnswer[],
+  {
+    json,
+    ...options
+  }: {
+    readonly since: Date;
+    readonly seconds: number;
+    readonly functions: readonly FunctionName[] | undefined;
+    readonly json: true | undefined;
+  },
+): Promise<boolean> {
+  const { printLine } = operation;
+  const accepted = answers.flatMap((answer) => {
+    const ids = acceptedSchema.safeParse(answer.body);
+    return answer.status === 200 && ids.success ? [{ ...ids.data, answer }] : [];
+  });
+  const awaited = new Set(accepted.map(({ answer }) => answer));
+  const others = answers.filter((answer) => !awaited.has(answer));
+  if (json) for (const answer of others) printLine(JSON.stringify(answer));
+  if (accepted.length === 0) return true;
+  let traced = 0;
+  const onTrace = (trace: Trace) => {
+    printLine(JSON.stringify({ ...accepted[traced]?.answer, trace }));
+    traced += 1;
+  };
+  const { awaitDeliveries } = await import('../stage/history/wait.ts');
+  return awaitDeliveries(operation, accepted, { ...options, onTrace: json && onTrace });
+}
+
+/**
+ * Parses an address. Adds `http://` if the protocol is missing, and the path of the webhook if there is only a host.
+ * @throws InvalidArgumentError
+ */
+function webhookUrl(text: string): string {
+  const url = URL.parse(/^[a-z]+:\/\//i.test(text) ? text : `http://${text}`);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new InvalidArgumentError(`It must be an address such as ${DEFAULT_URL}.`);
+  }
+  if (!text.includes('/')) url.pathname = WEBHOOK_PATH;
+  return url.href;
+}

@@ -1,0 +1,82 @@
+import { Option } from '@commander-js/extra-typings';
+import { inspectedFunction, withPorts } from '../start/inspected-functions.ts';
+import { assertPorts, type WantedPort } from '../start/ports.ts';
+import { assertOwnSecret, publicHost } from '../start/public-host.ts';
+import { restartOf, restartProcess } from '../start/restart.ts';
+import { runStack, type StartSettings } from '../start/run-stack.ts';
+import { npmScript } from '../terminal/command.ts';
+import { gatewayOption, jsonOption, port, secretOption } from '../terminal/options.ts';
+
+export const command = npmScript(
+  'start',
+  'Runs the stack and the console on this machine until Ctrl-C. State is in memory, and is lost then.',
+)
+  .addOption(
+    new Option('--port <port>', 'port of the webhook; 0 picks a free one')
+      .env('PORT')
+      .argParser(port)
+      .default(3000),
+  )
+  .addOption(
+    new Option('--aws-port <port>', 'port of the AWS endpoint; 0 picks a free one')
+      .env('AWS_PORT')
+      .argParser(port)
+      .default(4566),
+  )
+  .addOption(
+    new Option('--console-port <port>', 'port of the console; 0 picks a free one')
+      .env('CONSOLE_PORT')
+      .argParser(port)
+      .default(3001),
+  )
+  .option('--no-console', 'do not run the console')
+  .addOption(secretOption())
+  .addOption(gatewayOption())
+  .option(
+    '--public-host <name>',
+    'let a tunnel with this host name reach the webhook; needs your own --secret; repeatable',
+    publicHost,
+  )
+  .option(
+    '--retry-fast',
+    'wait seconds between attempts: a message becomes a dead letter after about 10 s, not 3 h',
+  )
+  .option(
+    '--inspect <function[:port]>',
+    'open a debugger port, from 9229 on, in receiver or in the consumer of an event',
+    inspectedFunction,
+  )
+  .addOption(jsonOption())
+  .option('--no-watch', 'do not use code that you save while it runs')
+  .action(start);
+
+async function start(settings: StartSettings): Promise<void> {
+  const { secret, inspect = [], publicHost: publicHosts = [] } = settings;
+  assertOwnSecret(publicHosts, secret);
+  const inspected = withPorts(inspect, Object.values(portsOf(settings)));
+  const ports = wantedPorts(settings, inspected);
+  await assertPorts(ports);
+  const { pageCommands } = await import('./page-commands.ts');
+  const next = await runStack({
+    ...settings,
+    commands: pageCommands,
+    inspected,
+    ports,
+    earlier: restartOf(process),
+  });
+  if (next?.interrupted.aborted === false) restartProcess(next.restart, next.options);
+}
+
+/** By the options that name them. */
+const portsOf = ({ port, awsPort, consolePort, console }: StartSettings) => ({
+  port,
+  'aws-port': awsPort,
+  ...(console && { 'console-port': consolePort }),
+});
+
+function wantedPorts(settings: StartSettings, inspected: ReturnType<typeof withPorts>): WantedPort[] {
+  return [
+    ...Object.entries(portsOf(settings)).map(([option, port]) => ({ option, port })),
+    ...inspected.map(({ name, port }) => ({ option: `inspect ${name}:<port>`, port })),
+  ];
+}

@@ -1,0 +1,27 @@
+import { eventNames } from '../../lambda/events/catalogue.ts';
+import { outputsOption, runOperation, stageOption } from '../stage/operation.ts';
+import { npmScript } from '../terminal/command.ts';
+import { eachOf, jsonOption, time } from '../terminal/options.ts';
+
+export const command = npmScript(
+  'tail',
+  'Prints log lines of deliveries as they are written, until Ctrl-C. It changes nothing.',
+)
+  .option('--event <event>', 'only this event; repeatable', eachOf(eventNames))
+  .option('--id <id>', 'only this event, request or message: at least the first 8 characters of its id')
+  .option(
+    '--since <time>',
+    'start at this time (2026-01-31T09:00:00Z), date (2026-01-31) or age (90m, 3h) (default: now)',
+    time,
+  )
+  .addOption(stageOption())
+  .addOption(outputsOption())
+  .addOption(jsonOption())
+  .action(async ({ event, id, since, json = false, ...where }) => {
+    await runOperation(where, async (operation) => {
+      const { tail } = await import('../stage/logs/tail.ts');
+      return tail(operation, { events: event, id, since, json });
+    });
+    // Ctrl-C is the normal end.
+    process.exitCode = 0;
+  });

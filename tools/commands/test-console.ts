@@ -1,0 +1,18 @@
+import { chromiumPath } from '../test/browser/browser.ts';
+import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { JEST, runProgram } from '../terminal/run-program.ts';
+
+export const command = npmScript('test:console', 'Tests the console in a browser: Chromium or Chrome.')
+  .argument('[paths...]', 'part of the paths of test files')
+  .option('--pictures', 'also take the screenshots in docs/console/')
+  .action(async (paths, { pictures }) => {
+    if (chromiumPath() === undefined) {
+      throw new CommandError('There is no Chromium. Install it or Chrome, or set CHROMIUM to its path');
+    }
+    const environment: Record<string, string> = pictures ? { CONSOLE_PICTURES: 'true' } : {};
+    process.exitCode = await runProgram(
+      [...JEST, '--config=tools/test/browser/jest.config.js', ...paths],
+      environment,
+    );
+  });

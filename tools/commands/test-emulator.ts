@@ -1,0 +1,13 @@
+import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+
+/** See `docs/emulator.md`. */
+export const command = npmScript(
+  'test:emulator',
+  'Deploys to an AWS emulator, and runs the acceptance suite. It takes minutes. Needs: Python 3.10 or later, openssl.',
+).action(async () => {
+  const { checkOnEmulator } = await import('../test/emulator/check-emulator.ts');
+  await checkOnEmulator().catch((error: Error) => {
+    throw new CommandError(error.message);
+  });
+});

@@ -1,0 +1,4 @@
+import '../check-node.js';
+
+// Not a static import: those are loaded before the check runs.
+import('./program.ts');

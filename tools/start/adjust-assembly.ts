@@ -1,0 +1,113 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { readCloudAssembly } from '../local/template/cloud-assembly.ts';
+
+/**
+ * Seconds of the first wait. Consumers double it: the nine waits take 10 s in total, each from 0 to 5 whole seconds
+ * (`lambda/consumer/retry.ts`).
+ */
+const FAST_FIRST_DELAY = 0.02;
+
+/**
+ * Visibility timeout in seconds: a message returns after this time if its function died. A function that takes longer
+ * receives it twice.
+ */
+const FAST_VISIBILITY = 5;
+
+/** Timeout in seconds while a function is debugged: SQS's longest visibility timeout. Source: SQS API reference. */
+const DEBUG_TIMEOUT = 12 * 60 * 60;
+
+interface Adjustments {
+  /** Whether retries wait only seconds, so that a dead letter takes about ten. */
+  readonly retryFast: boolean;
+  /** Functions that are debugged, by their names on the command line. They get no practical timeout. */
+  readonly inspected: ReadonlySet<string>;
+}
+
+const properties = z.record(z.string(), z.unknown());
+
+const templateSchema = z.looseObject({
+  Resources: z.record(z.string(), z.looseObject({ Type: z.string(), Properties: z.optional(properties) })),
+});
+
+const functionSchema = z.looseObject({
+  Environment: z.looseObject({
+    Variables: z.looseObject({
+      POWERTOOLS_SERVICE_NAME: z.string(),
+      QUEUE_URL: z.optional(z.object({ Ref: z.string() })),
+    }),
+  }),
+});
+
+const methodSchema = z.looseObject({ Integration: properties });
+
+const assetsSchema = z.looseObject({ files: properties });
+
+/** Folder in an assembly for the code of a function that is debugged. */
+export const inspectedCode = (folder: string, service: string) => join(folder, assetOf(service));
+
+const assetOf = (service: string) => `inspected-${service}`;
+
+type AdjustedResource = z.infer<typeof templateSchema>['Resources'][string];
+
+/** Changes a synthesised stack before it runs locally. */
+export function adjustAssembly(folder: string, adjustments: Adjustments): void {
+  const { name } = readCloudAssembly(folder);
+  rewrite(join(folder, `${name}.template.json`), (json) => {
+    const template = templateSchema.parse(json);
+    const resources = Object.values(template.Resources);
+    for (const resource of resources) {
+      if (resource.Type === 'AWS::Lambda::Function')
+        adjustFunction(resource, template.Resources, adjustments);
+    }
+    if (adjustments.inspected.has('receiver')) extendApiTimeouts(resources);
+    return template;
+  });
+  rewrite(join(folder, `${name}.assets.json`), (json) => {
+    const assets = assetsSchema.parse(json);
+    for (const service of adjustments.inspected) {
+      const asset = assetOf(service);
+      assets.files[asset] = { source: { path: asset }, destinations: { local: { objectKey: asset } } };
+    }
+    return assets;
+  });
+}
+
+/** Changes a function of ours and its queue. Others have no name on the command line. */
+function adjustFunction(
+  resource: AdjustedResource,
+  resources: Readonly<Record<string, AdjustedResource>>,
+  { retryFast, inspected }: Adjustments,
+): void {
+  const { data } = functionSchema.safeParse(resource.Properties);
+  if (data === undefined) return;
+  const { Variables } = data.Environment;
+  const service = Variables.POWERTOOLS_SERVICE_NAME;
+  const queue = resources[Variables.QUEUE_URL?.Ref ?? ''];
+  resource.Properties = data;
+  if (retryFast && queue !== undefined) {
+    Variables.FIRST_RETRY_DELAY_SECONDS = String(FAST_FIRST_DELAY);
+    queue.Properties = { ...queue.Properties, VisibilityTimeout: FAST_VISIBILITY };
+  }
+  if (!inspected.has(service)) return;
+  Object.assign(data, { Timeout: DEBUG_TIMEOUT, Code: { S3Key: assetOf(service) } });
+  if (queue !== undefined) queue.Properties = { ...queue.Properties, VisibilityTimeout: DEBUG_TIMEOUT };
+}
+
+/** An API of either kind waits for the receiver, its only function. */
+function extendApiTimeouts(resources: readonly AdjustedResource[]): void {
+  const TimeoutInMillis = DEBUG_TIMEOUT * 1000;
+  for (const resource of resources) {
+    if (resource.Type === 'AWS::ApiGatewayV2::Integration') {
+      resource.Properties = { ...resource.Properties, TimeoutInMillis };
+    } else if (resource.Type === 'AWS::ApiGateway::Method') {
+      const method = methodSchema.parse(resource.Properties);
+      resource.Properties = { ...method, Integration: { ...method.Integration, TimeoutInMillis } };
+    }
+  }
+}
+
+function rewrite(file: string, change: (json: unknown) => unknown): void {
+  writeFileSync(file, JSON.stringify(change(JSON.parse(readFileSync(file, 'utf8')))));
+}

@@ -1,0 +1,226 @@
+import { once } from 'node:events';
+import type { LocalStack } from '../local/local-stack.ts';
+import { stageOverrides, synthesise } from '../local/template/synthesise.ts';
+import { asJson, LogFormat } from '../stage/logs/log-format.ts';
+import type { GatewayKind } from '../terminal/options.ts';
+import { interruption, LineWriter } from '../terminal/terminal.ts';
+import type { Notice } from '../console/api.ts';
+import type { LocalConsole } from '../console/local-console.ts';
+import type { PageCommands } from '../console/server/console-context.ts';
+import { describeStack, SYNTHESISED_FOLDER, Workspace } from '../stage/local-folder.ts';
+import { changedText, restartedText } from '../watch/notice-text.ts';
+import { SourceTree } from '../watch/source-tree.ts';
+import { adjustAssembly } from './adjust-assembly.ts';
+import {
+  bundleReadably,
+  type InspectedFunction,
+  inspectText,
+  openInspectors,
+  type withPorts,
+} from './inspected-functions.ts';
+import { KeptAssemblies } from './kept-assembly.ts';
+import { type WantedPort, withPortErrors } from './ports.ts';
+import type { Restart } from './restart.ts';
+import { welcome } from './welcome.ts';
+
+/** The options of `npm start`. */
+export interface StartSettings {
+  readonly port: number;
+  readonly awsPort: number;
+  readonly consolePort: number;
+  /** False without the console. */
+  readonly console: boolean;
+  readonly secret: string;
+  readonly gateway?: GatewayKind | undefined;
+  /** Host names of tunnels to the webhook. */
+  readonly publicHost?: readonly string[] | undefined;
+  readonly retryFast?: boolean | undefined;
+  readonly inspect?: readonly InspectedFunction[] | undefined;
+  /** Functions' log lines as they are, and the rest on standard error. */
+  readonly json?: true | undefined;
+  /** Whether saved sources take effect. */
+  readonly watch: boolean;
+}
+
+interface StackRun extends StartSettings {
+  /** Commands that the console runs for its page. */
+  readonly commands: PageCommands;
+  readonly inspected: ReturnType<typeof withPorts>;
+  readonly ports: readonly WantedPort[];
+  /** Undefined unless this stack follows another one. */
+  readonly earlier: Restart | undefined;
+}
+
+interface NextStack {
+  readonly restart: Restart;
+  /** Options that give the next stack the ports of this one. */
+  readonly options: readonly string[];
+  /** Aborted by Ctrl-C, also while this stack stops. */
+  readonly interrupted: AbortSignal;
+}
+
+/** Log lines go to standard output, and with `--json` the rest to standard error. */
+function outputOf({ json }: StartSettings) {
+  const lines = new LineWriter();
+  const format = new LogFormat(json ? process.stderr : process.stdout);
+  return {
+    line: lines.write,
+    print: json ? console.error : lines.write,
+    flush: () => lines.flush(),
+    formatLine: (line: Parameters<typeof asJson>[0]) => (json ? asJson(line) : format.logLine(line)),
+    formatRequest: format.request.bind(format),
+  };
+}
+
+/** Runs the stack until Ctrl-C. @returns how to restart it, unless it was stopped */
+export async function runStack(settings: StackRun): Promise<NextStack | undefined> {
+  const { secret, inspected, ports, earlier, publicHost: publicHosts = [] } = settings;
+  const started = performance.now();
+  const output = outputOf(settings);
+  await using workspace = await Workspace.open();
+  const step = (text: string) => (earlier === undefined ? output.print(`${text} …`) : undefined);
+  step('Synthesising the stack');
+  const onProblem = (message: string) => console.error(`Problem: ${message}`);
+  const sources = settings.watch ? new SourceTree(onProblem) : undefined;
+  const synthesiseTo = synthesiser(settings);
+  // These modules are loaded while another process synthesises the stack.
+  const [{ startLocalStack }, { LocalFeed }, { startLocalConsole }] = await Promise.all([
+    import('../local/local-stack.ts'),
+    import('../stage/history/local-feed.ts'),
+    import('../console/local-console.ts'),
+    synthesiseTo(workspace.assembly),
+  ]);
+  using feed = settings.console ? new LocalFeed() : undefined;
+  let consoleUrl: string | undefined;
+  const inspectors = await withPortErrors(ports, () => openInspectors(inspected));
+  const stack = await withPortErrors(ports, () =>
+    startLocalStack({
+      assembly: workspace.assembly,
+      port: settings.port,
+      awsPort: settings.awsPort,
+      secret,
+      inspect: inspectors,
+      publicHosts,
+      onStep: step,
+      onLog: (line) => {
+        const text = output.formatLine(line);
+        if (text !== undefined) output.line(text);
+        feed?.onLog(line);
+      },
+      ...(feed && { observer: feed }),
+      consoleUrl: () => consoleUrl,
+      onRequest: (request) => output.print(output.formatRequest(request)),
+      onProblem,
+    }),
+  );
+  let next: NextStack | undefined;
+  try {
+    feed?.attach(stack);
+    await using page =
+      feed &&
+      (await withPortErrors(ports, () =>
+        startLocalConsole(feed, { stack, secret, port: settings.consolePort, commands: settings.commands }),
+      ));
+    consoleUrl = page?.url;
+    const isSecond = await workspace.publish({
+      ...describeStack(stack),
+      ...(page && { console: { url: page.url, token: page.token } }),
+    });
+    const milliseconds = performance.now() - started;
+    if (earlier === undefined) {
+      const { retryFast = false } = settings;
+      output.print(welcome(stack, { consoleUrl, publicHosts, secret, retryFast, milliseconds }));
+      for (const one of inspected) {
+        const inspector = inspectors.get(one.service);
+        if (inspector !== undefined) output.print(inspectText(one, inspector));
+      }
+      if (isSecond) output.print(IS_SECOND);
+    }
+    next = await untilEnd(settings, { output, stack, page, workspace, sources, synthesiseTo });
+  } finally {
+    await stack.close();
+  }
+  if (next === undefined) {
+    const { requests, peakMegabytes } = stack.usage();
+    output.print(
+      `Stopped: ${requests.toLocaleString('en')} requests served, ${peakMegabytes} MB of memory at most`,
+    );
+  }
+  output.flush();
+  return next;
+}
+
+const IS_SECOND =
+  'Another stack of this folder runs, too. The other commands talk to this one until it stops.\n';
+
+interface RunningParts {
+  readonly output: ReturnType<typeof outputOf>;
+  readonly stack: LocalStack;
+  readonly page: LocalConsole | undefined;
+  readonly workspace: Workspace;
+  /** Undefined if they are not watched. */
+  readonly sources: SourceTree | undefined;
+  readonly synthesiseTo: (folder: string) => Promise<void>;
+}
+
+/** Applies saved sources. @returns after Ctrl-C, or how to restart the stack if a saved source needs that */
+async function untilEnd(
+  { inspected, earlier, secret }: StackRun,
+  { output, stack, page, workspace, sources, synthesiseTo }: RunningParts,
+): Promise<NextStack | undefined> {
+  const interrupted = interruption();
+  const restarting = Promise.withResolvers<Restart>();
+  const onNotice = (notice: Notice) => {
+    output.print(notice.text);
+    page?.news.notice(notice);
+  };
+  if (earlier !== undefined) {
+    const text = restartedText(earlier.files, Date.now() - earlier.at);
+    onNotice({ about: 'stack', level: 'info', text });
+  }
+  // Loaded after the stack is ready, so that the start does not wait for it.
+  const [{ Watch }, { startLocalStack }] = await Promise.all([
+    import('../watch/watch.ts'),
+    import('../local/local-stack.ts'),
+  ]);
+  await using _watch =
+    sources &&
+    new Watch({
+      stack,
+      workspace,
+      sources,
+      readable: new Set(inspected.map(({ service }) => service)),
+      earlier,
+      synthesise: synthesiseTo,
+      async restart(assembly, files, mistakes) {
+        // A template that cannot be run must not stop the running stack. So it is tried on other ports first.
+        const trial = await startLocalStack({ assembly, port: 0, awsPort: 0, secret, warmUp: false });
+        await trial.close();
+        restarting.resolve({ files, at: Date.now(), ...mistakes });
+      },
+      onNotice,
+    });
+  const restart = await Promise.race([restarting.promise, once(interrupted, 'abort').then(() => undefined)]);
+  if (restart === undefined) {
+    output.print('Stopping …');
+    return undefined;
+  }
+  output.print(`${changedText(restart.files)}. Restarting the stack, empty …`);
+  const portOf = (url = '') => new URL(url).port;
+  const options = [
+    ...['--port', portOf(stack.outputs.WebhookUrl), '--aws-port', portOf(stack.awsUrl)],
+    ...(page ? ['--console-port', portOf(page.url)] : []),
+  ];
+  return { restart, options, interrupted };
+}
+
+/** @returns a function that writes an assembly for these settings into a folder */
+function synthesiser({ gateway, retryFast = false, inspected }: StackRun): (folder: string) => Promise<void> {
+  const assemblies = new KeptAssemblies({ folder: SYNTHESISED_FOLDER, synthesise });
+  const services = new Set(inspected.map(({ service }) => service));
+  return async (folder) => {
+    await assemblies.write(folder, gateway && stageOverrides({ gateway }));
+    await bundleReadably(folder, inspected);
+    adjustAssembly(folder, { retryFast, inspected: services });
+  };
+}

@@ -1,0 +1,39 @@
+import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
+import type { LocalStack } from '../local/local-stack.ts';
+import { OUTPUTS_FILE } from '../stage/local-folder.ts';
+
+const RETRIES_ARE_FAST = `Retries are fast: ten attempts take about ten seconds, and a message whose function crashes returns after 5 s.
+`;
+
+interface Welcome {
+  /** Undefined without the console. */
+  readonly consoleUrl: string | undefined;
+  /** Host names of tunnels to the webhook. */
+  readonly publicHosts: readonly string[];
+  readonly secret: string;
+  readonly retryFast: boolean;
+  /** Duration of the start. */
+  readonly milliseconds: number;
+}
+
+export function welcome(
+  { outputs, awsUrl, operator }: Pick<LocalStack, 'outputs' | 'awsUrl' | 'operator'>,
+  { consoleUrl, publicHosts, secret, retryFast, milliseconds }: Welcome,
+): string {
+  const page = consoleUrl === undefined ? '' : `  Console   ${consoleUrl}\n`;
+  const tunnels = publicHosts
+    .map((host) => `            also, for anyone with the secret, https://${host}${WEBHOOK_PATH}\n`)
+    .join('');
+  return `
+Ready in ${(milliseconds / 1000).toFixed(1)} s. Ctrl-C stops it and deletes its state.
+
+${page}  Webhook   ${outputs.WebhookUrl}
+${tunnels}  Secret    ${secret}
+  AWS       ${awsUrl} (region ${operator.region}, any access key)
+  Outputs   ${OUTPUTS_FILE}
+
+Send a signed event from another terminal:
+
+  npm run send -- shop.updated
+${retryFast ? `\n${RETRIES_ARE_FAST}` : ''}`;
+}

@@ -1,0 +1,104 @@
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { LOCAL_SECRET } from '../../events/signing.ts';
+import { didYouMean } from '../../lib/did-you-mean.ts';
+
+/**
+ * Parses an option's value as a whole number.
+ * @throws InvalidArgumentError if it is outside the range; the command prints its message as one line
+ */
+export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER) {
+  const range = maximum === Number.MAX_SAFE_INTEGER ? `from ${minimum}` : `from ${minimum} to ${maximum}`;
+  return (text: string): number => {
+    const value = Number(text);
+    if (/^(0|[1-9]\d*)$/.test(text) && value >= minimum && value <= maximum) return value;
+    throw new InvalidArgumentError(`It must be a whole number ${range}.`);
+  };
+}
+
+/** Parses an option's value as a number within a range, with or without a fraction. @throws InvalidArgumentError */
+export function decimal(minimum: number, maximum: number) {
+  return (text: string): number => {
+    const value = Number(text);
+    if (/^\d+(\.\d+)?$/.test(text) && value >= minimum && value <= maximum) return value;
+    throw new InvalidArgumentError(`It must be a number from ${minimum} to ${maximum}.`);
+  };
+}
+
+const MILLISECONDS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+const LENGTH = /^([1-9]\d{0,5})([mhd])$/;
+
+/** RFC 3339 with or without seconds, or only a date. */
+const MOMENT = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
+
+/** Parses an option's value as a time. A date means its midnight in UTC. @throws InvalidArgumentError */
+export function time(text: string): Date {
+  const [, length, unit = ''] = LENGTH.exec(text) ?? [];
+  if (length !== undefined) return new Date(Date.now() - Number(length) * (MILLISECONDS[unit] ?? 0));
+  const [, date = ''] = MOMENT.exec(text) ?? [];
+  const day = new Date(date);
+  const moment = new Date(text);
+  // JavaScript reads 30 February as 2 March.
+  const exists = !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date);
+  if (exists && !Number.isNaN(moment.getTime())) return moment;
+  throw new InvalidArgumentError(
+    'It must be a time such as 2026-01-31T09:00:00Z, a date such as 2026-01-31 (midnight UTC), or an age such as 90m, 3h or 7d.',
+  );
+}
+
+/**
+ * Collects the values of a repeatable option or argument. Each must be one of these words. @throws InvalidArgumentError
+ */
+export function eachOf<Word extends string>(words: readonly Word[]) {
+  return (text: string, before: readonly Word[] = []): readonly Word[] => {
+    const word = words.find((known) => known === text);
+    if (word !== undefined) return [...before, word];
+    throw new InvalidArgumentError(`${didYouMean(text, words)} One of: ${words.join(', ')}`.trim());
+  };
+}
+
+export const port = wholeNumber(0, 65_535);
+
+/** @throws InvalidArgumentError if it is empty */
+export function nonEmptySecret(text: string): string {
+  if (text === '')
+    throw new InvalidArgumentError('It must not be empty: anybody could sign with an empty secret.');
+  return text;
+}
+
+/** The default of --secret for commands that read the secret of their stack. */
+export const SECRET_OF_STACK = 'the secret of the stack';
+
+/**
+ * The secret that signs deliveries: the option, otherwise WEBHOOK_SECRET, otherwise the local one.
+ * @param defaultText the default as the help shows it: some commands read the secret of a stage instead
+ */
+export const secretOption = (defaultText = LOCAL_SECRET) =>
+  new Option('--secret <secret>', 'HMAC secret that signs deliveries')
+    .env('WEBHOOK_SECRET')
+    .default(LOCAL_SECRET, defaultText)
+    .argParser(nonEmptySecret);
+
+/** Generators use 32-bit seeds, and one of them uses signed ones. */
+const LARGEST_SEED = 2 ** 31 - 1;
+
+/** Seed of the random numbers. */
+export const seedOption = () =>
+  new Option(
+    '--seed <n>',
+    'seed for random numbers; the same seed repeats the run (default: the time)',
+  ).argParser(wholeNumber(0, LARGEST_SEED));
+
+export const anySeed = () => Date.now() % LARGEST_SEED;
+
+/** For programs: all data, with whole ids. */
+export const jsonOption = () =>
+  new Option('--json', 'print JSON with full ids, for programs; use it with npm run --silent');
+
+const GATEWAYS = ['http', 'rest'] as const;
+
+export type GatewayKind = (typeof GATEWAYS)[number];
+
+/** The type of API Gateway, instead of the stage's setting. */
+export const gatewayOption = (defaultText = 'the setting of the stage') =>
+  new Option('--gateway <kind>', `type of API Gateway (default: ${defaultText})`).choices(GATEWAYS);

@@ -1,0 +1,542 @@
+import { readFileSync } from 'node:fs';
+import { CreateQueueCommand, DeleteQueueCommand } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import * as formats from 'ajv-formats';
+import type { APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
+import fc from 'fast-check';
+import * as z from 'zod/mini';
+import { readSamples } from '../../events/samples.ts';
+import { signatureOf } from '../../events/signing.ts';
+import { catalogue, type EventName, eventNames } from '../../lambda/events/catalogue.ts';
+import { parsePayloadText } from '../../lambda/events/envelope.ts';
+import { kebabCase } from '../../lambda/events/event-names.ts';
+import { identifier } from '../../lambda/events/fields.ts';
+import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
+import type { GatewayEvent } from '../../lambda/receiver/request.ts';
+import { decodeSignature } from '../../lambda/receiver/signature.ts';
+import { type InvocationResult, TooManyRequestsError } from '../local/functions/invocation.ts';
+import { httpApiEvent } from '../local/gateway/gateway-events.ts';
+import { httpApi } from '../local/gateway/http-api.ts';
+import type { HttpResponse } from '../local/gateway/http-message.ts';
+import { describedEvents, payloadSchema } from '../api/event-schemas.ts';
+import { apiFiles, asyncApiText, openApiText } from '../api/files.ts';
+import { dataSchema, jsonSchema } from '../api/json-schema.ts';
+import { SIGNATURE_PATTERN } from '../api/openapi.ts';
+import { fillDocument } from '../api/page.ts';
+import { functionEnvironment } from '../../test/support/function-environment.ts';
+import { Queues } from '../../test/support/queues.ts';
+import { startTestAws, type TestAws } from '../../test/support/test-aws.ts';
+import { TEST_SECRET } from '../../test/support/test-stack.ts';
+
+type Part = { readonly [key: string]: unknown };
+
+/** One of the documents, with its schemas. */
+class Description {
+  readonly document: Part;
+  readonly #ajv = new Ajv2020({ strict: false });
+
+  constructor(text: string) {
+    formats.default.default(this.#ajv);
+    this.document = JSON.parse(text);
+    this.#ajv.addSchema({ components: this.document.components }, 'description');
+  }
+
+  /** A part by its path. Follows references. */
+  at(...path: readonly (string | number)[]): Part {
+    let part = this.document;
+    for (const step of path) part = this.follow(part[step] as Part);
+    return part;
+  }
+
+  follow(part: Part): Part {
+    return typeof part?.$ref === 'string' ? this.at(...part.$ref.slice('#/'.length).split('/')) : part;
+  }
+
+  /** Validation errors of a value by a schema of the document. */
+  problems(schema: Part, value: unknown): string[] {
+    const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"description#/'));
+    const validate = this.#ajv.compile(absolute);
+    if (validate(value)) return [];
+    return (validate.errors ?? []).map(
+      ({ instancePath, message }: ErrorObject) => `${instancePath} ${message}`,
+    );
+  }
+}
+
+/** Every part of a document, including itself. */
+function* partsOf(part: unknown): Generator<Part> {
+  if (typeof part !== 'object' || part === null) return;
+  yield part as Part;
+  for (const inner of Object.values(part)) yield* partsOf(inner);
+}
+
+const openApi = new Description(openApiText());
+const asyncApi = new Description(asyncApiText());
+
+describe.each([
+  { file: 'openapi.json', description: openApi },
+  { file: 'asyncapi.json', description: asyncApi },
+])('$file', ({ description }) => {
+  test('has no broken references', () => {
+    const references = [...partsOf(description.document)].filter((part) => typeof part.$ref === 'string');
+    expect(references.length).toBeGreaterThan(10);
+    for (const reference of references) {
+      expect([reference.$ref, description.follow(reference)]).toEqual([reference.$ref, expect.any(Object)]);
+    }
+  });
+
+  test('has only valid examples in its schemas', () => {
+    let examples = 0;
+    for (const schema of Object.values(description.at('components', 'schemas')) as Part[]) {
+      for (const example of (schema.examples ?? []) as unknown[]) {
+        expect([schema.title, description.problems(schema, example)]).toEqual([schema.title, []]);
+        examples += 1;
+      }
+    }
+    expect(examples).toBeGreaterThan(0);
+  });
+});
+
+describe('openapi.json', () => {
+  test('has named bodies, alternatives of one type each, and no format together with a pattern, for generators', () => {
+    const path = ['paths', '/api/v1/webhooks/partner', 'post', 'requestBody', 'content', 'application/json'];
+    expect(openApi.at(...path).schema).toEqual({ $ref: '#/components/schemas/PartnerEvent' });
+    for (const part of partsOf(openApi.at('components', 'schemas'))) {
+      const alternatives = [part.anyOf ?? [], part.oneOf ?? []].flat() as Part[];
+      expect(alternatives.filter(({ type }) => Array.isArray(type))).toEqual([]);
+      if ('pattern' in part) expect(part).not.toHaveProperty('format');
+    }
+  });
+
+  test('has one schema for each answer and no discriminator, because generated clients misuse others', () => {
+    for (const answer of Object.values(openApi.at('components', 'responses')) as Part[]) {
+      for (const { schema } of Object.values(answer.content as Record<string, { schema: Part }>)) {
+        expect(openApi.follow(schema)).toMatchObject({ type: 'object' });
+      }
+    }
+    const parts = [...partsOf(openApi.document)];
+    expect(parts.filter((part) => 'discriminator' in part)).toEqual([]);
+  });
+
+  const usable = { data: { shop_id: 'shop-1' }, timestamp: '2026-01-31T09:00:00Z' };
+  test.each([
+    { what: 'a known kind', payload: { ...usable, event: 'shop.updated' } },
+    { what: 'a known kind with wrong data', payload: { ...usable, event: 'shop.updated', data: {} } },
+    { what: 'an unknown kind', payload: { ...usable, event: 'example.unknown', data: { more: null } } },
+    { what: 'an unknown kind without data', payload: { ...usable, event: 'example.unknown', data: null } },
+    { what: 'an empty kind', payload: { ...usable, event: '' } },
+  ])('admits a payload exactly if the receiver accepts it: $what', ({ payload }) => {
+    const isAccepted = parsePayloadText(JSON.stringify(payload)).kind !== 'unusable';
+    const schema = { $ref: '#/components/schemas/PartnerEvent' };
+    expect(openApi.problems(schema, payload).length === 0).toBe(isAccepted);
+  });
+
+  test('has only valid examples of requests and answers', () => {
+    const media = [...partsOf(openApi.document)].filter((part) => 'examples' in part && 'schema' in part);
+    let examples = 0;
+    for (const { schema, examples: named } of media) {
+      for (const { value } of Object.values(named as Record<string, Part>)) {
+        expect(openApi.problems(schema as Part, value)).toEqual([]);
+        examples += 1;
+      }
+    }
+    expect(examples).toBeGreaterThan(2 * eventNames.length);
+  });
+
+  test('has every kind of problem in the receiver’s code', () => {
+    const code = readFileSync('lambda/receiver/answers.ts', 'utf8');
+    const types = [...code.matchAll(/type: '(urn:partner-webhooks:problem:[^']+)'/g)].map(([, type]) => type);
+    const described = [...partsOf(openApi.at('components', 'schemas'))].map((part) => part.const);
+    expect(types.length).toBeGreaterThan(0);
+    expect(described).toEqual(expect.arrayContaining(types));
+  });
+});
+
+describe('asyncapi.json', () => {
+  test('describes only the topics', () => {
+    expect(Object.keys(asyncApi.at('channels'))).toEqual(['ChatTopic', 'ReviewTopic']);
+  });
+
+  test('has a title for each object and each payload, which generators use as its name', () => {
+    const messages = Object.values(asyncApi.at('components', 'messages')) as Part[];
+    const payloads = messages.map(({ payload }) => asyncApi.follow(payload as Part));
+    const objects = [...partsOf(asyncApi.document)].filter(({ type }) => type === 'object');
+    const named = [...objects, ...payloads];
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter(({ title }) => title === undefined)).toEqual([]);
+  });
+
+  test('has only valid examples of messages', () => {
+    const messages = Object.values(asyncApi.at('components', 'messages')) as Part[];
+    for (const { name, headers, payload, examples } of messages) {
+      expect([name, examples]).toEqual([name, expect.arrayContaining([expect.anything()])]);
+      for (const example of examples as Part[]) {
+        const wrong = [
+          ...asyncApi.problems(headers as Part, example.headers),
+          ...asyncApi.problems(payload as Part, example.payload),
+        ];
+        expect([name, wrong]).toEqual([name, []]);
+      }
+    }
+  });
+});
+
+describe('the separate schemas', () => {
+  const files = apiFiles().filter(({ file }) => file.startsWith('docs/api/schemas/'));
+
+  test('exist for each event, for notifications and for the archive, each valid by itself', () => {
+    const names = [...eventNames.map(kebabCase), 'notification', 'archive-record'];
+    expect(files.map(({ file }) => file).sort()).toEqual(
+      names.map((name) => `docs/api/schemas/${name}.json`).sort(),
+    );
+    const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
+    formats.default.default(ajv);
+    for (const { text = '' } of files) {
+      const schema = JSON.parse(text);
+      expect(schema.$id).toMatch(/^urn:partner-webhooks:schema:[a-z_.-]+$/);
+      const validate = ajv.compile(schema);
+      const examples = [schema, ...(schema.oneOf ?? [])].flatMap((part) => part.examples ?? []);
+      expect(examples.length).toBeGreaterThan(0);
+      for (const example of examples) expect([schema.$id, validate(example)]).toEqual([schema.$id, true]);
+    }
+  });
+});
+
+test('the pattern of a signature matches exactly the accepted spellings', () => {
+  const pattern = new RegExp(SIGNATURE_PATTERN, 'u');
+  const hex = 'aB'.repeat(32);
+  const base64 = `${'A'.repeat(41)}+/`;
+  const url = `${'A'.repeat(41)}-_`;
+  const spellings = [hex, base64, `${base64}=`, url, `${url}=`].flatMap((one) => [one, `sha256=${one}`]);
+  const wrong = [
+    ...['', ' ', 'sha256=', 'sha1=', hex.slice(1), `${hex}0`, `${base64}==`, `${'A'.repeat(41)}+_`],
+    ...spellings.flatMap((one) => [` ${one}`, `${one}\n`, `SHA256=${one}`, `${one},${one}`, `=${one}`]),
+  ];
+  for (const text of [...spellings, ...wrong]) {
+    expect([text, pattern.test(text)]).toEqual([text, decodeSignature(text) !== undefined]);
+  }
+  expect(spellings.every((text) => pattern.test(text))).toBe(true);
+});
+
+test('the document that docs/subscribers.md shows is a published example', () => {
+  const [, shown = ''] = /```json\n([^`]*)```/.exec(readFileSync('docs/subscribers.md', 'utf8')) ?? [];
+  const { examples } = asyncApi.at('components', 'schemas', 'ReviewPostedNotification');
+  expect(examples).toContainEqual(JSON.parse(shown));
+});
+
+let aws: TestAws;
+let queues: Queues;
+let handler: (event: GatewayEvent, context: Context) => Promise<APIGatewayProxyStructuredResultV2>;
+
+beforeAll(async () => {
+  aws = await startTestAws();
+  queues = new Queues(aws.operator);
+  Object.assign(process.env, functionEnvironment('receiver', aws), { AWS_LAMBDA_FUNCTION_VERSION: '1' });
+  const module = await import('../../lambda/receiver/handler.ts');
+  handler = module.handler as unknown as typeof handler;
+});
+afterAll(() => aws.close());
+
+/** Posts to the receiver itself. */
+async function post(body: string, signature = signatureOf({ body: Buffer.from(body), secret: TEST_SECRET })) {
+  const request = {
+    method: 'POST',
+    path: WEBHOOK_PATH,
+    headers: [['x-webhook-signature', signature]] as const,
+    body,
+    isBase64Encoded: false,
+    sourceIp: '127.0.0.1',
+    receivedAt: new Date(),
+    requestId: 'request-1',
+  };
+  const api = { accountId: '000000000000', apiId: 'api', domainName: 'localhost' };
+  const { statusCode, headers, body: text } = await handler(httpApiEvent(request, api), {} as Context);
+  return {
+    status: Number(statusCode),
+    contentType: String(headers?.['content-type']),
+    body: JSON.parse(text ?? ''),
+  };
+}
+
+/** Differences of an answer from the description. */
+function problemsOf({ status, contentType, body }: Awaited<ReturnType<typeof post>>): string[] {
+  const responses = openApi.at('paths', WEBHOOK_PATH, 'post', 'responses');
+  if (responses[status] === undefined) return [`${status} is not described`];
+  const content = openApi.follow(responses[status] as Part).content as Record<string, { schema: Part }>;
+  const media = content[contentType];
+  return media === undefined ? [`${contentType} is not described`] : openApi.problems(media.schema, body);
+}
+
+const [sample] = readSamples();
+if (sample === undefined) throw new Error('There is no sample');
+const large = 'x'.repeat(1_100_000);
+const unknown = { ...sample.payload, event: 'example.unknown' };
+const wrongFields = { ...sample.payload, data: { updated_fields: Array(99).fill(0) } };
+
+test.each([
+  { what: 'an event', status: 200, payload: sample.payload },
+  { what: 'an event of an unknown kind', status: 200, payload: unknown },
+  { what: 'an event too large for a message', status: 200, payload: { ...sample.payload, webhookId: large } },
+  { what: 'a payload that is no event', status: 400, payload: { event: 'shop.updated' } },
+  { what: 'too many problems to name', status: 400, payload: wrongFields },
+  { what: 'a payload too large for a message', status: 400, payload: large },
+])("the receiver's answer to $what matches its description", async ({ status, payload }) => {
+  const answer = await post(JSON.stringify(payload));
+  expect(answer.status).toBe(status);
+  expect(problemsOf(answer)).toEqual([]);
+});
+
+test("the receiver's answers to a wrong signature and after a failure match their descriptions", async () => {
+  const refused = await post('{}', 'f'.repeat(64));
+  const { UnroutedQueueUrl: QueueUrl = '' } = aws.outputs;
+  await queues.client.send(new DeleteQueueCommand({ QueueUrl }));
+  const failed = await post(JSON.stringify(unknown));
+  await queues.client.send(new CreateQueueCommand({ QueueName: QueueUrl.split('/').at(-1) }));
+  expect([refused.status, failed.status]).toEqual([401, 500]);
+  expect([problemsOf(refused), problemsOf(failed)]).toEqual([[], []]);
+});
+
+describe('the answers of an HTTP API itself match their descriptions', () => {
+  const request = {
+    method: 'POST',
+    path: WEBHOOK_PATH,
+    query: '',
+    httpVersion: '1.1',
+    headers: [],
+    sourceIp: '127.0.0.1',
+    port: 443,
+    receivedAt: new Date(),
+  };
+  let isAsked = false;
+  const answer = (
+    invoke: () => Promise<InvocationResult>,
+    {
+      path = WEBHOOK_PATH,
+      rate = 100,
+      limit = 30_000,
+      read = async (): Promise<Buffer | undefined> => Buffer.from('{}'),
+    } = {},
+  ) => {
+    isAsked = false;
+    const route = {
+      routeKey: `POST ${WEBHOOK_PATH}`,
+      invoke: () => {
+        isAsked = true;
+        return invoke();
+      },
+    };
+    const throttle = { rate, burst: rate };
+    const api = httpApi({ apiId: 'api', routes: [route], throttle, integrationLimitMilliseconds: limit });
+    return api.answer({ ...request, path }, read);
+  };
+
+  const late = () => new Promise<InvocationResult>(() => {});
+  const nothing = async () => ({ ok: true, payload: undefined }) as const;
+  const throttled = async () => {
+    throw new TooManyRequestsError();
+  };
+  const rejected = async () => {
+    throw new Error('No such function');
+  };
+
+  const answered = ({ status, headers, body }: HttpResponse) => ({
+    status,
+    contentType: String(headers['content-type']),
+    body: JSON.parse(body.toString()),
+  });
+
+  const noBody = async () => undefined;
+  const largeBody = async () => Buffer.alloc(7_000_000);
+  test.each([
+    { status: 404, given: () => answer(nothing, { path: '/' }) },
+    { status: 413, given: () => answer(nothing, { read: noBody }) },
+    { status: 413, given: () => answer(nothing, { read: largeBody }) },
+    { status: 429, given: () => answer(nothing, { rate: 0 }) },
+    { status: 500, given: () => answer(rejected) },
+    { status: 503, given: () => answer(throttled) },
+    { status: 503, given: () => answer(late, { limit: 1 }) },
+  ])('$status', async ({ status, given }) => {
+    const { response } = await given();
+    expect(response.status).toBe(status);
+    expect(problemsOf(answered(response))).toEqual([]);
+    // The receiver continues its work, whatever API Gateway answers meanwhile.
+    const { description, headers } = openApi.follow(
+      openApi.at('paths', WEBHOOK_PATH, 'post', 'responses')[status] as Part,
+    );
+    const kept = isAsked ? /may have been stored/ : /Nothing was stored/;
+    expect(description).toMatch(kept);
+    expect(Object.keys(headers as Part)).toContain('apigw-requestid');
+    expect(response.headers).toHaveProperty('apigw-requestid');
+  });
+});
+
+/** In draft 2020-12, formats are annotations by default, so the pattern must be enough. */
+const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, validateFormats: false });
+
+const events = describedEvents();
+const validators = new Map(events.map((event) => [event.event, ajv.compile(payloadSchema(event))]));
+
+type Payload = Readonly<Record<string, unknown>>;
+
+/** Rules in descriptions that schemas cannot express: payloads that are valid by schema, but are not events. */
+const beyondTheSchema: Readonly<Record<string, (payload: Payload, event: EventName) => boolean>> = {
+  'an identifier with a lone surrogate': ({ data }, event) =>
+    ((dataSchema(event, 'input').required ?? []) as string[]).some((field) => {
+      const value = (data as Payload | undefined)?.[field];
+      return typeof value === 'string' && !value.isWellFormed();
+    }),
+};
+
+/** A payload without the values that count as absent by their fields' descriptions. */
+function withoutIgnored(payload: Payload, event: EventName): Payload {
+  const { data } = payload;
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return payload;
+  const fields = dataSchema(event, 'input').properties as Readonly<Record<string, Payload>>;
+  const isUsed = ([name, value]: [string, unknown]) =>
+    fields[name]?.anyOf === undefined ||
+    typeof value === 'string' ||
+    (typeof value === 'number' && Math.abs(value) < 2 ** 53);
+  return { ...payload, data: Object.fromEntries(Object.entries(data).filter(isUsed)) };
+}
+
+const awkwardValue = fc.oneof(
+  fc.constantFrom<unknown>(
+    ...['', ' ', '\ud800', 'a\udc00b', '😀', '0', '2^53', '\u0000'],
+    ...[0, 0.5, 1e21, 2 ** 53 - 1, 2 ** 53, -(2 ** 53), -1],
+    ...[null, true, false, {}, [], ['a'], ['a', 1], ['\ud800'], [[]], { length: 1 }],
+  ),
+  fc.jsonValue({ maxDepth: 2 }),
+);
+
+const awkwardTime = fc.oneof(
+  fc.constantFrom(
+    ...['2026-02-30T00:00:00Z', '2026-01-31T24:00:00Z', '2016-12-31T23:59:60Z', '2026-01-31T09:00:00'],
+    ...['0000-00-00T00:00:00Z', '2026-01-31T09:60:00Z', '2026-01-31T09:00:00,5+0000', '2026-01-31T09:00.5Z'],
+    ...['2026-01-31T09:00:00.1234567890Z', '2026-01-31T09:00:00+00:00', '2026-01-31T09:00:00-00:00'],
+    ...['2026-01-31t09:00:00z', '2026-01-31 09:00:00Z', '2026-01-31T09:00:00.Z', '2026-01-31T09:00Z'],
+    ...['٢٠٢٦-01-31T09:00:00Z', '2026-01-31T09:00:00Z\n', '0000-01-01T00:00:00Z', '2026-13-01T00:00:00Z'],
+  ),
+  fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
+);
+
+const fieldsOf = (event: EventName) => Object.keys((dataSchema(event, 'input').properties ?? {}) as object);
+
+/** Changes to a payload: a field of its `data`, or of itself, gets another value or is removed. */
+const changes = (event: EventName) =>
+  fc.array(
+    fc.oneof(
+      fc.record({
+        field: fc.constantFrom(...fieldsOf(event), 'more'),
+        inData: fc.constant(true),
+        value: fc.option(awkwardValue, { nil: undefined }),
+      }),
+      fc.record({
+        field: fc.constantFrom('event', 'data', 'timestamp', 'webhookId', 'more'),
+        inData: fc.constant(false),
+        value: fc.option(fc.oneof(awkwardValue, fc.constantFrom(...eventNames)), { nil: undefined }),
+      }),
+      fc.record({ field: fc.constant('timestamp'), inData: fc.constant(false), value: awkwardTime }),
+    ),
+    { minLength: 1, maxLength: 3 },
+  );
+
+test.each(eventNames)('the schema of %s is valid exactly where a payload is such an event', (event) => {
+  const samples = readSamples().filter((sample) => sample.event === event);
+  const seen = { valid: 0, invalid: 0 };
+  fc.assert(
+    fc.property(fc.constantFrom(...samples), changes(event), ({ payload }, changed) => {
+      const data: Record<string, unknown> = { ...(payload.data as object) };
+      const whole: Record<string, unknown> = { ...payload, data };
+      for (const { field, inData, value } of changed) (inData ? data : whole)[field] = value;
+      const text = JSON.stringify(whole);
+      const parsed = parsePayloadText(text);
+      const isEvent = parsed.kind === 'event' && parsed.event.event === event;
+      const sent = JSON.parse(text) as Payload;
+      const isValid = validators.get(event)?.(withoutIgnored(sent, event)) === true;
+      const isBeyond = Object.values(beyondTheSchema).some((applies) => applies(sent, event));
+      expect({ isEvent, text }).toEqual({ isEvent: isValid && !isBeyond, text });
+      seen[isEvent ? 'valid' : 'invalid'] += 1;
+    }),
+    { numRuns: 400 },
+  );
+  // So that both sides are compared with something.
+  expect(Math.min(seen.valid, seen.invalid)).toBeGreaterThan(20);
+});
+
+test('every sample is valid, and its processed form matches the schema of the receiving side', () => {
+  for (const { event, payload } of readSamples()) {
+    const name = event as EventName;
+    expect(validators.get(name)?.(payload)).toBe(true);
+    const output = JSON.parse(JSON.stringify(catalogue[name].data.parse(payload.data)));
+    expect(ajv.validate(dataSchema(name, 'output'), output)).toBe(true);
+  }
+});
+
+const schemaOf = (field: z.ZodMiniType) =>
+  jsonSchema(z.object({ door_id: field }), 'input', 'door.opened: data');
+
+describe('generation names the event and the field if the schema of a field is', () => {
+  test.each([
+    { what: "a schema of the kind 'transform'", field: z.union([z.string(), z.transform(Number)]) },
+    { what: "a schema of the kind 'catch'", field: z.catch(z.string(), '') },
+    { what: "a schema of the kind 'any'", field: z.any() },
+    { what: "a schema of the kind 'object'", field: z.strictObject({}) },
+    { what: "a schema of the kind 'array'", field: z.array(z.string()).check(z.minLength(2)) },
+    { what: "a check 'custom'", field: z.string().check(z.refine(() => true)) },
+    { what: "a check 'max_length'", field: z.string().check(z.maxLength(5)) },
+  ])('$what', ({ what, field }) => {
+    expect(() => schemaOf(field)).toThrow(
+      `door.opened: data.door_id has ${what}, which cannot be converted to JSON Schema`,
+    );
+    expect(() => schemaOf(z.optional(field))).toThrow(`door.opened: data.door_id has ${what}`);
+  });
+
+  test('inside a list or an object', () => {
+    expect(() => schemaOf(z.array(z.any()))).toThrow('door.opened: data.door_id[] has');
+    expect(() => schemaOf(z.object({ lock: z.any() }))).toThrow('door.opened: data.door_id.lock has');
+  });
+});
+
+test('everything that JSON Schema can express needs no table', () => {
+  const schema = jsonSchema(
+    z.object({
+      open: z.boolean(),
+      hinges: z.optional(z.int().check(z.minimum(1))),
+      side: z.enum(['left', 'right']),
+      locks: z.array(z.object({ lock_id: identifier })),
+    }),
+    'input',
+    '',
+  );
+  expect(schema).toMatchObject({
+    type: 'object',
+    required: ['open', 'side', 'locks'],
+    properties: {
+      open: { type: 'boolean', description: 'The open.' },
+      hinges: { type: 'integer', minimum: 1 },
+      side: { enum: ['left', 'right'] },
+      locks: {
+        type: 'array',
+        items: { type: 'object', required: ['lock_id'], properties: { lock_id: { minLength: 1 } } },
+      },
+    },
+  });
+});
+
+const page = (text: string) =>
+  `<main></main>\n<script type="application/json" id="document">${text}</script>\n<script>draw()</script>\n`;
+
+test("a description cannot end the page's script or act as a replacement pattern", () => {
+  const description = { title: "</script><script>alert('$1 $& $`')</script><!-- <script>" };
+  const filled = fillDocument(page('{"old":1}'), JSON.stringify(description, null, 2));
+  const [, inside = ''] = /id="document">([^<]*)<\/script>/.exec(filled) ?? [];
+  expect(JSON.parse(inside)).toEqual(description);
+  expect(filled.replace(inside, '')).toBe(page(''));
+});
+
+test('a page without a place for the description is refused', () => {
+  expect(() => fillDocument('<main></main>', '{}')).toThrow(
+    'The page has no <script type="application/json" id="document">',
+  );
+});

@@ -1,0 +1,452 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { eventually } from '../../../test/support/eventually.ts';
+import { answered } from '../console/support.ts';
+import { OpenConsole, shopUpdated } from './open-console.ts';
+
+/** Failing deliveries soon become dead letters. */
+const environment = { FIRST_RETRY_DELAY_SECONDS: '0.01', MAXIMUM_RECEIVES: '2' };
+
+let open: OpenConsole;
+
+beforeAll(async () => {
+  open = await OpenConsole.start({ environment });
+});
+afterAll(() => open[Symbol.asyncDispose]());
+beforeEach(async () => {
+  // Leaving the view releases a list held by a selection.
+  await open.show('#/queues');
+  await open.page.locator('.deliveries-table').waitFor({ state: 'hidden' });
+  await open.show('#/deliveries');
+});
+afterEach(() => {
+  expect(open.wrongs).toEqual([]);
+});
+
+async function post(...shops: string[]): Promise<void> {
+  for (const shop of shops) await open.partner.post(shopUpdated(shop));
+}
+
+const hash = () => open.page.evaluate('location.hash');
+const press = (key: string) => open.page.keyboard.press(key);
+const clearFilters = () => open.page.getByRole('button', { name: 'Clear filters' }).last().click();
+
+test('without any delivery, one button sends the first event and leads to its item', async () => {
+  await using empty = await OpenConsole.start();
+  const { detail } = empty;
+  await empty.button('Send the first event').click();
+  await detail.getByText('Processed', { exact: true }).first().waitFor();
+  await detail.getByText('Item added').waitFor();
+});
+
+describe('the list', () => {
+  test('can be filtered by part of a shop id, outcome and time, and its address has the filters', async () => {
+    const { page } = open;
+    await post('shop-of-Osaka-1', 'shop-of-osaka-2');
+    await open.partner.post(shopUpdated('shop-of-osaka-2'), { signature: 'wrong' });
+    await page.getByRole('textbox', { name: 'Shop' }).fill('OSAKA');
+    await open.rowCount(2);
+    expect(await hash()).toContain('shop=OSAKA');
+    await clearFilters();
+    await open.button(/^Failed/).click();
+    await open.row('Bad signature').first().waitFor();
+    await open.row('shop-of-Osaka-1').waitFor({ state: 'hidden' });
+    await clearFilters();
+
+    await page.getByRole('slider').focus();
+    for (const key of ['Home', 'Shift+End', 'Enter']) await press(key);
+    await page.waitForFunction("location.hash.includes('until=')");
+    await open.row('shop-of-Osaka-1').waitFor();
+    await clearFilters();
+  });
+
+  test('that was cleared shows only newer deliveries, until the filters are cleared', async () => {
+    await post('shop-earlier');
+    await open.row('shop-earlier').waitFor();
+    await open.button('Clear list').click();
+    await open.rowCount(0);
+    await post('shop-later');
+    await open.row('shop-later').waitFor();
+    await open.rowCount(1);
+    await clearFilters();
+    await open.row('shop-earlier').waitFor();
+  });
+
+  test('can be searched by payload, and adds new deliveries that match', async () => {
+    const { page } = open;
+    await open.partner.post(shopUpdated('shop-quiet-1', { name: 'Hidden in the payload' }));
+    await open.row('shop-quiet-1').waitFor();
+    // The next key comes immediately, so the search box must have the focus at once.
+    const pressed = "dispatchEvent(new KeyboardEvent('keydown', { key: '/' })); document.activeElement.id";
+    expect(await page.evaluate(pressed)).toBe('search');
+    await page.keyboard.type('hidden IN');
+    await press('Enter');
+    await open.rowCount(1);
+    expect(await page.locator('#search').inputValue()).toBe('hidden IN');
+    await open.partner.post(shopUpdated('shop-loud', { name: 'Seen by all' }));
+    await open.partner.post(shopUpdated('shop-quiet-2', { name: 'Hidden in the next one' }));
+    await open.row('shop-quiet-2').waitFor();
+    await open.rowCount(2);
+    await press('ArrowDown');
+    await open.detail.getByText('shop-quiet-2').first().waitFor();
+    expect(await hash()).toContain('search=hidden');
+    await press('Escape');
+    await clearFilters();
+    await open.row('shop-loud').waitFor();
+  });
+
+  test('resends several selected deliveries', async () => {
+    await post('shop-ticked-1', 'shop-ticked-2');
+    for (const shop of ['shop-ticked-1', 'shop-ticked-2']) {
+      await open.row(shop).getByText('Processed').waitFor();
+      await open.row(shop).getByRole('checkbox').check();
+    }
+    await open.page.getByText('2 deliveries selected').waitFor();
+    await open.button(/^Resend/).click();
+    await press('n');
+    await open.row('shop-ticked').nth(3).waitFor();
+  });
+
+  test('of thousands draws only visible rows, also on a narrow page, and one key reaches the last', async () => {
+    const { page, feed } = open;
+    const many = 3_000;
+    for (let number = 0; number < many; number += 1) {
+      const body = Buffer.from(JSON.stringify(shopUpdated(`measured-${number}`)));
+      feed.onExchange(answered(`request-${number}`, body, new Date(Date.now() - many + number)));
+    }
+    await open.show('#/deliveries?shop=measured');
+    await open.row(`measured-${many - 1}`).waitFor();
+    expect(await open.rows.count()).toBeLessThan(200);
+    const list = page.getByRole('grid', { name: /^Deliveries/ });
+    // Includes the heading row.
+    expect(await list.getAttribute('aria-rowcount')).toBe(String(many + 1));
+    await list.focus();
+    await press('End');
+    await open.row('measured-0').first().waitFor();
+    const selected = open.rows.and(page.locator('[aria-selected=true]'));
+    expect(await selected.getAttribute('aria-rowindex')).toBe(String(many + 1));
+    await press('Escape');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await open.rows.first().waitFor();
+    expect(await open.rows.count()).toBeLessThan(200);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await clearFilters();
+  });
+});
+
+describe('a selected delivery', () => {
+  test('stops scrolling: new deliveries are counted, and one key shows them', async () => {
+    await post('shop-selected');
+    await open.select('shop-selected');
+    const before = await open.rows.first().getAttribute('data-id');
+    await post('shop-new');
+    await open.button('1 new').waitFor();
+    expect(await open.rows.first().getAttribute('data-id')).toBe(before);
+    await press('n');
+    await open.row('shop-new').waitFor();
+  });
+
+  test('has an address that opens the same view', async () => {
+    const { page, detail } = open;
+    await post('shop-linked');
+    await open.select('shop-linked');
+    await press('l');
+    await page.getByText('Link copied').waitFor();
+    const address = String(await page.evaluate('navigator.clipboard.readText()'));
+    await page.goto('about:blank');
+    await page.goto(address);
+    await detail.getByText('shop-linked').first().waitFor();
+  });
+
+  test('gives a curl command that works unchanged', async () => {
+    const { page, partner } = open;
+    await partner.post(shopUpdated('shop-curl', { name: 'It\'s "quoted" $HOME `id` \\n é 漢 🙂' }));
+    await open.select('shop-curl');
+    await press('c');
+    await page.getByText('Copied as curl').waitFor();
+    const command = String(await page.evaluate('navigator.clipboard.readText()'));
+    const { stdout } = await promisify(execFile)('bash', ['-c', command]);
+    expect(stdout).toContain('"status":"queued"');
+    await press('n');
+    await open.row('shop-curl').nth(1).waitFor();
+  });
+
+  test('changes with j and k from anywhere', async () => {
+    const { detail } = open;
+    await post('shop-keys-1', 'shop-keys-2');
+    await open.show('#/deliveries?shop=shop-keys');
+    await open.rowCount(2);
+    for (const key of ['j', 'j']) await press(key);
+    await detail.getByText('shop-keys-1').first().waitFor();
+    await detail.getByText('Timeline').click();
+    await press('k');
+    await detail.getByText('shop-keys-2').first().waitFor();
+  });
+
+  test('shares the page with the list at a divider that can be dragged or set by keys, and is remembered', async () => {
+    const { page } = open;
+    await post('shop-split');
+    await open.rows.first().waitFor();
+    const list = page.getByRole('grid', { name: /^Deliveries/ });
+    const whole = await list.evaluate((grid) => grid.clientWidth);
+    await press('j');
+    const splitter = page.getByRole('separator', { name: 'Width of the list' });
+    const box = await splitter.boundingBox();
+    await page.mouse.move(box?.x ?? 0, 400);
+    await page.mouse.down();
+    await page.mouse.move(500, 400);
+    await page.mouse.up();
+    expect(await splitter.getAttribute('aria-valuenow')).toBe('35');
+    await splitter.focus();
+    await press('ArrowRight');
+    await open.goto('#/deliveries');
+    expect(await list.evaluate((grid) => grid.clientWidth)).toBe(whole);
+    await press('j');
+    expect(await splitter.getAttribute('aria-valuenow')).toBe('37');
+  });
+});
+
+test('a delivery that fails because of a fault becomes a dead letter; after the fault a redrive processes it', async () => {
+  const { page } = open;
+  await open.show('#/faults');
+  await page.getByRole('switch', { name: 'DynamoDB down' }).click();
+  await page.getByRole('switch', { name: 'DynamoDB down', checked: true }).waitFor();
+  await post('shop-dead-1', 'shop-dead-2');
+  await page.getByRole('link', { name: 'Dead letters 2' }).waitFor();
+  await open.button('End all faults').click();
+  await page.getByRole('switch', { name: 'DynamoDB down', checked: false }).waitFor();
+
+  await page.getByRole('link', { name: 'Deliveries' }).click();
+  await open.row('shop-dead-1').getByText('Dead letter').waitFor();
+  await open.row('shop-dead-1').getByRole('checkbox').check();
+  await open.button(/^Redrive/).click();
+  await open.row('shop-dead-1').getByText('Processed').waitFor();
+
+  await page.getByRole('link', { name: 'Dead letters 1' }).click();
+  await page.getByRole('heading', { name: '1 dead letter, 1 reason' }).waitFor();
+  await open.button('Redrive all').click();
+  await page.getByText('No dead letters').waitFor();
+  await page.getByRole('link', { name: 'Deliveries' }).click();
+  await open.select('shop-dead-2');
+  await open.detail.getByText('item added').waitFor();
+});
+
+test('a message of a paused event waits on its queue, where its body can be read, until the event is resumed', async () => {
+  const { page } = open;
+  await open.show('#/queues');
+  await open.button('Pause shop.updated').click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox').fill('The cache is being moved');
+  await dialog.getByRole('button', { name: /^Pause/ }).click();
+  await page.getByText('The cache is being moved').first().waitFor();
+  // The consumer processes messages until the pause is complete.
+  await open.taskOutput(/^Paused\. /);
+
+  await post('shop-paused');
+  await page.getByRole('link', { name: 'shop.updated', exact: true }).click();
+  await open.button(/^Body of /).click();
+  await page.getByText('"shop_id": "shop-paused"').waitFor();
+  await open.button('Resume shop.updated').click();
+  await page.getByRole('link', { name: 'Deliveries' }).click();
+  await open.row('shop-paused').getByText('Processed').waitFor();
+});
+
+test('the page says when the console is gone, and later shows every delivery once', async () => {
+  const { page } = open;
+  await open.show('#/deliveries?shop=shop-away');
+  await post('shop-away-1');
+  await open.rowCount(1);
+  await open.withoutConsole(async () => {
+    await page.getByText('Reconnecting').waitFor();
+    await post('shop-away-2', 'shop-away-3');
+  });
+  await page.getByText('Connected', { exact: true }).waitFor();
+  await open.row('shop-away-3').getByText('Processed').waitFor();
+  await open.rowCount(3);
+  // Another console has another cookie.
+  await open.goto('');
+});
+
+/** The browser shows all pages of a test. This simulates a hidden page. */
+const hide = (page: Page, hidden: boolean) =>
+  page.evaluate(`
+    Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  `);
+
+test('a hidden tab releases its connection, because a browser has six, and catches up when it is visible', async () => {
+  const { context, url } = open;
+  const other = await context.newPage();
+  await other.goto(url);
+  await other.getByText('Connected', { exact: true }).waitFor();
+  await hide(other, true);
+  await post('shop-hidden');
+  await open.row('shop-hidden').getByText('Processed').waitFor();
+  const row = other.getByRole('row').filter({ hasText: 'shop-hidden' });
+  expect(await row.count()).toBe(0);
+  await hide(other, false);
+  await row.getByText('Processed').waitFor();
+  expect(await row.count()).toBe(1);
+  await other.close();
+});
+
+const button = (name: string | RegExp) => open.detail.getByRole('button', { name });
+
+describe('a delivery', () => {
+  test('shows its outcome with the right action, its effect, and its timeline', async () => {
+    const { detail } = open;
+    await open.showDelivery(shopUpdated('shop-outcome'));
+    await detail.getByText(/^Finished at/).waitFor();
+    await button('Resend').waitFor();
+    await detail.getByText('Item added').waitFor();
+    await detail.getByRole('link', { name: 'ShopCacheTable' }).waitFor();
+    await detail.getByText('attempt 1').waitFor();
+    expect(await detail.locator('time').first().getAttribute('title')).toMatch(/UTC$/);
+    await open.showDelivery(shopUpdated('shop-outcome', { updated_fields: ['address'] }));
+    await detail.getByText('Item changed').waitFor();
+    await detail.locator('.diff').getByRole('row').filter({ hasText: 'changed from' }).first().waitFor();
+  });
+
+  test('without a required field is invalid, and can be edited and sent', async () => {
+    const { detail } = open;
+    await open.showDelivery({ ...shopUpdated('-'), data: {} });
+    await detail.getByText('The answer was 400: invalid or missing: data.shop_id').waitFor();
+    await button('Edit and resend').click();
+    await editor().fill(JSON.stringify(shopUpdated('shop-corrected')));
+    await press('Control+Enter');
+    await detail.getByText('shop-corrected').first().waitFor();
+    await detail.getByText(/^Finished at/).waitFor();
+  });
+
+  test('of an event without a consumer is parked, and cannot be redriven yet', async () => {
+    await open.showDelivery({ ...shopUpdated('shop-parked'), event: 'shop.renamed' });
+    await open.detail.getByText(/No consumer handles this event/).waitFor();
+    const redrive = button('Redrive from unrouted');
+    expect(await redrive.getAttribute('aria-disabled')).toBe('true');
+    expect(await redrive.getAttribute('title')).toContain('no consumer');
+    await open.detail.getByRole('link', { name: 'Show the queue' }).waitFor();
+  });
+
+  test('is sent again with the same bytes, as the same event', async () => {
+    await open.showDelivery(shopUpdated('shop-again'));
+    await open.detail.getByText(/^Finished at/).waitFor();
+    await press('r');
+    await open.page.getByRole('link', { name: 'Show it' }).last().click();
+    await open.detail.getByText('This event was processed before.').waitFor();
+    const { deliveries } = open.feed.store.list({ shop: 'shop-again' });
+    expect(new Set(deliveries.map(({ eventId }) => eventId)).size).toBe(1);
+  });
+});
+
+const editor = () => open.page.getByRole('textbox', { name: 'Body' });
+
+describe('the editor', () => {
+  async function edit(body: unknown): Promise<void> {
+    await open.showDelivery(body);
+    await button('Resend').waitFor();
+    // The page listens to keys a moment after it shows the button.
+    await eventually(async () => {
+      await press('e');
+      const dialog = open.page.getByRole('dialog').waitFor({ timeout: 5_000 });
+      return dialog.then(
+        () => true,
+        () => undefined,
+      );
+    });
+  }
+
+  test('opens formatted and at the top, and asks before it discards changes', async () => {
+    const { page } = open;
+    await edit(shopUpdated('shop-editor', { name: 'x'.repeat(20) }));
+    await editor().waitFor();
+    expect(await editor().innerText()).toMatch(/^\{\n\s+"event": "shop.updated",\n/);
+    await page.keyboard.type(' ');
+    await press('Escape');
+    await page.getByText('Discard your changes?').waitFor();
+    await open.button('Keep editing').click();
+    await open.button('Undo all').click();
+    await editor().focus();
+    await press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  });
+
+  test('sets the timestamp to now, and Tab leaves it', async () => {
+    const { page } = open;
+    await edit({ ...shopUpdated('shop-dated'), timestamp: '2020-01-01T00:00:00Z' });
+    await editor().waitFor();
+    await press('Tab');
+    await press('Enter');
+    await editor().getByText(new Date().toISOString().slice(0, 10)).waitFor();
+    expect(await editor().innerText()).not.toContain('2020-01-01');
+    await page.getByRole('button', { name: 'Close', exact: true }).last().click();
+    await open.button('Discard').click();
+  });
+
+  test('marks the error in text that is not JSON, and can send it', async () => {
+    await edit(shopUpdated('shop-broken'));
+    await editor().fill('{"event": nothing');
+    await open.page.getByText('Not JSON. Line 1, column 11: a value is expected.').waitFor();
+    await open.button('Sign and send anyway').click();
+    await open.detail.getByText('Invalid', { exact: true }).first().waitFor();
+  });
+});
+
+/** Of each line, the positions of its punctuation outside isolated text. A wrapped part comes after the one above. */
+const PLACES = `[...document.querySelector('.viewer > div').shadowRoot.querySelectorAll('.cm-line')].map((line) => {
+  const places = [];
+  const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    if (walker.currentNode.parentElement.closest('bdi') !== null) continue;
+    for (const { index } of walker.currentNode.textContent.matchAll(/[":,[\\]{}]/g)) {
+      const range = new Range();
+      range.setStart(walker.currentNode, index);
+      range.setEnd(walker.currentNode, index + 1);
+      const { left, top } = range.getBoundingClientRect();
+      places.push(left + top * innerWidth);
+    }
+  }
+  return places;
+})`;
+
+describe('a payload', () => {
+  const body = () => open.page.getByRole('region', { name: /^Body/ });
+  const bodyText = (text: string | RegExp) => body().getByText(text).first().waitFor();
+  const showRequest = (payload: unknown) => open.showDelivery(payload, '?tab=request');
+
+  test('with markup or characters that change the text direction is shown as text everywhere', async () => {
+    const { page } = open;
+    const markup = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>';
+    await showRequest(shopUpdated('shop-markup', { name: `${markup}\u202e`, updated_fields: [markup] }));
+    await bodyText(/<img src=x onerror=/);
+    await bodyText('U+202E');
+    await page.getByRole('tab', { name: 'Overview' }).click();
+    await open.detail.getByText('<script>').first().waitFor();
+    expect(await page.evaluate("'hit' in window")).toBe(false);
+  });
+
+  test('with right-to-left text keeps the punctuation of JSON in place', async () => {
+    await showRequest(shopUpdated('shop-right-to-left', { name: 'مطعم, (2)', tags: ['שלום!', 'x'] }));
+    for (const part of ['Formatted', 'As sent']) {
+      await open.button(part).click();
+      await bodyText('مطعم');
+      const places = (await open.page.evaluate(PLACES)) as number[][];
+      expect(places.flat().length).toBeGreaterThan(0);
+      for (const line of places) expect(line).toEqual(line.toSorted((a, b) => a - b));
+    }
+  });
+
+  test('of 4 MB in one line is partly shown, and can be scrolled to its end', async () => {
+    const { page } = open;
+    await showRequest(shopUpdated('shop-large', { name: 'x'.repeat(4 * 1024 * 1024), end: 'the-end' }));
+    await open.button('As sent').click();
+    await bodyText(/xxxx/);
+    expect((await page.locator('.cm-content').innerText()).length).toBeLessThan(100_000);
+    await body().focus();
+    await press('End');
+    await bodyText(/the-end/);
+    await open.button('Formatted').click();
+    await bodyText(/xxxx/);
+  });
+});

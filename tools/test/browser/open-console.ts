@@ -1,0 +1,151 @@
+import type { BrowserContext, Locator, Page } from 'playwright-core';
+import type { LocalStack, LocalStackOptions } from '../../local/local-stack.ts';
+import { pageCommands } from '../../commands/page-commands.ts';
+import { type LocalConsole, startLocalConsole } from '../../console/local-console.ts';
+import { LocalFeed } from '../../stage/history/local-feed.ts';
+import { Partner } from '../../../test/support/partner.ts';
+import { startTestStack, TEST_SECRET } from '../../../test/support/test-stack.ts';
+import { launchBrowser } from './browser.ts';
+
+/** Timeout in milliseconds: far more than any action takes, for noisy computers. */
+const PATIENCE = 30_000;
+
+export const shopUpdated = (shop: string, more: object = {}) => ({
+  event: 'shop.updated',
+  data: { shop_id: shop, name: 'Aozora', updated_fields: ['name'], ...more },
+  timestamp: new Date().toISOString(),
+});
+
+export const addressOf = (requestId: unknown) => `#/deliveries/${encodeURIComponent(String(requestId))}`;
+
+/** A local stack with its console, open in a browser. */
+export class OpenConsole implements AsyncDisposable {
+  readonly stack: LocalStack;
+  readonly feed: LocalFeed;
+  readonly context: BrowserContext;
+  readonly page: Page;
+  readonly partner: Partner;
+  /** Errors, and requests to other hosts. There must be none. */
+  readonly wrongs: string[] = [];
+  #console: LocalConsole;
+
+  static async start(options: Partial<LocalStackOptions> = {}): Promise<OpenConsole> {
+    const feed = new LocalFeed();
+    const browsing = launchBrowser();
+    const stack = await startTestStack({ observer: feed, onLog: (line) => feed.onLog(line), ...options });
+    feed.attach(stack);
+    const console = await startLocalConsole(feed, {
+      stack,
+      secret: TEST_SECRET,
+      port: 0,
+      commands: pageCommands,
+    });
+    const context = await (await browsing).newContext({
+      viewport: { width: 1440, height: 900 },
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    context.setDefaultTimeout(PATIENCE);
+    const open = new OpenConsole(stack, feed, console, context, await context.newPage());
+    await open.goto('');
+    return open;
+  }
+
+  private constructor(
+    stack: LocalStack,
+    feed: LocalFeed,
+    console: LocalConsole,
+    context: BrowserContext,
+    page: Page,
+  ) {
+    this.stack = stack;
+    this.feed = feed;
+    this.#console = console;
+    this.context = context;
+    this.page = page;
+    this.partner = new Partner(stack.outputs.WebhookUrl);
+    const { origin } = new URL(console.url);
+    context.on('weberror', (error) => this.wrongs.push(`error: ${error.error().message}`));
+    context.on('console', (message) => {
+      // The browser logs failed requests, which some tests cause on purpose.
+      const isNetwork = /Failed to load resource|ERR_/.test(message.text());
+      if (message.type() === 'error' && !isNetwork) this.wrongs.push(`console: ${message.text()}`);
+    });
+    context.on('request', (request) => {
+      const url = request.url();
+      if (!url.startsWith(origin) && !/^(data|blob|about|file):/.test(url))
+        this.wrongs.push(`request: ${url}`);
+    });
+  }
+
+  get url(): string {
+    return this.#console.url;
+  }
+
+  /** Loads the page again. @param hash such as `#/queues` */
+  async goto(hash: string): Promise<void> {
+    // A change of only the hash would not reload the page.
+    await this.page.goto('about:blank');
+    await this.page.goto(`${this.url}${hash}`);
+    await this.page.locator('.connection.is-live').waitFor();
+  }
+
+  /** Shows a view, without loading the page again. */
+  async show(hash: string): Promise<void> {
+    await this.page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+  }
+
+  async showDelivery(body: unknown, tab = ''): Promise<string> {
+    const address = addressOf((await this.partner.post(body)).body.requestId);
+    await this.show(`${address}${tab}`);
+    return address;
+  }
+
+  /** Stops the console, and restarts it on the same port after some work. */
+  async withoutConsole(work: () => Promise<void>): Promise<void> {
+    const { port } = new URL(this.url);
+    await this.#console[Symbol.asyncDispose]();
+    await work();
+    const { stack } = this;
+    const options = { stack, secret: TEST_SECRET, port: Number(port), commands: pageCommands };
+    this.#console = await startLocalConsole(this.feed, options);
+  }
+
+  /** Visible rows of the list of deliveries. */
+  get rows(): Locator {
+    return this.page.locator('.deliveries-table .tr[data-id]');
+  }
+
+  /** The list's rows that contain a text, such as a shop. */
+  row(text: string | RegExp): Locator {
+    return this.rows.filter({ hasText: text });
+  }
+
+  async rowCount(wanted: number): Promise<void> {
+    await this.rows.nth(wanted).waitFor({ state: 'hidden' });
+    if (wanted > 0) await this.rows.nth(wanted - 1).waitFor();
+  }
+
+  async taskOutput(text: RegExp): Promise<void> {
+    await this.page.getByRole('region', { name: 'Tasks' }).getByText(text).first().waitFor();
+  }
+
+  /** Selects a row, and waits for its detail. */
+  async select(text: string): Promise<void> {
+    await this.row(text).first().click();
+    await this.detail.getByText(text).first().waitFor();
+  }
+
+  get detail(): Locator {
+    return this.page.locator('#detail');
+  }
+
+  button(name: string | RegExp): Locator {
+    return this.page.getByRole('button', { name });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.context.browser()?.close();
+    await this.#console[Symbol.asyncDispose]();
+    await this.stack.close();
+  }
+}

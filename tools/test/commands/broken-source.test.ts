@@ -1,0 +1,76 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { readContext } from '../../local/template/synthesise.ts';
+import { type Ended, Project } from './project.ts';
+
+const CONSUMER = 'lambda/events/girl-created/consumer.ts';
+const SCHEMA = 'lambda/events/girl-created/event.ts';
+/** All consumers import it. */
+const SHARED = 'lambda/consumer/consume.ts';
+
+let project: Project;
+let sources: Map<string, string>;
+
+beforeAll(async () => {
+  project = await Project.create({ copied: ['lambda', 'tools'] });
+  const texts = [CONSUMER, SCHEMA, SHARED].map(async (file) => [file, await readFile(file, 'utf8')] as const);
+  sources = new Map(await Promise.all(texts));
+});
+afterAll(() => project.remove());
+
+/** Inserts lines at the beginning of some files, and restores the others. */
+async function prepend(lines: Readonly<Record<string, string>>): Promise<void> {
+  for (const [file, text] of sources) {
+    await writeFile(project.path(file), file in lines ? `${lines[file]}\n${text}` : text);
+  }
+}
+
+const withoutSpaceAtLineEnds = ({ stderr }: Ended) => stderr.replaceAll(/ +$/gm, '');
+
+test('start prints each error in functions once with its place, and exits with 1', async () => {
+  await prepend({
+    [SHARED]: "import { gone } from './gone.ts';\ngone();",
+    [CONSUMER]: 'const cast = { girl: };',
+  });
+  const ended = await project.run(['start', '--port', '0', '--aws-port', '0']);
+  expect({ ...ended, stderr: withoutSpaceAtLineEnds(ended) }).toEqual({
+    code: 1,
+    stdout: 'Synthesising the stack …\n',
+    stderr: `✘ [ERROR] Could not resolve "./gone.ts"
+
+    lambda/consumer/consume.ts:1:21:
+      1 │ import { gone } from './gone.ts';
+        ╵                      ~~~~~~~~~~~
+
+✘ [ERROR] Unexpected "}"
+
+    lambda/events/girl-created/consumer.ts:1:21:
+      1 │ const cast = { girl: };
+        ╵                      ^
+`,
+  });
+});
+
+test('start prints a syntax error in code shared by commands and functions in the same form', async () => {
+  await prepend({ [SCHEMA]: 'const cast = { girl: };' });
+  const { code, stderr } = await project.run(['start', '--port', '0', '--aws-port', '0']);
+  expect(code).toBe(1);
+  expect(stderr).toBe(`${SCHEMA}:1: Expression expected
+
+const cast = { girl: };
+                     ^
+import * as z from 'zod/mini';
+`);
+});
+
+test('a warning of esbuild is printed once, and the stack is synthesised', async () => {
+  await prepend({ [SHARED]: 'console.log({ girl: 1, girl: 2 });' });
+  // Runs the app as `cdk synth` does, without its validation, because the template does not change.
+  const { code, stderr } = await project.spawn([process.execPath, 'bin/app.ts'], {
+    CDK_OUTDIR: project.path('cdk.out'),
+    CDK_CONTEXT_JSON: JSON.stringify(readContext()),
+    CDK_VALIDATION: 'false',
+  }).ended;
+  expect({ code, warnings: stderr.match(/WARNING/g) }).toEqual({ code: 0, warnings: ['WARNING'] });
+  expect(stderr).toContain('lambda/consumer/consume.ts:1:23:');
+});

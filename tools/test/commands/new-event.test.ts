@@ -1,0 +1,95 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.ts';
+import { Project, refusal } from './project.ts';
+
+let project: Project;
+
+beforeAll(async () => {
+  // Copied, because imports through a link would load the original files.
+  project = await Project.create({
+    copied: ['bin', 'events', 'lambda', 'lib', 'local', 'test', 'tools', 'docs'],
+  });
+});
+
+afterAll(() => project.remove());
+
+const newEvent = (...args: string[]) => project.type(['new-event', ...args]);
+const index = () => readFileSync(project.path('lambda/events/index.ts'), 'utf8');
+
+describe('new-event refuses in one line', () => {
+  test.each([
+    { name: 'shop.updated', file: 'lambda/events/shop-updated' },
+    { name: 'signing.vectors', file: 'events/signing-vectors.json' },
+  ])('$name, because $file already exists', async ({ name, file }) => {
+    const { stderr } = await newEvent(name, '--effect', 'shop-cache', '--id', 'shop_id');
+    expect(stderr).toBe(`${name} cannot be added: ${file} already exists\n`);
+  });
+
+  test.each(['shop.', 'Shop.closed', 'example.added.twice', 'shop_a.closed', '1example.added', '../a.b'])(
+    'the name %s',
+    async (name) => {
+      expect(await newEvent(name, '--effect', 'chat')).toEqual(
+        refusal(expect.stringMatching(/It must be like shop\.closed or .*\n$/)),
+      );
+    },
+  );
+
+  test.each([
+    { args: ['--effect', 'mail'], line: /argument 'mail' is invalid.*\n$/ },
+    { args: [], line: /^Choose an effect with --effect: shop-cache, cast.*\n$/ },
+    { args: ['--effect', 'cast', '--id', 'girl-id'], line: /It must be a field such as shop_id.*\n$/ },
+    { args: ['--effect', 'chat', '--meaning', 'a\nb'], line: /It must be up to 99 letters.*\n$/ },
+  ])('the options $args', async ({ args, line }) => {
+    expect(await newEvent('example.added', ...args)).toEqual(refusal(expect.stringMatching(line)));
+  });
+
+  test('an item without the field that identifies it', async () => {
+    const { stderr } = await newEvent('example.added', '--effect', 'cast');
+    expect(stderr).toMatch(/^cast writes an item: name the field of data with its id.*\n$/);
+  });
+});
+
+// These synthesise the stack with a new event.
+describe('new-event', () => {
+  test('removes its files if the synthesis refuses the name of a construct', async () => {
+    const before = index();
+    const { code, stderr } = await newEvent('saved.queries', '--effect', 'chat');
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^saved\.queries cannot be added: There is already a Construct with name 'SavedQueries' .*No file was changed\n$/,
+      ),
+    });
+    expect(index()).toBe(before);
+  });
+
+  test('removes its files if it is interrupted', async () => {
+    const before = index();
+    const running = project.start(['new-event', 'example.opened', '--effect', 'chat']);
+    const sample = project.path('events/example-opened.json');
+    await eventually(async () => (existsSync(sample) && index().includes('exampleOpened')) || undefined);
+    running.interrupt();
+    const { code, stderr } = await running.ended;
+    const line = 'example.opened cannot be added: interrupted (SIGINT). No file was changed\n';
+    expect({ code, stderr }).toEqual({ code: 1, stderr: line });
+    expect([existsSync(sample), index()]).toEqual([false, before]);
+  });
+
+  test('adds several events in a row, with everything that they need', async () => {
+    const meaning = "The shop's door has closed";
+    const first = ['example.closed', '--effect', 'review', '--id', 'door_id', '--no-generate'];
+    const added = [
+      await newEvent(...first),
+      await project.run(['new-event', 'example.added', '--effect', 'chat', '--meaning', meaning]),
+    ];
+    expect(added.map(({ code, stderr }) => ({ code, stderr }))).toEqual([
+      { code: 0, stderr: '' },
+      { code: 0, stderr: '' },
+    ]);
+    const document = readFileSync(project.path('docs/how-it-works.md'), 'utf8');
+    expect(document).toContain(`| \`example.added\` | ${meaning} |`);
+    expect(document).toContain('| `example.closed` | Example closed |');
+    expect(await project.run(['generate', '--check'])).toMatchObject({ code: 0, stderr: '' });
+  });
+});

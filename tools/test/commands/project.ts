@@ -1,0 +1,198 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import type { Command } from '@commander-js/extra-typings';
+import { CommanderError } from 'commander';
+import { eventually } from '../../../test/support/eventually.ts';
+import { testAssembly } from '../../../test/support/test-stack.ts';
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Running {
+  readonly process: ChildProcess;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  readonly ended: Promise<Ended>;
+  /** Like Ctrl-C: the terminal interrupts every process of the command. */
+  interrupt(): void;
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+const ROOT = resolve('.');
+
+/** Output of commands, and files that each working copy has for itself. */
+const NOT_LINKED = new Set(['.local', '.git', 'cdk.out', 'coverage', 'package.json']);
+
+/** Variables with settings of commands, and those that Jest sets for itself. */
+const SETTINGS = ['PORT', 'AWS_PORT', 'CONSOLE_PORT', 'WEBHOOK_SECRET', 'NODE_OPTIONS'];
+
+/**
+ * A folder that links to this project, except for `.local`. Commands in it neither find nor disturb a stack that runs
+ * in the project itself.
+ */
+export class Project {
+  readonly #folder: string;
+  readonly #children: ChildProcess[] = [];
+
+  /** @param settings `copied` are folders in which a test changes files */
+  static async create({
+    neededNode,
+    copied = [],
+  }: {
+    neededNode?: string;
+    copied?: readonly string[];
+  } = {}): Promise<Project> {
+    const folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-project-'));
+    for (const name of await readdir(ROOT)) {
+      if (copied.includes(name)) await cp(name, join(folder, name), { recursive: true });
+      else if (!NOT_LINKED.has(name)) await symlink(join(ROOT, name), join(folder, name));
+    }
+    const description = JSON.parse(await readFile('package.json', 'utf8'));
+    if (neededNode !== undefined) description.devDependencies.node = neededNode;
+    await writeFile(join(folder, 'package.json'), JSON.stringify(description));
+    await mkdir(join(folder, '.local'));
+    // Projects share their cached syntheses, unless their sources are in other places.
+    if (!copied.includes('lambda')) {
+      const synthesised = join(dirname(testAssembly()), 'synthesised');
+      await mkdir(synthesised, { recursive: true });
+      await symlink(synthesised, join(folder, '.local/synthesised'));
+    }
+    return new Project(folder);
+  }
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  path(file: string): string {
+    return join(this.#folder, file);
+  }
+
+  /** Also kills commands that a failed test left running: Jest would wait for them. */
+  async remove(): Promise<void> {
+    for (const { pid, exitCode, signalCode } of this.#children) {
+      if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');
+    }
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  /**
+   * Runs a command in this process, in the project's folder, because a separate process takes half a second to start.
+   * @param environment variables that are set meanwhile
+   */
+  async type([script = '', ...args]: readonly string[], environment: Environment = {}): Promise<Ended> {
+    const stdout: string[] = [];
+    const stderr: string[] = [];
+    const written = () => ({ stdout: stdout.join(''), stderr: stderr.join('') });
+    const { command } = (await import(`../../../../tools/cli/commands/${script.replace(':', '-')}.ts`)) as {
+      command: Command;
+    };
+    for (const each of [command, ...command.commands]) {
+      each.exitOverride().configureOutput({
+        writeOut: (text) => stdout.push(text),
+        writeErr: (text) => stderr.push(text),
+      });
+    }
+    const before = { folder: process.cwd(), env: process.env, log: console.log, error: console.error };
+    process.chdir(this.#folder);
+    process.env = { ...before.env, ...environment };
+    process.exitCode = undefined;
+    console.log = (text = '') => stdout.push(`${text}\n`);
+    console.error = (text = '') => stderr.push(`${text}\n`);
+    try {
+      await command.parseAsync(args, { from: 'user' });
+      return { code: Number(process.exitCode ?? 0), ...written() };
+    } catch (error) {
+      if (error instanceof CommanderError) return { code: error.exitCode, ...written() };
+      if (!(error instanceof Error) || error.name !== 'CommandError') throw error;
+      stderr.push(`${error.message}\n`);
+      return { code: 1, ...written() };
+    } finally {
+      process.chdir(before.folder);
+      process.env = before.env;
+      process.exitCode = undefined;
+      Object.assign(console, { log: before.log, error: before.error });
+    }
+  }
+
+  /** Runs one command of `tools/hookctl.js` to its end. */
+  run(args: readonly string[], environment: Environment = {}): Promise<Ended> {
+    return this.start(args, environment).ended;
+  }
+
+  /** Starts one command of `tools/hookctl.js`, without npm. */
+  start(args: readonly string[], environment: Environment = {}): Running {
+    return this.spawn([process.execPath, 'tools/hookctl.js', ...args], environment);
+  }
+
+  /** Starts a stack with these options, and waits until it is ready. */
+  async startStack(...options: readonly string[]): Promise<Running> {
+    const running = this.start(['start', ...options]);
+    await eventually(async () => {
+      if (running.process.exitCode !== null) throw new Error((await running.ended).stderr);
+      return /Ready in|Another stack/.test(running.stdout()) || undefined;
+    });
+    return running;
+  }
+
+  spawn([command = '', ...args]: readonly string[], environment: Environment = {}): Running {
+    const inherited = Object.entries(process.env).filter(([name]) => !SETTINGS.includes(name));
+    const child = spawn(command, args, {
+      cwd: this.#folder,
+      env: {
+        ...Object.fromEntries(inherited),
+        PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`,
+        // Several stacks run at the same time, and a developer's own stack may use the default port.
+        CONSOLE_PORT: '0',
+        ...environment,
+      },
+      // In its own process group, as a terminal starts each command.
+      detached: true,
+    });
+    this.#children.push(child);
+    const written = { stdout: '', stderr: '' };
+    for (const stream of ['stdout', 'stderr'] as const) {
+      child[stream].setEncoding('utf8').on('data', (text: string) => {
+        written[stream] += text;
+      });
+    }
+    return {
+      process: child,
+      stdout: () => written.stdout,
+      stderr: () => written.stderr,
+      ended: once(child, 'close').then(([code]) => ({ code, ...written })),
+      interrupt: () => {
+        if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGINT');
+      },
+    };
+  }
+}
+
+/** Expected end of a command with an error: one line on standard error. */
+export const refusal = (line: unknown, code = 1) => ({
+  code,
+  stdout: '',
+  stderr: typeof line === 'string' ? `${line}\n` : line,
+});
+
+/** Another server on a free port. */
+export async function occupyPort(host = '127.0.0.1'): Promise<{ port: number; server: Server }> {
+  const server = createServer();
+  await once(server.listen({ port: 0, host }), 'listening');
+  return { port: (server.address() as AddressInfo).port, server };
+}
+
+/** A port that nothing listens on. */
+export async function freePort(): Promise<number> {
+  const { port, server } = await occupyPort();
+  await once(server.close(), 'close');
+  return port;
+}

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.ts';
+import { Partner } from '../../../test/support/partner.ts';
+import { startTestConsole, type TestConsole } from '../console/support.ts';
+import { type Ended, Project, refusal } from './project.ts';
+
+let project: Project;
+let running: TestConsole;
+
+beforeAll(async () => {
+  running = await startTestConsole();
+  // Rotated twice, before the receiver reads it, so that the original secret is not the previous one either.
+  for (const secret of ['rotated', 'rotated again']) await rotate(secret);
+  project = await Project.create();
+  const { name, outputs } = running.stack;
+  await writeFile(project.path('.local/outputs.json'), JSON.stringify({ [name]: outputs }));
+  await writeFile(project.path('.local/console.json'), JSON.stringify({ url: running.console.url }));
+});
+afterAll(async () => {
+  await running[Symbol.asyncDispose]();
+  await project.remove();
+});
+
+const send = (...args: string[]) => project.type(['send', ...args]);
+const accepted = { code: 0, stdout: expect.stringMatching(/^200 queued /), stderr: '' };
+
+/** The answers that `send --json` printed. */
+const answersOf = ({ stdout }: Ended): { status: number; body: Record<string, unknown> }[] =>
+  stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+async function rotate(secret: string): Promise<void> {
+  const client = new SecretsManagerClient(running.stack.operator);
+  const SecretId = running.stack.outputs.WebhookSecretArn;
+  await client.send(new PutSecretValueCommand({ SecretId, SecretString: secret }));
+  client.destroy();
+}
+
+describe('send', () => {
+  test('signs with the current secret of the stack, also with --url', async () => {
+    expect(await send('shop.updated')).toEqual(accepted);
+    const { host } = new URL(running.stack.outputs.WebhookUrl ?? '');
+    expect(await send('shop.updated', '--url', host)).toEqual(accepted);
+  });
+
+  test('exits with 1 if a delivery is refused', async () => {
+    expect(await send('shop.updated', '--secret', 'another')).toEqual({
+      code: 1,
+      stdout: expect.stringMatching(/^401 /),
+      stderr: '',
+    });
+  });
+
+  test('expects 401 with --bad-signature', async () => {
+    const { code, stdout } = await send('shop.updated', '--bad-signature');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^401 /) });
+  });
+
+  test('sends as many different events as --count says', async () => {
+    const sent = await send('--json', 'girl.created', '--count', '3', '--encoding', 'base64');
+    const ids = answersOf(sent).map(({ body }) => body.eventId);
+    expect({ code: sent.code, distinct: new Set(ids).size }).toEqual({ code: 0, distinct: 3 });
+  });
+
+  test('sends the bytes of a file unchanged', async () => {
+    const file = 'events/user-updated.json';
+    const eventId = createHash('sha256').update(readFileSync(file)).digest('hex');
+    expect(answersOf(await send('--json', '--file', file))).toEqual([
+      { status: 200, body: expect.objectContaining({ status: 'queued', eventId }) },
+    ]);
+  });
+
+  test('sends what it reads from standard input with --file -', async () => {
+    const { process, ended } = project.start(['send', '--file', '-', '--count', '2']);
+    process.stdin?.end(readFileSync('events/shop-updated.json'));
+    expect(await ended).toEqual({
+      ...accepted,
+      stdout: expect.stringMatching(/^200 queued .*\n200 queued /),
+    });
+  });
+
+  test('stops at Ctrl-C among many deliveries', async () => {
+    const sending = project.start(['send', 'shop.updated', '--count', '100000']);
+    await eventually(async () => sending.stdout().includes('200 queued') || undefined);
+    sending.interrupt();
+    expect(await sending.ended).toMatchObject({ code: 130, stderr: '' });
+  });
+});
+
+describe('send --again --same-headers', () => {
+  test('is refused without --again, and without the console of the local stack', async () => {
+    expect(await send('shop.updated', '--same-headers')).toEqual(
+      refusal('--same-headers is for --again, without --bad-signature'),
+    );
+    const other = await Project.create();
+    await writeFile(other.path('.local/outputs.json'), readFileSync(project.path('.local/outputs.json')));
+    expect(await other.type(['send', '--again', 'request-1', '--same-headers'])).toEqual(
+      refusal('--same-headers needs the console of the local stack: npm start'),
+    );
+    await other.remove();
+  });
+
+  test('posts a delivery of that console with its headers and signature', async () => {
+    const headers = { 'X-Partner-Trace': 'trace-1' };
+    const partner = new Partner(running.stack.outputs.WebhookUrl);
+    const { body } = await partner.post('{}', { signature: 'wrong', headers });
+    expect(await send('--again', String(body.requestId), '--same-headers')).toEqual({
+      code: 1,
+      stdout: expect.stringMatching(/^Sending request \S+ \(2 bytes\) again\.\n401 /),
+      stderr: '',
+    });
+    const { source } = running;
+    const requests = await Promise.all(
+      source.store.list({}).deliveries.map((delivery) => source.request(delivery)),
+    );
+    const own = requests.map(({ headers }) => headers.filter(([name]) => /^x-/i.test(name)));
+    const values = own.map((pairs) => pairs.map(([, value]) => value).toSorted());
+    expect(values.filter((value) => value.includes('trace-1'))).toEqual([
+      ['trace-1', 'wrong'],
+      ['trace-1', 'wrong'],
+    ]);
+  });
+
+  test('is refused if the console has no such delivery', async () => {
+    expect(await send('--again', 'request-1', '--same-headers')).toEqual(
+      refusal('The console of the local stack has no delivery request-1. Give the id of its request'),
+    );
+  });
+});

@@ -1,0 +1,242 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventNames } from '../../../lambda/events/catalogue.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { type Delivery, Partner } from '../../../test/support/partner.ts';
+import { startTestConsole, type TestConsole } from './support.ts';
+
+let running: TestConsole;
+let partner: Partner;
+
+beforeAll(async () => {
+  running = await startTestConsole({
+    environment: { FIRST_RETRY_DELAY_SECONDS: '0.01', MAXIMUM_RECEIVES: '2' },
+    // Event sources report faults, which the tests cause on purpose.
+    onProblem: () => {},
+  });
+  partner = new Partner(running.stack.outputs.WebhookUrl);
+});
+afterAll(() => running[Symbol.asyncDispose]());
+afterEach(() => running.stack.faults.clear());
+
+const shopUpdated = (data: object = {}, more: object = {}) => ({
+  event: 'shop.updated',
+  data: { shop_id: `shop-${randomUUID()}`, ...data },
+  timestamp: '2026-01-31T09:00:00Z',
+  ...more,
+});
+
+const pathOf = (id: unknown) => `/api/deliveries/${encodeURIComponent(String(id))}`;
+
+/** Sends a body as the partner does. @returns its detail when it has settled */
+async function deliver(body: unknown, delivery?: Delivery) {
+  const { body: answer } = await partner.post(body, delivery);
+  const { body: detail } = await running.api.get(`${pathOf(answer.requestId)}/settled?timeout=60`);
+  return detail;
+}
+
+describe('a delivery', () => {
+  test('settles, and has its request, answer, timeline, effect and log lines', async () => {
+    const payload = shopUpdated({ name: 'Shop', updated_fields: ['name'] });
+    const { shop_id } = payload.data;
+    const bytes = JSON.stringify(payload).length;
+    const detail = await deliver(payload);
+    const after = { shop_id, updated_fields: ['name'], version: expect.stringContaining(detail.eventId) };
+    expect(detail).toMatchObject({
+      event: 'shop.updated',
+      shopId: shop_id,
+      status: 200,
+      state: 'processed',
+      settled: true,
+      attempts: 1,
+      problems: [],
+      request: { method: 'POST', path: '/api/v1/webhooks/partner', bytes },
+      answer: { status: 200 },
+      history: { event: 'shop.updated', now: [{ state: 'processed' }] },
+      effects: [{ kind: 'item', table: 'ShopCacheTable', key: shop_id, before: null, after }],
+      logs: [{ function: 'receiver' }, { function: 'shop.updated' }],
+    });
+    const signature = ['x-webhook-signature', expect.stringMatching(/^[0-9a-f]{64}$/)];
+    expect(detail.request.headers).toContainEqual(signature);
+    expect(JSON.parse(detail.answer.responseBody)).toMatchObject({ status: 'queued', requestId: detail.id });
+  });
+
+  test('with repeated bytes has its own log lines', async () => {
+    const payload = shopUpdated();
+    await deliver(payload);
+    const { logs } = await deliver(payload);
+    expect(logs).toMatchObject([{ function: 'receiver' }, { function: 'shop.updated' }]);
+  });
+
+  test('has the item before its write, too', async () => {
+    const { data } = shopUpdated();
+    const first = await deliver(shopUpdated({ ...data, updated_fields: ['name'] }));
+    const second = await deliver(shopUpdated(data, { timestamp: '2026-01-31T10:00:00Z' }));
+    expect(second.effects).toMatchObject([{ before: first.effects[0].after }]);
+    expect(second.effects[0].after).not.toHaveProperty('updated_fields');
+  });
+
+  test('has its notification for people', async () => {
+    const comment = `Nice ${randomUUID()}`;
+    const data = { shop_id: 'shop-1', comment };
+    const detail = await deliver({ event: 'review.posted', data, timestamp: '2026-01-31T09:00:00Z' });
+    const texts = { default: expect.stringContaining(comment) };
+    expect(detail.effects).toMatchObject([
+      { kind: 'notification', topic: 'ReviewTopicArn', subject: expect.any(String), texts },
+    ]);
+  });
+
+  test('that API Gateway refuses has its answer', async () => {
+    const url = (running.stack.outputs.WebhookUrl ?? '').replace('/partner', '/partners');
+    const response = await fetch(url, { method: 'POST', body: '{}' });
+    const { body } = await running.api.get(`${pathOf(response.headers.get('apigw-requestid'))}/settled`);
+    const refused = { state: 'refused', status: 404, error: 'Not Found' };
+    expect(body).toMatchObject({
+      ...refused,
+      settled: true,
+      history: { now: [refused] },
+      request: { path: '/api/v1/webhooks/partners', bodyMissing: expect.stringContaining('not read') },
+    });
+  });
+
+  test('that has not settled in time is returned as it is', async () => {
+    running.stack.faults.inject({ service: 'dynamodb', kind: 'slow', milliseconds: 1_500 });
+    const { body: answer } = await partner.post(shopUpdated());
+    const early = await running.api.get(`${pathOf(answer.requestId)}/settled?timeout=0`);
+    expect(early.body).toMatchObject({ state: 'queued', settled: false });
+    const late = await running.api.get(`${pathOf(answer.requestId)}/settled`);
+    expect(late.body).toMatchObject({ settled: true });
+  });
+});
+
+describe('a body', () => {
+  test.each([
+    { what: 'of 1 MB', body: JSON.stringify(shopUpdated({ x: 'x'.repeat(1024 * 1024) })) },
+    { what: 'that is no text', body: Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0x7d]) },
+    { what: 'that is empty', body: '' },
+  ])('$what is returned byte for byte, and a browser does not show it', async ({ body }) => {
+    const { id, bytes } = await deliver(body);
+    const answer = await running.api.get(`${pathOf(id)}/body`);
+    expect(answer.bytes.equals(Buffer.from(body))).toBe(true);
+    expect(bytes).toBe(answer.bytes.length);
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-disposition': 'attachment',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': expect.stringContaining("default-src 'none'"),
+    });
+  });
+});
+
+describe('the list', () => {
+  test('has at most as many rows as the limit, and their total', async () => {
+    const shop = `shop-${randomUUID()}`;
+    await deliver(shopUpdated({ shop_id: shop, count: 1 }));
+    const { id } = await deliver(shopUpdated({ shop_id: shop, count: 2 }));
+    const { body } = await running.api.get(`/api/deliveries?shop=${shop}&limit=1`);
+    expect(body).toEqual({ deliveries: [expect.objectContaining({ id })], total: 2 });
+  });
+
+  test('can be narrowed by every filter', async () => {
+    const shop = `shop-${randomUUID()}`;
+    const { receivedAt } = await deliver(shopUpdated({ shop_id: shop, name: 'Ünïque 店' }));
+    const later = new Date(Date.parse(receivedAt) + 1).toISOString();
+    const states = { event: 'shop.updated', state: 'dead-letter,processed' };
+    const fitting = { search: 'üNÏQUE 店', shop, ...states, since: receivedAt, until: later };
+    const total = async (change: Record<string, string>) =>
+      (await running.api.get(`/api/deliveries?${new URLSearchParams({ ...fitting, ...change })}`)).body.total;
+    for (const change of [{}, { since: '90m' }, { search: '', event: '', state: '' }]) {
+      expect({ change, total: await total(change) }).toEqual({ change, total: 1 });
+    }
+    for (const change of [
+      { search: 'unique' },
+      { event: 'girl.created' },
+      { state: 'dead-letter' },
+      { shop: `${shop}x` },
+      { since: later, until: '' },
+      { since: '', until: receivedAt },
+    ]) {
+      expect({ change, total: await total(change) }).toEqual({ change, total: 0 });
+    }
+  });
+});
+
+describe('a bad request', () => {
+  test.each([
+    { path: '/api/deliveries?limit=0', status: 400, detail: 'limit: Too small: expected number to be >=1' },
+    {
+      path: '/api/deliveries?state=lost',
+      status: 400,
+      detail: 'state.0: Invalid option: expected one of "received"|',
+    },
+    { path: '/api/deliveries?since=yesterday', status: 400, detail: 'since: It must be a time such as ' },
+    { path: '/api/deliveries?since=2026-02-01&until=2026-02-01', status: 400, detail: 'until must be' },
+    { path: '/api/deliveries?serach=x', status: 400, detail: 'Unknown: "serach"; known are search, event, ' },
+    { path: '/api/deliveries?shop=a&shop=b', status: 400, detail: 'shop is given more than once' },
+    { path: `/api/deliveries?search=${'x'.repeat(1_001)}`, status: 400, detail: 'search: Too big' },
+    { path: '/api/deliveries/unknown/body', status: 404, detail: 'No delivery has this id' },
+    { path: '/api/deliveries/unknown/settled?timeout=0', status: 404, detail: 'No delivery has this id' },
+    { path: '/api/deliveries/unknown/settled?timeout=241', status: 400, detail: 'timeout: Too big' },
+    { path: '/api/deliveries/%ff', status: 404, detail: 'No delivery has this id' },
+    { path: '/api/nothing', status: 404, detail: 'There is no such path' },
+  ])('gets a problem: $status $detail', async ({ path, status, detail }) => {
+    const { headers, body } = await running.api.get(path);
+    expect(headers).toMatchObject({
+      'content-type': 'application/problem+json',
+      'cache-control': 'no-store',
+    });
+    const type = expect.stringMatching(/^urn:partner-webhooks-console:problem:/);
+    const title = expect.any(String);
+    expect(body).toEqual({ type, title, status, detail: expect.stringContaining(detail) });
+  });
+
+  test('gets a problem: another method or host', async () => {
+    const posted = await running.api.post('/api/deliveries', {});
+    expect(posted).toMatchObject({ status: 405, body: { status: 405 } });
+    const rebound = await running.api.get('/api/deliveries', { host: 'rebound.example' });
+    expect(rebound).toMatchObject({ status: 421, body: { status: 421 } });
+  });
+});
+
+describe('a fault', () => {
+  const faults = async () => (await running.api.get('/api/faults')).body;
+
+  test('affects calls until it is ended', async () => {
+    expect(await faults()).toEqual({ active: [], functions: ['receiver', ...eventNames] });
+    const { status, body } = await running.api.post('/api/faults', { service: 'sqs', kind: 'throttled' });
+    expect(status).toBe(201);
+    expect(body).toEqual({ id: expect.any(String), service: 'sqs', kind: 'throttled', hits: 0 });
+    expect(await partner.post(shopUpdated())).toMatchObject({ status: 500 });
+    const { active } = await faults();
+    expect(active).toMatchObject([{ id: body.id }]);
+    expect(active[0].hits).toBeGreaterThan(0);
+
+    expect(await running.api.delete(`/api/faults/${body.id}`)).toMatchObject({ status: 204 });
+    expect(await running.api.delete(`/api/faults/${body.id}`)).toMatchObject({ status: 404 });
+    expect(await partner.post(shopUpdated())).toMatchObject({ status: 200 });
+  });
+
+  test.each([
+    { given: { service: 'sqs', kind: 'slow' }, detail: "'slow' needs its milliseconds" },
+    { given: { service: 'sqs', kind: 'broken' }, detail: 'kind: Invalid option: expected one of' },
+    { given: { service: 'sqs', kind: 'down', share: 2 }, detail: 'share: Too big' },
+    { given: 'down', detail: 'The body: ' },
+  ])('is refused with $given', async ({ given, detail }) => {
+    const refused = { status: 400, body: { detail: expect.stringContaining(detail) } };
+    expect(await running.api.post('/api/faults', given)).toMatchObject(refused);
+    expect((await faults()).active).toEqual([]);
+  });
+
+  test('that kills a function at its next invocation can be withdrawn', async () => {
+    const kill = (name: string, next: boolean) => running.api.post(`/api/functions/${name}/kill`, { next });
+    expect(await kill('receiver', true)).toMatchObject({ status: 204 });
+    expect(await partner.post(shopUpdated())).toMatchObject({ status: 500 });
+    expect(await partner.post(shopUpdated())).toMatchObject({ status: 200 });
+
+    const target = running.stack.functions.get('receiver')?.function;
+    expect(target?.environments).toBe(1);
+    expect(await kill('receiver', false)).toMatchObject({ status: 204 });
+    await eventually(async () => target?.environments === 0 || undefined);
+    expect(await kill('payment.made', false)).toMatchObject({ status: 404 });
+  });
+});

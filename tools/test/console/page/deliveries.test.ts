@@ -1,0 +1,177 @@
+import { describe, expect, test } from '@jest/globals';
+import { redrivable } from '../../../console/page/deliveries/checked-bar.tsx';
+import {
+  type ListFilter,
+  matches,
+  readFilter,
+} from '../../../console/page/deliveries/list-filter.ts';
+import { countOutcomes, rateText } from '../../../console/page/deliveries/outcomes.ts';
+import {
+  countNew,
+  holdList,
+  olderThan,
+} from '../../../console/page/deliveries/use-delivery-rows.ts';
+import { diffItems } from '../../../console/page/detail/effects.tsx';
+import { factsOfLine, readLogLine } from '../../../console/page/detail/logs.tsx';
+import { newestFirst } from '../../../console/page/store.ts';
+import type { Delivery } from '../../../stage/history/history.ts';
+
+const NOW = Date.parse('2026-11-21T12:00:00Z');
+
+const delivery = (change: Partial<Delivery> = {}): Delivery => ({
+  id: 'a',
+  event: 'shop.updated',
+  shopId: 'Shop-1001',
+  receivedAt: '2026-11-21T11:50:00.000Z',
+  state: 'processed',
+  attempts: 1,
+  ...change,
+});
+
+test('deliveries are listed newest first, and those of the same time by their id', () => {
+  const rows = [
+    delivery({ id: 'b' }),
+    delivery({ id: 'c' }),
+    delivery({ id: 'a', receivedAt: '2026-11-21T11:50:00.001Z' }),
+  ];
+  expect(newestFirst(rows).map(({ id }) => id)).toEqual(['a', 'c', 'b']);
+});
+
+describe('a filter', () => {
+  function filterOf(query: Record<string, string>): ListFilter {
+    const filter = readFilter(query);
+    if (typeof filter === 'string') throw new Error(filter);
+    return filter;
+  }
+
+  test.each([
+    {},
+    { event: 'shop.updated' },
+    { state: 'queued,processed' },
+    { shop: 'shop-10' },
+    { since: '15m' },
+    { since: '2026-11-21T11:50:00Z' },
+    { since: '2026-11-21T11:00:00Z', until: '2026-11-21T11:51:00Z' },
+  ])('matches a delivery: %j', (query) => {
+    expect(matches(delivery(), filterOf(query), NOW)).toBe(true);
+  });
+
+  test.each([
+    { event: 'shop' },
+    { state: 'queued' },
+    { shop: '2002' },
+    { since: '5m' },
+    { until: '2026-11-21T11:50:00Z' },
+  ])('does not match it: %j', (query) => {
+    expect(matches(delivery(), filterOf(query), NOW)).toBe(false);
+  });
+
+  test('of the last 15 minutes moves with time', () => {
+    expect(matches(delivery(), filterOf({ since: '15m' }), NOW + 6 * 60_000)).toBe(false);
+  });
+
+  test.each([
+    { query: { state: 'bogus' }, problem: /^“bogus” is not a state/ },
+    { query: { since: 'yesterday' }, problem: /^“yesterday” is not a time/ },
+    { query: { until: '2026-13-45' }, problem: /^“2026-13-45” is not a time/ },
+    { query: { since: '2026-11-21', until: '2026-11-21' }, problem: /must be after its start/ },
+  ])('that is invalid is named: $query', ({ query, problem }) => {
+    expect(readFilter(query)).toMatch(problem);
+  });
+
+  test('by states does not narrow the outcomes per minute', () => {
+    const rows = [
+      delivery({ id: 'c', state: 'dead-letter', receivedAt: '2026-11-21T11:59:30.000Z' }),
+      delivery({ id: 'b', state: 'queued', receivedAt: '2026-11-21T11:59:10.000Z' }),
+      delivery({ id: 'a' }),
+    ];
+    const { bars, step, total } = countOutcomes(rows, filterOf({ state: 'queued' }), NOW);
+    expect(total).toEqual({ good: 1, warning: 1, bad: 1 });
+    expect(rateText(step)).toBe('per minute');
+    expect(bars).toHaveLength(30);
+    expect(bars.at(-1)).toEqual({ good: 0, warning: 1, bad: 1 });
+    expect(bars.at(-10)).toEqual({ good: 1, warning: 0, bad: 0 });
+  });
+});
+
+test('events on a queue for review can be redriven, each once, if they have a consumer', () => {
+  const rows = [
+    delivery({ state: 'dead-letter', eventId: 'e1' }),
+    delivery({ state: 'dead-letter', eventId: 'e1' }),
+    delivery({ state: 'invalid', eventId: 'e2' }),
+    delivery({ state: 'parked', eventId: 'e3' }),
+    delivery({ state: 'parked', event: 'shop.exploded', eventId: 'e5' }),
+    delivery({ eventId: 'e4' }),
+  ];
+  expect([...redrivable(rows, ['shop.updated'])]).toEqual([
+    ['shop.updated', ['e1']],
+    ['quarantine', ['e2']],
+    ['unrouted', ['e3']],
+  ]);
+});
+
+describe('a held list', () => {
+  const rows = (ids: string) => [...ids].map((id) => delivery({ id }));
+  const held = holdList(rows('dcb'));
+
+  test('counts deliveries that are newer than all of it', () => {
+    expect(countNew(held, rows('fedcb'))).toBe(2);
+  });
+
+  test('continues with deliveries that are older than all of it', () => {
+    expect(olderThan(held, rows('edcba0'))).toEqual(rows('a0'));
+  });
+
+  test('does not move if rows appear between its own, or disappear', () => {
+    expect(olderThan(held, rows('dxb'))).toEqual([]);
+    expect(countNew(held, rows('dxb'))).toBe(0);
+  });
+
+  test('ends if its filter matches none of its rows', () => {
+    expect(olderThan(held, rows('zy'))).toEqual([]);
+  });
+});
+
+describe('the difference between two items', () => {
+  test('has added, removed, changed and unchanged attributes', () => {
+    const before = { shop_id: 's', name: 'old', gone: 1 };
+    expect(diffItems(before, { shop_id: 's', name: 'new', more: [1] })).toEqual([
+      { name: 'shop_id', kind: 'same', before: '"s"', after: '"s"' },
+      { name: 'name', kind: 'changed', before: '"old"', after: '"new"' },
+      { name: 'more', kind: 'added', after: '[1]' },
+      { name: 'gone', kind: 'removed', before: '1' },
+    ]);
+  });
+
+  test('is the whole item if one of them is missing', () => {
+    expect(diffItems(null, { a: 1 })).toEqual([{ name: 'a', kind: 'added', after: '1' }]);
+    expect(diffItems({ a: 1 }, null)).toEqual([{ name: 'a', kind: 'removed', before: '1' }]);
+  });
+
+  test('ignores the order of keys, but distinguishes a number from its text', () => {
+    const after = { x: { b: { d: 3, c: 2 }, a: 1 }, y: '1' };
+    expect(diffItems({ x: { a: 1, b: { c: 2, d: 3 } }, y: 1 }, after)).toMatchObject([
+      { kind: 'same' },
+      { kind: 'changed' },
+    ]);
+  });
+
+  test('has attributes of any name', () => {
+    const names = diffItems({}, JSON.parse('{"__proto__":1,"constructor":2}')).map(({ name }) => name);
+    expect(names).toEqual(['__proto__', 'constructor']);
+  });
+});
+
+describe('a log line', () => {
+  test('of a function has level, message and other facts', () => {
+    const about = '"timestamp":"t","eventId":"e","attempt":1,"cause":{"error":"E"}';
+    const line = readLogLine(`{"level":"INFO","message":"Processed",${about}}`);
+    expect(line).toMatchObject({ level: 'INFO', message: 'Processed' });
+    expect(factsOfLine(line)).toBe('attempt=1  cause={"error":"E"}');
+  });
+
+  test.each(['START RequestId: 1', '[1,2]', 'null'])('of any other text is its message: %s', (text) => {
+    expect(readLogLine(text)).toEqual({ message: text });
+    expect(factsOfLine({ message: text })).toBe('');
+  });
+});

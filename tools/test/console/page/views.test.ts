@@ -1,0 +1,229 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { attributesOf, cellText, columnNames } from '../../../console/page/cell-text.ts';
+import {
+  expectation,
+  parseMilliseconds,
+  parseShare,
+} from '../../../console/page/faults/fault-text.ts';
+import {
+  callerName,
+  deadLetterAddress,
+  namedQueue,
+  previewText,
+  queueAddress,
+  redriveAll,
+  redriveGroup,
+} from '../../../console/page/queues/named-queue.ts';
+import { emptyForm, isPlanOf, replayArguments } from '../../../console/page/replay/replay-form.ts';
+import { formatRoute, parseRoute, VIEWS } from '../../../console/page/route.ts';
+import { rowAfterKey, toggled } from '../../../console/page/ui/table.tsx';
+import { ageText, dayText } from '../../../console/page/ui/time.tsx';
+
+describe('an address of the page', () => {
+  test.each(['', '#/', '#/nothing/x'])('leads to all deliveries if it is %j', (hash) => {
+    expect(parseRoute(hash)).toEqual({ view: 'deliveries', path: [], query: {} });
+  });
+
+  test('is read as it was written, for any ids and texts', () => {
+    const text = fc.string({ unit: 'grapheme', minLength: 1 });
+    const route = fc.record({
+      view: fc.constantFrom(...VIEWS),
+      path: fc.array(text, { maxLength: 2 }),
+      query: fc.dictionary(text, text, { maxKeys: 3, noNullPrototype: true }),
+    });
+    fc.assert(fc.property(route, (given) => expect(parseRoute(formatRoute(given))).toEqual(given)));
+  });
+
+  test('leaves empty values out', () => {
+    const query = { search: '', event: 'x' };
+    expect(formatRoute({ view: 'deliveries', query })).toBe('#/deliveries?event=x');
+  });
+});
+
+describe('a table', () => {
+  const count = 40;
+
+  test.each([
+    { key: 'j', from: -1, to: 0 },
+    { key: 'ArrowDown', from: count - 1, to: count - 1 },
+    { key: 'k', from: -1, to: 0 },
+    { key: 'ArrowUp', from: 5, to: 4 },
+    { key: 'PageDown', from: 10, to: 25 },
+    { key: 'PageDown', from: count - 3, to: count - 1 },
+    { key: 'PageUp', from: 3, to: 0 },
+    { key: 'Home', from: 7, to: 0 },
+    { key: 'End', from: 7, to: count - 1 },
+    { key: 'x', from: 7, to: undefined },
+  ])('moves from row $from to row $to with the key $key', ({ key, from, to }) => {
+    expect(rowAfterKey(key, from, count)).toBe(to);
+  });
+
+  test('adds a tick, and removes it the next time', () => {
+    const once = toggled(new Set(['a']), 'b');
+    expect([...once]).toEqual(['a', 'b']);
+    expect([...toggled(once, 'a')]).toEqual(['b']);
+  });
+});
+
+describe('a time', () => {
+  const now = Date.parse('2026-01-31T12:00:00.000Z');
+
+  test.each([
+    { ago: -5_000, text: '0 s' },
+    { ago: 59_999, text: '59 s' },
+    { ago: 60_000, text: '1 min' },
+    { ago: 7_200_000, text: '2 h' },
+    { ago: 259_200_000, text: '3 d' },
+  ])('$ago ms ago has the age $text', ({ ago, text }) => {
+    expect(ageText(new Date(now - ago).toISOString(), now)).toBe(text);
+  });
+
+  test.each([
+    { of: 'today', moment: new Date(2026, 10, 21), text: '' },
+    { of: 'another day of the year', moment: new Date(2026, 10, 20), text: '11-20 ' },
+    { of: 'another year', moment: new Date(2025, 10, 21), text: '2025-11-21 ' },
+  ])('of $of has the day “$text”', ({ moment, text }) => {
+    expect(dayText(moment, new Date(2026, 10, 21, 20))).toBe(text);
+  });
+});
+
+describe('items of a table', () => {
+  test('have columns for the key, then for the attributes that differ', () => {
+    const items = [
+      { version: '1', girl_id: 'g1', data: '{}', updated_at: 'now' },
+      { girl_id: 'g2', expires_at: 1, status: 'deleted', name: 'Aoi' },
+    ];
+    expect(columnNames(items, 'girl_id', 1)).toEqual(['girl_id', 'status']);
+    expect(columnNames(items, 'girl_id', 4)).toEqual(['girl_id', 'status', 'name', 'updated_at', 'data']);
+    expect(columnNames([], 'shop_id', 4)).toEqual(['shop_id']);
+  });
+
+  test('have their key first, then all attributes by name', () => {
+    const names = attributesOf({ b: 1, id: 2, a: 3 }, 'id').map(([name]) => name);
+    expect(names).toEqual(['id', 'a', 'b']);
+  });
+
+  test.each([
+    { value: undefined, text: '' },
+    { value: null, text: 'null' },
+    { value: 'two\nlines', text: 'two lines' },
+    { value: ['a', '7'], text: '["a","7"]' },
+    { value: 'x'.repeat(61), text: `${'x'.repeat(59)}…` },
+  ])('have a cell “$text”', ({ value, text }) => {
+    expect(cellText(value)).toBe(text);
+  });
+});
+
+describe('a queue', () => {
+  test('has an address, and so have its dead letters', () => {
+    expect(queueAddress('girl.created')).toBe('#/queues/girl.created');
+    expect(deadLetterAddress('girl.created')).toBe('#/queues/dead%3Agirl.created');
+    expect(namedQueue('girl.created')).toEqual({ event: 'girl.created', isDead: false });
+    expect(namedQueue('dead:girl.created')).toEqual({ event: 'girl.created', isDead: true });
+    expect(namedQueue('quarantine')).toEqual({ event: undefined, isDead: false });
+  });
+
+  test.each([
+    { arn: 'arn:aws:sts::123456789012:assumed-role/Operator/mara', name: 'mara' },
+    { arn: 'nobody/', name: 'nobody/' },
+  ])('is paused by $name: $arn', ({ arn, name }) => {
+    expect(callerName(arn)).toBe(name);
+  });
+
+  const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
+
+  test.each([
+    { body: '{"event":"shop.updated","data":{"shop_id": "s1"}}', preview: '{"shop_id":"s1"}' },
+    { body: '{"event":"shop.updated"}', preview: '{"event":"shop.updated"}' },
+    { body: ' no\n\tjson ', preview: 'no json' },
+    { body: 'null', preview: 'null' },
+    { body: `{"data":${deep}}`, preview: `{"data":${'['.repeat(192)}` },
+  ])('shows the data of a body in one line: $preview', ({ body, preview }) => {
+    expect(previewText(body)).toBe(preview);
+  });
+});
+
+describe('a redrive', () => {
+  const at = { firstAt: '2026-01-01T00:00:00.000Z', lastAt: '2026-01-02T00:00:00.000Z' };
+  const created = { queue: 'girl.created', id: 'a', copies: 2 } as const;
+  const deleted = { queue: 'girl.deleted', id: 'b', copies: 1 } as const;
+  const copied = { ...deleted, id: 'c', copies: 14 };
+  const schema = { reason: 'no id', count: 17, ...at, messages: [created, deleted, copied] };
+  const other = { reason: 'Gave up', count: 1, ...at, messages: [{ ...created, id: 'd' }] };
+
+  test('of a group is one command per queue, the most dead letters first, with ids and the number of copies', () => {
+    expect(redriveGroup(schema)).toEqual([
+      {
+        argv: ['dlq', 'redrive', 'girl.deleted', '--id', 'b', '--id', 'c'],
+        does: expect.stringMatching(/^Moves 15 dead letters of girl\.deleted /),
+      },
+      {
+        argv: ['dlq', 'redrive', 'girl.created', '--id', 'a'],
+        does: expect.stringMatching(/^Moves 2 dead letters of girl\.created /),
+      },
+    ]);
+  });
+
+  test('of everything is one command per queue, without ids', () => {
+    expect(redriveAll([schema, other]).map(({ argv }) => argv.join(' '))).toEqual([
+      'dlq redrive girl.created',
+      'dlq redrive girl.deleted',
+    ]);
+  });
+});
+
+describe('the form of a replay', () => {
+  test('leaves empty and default values to the command', () => {
+    expect(replayArguments(emptyForm, '--dry-run')).toEqual(['replay', '--since', '24h', '--dry-run']);
+    const named = replayArguments({ ...emptyForm, since: '', name: 'fill-1' }, '--yes');
+    expect(named).toEqual(['replay', '--name', 'fill-1', '--yes']);
+  });
+
+  test('passes on all other values, with ids separated by line, comma or space', () => {
+    const form = {
+      events: ['review.posted'],
+      since: ' 2026-01-31 ',
+      until: '3h',
+      shop: ' shop-1 ',
+      ids: 'one, two\nthree  four,',
+      mode: 'repair',
+      notify: true,
+      rate: '5',
+      name: 'once',
+    } as const;
+    expect(replayArguments(form, '--yes').join(' ')).toBe(
+      'replay review.posted --since 2026-01-31 --until 3h --shop shop-1 --id one --id two --id three --id four --mode repair --notify --rate 5 --name once --yes',
+    );
+  });
+
+  test('has a plan only for exactly these values', () => {
+    const planned = replayArguments(emptyForm, '--dry-run');
+    expect(isPlanOf(planned, { ...emptyForm, shop: ' ' })).toBe(true);
+    expect(isPlanOf(planned, { ...emptyForm, shop: 'shop-1' })).toBe(false);
+    expect(isPlanOf(planned, { ...emptyForm, events: ['shop.updated'] })).toBe(false);
+  });
+});
+
+describe('a fault', () => {
+  test("of a service slower than a call's timeout counts as down", () => {
+    const at = (milliseconds: number) => expectation({ service: 'dynamodb', kind: 'slow', milliseconds });
+    expect(at(1_999)).toMatch(/^The call is delayed\. Processing is delayed/);
+    expect(at(2_000)).toMatch(/^Calls time out after 2 s, as if the service were down\. No item changes/);
+  });
+
+  test('has a share in percent', () => {
+    expect(parseShare('12.5')).toBeCloseTo(0.125);
+    expect(parseShare('100')).toBe(1);
+    for (const text of ['', ' ', '0', '-1', '101', 'half']) {
+      expect(parseShare(text)).toBe('The share must be above 0 and at most 100 %.');
+    }
+  });
+
+  test('has a delay in whole milliseconds', () => {
+    expect(parseMilliseconds('60000')).toBe(60_000);
+    for (const text of ['', '0', '1.5', '60001', 'soon']) {
+      expect(parseMilliseconds(text)).toBe('The delay must be a whole number from 1 to 60,000 ms.');
+    }
+  });
+});

@@ -1,0 +1,224 @@
+import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { tableKey } from '../../../lambda/effects/table-key.ts';
+import { SHOWN_CHARACTERS } from '../../console/server/queue-messages.ts';
+import { DEAD, type Operator, shopUpdated } from '../stage/queues/support.ts';
+import { type StageConsole, startStageConsole, startTestConsole, type TestConsole } from './support.ts';
+
+let running: TestConsole;
+/** The same stack, shown as a deployed one. */
+let stage: StageConsole;
+let operator: Operator;
+
+beforeAll(async () => {
+  running = await startTestConsole();
+  stage = await startStageConsole(running.stack);
+  operator = stage.operator;
+});
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+  await running[Symbol.asyncDispose]();
+});
+beforeEach(() => operator.empty());
+
+const dead = () => operator.outputs.ShopUpdatedDeadLetterQueueUrl;
+
+const look = (name: string, query = '') => running.api.get(`/api/queues/${name}/messages${query}`);
+
+/** Sends a dead letter. @returns its id */
+const bury = (change: Partial<typeof DEAD> = {}, url = dead()) =>
+  operator.put(url, shopUpdated('shop-1'), { ...DEAD, ...change });
+
+test('every queue has its number of messages, and the time of the oldest', async () => {
+  const before = Date.now() - 1_000;
+  await bury();
+  await bury();
+  await operator.put(operator.outputs.UnroutedQueueUrl, '{}', { event: 'example.unknown' });
+  const { body } = await running.api.get('/api/queues');
+  const shop = body.events.find(({ event }: { event: string }) => event === 'shop.updated');
+  expect(shop).toMatchObject({ visible: 0, inFlight: 0, dead: { visible: 2, inFlight: 0 } });
+  expect(Date.parse(shop.dead.oldestAt)).toBeGreaterThan(before);
+  expect(shop).not.toHaveProperty('oldestAt');
+  expect(body.receiverQueues).toEqual([
+    { name: 'quarantine', visible: 0, inFlight: 0 },
+    { name: 'unrouted', visible: 1, inFlight: 0, oldestAt: expect.any(String) },
+  ]);
+  expect(body.problems).toEqual([]);
+  expect(body).not.toHaveProperty('pausesUnknown');
+});
+
+describe('a look into a queue of the local stack', () => {
+  test('receives nothing, however often', async () => {
+    const id = await bury();
+    await look('dead:shop.updated');
+    const { body } = await look('dead:shop.updated');
+    const { eventId, event, requestId, failureReason: reason } = DEAD;
+    const shown = { id, eventId, event, requestId, reason, body: shopUpdated('shop-1'), truncated: false };
+    const times = { sentAt: expect.any(String), firstSentAt: expect.any(String) };
+    expect(body).toEqual({
+      messages: [{ ...shown, ...times, copies: 1, receives: 0, state: 'waiting' }],
+      limited: false,
+    });
+  });
+
+  test("shows the partner's payload of quarantined messages, and cuts long ones", async () => {
+    const bodyBase64 = Buffer.from('é'.repeat(SHOWN_CHARACTERS + 1)).toString('base64');
+    const text = JSON.stringify({ problems: [], bodyBase64 });
+    await operator.put(operator.outputs.QuarantineQueueUrl, text, { reason: 'timestamp is missing' });
+    const { body } = await look('quarantine');
+    expect(body.messages).toMatchObject([
+      { reason: 'timestamp is missing', body: 'é'.repeat(SHOWN_CHARACTERS), truncated: true },
+    ]);
+  });
+
+  test('says whether there are more messages than its limit', async () => {
+    for (const failureReason of ['one', 'two']) await bury({ failureReason, eventId: failureReason });
+    const { body } = await look('dead:shop.updated', '?limit=1');
+    expect(body).toMatchObject({ messages: [{ reason: 'one' }], limited: true });
+    expect((await look('dead:shop.updated', '?limit=2')).body).toMatchObject({ limited: false });
+  });
+});
+
+test.each([
+  ['the local stack', () => running.api],
+  ['a stage', () => stage.api],
+])('copies are one message with their number: %s', async (_name, api) => {
+  const bodyBase64 = Buffer.from('{"event":').toString('base64');
+  for (let count = 1; count <= 14; count += 1) {
+    const noted = { event: 'unusable', eventId: DEAD.eventId, requestId: `request-${count}` };
+    const text = JSON.stringify({ problems: [], bodyBase64 });
+    await operator.put(operator.outputs.QuarantineQueueUrl, text, { ...noted, reason: 'body must be JSON' });
+  }
+  await operator.put(operator.outputs.QuarantineQueueUrl, '{}');
+  const { body } = await api().get('/api/queues/quarantine/messages');
+  expect(body.messages.map(({ copies }: { copies: number }) => copies).toSorted()).toEqual([1, 14]);
+  await bury();
+  await bury({ requestId: 'request-2' });
+  await operator.put(dead(), shopUpdated('shop-1'), { ...DEAD, replay: '{"name":"fill-1","mode":"fill"}' });
+  const { body: letters } = await api().get('/api/dead-letters');
+  const [{ count, messages }] = letters.groups;
+  expect(count).toBe(3);
+  expect(messages.map(({ copies }: { copies: number }) => copies).toSorted()).toEqual([1, 2]);
+});
+
+test('dead letters are grouped by reason over all queues, with the first and last failure', async () => {
+  const girls = operator.outputs.GirlCreatedDeadLetterQueueUrl;
+  const [firstAt, lastAt] = ['2026-01-31T10:00:00.000Z', '2026-01-31T12:00:00.000Z'];
+  await bury({ failureReason: 'Timeout', failedAt: lastAt });
+  const other = await bury({ failureReason: 'Timeout', failedAt: firstAt }, girls);
+  await bury({ failureReason: 'Not usable' });
+  await operator.put(dead(), '{}');
+  const { body } = await running.api.get('/api/dead-letters');
+  expect(body).toMatchObject({ limited: [], problems: [] });
+  const [most, ...others] = body.groups;
+  expect(most).toMatchObject({ reason: 'Timeout', count: 2, firstAt, lastAt });
+  expect(most.messages).toContainEqual({
+    queue: 'girl.created',
+    id: other,
+    eventId: DEAD.eventId,
+    copies: 1,
+  });
+  expect(others.map(({ reason }: { reason: string }) => reason).sort()).toEqual([
+    'Not usable',
+    expect.stringMatching(/^SQS moved it after too many receives/),
+  ]);
+});
+
+describe('the queues of a stage:', () => {
+  test('a look at dead letters returns the received messages', async () => {
+    for (let count = 0; count < 12; count += 1) await bury({ eventId: `event-${count}` });
+    const { body } = await stage.api.get('/api/queues/dead:shop.updated/messages?limit=11');
+    expect(body).toMatchObject({ limited: true });
+    expect(body.messages).toHaveLength(11);
+    expect(body.messages[0]).toMatchObject({ state: 'waiting', receives: 1, reason: DEAD.failureReason });
+    const { body: letters } = await stage.api.get('/api/dead-letters');
+    expect(letters.groups).toMatchObject([{ reason: DEAD.failureReason, count: 12 }]);
+    const { Messages = [] } = await operator.queues.client.send(
+      new ReceiveMessageCommand({ QueueUrl: dead(), MaxNumberOfMessages: 10, VisibilityTimeout: 0 }),
+    );
+    expect(Messages).toHaveLength(10);
+  });
+
+  test('simultaneous looks see the same', async () => {
+    await bury();
+    const path = '/api/queues/dead:shop.updated/messages';
+    const looks = await Promise.all([path, path, path].map((one) => stage.api.get(one)));
+    expect(looks.map(({ body }) => body.messages.length)).toEqual([1, 1, 1]);
+  });
+
+  test('with --read-only their messages are counted, and not received', async () => {
+    const id = await bury();
+    await using reader = await startStageConsole(running.stack, { readOnly: true });
+    for (const path of ['/api/queues/dead:shop.updated/messages', '/api/dead-letters']) {
+      const { status, body } = await reader.api.get(path);
+      expect({ status, detail: body.detail }).toEqual({
+        status: 403,
+        detail: expect.stringMatching(/start the console without --read-only$/),
+      });
+    }
+    const { body: queues } = await reader.api.get('/api/queues');
+    const counted = expect.objectContaining({ event: 'shop.updated', dead: { visible: 1, inFlight: 0 } });
+    expect(queues.events).toContainEqual(counted);
+    const { body } = await stage.api.get('/api/queues/dead:shop.updated/messages');
+    expect(body.messages).toMatchObject([{ id, receives: 1 }]);
+  });
+
+  test('an event’s own queue cannot be looked into, because that would count as an attempt', async () => {
+    expect(await stage.api.get('/api/queues/shop.updated/messages')).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('each receive of shop.updated is one of its ten attempts') },
+    });
+  });
+});
+
+describe('the items of a table', () => {
+  let client: DynamoDBClient;
+
+  beforeAll(() => {
+    client = new DynamoDBClient(running.stack.operator);
+  });
+  afterAll(() => client.destroy());
+
+  const put = (output: string, Item: PutItemCommand['input']['Item']) =>
+    client.send(new PutItemCommand({ TableName: operator.outputs[output], Item }));
+
+  test('are returned in pages, each once', async () => {
+    const ids = Array.from({ length: 60 }, (_, index) => `girl-${index}`);
+    for (const id of ids) await put('CastTable', { girl_id: { S: id } });
+    const { body: first } = await running.api.get('/api/tables/CastTable');
+    expect(first.rows).toHaveLength(50);
+    const after = encodeURIComponent(first.next);
+    const { body: second } = await running.api.get(`/api/tables/CastTable?after=${after}`);
+    expect(second).not.toHaveProperty('next');
+    const found = [...first.rows, ...second.rows].map(({ girl_id }) => girl_id);
+    expect(found.sort()).toEqual(ids.sort());
+  });
+
+  test('are found by their key, also a hashed one', async () => {
+    const long = 'x'.repeat(3_000);
+    await put('ShopCacheTable', { shop_id: { S: tableKey(long) }, version: { S: '1' } });
+    const { body } = await running.api.get(`/api/tables/ShopCacheTable?key=${long}`);
+    expect(body).toEqual({ rows: [{ shop_id: tableKey(long), version: '1' }] });
+    expect((await running.api.get('/api/tables/ShopCacheTable?key=nobody')).body).toEqual({ rows: [] });
+  });
+
+  test('are plain JSON: a number that JavaScript cannot hold is text', async () => {
+    const large = '12345678901234567890';
+    const set = { BS: [Buffer.from('one')] };
+    const nested = { M: { list: { L: [{ BOOL: true }, { NULL: true }, { N: '0.5' }] } } };
+    await put('ContactPartnerTable', { user_id: { S: 'user-1' }, large: { N: large }, set, nested });
+    const { body } = await running.api.get('/api/tables/ContactPartnerTable?key=user-1');
+    const item = { user_id: 'user-1', large, set: ['b25l'], nested: { list: [true, null, 0.5] } };
+    expect(body.rows).toEqual([item]);
+  });
+});
+
+test.each([
+  { path: '/api/queues/dead:shop_updated/messages', status: 404 },
+  { path: '/api/queues/quarantine/messages?limit=501', status: 400 },
+  { path: '/api/tables/WebhookUrl', status: 404 },
+  { path: '/api/tables/CastTable?key=a&after=b', status: 400 },
+])('$path gets $status', async ({ path, status }) => {
+  expect(await running.api.get(path)).toMatchObject({ status, body: { status } });
+});

@@ -1,0 +1,260 @@
+import { once } from 'node:events';
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import type { LocalStack, LocalStackOptions } from '../../local/local-stack.ts';
+import type { Exchange } from '../../local/observation.ts';
+import { pageCommands } from '../../commands/page-commands.ts';
+import type { Task } from '../../console/api.ts';
+import { cookieName } from '../../console/server/guard.ts';
+import {
+  type Console,
+  type ConsoleOptions,
+  startConsole,
+} from '../../console/server/start-console.ts';
+import { Source } from '../../console/source.ts';
+import type { Delivery } from '../../stage/history/history.ts';
+import { LocalFeed } from '../../stage/history/local-feed.ts';
+import { HistoryStore } from '../../stage/history/store.ts';
+import { Stage } from '../../stage/stage.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { startTestStack, TEST_SECRET } from '../../../test/support/test-stack.ts';
+import { Operator } from '../stage/queues/support.ts';
+
+export const TEST_TOKEN = 'test-token';
+
+const HOUR = 60 * 60_000;
+
+interface RunningConsole {
+  readonly source: Source;
+  readonly console: Console;
+  readonly api: ApiClient;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Starts the console alone. @param close ends with it */
+async function start(
+  source: Source,
+  options: Partial<ConsoleOptions>,
+  close: () => unknown,
+): Promise<RunningConsole> {
+  const defaults = { port: 0, token: TEST_TOKEN, readOnly: false, local: undefined, commands: pageCommands };
+  const console = await startConsole({ source, ...defaults, ...options });
+  return {
+    source,
+    console,
+    api: new ApiClient(console.port),
+    async [Symbol.asyncDispose]() {
+      await console.close();
+      await source.close();
+      await close();
+    },
+  };
+}
+
+/** A console without a stack. Tests add deliveries to its feed. */
+export async function startConsoleAlone() {
+  const feed = new LocalFeed();
+  const stage = new Stage('the local stack', {
+    QuarantineQueueUrl: 'http://localhost:1/000000000000/quarantine',
+  });
+  return { feed, ...(await start(new Source(stage, feed.store), {}, () => feed[Symbol.dispose]())) };
+}
+
+export type TestConsole = Awaited<ReturnType<typeof startTestConsole>>;
+
+/** A local stack and its console, as in `npm start`. */
+export async function startTestConsole(stackOptions: Partial<LocalStackOptions> = {}) {
+  const feed = new LocalFeed();
+  const observing = { observer: feed, onLog: (line: { text: string }) => feed.onLog(line) };
+  const stack: LocalStack = await startTestStack({ ...stackOptions, ...observing });
+  feed.attach(stack);
+  const stage = new Stage('the local stack', stack.outputs).with({ pollMilliseconds: 20 });
+  const source = new Source(stage, feed.store);
+  const local = { stack, secret: TEST_SECRET };
+  const running = await start(source, { local }, async () => {
+    await stack.close();
+    feed[Symbol.dispose]();
+  });
+  source.follow((notice) => running.console.news.notice(notice));
+  return { stack, feed, ...running };
+}
+
+export type StageConsole = Awaited<ReturnType<typeof startStageConsole>>;
+
+/** The console of a stack that is shown like a deployed stage: only through AWS APIs. */
+export async function startStageConsole(
+  aws: Parameters<typeof Operator.create>[0],
+  {
+    change = (stack) => stack,
+    since = new Date(Date.now() - HOUR),
+    ...options
+  }: Partial<ConsoleOptions> & { readonly change?: (stack: Stage) => Stage; readonly since?: Date } = {},
+) {
+  const operator = await Operator.create(aws);
+  const store = new HistoryStore();
+  const source = new Source(change(operator.stack), store, since);
+  const running = await start(source, options, async () => {
+    store.close();
+    await operator.close();
+  });
+  /** The subjects of notices to pages. */
+  const notices: string[] = [];
+  source.follow(({ about }) => notices.push(about));
+  return { operator, notices, ...running };
+}
+
+/** A request that the gateway has answered, as the stack reports it to its observer. */
+export const answered = (requestId: string, body: Buffer, receivedAt = new Date()): Exchange => ({
+  requestId,
+  receivedAt,
+  method: 'POST',
+  path: '/api/v1/webhooks/partner',
+  query: '',
+  headers: [['content-type', 'application/json']],
+  sourceIp: '127.0.0.1',
+  body,
+  status: 200,
+  responseHeaders: [],
+  responseBody: Buffer.from('{"status":"queued"}'),
+  durationMilliseconds: 1,
+});
+
+interface ApiRequest {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+/** Sends requests to a console with its cookie, as its page does, or with any other headers. */
+export class ApiClient {
+  readonly #port: number;
+
+  constructor(port: number) {
+    this.#port = port;
+  }
+
+  get(path: string, headers: Readonly<Record<string, string>> = {}) {
+    return this.request(path, { headers });
+  }
+
+  post(path: string, body: unknown) {
+    return this.request(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  }
+
+  delete(path: string) {
+    return this.request(path, { method: 'DELETE', headers: { 'content-type': 'application/json' } });
+  }
+
+  /** A task, when it has ended. */
+  ended(id: string): Promise<Task> {
+    return eventually(async () => {
+      const { body } = await this.get(`/api/tasks/${id}`);
+      return body.state === 'running' ? undefined : (body as Task);
+    });
+  }
+
+  async request(path: string, { method = 'GET', headers = {}, body }: ApiRequest = {}) {
+    // A separate connection: the server closes an idle one while a test blocks this process.
+    const request = httpRequest({ ...addressOf(this.#port, headers), path, method });
+    request.end(body === undefined ? undefined : JSON.stringify(body));
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    const bytes = await buffer(response);
+    const isJson = /json/.test(response.headers['content-type'] ?? '') && bytes.length > 0;
+    return {
+      status: response.statusCode,
+      headers: response.headers,
+      bytes,
+      body: isJson ? JSON.parse(bytes.toString()) : undefined,
+    };
+  }
+}
+
+const addressOf = (port: number, headers: Readonly<Record<string, string>>) => ({
+  host: '127.0.0.1',
+  port,
+  agent: false,
+  headers: { host: `localhost:${port}`, cookie: `${cookieName(port)}=${TEST_TOKEN}`, ...headers },
+});
+
+/** A client of the stream, like the page. */
+export class EventReader {
+  readonly #request: ClientRequest;
+  #response: IncomingMessage | undefined;
+  #isPaused: boolean;
+  /** The beginning of an incomplete event. */
+  #rest = '';
+  /** The first data received. */
+  beginning: string | undefined;
+  /** All complete events so far. */
+  readonly events: ReadEvent[] = [];
+  /** The connection is closed, by either side. */
+  isOver = false;
+
+  /** @param isPaused it reads nothing before `resume` */
+  constructor(port: number, path = '/api/stream', lastEventId?: string, { isPaused = false } = {}) {
+    const resumed = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
+    const onEnd = () => {
+      this.isOver = true;
+    };
+    this.#isPaused = isPaused;
+    this.#request = httpRequest({ ...addressOf(port, resumed), path }, (response) => {
+      this.#response = response;
+      response.setEncoding('utf8').on('data', (text: string) => {
+        this.beginning ??= text;
+        const blocks = `${this.#rest}${text}`.split('\n\n');
+        this.#rest = blocks.pop() ?? '';
+        this.events.push(...blocks.flatMap(parseEvent));
+      });
+      response.on('error', () => {}).on('close', onEnd);
+      if (this.#isPaused) response.pause();
+    });
+    this.#request.on('error', onEnd).end();
+  }
+
+  get names(): string[] {
+    return this.events.map(({ event }) => event);
+  }
+
+  get lastId(): string | undefined {
+    return this.events.findLast(({ id }) => id !== undefined)?.id;
+  }
+
+  /** Rows of a page after these events. @param before the rows that it had before */
+  rows(before: ReadonlyMap<string, Delivery> = new Map()): Map<string, Delivery> {
+    const rows = new Map(before);
+    for (const { event, data } of this.events) {
+      if (event === 'reset') rows.clear();
+      if (event !== 'deliveries') continue;
+      for (const row of data.put) rows.set(row.id, row);
+      for (const id of data.removed) rows.delete(id);
+    }
+    return rows;
+  }
+
+  async until(wanted: (reader: EventReader) => boolean): Promise<this> {
+    await eventually(async () => (wanted(this) ? true : undefined));
+    return this;
+  }
+
+  ready(): Promise<this> {
+    return this.until(({ names }) => names.includes('ready'));
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#response?.resume();
+  }
+
+  cut(): void {
+    this.#request.destroy();
+  }
+}
+
+type ReadEvent = ReturnType<typeof parseEvent>[number];
+
+/** @returns nothing for a comment */
+function parseEvent(block: string) {
+  const field = (name: string) => new RegExp(`^${name}: ?(.*)$`, 'm').exec(block)?.[1];
+  const event = field('event');
+  return event === undefined ? [] : [{ id: field('id'), event, data: JSON.parse(field('data') ?? '') }];
+}

@@ -1,0 +1,253 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Task } from '../../console/api.ts';
+import { Tasks } from '../../console/server/tasks.ts';
+import type { HistoryStep } from '../../stage/history/history.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { Partner } from '../../../test/support/partner.ts';
+import { DEAD, Operator, shopUpdated } from '../stage/queues/support.ts';
+import { answered, startStageConsole, startTestConsole, type TestConsole } from './support.ts';
+
+let running: TestConsole;
+let operator: Operator;
+let partner: Partner;
+
+beforeAll(async () => {
+  running = await startTestConsole();
+  operator = await Operator.create(running.stack);
+  partner = new Partner(running.stack.outputs.WebhookUrl);
+});
+afterAll(async () => {
+  await operator.close();
+  await running[Symbol.asyncDispose]();
+});
+beforeEach(() => operator.empty());
+
+const post = (request: unknown) => running.api.post('/api/tasks', request);
+
+async function run(line: string, input?: string): Promise<Task> {
+  const { status, body } = await post({ argv: line.split(' '), input });
+  expect({ status, body }).toMatchObject({ status: 202, body: { state: 'running' } });
+  return running.api.ended(body.id);
+}
+
+/** A delivery when it has settled. */
+const settled = (id = '') =>
+  eventually(async () => {
+    const delivery = running.source.store.get(id);
+    const isPending = ['queued', 'retrying', 'received', undefined].includes(delivery?.state);
+    return isPending ? undefined : delivery;
+  });
+
+describe('a command that the console does not run', () => {
+  const only = 'The console does not run this command. It runs: send, dlq redrive, pause, resume, replay';
+
+  const line = (text: string) => ({ argv: text.split(' ') });
+
+  test.each([
+    { request: { argv: [] }, detail: 'argv: Too small' },
+    { request: { ...line('send'), confirmed: true }, detail: 'The body: Unrecognized key: "confirmed"' },
+    { request: { ...line('send shop.updated'), input: '{}' }, detail: '--file - and input need each other' },
+    { request: line('send --file -'), detail: '--file - and input need each other' },
+    { request: line('send --file /etc/passwd'), detail: '--file takes only -' },
+    { request: line('send shop.updated --outputs x'), detail: 'The console does not take --outputs' },
+    { request: line('send shop.updated --url example.com'), detail: 'The console does not take --url' },
+    { request: line('send shop.updated --secret x'), detail: 'The console does not take --secret' },
+    { request: line('archive forget'), detail: only },
+    { request: line('constructor'), detail: only },
+    { request: line('dlq show shop.updated --payload'), detail: only },
+    { request: line('dlq --help'), detail: only },
+    { request: line('dlq redrive'), detail: "Missing required argument 'queue'" },
+    { request: line('dlq redrive -- --stage'), detail: "No queue '--stage'" },
+    { request: line('dlq redrive unrouted -h'), detail: "Unknown option '-h'" },
+    { request: line('dlq redrive unrouted --stage=x'), detail: 'The console does not take --stage' },
+    {
+      request: line(`dlq redrive unrouted${` --id=${randomUUID()}`.repeat(5_000)}`),
+      detail: 'The command is too long: ',
+    },
+    {
+      request: { argv: ['pause', 'shop.updated', '--reason', 'a\nb'] },
+      detail: 'Give a reason, in one line',
+    },
+    { request: line('replay --since 1h'), detail: 'A replay needs --dry-run or --yes' },
+    {
+      request: line('replay --since never --yes'),
+      detail: "Option '--since <time>' argument 'never' is invalid",
+    },
+  ])('is refused in one line: $detail', async ({ request, detail }) => {
+    const answer = await post(request);
+    expect(answer).toMatchObject({ status: 400, body: { detail: expect.stringContaining(detail) } });
+    expect(answer.body.detail).not.toContain('\n');
+  });
+
+  test('with text of the user’s own for a stage', async () => {
+    await using stage = await startStageConsole(running.stack);
+    const request = { argv: ['send', '--file', '-'], input: '{}' };
+    expect(await stage.api.post('/api/tasks', request)).toMatchObject({
+      status: 403,
+      body: { detail: expect.stringContaining('A stage gets only what the partner has sent') },
+    });
+  });
+});
+
+describe('send', () => {
+  test('of a sample becomes a settled delivery, signed by the stack’s secret in any environment', async () => {
+    process.env.WEBHOOK_SECRET = 'another';
+    const task = await run('send shop.updated').finally(() => delete process.env.WEBHOOK_SECRET);
+    expect(task).toMatchObject({
+      command: 'npm run send -- shop.updated',
+      state: 'done',
+      blocks: [{ kind: 'text', text: expect.stringMatching(/^200 queued {2}event /) }],
+      lines: [expect.stringMatching(/^200 queued {2}event /)],
+      deliveries: [expect.any(String)],
+    });
+    expect(await settled(task.deliveries[0])).toMatchObject({ event: 'shop.updated', state: 'processed' });
+  });
+
+  test('--again signs the bytes of a delivery that only the console has', async () => {
+    const { body } = await partner.post(shopUpdated(randomUUID()), { signature: 'wrong' });
+    const task = await run(`send --again ${body.requestId}`);
+    expect(await settled(task.deliveries[0])).toMatchObject({ state: 'processed' });
+  });
+
+  test('--file - signs any input', async () => {
+    const unusable = await run('send --file -', 'no JSON, ´\u0000´');
+    expect(unusable).toMatchObject({ state: 'failed', lines: [expect.stringMatching(/^400 /)] });
+    expect(await settled(unusable.deliveries[0])).toMatchObject({ state: 'invalid', status: 400 });
+  });
+});
+
+describe('dlq redrive', () => {
+  const dead = () => operator.outputs.ShopUpdatedDeadLetterQueueUrl;
+
+  /** A delivery in the store that has no message. @returns its id */
+  function addDelivery(): string {
+    const requestId = randomUUID();
+    running.feed.onExchange(answered(requestId, Buffer.from(shopUpdated('shop-1'))));
+    return requestId;
+  }
+
+  test('of one dead letter leaves the others, and a second one fails with the command’s own message', async () => {
+    const other = await operator.put(dead(), shopUpdated('shop-1'), DEAD);
+    const id = await operator.put(dead(), shopUpdated('shop-2'), DEAD);
+    expect(await run(`dlq redrive shop.updated --id ${id}`)).toMatchObject({
+      command: `npm run dlq -- redrive shop.updated --id ${id}`,
+      state: 'done',
+      lines: ['    1 × moved to the queue of shop.updated'],
+    });
+    expect(await running.stack.inspectQueue(dead() ?? '')).toMatchObject([{ id: other }]);
+    expect(await run('dlq redrive girl.created')).toMatchObject({
+      state: 'failed',
+      lines: ['Nothing to redrive: the dead-letter queue of girl.created is empty'],
+    });
+  });
+
+  test('shows its progress, excludes a second one of the same queue, and can be cancelled', async () => {
+    for (let count = 0; count < 4; count += 1) await operator.put(dead(), shopUpdated(randomUUID()), DEAD);
+    const argv = ['dlq', 'redrive', 'shop.updated', '--rate', '1'];
+    const { body: first } = await post({ argv });
+    expect(await post({ argv })).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining(first.command) },
+    });
+    const progress = await eventually(
+      async () => (await running.api.get(`/api/tasks/${first.id}`)).body.progress,
+    );
+    expect(progress).toMatchObject({ doing: 'Moving', unit: 'messages' });
+    expect(progress.total).toBeGreaterThanOrEqual(4);
+    expect(await running.api.delete(`/api/tasks/${first.id}`)).toMatchObject({ status: 202 });
+    expect(await running.api.ended(first.id)).toMatchObject({
+      state: 'failed',
+      lines: [expect.any(String), expect.stringMatching(/^Cancelled\. /)],
+    });
+    expect(await running.api.delete('/api/tasks/none')).toMatchObject({ status: 404 });
+  });
+
+  test('is shown for the delivery of the dead letter, until it is tried again', async () => {
+    const requestId = addDelivery();
+    const ids = { eventId: DEAD.eventId, event: 'shop.updated', requestId, messageId: 'message-1' };
+    const about = { timestamp: new Date().toISOString(), level: 'ERROR', message: 'DeadLettered' };
+    running.feed.onLog({ text: JSON.stringify({ ...about, ...ids, attempt: 10 }) });
+    expect(running.source.store.get(requestId)).toMatchObject({ state: 'dead-letter' });
+    const id = await operator.put(dead(), shopUpdated('shop-1'), { ...DEAD, requestId });
+    const end = running.stack.faults.inject({ service: 'dynamodb', kind: 'slow', milliseconds: 1_500 });
+    await run(`dlq redrive shop.updated --id ${id}`).finally(end);
+    expect(running.source.store.get(requestId)).toMatchObject({ state: 'queued' });
+  });
+
+  test('of a message that fails again at once leaves its delivery a dead letter', async () => {
+    const requestId = addDelivery();
+    await operator.put(dead(), 'no JSON', { ...DEAD, requestId });
+    expect(await run('dlq redrive shop.updated')).toMatchObject({ state: 'done' });
+    expect(await settled(requestId)).toMatchObject({ state: 'dead-letter' });
+  });
+});
+
+test('an event is not resumed while its pause is being set', async () => {
+  const { body } = await post({ argv: ['pause', 'user.updated', '--reason', 'away'] });
+  const second = await post({ argv: ['resume', 'user.updated'] });
+  const detail = expect.stringContaining('already changes the event source of user.updated');
+  expect(second).toMatchObject({ status: 409, body: { detail } });
+  expect(await running.api.ended(body.id)).toMatchObject({ state: 'done' });
+  expect(await run('resume user.updated')).toMatchObject({ state: 'done' });
+});
+
+describe('replay', () => {
+  test('shows its plan and its end as tables, and leaves a processed delivery processed', async () => {
+    const { body } = await partner.post(shopUpdated(randomUUID()));
+    const first = await settled(String(body.requestId));
+    const replay = `replay shop.updated --since 1h --id ${body.eventId} --name again`;
+    const plan = await eventually(async () => {
+      const task = await run(`${replay} --dry-run`);
+      return task.state === 'done' ? task : undefined;
+    });
+    const rows = [['shop.updated', '1', '1']];
+    expect(plan.blocks).toMatchObject([{ kind: 'heading' }, { kind: 'facts' }, { kind: 'table', rows }]);
+    expect(plan.lines.at(-1)).toMatch(/^shop\.updated +1 +1$/);
+    expect(plan.lines.join('\n')).not.toContain('\u001b');
+    const { blocks } = await run(`${replay} --yes`);
+    const sent = { kind: 'table', rows: [['shop.updated', '1']] };
+    expect(blocks).toContainEqual(expect.objectContaining(sent));
+    const replayed = await eventually(async () => {
+      const { history } = await running.source.history(first, new AbortController().signal);
+      return history.steps.some(({ reason }: HistoryStep) => reason === 'up-to-date')
+        ? history.now
+        : undefined;
+    });
+    expect(replayed).toMatchObject([{ state: 'processed' }]);
+  });
+
+  test('excludes another one of any events', async () => {
+    const argv = ['replay', '--since', '1h', '--rate', '1', '--yes'];
+    const { body: task } = await post({ argv });
+    const detail = expect.stringContaining(`already changes the archive by a replay: ${task.command}`);
+    const second = await post({ argv: [...argv, '--shop', 'shop-1'] });
+    expect(second).toMatchObject({ status: 409, body: { detail } });
+    await running.api.delete(`/api/tasks/${task.id}`);
+    await running.api.ended(task.id);
+  });
+});
+
+test('pages get each change of a task, and the list has the newest first', async () => {
+  const changes: unknown[] = [];
+  const unsubscribe = running.console.news.subscribe((_subject, { event, data }) => {
+    if (event === 'task') changes.push({ id: data.id, state: data.state });
+  });
+  const { id } = await run('send review.posted');
+  unsubscribe();
+  expect(changes.at(0)).toEqual({ id, state: 'running' });
+  expect(changes.at(-1)).toEqual({ id, state: 'done' });
+  expect((await running.api.get('/api/tasks')).body[0]).toMatchObject({ id });
+});
+
+test('nothing starts while a closing console waits for its tasks', async () => {
+  const ending = Promise.withResolvers<boolean>();
+  const command = { argv: [], command: 'npm run send', subject: undefined, run: () => ending.promise };
+  const tasks = new Tasks(running.source.stage, () => {});
+  tasks.start(command);
+  const closed = tasks.close();
+  expect(() => tasks.start(command)).toThrow('The console is closing');
+  ending.resolve(true);
+  await closed;
+  expect(tasks.list()).toMatchObject([{ state: 'done' }]);
+});

@@ -1,0 +1,468 @@
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
+import {
+  CLOCK_TOLERANCE,
+  DEAD_LETTER_RETENTION_DAYS,
+  ENCODED_BODY_MEGABYTES,
+  EVENT_MEGABYTES,
+  EVENT_RETENTION_DAYS,
+  FIRST_RETRY_SECONDS,
+  GATEWAY_BODY_MEGABYTES,
+  GATEWAY_TIMEOUT_SECONDS,
+  MAX_RECEIVES,
+  MEMORY_DAYS,
+  REPLAYABLE_DAYS,
+  SECRET_MAX_AGE,
+} from '../../../lambda/limits.ts';
+import { ANSWER_WAIT_SECONDS } from '../../check-sender/finding.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { Partner } from '../../../test/support/partner.ts';
+import { type SharedStack, sharedStack } from '../../../test/support/shared-stack.ts';
+import { bodyOf, signingVectors } from '../../../test/support/signing-vectors.ts';
+import { Tables } from '../../../test/support/tables.ts';
+import { TEST_SECRET } from '../../../test/support/test-stack.ts';
+
+const run = promisify(execFile);
+const partnerDocument = readFileSync('docs/partner.md', 'utf8');
+
+function section(title: string): string {
+  const [, text] = partnerDocument.split(`\n## ${title}\n`);
+  if (text === undefined) throw new Error(`docs/partner.md has no section ${title}`);
+  return text.split('\n## ')[0] ?? '';
+}
+
+/** The fenced blocks of a language in a section. */
+const blocks = (title: string, language: string) =>
+  [...section(title).matchAll(new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``, 'g'))].map(
+    ([, text = '']) => text,
+  );
+
+let stack: SharedStack;
+beforeAll(async () => {
+  stack = await sharedStack();
+});
+
+test('each signature that it shows is accepted for a test vector', () => {
+  const [, body = ''] = /^Signatures for the body `(.+)`, without/m.exec(section('Sign')) ?? [];
+  const rows = [...section('Sign').matchAll(/^\| `([^`]+)` \| `([^`]+)` \|$/gm)];
+  expect(rows).toHaveLength(3);
+  for (const [, secret, signature] of rows) {
+    const vector = signingVectors.vectors.find(
+      (one) => one.secret === secret && bodyOf(one).toString() === body,
+    );
+    expect(Object.values(vector?.accepted ?? {})).toContain(signature);
+  }
+});
+
+describe('the answers that it shows', () => {
+  test('to an unusable event is the answer that such an event gets', async () => {
+    const [, shown = ''] = blocks('Answers', 'json');
+    const answer = await new Partner(stack.outputs.WebhookUrl).post({
+      event: 'shop.updated',
+      data: { shop_id: 'shop-1' },
+      timestamp: '2026-01-31T09:00:00',
+    });
+    expect({ ...JSON.parse(shown), requestId: answer.body.requestId }).toEqual(answer.body);
+  });
+
+  test('to an accepted event has the fields of such an answer', async () => {
+    const [shown = ''] = blocks('Answers', 'json');
+    const answer = await new Partner(stack.outputs.WebhookUrl).post({
+      event: 'shop.updated',
+      data: { shop_id: 'shop-1' },
+      timestamp: '2026-01-31T09:00:00Z',
+    });
+    expect(Object.keys(JSON.parse(shown))).toEqual(Object.keys(answer.body));
+    expect(JSON.parse(shown).status).toBe(answer.body.status);
+  });
+});
+
+describe('the fields that it describes', () => {
+  const post = (event: string, data: object) =>
+    new Partner(stack.outputs.WebhookUrl).post({ event, data, timestamp: new Date().toISOString() });
+  const row = (output: string, key: Record<string, string>, version: unknown) =>
+    eventually(async () => {
+      const found = await new Tables(stack.operator).get(stack.outputs[output], key);
+      return String(found?.version).endsWith(`#${version}`) ? found : undefined;
+    });
+  const fields = {
+    shop_id: 'shop-1',
+    display_name: 'Sora',
+    profile_image_url: 'https://images.example.com/1',
+  };
+
+  test('girl.created replaces the whole record: no field remains that it leaves out, or empties by ""', async () => {
+    const key = { girl_id: 'girl-1' };
+    const first = await post('girl.created', { ...key, shop_id: 'shop-1', name: 'Yuki' });
+    expect(await row('CastTable', key, first.body.eventId)).toMatchObject({ name: 'Yuki' });
+    const { body } = await post('girl.created', { ...key, shop_id: '' });
+    const replaced = await row('CastTable', key, body.eventId);
+    expect([replaced.name, replaced.shop_id]).toEqual([undefined, undefined]);
+  });
+
+  test('user.updated merges field by field, and "" empties a field', async () => {
+    const key = { user_id: 'user-1' };
+    const first = await post('user.updated', { ...key, ...fields });
+    expect(await row('ContactPartnerTable', key, first.body.eventId)).toMatchObject(fields);
+    const { body } = await post('user.updated', { ...key, display_name: '' });
+    const merged = await row('ContactPartnerTable', key, body.eventId);
+    expect(merged).toMatchObject({ ...fields, display_name: '' });
+  });
+
+  test('null counts as left out in fields of the type string or number, and gets 400 in others', async () => {
+    const row = /^\| `([a-z._]+)` \|.*\| ([^|]+) \|$/gm;
+    const types = [...partnerDocument.matchAll(row)].flatMap(([, event = '', cell = '']) =>
+      cell.split('; ').flatMap((group) => {
+        const [names = '', type] = group.split(': ');
+        return [...names.matchAll(/`([a-z_]+)\??`/g)].map(([, field = '']) => ({ event, field, type }));
+      }),
+    );
+    expect(types.filter(({ type }) => type === 'string or number').length).toBeGreaterThan(10);
+    const ids = { shop_id: 's', user_id: 'u', girl_id: 'g' };
+    for (const { event, field, type } of types.filter(({ type }) => type !== undefined)) {
+      const { status } = await post(event, { ...ids, [field]: null });
+      expect([event, field, status]).toEqual([event, field, type === 'string or number' ? 200 : 400]);
+    }
+  });
+});
+
+describe('a number in a document is the one in the code:', () => {
+  const texts = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md')].map((file) => ({
+    file,
+    // A sentence may go on in the next line.
+    text: readFileSync(file, 'utf8').replaceAll(/\s+/g, ' '),
+  }));
+  const minutes = (milliseconds: number) => milliseconds / 60_000;
+
+  test.each<{ what: string; value: number; said: RegExp }>([
+    {
+      what: 'minutes for which a secret is cached',
+      value: minutes(SECRET_MAX_AGE),
+      said: /(?:Cache it for|We wait|Wait|forget the leaked secret within) (\w+) minutes/g,
+    },
+    {
+      what: 'minutes that a timestamp may be ahead',
+      value: minutes(CLOCK_TOLERANCE),
+      said: /[Mm]ore than (\d+) minutes ahead/g,
+    },
+    {
+      what: 'days for which an event is remembered',
+      value: MEMORY_DAYS,
+      said: /(?:once in|encrypted, for|tombstone for|expires after|skipped: after|After|\*\* for|Id>?` for) (\d\d) days/g,
+    },
+    {
+      what: 'days on an event queue',
+      value: EVENT_RETENTION_DAYS,
+      said: /(?:keep messages|deletes it after|lost for|lasts at most|event queue for up to|wait for up to) (\d) days/g,
+    },
+    {
+      what: 'days on other queues',
+      value: DEAD_LETTER_RETENTION_DAYS,
+      said: /(?:others|deletes them after|queues for up to|queues \(up to|days on event queues,) (\d\d)/g,
+    },
+    {
+      what: 'days that a replay reaches back',
+      value: REPLAYABLE_DAYS,
+      said: /(?:at most|[Rr]eaches? back|reach back at most) (\d\d)(?: days|\.| \()/g,
+    },
+    { what: 'attempts', value: MAX_RECEIVES, said: /(?:up to (\d+) attempts|([Tt]en) receives)/g },
+    {
+      what: 'seconds until the first retry',
+      value: FIRST_RETRY_SECONDS,
+      said: /(?:receives, |Retry after )(\d+) s,? doubling/g,
+    },
+    {
+      what: 'MB of a body',
+      value: GATEWAY_BODY_MEGABYTES,
+      said: /(?:Bodies above|413 above|API Gateway accepts) (\d+) MB/g,
+    },
+    {
+      what: 'MB of an event',
+      value: EVENT_MEGABYTES,
+      said: /(?:about|Lambda's|Lambda accepts) (\d) MB/g,
+    },
+    { what: 'MB of a body in base64', value: ENCODED_BODY_MEGABYTES, said: /(\d\.\d) MB/g },
+    {
+      what: 'seconds that an HTTP API waits',
+      value: GATEWAY_TIMEOUT_SECONDS.http,
+      said: /(?:longer than|gives up after|timeout for the receiver \||gateway’s:) (\d+) s/g,
+    },
+    {
+      what: 'seconds that a REST API waits',
+      value: GATEWAY_TIMEOUT_SECONDS.rest,
+      said: /(?:REST API: |\d+ s \| |, or )(\d+) s/g,
+    },
+  ])('$what', ({ value, said }) => {
+    const words: Readonly<Record<string, number>> = { five: 5, Ten: 10, ten: 10 };
+    const found = texts.flatMap(({ file, text }) =>
+      [...text.matchAll(said)].map(([sentence, ...numbers]) => {
+        const number = numbers.find((one) => one !== undefined) ?? '';
+        return { file, sentence, number: words[number] ?? Number(number) };
+      }),
+    );
+    expect(found.filter(({ number }) => number !== value)).toEqual([]);
+    expect(found).not.toEqual([]);
+  });
+});
+
+test('the time to wait for an answer is the same in every text and sample', () => {
+  for (const file of ['docs/partner.md', 'docs/api/openapi.json', 'examples/signing/README.md']) {
+    // A sentence may go on in the next line.
+    const text = readFileSync(file, 'utf8').replaceAll(/\s+/g, ' ');
+    const times = text.matchAll(/[Ww]aits? (\d+) s(?:econds)? (?:for (?:an|the) answer|in all)/g);
+    expect([file, [...new Set([...times].map(([, time]) => time))]]).toEqual([
+      file,
+      [`${ANSWER_WAIT_SECONDS}`],
+    ]);
+  }
+  const samples = globSync('examples/signing/*/**/*sign*and*post*.{sh,mjs,py,php,rb}');
+  expect(samples).toHaveLength(5);
+  const timeout = new RegExp(`timeout\\b.*\\b${ANSWER_WAIT_SECONDS}(_?000)?\\b`, 'i');
+  for (const file of samples) expect(readFileSync(file, 'utf8')).toMatch(timeout);
+});
+
+// CI has these tools. The product does not need them.
+const hasTools = spawnSync('bash', ['-c', 'command -v openssl && command -v curl']).status === 0;
+
+(hasTools ? describe : describe.skip)('the first event, pasted into bash', () => {
+  const paste = async (secret: string) => {
+    const [commands = ''] = blocks('Your first event', 'bash');
+    const filled = commands
+      .replace("'the secret from us'", `'${secret}'`)
+      .replace("'the address from us'", `'${stack.outputs.WebhookUrl}'`);
+    return (await run('bash', ['-c', filled])).stdout;
+  };
+
+  test('is queued', async () => {
+    const answer = await paste(TEST_SECRET);
+    expect(answer).toContain('200 OK');
+    expect(answer).toContain('"status":"queued"');
+  });
+
+  test('is refused with another secret', async () => {
+    expect(await paste('another')).toContain('401 Unauthorized');
+  });
+});
+
+const shell = readFileSync('docs/shell.md', 'utf8');
+const [stagePrelude = '', localPrelude = ''] = [...shell.matchAll(/```bash\n(.*?)```/gs)].map(
+  ([, text = '']) => text,
+);
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'partner-webhooks-runbook-'));
+  mkdirSync(join(folder, '.local'));
+  writeFileSync(join(folder, '.local/outputs.json'), JSON.stringify({ [stack.name]: stack.outputs }));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+/** Output of commands in a shell after the prelude was pasted into it. */
+async function typed(prelude: string, commands: string) {
+  const script = `${prelude}\n${commands}`;
+  const { stdout, stderr } = await run('bash', ['--norc', '-c', `${script} || echo "exit code $?"`], {
+    cwd: folder,
+  });
+  return { stdout: stdout.trimEnd(), stderr: stderr.trimEnd() };
+}
+
+describe('the prelude for the local stack', () => {
+  test.each([
+    ['the name of the stack', 'echo "$STACK"', () => stack.name],
+    ['an output', 'output ShopCacheTable', () => stack.outputs.ShopCacheTable],
+    ['the log of a consumer', 'log_of ShopUpdatedConsumer', () => stack.outputs.ShopUpdatedLogGroup],
+    ['the access log', 'log_of ApiAccessLog', () => stack.outputs.ApiAccessLogGroup],
+    ['a time', 'test "$(hours_ago 1)" "<" "$(hours_ago 0)" && echo earlier', () => 'earlier'],
+  ])('finds %s: %s', async (_name, command, found) => {
+    expect(await typed(localPrelude, command)).toEqual({ stdout: found(), stderr: '' });
+  });
+
+  test('reports a missing output', async () => {
+    expect(await typed(localPrelude, 'output ShopClosedQueueUrl')).toEqual({
+      stdout: 'exit code 1',
+      stderr: `No output ShopClosedQueueUrl of ${stack.name}`,
+    });
+  });
+});
+
+test('the prelude for a stage reports a missing output', async () => {
+  // Fakes the AWS CLI: there is no CloudFormation here. For an empty list the real one prints an empty line.
+  expect(await typed(`${stagePrelude}aws() { echo; }`, 'output ShopClosedQueueUrl')).toEqual({
+    stdout: 'exit code 1',
+    stderr: 'No output ShopClosedQueueUrl of PartnerWebhooks-prod',
+  });
+});
+
+test.each(
+  globSync('docs/*.md').flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/"\$\(log_of ApiAccessLog\)".*--filter-pattern '(.+)'/g)].map(
+      ([, pattern = '']) => pattern,
+    ),
+  ),
+)('the local stack knows the pattern %s for its access log', async (filterPattern) => {
+  await new Partner(stack.outputs.WebhookUrl).post({});
+  const logs = new CloudWatchLogsClient(stack.operator);
+  const search = logs.send(
+    new FilterLogEventsCommand({ logGroupName: stack.outputs.ApiAccessLogGroup, filterPattern }),
+  );
+  await expect(search).resolves.toHaveProperty('events');
+  logs.destroy();
+});
+
+const deploying = [...readFileSync('docs/deploying.md', 'utf8').matchAll(/```bash\n(.*?)```/gs)].map(
+  ([, text = '']) => text,
+);
+
+/** The first block with a command. */
+const blockWith = (command: string) => deploying.find((text) => text.includes(command)) ?? '';
+
+/**
+ * Output of a shell after these commands were pasted into it. AWS and GitHub are faked: `aws` prints the JSON from its
+ * arguments, `gh` prints the subject's repository, and `npx cdk` does nothing.
+ */
+function pasted(commands: string, environment: Record<string, string> = {}): string[] {
+  const standIns = `
+    aws() { case "$*" in *get-caller-identity*) echo 111122223333;; *) for one in "$@"; do case "$one" in [[{]*) echo $one;; esac; done;; esac; }
+    npx() { :; }
+    gh() { echo example@123456/partner-webhooks@456789; }
+  `;
+  const env = { PATH: process.env.PATH, AWS_REGION: 'eu-central-1', ...environment };
+  return execFileSync('bash', ['--norc', '-ec', standIns + commands], { env, encoding: 'utf8' })
+    .trim()
+    .split('\n');
+}
+
+test('the deploying shell unsets the settings for the local stack', () => {
+  const local = {
+    AWS_ENDPOINT_URL: 'http://localhost:4566',
+    AWS_ACCESS_KEY_ID: 'any',
+    AWS_SECRET_ACCESS_KEY: 'any',
+  };
+  expect(pasted(`${deploying[0]}\nenv | grep ^AWS_`, local).sort()).toEqual([
+    '111122223333',
+    'AWS_PROFILE=production',
+    'AWS_REGION=eu-central-1',
+  ]);
+});
+
+test('a missing output is reported', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'partner-webhooks-deploying-'));
+  writeFileSync(
+    join(folder, 'outputs.json'),
+    JSON.stringify({ 'PartnerWebhooks-prod': { CastTable: 'cast' } }),
+  );
+  const commands = `cd ${folder}; ${blockWith('output()')} output CastTable; output ShopTable 2>&1 || echo "exit code $?"`;
+  expect(pasted(commands)).toEqual(['cast', 'No output ShopTable', 'exit code 1']);
+  rmSync(folder, { recursive: true });
+});
+
+test('a stage is taken down without a writer left when its buckets are emptied', () => {
+  const commands = [...blockWith('s3 rm').matchAll(/^(npx cdk destroy|aws s3 rm)/gm)].map(([name]) => name);
+  expect(commands).toEqual(['npx cdk destroy', 'aws s3 rm', 'aws s3 rm', 'npx cdk destroy']);
+});
+
+describe('the role of the pipeline', () => {
+  const [trust = '', policy = ''] = pasted(blockWith('create-open-id-connect-provider'));
+
+  test('is for jobs of one repository and one environment', () => {
+    expect(JSON.parse(trust).Statement).toMatchObject([
+      {
+        Effect: 'Allow',
+        Action: 'sts:AssumeRoleWithWebIdentity',
+        Condition: {
+          StringEquals: {
+            'token.actions.githubusercontent.com:aud': 'sts.amazonaws.com',
+            'token.actions.githubusercontent.com:sub':
+              'repo:example@123456/partner-webhooks@456789:environment:production',
+          },
+        },
+      },
+    ]);
+  });
+
+  test('can assume roles of the bootstrap, and nothing else', () => {
+    const template = readFileSync('node_modules/aws-cdk/lib/api/bootstrap/bootstrap-template.yaml', 'utf8');
+    const roles = [...template.matchAll(/cdk-\$\{Qualifier\}-(?:\w+-)+role/g)].map(
+      ([name]) => `${name.replace(/\$\{Qualifier\}/, 'hnb659fds')}-111122223333-eu-central-1`,
+    );
+    const [statement, ...others] = JSON.parse(policy).Statement;
+    expect(others).toEqual([]);
+    expect(statement).toMatchObject({ Effect: 'Allow', Action: 'sts:AssumeRole' });
+    const assumed = statement.Resource.map((arn: string) =>
+      arn.replace('arn:aws:iam::111122223333:role/', ''),
+    );
+    expect(roles).toEqual(expect.arrayContaining(assumed));
+    expect(assumed).toHaveLength(3);
+  });
+});
+
+test.each(['docs/security.md', 'docs/reliability.md', 'docs/emulator.md'])(
+  'every file that %s points to exists',
+  (document) => {
+    const files = [
+      ...readFileSync(document, 'utf8').matchAll(/`((?:test|lambda|lib|local|tools|docs)\/[\w./-]+)`/g),
+    ].map(([, file = '']) => file);
+    expect(files.length).toBeGreaterThan(5);
+    expect(files.filter((file) => !existsSync(file))).toEqual([]);
+  },
+);
+
+test('no document says that the partner repeats answers other than 401 and 500', () => {
+  const documents = ['README.md', ...readdirSync('docs').map((file) => join('docs', file))];
+  const clauses = documents
+    .filter((file) => file.endsWith('.md'))
+    .flatMap((file) => readFileSync(file, 'utf8').split(/[.,;:|()]/))
+    .filter((clause) => /the partner repeats/i.test(clause) && !/unless|not|only/.test(clause));
+  const repeated = clauses.flatMap((clause) => clause.match(/\b[345]\d\d\b/g) ?? []);
+  expect(new Set(repeated)).toEqual(new Set(['500']));
+});
+
+describe('the contract', () => {
+  const contract = readFileSync('docs/contract.md', 'utf8');
+  const sources = globSync('{bin,lib,lambda,events,tools,local}/**/*.{ts,tsx}').map((file) => ({
+    file,
+    // A comment may go on in the next line.
+    text: readFileSync(file, 'utf8').replaceAll(/\s+(?:\*\s+)?/g, ' '),
+  }));
+
+  test('is cited with a section that exists', () => {
+    const headings = [...contract.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
+    const cited = sources.flatMap(({ file, text }) =>
+      [...text.matchAll(/docs\/contract\.md`?, (\w+)/g)].map(([, heading]) => ({ file, heading })),
+    );
+    expect(cited.length).toBeGreaterThan(5);
+    expect(cited.filter(({ heading }) => !headings.includes(heading))).toEqual([]);
+    // In this form, nobody finds it.
+    expect(sources.filter(({ text }) => /\(contract[,)]/.test(text)).map(({ file }) => file)).toEqual([]);
+  });
+
+  test('lists the events of the catalogue in its own words', () => {
+    const [, events = ''] = /^## Events$(.*?)^## /ms.exec(contract) ?? [];
+    const rows = [...events.matchAll(/^\| `([\w.]+)` \| (.+?) \| (.+?) \|$/gm)].map(
+      ([, event, meaning, processing]) => ({ event, meaning, processing }),
+    );
+    expect(rows).toEqual(
+      eventNames.map((event) => {
+        const { meaning, processing } = catalogue[event];
+        return { event, meaning, processing };
+      }),
+    );
+  });
+});

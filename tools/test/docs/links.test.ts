@@ -1,0 +1,94 @@
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { alarmTable } from '../../../lib/alarms/alarm-table.ts';
+
+const files = globSync(['*.md', 'docs/*.md', 'examples/**/README.md']).sort();
+
+/** A document without its blocks of code, whose lines stay so that numbers of lines are right. */
+const withoutBlocks = (file: string) =>
+  readFileSync(file, 'utf8').replaceAll(/^ *```.*?^ *```$/gms, (block) => block.replaceAll(/[^\n]/g, ''));
+
+/** The anchors that GitHub gives a document: those of its headings, and those in HTML. */
+function anchorsIn(file: string): Set<string> {
+  const text = withoutBlocks(file);
+  const anchors = new Set<string>();
+  for (const [, heading = ''] of text.matchAll(/^#+ (.+)$/gm)) {
+    const words = heading.replaceAll(/\]\([^)]*\)/g, '').toLowerCase();
+    anchors.add(words.replaceAll(/[^\p{L}\p{N}\p{Pc} -]/gu, '').replaceAll(' ', '-'));
+  }
+  for (const [, name = ''] of text.matchAll(/\b(?:id|name)="([^"]+)"/g)) anchors.add(name);
+  return anchors;
+}
+
+/** The links and pictures of a document that stay in this project, with their line. */
+function linksIn(file: string): { url: string; line: number }[] {
+  const link = /\]\(([^)\s]+)\)|\b(?:href|src|srcset)="([^"]+)"/g;
+  return withoutBlocks(file)
+    .split('\n')
+    .flatMap((text, index) =>
+      [...text.replaceAll(/`[^`]+`/g, 'code').matchAll(link)].map(([, inText, inHtml]) => ({
+        url: inText ?? inHtml ?? '',
+        line: index + 1,
+      })),
+    )
+    .filter(({ url }) => !/^[a-z]+:/i.test(url));
+}
+
+/** @returns why a link leads nowhere, if so */
+function fault(from: string, url: string): string | undefined {
+  const [path = '', anchor] = decodeURI(url).split('#');
+  const file = path === '' ? from : join(dirname(from), path);
+  if (relative('', file).startsWith('..')) return 'leaves the project';
+  if (!existsSync(file)) return `no file ${file}`;
+  if (anchor === undefined || statSync(file).isDirectory() || !file.endsWith('.md')) return undefined;
+  return anchorsIn(file).has(anchor) ? undefined : `${file} has no heading #${anchor}`;
+}
+
+test.each(files)('every link in %s leads to a file, and to a heading of it', (file) => {
+  const broken = linksIn(file).flatMap(({ url, line }) => {
+    const reason = fault(file, url);
+    return reason === undefined ? [] : [`${file}:${line}: ${url}: ${reason}`];
+  });
+  expect(broken).toEqual([]);
+});
+
+test.each([
+  ['docs/NONE.md', 'no file docs/NONE.md'],
+  ['docs/partner.md#NONE', 'docs/partner.md has no heading #NONE'],
+  ['#no-such', 'README.md has no heading #no-such'],
+  ['../elsewhere', 'leaves the project'],
+])('a broken link is found: %s', (url, reason) => {
+  expect(fault('README.md', url)).toBe(reason);
+});
+
+test('documents have links', () => {
+  expect(files.flatMap(linksIn).length).toBeGreaterThan(50);
+});
+
+describe('the runbook', () => {
+  test.each(Object.entries(alarmTable).map(([path, { section }]) => [path, section]))(
+    'has a section for the alarm %s: #%s',
+    (_, section) => {
+      expect(anchorsIn('docs/operations.md')).toContain(section);
+    },
+  );
+});
+
+/** Paths of documents, with an anchor, in code: errors, comments and descriptions. */
+test('every document and heading that code refers to exists', () => {
+  const sources = globSync('{bin,events,lambda,lib,local,tools,test,examples,.ci}/**/*.{ts,tsx,js,css}', {
+    exclude: (name) => ['node_modules', 'venv'].includes(name),
+  });
+  const broken = sources.flatMap((source) =>
+    [
+      ...readFileSync(source, 'utf8').matchAll(
+        /\b(?:docs\/[a-z-]+|README|CONTRIBUTING|SECURITY)\.md(?:#[a-z0-9-]+)?/g,
+      ),
+    ].flatMap(([url]) => {
+      const reason = fault('', url);
+      return reason === undefined ? [] : [`${source}: ${reason}`];
+    }),
+  );
+  expect(broken).toEqual([]);
+});

@@ -1,0 +1,263 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { get } from 'node:https';
+import { type AddressInfo, createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+
+const REGION = 'us-east-1';
+const ACCOUNT = '000000000000';
+
+/** The account's root user, which has all permissions. */
+const ROOT = { accessKeyId: 'test', secretAccessKey: 'test' };
+
+/** Timeout of the start in milliseconds. It usually takes about 3 s. */
+const START_LIMIT = 60_000;
+
+/** Connection settings for an AWS client of this process. */
+export interface ClientSettings {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+}
+
+export interface Emulator {
+  /** For `cdk bootstrap`: `aws://<account>/<region>`. */
+  readonly cdkEnvironment: string;
+  /** The complete environment variables of a command that uses the emulator. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** The endpoint by its host name, for clients that address buckets by path. */
+  readonly endpoint: string;
+  readonly settings: ClientSettings;
+  log(): string;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts MiniStack on a free port, with HTTPS as in AWS and with IAM enforced. Its data is in its own folder. No
+ * settings of this computer reach it, or a function that it runs.
+ * @param python of the environment in which it is installed
+ * @param folder for certificate, state and home folder
+ * @throws Error with its log if it does not start
+ */
+export async function startEmulator(python: string, folder: string): Promise<Emulator> {
+  const port = await freePort();
+  const machine = {
+    // Its functions run with the first `node` in the path: this one, which has Lambda's version.
+    PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+    HOME: folder,
+    TMPDIR: folder,
+    LANG: 'C.UTF-8',
+  };
+  const { certificate, key } = await makeCertificate(folder, machine);
+  setDefaultCACertificates([...getCACertificates(), await readFile(certificate, 'utf8')]);
+  const emulator = start(
+    [
+      python,
+      'tools/test/emulator/start_ministack.py',
+      'ministack.app:app',
+      // No worker processes: they would lack the patch.
+      '--workers=0',
+      `--bind=127.0.0.1:${port}`,
+      `--certfile=${certificate}`,
+      `--keyfile=${key}`,
+    ],
+    {
+      ...machine,
+      // Its own modules are in this project's folders, which must stay clean.
+      PYTHONDONTWRITEBYTECODE: '1',
+      GATEWAY_PORT: String(port),
+      AUTH: 'true',
+      LAMBDA_EXECUTOR: 'local',
+      USE_SSL: '1',
+      MINISTACK_SSL_CERT: certificate,
+      MINISTACK_SSL_KEY: key,
+    },
+  );
+  let log = '';
+  for (const stream of [emulator.stdout, emulator.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      log += text;
+    });
+  }
+  try {
+    await ready(emulator, `https://127.0.0.1:${port}/_ministack/health`);
+  } catch (error) {
+    await stop(emulator);
+    throw new Error(`${(error as Error).message}\n${log}`);
+  }
+  // With an IP address, the SDK puts a bucket's name in the path and not in the host.
+  const address = `https://127.0.0.1:${port}`;
+  return {
+    cdkEnvironment: `aws://${ACCOUNT}/${REGION}`,
+    environment: {
+      ...machine,
+      AWS_ENDPOINT_URL: address,
+      AWS_REGION: REGION,
+      AWS_ACCESS_KEY_ID: ROOT.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: ROOT.secretAccessKey,
+      AWS_CA_BUNDLE: certificate,
+      NODE_EXTRA_CA_CERTS: certificate,
+      CDK_DISABLE_CLI_TELEMETRY: 'true',
+      npm_config_update_notifier: 'false',
+    },
+    endpoint: `https://localhost:${port}`,
+    settings: { endpoint: address, region: REGION, credentials: ROOT },
+    log: () => log,
+    stop: () => stop(emulator),
+  };
+}
+
+/** A certificate for this computer and the API's host names. @throws Error if openssl is missing */
+async function makeCertificate(
+  folder: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<{ certificate: string; key: string }> {
+  const certificate = join(folder, 'certificate.pem');
+  const key = join(folder, 'key.pem');
+  const command = [
+    'openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost',
+    '-addext basicConstraints=critical,CA:FALSE',
+    '-addext subjectAltName=DNS:localhost,DNS:*.execute-api.localhost,IP:127.0.0.1',
+  ].join(' ');
+  await mustRun([...command.split(' '), '-keyout', key, '-out', certificate], environment);
+  return { certificate, key };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function ready(emulator: ChildProcess, url: string): Promise<void> {
+  const deadline = Date.now() + START_LIMIT;
+  while (Date.now() < deadline) {
+    if (emulator.exitCode !== null) throw new Error(`The emulator ended (${emulator.exitCode})`);
+    if (await answers(url)) return;
+    await sleep(200);
+  }
+  throw new Error(`The emulator did not answer within ${START_LIMIT} ms`);
+}
+
+function answers(url: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const request = get(url, { agent: false, timeout: 5_000 }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    request.on('timeout', () => request.destroy());
+    request.on('error', () => resolve(false));
+  });
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+/** Process groups of this run that have not ended, by their leader's id. */
+const running = new Set<number>();
+
+/** Kills everything that still runs. For the end of the process: nothing may outlive it. */
+export function killAll(): void {
+  for (const group of running) signal(group, 'SIGKILL');
+}
+
+/** Starts a command in its own process group, so that all processes that it starts can be ended, too. */
+export function start([file = '', ...args]: readonly string[], environment: NodeJS.ProcessEnv): ChildProcess {
+  const child = spawn(file, args, { env: environment, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const { pid } = child;
+  if (pid !== undefined) {
+    running.add(pid);
+    child.once('close', () => running.delete(pid));
+  }
+  return child;
+}
+
+/**
+ * Runs a command to its end.
+ * @param onOutput called with its output as it arrives
+ * @throws Error if it cannot be started
+ */
+export async function run(
+  command: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  onOutput: (text: string) => void = () => {},
+): Promise<Ended> {
+  const child = start(command, environment);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      onOutput(text);
+    });
+  }
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, output };
+}
+
+/** Runs a command that must succeed. @throws Error with its output if it fails */
+export async function mustRun(command: readonly string[], environment: NodeJS.ProcessEnv): Promise<string> {
+  const { code, output } = await run(command, environment);
+  if (code !== 0) throw new Error(`${command.join(' ')} failed (${code}):\n${output}`);
+  return output;
+}
+
+/** Ends a command and all processes that it started: first with time to clean up, then by force. */
+export async function stop(child: ChildProcess): Promise<void> {
+  const { pid } = child;
+  if (pid === undefined || !running.has(pid)) return;
+  const closed = once(child, 'close');
+  signal(pid, 'SIGTERM');
+  const timer = setTimeout(() => signal(pid, 'SIGKILL'), 5_000);
+  await closed;
+  clearTimeout(timer);
+}
+
+function signal(group: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(-group, name);
+  } catch {
+    // It has ended in the meantime.
+  }
+}
+
+/** The address of a REST API. The template builds it with AWS's own domain, because there is no attribute for it. */
+const AT_AWS = /(?<=https:\/\/[a-z0-9]+\.execute-api\.)[a-z0-9-]+\.amazonaws\.com/g;
+
+/**
+ * Changes API addresses in an outputs file from AWS to the emulator.
+ * @param endpoint of the emulator, by its name
+ */
+export function leadToEmulator(outputsFile: string, endpoint: string): void {
+  const outputs = readFileSync(outputsFile, 'utf8');
+  writeFileSync(outputsFile, outputs.replace(AT_AWS, new URL(endpoint).host));
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A stage of `cdk.json`, or one of the test's own. */
+export interface Stage {
+  readonly name: string;
+  /** The stage of `cdk.json` that it is based on. @default the one with its name */
+  readonly like?: string;
+  readonly fields?: Fields;
+}
+
+export function fieldsOf({ name, like = name, fields = {} }: Stage): Fields {
+  const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
+  return { ...context.stages[like], ...fields };
+}
+
+/** Options of `cdk` for a stage. */
+export function optionsOf(stage: Stage): string[] {
+  const { name, like, fields } = stage;
+  if (like === undefined && fields === undefined) return ['--context', `stage=${name}`];
+  return ['--context', `stage=${name}`, '--context', `stages=${JSON.stringify({ [name]: fieldsOf(stage) })}`];
+}

@@ -1,0 +1,82 @@
+"""Starts MiniStack with six patches. Accepts the arguments of `hypercorn`, which serves it.
+
+1. In CloudFormation, `Ref` of an AWS::SecretsManager::Secret is its ARN. In MiniStack 1.5.33 it is its name. A role with
+   permission to read `Ref` could then read nothing, and with IAM enforced the receiver would never start.
+2. If Lambda throttles the function of a REST API, the API fails with INTEGRATION_FAILURE and uses that gateway response.
+   MiniStack 1.5.33 passes on Lambda's own 429.
+3. A function's reserved concurrency applies to all its versions and aliases. In MiniStack 1.5.33 they have none.
+4. A delivery stream compresses as configured. All of ours use gzip. In MiniStack 1.5.33 none compresses.
+5. If the process of a function fails while it starts, it is started once more. AWS does the same (Lambda developer guide,
+   "Failures during the Init phase"). In MiniStack 1.5.33 the invocation fails.
+6. Athena reads tables and SQL as AWS does: `athena.py`.
+"""
+
+import gzip
+import sys
+
+import athena
+from hypercorn.__main__ import main
+from ministack.core import lambda_runtime
+from ministack.services import apigateway_v1, firehose, lambda_svc
+from ministack.services.cloudformation.provisioners import _RESOURCE_HANDLERS
+
+handler = _RESOURCE_HANDLERS["AWS::SecretsManager::Secret"]
+create, update, delete = handler["create"], handler["update"], handler["delete"]
+
+
+def name_of(arn):
+    """The name in an ARN. The ARN ends with the name, a hyphen and six characters."""
+    return arn.rsplit(":", 1)[-1][:-7]
+
+
+def by_arn(result):
+    physical_id, attributes = result
+    if physical_id == attributes["Arn"]:
+        sys.exit("MiniStack gives the ARN of a secret by itself now: remove tools/test/emulator/start_ministack.py")
+    return attributes["Arn"], attributes
+
+
+handler["create"] = lambda *args: by_arn(create(*args))
+handler["update"] = lambda arn, *args, **named: by_arn(update(name_of(arn), *args, **named))
+handler["delete"] = lambda arn, *args: delete(name_of(arn), *args)
+
+invoke = apigateway_v1._invoke_lambda_proxy_v1
+
+
+async def invoke_or_fail(*args, **named):
+    answer = await invoke(*args, **named)
+    if isinstance(answer, tuple) and answer[0] == 429 and b"TooManyRequestsException" in answer[2]:
+        return apigateway_v1._gw_error("INTEGRATION_FAILURE", "Internal server error")
+    return answer
+
+
+apigateway_v1._invoke_lambda_proxy_v1 = invoke_or_fail
+
+reserved = lambda_svc._reserved_concurrency
+
+
+def reserved_for_function(version, config):
+    return reserved(lambda_svc._functions.get(config["FunctionName"]) or version, config)
+
+
+lambda_svc._reserved_concurrency = reserved_for_function
+
+put_object = firehose._put_s3_object
+firehose._put_s3_object = lambda bucket, key, body: put_object(bucket, key, gzip.compress(body))
+
+spawn = lambda_runtime.Worker._spawn
+
+
+def spawn_again_if_it_fails(worker):
+    try:
+        spawn(worker)
+    except RuntimeError as error:
+        lambda_runtime.logger.warning("%s is started again: %s", worker.func_name, error)
+        spawn(worker)
+
+
+lambda_runtime.Worker._spawn = spawn_again_if_it_fails
+
+athena.correct()
+
+sys.exit(main())

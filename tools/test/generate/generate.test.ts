@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import { cp, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { allCommands } from '../../commands/generate.ts';
+import { isUpToDate } from '../../generate/derived-file.ts';
+import { derivedFiles, fillPlace } from '../../generate/derived-files.ts';
+import { EVENT_INDEX, eventIndex, incompleteEvents } from '../../generate/event-index.ts';
+import { assembliesIn, derivedFrom } from '../../local/template/stages.ts';
+import { stageAssembly, stageTemplate } from '../../../test/lib/stage-assembly.ts';
+
+test('every generated file is up to date', async () => {
+  const folders = new Map(
+    await Promise.all(derivedFrom.map(async (stage) => [stage, await stageAssembly(stage)] as const)),
+  );
+  const assemblies = assembliesIn((stage) => folders.get(stage) ?? '');
+  const outdated = derivedFiles(assemblies, await allCommands())
+    .filter((file) => !isUpToDate(file))
+    .map(({ file }) => file);
+  if (outdated.length > 0) {
+    throw new Error(
+      `Out of date: ${outdated.join(', ')}. Bring them up to date, and look at what changes: npm run generate`,
+    );
+  }
+});
+
+test('a document must have a place for a generated part', () => {
+  expect(() => fillPlace('<!-- cost -->\n<!-- /cost -->', 'scale', '')).toThrow(
+    'The document has no <!-- scale -->',
+  );
+});
+
+test('the list of logical ids names each type once per id, without what changes with the code', async () => {
+  const lines = readFileSync('test/lib/snapshots/logical-ids.txt', 'utf8').trim().split('\n');
+  const ids = lines.map((line) => line.split(' ')[1]);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids.filter((id) => /[0-9a-f]{32}/.test(String(id)))).toEqual([
+    expect.stringContaining('Deployment'),
+  ]);
+  const { resources } = await stageTemplate('prod');
+  const ofProd = lines.filter((line) => !line.startsWith('Output ') && /^[^(]*$|[( ]prod\b/.test(line));
+  expect(ofProd).toHaveLength(resources.length);
+});
+
+describe('the index of events', () => {
+  const SAMPLE = 'events/girl-schedule-changed.json';
+  const before = process.cwd();
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-events-'));
+    for (const name of ['lambda', 'events']) await cp(name, join(folder, name), { recursive: true });
+    process.chdir(folder);
+  });
+  afterAll(async () => {
+    process.chdir(before);
+    await rm(folder, { recursive: true });
+  });
+
+  test.each([
+    { part: 'definition', path: 'lambda/events/girl-schedule-changed/event.ts' },
+    { part: 'consumer', path: 'lambda/events/girl-schedule-changed/consumer.ts' },
+    { part: 'sample', path: SAMPLE },
+  ])('reports an event without its $part', async ({ part, path }) => {
+    expect(incompleteEvents()).toEqual([]);
+    await rename(path, 'aside');
+    expect(incompleteEvents()).toEqual([`girl-schedule-changed has no ${part} (${path})`]);
+    await rename('aside', path);
+  });
+
+  test('reports a sample without a folder, unless it is the sample of another event', async () => {
+    await writeFile('events/example-unknown.json', await readFile(SAMPLE));
+    expect(incompleteEvents()).toEqual([
+      'example-unknown has no definition (lambda/events/example-unknown/event.ts), no consumer (lambda/events/example-unknown/consumer.ts)',
+      'events/example-unknown.json is of girl.schedule_changed, whose files are named girl-schedule-changed',
+    ]);
+    await rm('events/example-unknown.json');
+  });
+
+  test('lists each folder with the name of its event, in the order of the samples', async () => {
+    const { file, text } = eventIndex();
+    expect({ file, text }).toEqual({ file: EVENT_INDEX, text: await readFile(EVENT_INDEX, 'utf8') });
+    const sample = await readFile(SAMPLE, 'utf8');
+    await writeFile(SAMPLE, sample.replace('2026-', '2027-'));
+    expect(eventIndex().text).toMatch(/ {2}'girl\.schedule_changed': girlScheduleChanged,\n} as const;\n$/);
+    await writeFile(SAMPLE, sample);
+  });
+});

@@ -1,0 +1,14 @@
+import { defaultWorkload } from '../../cost/workload.ts';
+import type { LoadPlan } from '../../load/plan.ts';
+
+/** A plan with defaults: 100 a second for a second. */
+export const planned = (given: Partial<LoadPlan> = {}): LoadPlan => ({
+  rate: 100,
+  seconds: 1,
+  ramp: false,
+  mix: defaultWorkload.mix,
+  shops: 10,
+  connections: 1_000,
+  run: '0a1b2c3d',
+  ...given,
+});

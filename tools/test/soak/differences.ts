@@ -1,0 +1,229 @@
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { Message } from '@aws-sdk/client-sqs';
+import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import { MAX_RECEIVES } from '../../../lambda/limits.ts';
+import type { LocalStack } from '../../local/local-stack.ts';
+import { readArchive } from '../../stage/archive/read-archive.ts';
+import { storedPayload } from '../../stage/queues/received-message.ts';
+import { Stage } from '../../stage/stage.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { essence, expectedState, type ReceivedDelivery, versionOf } from '../../../test/support/oracle.ts';
+import type { Queues } from '../../../test/support/queues.ts';
+import { type Row, Tables } from '../../../test/support/tables.ts';
+import type { Kind, PlannedBody } from './partner.ts';
+
+/** Receives and deletes every message of some queues, also those that are in flight now. */
+export async function takeAll(queues: Queues, urls: readonly string[]): Promise<Message[]> {
+  const taken: Message[] = [];
+  for (const url of urls) while ((await queues.count(url)) > 0) taken.push(...(await queues.takeAll(url)));
+  return taken;
+}
+
+export const eventIdOf = ({ MessageAttributes }: Message) => MessageAttributes?.eventId?.StringValue ?? '';
+
+export const idOf = (body: string) => createHash('sha256').update(body).digest('hex');
+
+const ofKind = (plan: readonly PlannedBody[], wanted: Kind) =>
+  new Set(plan.filter(({ kind }) => kind === wanted).map(({ body }) => idOf(body)));
+
+export function countBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const item of items) counts[keyOf(item)] = (counts[keyOf(item)] ?? 0) + 1;
+  return counts;
+}
+
+export async function stateDifferences(
+  stack: LocalStack,
+  deliveries: readonly ReceivedDelivery[],
+): Promise<string[]> {
+  const tables = new Tables(stack.operator);
+  const { shops, cast, contacts } = expectedState(deliveries);
+  const { ShopCacheTable, CastTable, ContactPartnerTable } = stack.outputs;
+  return [
+    ...tableDifferences('shop cache', 'shop_id', await tables.scan(ShopCacheTable), shops),
+    ...tableDifferences('cast', 'girl_id', await tables.scan(CastTable), cast),
+    ...tableDifferences('contact_partner', 'user_id', await tables.scan(ContactPartnerTable), contacts),
+  ];
+}
+
+function tableDifferences(
+  table: string,
+  key: string,
+  rows: readonly Row[],
+  expected: Map<string, Row>,
+): string[] {
+  const actual = new Map(rows.map((row) => [String(row[key]), canonical(row)]));
+  const ids = new Set([...actual.keys(), ...expected.keys()]);
+  return [...ids]
+    .filter((id) => actual.get(id) !== canonical(expected.get(id)))
+    .map((id) => `${table} ${id}: is ${actual.get(id)}, must be ${canonical(expected.get(id))}`);
+}
+
+/** An item as text with sorted columns. Omits values that are too large for an item. */
+function canonical(row: Row | undefined): string | undefined {
+  const { notes, data, ...columns } = essence(row) ?? {};
+  if (row === undefined) return undefined;
+  const kept = typeof data === 'string' && data.length < 256 * 1024 ? { data } : {};
+  return JSON.stringify(Object.entries({ ...columns, ...kept }).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** @param unnoted ids of events about which a consumer reports a possible second notification */
+export function notificationDifferences(
+  plan: readonly PlannedBody[],
+  notified: readonly Message[],
+  unnoted: ReadonlySet<string>,
+): string[] {
+  const times = countBy(notified, eventIdOf);
+  return [
+    ...setDifferences('among the notifications', ofKind(plan, 'notification'), new Set(Object.keys(times))),
+    ...Object.entries(times)
+      .filter(([id, count]) => count > 1 && !unnoted.has(id))
+      .map(([id, count]) => `notification ${id} was sent ${count} times`),
+  ];
+}
+
+/**
+ * Messages that must be kept: hopeless events as dead letters, unusable ones in quarantine, unknown kinds as parked.
+ */
+export async function keptDifferences(stack: LocalStack, queues: Queues, plan: readonly PlannedBody[]) {
+  const idsOn = async (name: RegExp) => {
+    const urls = Object.entries(stack.outputs).filter(([output]) => name.test(output));
+    const messages = await takeAll(
+      queues,
+      urls.map(([, url]) => url),
+    );
+    return new Set(messages.map(eventIdOf));
+  };
+  const deadLetterIds = await idsOn(/DeadLetterQueueUrl$/);
+  const differences = [
+    ...setDifferences('on the dead-letter queues', ofKind(plan, 'hopeless'), deadLetterIds),
+    ...setDifferences('in quarantine', ofKind(plan, 'malformed'), await idsOn(/^QuarantineQueueUrl$/)),
+    ...setDifferences('on the unrouted queue', ofKind(plan, 'unknown'), await idsOn(/^UnroutedQueueUrl$/)),
+  ];
+  return { deadLetterIds, differences };
+}
+
+const setDifferences = (place: string, expected: ReadonlySet<string>, actual: ReadonlySet<string>) => [
+  ...[...expected.difference(actual)].map((id) => `event ${id} is not ${place}`),
+  ...[...actual.difference(expected)].map((id) => `event ${id} is ${place}, and must not be`),
+];
+
+/** A body that was accepted for the queue of its event. */
+export interface AcceptedBody {
+  readonly kind: Kind;
+  readonly body: string;
+}
+
+/** Possible outcomes of each kind that reaches a consumer. */
+const OUTCOMES: Partial<Record<Kind, readonly string[]>> = {
+  state: ['Processed', 'Stale', 'Duplicate'],
+  'clock-ahead': ['Processed', 'Stale', 'Duplicate'],
+  notification: ['Processed', 'Duplicate'],
+  hopeless: ['DeadLettered'],
+};
+
+/** Milliseconds that the archive may take to show a written record. */
+const DELIVERY_LIMIT = 5_000;
+
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+
+/** Accepted events that are missing in the archive, and records that do not match their event. */
+export async function archiveDifferences(
+  stack: LocalStack,
+  accepted: readonly AcceptedBody[],
+  deadLetterIds: ReadonlySet<string>,
+): Promise<{ records: number; differences: string[] }> {
+  const stage = new Stage('the local stack', stack.outputs);
+  const bodies = new Map(
+    accepted.filter(({ kind }) => kind in OUTCOMES).map((item) => [idOf(item.body), item]),
+  );
+  const newest = newestOfRows([...bodies.values()]);
+  const missingOf = (records: readonly ArchiveRecord[]) => {
+    const ids = new Set(records.filter(({ replay }) => replay === undefined).map(({ eventId }) => eventId));
+    return [...bodies.keys()].filter((id) => !ids.has(id) && !deadLetterIds.has(id));
+  };
+  let records: ArchiveRecord[] = [];
+  let damaged: readonly Error[] = [];
+  await eventually(
+    async () => {
+      const found: ArchiveRecord[] = [];
+      const reading = readArchive(stage);
+      for await (const object of reading) {
+        for await (const { record } of object.records()) found.push(record);
+      }
+      records = found;
+      damaged = reading.damaged;
+      return missingOf(records).length === 0 || undefined;
+    },
+    { limit: DELIVERY_LIMIT, interval: 500 },
+  ).catch(() => {});
+  const differences = [
+    ...missingOf(records).map((id) => `event ${id} is neither archived nor a dead letter`),
+    ...damaged.map(({ message }) => `damaged: ${message}`),
+  ];
+  for (const record of records) {
+    const sent = bodies.get(record.eventId);
+    const faults = await faultsOf(record, sent, async (key) => String(await storedPayload(stage, key)));
+    if (record.outcome === 'Stale' && newest.has(sent?.body)) faults.push('is stale, though none is newer');
+    differences.push(...faults.map((fault) => `archived event ${record.eventId}: ${fault}`));
+  }
+  stage.close();
+  return { records: records.length, differences };
+}
+
+/** The newest body of each item: nothing can make it stale. */
+function newestOfRows(bodies: readonly AcceptedBody[]): ReadonlySet<string | undefined> {
+  const versions = bodies
+    .filter(({ kind }) => kind === 'state')
+    .map(({ body }) => ({ body, version: versionOf({ body, receivedAt: new Date().toISOString() }) }))
+    .sort((one, other) => (one.version < other.version ? -1 : 1));
+  const newest = new Map(versions.map(({ body }) => [rowOf(body), body]));
+  return new Set(newest.values());
+}
+
+/** The plan uses different ids for shops, girls and users. */
+function rowOf(body: string): string {
+  const { girl_id, user_id, shop_id } = JSON.parse(body).data;
+  return girl_id ?? user_id ?? shop_id;
+}
+
+/** Contradictions between a record and the body that its id refers to. */
+async function faultsOf(
+  record: ArchiveRecord,
+  sent: AcceptedBody | undefined,
+  stored: (payloadKey: string) => Promise<string>,
+): Promise<string[]> {
+  if (sent === undefined) return ['was never accepted'];
+  const payload = JSON.parse(sent.body);
+  const isDeadLetter = record.outcome === 'DeadLettered';
+  const rules: [string, boolean][] = [
+    [`is said to be of ${record.event}`, record.event === payload.event],
+    [`came to ${record.outcome}, as a ${sent.kind}`, (OUTCOMES[sent.kind] ?? []).includes(record.outcome)],
+    ['has a reason of failure, or lacks one', isDeadLetter === (record.failureReason !== undefined)],
+    [`has the attempt ${record.attempt}`, record.attempt >= 1 && record.attempt <= MAX_RECEIVES],
+    ['has times that are none', TIME.test(record.receivedAt) && TIME.test(record.settledAt)],
+    ['was settled before it was received', record.receivedAt <= record.settledAt],
+    ['has no request', record.requestId !== undefined],
+    ['is of a replay', record.replay === undefined],
+    ['is of another shop', record.shopId === payload.data.shop_id],
+    [
+      'has another timestamp',
+      record.timestamp === (isDeadLetter ? undefined : normalised(payload.timestamp)),
+    ],
+    ['has body and payload, or neither', (record.body === undefined) !== (record.payloadKey === undefined)],
+  ];
+  const text = record.body ?? (await stored(record.payloadKey ?? ''));
+  rules.push(['has another payload than was sent', isDeepStrictEqual(parsed(text), payload)]);
+  return rules.filter(([, holds]) => !holds).map(([fault]) => fault);
+}
+
+const normalised = (timestamp: string) => timestamp.replace('Z', '000000Z');
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,198 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { signBody } from '../../../test/support/partner.ts';
+
+/** The kind of a body, which determines its expected result. */
+export type Kind = 'state' | 'notification' | 'hopeless' | 'unknown' | 'malformed' | 'forged' | 'clock-ahead';
+
+/** One body that the simulated partner posts, one or more times. */
+export interface PlannedBody {
+  readonly kind: Kind;
+  readonly body: string;
+  /** How often it is posted, without retries after 401 and 500. */
+  readonly posts: number;
+}
+
+/** Share of the bodies of each kind. The rest are normal events of the contract. */
+const SHARES = {
+  forged: 0.05,
+  malformed: 0.04,
+  unknown: 0.03,
+  oversize: 0.01,
+  hopeless: 0.005,
+  'clock-ahead': 0.005,
+};
+
+/** Share of the bodies that are posted again, once or twice. */
+const DUPLICATE_SHARE = 0.1;
+
+/** Average bodies per id: how many events share an item. */
+const BODIES_PER_ID = 15;
+
+/** Above SQS's 1 MiB. */
+const OVERSIZE_BYTES = 1_100_000;
+
+/** The events happened in the hour before this time. */
+const EPOCH = Date.parse('2026-01-31T09:00:00Z');
+
+/**
+ * The partner's plan: about `deliveries` posts in an order unrelated to the timestamps. The same seed gives the same
+ * plan.
+ */
+export function makePlan({ deliveries, seed }: { deliveries: number; seed: number }): PlannedBody[] {
+  const ids = Math.max(2, Math.round(deliveries / BODIES_PER_ID));
+  // For doubles, fast-check generates mostly tiny ones.
+  const share = fc.nat(9_999).map((tenThousandths) => tenThousandths / 10_000);
+  const draws = fc.sample(
+    fc.noBias(
+      fc.record({
+        lot: share,
+        again: share,
+        variant: fc.nat(999),
+        id: fc.nat(ids - 1),
+        millisecondsAgo: fc.nat(60 * 60_000),
+        words: fc.array(fc.constantFrom('Sora', 'Umi', '日本', '😀', 'x\ufffey', undefined), {
+          minLength: 3,
+          maxLength: 3,
+        }),
+      }),
+    ),
+    { seed, numRuns: Math.ceil(deliveries / (1 + DUPLICATE_SHARE * 1.5)) },
+  );
+  return draws.map(({ lot, again, variant, id, millisecondsAgo, words }, index) => {
+    const kind = kindOf(lot, variant);
+    const timestamp = new Date(EPOCH - millisecondsAgo).toISOString();
+    const body = BODIES[kind]({ id, index, timestamp, variant, words });
+    const once = kind === 'clock-ahead' || kind === 'oversize' || again >= DUPLICATE_SHARE;
+    return { kind: kind === 'oversize' ? 'state' : kind, body, posts: once ? 1 : 2 + (variant % 2) };
+  });
+}
+
+function kindOf(lot: number, variant: number): Kind | 'oversize' {
+  let sum = 0;
+  for (const [kind, share] of Object.entries(SHARES)) {
+    sum += share;
+    if (lot < sum) return kind as Kind | 'oversize';
+  }
+  return variant % 3 === 0 ? 'notification' : 'state';
+}
+
+interface Draw {
+  readonly id: number;
+  readonly index: number;
+  readonly timestamp: string;
+  readonly variant: number;
+  readonly words: readonly (string | undefined)[];
+}
+
+const json = (event: string, data: object, { index, timestamp }: Draw) =>
+  JSON.stringify({ event, data, timestamp, webhookId: `w-${index}` });
+
+const BODIES: Readonly<Record<Kind | 'oversize', (draw: Draw) => string>> = {
+  state: stateEvent,
+  notification: (draw) => {
+    const { id, index, variant, words } = draw;
+    const shop_id = `shop-${id}`;
+    if (variant % 2 === 0) return json('girl.schedule_changed', { shop_id, name: words[0] }, draw);
+    const review_id = `review-${index}`;
+    return json('review.posted', { review_id, shop_id, rating: 5, comment: words[1] }, draw);
+  },
+  oversize: (draw) => {
+    const notes = 'x'.repeat(OVERSIZE_BYTES);
+    return json('girl.created', { girl_id: `large-${draw.index}`, name: draw.words[0], notes }, draw);
+  },
+  // Impossible to process. The receiver would answer 400, so it is put on the queue by hand.
+  hopeless: (draw) => json('user.updated', { user_id: `hopeless-${draw.index}`, display_name: 5 }, draw),
+  unknown: (draw) => json('example.unknown', { shop_id: `shop-${draw.id}` }, draw),
+  malformed: ({ variant, index, timestamp }) => {
+    const data = { shop_id: `malformed-${index}` };
+    const bodies = [
+      `{"event":"shop.updated","data":{"shop_id":"malformed-${index}"`,
+      JSON.stringify({ event: 'shop.updated', data, timestamp: `day ${index}` }),
+      JSON.stringify({ event: 'user.updated', data, timestamp }),
+      JSON.stringify([`malformed-${index}`]),
+    ];
+    return bodies[variant % bodies.length] ?? '';
+  },
+  forged: (draw) => json('user.updated', { user_id: `forged-${draw.index}`, display_name: 'never' }, draw),
+  'clock-ahead': (draw) =>
+    json(
+      'shop.updated',
+      { shop_id: `ahead-${draw.index}` },
+      { ...draw, timestamp: '9999-12-31T23:59:59.000Z' },
+    ),
+};
+
+function stateEvent(draw: Draw): string {
+  const { id, variant, words } = draw;
+  const [first, second, third] = words;
+  const shop_id = `shop-${id}`;
+  const girl_id = `girl-${id}`;
+  switch (variant % 4) {
+    case 0:
+      return json('shop.updated', { shop_id, updated_fields: [first ?? 'name', second ?? 'address'] }, draw);
+    case 1:
+      return json('girl.created', { girl_id, shop_id, name: first }, draw);
+    case 2:
+      return json('girl.deleted', { girl_id, shop_id }, draw);
+    default: {
+      const fields = { shop_id: first, display_name: second, profile_image_url: third };
+      return json('user.updated', { user_id: `user-${id}`, ...fields }, draw);
+    }
+  }
+}
+
+/** Retries of one post before the simulated partner gives up: far more than any fault lasts. */
+const MAXIMUM_REPEATS = 120;
+
+/** Longest pause before a retry, in milliseconds. */
+const MAXIMUM_PAUSE = 1_000;
+
+/** Retries of a forged post: it is rejected each time. */
+const FORGED_REPEATS = 1;
+
+/** The partner as the contract describes it: posts, and retries after 401 and 500. */
+export class PartnerSimulator {
+  /** The current secret for signing posts. */
+  secret: string;
+  /** Number of answers by status; `none` if the connection broke. */
+  readonly answers: Record<string, number> = {};
+  readonly #url: string;
+
+  constructor(url: string, secret: string) {
+    this.#url = url;
+    this.secret = secret;
+  }
+
+  /**
+   * Posts a body until it is answered 200 or 400.
+   * @returns the last status
+   */
+  async deliver(body: string, { forged = false } = {}): Promise<number> {
+    const limit = forged ? FORGED_REPEATS : MAXIMUM_REPEATS;
+    for (let repeat = 0; ; repeat += 1) {
+      const status = await this.#post(body, forged);
+      const name = status === 0 ? 'none' : String(status);
+      this.answers[name] = (this.answers[name] ?? 0) + 1;
+      if (status === 200 || status === 400 || repeat === limit) return status;
+      await sleep(Math.min(MAXIMUM_PAUSE, 20 * 2 ** repeat));
+    }
+  }
+
+  async #post(body: string, forged: boolean): Promise<number> {
+    try {
+      const response = await fetch(this.#url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'x-webhook-signature': signBody(body, forged ? 'forged' : this.secret),
+        },
+        body,
+      });
+      await response.arrayBuffer();
+      return response.status;
+    } catch {
+      return 0;
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import { expect, test } from '@jest/globals';
+import { testAssembly } from '../../../test/support/test-stack.ts';
+import { soak, surviveKills, surviveOutage } from './soak.ts';
+
+// Takes half a minute, because the last retries wait.
+test('250 deliveries under faults end in the state of the oracle', async () => {
+  const report = await soak({ assembly: testAssembly(), deliveries: 250, seed: 1 });
+  expect(report.differences).toEqual([]);
+  // A run without faults would show nothing.
+  expect(Object.values(report.faults).reduce((sum, hits) => sum + hits)).toBeGreaterThan(25);
+  expect(report.kills).toBeGreaterThanOrEqual(10);
+  expect(report.answers['500'] ?? 0).toBeGreaterThan(0);
+});
+
+test('a consumer that is killed during its batches loses nothing', async () => {
+  const report = await surviveKills({
+    assembly: testAssembly(),
+    kills: 4,
+    reviewsPerKill: 5,
+    visibilitySeconds: 2,
+  });
+  expect(report).toMatchObject({ reviews: 20, lost: 0 });
+  expect(report.interrupted).toBeGreaterThan(0);
+});
+
+test('DynamoDB is down for longer than a visibility timeout: everything is processed after it returns', async () => {
+  const report = await surviveOutage({
+    assembly: testAssembly(),
+    seconds: 3,
+    deliveries: 20,
+    visibilitySeconds: 2,
+    firstRetrySeconds: 1,
+  });
+  expect(report).toMatchObject({ processed: 20, deadLetters: 0 });
+});

@@ -1,0 +1,428 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { SendMessageCommand, SetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
+import { kebabCase } from '../../../lambda/events/event-names.ts';
+import { DUPLICATE, FAILED, POSSIBLY_REPEATED, PROCESSED } from '../../../lambda/log-messages.ts';
+import { eventAttributes } from '../../../lambda/queue/message.ts';
+import { type Fault, InjectedFaults } from '../../local/aws/faults.ts';
+import { type LocalStack, type LocalStackOptions, startLocalStack } from '../../local/local-stack.ts';
+import type { ProgressStep } from '../../terminal/block.ts';
+import { FIVE_MINUTES, type ReceivedDelivery } from '../../../test/support/oracle.ts';
+import { Queues } from '../../../test/support/queues.ts';
+import { Tables } from '../../../test/support/tables.ts';
+import {
+  type AcceptedBody,
+  archiveDifferences,
+  countBy,
+  eventIdOf,
+  idOf,
+  keptDifferences,
+  notificationDifferences,
+  stateDifferences,
+  takeAll,
+} from './differences.ts';
+import { makePlan, PartnerSimulator, type PlannedBody } from './partner.ts';
+
+interface SoakRunOptions {
+  /** Folder of the synthesised stack. */
+  readonly assembly: string;
+  /** @default none */
+  readonly onProgress?: (progress: ProgressStep) => void;
+}
+
+interface SoakOptions extends SoakRunOptions {
+  /** Posts, without retries after 401 and 500. */
+  readonly deliveries: number;
+  readonly seed: number;
+}
+
+const SENDERS = 8;
+const FIRST_SECRET = 'soak-secret-1';
+const SECOND_SECRET = 'soak-secret-2';
+
+/** Faults during the whole run: each makes one to three percent of the calls fail. */
+const FAULTS: readonly Fault[] = [
+  { service: 'sqs', kind: 'throttled', share: 0.01 },
+  { service: 'sqs', kind: 'down', share: 0.01 },
+  { service: 'sqs', operation: 'SendMessage', kind: 'response-lost', share: 0.01 },
+  { service: 'sqs', operation: 'DeleteMessageBatch', kind: 'response-lost', share: 0.01 },
+  { service: 'dynamodb', kind: 'throttled', share: 0.02 },
+  { service: 'dynamodb', kind: 'down', share: 0.01 },
+  { service: 'dynamodb', kind: 'response-lost', share: 0.01 },
+  { service: 'dynamodb', kind: 'slow', milliseconds: 100, share: 0.01 },
+  // A lost response of SNS is the window that no consumer can close: `docs/reliability.md`.
+  { service: 'sns', kind: 'throttled', share: 0.02 },
+  { service: 'sns', kind: 'down', share: 0.01 },
+  { service: 'sns', kind: 'slow', milliseconds: 100, share: 0.01 },
+  { service: 'firehose', kind: 'throttled', share: 0.02 },
+  { service: 'firehose', kind: 'down', share: 0.01 },
+  { service: 'firehose', kind: 'response-lost', share: 0.01 },
+  { service: 'firehose', kind: 'slow', milliseconds: 100, share: 0.01 },
+  { service: 'firehose', kind: 'records-refused', share: 0.02 },
+  { service: 's3', kind: 'down', share: 0.02 },
+  { service: 's3', kind: 'response-lost', share: 0.01 },
+  { service: 'secretsmanager', kind: 'down', share: 0.2 },
+];
+
+/** Duration of a complete outage of a service, in milliseconds. */
+const OUTAGE = 3_000;
+
+/** How often the functions are killed during their work. */
+const KILLS = 20;
+
+/** Replaces the template's 180 s: the time after which messages of a killed function become visible again. */
+export const VISIBILITY_SECONDS = 5;
+
+/** How long the queues may take to become empty, in milliseconds. */
+const QUIET_LIMIT = 10 * 60_000;
+
+/**
+ * Functions that are killed. The others notify: killed between a notification and its idempotency item, they would
+ * notify again.
+ */
+const KILLED = [
+  'receiver',
+  ...eventNames.filter((event) => !['chat', 'review'].includes(catalogue[event].effect)).map(kebabCase),
+];
+
+const start = (options: Omit<LocalStackOptions, 'port' | 'awsPort' | 'secret'>) =>
+  startLocalStack({ port: 0, awsPort: 0, secret: FIRST_SECRET, ...options });
+
+async function setVisibility(queues: Queues, urls: readonly (string | undefined)[], seconds: number) {
+  const Attributes = { VisibilityTimeout: String(seconds) };
+  for (const QueueUrl of urls)
+    await queues.client.send(new SetQueueAttributesCommand({ QueueUrl, Attributes }));
+}
+
+/** Posts a plan to a stack with faults, waits until it is idle, and compares its state with the expected state. */
+export async function soak({ assembly, deliveries, seed, onProgress = () => {} }: SoakOptions) {
+  const started = performance.now();
+  const plan = makePlan({ deliveries, seed });
+  const faults = new InjectedFaults(seed);
+  const log = new SoakLog();
+  const environment = { FIRST_RETRY_DELAY_SECONDS: '0.3' };
+  const stack = await start({ assembly, faults, environment, onLog: ({ text }) => log.read(text) });
+  try {
+    const queues = new Queues(stack.operator);
+    await setVisibility(queues, eventQueues(stack), VISIBILITY_SECONDS);
+    const rooms = [
+      await queues.subscribe(stack.outputs.ChatTopicArn, 'soak-chat'),
+      await queues.subscribe(stack.outputs.ReviewTopicArn, 'soak-review'),
+    ];
+    const partner = new PartnerSimulator(stack.outputs.WebhookUrl ?? '', FIRST_SECRET);
+    const sender = new Sender(stack, partner, faults, plan);
+    const progress = setInterval(() => onProgress(sender.progress()), 1_000);
+    try {
+      await sender.run();
+    } finally {
+      clearInterval(progress);
+    }
+    faults.clear();
+    await quiet(stack, queues, onProgress);
+
+    const notified = await takeAll(queues, rooms);
+    const kept = await keptDifferences(stack, queues, plan);
+    const archive = await archiveDifferences(stack, sender.accepted, kept.deadLetterIds);
+    return {
+      seed,
+      posts: sender.posts,
+      bodies: countBy(plan, ({ kind }) => kind),
+      answers: partner.answers,
+      /** Calls that failed because of a fault, by kind. */
+      faults: faults.counts,
+      kills: sender.kills,
+      /** Failures that consumers logged and recovered from. */
+      retries: log.retries,
+      /** Notifications sent again because the idempotency item of the first could not be written. */
+      repeatedNotifications: notified.length - new Set(notified.map(eventIdOf)).size,
+      /** Records of the archive: more than events, because repeated messages are settled again. */
+      archived: archive.records,
+      seconds: Math.round((performance.now() - started) / 1000),
+      /** Differences from the oracle's state. */
+      differences: [
+        ...sender.unanswered,
+        ...(await stateDifferences(stack, sender.stateDeliveries)),
+        ...notificationDifferences(plan, notified, log.unnoted),
+        ...kept.differences,
+        ...archive.differences,
+      ],
+    };
+  } finally {
+    await stack.close();
+  }
+}
+
+/** Posts the plan from several concurrent senders, rotates the secret half-way, and causes the faults. */
+class Sender {
+  posts = 0;
+  kills = 0;
+  /** Bodies that did not get the right answer. */
+  readonly unanswered: string[] = [];
+  /** Input of the oracle. */
+  readonly stateDeliveries: ReceivedDelivery[] = [];
+  /** Bodies answered 200. */
+  readonly accepted: AcceptedBody[] = [];
+  readonly #stack: LocalStack;
+  readonly #partner: PartnerSimulator;
+  readonly #faults: InjectedFaults;
+  readonly #line: PlannedBody[];
+  readonly #total: number;
+
+  constructor(
+    stack: LocalStack,
+    partner: PartnerSimulator,
+    faults: InjectedFaults,
+    plan: readonly PlannedBody[],
+  ) {
+    this.#stack = stack;
+    this.#partner = partner;
+    this.#faults = faults;
+    this.#line = inPostingOrder(plan);
+    this.#total = this.#line.length;
+  }
+
+  progress(): ProgressStep {
+    const answers = Object.entries(this.#partner.answers).map(([status, times]) => `${status}: ${times}`);
+    const note = `${answers.join(', ')} · ${this.kills} kills`;
+    return { doing: 'Posting', done: this.posts, total: this.#total, note };
+  }
+
+  async run(): Promise<void> {
+    for (const fault of FAULTS) this.#faults.inject(fault);
+    await Promise.all(Array.from({ length: SENDERS }, () => this.#send()));
+  }
+
+  async #send(): Promise<void> {
+    for (let next = this.#line.shift(); next !== undefined; next = this.#line.shift()) {
+      this.posts += 1;
+      void this.#disturb();
+      await this.#post(next);
+    }
+  }
+
+  async #post({ kind, body }: PlannedBody): Promise<void> {
+    if (kind === 'hopeless') return await this.#sendByHand(body);
+    const status = await this.#partner.deliver(body, { forged: kind === 'forged' });
+    const right = kind === 'forged' ? 401 : kind === 'malformed' ? 400 : 200;
+    // The last retry of a forged body may be answered 500. It must only never be accepted.
+    if (status !== right && !(kind === 'forged' && status !== 200 && status !== 400)) {
+      this.unanswered.push(`${kind} answered ${status} at last: ${idOf(body)}`);
+    }
+    if (status === 200) this.accepted.push({ kind, body });
+    if (kind === 'state') this.stateDeliveries.push({ body, receivedAt: new Date().toISOString() });
+    if (kind === 'clock-ahead') await this.#correct(body);
+  }
+
+  /** Puts a message for user.updated on its queue, as if the receiver had accepted it. */
+  async #sendByHand(body: string): Promise<void> {
+    this.accepted.push({ kind: 'hopeless', body });
+    await new SQSClient(this.#stack.operator).send(
+      new SendMessageCommand({
+        QueueUrl: this.#stack.outputs.UserUpdatedQueueUrl,
+        MessageBody: body,
+        MessageAttributes: eventAttributes({
+          event: 'user.updated',
+          eventId: idOf(body),
+          receivedAt: new Date().toISOString(),
+          requestId: 'by-hand',
+        }),
+      }),
+    );
+  }
+
+  /** After an event from a wrong clock, sends one that counts as later: the item must not be frozen. */
+  async #correct(ahead: string): Promise<void> {
+    const timestamp = new Date(Date.now() + FIVE_MINUTES).toISOString();
+    const body = JSON.stringify({ ...JSON.parse(ahead), timestamp });
+    await this.#partner.deliver(body);
+    this.accepted.push({ kind: 'clock-ahead', body });
+    this.stateDeliveries.push({ body, receivedAt: new Date().toISOString() });
+  }
+
+  async #disturb(): Promise<void> {
+    const part = (share: number) => this.posts === Math.ceil(this.#total * share);
+    if (part(1 / 4)) this.#outage({ service: 'dynamodb', kind: 'down' });
+    if (part(5 / 8)) this.#outage({ service: 'firehose', kind: 'down' });
+    if (part(3 / 4)) this.#outage({ service: 'sqs', operation: 'SendMessage', kind: 'down' });
+    if (this.posts % Math.ceil(this.#total / KILLS) === 0) {
+      this.kills += 1;
+      const name = KILLED[this.kills % KILLED.length] ?? '';
+      await this.#stack.functions.get(name)?.function.kill();
+    }
+    if (part(1 / 2)) {
+      const SecretId = this.#stack.outputs.WebhookSecretArn;
+      const rotate = new PutSecretValueCommand({ SecretId, SecretString: SECOND_SECRET });
+      await new SecretsManagerClient(this.#stack.operator).send(rotate);
+      this.#partner.secret = SECOND_SECRET;
+    }
+  }
+
+  #outage(fault: Fault): void {
+    setTimeout(this.#faults.inject(fault), OUTAGE);
+  }
+}
+
+/** Repeated bodies are posted again later, with other posts in between. */
+function inPostingOrder(plan: readonly PlannedBody[]): PlannedBody[] {
+  const [first = [], ...later] = [1, 2, 3].map((round) => plan.filter(({ posts }) => posts >= round));
+  const line = [...first];
+  for (const [index, body] of later.flat().entries()) {
+    line.splice(Math.floor(((index * 7919) % line.length) / 2) + Math.floor(line.length / 2), 0, body);
+  }
+  return line;
+}
+
+/** Failures before anything was sent: a later attempt cannot be a repetition. */
+const NOTHING_SENT =
+  /^(IdempotencyAlreadyInProgressError|\w*Throttl\w*|ProvisionedThroughputExceededException)$/;
+
+/** Messages of the log lines that {@link SoakLog} evaluates. */
+const READ = [PROCESSED, DUPLICATE, FAILED, POSSIBLY_REPEATED];
+
+/** Evaluates the consumers' log lines. */
+class SoakLog {
+  retries = 0;
+  /** Ids of events about which a consumer reports that its notification may have been sent without being noted. */
+  readonly unnoted = new Set<string>();
+  /** Attempts whose effect is logged. If one fails afterwards, the archive has failed. */
+  readonly #effective = new Set<string>();
+
+  read(text: string): void {
+    if (!READ.some((message) => text.includes(`"message":"${message}"`))) return;
+    const { message, eventId, messageId, attempt, error = '' } = JSON.parse(text) as Record<string, string>;
+    const attempted = `${messageId} ${attempt}`;
+    if (message === PROCESSED || message === DUPLICATE) this.#effective.add(attempted);
+    if (message === FAILED) this.retries += 1;
+    const open =
+      message === POSSIBLY_REPEATED ||
+      (message === FAILED && !NOTHING_SENT.test(error) && !this.#effective.has(attempted));
+    if (eventId && open) this.unnoted.add(eventId);
+  }
+}
+
+async function quiet(
+  stack: LocalStack,
+  queues: Queues,
+  onProgress: (progress: ProgressStep) => void,
+): Promise<void> {
+  const deadline = Date.now() + QUIET_LIMIT;
+  let most = 0;
+  for (let still = 0; still < 2; ) {
+    const counts = await Promise.all(eventQueues(stack).map((url) => queues.count(url)));
+    const left = counts.reduce((sum, count) => sum + count, 0);
+    still = left === 0 ? still + 1 : 0;
+    if (Date.now() > deadline)
+      throw new Error(`Not quiet after ${QUIET_LIMIT / 1000} s: ${left} messages left`);
+    most = Math.max(most, left);
+    onProgress({ doing: 'Waiting for quiet', done: most - left, total: most });
+    await sleep(500);
+  }
+}
+
+const eventQueues = ({ outputs }: LocalStack) =>
+  Object.entries(outputs).flatMap(([name, url]) =>
+    /(?<!DeadLetter)QueueUrl$/.test(name) && !/^(Quarantine|Unrouted)/.test(name) ? [url] : [],
+  );
+
+interface KillsOptions extends SoakRunOptions {
+  readonly kills: number;
+  readonly reviewsPerKill: number;
+  /** Seconds until messages of a killed consumer become visible again. */
+  readonly visibilitySeconds: number;
+}
+
+/** Longest pause before a kill, in milliseconds: a batch of notifications takes some tens. */
+const LONGEST_PAUSE = 60;
+
+const bodyOf = (event: string, data: object) =>
+  JSON.stringify({ event, data, timestamp: '2026-01-31T09:00:00Z' });
+
+/**
+ * Kills the consumer of review.posted repeatedly while it sends notifications.
+ * @returns the number of reviews without a notification, and the number with more than one
+ */
+export async function surviveKills(options: KillsOptions) {
+  const { assembly, kills, reviewsPerKill, visibilitySeconds, onProgress = () => {} } = options;
+  let interrupted = 0;
+  const stack = await start({
+    assembly,
+    environment: { FIRST_RETRY_DELAY_SECONDS: '1' },
+    onLog: ({ text }) => {
+      if (text.includes('Runtime.ExitError')) interrupted += 1;
+    },
+  });
+  try {
+    const queues = new Queues(stack.operator);
+    const queueUrl = stack.outputs.ReviewPostedQueueUrl;
+    await setVisibility(queues, [queueUrl], visibilitySeconds);
+    const room = await queues.subscribe(stack.outputs.ReviewTopicArn, 'kills-review');
+    const partner = new PartnerSimulator(stack.outputs.WebhookUrl ?? '', FIRST_SECRET);
+    const consumer = stack.functions.get('review-posted')?.function;
+    for (let kill = 0; kill < kills; kill += 1) {
+      const reviews = Array.from({ length: reviewsPerKill }, (_, index) =>
+        bodyOf('review.posted', { review_id: `review-${kill}-${index}`, rating: 5 }),
+      );
+      await Promise.all(reviews.map((review) => partner.deliver(review)));
+      await sleep((kill * 17) % LONGEST_PAUSE);
+      await consumer?.kill();
+      onProgress({ doing: 'Killing', done: kill + 1, total: kills });
+    }
+    while ((await queues.count(queueUrl)) > 0) await sleep(250);
+
+    const times = Object.values(countBy(await takeAll(queues, [room]), eventIdOf));
+    const reviews = kills * reviewsPerKill;
+    const repeated = times.filter((count) => count > 1).length;
+    return { kills, interrupted, reviews, lost: reviews - times.length, repeated };
+  } finally {
+    await stack.close();
+  }
+}
+
+interface OutageOptions extends SoakRunOptions {
+  /** How long DynamoDB is down, in seconds. */
+  readonly seconds: number;
+  readonly deliveries: number;
+  /** Seconds until an unfinished message comes back. @default the template's */
+  readonly visibilitySeconds?: number;
+  /** Seconds before the first retry. @default the template's */
+  readonly firstRetrySeconds?: number;
+}
+
+/** Posts while DynamoDB is down, and waits until everything is processed after it returns. */
+export async function surviveOutage(options: OutageOptions) {
+  const { assembly, seconds, deliveries, onProgress = () => {}, ...settings } = options;
+  const { firstRetrySeconds, visibilitySeconds } = settings;
+  const faults = new InjectedFaults();
+  const environment =
+    firstRetrySeconds === undefined ? {} : { FIRST_RETRY_DELAY_SECONDS: String(firstRetrySeconds) };
+  const stack = await start({ assembly, warmUp: false, faults, environment });
+  try {
+    const queues = new Queues(stack.operator);
+    const queueUrl = stack.outputs.UserUpdatedQueueUrl;
+    if (visibilitySeconds !== undefined) await setVisibility(queues, [queueUrl], visibilitySeconds);
+    const partner = new PartnerSimulator(stack.outputs.WebhookUrl ?? '', FIRST_SECRET);
+    const repair = faults.inject({ service: 'dynamodb', kind: 'down' });
+    for (let index = 0; index < deliveries; index += 1) {
+      await partner.deliver(bodyOf('user.updated', { user_id: `user-${index}` }));
+    }
+    for (let past = 0; past < seconds; past += 1) {
+      onProgress({ doing: 'DynamoDB is down', done: past, total: seconds, unit: 'seconds' });
+      await sleep(1000);
+    }
+    repair();
+    const returned = performance.now();
+    for (let left = deliveries; left > 0; left = await queues.count(queueUrl)) {
+      onProgress({ doing: 'Recovering', done: deliveries - left, total: deliveries });
+      await sleep(250);
+    }
+    return {
+      deliveries,
+      processed: (await new Tables(stack.operator).scan(stack.outputs.ContactPartnerTable)).length,
+      deadLetters: await queues.count(stack.outputs.UserUpdatedDeadLetterQueueUrl),
+      recoverySeconds: Math.round((performance.now() - returned) / 1000),
+    };
+  } finally {
+    await stack.close();
+  }
+}

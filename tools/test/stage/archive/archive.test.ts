@@ -1,0 +1,259 @@
+import { readFile } from 'node:fs/promises';
+import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { type ArchiveRecord, archiveLine } from '../../../../lambda/archive/record.ts';
+import { exportRecords } from '../../../stage/archive/export-records.ts';
+import { listRecords } from '../../../stage/archive/list-records.ts';
+import { idOption, type RecordFilter } from '../../../stage/archive/record-filter.ts';
+import type { TestAws } from '../../../../test/support/test-aws.ts';
+import { Project } from '../../commands/project.ts';
+import { type Operator, refusalOf, startedOperator } from '../queues/support.ts';
+import { archived, emptyArchive, objectKey, putObject, putRecords } from './support.ts';
+
+const started = startedOperator();
+let aws: TestAws;
+let operator: Operator;
+
+beforeAll(() => {
+  ({ aws, operator } = started);
+});
+afterEach(() => emptyArchive(operator.stack));
+
+describe('list', () => {
+  async function listing({
+    json = false,
+    signal,
+    ...filter
+  }: RecordFilter & { json?: boolean; signal?: AbortSignal } = {}) {
+    const operation = operator.operation(signal);
+    const complete = await listRecords(operation, filter, { json });
+    return { complete, lines: operation.said };
+  }
+
+  async function putHistory(): Promise<void> {
+    const replay = { name: 'fix-names', mode: 'repair', notify: false } as const;
+    const shop = (more: Partial<ArchiveRecord>) =>
+      archived({ settledAt: '2026-01-31T23:59:59.999Z', ...more });
+    await putRecords(operator.stack, objectKey('a'), [
+      shop({}),
+      shop({ outcome: 'Stale' }),
+      shop({ settledAt: '2026-02-01T00:00:00.000Z' }),
+      shop({ replay, body: undefined }),
+      shop({ forgottenAt: '2026-02-02T00:00:00.000Z', body: undefined }),
+    ]);
+    const user = archived({ event: 'user.updated', outcome: 'DeadLettered', shopId: 'shop-2' });
+    await putRecords(operator.stack, objectKey('b', 'user.updated'), [user]);
+  }
+
+  test('counts records by event, day and outcome, and those of replays apart', async () => {
+    await putHistory();
+    const { complete, lines } = await listing();
+    expect(complete).toBe(true);
+    expect(lines).toEqual([
+      `Records in the archive of the stack of ${operator.outputsFile}, by the day of settling (UTC):`,
+      '',
+      'EVENT         PROCESSED  STALE  DUPLICATE  DEAD  REPLAYED',
+      'shop.updated          3      1          0     0         1',
+      '  2026-01-31          2      1          0     0         1',
+      '  2026-02-01          1      0          0     0         0',
+      'user.updated          0      0          0     1         0',
+      '  2026-01-31          0      0          0     1         0',
+      'all                   3      1          0     1         1',
+      '',
+      expect.stringMatching(/^6 records in 2 objects of \d+ bytes in total\.$/),
+      '1 record of replay fix-names, without payloads.',
+      '1 record forgotten, without payloads.',
+    ]);
+  });
+
+  test('prints the matching records with --json, for programs', async () => {
+    await putHistory();
+    await putRecords(operator.stack, objectKey('c', 'girl.created'), [archived({ event: 'girl.created' })]);
+    const { lines } = await listing({ json: true, events: ['shop.updated', 'user.updated'] });
+    expect(JSON.parse(lines.join('\n'))).toMatchObject({
+      complete: true,
+      objects: 2,
+      days: [
+        { event: 'shop.updated', day: '2026-01-31', Processed: 2, Stale: 1, replayed: 1, forgotten: 1 },
+        { event: 'shop.updated', day: '2026-02-01', Processed: 1 },
+        { event: 'user.updated', day: '2026-01-31', DeadLettered: 1 },
+      ],
+      replays: { 'fix-names': 1 },
+      failedObjects: 0,
+      damaged: [],
+      bufferSeconds: 900,
+    });
+  });
+
+  test('names a damaged object, counts records that Firehose could not deliver, and shows the rest', async () => {
+    await putHistory();
+    const key = objectKey('damaged', 'girl.created');
+    await putObject(operator.stack, key, Buffer.from('no gzip'));
+    await putObject(operator.stack, 'event=shop.updated/failed=processing-failed/a', Buffer.from('{}'));
+    const { complete, lines } = await listing();
+    expect(complete).toBe(false);
+    expect(lines).toContain('all                   3      1          0     1         1');
+    expect(lines.slice(-4)).toEqual([
+      'Not read: 1 object under failed=, which Firehose could not deliver.',
+      '',
+      '1 object is damaged; what cannot be read was skipped:',
+      `  ${key}: not gzip, or damaged from line 1 on`,
+    ]);
+  });
+
+  test('that is interrupted says that it is incomplete', async () => {
+    await putHistory();
+    const { complete, lines } = await listing({ signal: AbortSignal.abort() });
+    expect(complete).toBe(false);
+    expect(lines).toContain('Interrupted after 0 of 2 objects: the counts are incomplete.');
+  });
+
+  test('of a window older than the archive says how long records are kept', async () => {
+    const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 60 * 60 * 1000);
+    await expect(listing({ until: daysAgo(32) })).rejects.toThrow(
+      /^No records settled before .* are left: .* keeps records for 30 days$/,
+    );
+    const nothing = `The archive of the stack of ${operator.outputsFile} has no such record.`;
+    expect(await listing({ since: daysAgo(29) })).toEqual({ complete: true, lines: [nothing] });
+    const { lines } = await listing({ since: daysAgo(32) });
+    expect(lines.join('\n')).toMatch(/Records settled earlier have expired: .* keeps records for 30 days\./);
+  });
+});
+
+test('a stage without an archive is refused', async () => {
+  const { stack } = operator;
+  const { ArchiveBucket: _, ...outputs } = stack.outputs;
+  const operation = { ...operator.operation(), stack: stack.with({ outputs }) };
+  expect(await refusalOf(listRecords(operation, {}, { json: false }))).toBe(
+    `There is no archive in ${stack.title}: its setting archive.days is 0, or it was deployed by a version without archives`,
+  );
+});
+
+describe('export', () => {
+  async function exporting({
+    payloads = false,
+    abortAfter,
+    ...filter
+  }: RecordFilter & { payloads?: boolean; abortAfter?: number } = {}) {
+    const abort = new AbortController();
+    const operation = operator.operation(abort.signal);
+    const lines: string[] = [];
+    const write = async (line: string) => {
+      if (line === '') return;
+      lines.push(line);
+      if (lines.length === abortAfter) abort.abort();
+    };
+    const complete = await exportRecords(operation, filter, { payloads, write });
+    return { complete, lines, said: operation.said.join('\n') };
+  }
+
+  test('writes the matching records unchanged, by event, then by time', async () => {
+    const at = (hour: string, more: Partial<ArchiveRecord> = {}) =>
+      archived({ settledAt: `${hour}:30:00.000Z`, ...more });
+    const girl = at('2026-02-01T00', { event: 'girl.created' });
+    const [early, late] = [at('2026-01-31T09'), at('2026-01-31T10')];
+    await putRecords(operator.stack, objectKey('a', 'shop.updated', '2026-01-31T10'), [late]);
+    await putRecords(operator.stack, objectKey('a'), [early, at('2026-01-31T09', { outcome: 'Stale' })]);
+    await putRecords(operator.stack, objectKey('a', 'girl.created'), [girl]);
+    const { complete, lines, said } = await exporting({ outcomes: ['Processed'] });
+    expect(complete).toBe(true);
+    expect(lines).toEqual([girl, early, late].map(archiveLine));
+    expect(said).toBe(`Exported 3 records of the stack of ${operator.outputsFile}.`);
+  });
+
+  test('with payloads has the bytes of payloadKey, or says that they are gone', async () => {
+    const Bucket = aws.outputs.PayloadBucket;
+    const bytes = Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d]);
+    await operator.stack.s3.send(new PutObjectCommand({ Bucket, Key: 'shop.updated/a', Body: bytes }));
+    const records = ['shop.updated/a', 'shop.updated/gone'].map((payloadKey) =>
+      archived({ body: undefined, payloadKey }),
+    );
+    await putRecords(operator.stack, objectKey('a'), records);
+    const { complete, lines, said } = await exporting({ payloads: true });
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { payloadKey: 'shop.updated/a', bodyBase64: bytes.toString('base64') },
+      { unreadable: 'S3 no longer has it under shop.updated/gone' },
+    ]);
+    expect(complete).toBe(false);
+    expect(said).toContain('1 record without the payload: see "unreadable".');
+    expect(await exporting()).toMatchObject({ complete: true, lines: records.map(archiveLine) });
+  });
+
+  test('names and skips a damaged object, and says that it is incomplete', async () => {
+    const damaged = objectKey('damaged', 'girl.created');
+    await putObject(operator.stack, damaged, Buffer.from('no gzip'));
+    await putRecords(operator.stack, objectKey('a'), [archived()]);
+    const { complete, lines, said } = await exporting();
+    expect({ complete, count: lines.length }).toEqual({ complete: false, count: 1 });
+    expect(said).toContain(`${damaged}: not gzip`);
+  });
+
+  test('that is interrupted says how far it got', async () => {
+    const records = [archived(), archived(), archived()];
+    for (const name of ['a', 'b']) await putRecords(operator.stack, objectKey(name), records);
+    const { complete, lines, said } = await exporting({ abortAfter: 4 });
+    expect({ complete, count: lines.length, said }).toEqual({
+      complete: false,
+      count: 4,
+      said: 'Interrupted after 1 of 2 objects and 4 records: the export is incomplete.',
+    });
+  });
+});
+
+describe('from the command line', () => {
+  let project: Project;
+  beforeAll(async () => {
+    project = await Project.create();
+  });
+  afterAll(() => project.remove());
+
+  const RECORD = archived({ settledAt: new Date().toISOString() });
+  const archive = (args: readonly string[], file = operator.outputsFile) =>
+    project.run(['archive', ...args, '--outputs', file]);
+
+  test('an export is written to a file', async () => {
+    await putRecords(operator.stack, objectKey('a'), [RECORD]);
+    const file = operator.path('shops.jsonl');
+    expect(await archive(['export', 'shop.updated', '--output', file])).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: `Exported 1 record of the stack of ${operator.outputsFile}.\n`,
+    });
+    expect(await readFile(file, 'utf8')).toBe(archiveLine(RECORD));
+  });
+
+  test('forget is refused before it searches if nobody can confirm; --yes confirms', async () => {
+    const body = JSON.stringify({
+      event: 'user.updated',
+      data: { user_id: 'user-7' },
+      timestamp: '2026-01-31T09:00:00Z',
+    });
+    await putRecords(operator.stack, objectKey('a', 'user.updated'), [
+      { ...RECORD, event: 'user.updated', body },
+    ]);
+    expect(await archive(['forget', '--user', 'user-7'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'There is no terminal for the confirmation. Check with --dry-run, then use --yes\n',
+    });
+    expect(await archive(['forget', '--user', 'user-7', '--yes'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Done: removed the payload of 1 record.\n'),
+    });
+  });
+
+  test('a shortened id needs at least 8 characters', () => {
+    expect(() => idOption().parseArg?.('1234567', undefined)).toThrow(
+      'At least 8 characters: a shorter id is ambiguous.',
+    );
+    expect(idOption().parseArg?.('12345678', ['request-1'])).toEqual(['request-1', '12345678']);
+  });
+
+  test('forget refuses an empty id, or none', async () => {
+    const stderr = (line: string) => ({ code: 1, stdout: '', stderr: `${line}\n` });
+    expect(await archive(['forget'])).toEqual(stderr('Name the person: --user <id> or --girl <id>'));
+    expect(await archive(['forget', '--user', ''])).toEqual(
+      stderr("Option '--user <id>' argument '' is invalid. It must not be empty."),
+    );
+  });
+});

@@ -1,0 +1,463 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Fact, LineFact } from '../../../stage/history/facts.ts';
+import { deliveryOf, fold, foldedAttempts } from '../../../stage/history/fold.ts';
+import type { HistoryStep, StepKind } from '../../../stage/history/history.ts';
+import {
+  at,
+  consumed,
+  crash,
+  deadLetter,
+  EVENT_ID,
+  failed,
+  received,
+  record,
+  started,
+  time,
+} from './support.ts';
+
+/** A step of an attempt of a normal delivery, with some properties replaced. */
+const tried = (kind: StepKind, attempt = 1, given: Partial<HistoryStep> = {}) => ({
+  kind,
+  attempt,
+  origin: { kind: 'delivery' },
+  ...given,
+});
+
+const accepted = received(0, 'Accepted');
+const again = received(60, 'Accepted', { requestId: 'request-2' });
+const processed = consumed(1, 'Processed', { latencyMs: 1500 });
+const dead = consumed(3, 'DeadLettered', { level: 'ERROR', attempt: 2, error: 'ValidationException' });
+const ofRedrive = { messageId: 'message-2' };
+const ofReplay = { messageId: 'message-3', replay: 'repair-1' };
+const replay = { name: 'repair-1', mode: 'repair', notify: true } as const;
+const givenUp = [accepted, failed(1, 1, 2), dead];
+/** Attempts 2 and 3 start. */
+const crashes = [accepted, started(31, 2), started(61, 3)];
+const rejected = (seconds: number, requestId: string) => received(seconds, 'Rejected', { requestId });
+const replayedTwice = [
+  consumed(60, 'DeadLettered', { ...ofReplay, error: 'ValidationException' }),
+  consumed(90, 'Stale', { ...ofReplay, messageId: 'message-4' }),
+];
+const byHand = [
+  consumed(1, 'DeadLettered', { requestId: undefined, error: 'ValidationException' }),
+  consumed(60, 'Stale', { requestId: undefined, messageId: 'message-2' }),
+];
+const RECEIVED = { kind: 'received' };
+const DELIVERED = [RECEIVED, { kind: 'queued', queue: 'shop.updated' }, { kind: 'answered', status: 200 }];
+const QUARANTINED = [RECEIVED, { kind: 'queued', queue: 'quarantine' }, { kind: 'answered', status: 400 }];
+const PARKED = [RECEIVED, { kind: 'queued', queue: 'unrouted' }, { kind: 'answered', status: 200 }];
+const REJECTED = [RECEIVED, { kind: 'answered', status: 401 }];
+const PROCESSED = [...DELIVERED, tried('processed')];
+const GIVEN_UP = [...DELIVERED, tried('failed'), tried('dead-lettered', 2)];
+const CRASHED = [...DELIVERED, tried('crashed'), tried('crashed', 2), tried('crashed', 3)];
+const redriven = { origin: { kind: 'redriven' } } as const;
+const repeated = { origin: { kind: 'repeated' } } as const;
+const replayed = { origin: { kind: 'replay', name: 'repair-1' } } as const;
+
+/** Facts of a delivery, the expected steps, and its expected place. */
+const stories: readonly {
+  name: string;
+  facts: readonly Fact[];
+  steps: readonly object[];
+  states: string[];
+}[] = [
+  {
+    name: 'failed, then processed',
+    facts: [accepted, failed(1, 1, 30), consumed(31, 'Processed', { attempt: 2 })],
+    steps: [...DELIVERED, tried('failed'), tried('processed', 2)],
+    states: ['processed'],
+  },
+  {
+    name: 'attempts without a line',
+    facts: [accepted, failed(1, 1, 30), consumed(200, 'Processed', { attempt: 4 })],
+    steps: [...DELIVERED, tried('failed'), tried('crashed', 2), tried('crashed', 3), tried('processed', 4)],
+    states: ['processed'],
+  },
+  {
+    name: 'attempts from before the log',
+    facts: [consumed(31, 'Processed', { attempt: 3 })],
+    steps: [tried('processed', 3)],
+    states: ['processed'],
+  },
+  {
+    name: 'processed, but not archived at first',
+    facts: [accepted, processed, failed(1.1, 1, 30, { error: 'NotArchivedError' })],
+    steps: [...PROCESSED, tried('failed')],
+    states: ['processed', 'retrying'],
+  },
+  {
+    name: 'a dead letter that was found on its queue',
+    facts: [...givenUp, deadLetter({ messageId: 'message-9', error: 'ValidationException' })],
+    steps: GIVEN_UP,
+    states: ['dead-letter'],
+  },
+  {
+    name: 'a dead letter that could not be moved',
+    facts: [...givenUp, consumed(3.1, 'BuryFailed', { level: 'ERROR', attempt: 2 })],
+    steps: [...GIVEN_UP, { kind: 'noted', message: 'BuryFailed' }],
+    states: ['retrying'],
+  },
+  {
+    name: 'a dead letter redriven',
+    facts: [...givenUp, consumed(90, 'Processed', ofRedrive)],
+    steps: [...GIVEN_UP, tried('processed', 1, redriven)],
+    states: ['processed'],
+  },
+  {
+    name: 'an attempt that has started, so the first one ended without a line',
+    facts: [accepted, started(31, 2)],
+    steps: [...DELIVERED, tried('crashed')],
+    states: ['retrying'],
+  },
+  {
+    name: 'a crash that the local stack observed',
+    facts: [accepted, crash(1, 1), started(31, 2)],
+    steps: [...DELIVERED, tried('crashed', 1, { at: at(1), error: 'Runtime.ExitError' })],
+    states: ['retrying'],
+  },
+  {
+    name: 'crashes until SQS moved it, redriven, and again until SQS moved it',
+    facts: [
+      ...crashes,
+      started(931, 2, ofRedrive),
+      started(961, 3, ofRedrive),
+      deadLetter({ messageId: 'message-2' }),
+    ],
+    steps: [
+      ...CRASHED,
+      tried('dead-lettered', 3),
+      tried('crashed', 1, redriven),
+      tried('crashed', 2, redriven),
+      tried('crashed', 3, redriven),
+      tried('dead-lettered', 3, redriven),
+    ],
+    states: ['dead-letter'],
+  },
+  {
+    name: 'a crash of one of two messages of a request, while the other is processed',
+    facts: [accepted, started(31, 2), consumed(1, 'Processed', ofRedrive)],
+    steps: [...DELIVERED, tried('processed'), tried('crashed', 1, repeated)],
+    states: ['processed', 'retrying'],
+  },
+  {
+    name: 'what SQS moved, and no crash is known any more',
+    facts: [accepted, deadLetter()],
+    steps: [...CRASHED, tried('dead-lettered', 3)],
+    states: ['dead-letter'],
+  },
+  {
+    name: 'what SQS moved after failures, and somebody redrove',
+    facts: [accepted, failed(1, 1, 2), consumed(9_000, 'Processed', ofRedrive)],
+    steps: [...DELIVERED, tried('failed'), tried('processed', 1, redriven)],
+    states: ['processed'],
+  },
+  {
+    name: 'queued twice by one request',
+    facts: [accepted, processed, consumed(2, 'Duplicate', ofRedrive)],
+    steps: [...PROCESSED, tried('skipped', 1, { reason: 'already-processed', ...repeated })],
+    states: ['processed'],
+  },
+  {
+    name: 'newer data stored',
+    facts: [accepted, consumed(1, 'Stale')],
+    steps: [...DELIVERED, tried('skipped', 1, { reason: 'newer-data' })],
+    states: ['skipped'],
+  },
+  {
+    name: 'delivered twice',
+    facts: [accepted, processed, again, consumed(61, 'Duplicate', { requestId: 'request-2', ...ofRedrive })],
+    steps: [...PROCESSED, ...DELIVERED, tried('skipped', 1, { reason: 'already-processed' })],
+    states: ['processed'],
+  },
+  {
+    name: 'a second delivery that waits',
+    facts: [accepted, processed, again],
+    steps: [...PROCESSED, ...DELIVERED],
+    states: ['processed', 'queued'],
+  },
+  {
+    name: 'a replay that found all up to date',
+    facts: [accepted, processed, consumed(90, 'Duplicate', ofReplay)],
+    steps: [...PROCESSED, tried('skipped', 1, { reason: 'up-to-date', ...replayed })],
+    states: ['processed'],
+  },
+  {
+    name: 'a replay that failed',
+    facts: [accepted, processed, consumed(90, 'DeadLettered', { ...ofReplay, error: 'Error' })],
+    steps: [...PROCESSED, tried('dead-lettered', 1, replayed)],
+    states: ['processed', 'dead-letter'],
+  },
+  {
+    name: 'a replay soon after, of which alone there is a record',
+    facts: [accepted, processed, consumed(5, 'Processed', ofReplay), record(5, { replay })],
+    steps: [...PROCESSED, tried('processed', 1, replayed), tried('archived', 1, replayed)],
+    states: ['processed'],
+  },
+  {
+    name: 'sent by hand',
+    facts: [consumed(1, 'Processed', { requestId: undefined })],
+    steps: [tried('processed', 1, { origin: { kind: 'by hand' } })],
+    states: ['processed'],
+  },
+  {
+    name: 'rejected',
+    facts: [received(0, 'Rejected', { level: 'WARN' })],
+    steps: REJECTED,
+    states: ['rejected'],
+  },
+  {
+    name: 'rejected, then accepted',
+    facts: [rejected(-60, 'request-0'), accepted, processed],
+    steps: [...REJECTED, ...PROCESSED],
+    states: ['processed'],
+  },
+  {
+    name: 'processed, and later rejected',
+    facts: [accepted, processed, rejected(60, 'request-2')],
+    steps: [...PROCESSED, ...REJECTED],
+    states: ['processed'],
+  },
+  {
+    name: 'not accepted',
+    facts: [received(0, 'ServerError', { error: 'QueueDoesNotExist' })],
+    steps: [RECEIVED, { kind: 'answered', status: 500 }],
+    states: ['failed'],
+  },
+  {
+    name: 'not accepted, but on the queue',
+    facts: [received(0, 'ServerError'), processed],
+    steps: [RECEIVED, { kind: 'answered', status: 500 }, tried('processed')],
+    states: ['processed'],
+  },
+  {
+    name: 'invalid, then delivered again',
+    facts: [received(-9, 'Unusable', { requestId: 'request-0' }), accepted, processed],
+    steps: [...QUARANTINED, ...PROCESSED],
+    states: ['processed'],
+  },
+  {
+    name: 'invalid, and later rejected',
+    facts: [received(0, 'Unusable'), rejected(60, 'request-2')],
+    steps: [...QUARANTINED, ...REJECTED],
+    states: ['invalid'],
+  },
+  {
+    name: 'a dead letter of a replay, redriven',
+    facts: [accepted, processed, ...replayedTwice],
+    steps: [
+      ...PROCESSED,
+      tried('dead-lettered', 1, replayed),
+      tried('skipped', 1, { reason: 'newer-data', origin: { kind: 'replay', name: 'repair-1' } }),
+    ],
+    states: ['processed'],
+  },
+  {
+    name: 'a dead letter that was sent by hand, redriven',
+    facts: byHand.map((line) => ({ ...line, requestId: undefined })),
+    steps: [
+      tried('dead-lettered', 1, { origin: { kind: 'by hand' } }),
+      tried('skipped', 1, { reason: 'newer-data', origin: { kind: 'by hand' } }),
+    ],
+    states: ['skipped'],
+  },
+  {
+    name: 'given up, but moved by SQS, as the dead-letter queue was away',
+    facts: [
+      ...givenUp,
+      consumed(3.1, 'BuryFailed', { level: 'ERROR', attempt: 2 }),
+      deadLetter({ messageId: 'message-1', receives: 2 }),
+    ],
+    steps: [...GIVEN_UP, tried('dead-lettered', 2), { kind: 'noted', message: 'BuryFailed' }],
+    states: ['dead-letter'],
+  },
+  {
+    name: 'a delay beyond all time',
+    facts: [accepted, failed(1, 1, 1e300)],
+    steps: [...DELIVERED, tried('failed')],
+    states: ['retrying'],
+  },
+  {
+    name: 'parked',
+    facts: [received(0, 'Parked')],
+    steps: PARKED,
+    states: ['parked'],
+  },
+  {
+    name: 'parked, then redriven',
+    facts: [received(0, 'Parked'), processed],
+    steps: [...PARKED, tried('processed', 1, redriven)],
+    states: ['processed'],
+  },
+  {
+    name: 'a warning on the way',
+    facts: [accepted, consumed(0.9, 'PossiblyRepeated', { level: 'WARN' }), processed],
+    steps: [...DELIVERED, { kind: 'noted', message: 'PossiblyRepeated' }, tried('processed')],
+    states: ['processed'],
+  },
+  {
+    name: 'known by its record alone',
+    facts: [record(1)],
+    steps: [RECEIVED, tried('processed'), tried('archived')],
+    states: ['processed'],
+  },
+  {
+    name: 'redriven, by records alone',
+    facts: [record(90), record(1, { outcome: 'DeadLettered', failureReason: 'x' })],
+    steps: [
+      RECEIVED,
+      tried('dead-lettered'),
+      tried('archived'),
+      tried('processed', 1, redriven),
+      tried('archived', 1, redriven),
+    ],
+    states: ['processed'],
+  },
+  {
+    name: 'a line, and the record of another attempt',
+    facts: [accepted, processed, record(600, { outcome: 'Duplicate' })],
+    steps: [
+      ...PROCESSED,
+      tried('skipped', 1, { reason: 'already-processed', ...repeated }),
+      tried('archived', 1, repeated),
+    ],
+    states: ['processed'],
+  },
+  {
+    name: 'known by the quarantine alone',
+    facts: [deadLetter({ queue: 'quarantine' })],
+    steps: [],
+    states: ['invalid'],
+  },
+  { name: 'nothing', facts: [], steps: [], states: ['unknown'] },
+];
+
+describe('the steps of a delivery, and its place', () => {
+  test.each(stories)('$name', ({ facts, steps, states }) => {
+    expect(fold(facts)).toMatchObject({ steps, now: states.map((state) => ({ state })) });
+  });
+
+  test('are equal for facts in any order and number', () => {
+    const anyFacts = fc.constantFrom(...stories).chain(({ facts }) =>
+      fc.tuple(
+        fc.constant(facts),
+        fc
+          .shuffledSubarray([...facts, ...facts], { minLength: facts.length })
+          .map((some) => [...some, ...facts]),
+      ),
+    );
+    fc.assert(fc.property(anyFacts, ([facts, mixed]) => expect(fold(mixed)).toEqual(fold(facts))));
+  });
+});
+
+test.each(stories)('facts of one moment are in one order, whichever comes first: $name', ({ facts }) => {
+  const atOnce = facts.map((fact) => ({ ...fact, at: 0 }));
+  expect(fold([...atOnce].reverse())).toEqual(fold(atOnce));
+});
+
+test('of two deliveries of an event the dead letter is listed first, then the one that is tried again', () => {
+  const retrying = failed(61, 1, 30, { requestId: 'request-2', messageId: 'message-2' });
+  const { now } = fold([accepted, again, retrying, failed(1, 1, 2), dead]);
+  expect(now.map(({ state }) => state)).toEqual(['dead-letter', 'retrying']);
+});
+
+describe('the time of receipt', () => {
+  const exact = { at: at(-0.5) };
+  const latest = { at: at(0), atTheLatest: true };
+  test.each<{ name: string; facts: Fact[]; expected: object }>([
+    { name: 'is that of the record', facts: [accepted, processed, record(1)], expected: exact },
+    { name: 'else is counted back from the effect', facts: [accepted, processed], expected: exact },
+    { name: 'else is when the receiver answered, at the latest', facts: [accepted], expected: latest },
+    {
+      name: 'is not counted from a latency of 0',
+      facts: [accepted, consumed(1, 'Processed', { latencyMs: 0 })],
+      expected: latest,
+    },
+    {
+      name: 'is never after the answer',
+      facts: [accepted, record(1, { receivedAt: at(0.2) })],
+      expected: { at: at(0) },
+    },
+  ])('$name', ({ facts, expected }) => {
+    const { kind, at: receivedAt, atTheLatest } = fold(facts).steps[0] ?? {};
+    const found = { kind, at: receivedAt, ...(atTheLatest && { atTheLatest }) };
+    expect(found).toEqual({ kind: 'received', ...expected });
+  });
+});
+
+test('a step has the words of its log line, and the place has what to expect', () => {
+  const cause = { error: 'TimeoutError', errorMessage: 'too slow' };
+  const rejection = { reason: 'wrong-signature', sourceIp: '203.0.113.7' };
+  const { steps, now } = fold([
+    received(-5, 'Rejected', { requestId: 'request-0', ...rejection }),
+    received(0, 'Accepted', { lagMs: 2000 }),
+    failed(1, 1, 30, { error: 'NotArchivedError', errorMessage: 'ServiceUnavailable', cause }),
+  ]);
+  const error = 'NotArchivedError: ServiceUnavailable; caused by TimeoutError: too slow';
+  expect(steps).toMatchObject([
+    { kind: 'received', requestId: 'request-0' },
+    { kind: 'answered', status: 401, rejection: 'wrong signature', sourceIp: '203.0.113.7' },
+    { kind: 'received', at: at(0), requestId: 'request-1', lagMs: 2000 },
+    { kind: 'queued' },
+    { kind: 'answered' },
+    { kind: 'failed', attempt: 1, messageId: 'message-1', error, nextAttemptAt: at(31) },
+  ]);
+  expect(now).toEqual([
+    { state: 'retrying', queue: 'shop.updated', since: at(1), attempts: 1, nextAttemptAt: at(31), error },
+  ]);
+});
+
+test('the archive names a replay', () => {
+  const { steps } = fold([accepted, processed, consumed(90, 'Processed', ofReplay), record(90, { replay })]);
+  expect(steps.filter(({ origin }) => origin?.kind === 'replay')).toMatchObject([
+    { kind: 'processed', origin: { kind: 'replay', ...replay } },
+    { kind: 'archived' },
+  ]);
+});
+
+test('equal consecutive failures are one step, others are not', () => {
+  const attempts = Array.from({ length: 4 }, (_, index) => failed(30 * index + 1, index + 1, 30));
+  const other = failed(121, 5, 30, { error: 'Timeout' });
+  const { steps } = fold([accepted, ...attempts, other]);
+  expect(foldedAttempts(steps)).toMatchObject([
+    ...DELIVERED,
+    tried('failed', 1, { attempts: 4 }),
+    tried('failed', 5),
+  ]);
+  expect(foldedAttempts(steps)[3]).toMatchObject({ at: at(1), until: at(91), nextAttemptAt: at(121) });
+});
+
+test('a line that is not JSON, or of an older version of the functions, does not affect the others', () => {
+  const line = (text: string): LineFact => ({
+    kind: 'line',
+    at: time(5),
+    requestId: 'request-1',
+    eventId: EVENT_ID,
+    function: 'shop.updated',
+    text,
+  });
+  const history = fold([accepted, processed, line('Task timed out'), line('{"message":"Processed"}')]);
+  expect(history.steps).toMatchObject(PROCESSED);
+});
+
+const rowOf = (facts: Fact[]) => deliveryOf('request-1', facts, fold(facts));
+
+test('a row counts the attempts of its delivery, without those of a replay', () => {
+  expect(rowOf([accepted, failed(1, 1, 2), consumed(3, 'Processed', { attempt: 2 })]).attempts).toBe(2);
+  expect(rowOf([accepted, processed, consumed(90, 'Processed', ofReplay)]).attempts).toBe(1);
+});
+
+test('a row keeps the reason why its delivery was skipped, after a replay too', () => {
+  const stale = [accepted, consumed(1, 'Stale')];
+  const replayed = consumed(90, 'Duplicate', ofReplay);
+  expect(rowOf([...stale, replayed])).toMatchObject({ state: 'skipped', reason: 'newer-data' });
+  expect(rowOf([...stale, consumed(90, 'Processed', ofReplay)])).toMatchObject({ state: 'processed' });
+  expect(rowOf([accepted, replayed])).toMatchObject({ state: 'skipped', reason: 'up-to-date' });
+});
+
+test.each([
+  { fields: ['timestamp', 'data.shop_id'], error: 'Invalid or missing: timestamp, data.shop_id' },
+  { fields: ['body'], error: 'The body is not a JSON object' },
+])('a row names the problems of a payload: $fields', ({ fields, error }) => {
+  expect(rowOf([received(0, 'Unusable', { fields })]).error).toBe(error);
+});

@@ -1,0 +1,198 @@
+import { describe, expect, test } from '@jest/globals';
+import stringWidth from 'string-width';
+import type { Fact } from '../../../stage/history/facts.ts';
+import type { Sources } from '../../../stage/history/find-facts.ts';
+import { fold } from '../../../stage/history/fold.ts';
+import type { HistoryPlace } from '../../../stage/history/history.ts';
+import { describeTrace } from '../../../stage/history/print.ts';
+import type { Trace } from '../../../stage/history/trace.ts';
+import { at, consumed, EVENT_ID, failed, received, record } from './support.ts';
+
+const stage = {
+  title: 'stage prod in eu-west-1',
+  local: false,
+  command: (text: string, script = 'dlq') => `npm run ${script} -- ${text} --stage prod`,
+};
+const logs = { since: at(-86_400), until: at(86_400), lines: 4, bytesScanned: 2 ** 31, truncated: false };
+
+function traceOf(facts: readonly Fact[], sources: Partial<Sources> = {}): Trace {
+  const found = { id: EVENT_ID, idIs: 'eventId' as const, effects: [], sources: { logs, ...sources } };
+  return { stack: stage.title, ...found, history: fold(facts) };
+}
+
+const text = (trace: Trace, width = Number.POSITIVE_INFINITY) =>
+  describeTrace(trace, stage, width).join('\n');
+
+const DAY = 86_400;
+/** Longer than a line, and with a word that is longer than a line. */
+const EXCEEDED = `${'The level of configured throughput was exceeded. '.repeat(3)}${'x'.repeat(90)}`;
+const rejection = { reason: 'wrong-signature', sourceIp: '203.0.113.7' };
+const replay = { name: 'repair-1', mode: 'repair', notify: true } as const;
+const story = traceOf([
+  received(-DAY, 'Rejected', { requestId: 'request-0', ...rejection }),
+  received(0, 'Accepted', { lagMs: 2000 }),
+  failed(1, 1, 30, { errorMessage: EXCEEDED }),
+  consumed(31, 'Processed', { attempt: 2, latencyMs: 31_500 }),
+  record(31, { attempt: 2, shopId: 'shop-1', timestamp: '2026-01-31T08:59:58.100000000Z' }),
+  consumed(50, 'Processed', { messageId: 'message-2', replay: 'repair-1' }),
+  record(50, { replay }),
+]);
+
+test('each step has its time, and the duration since the previous one', () => {
+  expect(text(story)).toBe(`shop.updated ${EVENT_ID} in stage prod in eu-west-1
+shop shop-1, the partner’s timestamp 2026-01-31T08:59:58.1Z
+
+2026-01-30, times in UTC
+09:00:00.000           ● received   request request-0, no later than this time
+09:00:00.000           ● answered   401 wrong signature, from 203.0.113.7
+
+2026-01-31
+08:59:59.500     +1 d  ● received   again, as request request-1, 2 s after the partner’s timestamp
+09:00:00.000  +500 ms  ● queued     on the queue of shop.updated
+09:00:00.000           ● answered   200 queued
+09:00:01.000     +1 s  ● failed     attempt 1: Throttled: ${EXCEEDED}; retry scheduled for 09:00:31, 30 s later
+09:00:31.000    +30 s  ● processed  attempt 2, 32 s after receipt
+09:00:31.000           ● archived   in date=2026-01-31/hour=09
+
+09:00:50.000    +19 s  ● processed  attempt 1 (replay repair-1, repair, notifies)
+09:00:50.000           ● archived   in date=2026-01-31/hour=09
+
+Processed: Finished at 09:00:31.
+
+Logs from 2026-01-30T09:00Z to 2026-02-01T09:00Z: 4 lines, 2.1 GB scanned for 0.0100 dollars.`);
+});
+
+test.each([100, 60])('it fits a terminal of %d columns, and loses nothing', (width) => {
+  const lines = describeTrace(story, stage, width);
+  expect(Math.max(...lines.map((line) => stringWidth(line)))).toBeLessThanOrEqual(width);
+  const letters = (all: string) => all.replace(/[\s│]/g, '');
+  // Ids are shortened on a terminal.
+  expect(letters(lines.join(''))).toBe(letters(text(story).replace(EVENT_ID, EVENT_ID.slice(0, 8))));
+});
+
+test('outside text cannot control the terminal', () => {
+  const trace = traceOf([received(0, 'ServerError', { errorMessage: '\u001b[2J' })]);
+  expect(text(trace)).toContain('500: Error: \\u001b[2J');
+  expect(text(trace)).not.toContain('\u001b[2J');
+});
+
+test('of many rejected requests with the same bytes some are printed, always including the requested one', () => {
+  const many = Array.from({ length: 40 }, (_, index) => {
+    return received(index, 'Rejected', { requestId: `rejected-${index}` });
+  });
+  const shown = text({ ...traceOf(many), id: 'rejected-30' });
+  expect(shown.match(/rejected-\d+/g)).toEqual([0, 1, 2, 3, 4, 30].map((index) => `rejected-${index}`));
+  expect(shown).toContain('… and 34 more requests with these bytes, all answered 401');
+});
+
+describe('the place', () => {
+  // Half a minute from the next boundary, in case the computer is slow.
+  const soon = new Date(Date.now() + 90_000).toISOString();
+  const since = new Date(Date.now() - 90_000).toISOString();
+  const longAgo = new Date(Date.now() - 3_600_000).toISOString();
+  const queue = 'shop.updated';
+  const error = 'Throttled';
+  const paused = { by: 'ann', reason: 'ticket 1', since };
+  test.each<[HistoryPlace, string | RegExp]>([
+    [{ state: 'skipped', since, reason: 'newer-data' }, 'Skipped: Newer data was already stored.'],
+    [{ state: 'skipped', since, reason: 'already-processed' }, 'Skipped: This event was processed before.'],
+    [{ state: 'skipped', since, reason: 'up-to-date' }, 'Skipped: The stored data is up to date.'],
+    [{ state: 'queued', queue, since }, /It has waited on the queue of shop\.updated for 1 min \d+ s\.\n/],
+    [
+      { state: 'queued', queue, since: longAgo },
+      /for 1 h\. No attempt since then is known: the consumer crashes/,
+    ],
+    [
+      { state: 'retrying', queue, since, attempts: 1, nextAttemptAt: soon, error },
+      new RegExp(`1 attempt failed: Throttled\\. Next attempt in 1 min \\d+ s, at ${soon.slice(11, 19)}`),
+    ],
+    [
+      { state: 'retrying', queue, since, attempts: 1, startedAt: since, error },
+      new RegExp(`1 attempt failed: Throttled\\. Attempt 2 started at ${since.slice(11, 19)}\\.\\n`),
+    ],
+    [
+      { state: 'retrying', queue, since: longAgo, attempts: 1, startedAt: longAgo, error },
+      /Attempt 2 started at \S+\. The function crashed or timed out, without a log line\.\n/,
+    ],
+    [
+      { state: 'queued', queue, since, paused },
+      /paused 1 min \d+ s ago by ann: ticket 1\. Resume it: npm run resume -- shop\.updated --stage prod/,
+    ],
+    [
+      { state: 'dead-letter', queue, since, error, until: soon, queueHolds: 3 },
+      /Dead letter: Throttled\. It is on the dead-letter queue of shop\.updated\. SQS deletes it in 1 min \d+ s\. Show it: npm run dlq -- show shop\.updated --stage prod/,
+    ],
+    [
+      { state: 'dead-letter', queue, since, until: since, queueHolds: 3 },
+      `It was on the dead-letter queue of shop.updated until ${since}, when SQS deleted it.`,
+    ],
+    [{ state: 'invalid', queue: 'quarantine', since, queueHolds: 0 }, 'in quarantine, which is empty now'],
+    [
+      { state: 'invalid', queue: 'quarantine', since, error: 'data.shop_id is missing' },
+      'Invalid: The answer was 400: data.shop_id is missing. It is in quarantine.',
+    ],
+    [
+      { state: 'retrying', queue, since, attempts: 2, nextAttemptAt: since, error },
+      `2 attempts failed: Throttled. Retry scheduled for ${since.slice(11, 19)}.`,
+    ],
+    [
+      { state: 'parked', queue: 'unrouted', since },
+      'It is on the unrouted queue. Show it: npm run dlq -- show unrouted',
+    ],
+    [
+      { state: 'rejected', status: 401, error, since },
+      'Bad signature: The answer was 401: Throttled. Nothing was stored.',
+    ],
+    [{ state: 'unknown', since }, 'Unknown: Neither the logs nor the archive say where it is.'],
+  ])('%j', (place, expected) => {
+    expect(text({ ...traceOf([]), history: { eventId: EVENT_ID, steps: [], now: [place] } })).toMatch(
+      expected,
+    );
+  });
+});
+
+test('the changed item and the notification are printed, without versions and data as sent', () => {
+  const item = { girl_id: 'girl-1', name: 'Yuki', age: 25, version: `1#${EVENT_ID}`, data: '{}' };
+  const place = { at: at(1), table: 'CastTable', key: 'girl-1' };
+  const texts = { default: 'New review\n\nShop: shop-1\nRating: 5', sqs: '{}' };
+  const printed = text({
+    ...story,
+    effects: [
+      { kind: 'item', ...place, before: null, after: item },
+      { kind: 'item', ...place, before: item, after: null },
+      { kind: 'notification', at: at(2), topic: 'ReviewTopicArn', subject: 'New review', texts },
+    ],
+  });
+  expect(printed).toContain(`
+CastTable: girl_id=girl-1 name=Yuki age=25
+CastTable: item girl-1 was deleted
+Notification on ReviewTopicArn: New review, Shop: shop-1, Rating: 5
+`);
+});
+
+describe('the searched sources', () => {
+  const archive = { state: 'searched', objects: 1, records: 2, damaged: [] } as const;
+  test.each<[Partial<Sources>, string]>([
+    [{ logs: { ...logs, truncated: true } }, 'There are more lines: narrow the window'],
+    [{ logs: { ...logs, refused: 'no permission' } }, 'The logs could not be read, so rejected requests'],
+    [{ archive }, 'Archive: 2 records read in 1 object.'],
+    [{ archive: { ...archive, state: 'early' } }, 'A record may be missing: Firehose collects'],
+    [
+      { archive: { ...archive, damaged: ['key: cut off'] } },
+      'Damaged, and skipped from there on: key: cut off',
+    ],
+    [{ archive: { ...archive, state: 'none' } }, 'The stage keeps no archive (archive.days is 0).'],
+    [
+      { archive: { ...archive, state: 'refused', reason: 'AccessDenied' } },
+      'The archive could not be read: AccessDenied.',
+    ],
+    [{ queues: { complete: false } }, 'Some messages on the dead-letter queue could not be checked.'],
+    [{ queues: { complete: false, refused: 'no' } }, 'The dead-letter queue could not be read: no.'],
+  ])('%j', (sources, expected) => {
+    expect(text({ ...story, sources: { logs, ...sources } })).toContain(expected);
+  });
+
+  test('cost nothing here', () => {
+    expect(describeTrace(story, { ...stage, local: true }, 100).join('\n')).not.toContain('dollars');
+  });
+});

@@ -1,0 +1,205 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { sha256Hex } from '../../../../lambda/hash.ts';
+import type { DeliveryFilter } from '../../../stage/history/delivery-filter.ts';
+import type { Fact } from '../../../stage/history/facts.ts';
+import { exchangeFact, LocalFeed } from '../../../stage/history/local-feed.ts';
+import { HistoryStore, MAX_DELIVERIES, MAX_PAYLOADS } from '../../../stage/history/store.ts';
+
+const START = Date.parse('2026-01-31T09:00:00.000Z');
+
+let store: HistoryStore;
+
+beforeEach(() => {
+  store = new HistoryStore();
+});
+afterEach(() => {
+  store.close();
+});
+
+/** A line of the receiver, or of a consumer if it names a message. */
+function line(id: string, message: string, more: object = {}, seconds = 0): Fact {
+  const at = START + seconds * 1000;
+  const eventId = sha256Hex(id);
+  const text = JSON.stringify({
+    timestamp: new Date(at).toISOString(),
+    level: 'INFO',
+    message,
+    eventId,
+    event: 'shop.updated',
+    requestId: id,
+    ...more,
+  });
+  return { kind: 'line', at, requestId: id, eventId, event: 'shop.updated', function: 'receiver', text };
+}
+
+const processed = (id: string, seconds = 1) =>
+  line(id, 'Processed', { messageId: `message of ${id}`, attempt: 1, latencyMs: 1000 }, seconds);
+
+const failed = (id: string, error: string) =>
+  line(id, 'Failed', { messageId: `message of ${id}`, attempt: 1, retryInSeconds: 30, error }, 1);
+
+const idsOf = (filter: DeliveryFilter, limit?: number) =>
+  store.list(filter, limit).deliveries.map(({ id }) => id);
+
+describe('the list of deliveries', () => {
+  test('has the newest first, up to the limit, and their total', () => {
+    store.add(line('request-1', 'Accepted'), line('request-2', 'Accepted', {}, 2), processed('request-1'));
+    expect(store.list({}, 1)).toMatchObject({ deliveries: [{ id: 'request-2', state: 'queued' }], total: 2 });
+    expect(store.get('request-1')).toMatchObject({ state: 'processed', latencyMs: 1000 });
+  });
+
+  test.each<DeliveryFilter>([
+    { states: new Set(['processed']) },
+    { until: new Date(START + 2_000) },
+    { ids: ['request-1', 'unknown'] },
+    { event: 'shop.updated', since: new Date(START), states: new Set(['processed']) },
+  ])('can be filtered by %j', (filter) => {
+    store.add(line('request-1', 'Accepted'), line('request-2', 'Accepted', {}, 2), processed('request-1'));
+    expect(idsOf(filter)).toEqual(['request-1']);
+  });
+});
+
+test.each([
+  { shop: 'Shop_1', expected: ['request-1'] },
+  { shop: 'HOP', expected: ['request-2', 'request-1'] },
+  // In SQL, `_` matches any character.
+  { shop: '_1', expected: ['request-1'] },
+])('the list can be filtered by a part of the shop, ignoring case: $shop', ({ shop, expected }) => {
+  const exchange = {
+    kind: 'exchange',
+    ...{ status: 200, byReceiver: true, parked: false, method: 'POST', path: '/', headers: [] },
+    ...{ sourceIp: '127.0.0.1', responseHeaders: [], responseBody: '', durationMs: 1 },
+  } as const;
+  store.add({ ...exchange, requestId: 'request-1', at: START, shopId: 'Shop_1' });
+  store.add({ ...exchange, requestId: 'request-2', at: START + 1, shopId: 'shop-12' });
+  store.add({ ...exchange, requestId: 'request-3', at: START + 2 });
+  expect(idsOf({ shop })).toEqual(expected);
+});
+
+describe('a search', () => {
+  test.each([
+    { given: '{"name":"Café ÉLYSÉE"}', search: 'café élysée' },
+    {
+      given: String.raw`{"name":"Caf\u00e9 \"Zur Post\"","url":"https:\/\/a.example\/x"}`,
+      search: 'é "Zur',
+    },
+    { given: String.raw`{"url":"https:\/\/a.example\/x"}`, search: 'https://a.example/x' },
+    // With quotation marks as written.
+    { given: '{"name":"x"}', search: '"name":"x"' },
+    { given: '{"name":"x%y"}', search: '%y' },
+    { given: '{"name":"👩‍👩‍👧"}', search: '👩‍👩‍👧' },
+  ])('finds a part of the payload $given', ({ given, search }) => {
+    store.add(line('request-1', 'Accepted'), line('request-2', 'Accepted'));
+    store.addPayload('request-1', Buffer.from(given));
+    store.addPayload('request-2', Buffer.from('{}'));
+    expect(idsOf({ search })).toEqual(['request-1']);
+  });
+
+  test.each([
+    { what: 'the request', search: 'quest-1' },
+    { what: 'the event', search: sha256Hex('request-1').slice(0, 8).toUpperCase() },
+    { what: 'an error', search: 'ThrottlingEx' },
+  ])('finds a part of $what', ({ search }) => {
+    store.add(line('request-1', 'Accepted'), failed('request-1', 'ThrottlingException'));
+    store.add(line('request-2', 'Accepted'), processed('request-2'));
+    expect(idsOf({ search })).toEqual(['request-1']);
+  });
+});
+
+describe('changes', () => {
+  test('are reported once, and can be requested by the number of the last known one', async () => {
+    const told: string[] = [];
+    const end = store.subscribe((id) => told.push(id));
+    store.add(line('request-1', 'Accepted'), line('request-2', 'Accepted'));
+    const sequence = store.changedSince(0)?.at(-1)?.sequence ?? 0;
+    store.add(line('request-1', 'Accepted'), processed('request-2'));
+    expect(store.changedSince(sequence)).toMatchObject([
+      { id: 'request-2', delivery: { state: 'processed' } },
+    ]);
+    end();
+    store.add(processed('request-1'));
+    expect(store.changedSince(0)?.map(({ id }) => id)).toEqual(['request-2', 'request-1']);
+    expect(told).toEqual(['request-1', 'request-2', 'request-2']);
+  });
+
+  test('are reported soon without a request', async () => {
+    const told = new Promise((resolve) => store.subscribe(resolve));
+    store.add(line('request-1', 'Accepted'));
+    expect(await told).toBe('request-1');
+  });
+
+  test('of a later process are unknown', () => {
+    expect(store.changedSince(1)).toBeUndefined();
+  });
+});
+
+test('the oldest deliveries are removed with all their facts', () => {
+  store.add(line('request-0', 'Accepted'));
+  store.addPayload('request-0', Buffer.from('{"name":"first"}'));
+  const sequence = store.changedSince(0)?.at(-1)?.sequence ?? 0;
+  for (let index = 1; index <= MAX_DELIVERIES; index += 1) {
+    store.add(line(`request-${index}`, 'Accepted', {}, index));
+  }
+  expect(store.list({}).total).toBeLessThanOrEqual(MAX_DELIVERIES);
+  expect(store.get('request-0')).toBeUndefined();
+  expect(store.payload('request-0')).toBeUndefined();
+  expect(idsOf({ search: 'first' })).toEqual([]);
+  expect(store.facts({ id: 'request-0', eventId: sha256Hex('request-0') })).toEqual([]);
+  expect(store.changedSince(sequence)).toContainEqual(
+    expect.objectContaining({ id: 'request-0', delivery: undefined }),
+  );
+});
+
+test('the oldest payloads are removed, and their deliveries stay', () => {
+  for (let index = 0; index <= MAX_PAYLOADS; index += 1) {
+    store.addPayload(`request-${index}`, Buffer.from('{}'));
+  }
+  store.add(line('request-0', 'Accepted'));
+  expect(store.payload('request-0')).toBeUndefined();
+  expect(Buffer.from(store.payload('request-1') ?? []).toString()).toBe('{}');
+  expect(store.get('request-0')).toMatchObject({ state: 'queued' });
+});
+
+const exchange = {
+  ...{ requestId: 'request-1', receivedAt: new Date('2026-01-31T09:00:00Z'), durationMilliseconds: 12 },
+  ...{ method: 'POST', path: '/api/v1/webhooks/partner', query: '', headers: [], sourceIp: '127.0.0.1' },
+  ...{ body: undefined, status: 400, responseHeaders: [], responseBody: Buffer.from('{}') },
+};
+
+describe('a request', () => {
+  const long = 'x'.repeat(5_000_000);
+  const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
+  test.each<{ what: string; body: string; event?: string; shopId?: string }>([
+    { what: 'a number', body: '{"event":"e","data":{"shop_id":7}}', event: 'e', shopId: '7' },
+    { what: 'no object', body: '["event"]' },
+    { what: 'no JSON', body: '{"event":"e"' },
+    { what: 'other types', body: '{"event":7,"data":{"shop_id":{}}}' },
+    { what: '10,000 levels', body: `{"event":"e","data":${deep}}`, event: 'e' },
+    {
+      what: '5 MB',
+      body: `{"event":"e","data":{"shop_id":"shop-\\u0031","x":"${long}"}}`,
+      event: 'e',
+      shopId: 'shop-1',
+    },
+    { what: '5 MB without an event', body: long },
+  ])('with $what has event and shop as far as they can be read', ({ body, event, shopId }) => {
+    expect(exchangeFact({ ...exchange, body: Buffer.from(body) })).toMatchObject({ event, shopId });
+  });
+
+  test('of a browser that opens the address is not a delivery', () => {
+    expect(exchangeFact({ ...exchange, method: 'GET', path: '/' })).toBeUndefined();
+  });
+});
+
+test.each([
+  'END RequestId: 1',
+  '{"eventId":"e"',
+  '{"_aws":{},"eventId":"e","requestId":"request-1"}',
+  '{"message":"Ready","requestId":"request-1"}',
+  // No request brought its message.
+  '{"message":"Processed","eventId":"e","messageId":"m"}',
+])('a line about no request makes no row: %s', (text) => {
+  using feed = new LocalFeed();
+  feed.onLog({ text });
+  expect(feed.store.list({}).total).toBe(0);
+});

@@ -1,0 +1,321 @@
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { pascalCase } from '../../../../lambda/events/event-names.ts';
+import { type AwsEndpoint, startAwsEndpoint } from '../../../local/aws/endpoint.ts';
+import {
+  type FollowedLine,
+  type FunctionName,
+  followLogs,
+  functionNames,
+} from '../../../stage/logs/follow-logs.ts';
+import { deliveryFilter } from '../../../stage/logs/tail.ts';
+import { findStackOfFile, type Stage } from '../../../stage/stage.ts';
+import { eventually } from '../../../../test/support/eventually.ts';
+import { Partner } from '../../../../test/support/partner.ts';
+import { sharedStack } from '../../../../test/support/shared-stack.ts';
+import { Project } from '../../commands/project.ts';
+import { Operator, replied, shopUpdated } from '../queues/support.ts';
+
+let project: Project;
+beforeAll(async () => {
+  project = await Project.create();
+});
+afterAll(() => project.remove());
+
+describe('following logs', () => {
+  const REGION = 'us-east-1';
+  const POLL = 20;
+  const SECOND = 1_000;
+
+  let endpoint: AwsEndpoint;
+  let round = 0;
+  let stack: Stage;
+  /** Whether a request is throttled, by its number; and the number of requests that passed and that were throttled. */
+  let isThrottled: (request: number) => boolean;
+  let counts: { passed: number; throttled: number };
+
+  beforeAll(async () => {
+    endpoint = await startAwsEndpoint({ port: 0 });
+  });
+  afterAll(async () => {
+    stack.close();
+    await endpoint.close();
+  });
+
+  const groupOf = (name: FunctionName) => `${round}-${name}`;
+  const outputOf = (name: FunctionName) =>
+    name === 'receiver' ? 'ReceiverLogGroup' : `${pascalCase(name)}LogGroup`;
+  const write = (name: FunctionName, text: string, secondsAgo = 0) =>
+    endpoint.writeLog(groupOf(name), text, Date.now() - secondsAgo * SECOND);
+
+  beforeEach(() => {
+    round += 1;
+    isThrottled = () => false;
+    counts = { passed: 0, throttled: 0 };
+    for (const name of functionNames) endpoint.createLogGroup(groupOf(name));
+    const groups = functionNames.map((name) => [outputOf(name), groupOf(name)]);
+    const outputs = { QuarantineQueueUrl: `${endpoint.url}/000000000000/quarantine` };
+    const file = project.path('followed.json');
+    writeFileSync(file, JSON.stringify({ stack: { ...outputs, ...Object.fromEntries(groups) } }));
+    stack?.close();
+    const found = findStackOfFile(file);
+    replied(found.logs, () => {
+      const throttled = isThrottled(counts.passed + counts.throttled + 1);
+      counts[throttled ? 'throttled' : 'passed'] += 1;
+      if (throttled) throw Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException' });
+    });
+    stack = found;
+  });
+
+  /** Follows until it is disposed of. */
+  function follow(options: Partial<Parameters<typeof followLogs>[1]> = {}, of = stack) {
+    const lines: FollowedLine[] = [];
+    const problems: string[] = [];
+    const controller = new AbortController();
+    const ended = (async () => {
+      const following = followLogs(of, {
+        since: new Date(Date.now() - 60 * SECOND),
+        pollMilliseconds: POLL,
+        signal: controller.signal,
+        onProblem: (name, error) => problems.push(`${name}: ${error.name}`),
+        ...options,
+      });
+      for await (const batch of following) lines.push(...batch);
+    })();
+    const texts = () => lines.map(({ text }) => text);
+    const stop = () => {
+      controller.abort();
+      return ended;
+    };
+    const has = (text: string) => eventually(async () => texts().includes(text) || undefined);
+    return { lines, problems, texts, has, stop, [Symbol.asyncDispose]: stop };
+  }
+
+  describe('lines', () => {
+    test('of all functions are in order of time, from a start time on', async () => {
+      write('receiver', 'too old', 61);
+      write('shop.updated', 'second', 10);
+      write('receiver', 'first', 20);
+      write('girl.created', 'third', 5);
+      await using following = follow();
+      await following.has('third');
+      expect(following.lines).toEqual([
+        { function: 'receiver', at: expect.any(Number), text: 'first' },
+        { function: 'shop.updated', at: expect.any(Number), text: 'second' },
+        { function: 'girl.created', at: expect.any(Number), text: 'third' },
+      ]);
+    });
+
+    test('are printed once as they are written, also with equal text and time', async () => {
+      await using following = follow();
+      const texts = Array.from({ length: 20 }, (_, index) => `line ${index}`);
+      for (const text of texts) {
+        write('review.posted', text);
+        await sleep(POLL / 2);
+      }
+      for (let twin = 0; twin < 2; twin += 1) write('review.posted', 'twin');
+      await following.has('twin');
+      await sleep(5 * POLL);
+      expect(following.texts()).toEqual([...texts, 'twin', 'twin']);
+    });
+
+    test('that CloudWatch shows late are still printed once', async () => {
+      write('receiver', 'on time');
+      await using following = follow();
+      await following.has('on time');
+      await sleep(3 * POLL);
+      write('receiver', 'late', 20);
+      await following.has('late');
+      await sleep(5 * POLL);
+      expect(following.texts()).toEqual(['on time', 'late']);
+    });
+
+    test('of other functions are left out', async () => {
+      write('receiver', 'other');
+      write('shop.updated', 'wanted');
+      await using following = follow({ functions: ['shop.updated'] });
+      await following.has('wanted');
+      expect(following.texts()).toEqual(['wanted']);
+    });
+
+    test('on several pages are all printed, and a throttled page is read again', async () => {
+      const texts = Array.from({ length: 300 }, (_, index) => `${index} ${'x'.repeat(10_000)}`);
+      for (const text of texts) write('receiver', text);
+      isThrottled = (request) => request % 2 === 0;
+      await using following = follow({ functions: ['receiver'] });
+      await following.has(texts.at(-1) ?? '');
+      expect(following.texts()).toEqual(texts);
+      // Starting over each time would need more requests, or never end.
+      expect(counts.passed).toBeGreaterThan(2);
+      expect(counts.passed).toBeLessThan(8);
+    });
+  });
+
+  describe('throttling', () => {
+    test('by AWS’ quota for the account costs time, but no line', async () => {
+      isThrottled = (request) => request % 6 === 0;
+      await using following = follow();
+      const expected = functionNames.flatMap((name) => [0, 1, 2].map((index) => `${name} ${index}`));
+      for (const text of expected) write(text.split(' ')[0] as FunctionName, text);
+      await eventually(async () => following.lines.length >= expected.length || undefined);
+      expect(counts.throttled).toBeGreaterThan(0);
+      expect(following.texts().sort()).toEqual(expected.sort());
+      expect(following.problems).toEqual([]);
+    });
+
+    test('slows the requests down, until it is over', async () => {
+      isThrottled = () => true;
+      await using following = follow({ functions: ['receiver'] });
+      await sleep(600);
+      // Without a doubling wait, about thirty.
+      expect(counts.throttled).toBeLessThan(10);
+      isThrottled = () => false;
+      write('receiver', 'after');
+      await following.has('after');
+      const { passed } = counts;
+      // At the slowed pace it would take longer.
+      await eventually(async () => counts.passed > passed + 5 || undefined, { limit: 3_000 });
+    });
+  });
+
+  describe('a log that may not be read', () => {
+    const permit = (...groups: readonly FunctionName[]) =>
+      endpoint.addPrincipals([
+        {
+          name: 'Reader',
+          accessKeyId: 'READER',
+          statements: groups.map((name) => ({
+            Effect: 'Allow',
+            Action: 'logs:FilterLogEvents',
+            Resource: `arn:aws:logs:${REGION}:000000000000:log-group:${groupOf(name)}:*`,
+          })),
+        },
+      ]);
+
+    test('is reported once, while the others are followed, and is read as soon as it is allowed', async () => {
+      permit('shop.updated');
+      const credentials = { accessKeyId: 'READER', secretAccessKey: 'any' };
+      const logs = new CloudWatchLogsClient({ endpoint: endpoint.url, region: REGION, credentials });
+      write('receiver', 'hidden');
+      write('shop.updated', 'seen');
+      await using following = follow({ functions: ['receiver', 'shop.updated'] }, stack.with({ logs }));
+      await following.has('seen');
+      await sleep(5 * POLL);
+      expect(following.problems).toEqual(['receiver: AccessDeniedException']);
+      permit('shop.updated', 'receiver');
+      await following.has('hidden');
+      permit('shop.updated');
+      await eventually(async () => following.problems.length === 2 || undefined);
+      await following.stop();
+      logs.destroy();
+    });
+
+    test('is reported if the stack does not name it', async () => {
+      const { ReceiverLogGroup: _, ...outputs } = stack.outputs;
+      write('shop.updated', 'seen');
+      await using following = follow({ functions: ['receiver', 'shop.updated'] }, stack.with({ outputs }));
+      await following.has('seen');
+      expect(following.problems).toEqual(['receiver: CommandError']);
+    });
+  });
+
+  test('is stopped at once while it waits or is throttled', async () => {
+    write('receiver', 'line');
+    const following = follow({ pollMilliseconds: 60 * SECOND });
+    await following.has('line');
+    const begun = performance.now();
+    await following.stop();
+    isThrottled = () => true;
+    const throttled = follow({ pollMilliseconds: 60 * SECOND });
+    await eventually(async () => counts.throttled > 0 || undefined);
+    await throttled.stop();
+    expect(performance.now() - begun).toBeLessThan(20 * SECOND);
+    expect(throttled.problems).toEqual([]);
+  });
+});
+
+describe('lines of deliveries', () => {
+  const ids = { eventId: 'abcdef0123456789'.repeat(4), requestId: 'Request-1=', messageId: 'message-1' };
+  type Filter = Parameters<typeof deliveryFilter>[0];
+  const passes = (filter: Filter, line: object | string, name: FunctionName = 'shop.updated') =>
+    deliveryFilter(filter)({
+      function: name,
+      at: 0,
+      text: typeof line === 'string' ? line : JSON.stringify(line),
+    });
+  const report = (status: string) => ({ type: 'platform.report', record: { requestId: '1', status } });
+
+  test.each([
+    { line: { message: 'Processed', ...ids }, passed: true },
+    { line: 'Error: Missing variable', passed: true },
+    { line: { _aws: {}, Processed: 1 }, passed: false },
+    { line: 'START RequestId: 1 Version: 1', passed: false },
+    { line: 'REPORT RequestId: 1 Duration: 1 ms', passed: false },
+    { line: '2026-01-31T09:00:00Z 1 Task timed out after 30.00 seconds', passed: true },
+    { line: report('timeout'), passed: true },
+    { line: report('success'), passed: false },
+    // The report line has the same information.
+    { line: { ...report('timeout'), type: 'platform.runtimeDone' }, passed: false },
+    { line: { level: 'ERROR', requestId: '1', message: { errorType: 'Error' } }, passed: true },
+    { line: '{"message":', passed: true },
+  ])('show the work and the end of a function: $line', ({ line, passed }) => {
+    expect(passes({}, line)).toBe(passed);
+  });
+
+  test.each<{ line: object | string; name: FunctionName; passed: boolean }>([
+    { line: { event: 'shop.updated' }, name: 'receiver', passed: true },
+    { line: { event: 'user.updated' }, name: 'receiver', passed: false },
+    { line: { message: { errorType: 'Error' } }, name: 'shop.updated', passed: true },
+    { line: { message: { errorType: 'Error' } }, name: 'receiver', passed: false },
+    { line: { message: 'Rejected' }, name: 'receiver', passed: false },
+    // It may be about any event.
+    { line: 'Error', name: 'receiver', passed: false },
+    { line: 'Task timed out', name: 'shop.updated', passed: true },
+  ])('can be filtered by the event: $name, $line', ({ line, name, passed }) => {
+    expect(passes({ events: ['shop.updated'] }, line, name)).toBe(passed);
+  });
+
+  test.each([
+    { id: ids.eventId, passed: true },
+    { id: 'ABCDEF01', passed: true },
+    { id: 'Request-', passed: true },
+    { id: 'request-1=', passed: false },
+    { id: 'message-1', passed: true },
+    { id: 'abcdef02', passed: false },
+    { id: '0123456789', passed: false },
+  ])('can be filtered by an id or its prefix: $id', ({ id, passed }) => {
+    expect(passes({ id }, { message: 'Processed', ...ids })).toBe(passed);
+  });
+
+  test('can be filtered by an id in a line that is not JSON', () => {
+    expect(passes({ id: 'Request-1=' }, 'RequestId: Request-1= Task timed out')).toBe(true);
+    expect(passes({ id: 'Request-1=' }, 'RequestId: Request-2= Task timed out')).toBe(false);
+    expect(() => deliveryFilter({ id: 'abc' })).toThrow(/^No log line can have the id 'abc'/);
+  });
+});
+
+test('npm run tail prints the lines of deliveries as they are written, until Ctrl-C', async () => {
+  const stack = await sharedStack();
+  const operator = await Operator.create(stack);
+  const partner = new Partner(stack.outputs.WebhookUrl);
+  const first = await partner.post(shopUpdated(randomUUID()));
+  const eventId = String(first.body.eventId);
+  const args = ['--since', '5m', '--id', eventId.slice(0, 8), '--outputs', operator.outputsFile];
+  const tail = project.start(['tail', '--event', 'shop.updated', ...args]);
+  await eventually(async () => tail.stdout().includes('Processed') || undefined);
+  tail.interrupt();
+  const { code, stdout, stderr } = await tail.ended;
+  await operator.close();
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: `Following the stack of ${operator.outputsFile}. Ctrl-C ends it.\n`,
+  });
+  const lines = stdout.trimEnd().split('\n');
+  expect(lines.map((line) => /^\d\d:\d\d:\d\d (\S+) +INFO +(\S+)/.exec(line)?.slice(1))).toEqual([
+    ['receiver', 'Accepted'],
+    ['shop-updated', 'Processed'],
+  ]);
+});

@@ -1,0 +1,143 @@
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, test } from '@jest/globals';
+import { LogFormat } from '../../../stage/logs/log-format.ts';
+
+/** Ignores the exact width of columns, which depends on the longest names. */
+const format = (text: string, width = Number.POSITIVE_INFINITY) =>
+  new LogFormat(process.stdout, width)
+    .logLine({ functionName: 'Hooks-Receiver', at: Date.parse(structured.timestamp), stream: 'stdout', text })
+    ?.replaceAll(/(?<=\S) +/g, ' ');
+
+const structured = {
+  level: 'INFO',
+  message: 'Accepted',
+  timestamp: '2026-01-31T09:00:00.123Z',
+  service: 'receiver',
+};
+
+describe('a line of a function', () => {
+  const ended = { timestamp: structured.timestamp, level: 'ERROR', requestId: 'id' };
+  test.each([
+    {
+      given: 'a structured one by its time, service, level and message',
+      line: structured,
+      shown: '09:00:00 receiver INFO Accepted',
+    },
+    {
+      given: 'a text among its facts as it is, other facts as JSON',
+      line: { ...structured, event: 'shop.updated', attempt: 2, stored: false, shop: null, fields: ['name'] },
+      shown: '09:00:00 receiver INFO Accepted shop.updated attempt=2 stored=false shop=null fields=["name"]',
+    },
+    {
+      given: 'without what is of no use on this machine',
+      line: { ...structured, cold_start: true, function_request_id: 'id', xray_trace_id: '1-2' },
+      shown: '09:00:00 receiver INFO Accepted',
+    },
+    {
+      given: 'an error that ended an invocation',
+      line: {
+        ...ended,
+        message: { errorType: 'TypeError', errorMessage: 'x is not a function', stackTrace: [] },
+      },
+      shown: '09:00:00 Hooks-Receiver ERROR TypeError x is not a function',
+    },
+    {
+      given: 'an error that ended an invocation with a delivery, with the event’s id',
+      line: {
+        ...ended,
+        event: 'shop.updated',
+        eventId: 'e1',
+        message: { errorType: 'Runtime.ExitError', errorMessage: 'exit status 1', stackTrace: [] },
+      },
+      shown: '09:00:00 Hooks-Receiver ERROR Runtime.ExitError e1 exit status 1 shop.updated',
+    },
+    {
+      given: 'Lambda’s report of an invocation that timed out',
+      line: {
+        time: structured.timestamp,
+        type: 'platform.report',
+        record: { requestId: 'id', status: 'timeout' },
+      },
+      shown: '09:00:00 Hooks-Receiver ERROR timeout',
+    },
+    {
+      given: 'a failed call by its service and operation, without the attempts of the SDK',
+      line: {
+        ...structured,
+        attempt: 3,
+        call: 'DynamoDB UpdateItem',
+        error: 'connection closed',
+        sdkAttempts: 2,
+      },
+      shown: '09:00:00 receiver INFO Accepted DynamoDB UpdateItem: connection closed attempt=3',
+    },
+    {
+      given: 'another error by its name and text',
+      line: { ...structured, error: 'TypeError', errorMessage: 'x is not a function' },
+      shown: '09:00:00 receiver INFO Accepted TypeError: x is not a function',
+    },
+    {
+      given: 'of a consumer without its own event and a first attempt',
+      line: { ...structured, service: 'shop-updated', event: 'shop.updated', attempt: 1, latencyMs: 12 },
+      shown: '09:00:00 shop-updated INFO Accepted latencyMs=12',
+    },
+  ])('$given', ({ line, shown }) => {
+    expect(format(JSON.stringify(line))).toBe(shown);
+  });
+
+  test.each(['loading', '{ not JSON', '["a"]', ''])(
+    'after time and function if it is the text %j',
+    (text) => {
+      expect(format(text)).toBe(`09:00:00 Hooks-Receiver ${text}`.trimEnd());
+    },
+  );
+});
+
+describe('an id', () => {
+  const line = JSON.stringify({ ...structured, eventId: 'e'.repeat(64), attempt: 10 });
+
+  test('is complete in a file or a pipe', () => {
+    expect(format(line)).toBe(`09:00:00 receiver INFO Accepted ${'e'.repeat(64)} attempt=10`);
+  });
+
+  test('is shortened to eight characters on a terminal', () => {
+    expect(format(line, 100)).toBe('09:00:00 receiver INFO Accepted eeeeeeee attempt=10');
+  });
+});
+
+test('on a narrow terminal facts move to the next line, and none is cut', () => {
+  const width = 60;
+  const facts = Object.fromEntries(
+    Array.from({ length: 20 }, (_, index) => [`fact${index}`, 'x'.repeat(index)]),
+  );
+  const line = {
+    functionName: '',
+    stream: 'stdout',
+    text: JSON.stringify({ ...structured, ...facts }),
+  } as const;
+  const lines = stripVTControlCharacters(new LogFormat(process.stdout, width).logLine(line) ?? '').split(
+    '\n',
+  );
+  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(width);
+  for (const [key, value] of Object.entries(facts)) expect(lines.join('\n')).toContain(`${key}=${value}`);
+});
+
+test('the stack of an error is printed below its line, and that of its cause below it', () => {
+  const line = {
+    ...structured,
+    level: 'ERROR',
+    message: 'Failed',
+    stack: ['lambda/effects/idempotency.ts:84'],
+    cause: { error: 'ResourceNotFoundException', errorMessage: 'gone', stack: ['node_modules/@smithy/core'] },
+  };
+  expect(format(JSON.stringify(line))?.split('\n')).toEqual([
+    '09:00:00 receiver ERROR Failed',
+    '         at lambda/effects/idempotency.ts:84',
+    '         caused by ResourceNotFoundException: gone',
+    '         at node_modules/@smithy/core',
+  ]);
+});
+
+test('a metric is not printed', () => {
+  expect(format('{"_aws":{"Timestamp":1},"Accepted":1}')).toBeUndefined();
+});

@@ -1,0 +1,551 @@
+import { readFile, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
+import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { DeleteQueueCommand, PurgeQueueCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { eventNames } from '../../../../lambda/events/catalogue.ts';
+import { sha256Hex } from '../../../../lambda/hash.ts';
+import { DEAD_LETTER_RETENTION_SECONDS } from '../../../../lambda/limits.ts';
+import { ExportDestination } from '../../../terminal/files.ts';
+import { dlqExport } from '../../../stage/queues/dlq-export.ts';
+import { dlqList } from '../../../stage/queues/dlq-list.ts';
+import { dlqShow } from '../../../stage/queues/dlq-show.ts';
+import { findQueue } from '../../../stage/queues/queue.ts';
+import { reasonOf, walk } from '../../../stage/queues/received-message.ts';
+import { type WaitingMessage, waitingMessages } from '../../../stage/queues/waiting-messages.ts';
+import { eventually } from '../../../../test/support/eventually.ts';
+import { recordFileHandles } from '../../../../test/support/file-handles.ts';
+import type { TestAws } from '../../../../test/support/test-aws.ts';
+import { Project } from '../../commands/project.ts';
+import { DEAD, type Operator, replied, shopUpdated, startedOperator } from './support.ts';
+
+/** Retention of a dead-letter queue, in milliseconds. */
+const KEPT = DEAD_LETTER_RETENTION_SECONDS * 1000;
+
+const started = startedOperator();
+let project: Project;
+let aws: TestAws;
+let operator: Operator;
+let dead = '';
+let quarantine: string | undefined;
+let unrouted: string | undefined;
+
+beforeAll(async () => {
+  project = await Project.create();
+  ({ aws, operator } = started);
+  dead = operator.queue('shop.updated').url;
+  quarantine = operator.outputs.QuarantineQueueUrl;
+  unrouted = operator.outputs.UnroutedQueueUrl;
+});
+afterAll(() => project.remove());
+beforeEach(() => operator.empty());
+
+const never = new AbortController().signal;
+
+async function putMany(count: number, url: string | undefined = dead, attributes: object = DEAD) {
+  for (let number = 0; number < count; number += 1) {
+    await operator.put(url, `message ${number}`, { ...attributes });
+  }
+}
+
+const quarantined = (bytes: Uint8Array) =>
+  JSON.stringify({ problems: [], bodyBase64: Buffer.from(bytes).toString('base64') });
+
+async function listed({ json = false, width = Number.POSITIVE_INFINITY, stack = operator.stack } = {}) {
+  const operation = { ...operator.operation(), stack, width };
+  await dlqList(operation, { json });
+  return operation.said.join('\n');
+}
+
+async function shown(name: string, options: Partial<Parameters<typeof dlqShow>[2]> = {}): Promise<string> {
+  const operation = operator.operation();
+  const queue = await findQueue(operator.stack, name);
+  await dlqShow(operation, queue, { limit: 20, payload: false, json: false, ...options });
+  return operation.said.join('\n');
+}
+
+describe('list', () => {
+  test('counts messages on every queue without a consumer, and names the next step', async () => {
+    await putMany(2);
+    await operator.put(unrouted, '{}', { event: 'example.unknown' });
+    expect((await listed()).replaceAll(/ +/g, ' ').split('\n')).toEqual([
+      expect.stringMatching(/^Messages in /),
+      '',
+      'Dead letters, quarantine and unrouted events: they wait until you redrive them.',
+      '',
+      'QUEUE WAITING IN FLIGHT EVENTS OLDEST',
+      ...eventNames.map((event) =>
+        event === 'shop.updated' ? expect.stringMatching(/^shop\.updated 2 0 2 \d+ s$/) : `${event} 0 0 – –`,
+      ),
+      'quarantine 0 0 – –',
+      expect.stringMatching(/^unrouted 1 0 1 \d+ s$/),
+      '',
+      'Event queues: empty.',
+      '',
+      `See why: npm run dlq -- show shop.updated --outputs ${operator.outputsFile}`,
+    ]);
+  });
+
+  test('says that all queues are empty only if they are', async () => {
+    expect(await listed()).toMatch(/\nEvent queues: empty\.\n\nAll these queues are empty\.$/);
+    await operator.put(operator.outputs.ShopUpdatedQueueUrl, shopUpdated('shop-1'));
+    const text = await listed();
+    expect(text).toMatch(/\nshop\.updated +1 +0 {2}waiting\n/);
+    expect(text).not.toContain('empty');
+    expect(text).toMatch(/\nNothing to do now\..* see docs\/operations\.md, "Waiting"\.$/);
+  });
+
+  test('counts a delayed message as waiting, on either kind of queue', async () => {
+    const { GirlDeletedQueueUrl, GirlDeletedDeadLetterQueueUrl } = operator.outputs;
+    const queues = [GirlDeletedQueueUrl, GirlDeletedDeadLetterQueueUrl];
+    for (const QueueUrl of queues) {
+      const command = new SendMessageCommand({ QueueUrl, MessageBody: '{}', DelaySeconds: 900 });
+      await operator.queues.client.send(command);
+    }
+    const text = await listed();
+    expect(text).toMatch(/\ngirl\.deleted +1 +0 +unknown +unknown\n/);
+    expect(text).toMatch(/\ngirl\.deleted +1 +0 +waiting\n/);
+    expect(await shown('girl.deleted')).toBe(
+      'Nothing to show: SQS delays all messages of the dead-letter queue of girl.deleted (1), for 15 minutes at most',
+    );
+    for (const QueueUrl of queues) await operator.queues.client.send(new PurgeQueueCommand({ QueueUrl }));
+  });
+
+  test('shows a dead letter in flight, and how to see why', async () => {
+    const release = await operator.hold(operator.outputs.GirlCreatedDeadLetterQueueUrl);
+    const text = await listed();
+    await release();
+    expect(text).toMatch(/\ngirl\.created +0 +1 +unknown +unknown\n/);
+    expect(text).toMatch(/\nSee why: npm run dlq -- show girl\./);
+  });
+});
+
+describe('list, of a message in flight,', () => {
+  const now = (milliseconds: number) => new Date(Date.now() + milliseconds).toISOString();
+  const failure = (retryInSeconds: number) => ({
+    timestamp: now(-5_000),
+    level: 'WARN',
+    message: 'Failed',
+    eventId: DEAD.eventId,
+    event: 'shop.updated',
+    messageId: 'message-1',
+    attempt: 1,
+    retryInSeconds,
+    error: 'Throttled',
+  });
+
+  /** The list while a message of shop.updated is in flight and its consumer has logged a line. */
+  async function listedWith(
+    line: object,
+    options: { readonly json?: boolean; readonly width?: number } = {},
+  ) {
+    const release = await operator.hold(operator.outputs.ShopUpdatedQueueUrl);
+    const logs = replied(new CloudWatchLogsClient(aws.operator), () => ({
+      events: [{ message: JSON.stringify(line) }],
+    }));
+    const text = await listed({ ...options, stack: operator.stack.with({ logs }) });
+    await release();
+    return text;
+  }
+
+  test('shows its failures and its next attempt', async () => {
+    const text = await listedWith(failure(30));
+    expect(text).toMatch(/\nshop\.updated +0 +1 +1 retrying\n/);
+    expect(text).toMatch(
+      new RegExp(
+        `Retrying: 1 message failed\\. .*\n\nThrottled\nEVENT .*\nshop\\.updated +${DEAD.eventId} +1 × +\\d+ s ago +in \\d+ s\n`,
+      ),
+    );
+  });
+
+  test('shortens its id on a terminal, to fit the width', async () => {
+    const text = await listedWith(failure(30), { width: 60 });
+    expect(text).toContain(DEAD.eventId.slice(0, 8));
+    expect(text).not.toContain(DEAD.eventId);
+    const cells = text.split('\n').filter((line) => line.includes('  '));
+    expect(Math.max(...cells.map(({ length }) => length))).toBeLessThanOrEqual(60);
+  });
+
+  test('prints JSON with whole ids for programs', async () => {
+    const found = JSON.parse(await listedWith(failure(30), { json: true, width: 60 }));
+    expect(found.queues).toContainEqual({ queue: 'shop.updated', messages: 0, inFlight: 0, delayed: 0 });
+    expect(found.eventQueues).toContainEqual({
+      event: 'shop.updated',
+      messages: 0,
+      inFlight: 1,
+      delayed: 0,
+    });
+    expect(found.retries).toMatchObject([{ event: 'shop.updated', eventId: DEAD.eventId, attempt: 1 }]);
+    expect(found.inFlight).toEqual([]);
+  });
+
+  test('shows it as being processed if it has not failed, or is tried again', async () => {
+    const text = await listedWith(failure(1));
+    expect(text).toMatch(/\nshop\.updated +0 +1 +1 being processed\n/);
+    expect(text).not.toContain('All these queues are empty');
+  });
+
+  test('shows that it may be hidden after a crash of its consumer', async () => {
+    const record = { requestId: 'invocation-1', status: 'error', errorType: 'Runtime.ExitError' };
+    const text = await listedWith({ time: now(-5_000), type: 'platform.report', record });
+    expect(text).toMatch(
+      / 1 hidden since its consumer crashed \d+ s ago \(Runtime\.ExitError\), or being processed\n/,
+    );
+  });
+
+  test('says why it is not identified if the log cannot be read', async () => {
+    const release = await operator.hold(operator.outputs.ShopUpdatedQueueUrl);
+    const { ShopUpdatedLogGroup: _, ...outputs } = operator.stack.outputs;
+    const withoutOutput = await listed({ stack: operator.stack.with({ outputs }) });
+    const none = { ...outputs, ShopUpdatedLogGroup: 'none' };
+    const withoutGroup = await listed({ stack: operator.stack.with({ outputs: none }) });
+    await release();
+    expect(withoutOutput).toMatch(
+      / 1 not identified: The stack has no output ShopUpdatedLogGroup: deploy .* again\n/,
+    );
+    expect(withoutGroup).toContain('The specified log group does not exist.');
+  });
+});
+
+describe('the queues of a removed event', () => {
+  const [Queue, DeadLetterQueue] = ['ShopClosedQueue0A1B2C3D', 'ShopClosedDeadLetterQueue4E5F6A7B-X9Y8Z7'];
+  const left: string[] = [];
+  beforeAll(async () => {
+    left.push(await operator.leaveQueue(Queue), await operator.leaveQueue(DeadLetterQueue));
+    // A queue of another stage, whose name begins like ours.
+    left.push(await operator.leaveQueue(`eu-${DeadLetterQueue}`));
+  });
+  afterAll(async () => {
+    for (const QueueUrl of left) await operator.queues.client.send(new DeleteQueueCommand({ QueueUrl }));
+  });
+
+  test('are listed and shown with their messages, without those of other stages', async () => {
+    await operator.queues.takeAll(left[0]);
+    await operator.queues.takeAll(left[1]);
+    await operator.put(left[0], shopUpdated('shop-1'));
+    await operator.put(left[1], '{}', DEAD);
+    const [, lines = ''] = (await listed()).split('Left by removed events');
+    expect(lines).toMatch(new RegExp(`\n${Queue} +1 +0 +1 +\\d+ s\n`));
+    expect(lines).toMatch(new RegExp(`\n${DeadLetterQueue} +1 +0 +1 +\\d+ s\n`));
+    expect(lines).not.toContain('eu-');
+    expect(lines).toContain(`See why: npm run dlq -- show `);
+    expect(await shown(Queue)).toContain('it waited when its consumer was removed');
+    const text = await shown(DeadLetterQueue);
+    expect(text).toContain(DEAD.failureReason);
+    expect(text).toContain(`They have no consumer. Keep a copy: npm run dlq -- export ${DeadLetterQueue}`);
+  });
+
+  test('are unknown if they cannot be listed, with the reason', async () => {
+    // Without the SDK's retries, which take seconds.
+    const stack = operator.stack.with({
+      sqs: replied(new SQSClient(aws.operator), (name) => {
+        if (name !== 'ListQueuesCommand') return;
+        throw Object.assign(new Error('slow down'), { name: 'RequestThrottled', $metadata: {} });
+      }),
+    });
+    expect(await listed({ stack })).toContain(
+      '\nWhich queues removed events have left is unknown: RequestThrottled',
+    );
+  });
+
+  test('are not redriven', async () => {
+    const where = ['--outputs', operator.outputsFile];
+    expect(await project.run(['dlq', 'redrive', Queue, ...where])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `Not redriven: the queue ${Queue} has no consumer. Keep a copy: npm run dlq -- export ${Queue} ${where.join(' ')}\n`,
+    });
+  });
+});
+
+describe('show', () => {
+  test('tells why a dead letter is there and how to find its traces, without the payload', async () => {
+    const id = await operator.put(dead, shopUpdated('shop-1'), DEAD);
+    const text = await shown('shop.updated');
+    const { failureReason, failedAt, receivedAt, eventId, requestId } = DEAD;
+    for (const fact of [id, failureReason, failedAt, receivedAt, eventId, requestId]) {
+      expect(text).toContain(fact);
+    }
+    expect(text).not.toContain('Personal name');
+  });
+
+  test('sums up the reasons, most frequent first', async () => {
+    await putMany(1, dead, { ...DEAD, failureReason: 'rare' });
+    await putMany(2);
+    expect(await shown('shop.updated')).toContain(`    2 × ${DEAD.failureReason}\n    1 × rare\n`);
+  });
+
+  test('with --json prints everything for programs, and the payload on request', async () => {
+    const messageId = await operator.put(dead, shopUpdated('shop-1'), DEAD);
+    const { failureReason: reason, ...noted } = DEAD;
+    const [sentAt, receives] = [expect.any(String), expect.any(Number)];
+    const times = { sentAt, keptUntil: expect.any(String), firstSentAt: expect.any(String) };
+    const message = { messageId, reason, ...noted, ...times, receives, copies: 1 };
+    const expected = { stack: operator.stack.title, queue: 'shop.updated', more: false, inFlight: 0 };
+    expect(JSON.parse(await shown('shop.updated', { json: true }))).toEqual({
+      ...expected,
+      messages: [message],
+    });
+    const withPayload = JSON.parse(await shown('shop.updated', { json: true, payload: true }));
+    expect(withPayload.messages).toEqual([{ ...message, body: shopUpdated('shop-1') }]);
+    expect(JSON.parse(await shown('quarantine', { json: true })).messages).toEqual([]);
+  });
+
+  test('shows the content of a quarantined message, which cannot control the terminal', async () => {
+    await operator.put(quarantine, quarantined(Buffer.from('{"\u001b[2J')), { reason: 'body must be JSON' });
+    const text = await shown('quarantine', { payload: true });
+    expect(text).toContain('body must be JSON');
+    expect(text).toContain('{"\\u001b[2J');
+  });
+
+  test('tells whether an unrouted event has a consumer now', async () => {
+    await operator.put(unrouted, '{}', { event: 'example.unknown' });
+    const text = await shown('unrouted');
+    expect(text).toContain("event kind 'example.unknown' had no consumer");
+    expect(text).not.toContain('has a consumer now');
+    await operator.put(unrouted, '{}', { event: 'user.updated' });
+    expect(await shown('unrouted')).toContain('has a consumer now');
+  });
+
+  test('says if there are more', async () => {
+    await putMany(3);
+    const text = await shown('shop.updated', { limit: 2 });
+    expect(text).toContain('3 messages on the dead-letter queue of shop.updated');
+    expect(text).toContain('Only 2 are shown. To see more, raise --limit or export them.');
+    expect(text.match(/^message /gm)).toHaveLength(2);
+  });
+
+  test('distinguishes an empty queue from one whose messages are in flight', async () => {
+    const empty = 'Nothing to show: the dead-letter queue of shop.updated is empty';
+    expect(await shown('shop.updated')).toBe(empty);
+    const release = await operator.hold(dead);
+    expect(await shown('shop.updated')).toContain('has 1 message in flight');
+    await release();
+  });
+
+  test('shows copies as one: the newest, with their number', async () => {
+    const putCopy = (count: number) => {
+      const facts = {
+        ...DEAD,
+        event: 'unusable',
+        requestId: `request-${count}`,
+        reason: 'body must be JSON',
+      };
+      // Another version of the receiver may name other problems.
+      const body = JSON.stringify({ problems: [count], bodyBase64: '/w==' });
+      return operator.put(quarantine, body, facts);
+    };
+    for (let count = 1; count < 14; count += 1) await putCopy(count);
+    const before = Date.now();
+    await eventually(async () => Date.now() > before || undefined);
+    const newest = await putCopy(14);
+    await operator.put(quarantine, quarantined(Buffer.from('{')), { event: 'unusable', reason: 'other' });
+    const text = await shown('quarantine', { payload: true });
+    expect(text).toContain('2 events, 15 copies on the quarantine queue in ');
+    expect(text).toContain('\n    1 × body must be JSON (14 copies)\n    1 × other\n');
+    expect(text).toMatch(/\n {2}copies +14, the first queued 20/);
+    const { messages, more } = JSON.parse(await shown('quarantine', { payload: true, json: true, limit: 2 }));
+    expect(more).toBe(false);
+    const [one] = messages.filter(({ copies }: { copies: number }) => copies === 14);
+    expect(messages).toHaveLength(2);
+    expect(one).toMatchObject({ messageId: newest, requestId: 'request-14', bodyBase64: '/w==' });
+    expect(await listed()).toMatch(/\nquarantine +15 +0 +2 +\d+ s\n/);
+  });
+
+  test('of an unknown queue names all queues', async () => {
+    const all = [...eventNames, 'quarantine', 'unrouted'].join(', ');
+    await expect(shown('example.unknown')).rejects.toThrow(
+      `No queue 'example.unknown' in the stack of ${operator.outputsFile}. One of: ${all}`,
+    );
+  });
+});
+
+describe('export', () => {
+  async function exported(name: string) {
+    const operation = operator.operation();
+    const lines: object[] = [];
+    const complete = await dlqExport(operation, operator.queue(name), async (line) => {
+      lines.push(JSON.parse(line));
+    });
+    return { complete, said: operation.said, lines };
+  }
+
+  test('writes each message with its attributes and payload, and removes nothing', async () => {
+    const messageId = await operator.put(dead, shopUpdated('shop-1'), DEAD);
+    const sentAt = expect.stringMatching(/^\d{4}-.*Z$/);
+    const message = { queue: 'shop.updated', messageId, sentAt, attributes: DEAD };
+    const expected = { complete: true, lines: [{ ...message, body: shopUpdated('shop-1') }] };
+    expect(await exported('shop.updated')).toMatchObject(expected);
+    expect(await exported('shop.updated')).toMatchObject(expected);
+  });
+
+  test.each([
+    { bytes: Buffer.from('{"event":'), expected: { body: '{"event":' } },
+    { bytes: Buffer.from([0xff, 0xfe]), expected: { bodyBase64: '//4=' } },
+  ])('writes quarantined payloads as text, and other bytes as base64: $expected', async (row) => {
+    await operator.put(quarantine, quarantined(row.bytes), { reason: 'x' });
+    expect((await exported('quarantine')).lines).toMatchObject([row.expected]);
+  });
+
+  test('writes each copy, and says how many events there are', async () => {
+    for (const requestId of ['request-1', 'request-2']) {
+      await operator.put(dead, shopUpdated('shop-1'), { ...DEAD, requestId });
+    }
+    const { lines, said } = await exported('shop.updated');
+    expect(lines).toHaveLength(2);
+    expect(said).toEqual([
+      'Exported 1 event, 2 copies from the dead-letter queue of shop.updated. Nothing was removed.',
+    ]);
+  });
+
+  test('reads a payload that was too large for a message, and names missing ones', async () => {
+    const Key = 'shop.updated/large';
+    const Bucket = operator.outputs.PayloadBucket;
+    await operator.stack.s3.send(new PutObjectCommand({ Bucket, Key, Body: 'large' }));
+    await operator.put(dead, JSON.stringify({ payloadKey: Key }), { ...DEAD, payloadKey: Key });
+    expect(await exported('shop.updated')).toMatchObject({ complete: true, lines: [{ body: 'large' }] });
+    await operator.put(dead, '{}', { ...DEAD, payloadKey: 'shop.updated/gone' });
+    const { complete, lines } = await exported('shop.updated');
+    expect(complete).toBe(false);
+    expect(lines).toContainEqual(
+      expect.objectContaining({ unreadable: 'S3 no longer has it under shop.updated/gone' }),
+    );
+  });
+
+  test('says that a queue is empty', async () => {
+    const said = ['Nothing to export: the quarantine queue is empty'];
+    expect(await exported('quarantine')).toEqual({ complete: true, said, lines: [] });
+  });
+
+  test('writes a new file, in a folder that exists, that only its owner can read', async () => {
+    const file = operator.path('dead.jsonl');
+    await using destination = new ExportDestination(file);
+    await destination.write('line\n');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(await readFile(file, 'utf8')).toBe('line\n');
+    const folder = dirname(file);
+    const refused = (path: string) => expect(new ExportDestination(path).write('other\n')).rejects;
+    await refused(file).toThrow(`${file} exists already`);
+    await refused(folder).toThrow(`${folder} is a folder, not a file`);
+    await refused(`${folder}/none/file`).toThrow(`No folder ${folder}/none`);
+  });
+
+  test('closes its file before it ends', async () => {
+    await operator.put(dead, shopUpdated('shop-1'), DEAD);
+    const file = operator.path('closed.jsonl');
+    const opened = recordFileHandles();
+    const typed = ['dlq', 'export', 'shop.updated', '--output', file, '--outputs', operator.outputsFile];
+    expect(await project.type(typed)).toMatchObject({ code: 0 });
+    expect(opened()).toEqual(['closed']);
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ body: shopUpdated('shop-1') });
+  });
+
+  test('returns the messages if its reader ends early', async () => {
+    await putMany(60);
+    const typed = `${process.execPath} tools/hookctl.js dlq export shop.updated --outputs ${operator.outputsFile}`;
+    const shell = project.spawn(['bash', '-c', `set -o pipefail; ${typed} | head -1`]);
+    const { code, stdout, stderr } = await shell.ended;
+    expect({ code, lines: stdout.trim().split('\n').length }).toEqual({ code: 0, lines: 1 });
+    expect(stderr).not.toMatch(/EPIPE/);
+    expect(await operator.queues.count(dead)).toBe(60);
+  });
+});
+
+describe('reading a queue', () => {
+  const walked = (
+    visit: Parameters<typeof walk>[3] = async () => 'kept',
+    options: Partial<Parameters<typeof walk>[2]> = {},
+  ) => walk(operator.stack, dead, { signal: never, ...options }, visit);
+  const countVisible = async () => (await walked()).seen;
+
+  test('visits each message once and leaves all visible', async () => {
+    await putMany(23);
+    const visited = new Set<string>();
+    const result = await walked(async ({ body }) => {
+      visited.add(body);
+      return 'kept';
+    });
+    expect(result).toEqual({ seen: 23, undeleted: [], limited: false });
+    expect(visited.size).toBe(23);
+    expect(await countVisible()).toBe(23);
+  });
+
+  test('deletes only settled messages', async () => {
+    await putMany(12);
+    await walked(async ({ body }) => (body.endsWith('1') ? 'settled' : 'kept'));
+    expect(await countVisible()).toBe(10);
+  });
+
+  test('ends at its limit and says so', async () => {
+    await putMany(15);
+    expect(await walked(undefined, { limit: 12 })).toMatchObject({ seen: 12, limited: true });
+    expect(await countVisible()).toBe(15);
+  });
+
+  test('returns everything if a visit fails', async () => {
+    await putMany(3);
+    const failing = walked(async ({ body }) => {
+      if (body === 'message 1') throw new Error('no');
+      return 'kept';
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect(await countVisible()).toBe(3);
+  });
+
+  test('returns everything if it is interrupted, and finishes the current page', async () => {
+    await putMany(15);
+    const interruption = new AbortController();
+    const visit = async () => {
+      interruption.abort();
+      return 'settled' as const;
+    };
+    expect(await walked(visit, { signal: interruption.signal })).toMatchObject({ seen: 10 });
+    expect(await countVisible()).toBe(5);
+  });
+});
+
+test('a redriven message that SQS moved later does not show its earlier failure', () => {
+  const noted = { failureReason: { DataType: 'String', StringValue: 'the table was away' } };
+  const reason = (attributes: typeof noted | object, movedBySqs: boolean) =>
+    reasonOf({ attributes: { ...attributes }, movedBySqs }, { kind: 'dead-letter' });
+  expect(reason(noted, false)).toBe('the table was away');
+  expect(reason(noted, true)).toMatch(/^SQS moved it after too many receives/);
+  expect(reason({}, false)).toMatch(/^SQS moved it after too many receives/);
+});
+
+describe('messages for review', () => {
+  const isDead = ({ eventId }: WaitingMessage) => eventId === DEAD.eventId;
+  const found = (fits = isDead, signal = never) => waitingMessages(operator.stack, fits, signal);
+
+  test('are found on every queue with their facts, and stay there', async () => {
+    const body = shopUpdated('shop-1');
+    const messageId = await operator.put(dead, body, DEAD);
+    await operator.put(unrouted, body, { ...DEAD, event: 'shop.closed' });
+    await operator.put(dead, shopUpdated('shop-2'), { ...DEAD, eventId: 'f'.repeat(64) });
+    const { messages, complete } = await found();
+    const one = messages.find((message) => message.messageId === messageId);
+    expect({ complete, events: messages.map(({ event }) => event).toSorted() }).toEqual({
+      complete: true,
+      events: ['shop.closed', 'shop.updated'],
+    });
+    const { event, requestId, failureReason } = DEAD;
+    expect(one).toMatchObject({ body, queue: { name: event }, event, requestId, failureReason });
+    expect(one?.keptUntil.getTime()).toBe((one?.message.sentAt.getTime() ?? 0) + KEPT);
+    expect(await shown('shop.updated')).toContain('2 messages on');
+  });
+
+  test('are identified by their bytes if they were sent by hand', async () => {
+    await operator.put(dead, shopUpdated('shop-1'));
+    const { messages } = await found(({ eventId }) => eventId === sha256Hex(shopUpdated('shop-1')));
+    expect(messages).toMatchObject([{ requestId: undefined, failureReason: undefined }]);
+  });
+
+  test('may be incomplete if some are in flight or the search is interrupted', async () => {
+    await putMany(1);
+    expect((await found(isDead, AbortSignal.abort())).complete).toBe(false);
+    const release = await operator.hold(operator.outputs.UserUpdatedDeadLetterQueueUrl);
+    expect((await found()).complete).toBe(false);
+    await release();
+  });
+});

@@ -1,0 +1,350 @@
+import { randomUUID } from 'node:crypto';
+import { CloudWatchClient, SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch';
+import { LambdaClient } from '@aws-sdk/client-lambda';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { alarmTable } from '../../../../lib/alarms/alarm-table.ts';
+import type { Operation } from '../../../stage/operation.ts';
+import { dlqList } from '../../../stage/queues/dlq-list.ts';
+import { pause, resume } from '../../../stage/queues/pause.ts';
+import { pauseState } from '../../../stage/queues/pause-state.ts';
+import type { Stage } from '../../../stage/stage.ts';
+import { eventually } from '../../../../test/support/eventually.ts';
+import { Partner } from '../../../../test/support/partner.ts';
+import { sharedStack } from '../../../../test/support/shared-stack.ts';
+import { Tables } from '../../../../test/support/tables.ts';
+import type { TestAws } from '../../../../test/support/test-aws.ts';
+import { Operator, refusalOf, replied, startedOperator } from './support.ts';
+
+/** Ages in seconds at which the alarm `Waiting` fires. */
+const { threshold, thresholdInPause } = alarmTable['<Event>/Waiting'].fires;
+const OPERATOR = 'arn:aws:iam::000000000000:user/operator';
+const REASON = 'The shop table is being restored';
+const EVENT = 'shop.updated';
+const DAY = 24 * 60 * 60;
+
+// Takes 6 s: a paused event source finishes its last poll first.
+test('a paused event is accepted and waits, other events continue, and a resume processes it', async () => {
+  const stack = await sharedStack();
+  const operator = await Operator.create(stack);
+  const [partner, tables] = [new Partner(stack.outputs.WebhookUrl), new Tables(stack.operator)];
+  const [girl_id, user_id] = [randomUUID(), randomUUID()];
+  const post = (event: string, data: object) =>
+    partner.post({ event, data, timestamp: '2026-01-31T09:00:00Z' });
+  const [cast, contacts] = [stack.outputs.CastTable, stack.outputs.ContactPartnerTable];
+  try {
+    await pause(operator.operation(), 'girl.created', REASON);
+    expect(await post('girl.created', { girl_id })).toMatchObject({ status: 200 });
+    await post('user.updated', { user_id, shop_id: 'shop-1' });
+    await eventually(() => tables.get(contacts, { user_id }));
+    expect(await operator.queues.count(stack.outputs.GirlCreatedQueueUrl)).toBe(1);
+    expect(await tables.get(cast, { girl_id })).toBeUndefined();
+  } finally {
+    const operation = operator.operation();
+    await resume(operation, 'girl.created');
+    expect(operation.said.join()).toContain('About 1 message waited and will be processed now.');
+  }
+  await eventually(() => tables.get(cast, { girl_id }));
+  await operator.close();
+});
+
+/** @param sources states of the event sources by queue. A disabled one ends its batches until the next poll */
+function answerOfLambda(
+  sources: Map<unknown, string>,
+  command: string,
+  { EventSourceArn: arn, UUID, Enabled }: { EventSourceArn?: string; UUID?: string; Enabled?: boolean },
+): object {
+  if (command === 'UpdateEventSourceMappingCommand') {
+    sources.set(UUID, Enabled ? 'Enabled' : 'Disabling');
+    return {};
+  }
+  if (arn !== undefined && !sources.has(arn)) sources.set(arn, 'Enabled');
+  const wanted = [...sources].filter(([queue]) => arn === undefined || queue === arn);
+  for (const [queue, state] of wanted) if (state === 'Disabling') sources.set(queue, 'Disabled');
+  return {
+    EventSourceMappings: wanted.map(([queue, State]) => ({ UUID: queue, EventSourceArn: queue, State })),
+  };
+}
+
+describe('with a separate event source', () => {
+  const started = startedOperator();
+  let aws: TestAws;
+  let operator: Operator;
+  let cloudwatch: CloudWatchClient;
+  let lambda: LambdaClient;
+  /** State of the event source by queue, and which commands are rejected. */
+  const sources = new Map<unknown, string>();
+  const refused = new Set<string>();
+  let stack: Stage;
+
+  beforeAll(() => {
+    ({ aws, operator } = started);
+    lambda = replied(new LambdaClient(aws.operator), (name, input) => {
+      refuse(name);
+      return answerOfLambda(sources, name, input);
+    });
+    cloudwatch = new CloudWatchClient(aws.operator);
+  });
+  beforeEach(async () => {
+    const ofOperator = replied(new CloudWatchClient(aws.operator), (name) => refuse(name));
+    stack = operator.stack.with({ lambda, cloudwatch: ofOperator });
+    // Like CloudWatch at its first evaluation.
+    await set('ShopUpdatedWaitingAlarm', 'OK', 'Nothing waits');
+  });
+  afterEach(async () => {
+    refused.clear();
+    await act(resume).catch(() => {});
+    await operator.empty();
+  });
+  afterAll(() => {
+    cloudwatch.destroy();
+  });
+
+  function refuse(command: string): undefined {
+    if (!refused.has(command)) return;
+    throw Object.assign(new Error('not authorized'), { name: 'AccessDenied', $metadata: {} });
+  }
+
+  const set = (output: string, StateValue: 'OK' | 'ALARM', StateReason: string) =>
+    cloudwatch.send(new SetAlarmStateCommand({ AlarmName: aws.outputs[output], StateValue, StateReason }));
+
+  async function act(command: (operation: Operation, event: string) => Promise<unknown>, of = stack) {
+    const operation = { ...operator.operation(), stack: of };
+    await command(operation, EVENT);
+    return operation.said.join('\n');
+  }
+  const paused =
+    (reason = REASON) =>
+    (operation: Operation, event: string) =>
+      pause(operation, event, reason);
+  const listed = (json = false) => act((operation) => dlqList(operation, { json }));
+
+  async function alarms() {
+    const state = await pauseState(stack, EVENT);
+    return {
+      source: state.source,
+      paused: [state.paused.StateValue, state.paused.StateReason],
+      waiting: [state.waiting.StateValue, state.waiting.Threshold],
+    };
+  }
+  const PAUSED = {
+    source: 'Disabled',
+    paused: ['ALARM', `Paused by ${OPERATOR}: ${REASON}`],
+    waiting: ['OK', thresholdInPause],
+  };
+  const RESUMED = {
+    source: 'Enabled',
+    paused: ['OK', `Resumed by ${OPERATOR}`],
+    waiting: ['OK', threshold],
+  };
+
+  test('the alarm’s mail says who paused it and why, and later that it is resumed', async () => {
+    const url = await operator.queues.subscribe(aws.outputs.AlarmTopicArn, 'mails');
+    const mail = async () => JSON.parse((await operator.queues.take(url)).Body ?? '');
+    const AlarmName = aws.outputs.ShopUpdatedPausedAlarm;
+    const said = await act(paused());
+    expect(said).toContain(`Paused. Nothing processes ${EVENT} in the stack of`);
+    expect(said).toContain(`npm run resume -- ${EVENT} --outputs ${operator.outputsFile}`);
+    expect(await mail()).toMatchObject({
+      AlarmName,
+      NewStateValue: 'ALARM',
+      NewStateReason: `Paused by ${OPERATOR}: ${REASON}`,
+    });
+    await act(resume);
+    expect(await mail()).toMatchObject({
+      AlarmName,
+      NewStateValue: 'OK',
+      NewStateReason: `Resumed by ${OPERATOR}`,
+    });
+  });
+
+  test('a pause is reported again by the next one if somebody turned the event source on', async () => {
+    await set('ShopUpdatedPausedAlarm', 'ALARM', 'Paused by somebody: long ago');
+    const url = await operator.queues.subscribe(aws.outputs.AlarmTopicArn, 'mails-again');
+    await act(paused());
+    const mail = await operator.queues.take(
+      url,
+      ({ Body = '' }) => JSON.parse(Body).NewStateValue === 'ALARM',
+    );
+    expect(JSON.parse(mail.Body ?? '').NewStateReason).toBe(`Paused by ${OPERATOR}: ${REASON}`);
+  });
+
+  describe('the alarm on age', () => {
+    test('fires in a pause only a day before messages are lost, and again for messages that stay', async () => {
+      await act(paused());
+      expect((await alarms()).waiting).toEqual(['OK', thresholdInPause]);
+      await set('ShopUpdatedWaitingAlarm', 'ALARM', 'A message is old');
+      await act(resume);
+      expect(await alarms()).toEqual(RESUMED);
+    });
+
+    test('fires again at the resume', async () => {
+      await act(paused());
+      const client = replied(new CloudWatchClient(aws.operator), async (name) => {
+        if (name === 'PutMetricAlarmCommand') await set('ShopUpdatedWaitingAlarm', 'ALARM', 'It is old');
+      });
+      await act(resume, stack.with({ cloudwatch: client }));
+      expect((await alarms()).waiting).toEqual(['OK', threshold]);
+    });
+
+    test('keeps its other settings', async () => {
+      const before = (await pauseState(stack, EVENT)).waiting;
+      const sent: unknown[] = [];
+      const client = replied(new CloudWatchClient(aws.operator), (name, input) => {
+        if (name === 'PutMetricAlarmCommand') sent.push(input);
+      });
+      await act(paused(), stack.with({ cloudwatch: client }));
+      const { AlarmArn, StateValue, StateReason, StateUpdatedTimestamp, ...rest } = before;
+      const { StateTransitionedTimestamp, ...settings } = rest;
+      expect(settings).toMatchObject({ AlarmActions: [aws.outputs.AlarmTopicArn], Statistic: 'Maximum' });
+      expect(sent).toEqual([{ ...settings, Threshold: thresholdInPause }]);
+    });
+  });
+
+  describe('the time until messages are lost', () => {
+    const pausedAgain = async (of = stack) => {
+      await set('ShopUpdatedPausedAlarm', 'OK', 'So that it can be paused once more');
+      return act(paused(), of);
+    };
+
+    test('is the retention of the queue if nothing waits', async () => {
+      const from = Date.now();
+      const until = Date.parse(/Nothing is lost until (\S+Z), for 7 d/.exec(await act(paused()))?.[1] ?? '');
+      expect(until - from).toBeGreaterThanOrEqual(7 * DAY * 1000);
+      expect(until - Date.now()).toBeLessThan(7 * DAY * 1000 + 1_000);
+    });
+
+    test('is shorter by the age of the oldest message, if CloudWatch knows it', async () => {
+      await act(paused());
+      await operator.put(aws.outputs.ShopUpdatedQueueUrl, '{}');
+      expect(await pausedAgain()).toContain(
+        'But 1 message had arrived before, and CloudWatch does not know the age of the oldest: subtract it.',
+      );
+      const measured = replied(new CloudWatchClient(aws.operator), (name) =>
+        name === 'GetMetricStatisticsCommand'
+          ? { Datapoints: [{ Timestamp: new Date(), Maximum: 2 * DAY }] }
+          : undefined,
+      );
+      const said = await pausedAgain(stack.with({ cloudwatch: measured }));
+      expect(said).toMatch(/Nothing is lost until \S+Z, for [45] d/);
+    });
+
+    test('is three days shorter if a message backs off, maybe for CloudFront: CloudWatch leaves out its age', async () => {
+      const release = await operator.hold(aws.outputs.ShopUpdatedQueueUrl);
+      const said = await act(paused());
+      expect(said).toMatch(/Nothing is lost until \S+Z, for 3 d (23|22) h/);
+      await release();
+    });
+  });
+
+  describe('a command that cannot do its work reports it in one line', () => {
+    test('pause of a paused event: since when, by whom and why', async () => {
+      await act(paused());
+      expect(await refusalOf(act(paused('Another one')))).toMatch(
+        new RegExp(`^shop\\.updated is already paused, since \\S+Z, by ${OPERATOR}: ${REASON}$`),
+      );
+    });
+
+    test('resume of an event that is not paused', async () => {
+      await expect(act(resume)).rejects.toThrow(
+        `shop.updated is not paused in the stack of ${operator.outputsFile}`,
+      );
+    });
+
+    test('an unknown event', async () => {
+      const unknown = /^No event 'shop_updated' in .* Did you mean shop\.updated\? One of: shop\.updated, /;
+      await expect(pause(operator.operation(), 'shop_updated', REASON)).rejects.toThrow(unknown);
+      await expect(resume(operator.operation(), 'shop_updated')).rejects.toThrow(unknown);
+    });
+
+    test.each(['ShopUpdatedPausedAlarm', 'ShopUpdatedWaitingAlarm'])(
+      'a stack that was deployed without %s',
+      async (missing) => {
+        const { [missing]: _, ...outputs } = stack.outputs;
+        await expect(act(paused(), stack.with({ outputs }))).rejects.toThrow(
+          `The stack has no output ${missing}: deploy `,
+        );
+      },
+    );
+  });
+
+  describe('a half-finished command is completed by repeating it', () => {
+    test('Ctrl-C while batches end: it is reported, and the age alarm keeps its threshold', async () => {
+      const operation = { ...operator.operation(AbortSignal.abort()), stack };
+      expect(await pause(operation, EVENT, REASON)).toBe(false);
+      expect(operation.said.at(-1)).toMatch(
+        /^Interrupted before it was complete\. Repeat the command to complete it, or undo it: npm run resume -- shop\.updated/,
+      );
+      expect(await alarms()).toEqual({ ...PAUSED, waiting: ['OK', threshold] });
+      expect(await act(paused('Another one'))).toContain(`by ${OPERATOR}: ${REASON}. Completing this pause.`);
+      expect(await alarms()).toEqual(PAUSED);
+    });
+
+    test('the event source was off, and no alarm reported it', async () => {
+      await pauseState(stack, EVENT);
+      for (const queue of sources.keys()) sources.set(queue, 'Disabled');
+      expect(await listed()).toMatch(/shop\.updated +0 +unknown +– +its event source was turned off by hand/);
+      await act(paused());
+      expect(await alarms()).toEqual(PAUSED);
+    });
+
+    test('an alarm cannot be set: the age alarm fires as before', async () => {
+      refused.add('SetAlarmStateCommand');
+      await expect(act(paused())).rejects.toThrow(
+        /^The event source of shop\.updated is off, but its alarms are not set yet: AccessDenied: not authorized\. Repeat the command to complete it$/,
+      );
+      expect((await alarms()).waiting).toEqual(['OK', threshold]);
+    });
+
+    test('the threshold cannot be set: the first person stays named', async () => {
+      refused.add('PutMetricAlarmCommand');
+      await expect(act(paused())).rejects.toThrow('but its alarms are not set yet');
+      expect(await alarms()).toEqual({ ...PAUSED, waiting: ['OK', threshold] });
+      refused.clear();
+      await act(paused('Another one'));
+      expect(await alarms()).toEqual(PAUSED);
+    });
+
+    test('the event source cannot be turned off: everything is restored', async () => {
+      const before = await alarms();
+      refused.add('UpdateEventSourceMappingCommand');
+      await expect(act(paused())).rejects.toMatchObject({ name: 'AccessDenied', $metadata: {} });
+      expect(await alarms()).toEqual(before);
+    });
+
+    test('the event source was on again, but the alarms were not reset', async () => {
+      await act(paused());
+      refused.add('PutMetricAlarmCommand');
+      await expect(act(resume)).rejects.toThrow(
+        'The event source of shop.updated is on, but its alarms are not reset yet',
+      );
+      expect(await listed()).toContain('(but its event source is on)');
+      refused.clear();
+      await act(resume);
+      expect(await alarms()).toEqual(RESUMED);
+    });
+  });
+
+  describe('list', () => {
+    test('shows what is paused, how long, by whom and why, and how to resume it', async () => {
+      expect(await listed()).not.toContain('Paused:');
+      await act(paused());
+      await operator.put(aws.outputs.ShopUpdatedQueueUrl, '{}');
+      const text = await listed();
+      expect(text).toMatch(/\nshop\.updated +1 +0 {2}paused\n/);
+      expect(text).toMatch(
+        new RegExp(
+          `Paused: .*\n\nEVENT +WAITING +SINCE +BY +REASON\nshop\\.updated +1 +\\d+ s ago +${OPERATOR} +${REASON}\n\nResume: npm run resume -- shop\\.updated --outputs`,
+        ),
+      );
+      const since = expect.any(String);
+      expect(JSON.parse(await listed(true)).paused).toEqual([
+        { event: EVENT, waiting: 1, by: OPERATOR, reason: REASON, since, running: false },
+      ]);
+    });
+
+    test('says why pauses are unknown', async () => {
+      refused.add('DescribeAlarmsCommand');
+      expect(await listed()).toContain('What is paused is unknown: AccessDenied: not authorized');
+    });
+  });
+});

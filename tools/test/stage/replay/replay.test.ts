@@ -1,0 +1,374 @@
+import { randomUUID } from 'node:crypto';
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { PutBucketLifecycleConfigurationCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventNames, isNotification } from '../../../../lambda/events/catalogue.ts';
+import { REPLAYABLE_DAYS, REPLAYABLE_RECEIPT_DAYS } from '../../../../lambda/limits.ts';
+import { REPLAY_NAME } from '../../../../lambda/queue/replay.ts';
+import { listRecords } from '../../../stage/archive/list-records.ts';
+import type { ReplayOptions } from '../../../stage/replay/replay-plan.ts';
+import { replayMessage } from '../../../stage/replay/send-batch.ts';
+import { eventually } from '../../../../test/support/eventually.ts';
+import { essence } from '../../../../test/support/oracle.ts';
+import { Partner } from '../../../../test/support/partner.ts';
+import { sharedStack } from '../../../../test/support/shared-stack.ts';
+import { Tables } from '../../../../test/support/tables.ts';
+import type { TestAws } from '../../../../test/support/test-aws.ts';
+import { Project } from '../../commands/project.ts';
+import { archived } from '../archive/support.ts';
+import { Operator, refusalOf } from '../queues/support.ts';
+import { at, minutesAgo, numbered, OPERATOR, Replayer, startedReplayer } from './support.ts';
+
+const started = startedReplayer();
+let aws: TestAws;
+let replayer: Replayer;
+
+beforeAll(() => {
+  ({ aws, replayer } = started);
+});
+
+const shops = () => replayer.shops();
+const plan = async (asked: Partial<ReplayOptions> = {}) =>
+  (await replayer.replay({ dryRun: true, ...asked })).said;
+
+describe('a message of a replay', () => {
+  test('equals the original, with the name of its replay', async () => {
+    const [record = {}] = numbered(1);
+    const receivedAt = minutesAgo(70).toISOString();
+    await replayer.archive('whole', [{ ...record, receivedAt }]);
+    await replayer.replay({ name: 'whole', mode: 'repair', notify: true });
+    const text = (StringValue: string | undefined) => ({ DataType: 'String', StringValue });
+    expect(await replayer.taken('ShopUpdatedQueueUrl')).toMatchObject([
+      {
+        Body: record.body,
+        MessageAttributes: {
+          event: text('shop.updated'),
+          eventId: text(record.eventId),
+          receivedAt: text(receivedAt),
+          requestId: text('request-0'),
+          replay: text(JSON.stringify({ name: 'whole', mode: 'repair', notify: true })),
+        },
+      },
+    ]);
+  });
+
+  test('has one group, counts all bytes that SQS counts, and is sent in batches that SQS accepts', async () => {
+    const replay = { name: 'n', mode: 'fill' as const, notify: false };
+    const sentByHand = archived({ requestId: undefined, body: '{"é":1}' });
+    const { entry, bytes } = replayMessage(sentByHand, replay);
+    expect(entry.MessageGroupId).toBe('replay');
+    expect(entry.MessageAttributes).not.toHaveProperty('requestId');
+    const attributes = Object.entries(entry.MessageAttributes ?? {}).map(
+      ([name, { DataType = '', StringValue = '' }]) => name + DataType + StringValue,
+    );
+    expect(bytes).toBe('{"é":1}'.length + 1 + attributes.join('').length);
+
+    const large = (shop_id: string) => JSON.stringify({ data: { shop_id, name: 'x'.repeat(400_000) } });
+    const ids = ['shop-a', 'shop-b', 'shop-c'];
+    await replayer.archive(
+      'large',
+      ids.map((id) => ({ body: large(id) })),
+    );
+    await replayer.replay();
+    expect(await shops()).toEqual(ids);
+  });
+
+  test('refers to a payload in the payload bucket; without that payload none is sent', async () => {
+    const payloadKey = 'shop.updated/large';
+    await replayer.operator.stack.s3.send(
+      new PutObjectCommand({ Bucket: aws.outputs.PayloadBucket, Key: payloadKey, Body: '{}' }),
+    );
+    const stored = { body: undefined, payloadKey };
+    await replayer.archive('stored', [stored, { ...stored, payloadKey: 'shop.updated/gone' }]);
+    const { done, said } = await replayer.replay();
+    expect(await replayer.taken('ShopUpdatedQueueUrl')).toMatchObject([
+      {
+        Body: JSON.stringify({ payloadKey }),
+        MessageAttributes: { payloadKey: { StringValue: payloadKey } },
+      },
+    ]);
+    expect(said).toContain('Skipped: 1 without a payload.');
+    expect(done).toBe(true);
+  });
+});
+
+describe('the records that are sent', () => {
+  const replay = (name: string) => ({ name, mode: 'fill' as const, notify: false });
+
+  test('match all options', async () => {
+    const [a = {}, b = {}, c = {}, d = {}, e = {}, f = {}] = numbered(6);
+    const stale = { shopId: 'shop-1', outcome: 'Stale' as const };
+    await replayer.archive('shops', [
+      { ...a, ...stale, outcome: 'Processed' },
+      { ...b, ...stale },
+      { ...c, ...stale, shopId: 'shop-2' },
+      { ...d, ...stale },
+      { ...e, ...stale, settledAt: minutesAgo(90).toISOString() },
+      { ...f, ...stale, settledAt: minutesAgo(45).toISOString() },
+    ]);
+    await replayer.archive('user', [{ event: 'user.updated', ...stale, requestId: 'request-1' }]);
+    await replayer.replay({
+      events: ['shop.updated'],
+      since: at(minutesAgo(70)),
+      until: at(minutesAgo(50)),
+      shop: 'shop-1',
+      ids: [0, 1, 2, 4, 5].map((number) => `request-${number}`),
+      outcomes: ['Stale'],
+    });
+    expect(await shops()).toEqual(['shop-1']);
+    expect(await replayer.taken('UserUpdatedQueueUrl')).toEqual([]);
+  });
+
+  test('go to the queue of their event', async () => {
+    for (const event of eventNames) await replayer.archive(event, [{ event }]);
+    const { said } = await replayer.replay();
+    const { operator } = replayer;
+    const counts = eventNames.map((event) => operator.queues.count(operator.stack.event(event).queueUrl));
+    expect(await Promise.all(counts)).toEqual(eventNames.map(() => 1));
+    expect(said).toContain(`sent ${eventNames.length} messages`);
+  });
+
+  test('exclude those of another replay, forgotten ones, and those received too long ago: they are counted', async () => {
+    const [old = {}, recent = {}] = numbered(2);
+    const received = (days: number) => ({ receivedAt: minutesAgo(days * 24 * 60).toISOString() });
+    const ofReplay = { body: undefined, replay: replay('before') };
+    await replayer.archive('some', [
+      ofReplay,
+      { body: undefined, forgottenAt: minutesAgo(1).toISOString() },
+      { ...old, ...received(REPLAYABLE_RECEIPT_DAYS + 0.1) },
+      { ...recent, ...received(REPLAYABLE_RECEIPT_DAYS - 0.1) },
+    ]);
+    // An object with only such records is not read again, but counts.
+    await replayer.archive('none', [ofReplay]);
+    const { said, done } = await replayer.replay();
+    expect(await shops()).toEqual(['shop-1']);
+    expect(said).toContain('skipped   2 from replays, 1 forgotten, 1 received more than 83 days ago');
+    expect(said).toContain('Skipped: 2 from replays, 1 forgotten, 1 received more than 83 days ago.');
+    expect(done).toBe(true);
+  });
+
+  test('exclude those of the replay itself, such as before an interruption, without counting', async () => {
+    await replayer.archive('own', [{ body: undefined, replay: replay('own') }, ...numbered(1)]);
+    const { said } = await replayer.replay({ name: 'own' });
+    expect(await shops()).toEqual(['shop-0']);
+    expect(said).not.toMatch(/skipped/i);
+  });
+});
+
+describe('a plan', () => {
+  test('is all that --dry-run makes: nothing is sent, and no name is used', async () => {
+    await replayer.archive('dry', [...numbered(3), { ...numbered(1, 3)[0], outcome: 'DeadLettered' }]);
+    const { done, said } = await replayer.replay({ name: 'dry', mode: 'repair', dryRun: true, rate: 1 });
+    expect(done).toBe(true);
+    expect(await shops()).toEqual([]);
+    await expect(replayer.state('dry')).rejects.toMatchObject({ name: 'NoSuchKey' });
+    expect(said).toContain('Replay dry in the stack of');
+    expect(said).toMatch(/ mode +repair: rewrites items from their newest events\n/);
+    expect(said).toContain('at least 4 s, at 1 message a second');
+    expect(said).toContain('dead letters  1. They also stay on the dead-letter queue unless redriven.');
+    expect(said).toMatch(/EVENT +MESSAGES +PROCESSED +DEAD-LETTERED\nshop\.updated +4 +3 +1$/);
+  });
+
+  test('that is interrupted by Ctrl-C leaves nothing behind', async () => {
+    await replayer.archive('some', numbered(1));
+    const { done, said } = await replayer.replay({ name: 'planned' }, { signal: AbortSignal.abort() });
+    expect({ done, said }).toEqual({ done: false, said: 'Interrupted. Nothing was sent.' });
+    await expect(replayer.state('planned')).rejects.toMatchObject({ name: 'NoSuchKey' });
+  });
+
+  test('of a repair with a fixed end warns that wrong writes may be settled later', async () => {
+    await replayer.archive('some', numbered(1));
+    await replayer.archive('girl', [{ event: 'girl.created' }]);
+    const end = 'omit it, or set it 73 hours after the fix: wrong writes may be settled that late';
+    expect(await plan({ mode: 'repair' })).toContain(end);
+    expect(await plan({ mode: 'repair', events: ['girl.created'] })).toContain(end.replace('73', '4'));
+    expect(await plan()).not.toContain(end);
+    expect(await plan({ mode: 'repair', until: undefined })).not.toContain(end);
+  });
+
+  test('says who is notified, and how often at most', async () => {
+    await replayer.archive('reviews', [{ event: 'review.posted' }, { event: 'review.posted' }]);
+    await replayer.archive('girl', [{ event: 'girl.created' }]);
+    const most = 'at most 2 notifications (review 2).';
+    expect(await plan()).toContain(`${most} Nobody is notified twice about an event.`);
+    expect(await plan({ notify: true })).toContain(
+      `${most} People are notified again, once per replay name.`,
+    );
+    expect(await plan({ events: ['girl.created'] })).toContain('nobody: these events send no notifications');
+  });
+});
+
+describe('an impossible replay is refused in one line, and sends nothing', () => {
+  const DAY = 24 * 60;
+  const [one, two, later] = [at(minutesAgo(1)), at(minutesAgo(2)), at(minutesAgo(-10))];
+  const tooOld = at(minutesAgo(REPLAYABLE_DAYS * DAY + 1));
+  const notifying = eventNames.filter(isNotification).join(' and ');
+
+  test.each([
+    { asked: { since: undefined, name: undefined }, line: 'Give a start, such as --since 3d' },
+    {
+      asked: { since: undefined, name: 'unknown' },
+      line: 'There is no replay unknown in STACK. To start one, give --since',
+    },
+    {
+      asked: { since: one, until: two },
+      line: `--until must be after --since: ${two.text} is not after ${one.text}`,
+    },
+    { asked: { since: later }, line: `--since is in the future: ${later.text}` },
+    { asked: { until: later }, line: `--until is in the future: ${later.text}` },
+    {
+      asked: { since: tooOld },
+      line: expect.stringMatching(
+        new RegExp(`^A replay reaches back 60 days, to \\S+Z\\. --since is ${tooOld.text}$`),
+      ),
+    },
+    {
+      asked: { notify: true, events: ['shop.updated', 'girl.created'] as const },
+      line: `--notify is for events that send notifications: ${notifying}. These do not: shop.updated, girl.created`,
+    },
+    {
+      asked: { shop: 'nobody', until: undefined },
+      line: 'Nothing to replay: the archive of STACK has no such record. The newest records arrive up to 2 s late',
+    },
+    {
+      asked: { yes: false },
+      line: 'There is no terminal for the confirmation. Check with --dry-run, then use --yes',
+    },
+  ])('$line', async ({ asked, line }) => {
+    await replayer.archive('some', numbered(3));
+    const message = typeof line === 'string' ? line.replace('STACK', replayer.operator.stack.title) : line;
+    await expect(replayer.replay(asked)).rejects.toMatchObject({ name: 'CommandError', message });
+    expect(await shops()).toEqual([]);
+  });
+
+  test('for a window older than the archive; if a part of it is left, the plan says so', async () => {
+    const rule = { Status: 'Enabled', Filter: { Prefix: 'event=' }, Expiration: { Days: 30 } } as const;
+    await replayer.operator.stack.s3.send(
+      new PutBucketLifecycleConfigurationCommand({
+        Bucket: aws.outputs.ArchiveBucket,
+        LifecycleConfiguration: { Rules: [rule] },
+      }),
+    );
+    await replayer.archive('some', numbered(3));
+    const [since, until] = [at(minutesAgo(41 * DAY)), at(minutesAgo(40 * DAY))];
+    const kept = `${replayer.operator.stack.title} keeps records for 30 days`;
+    expect(await refusalOf(replayer.replay({ since, until }))).toBe(
+      `No records settled before ${until.text} are left: ${kept}`,
+    );
+    expect(await plan({ since })).toContain(`expired   Records settled earlier have expired: ${kept}.`);
+  });
+});
+
+describe('on the command line', () => {
+  let project: Project;
+  beforeAll(async () => {
+    project = await Project.create();
+  });
+  afterAll(() => project.remove());
+  const typed = (line: string) => [...line.split(' '), '--outputs', replayer.operator.outputsFile];
+
+  test('an invalid or long name is refused', async () => {
+    expect(await project.run(typed('replay --since 1h --name Upper'))).toEqual({
+      code: 1,
+      stdout: '',
+      stderr:
+        "Option '--name <name>' argument 'Upper' is invalid. It must be 1 to 63 lower-case letters, digits and hyphens, and not begin with a hyphen.\n",
+    });
+    const names = ['a', '9-a', 'x'.repeat(63), 'Upper', '-a', 'a/b', 'x'.repeat(64), ''];
+    expect(names.filter((name) => REPLAY_NAME.test(name))).toEqual(names.slice(0, 3));
+  });
+
+  test('--yes starts the replay, which exits with 0', async () => {
+    await replayer.archive('some', numbered(3));
+    const { code, stdout } = await project.run(
+      typed(`replay shop.updated --since 3h --until ${minutesAgo(30).toISOString()} --name typed --yes`),
+    );
+    expect(code).toBe(0);
+    expect(stdout).toContain('Replay typed is finished: sent 3 messages in');
+    expect(await shops()).toHaveLength(3);
+    expect(await replayer.state('typed')).toMatchObject({ typed: { since: '3h' } });
+  });
+
+  test('Ctrl-C exits with 130, and says how to continue; the same options and another rate are then accepted', async () => {
+    await replayer.archive('some', numbered(30));
+    const running = project.start(typed('replay shop.updated --since 3h --name broken-off --rate 4 --yes'));
+    const count = () => replayer.operator.queues.count(aws.outputs.ShopUpdatedQueueUrl);
+    await eventually(async () => (await count()) > 3 || undefined);
+    running.interrupt();
+    const { code, stdout } = await running.ended;
+    expect(code).toBe(130);
+    const before = await shops();
+    expect(stdout.trimEnd().split('\n').slice(-2)).toEqual([
+      `Interrupted: ${before.length} of 30 messages are sent.`,
+      `Continue with: npm run replay -- --name broken-off --outputs ${replayer.operator.outputsFile}`,
+    ]);
+    const state = await replayer.state('broken-off');
+    expect(state).toMatchObject({ by: OPERATOR, planned: 30, sent: { 'shop.updated': before.length } });
+    expect(state).not.toHaveProperty('running');
+    expect(state).not.toHaveProperty('finishedAt');
+
+    const since = { text: '3h', moment: minutesAgo(179) };
+    const { done, said } = await replayer.continue('broken-off', { since, events: ['shop.updated'] });
+    expect(done).toBe(true);
+    expect(said).toContain('Continuing replay broken-off in the stack of');
+    expect(said).toContain(`Replay broken-off is finished: sent ${30 - before.length} messages in`);
+    expect(said).toContain(`, and ${before.length} before.`);
+    const expected = numbered(30).map(({ shopId }) => shopId);
+    expect([...before, ...(await shops())].sort()).toEqual(expected.sort());
+  });
+});
+
+// What each kind of replay writes is tested with the consumers.
+test('a replay repairs what a bug wrote, and notifies again only on request', async () => {
+  const stack = await sharedStack();
+  const ofStack = new Replayer(await Operator.create(stack));
+  const { operator } = ofStack;
+  const tables = new Tables(stack.operator);
+  const run = randomUUID();
+  const [shop_id, girl_id] = [`shop-${run}`, `girl-${run}`];
+  const room = await operator.queues.subscribe(stack.outputs.ReviewTopicArn, `reviews-${run}`);
+  const TableName = stack.outputs.CastTable;
+  const girl = async () => essence(await tables.get(TableName, { girl_id }));
+  const notified = async () => {
+    const messages = await operator.queues.takeAll(room);
+    return messages.filter(({ MessageAttributes }) => MessageAttributes?.shop_id?.StringValue === shop_id)
+      .length;
+  };
+  /** Waits until both events are archived, as deliveries or as results of a replay. */
+  const archived = (name?: string) =>
+    eventually(async () => {
+      const { said, ...operation } = operator.operation();
+      await listRecords(operation, { shop: shop_id }, { json: true });
+      const { days, replays } = JSON.parse(said.join(''));
+      return (name === undefined ? days.length : replays[name]) === 2 || undefined;
+    });
+  const replay = async (name: string, options: Partial<ReplayOptions>) => {
+    const asked = { name: `${name}-${run}`, shop: shop_id, since: at(minutesAgo(60)), ...options };
+    expect(await ofStack.replay(asked)).toMatchObject({ done: true });
+    await archived(asked.name);
+  };
+
+  const partner = new Partner(stack.outputs.WebhookUrl);
+  const timestamp = '2026-01-31T09:00:00Z';
+  await partner.post({ event: 'girl.created', data: { shop_id, girl_id, name: 'Hana' }, timestamp });
+  await partner.post({ event: 'review.posted', data: { shop_id, rating: 5 }, timestamp });
+  await archived();
+  const right = await girl();
+  expect(right).toMatchObject({ name: 'Hana' });
+  expect(await notified()).toBe(1);
+
+  // Like a bug of a consumer.
+  const Item = marshall({ ...(await tables.get(TableName, { girl_id })), name: 'wrong' });
+  await tables.client.send(new PutItemCommand({ TableName, Item }));
+  // The same end for all replays, so that only the first waits for late records.
+  const until = at(new Date());
+  await replay('fill', { until, mode: 'fill' });
+  expect(await girl()).toMatchObject({ name: 'wrong' });
+  await replay('repair', { until, mode: 'repair' });
+  expect(await girl()).toEqual(right);
+  expect(await notified()).toBe(0);
+  await replay('notify', { until, mode: 'repair', notify: true });
+  expect(await notified()).toBe(1);
+  await operator.close();
+});

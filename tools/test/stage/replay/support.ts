@@ -1,0 +1,150 @@
+import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import type { Message } from '@aws-sdk/client-sqs';
+import { afterEach } from '@jest/globals';
+import type { ArchiveRecord } from '../../../../lambda/archive/record.ts';
+import { sha256Hex } from '../../../../lambda/hash.ts';
+import type { ProgressStep } from '../../../terminal/block.ts';
+import { replay } from '../../../stage/replay/replay.ts';
+import type { ReplayOptions } from '../../../stage/replay/replay-plan.ts';
+import type { ReplayState } from '../../../stage/replay/replay-state.ts';
+import type { Stage } from '../../../stage/stage.ts';
+import type { TestAws } from '../../../../test/support/test-aws.ts';
+import { archived, emptyArchive, objectKey, putObject, putRecords } from '../archive/support.ts';
+import { type Operator, startedOperator } from '../queues/support.ts';
+
+export const OPERATOR = 'arn:aws:iam::000000000000:user/operator';
+
+/** A time as a user types it in full. */
+export const at = (moment: Date) => ({ text: moment.toISOString(), moment });
+
+export const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+
+/** The default window ends half an hour ago, so that Firehose has written all of it. */
+export const SINCE = at(minutesAgo(180));
+export const UNTIL = at(minutesAgo(30));
+
+interface Meanwhile {
+  readonly signal?: AbortSignal;
+  /** The stack with other clients. */
+  readonly stack?: Stage;
+  /** Gets the steps of the progress. */
+  readonly shown?: string[];
+}
+
+/** Starts AWS and somebody who replays, for the tests of a file. The archive and the queues are emptied after each. */
+export function startedReplayer(): { readonly aws: TestAws; readonly replayer: Replayer } {
+  const started = startedOperator();
+  afterEach(() => new Replayer(started.operator).empty());
+  return {
+    get aws() {
+      return started.aws;
+    },
+    get replayer() {
+      return new Replayer(started.operator);
+    },
+  };
+}
+
+/** An operator who replays what a test has put into the archive. */
+export class Replayer {
+  readonly operator: Operator;
+
+  constructor(operator: Operator) {
+    this.operator = operator;
+  }
+
+  /** Puts an object of records from an hour ago. @returns its key */
+  async archive(name: string, records: readonly Partial<ArchiveRecord>[]): Promise<string> {
+    const time = minutesAgo(60).toISOString();
+    const whole = records.map((record) => archived({ receivedAt: time, settledAt: time, ...record }));
+    const key = objectKey(name, whole[0]?.event, time.slice(0, 13));
+    await putRecords(this.operator.stack, key, whole);
+    return key;
+  }
+
+  /** Puts any bytes as an object of shop.updated from an hour ago. @returns its key */
+  async archiveBytes(name: string, bytes: Buffer): Promise<string> {
+    const key = objectKey(name, 'shop.updated', minutesAgo(60).toISOString().slice(0, 13));
+    await putObject(this.operator.stack, key, bytes);
+    return key;
+  }
+
+  /** Replays at once and without a question. */
+  async replay(
+    asked: Partial<ReplayOptions> = {},
+    { signal = new AbortController().signal, stack = this.operator.stack, shown = [] }: Meanwhile = {},
+  ) {
+    const operation = this.operator.operation(signal);
+    const show = ({ doing, note = '' }: ProgressStep) => shown.push(`${doing} ${note}`);
+    const progress = { show, end: () => {} };
+    const usual = { name: 'test', events: [], rate: 10_000, dryRun: false, yes: true };
+    const options = { ...usual, since: SINCE, until: UNTIL, ...asked };
+    const done = await replay({ ...operation, stack, progress }, options);
+    return { done, said: operation.said.join('\n'), shown };
+  }
+
+  /** Continues a replay by its name alone. */
+  continue(name: string, asked: Partial<ReplayOptions> = {}, meanwhile: Meanwhile = {}) {
+    return this.replay({ name, since: undefined, until: undefined, ...asked }, meanwhile);
+  }
+
+  /** Receives and deletes everything on a queue. */
+  taken(output: string): Promise<Message[]> {
+    return this.operator.queues.takeAll(this.operator.outputs[output]);
+  }
+
+  /** The shops on shop.updated's queue, in order. Deletes the messages. */
+  async shops(): Promise<string[]> {
+    const messages = await this.taken('ShopUpdatedQueueUrl');
+    return messages.map(({ Body = '' }) => JSON.parse(Body).data.shop_id).sort();
+  }
+
+  async state(name: string): Promise<ReplayState> {
+    const { Body } = await this.operator.stack.s3.send(new GetObjectCommand(this.#stateOf(name)));
+    return JSON.parse((await Body?.transformToString()) ?? '');
+  }
+
+  async putState(state: ReplayState): Promise<void> {
+    const Body = JSON.stringify(state);
+    await this.operator.stack.s3.send(new PutObjectCommand({ ...this.#stateOf(state.name), Body }));
+  }
+
+  #stateOf(name: string) {
+    return { Bucket: this.operator.outputs.ArchiveBucket, Key: `replays/${name}.json` };
+  }
+
+  async empty(): Promise<void> {
+    await Promise.all([emptyArchive(this.operator.stack), this.operator.empty()]);
+  }
+}
+
+/** Records of shop.updated with different bodies. @param first number of the first */
+export function numbered(count: number, first = 0): Partial<ArchiveRecord>[] {
+  return Array.from({ length: count }, (_, index) => {
+    const shopId = `shop-${first + index}`;
+    const data = { shop_id: shopId };
+    const body = JSON.stringify({ event: 'shop.updated', data, timestamp: '2026-01-31T09:00:00Z' });
+    return { eventId: sha256Hex(body), shopId, body, requestId: `request-${first + index}` };
+  });
+}
+
+/** A replay that was begun and stopped before it sent anything. */
+export function begun(name: string): ReplayState {
+  const since = SINCE.text;
+  return {
+    name,
+    mode: 'fill',
+    notify: false,
+    filter: { events: ['shop.updated'], since, until: UNTIL.text },
+    typed: { since },
+    by: OPERATOR,
+    startedAt: new Date().toISOString(),
+    planned: 90,
+    begun: {},
+    done: '',
+    sent: {},
+    skipped: { ofReplays: 0, forgotten: 0, tooOld: 0, payloadGone: 0 },
+    refused: { count: 0, first: [] },
+    damaged: [],
+  };
+}

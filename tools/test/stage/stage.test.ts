@@ -1,0 +1,184 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { pairs } from '../../local/gateway/http-message.ts';
+import { CONSOLE_FILE, FUNCTIONS_FILE, OUTPUTS_FILE, Workspace } from '../../stage/local-folder.ts';
+import { currentSecret, postRecorded, postSigned } from '../../stage/signed-post.ts';
+import { findStage, type Stage } from '../../stage/stage.ts';
+
+/** @returns the host of a server that ends with the test */
+async function serve(listener: RequestListener) {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+describe('a deployed stage', () => {
+  const { env } = process;
+  afterEach(() => {
+    process.env = env;
+  });
+
+  test('is found by the outputs of its stack', async () => {
+    await using server = await serve((request, response) => {
+      request.setEncoding('utf8').once('data', (form: string) => {
+        const name = new URLSearchParams(form).get('StackName');
+        const isDeployed = name === 'PartnerWebhooks-prod';
+        const output = (key: string, value: string) =>
+          `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`;
+        const found = `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><Outputs>${output('QuarantineQueueUrl', 'https://sqs')}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
+        const missing = `<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id ${name} does not exist</Message></Error></ErrorResponse>`;
+        response.writeHead(isDeployed ? 200 : 400, { 'content-type': 'text/xml' });
+        response.end(isDeployed ? found : missing);
+      });
+    });
+    const credentials = { AWS_ACCESS_KEY_ID: 'any', AWS_SECRET_ACCESS_KEY: 'any', AWS_REGION: 'eu-west-1' };
+    process.env = { ...env, ...credentials, AWS_ENDPOINT_URL_CLOUDFORMATION: `http://${server.host}` };
+    const stage = await findStage('prod');
+    stage.close();
+    expect(stage.title).toBe('stage prod in eu-west-1');
+    expect(stage.outputs).toEqual({ QuarantineQueueUrl: 'https://sqs' });
+    await expect(findStage('dev')).rejects.toThrow(
+      "Stage 'dev' is not deployed in eu-west-1: there is no stack PartnerWebhooks-dev",
+    );
+  });
+});
+
+test('a post without an answer ends when it is interrupted', async () => {
+  const interruption = new AbortController();
+  await using server = await serve(() => interruption.abort());
+  const post = {
+    url: `http://${server.host}/`,
+    body: Buffer.of(),
+    secret: 's',
+    signal: interruption.signal,
+  };
+  await expect(postSigned(post)).rejects.toMatchObject({ name: 'AbortError' });
+});
+
+test("a delivery through a tunnel is posted again without the tunnel's headers", async () => {
+  let got: readonly (readonly [string, string])[] = [];
+  await using server = await serve((request, response) => {
+    got = pairs(request.rawHeaders);
+    response.setHeader('apigw-requestid', 'request-1').end('{}');
+  });
+  const ofPartner = [
+    ['User-Agent', 'Partner/1'],
+    ['X-Webhook-Signature', 'any'],
+  ] as const;
+  const ofTunnel = [
+    ['Host', 'abc.trycloudflare.com'],
+    ['Content-Length', '2'],
+    ['Cf-Ray', 'any'],
+    ['CDN-Loop', 'cloudflare'],
+    ['X-Forwarded-For', '192.0.2.1'],
+  ] as const;
+  const request = { method: 'POST', path: '/hook', headers: [...ofPartner, ...ofTunnel] };
+  const post = { url: `http://${server.host}/hook`, body: Buffer.from('{}') };
+  expect(await postRecorded(request, post)).toEqual({ status: 200, body: {}, requestId: 'request-1' });
+  expect(got).toEqual([
+    ['host', server.host],
+    ...ofPartner,
+    ['content-length', '2'],
+    ['connection', 'close'],
+  ]);
+});
+
+const stageWithSecret = (SecretString?: string) =>
+  ({ output: () => 'secret', secrets: { send: async () => ({ SecretString }) } }) as unknown as Stage;
+
+test('a post is signed with the stored secret, as the receiver reads it', async () => {
+  expect(await currentSecret(stageWithSecret('{"WEBHOOK_SECRET":"of an object"}'))).toBe('of an object');
+});
+
+test('nothing is signed with a secret that the receiver would refuse', async () => {
+  await expect(currentSecret(stageWithSecret('{"WEBHOOK_SECRET":123}'))).rejects.toThrow(
+    expect.objectContaining({
+      name: 'CommandError',
+      message: expect.stringContaining('The stored secret is'),
+    }),
+  );
+});
+
+describe('the folder of running stacks', () => {
+  const before = process.cwd();
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-local-folder-'));
+    process.chdir(folder);
+  });
+
+  afterEach(async () => {
+    process.chdir(before);
+    await rm(folder, { recursive: true });
+  });
+
+  const description = { outputs: { Stack: { WebhookUrl: 'http://localhost:3000' } }, functions: {} };
+
+  test('a running stack is found by its outputs, and leaves nothing behind', async () => {
+    const workspace = await Workspace.open();
+    expect(await workspace.publish(description)).toBe(false);
+    expect(JSON.parse(await readFile(OUTPUTS_FILE, 'utf8'))).toEqual(description.outputs);
+    expect(JSON.parse(await readFile(FUNCTIONS_FILE, 'utf8'))).toEqual({});
+    await workspace[Symbol.asyncDispose]();
+    expect(await readdir('.local')).toEqual([]);
+  });
+
+  test('the console of the found stack is used, if it has one', async () => {
+    const console = { url: 'http://localhost:3001/', token: 'token' };
+    await otherStack(process.ppid);
+    const workspace = await Workspace.open();
+    await workspace.publish({ ...description, console });
+    expect(JSON.parse(await readFile(CONSOLE_FILE, 'utf8'))).toEqual(console);
+    expect((await stat(CONSOLE_FILE)).mode & 0o777).toBe(0o600);
+    await workspace[Symbol.asyncDispose]();
+    expect(existsSync(CONSOLE_FILE)).toBe(false);
+  });
+
+  test('files of a stack are private, also in a folder that was open to all', async () => {
+    await mkdir('.local', { mode: 0o755 });
+    await using _workspace = await Workspace.open();
+    for (const opened of ['.local', `.local/${process.pid}`]) {
+      expect((await stat(opened)).mode & 0o777).toBe(0o700);
+    }
+  });
+
+  /** As left by another process that runs a stack. */
+  async function otherStack(pid: number): Promise<void> {
+    await mkdir(`.local/${pid}`, { recursive: true });
+    await writeFile(`.local/${pid}/outputs.json`, '{"Other":{}}');
+    await writeFile(`.local/${pid}/functions.json`, '{}');
+  }
+
+  test('the stack that was started before is found again when the second one stops', async () => {
+    await otherStack(process.ppid);
+    const workspace = await Workspace.open();
+    expect(await workspace.publish(description)).toBe(true);
+    expect(JSON.parse(await readFile(OUTPUTS_FILE, 'utf8'))).toEqual(description.outputs);
+    await workspace[Symbol.asyncDispose]();
+    expect(JSON.parse(await readFile(OUTPUTS_FILE, 'utf8'))).toEqual({ Other: {} });
+  });
+
+  test('files of a killed stack are removed', async () => {
+    const killed = spawn(process.execPath, ['-e', '']);
+    await once(killed, 'exit');
+    await otherStack(killed.pid ?? 0);
+    const workspace = await Workspace.open();
+    expect(existsSync(`.local/${killed.pid}`)).toBe(false);
+    await workspace[Symbol.asyncDispose]();
+  });
+});

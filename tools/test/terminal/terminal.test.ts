@@ -1,0 +1,192 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { promisify, stripVTControlCharacters, styleText } from 'node:util';
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { facts, lines, table } from '../../terminal/layout.ts';
+import { eachOf, time } from '../../terminal/options.ts';
+import { describe as progressText } from '../../terminal/progress.ts';
+import { duration, printable, shellWord } from '../../terminal/text.ts';
+import { anyCharacter } from '../../../test/support/any-character.ts';
+
+const UNLIMITED = Number.POSITIVE_INFINITY;
+
+describe('a table', () => {
+  test('has columns as wide as they need', () => {
+    const columns = [{ heading: 'QUEUE' }, { heading: 'N', align: 'right' }, { heading: 'WHY' }] as const;
+    const rows = [
+      ['a', '10', 'x'],
+      ['unrouted', '7', ''],
+    ];
+    expect(table(columns, rows, UNLIMITED)).toEqual(['QUEUE      N  WHY', 'a         10  x', 'unrouted   7']);
+  });
+
+  test('fits the terminal without losing a word', () => {
+    const words = Array.from({ length: 60 }, (_, index) => `word${index}`);
+    const rows = [['girl.schedule_changed', words.join(' ')]];
+    const shown = table([{ heading: 'QUEUE' }, { heading: 'WHY' }], rows, 60);
+    expect(Math.max(...shown.map(({ length }) => length))).toBeLessThanOrEqual(60);
+    expect(words.filter((word) => !shown.join(' ').includes(word))).toEqual([]);
+  });
+
+  test('splits a word that is longer than the terminal', () => {
+    const shown = table([{ heading: 'ID' }], [['f'.repeat(150)]], 60);
+    expect(shown.slice(1).map(({ length }) => length)).toEqual([60, 60, 30]);
+  });
+
+  test('ignores colours and measures wide characters', () => {
+    const rows = [
+      [styleText('red', '東京', { validateStream: false }), 'x'],
+      ['abcd', 'y'],
+    ];
+    const shown = table([{ heading: 'A' }, { heading: 'B' }], rows, 80);
+    expect(shown.map(stripVTControlCharacters)).toEqual(['A     B', '東京  x', 'abcd  y']);
+  });
+});
+
+describe('facts', () => {
+  test('have their names in a column, and long values continue below', () => {
+    const all = [
+      ['mode', 'repair: state is written anew by its newest event'],
+      ['cost', 'less than a cent'],
+    ] as const;
+    expect(facts(all, 40)).toEqual([
+      '  mode  repair: state is written anew by',
+      '        its newest event',
+      '  cost  less than a cent',
+    ]);
+    expect(facts(all, UNLIMITED)).toHaveLength(2);
+  });
+
+  test('have a word that is longer than a line on its own line', () => {
+    const id = 'e'.repeat(64);
+    expect(facts([['ids', `${id} x`]], 40)).toEqual([`  ids  ${id}`, '       x']);
+  });
+
+  test('without a value are left out, and a value that is not wrapped stays unchanged', () => {
+    const all = [
+      ['expired', undefined],
+      ['people', false],
+      ['payload', '  {"a":  1}'],
+    ] as const;
+    expect(facts(all, UNLIMITED)).toEqual(['  payload    {"a":  1}']);
+  });
+});
+
+test('wrapped text keeps its indentation on each line', () => {
+  expect(lines('  shop.updated is damaged', 14)).toEqual(['  shop.updated', '  is damaged']);
+  expect(lines('', 14)).toEqual(['']);
+});
+
+describe('a time', () => {
+  test.each([
+    { text: '2026-01-31', moment: '2026-01-31T00:00:00.000Z' },
+    { text: '2026-01-31T09:00Z', moment: '2026-01-31T09:00:00.000Z' },
+    { text: '2026-01-31T09:00:07.5Z', moment: '2026-01-31T09:00:07.500Z' },
+    { text: '2026-01-31T09:00:00+02:00', moment: '2026-01-31T07:00:00.000Z' },
+  ])('$text is $moment', ({ text, moment }) => {
+    expect(time(text).toISOString()).toBe(moment);
+  });
+
+  test.each([
+    { text: '90m', length: 5_400_000 },
+    { text: '3h', length: 10_800_000 },
+    { text: '7d', length: 604_800_000 },
+  ])('$text is $length ms ago', ({ text, length }) => {
+    const before = Date.now();
+    const found = time(text).getTime() + length;
+    expect(found).toBeGreaterThanOrEqual(before);
+    expect(found).toBeLessThanOrEqual(Date.now());
+  });
+
+  test.each([
+    ...['', 'yesterday', '3', '0h', '3 h', '-3h', '3w', '1769850000', '2026-1-31', '2026-02-30'],
+    ...['2026-02-30T09:00:00Z', '2026-01-31T25:00Z', '2026-01-31T09:00:00', '2026-01-31 09:00:00Z'],
+  ])('cannot be %j', (text) => {
+    expect(() => time(text)).toThrow(/^It must be a time such as 2026-01-31T09:00:00Z, /);
+  });
+});
+
+test('words of a list are collected, and other words are refused with the list', () => {
+  const parse = eachOf(['fill', 'repair']);
+  expect(parse('repair', parse('fill'))).toEqual(['fill', 'repair']);
+  expect(() => parse('Fill')).toThrow('One of: fill, repair');
+});
+
+test.each([
+  { step: { done: 1, total: 1_000 }, elapsed: 60_000, text: 'Posting 0 % · 1 of 1,000' },
+  {
+    step: { done: 250, total: 1_000 },
+    elapsed: 60_000,
+    text: 'Posting 25 % · 250 of 1,000 · about 3 min left',
+  },
+  { step: { done: 10, total: 10 }, elapsed: 60_000, text: 'Posting 100 % · 10 of 10' },
+  { step: { done: 0, total: 0 }, elapsed: 60_000, text: 'Posting 100 % · 0 of 0' },
+  {
+    step: { done: 5, total: 10, unit: 'rounds', note: '2 kills' },
+    elapsed: 1_000,
+    text: 'Posting 50 % · 5 of 10 rounds · about 1 s left · 2 kills',
+  },
+])('progress is printed as $text', ({ step, elapsed, text }) => {
+  expect(progressText({ doing: 'Posting', ...step }, elapsed)).toBe(text);
+});
+
+const SECOND = 1000;
+const HOUR = 3600 * SECOND;
+
+test.each([
+  { milliseconds: -5, text: '0 s' },
+  { milliseconds: 12 * SECOND, text: '12 s' },
+  { milliseconds: 60 * SECOND, text: '1 min' },
+  { milliseconds: 2 * HOUR + 5 * 60 * SECOND + 7 * SECOND, text: '2 h 5 min' },
+  { milliseconds: 13 * 24 * HOUR + 23 * HOUR, text: '13 d 23 h' },
+  { milliseconds: 24 * HOUR + 59 * SECOND, text: '1 d' },
+])('a duration of $milliseconds ms is $text', ({ milliseconds, text }) => {
+  expect(duration(milliseconds)).toBe(text);
+});
+
+test('outside text cannot control the terminal, and keeps its lines and its script', () => {
+  expect(printable('a\u001b[2Jb\u009b1mc\u0007\r')).toBe('a\\u001b[2Jb\\u009b1mc\\u0007\\u000d');
+  expect(printable('東京\tTōkyō\n')).toBe('東京\tTōkyō\n');
+});
+
+test('a shell reads any quoted text as the same single word', () => {
+  // Shell words cannot contain NUL or half a surrogate pair.
+  const word = fc.string({ unit: anyCharacter }).map((any) => any.replaceAll('\0', ''));
+  fc.assert(
+    fc.property(fc.array(word, { minLength: 60, maxLength: 60 }), (words) => {
+      const command = `printf '%s\\0' ${words.map(shellWord).join(' ')}`;
+      const read = execFileSync('sh', ['-c', command], { encoding: 'utf8' });
+      expect(read.split('\0').slice(0, -1)).toEqual(words);
+    }),
+    { numRuns: 5 },
+  );
+});
+
+describe('printed lines', () => {
+  const run = async (code: string): Promise<string> => {
+    const script = `
+      import { LineWriter } from './tools/cli/terminal/terminal.ts';
+      const { write } = process.stdout;
+      let writes = 0;
+      process.stdout.write = (text) => { writes += 1; return write.call(process.stdout, text); };
+      const lines = new LineWriter();
+      ${code}`;
+    const args = ['--input-type=module', '-e', script];
+    const { stdout } = await promisify(execFile)(process.execPath, args).catch(
+      (error: { stdout: string }) => error,
+    );
+    return stdout;
+  };
+
+  test('of one moment are written at once, in order', async () => {
+    const text = await run(`
+      for (const line of ['one', 'two', 'three']) lines.write(line);
+      setTimeout(() => { lines.write('four'); setTimeout(() => lines.write(String(writes)), 60); }, 60);`);
+    expect(text).toBe('one\ntwo\nthree\nfour\n2\n');
+  });
+
+  test('are not lost if the process ends or dies', async () => {
+    expect(await run(`lines.write('last'); process.exit();`)).toBe('last\n');
+    expect(await run(`lines.write('last'); throw new Error('of something else');`)).toBe('last\n');
+  });
+});

@@ -1,0 +1,84 @@
+import { build, stop } from 'esbuild';
+import {
+  type Bundle,
+  BundleError,
+  messageText,
+  mistakesIn,
+  writeBundle,
+  writeBundles,
+} from '../../lib/release/function-bundles.ts';
+
+/** Functions that are bundled at the same time. Each takes about 150 MB in esbuild's process, and uses two cores. */
+const MAX_CONCURRENCY = 2;
+
+/** Milliseconds without a save after which esbuild's process ends, to free its memory. */
+const IDLE = 60_000;
+
+export class Bundler {
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+  #idle: NodeJS.Timeout | undefined;
+
+  /**
+   * @param isReadable for a debugger, instead of the deployed form
+   * @throws BuildFailure of esbuild if it does not build
+   */
+  bundle(entry: string, folder: string, isReadable = false): Promise<Bundle> {
+    return this.#inTurn(async () => {
+      if (isReadable) return writeReadableBundle(entry, folder);
+      const [bundle = { warnings: [], sources: [] }] = await writeBundles([{ entry, folder }]);
+      return bundle;
+    });
+  }
+
+  /**
+   * The project files that the synthesis runs, such as `lib/config.ts`, relative to its root.
+   * @throws BundleError if an import cannot be resolved, or a file cannot be read
+   */
+  appSources(): Promise<Set<string>> {
+    return this.#inTurn(async () => {
+      try {
+        const { metafile } = await build({
+          entryPoints: ['bin/app.ts'],
+          bundle: true,
+          packages: 'external',
+          platform: 'node',
+          format: 'esm',
+          write: false,
+          metafile: true,
+          logLevel: 'silent',
+        });
+        return new Set(Object.keys(metafile.inputs));
+      } catch (error) {
+        throw new BundleError(await messageText('error', mistakesIn(error as Error)));
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#idle);
+    await stop();
+  }
+
+  async #inTurn<T>(run: () => Promise<T>): Promise<T> {
+    clearTimeout(this.#idle);
+    if (this.#running === MAX_CONCURRENCY) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#running += 1;
+    try {
+      return await run();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running -= 1;
+      else next();
+      if (this.#running === 0) this.#idle = setTimeout(() => void stop(), IDLE).unref();
+    }
+  }
+}
+
+/**
+ * Bundles a function for a debugger: not minified, with source maps.
+ * @throws BuildFailure of esbuild if it does not build
+ */
+export function writeReadableBundle(entry: string, folder: string): Promise<Bundle> {
+  return writeBundle({ entry, folder }, { minify: false, sourcemap: 'linked' });
+}

@@ -1,0 +1,131 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import type { BuildFailure, Message } from 'esbuild';
+import { BUNDLE_LIST, type BundleList, mistakesIn } from '../../lib/release/function-bundles.ts';
+import type { FunctionError } from '../local/functions/invocation.ts';
+import type { LocalStack } from '../local/local-stack.ts';
+import { describeStack, type Workspace } from '../stage/local-folder.ts';
+import type { Bundler } from './bundler.ts';
+
+export interface FunctionBuildsOptions {
+  readonly stack: Pick<LocalStack, 'name' | 'outputs' | 'functions' | 'codeDirectories' | 'replaceCode'>;
+  readonly workspace: Workspace;
+  /** Functions that are debugged: their code stays readable. */
+  readonly readable: ReadonlySet<string>;
+}
+
+/** What became of one function. */
+export interface Rebuilt {
+  readonly service: string;
+  readonly isReplaced: boolean;
+  readonly warnings: readonly Message[];
+  /** Undefined if it builds. */
+  readonly mistakes?: readonly Message[];
+  /** Undefined if it can be loaded. */
+  readonly failure?: FunctionError | undefined;
+}
+
+/** The bundles of a running stack's functions. */
+export class FunctionBuilds {
+  readonly #options: FunctionBuildsOptions;
+  readonly #bundler: Bundler;
+  #bundles: BundleList;
+  /** Functions whose sources do not build, and those whose code cannot be loaded. */
+  readonly #unbuilt = new Set<string>();
+  readonly #unloaded = new Set<string>();
+  /** Folders of finished builds, with whether the last look found them unused. */
+  readonly #folders = new Map<string, boolean>();
+  #count = 0;
+
+  constructor(options: FunctionBuildsOptions, bundler: Bundler) {
+    this.#options = options;
+    this.#bundler = bundler;
+    const file = join(options.workspace.assembly, BUNDLE_LIST);
+    this.#bundles = JSON.parse(readFileSync(file, 'utf8')) as BundleList;
+  }
+
+  /** Whether the sources of all functions build, except of those whose entry file is gone. */
+  get allBuild(): boolean {
+    return [...this.#unbuilt].every((service) => this.#isGone(service));
+  }
+
+  /** Functions that contain a file, and those that must be tried again. */
+  affectedBy(files: readonly string[]): string[] {
+    const isBroken = (service: string) => this.#unbuilt.has(service) || this.#unloaded.has(service);
+    return Object.entries(this.#bundles)
+      .filter(([service]) => !this.#isGone(service))
+      .filter(([service, { sources }]) => isBroken(service) || files.some((file) => sources.includes(file)))
+      .map(([service]) => service);
+  }
+
+  /** Whether a function's entry file is one of these, and gone. The stack has it until it is synthesised again. */
+  hasRemoved(files: readonly string[]): boolean {
+    return Object.values(this.#bundles).some(({ entry }) => files.includes(entry) && !existsSync(entry));
+  }
+
+  /** Builds functions, and runs their new code. */
+  async rebuild(services: readonly string[]): Promise<Rebuilt[]> {
+    const rebuilt = await Promise.all(services.map((service) => this.#rebuild(service)));
+    if (services.length > 0) await this.#publish();
+    return rebuilt;
+  }
+
+  async #rebuild(service: string): Promise<Rebuilt> {
+    const { entry = '' } = this.#bundles[service] ?? {};
+    this.#count += 1;
+    const folder = this.#options.workspace.folder(`code-${service}-${this.#count}`);
+    try {
+      const isReadable = this.#options.readable.has(service);
+      const { warnings, sources } = await this.#bundler.bundle(entry, folder, isReadable);
+      this.#bundles = { ...this.#bundles, [service]: { entry, sources } };
+      this.#unbuilt.delete(service);
+      return { service, warnings, ...(await this.#replace(service, folder)) };
+    } catch (error) {
+      this.#unbuilt.add(service);
+      return { service, isReplaced: false, warnings: [], mistakes: mistakesIn(error as BuildFailure) };
+    } finally {
+      this.#folders.set(folder, false);
+    }
+  }
+
+  async #replace(service: string, folder: string): Promise<Pick<Rebuilt, 'isReplaced' | 'failure'>> {
+    const { stack } = this.#options;
+    const running = stack.functions.get(service)?.definition.codeDirectory;
+    if (running === undefined) return { isReplaced: false };
+    if (!this.#unloaded.has(service) && (await isSameCode(folder, running))) return { isReplaced: false };
+    const failure = await stack.replaceCode(service, folder);
+    if (failure === undefined) this.#unloaded.delete(service);
+    else this.#unloaded.add(service);
+    return { isReplaced: failure === undefined, failure };
+  }
+
+  /** Tells other commands which code runs now, and removes unused folders. */
+  async #publish(): Promise<void> {
+    const { stack, workspace } = this.#options;
+    await workspace.update(describeStack(stack));
+    const used = [...stack.codeDirectories];
+    for (const [folder, wasUnused] of this.#folders) {
+      const isUsed = used.some((one) => one === folder || one.startsWith(folder + sep));
+      this.#folders.set(folder, !isUsed);
+      // Another command may still read the folder, so it is removed only the next time.
+      if (isUsed || !wasUnused) continue;
+      this.#folders.delete(folder);
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  #isGone(service: string): boolean {
+    return !existsSync(this.#bundles[service]?.entry ?? '');
+  }
+}
+
+/** Whether two folders, which have no subfolders, have the same files. */
+async function isSameCode(one: string, other: string): Promise<boolean> {
+  const [names, otherNames] = await Promise.all([readdir(one), readdir(other)]);
+  if (names.sort().join('/') !== otherNames.sort().join('/')) return false;
+  const same = await Promise.all(
+    names.map(async (name) => (await readFile(join(one, name))).equals(await readFile(join(other, name)))),
+  );
+  return same.every(Boolean);
+}

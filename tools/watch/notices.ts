@@ -1,0 +1,59 @@
+import type { Notice } from '../console/api.ts';
+
+/** Milliseconds after which a notice says that work is running. */
+const SLOW = 2_000;
+
+export type NoticeSubject = 'code' | 'stack' | 'types';
+
+/** Reports the outcome of each save: an error once, until it is fixed. */
+export class Notices {
+  readonly #onNotice: (notice: Notice) => void;
+  /** The last error of each kind, until it is fixed. */
+  readonly #lastErrors = new Map<NoticeSubject, string>();
+  #hasMistake: boolean;
+
+  /** @param hasMistake whether a mistake was reported before, and its fix was not */
+  constructor(onNotice: (notice: Notice) => void, hasMistake: boolean) {
+    this.#onNotice = onNotice;
+    this.#hasMistake = hasMistake;
+  }
+
+  /** Whether a mistake was reported, and its fix was not. */
+  get hasMistake(): boolean {
+    return this.#hasMistake;
+  }
+
+  info(about: NoticeSubject, text: string): void {
+    this.#onNotice({ about, level: 'info', text });
+  }
+
+  error(about: NoticeSubject, text: string): void {
+    this.#hasMistake = true;
+    if (this.#lastErrors.get(about) === text) return;
+    this.#lastErrors.set(about, text);
+    // Type errors that remain are reported again: a fix of this mistake must not look like a fix of theirs.
+    if (about !== 'types') this.#lastErrors.delete('types');
+    this.#onNotice({ about, level: 'error', text });
+  }
+
+  /** Reports that everything is fixed, if this was the last error. */
+  fixed(about: NoticeSubject): void {
+    this.#lastErrors.delete(about);
+    if (about !== 'types' || !this.#hasMistake || this.#lastErrors.size > 0) return;
+    this.#hasMistake = false;
+    this.info('types', 'Fixed: all saved code builds, and its types are correct');
+  }
+
+  /** Afterwards the outcome is reported even if it is the same as before, because this notice has replaced it. */
+  async announceIfSlow<T>(about: NoticeSubject, text: string, work: Promise<T>): Promise<T> {
+    const timer = setTimeout(() => {
+      this.#lastErrors.delete(about);
+      this.info(about, text);
+    }, SLOW);
+    try {
+      return await work;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

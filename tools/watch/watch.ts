@@ -1,0 +1,247 @@
+import { rm } from 'node:fs/promises';
+import { messageText } from '../../lib/release/function-bundles.ts';
+import { readCloudAssembly } from '../local/template/cloud-assembly.ts';
+import { Resources } from '../local/template/resources.ts';
+import type { Notice } from '../console/api.ts';
+import { Bundler } from './bundler.ts';
+import { FunctionBuilds, type FunctionBuildsOptions, type Rebuilt } from './function-builds.ts';
+import {
+  loadFailureText,
+  rebuildingText,
+  rebuiltText,
+  typeMistakesText,
+  unchangedText,
+  withoutNodeLines,
+} from './notice-text.ts';
+import { type NoticeSubject, Notices } from './notices.ts';
+import type { SourceTree } from './source-tree.ts';
+import { TypeCheck } from './type-check.ts';
+
+interface WatchOptions extends FunctionBuildsOptions {
+  /** The sources at the time of the synthesis. Any later save counts as a change. */
+  readonly sources: SourceTree;
+  /** The stack before this one, if this one was started by {@link restart}. */
+  readonly earlier?: Mistakes | undefined;
+  /** Synthesises to another folder, with the options of the running stack. */
+  synthesise(folder: string): Promise<void>;
+  /**
+   * Starts the stack of this assembly in place of the running one.
+   * @param files saved files that need it
+   * @throws Error if it cannot be run. The running one then stays
+   */
+  restart(assembly: string, files: readonly string[], mistakes: Mistakes): Promise<void>;
+  /** Called with the outcome of each save. */
+  onNotice(notice: Notice): void;
+}
+
+/** What the stack after a restart must know. */
+export interface Mistakes {
+  /** Whether a mistake was reported, and its fix was not. */
+  readonly hasMistake: boolean;
+}
+
+const OLD_CODE_RUNS = 'The last good code keeps running.';
+
+const AFTER_FAILURE = {
+  code: OLD_CODE_RUNS,
+  stack: 'The stack keeps running unchanged.',
+  types: 'Types were not checked.',
+};
+
+/**
+ * Follows the sources of a running stack. A saved file of `lambda/` replaces the code of the functions that contain it.
+ * If the stack itself has changed, it is restarted. In between, types are checked.
+ */
+export class Watch implements AsyncDisposable {
+  readonly #options: WatchOptions;
+  readonly #notices: Notices;
+  readonly #bundler = new Bundler();
+  readonly #builds: FunctionBuilds;
+  readonly #typeCheck = new TypeCheck();
+  /** Saved files of `lambda/` that are not rebuilt yet. */
+  readonly #functionFiles = new Set<string>();
+  /** Saved files that the running stack was not synthesised from. After a failure, the next save tries again. */
+  readonly #stackFiles = new Set<string>();
+  readonly #rebuilds = new Repeatable(() => this.#guarded('code', () => this.#rebuildSaved()));
+  readonly #syntheses = new Repeatable(() => this.#guarded('stack', () => this.#synthesise()));
+  readonly #typeChecks = new Repeatable(() => this.#guarded('types', () => this.#checkTypes()));
+  #synthesisCount = 0;
+  #isClosed = false;
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+    this.#notices = new Notices(options.onNotice, options.earlier?.hasMistake === true);
+    this.#builds = new FunctionBuilds(options, this.#bundler);
+    options.sources.watch((files) => this.#onSaved(files));
+    // Starts esbuild's process, so that the first save does not wait for it. An error is reported then.
+    void this.#bundler.appSources().catch(() => {});
+    if (options.earlier !== undefined) this.#typeChecks.request();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    this.#options.sources.close();
+    this.#typeCheck.stop();
+    await this.#bundler.close();
+    await Promise.all([this.#rebuilds, this.#syntheses, this.#typeChecks].map((one) => one.close()));
+  }
+
+  #onSaved(files: ReadonlySet<string>): void {
+    this.#typeCheck.stop();
+    for (const file of files) {
+      (file.startsWith('lambda/') ? this.#functionFiles : this.#stackFiles).add(file);
+    }
+    if (this.#functionFiles.size > 0) this.#rebuilds.request();
+    else if (!this.#rebuilds.isRunning) this.#goOn();
+  }
+
+  /** Continues when the functions are rebuilt. Errors in them have been reported: a synthesis would repeat them. */
+  #goOn(): void {
+    if (!this.#builds.allBuild) return;
+    if (this.#stackFiles.size > 0) this.#syntheses.request();
+    else if (!this.#syntheses.isRunning) this.#typeChecks.request();
+  }
+
+  /** Reports an error, unless closing caused it. */
+  async #guarded(about: NoticeSubject, run: () => Promise<void>): Promise<void> {
+    try {
+      if (!this.#isClosed) await run();
+    } catch (error) {
+      if (this.#isClosed) return;
+      const text = withoutNodeLines((error as Error).message);
+      this.#notices.error(about, `${text}\n${AFTER_FAILURE[about]}`);
+    }
+  }
+
+  async #rebuildSaved(): Promise<void> {
+    const files = [...this.#functionFiles];
+    this.#functionFiles.clear();
+    const started = performance.now();
+    const services = this.#builds.affectedBy(files);
+    const rebuilding = this.#builds.rebuild(services);
+    const rebuilt = await this.#notices.announceIfSlow('code', rebuildingText(services), rebuilding);
+    const milliseconds = performance.now() - started;
+    // Looked up last, because the user waits for the function.
+    for (const file of await this.#stackFilesOf(files)) this.#stackFiles.add(file);
+    if (this.#isClosed) return;
+    if (rebuilt.length > 0) await this.#notifyRebuilt(rebuilt, milliseconds);
+    if (this.#functionFiles.size === 0) this.#goOn();
+  }
+
+  /** The files that the synthesis reads. If they cannot be read, the synthesis reports the error. */
+  async #stackFilesOf(files: readonly string[]): Promise<string[]> {
+    if (this.#builds.hasRemoved(files)) return [...files];
+    const sources = await this.#bundler.appSources().catch(() => undefined);
+    return files.filter((file) => sources?.has(file));
+  }
+
+  async #notifyRebuilt(rebuilt: readonly Rebuilt[], milliseconds: number): Promise<void> {
+    const replaced = rebuilt.filter(({ isReplaced }) => isReplaced).map(({ service }) => service);
+    const warnings = rebuilt.flatMap((one) => one.warnings);
+    if (warnings.length > 0) this.#notices.info('code', await messageText('warning', warnings));
+    const mistakes = rebuilt.flatMap((one) => one.mistakes ?? []);
+    // The function may need something that the next synthesis provides.
+    const loaded = this.#stackFiles.size > 0 ? [] : rebuilt;
+    const texts = [
+      ...(mistakes.length > 0 ? [await messageText('error', mistakes)] : []),
+      ...loaded.flatMap(({ service, failure }) => (failure ? [loadFailureText(service, failure)] : [])),
+    ];
+    if (replaced.length > 0 || texts.length === 0) {
+      this.#notices.info('code', rebuiltText(replaced, milliseconds));
+    }
+    if (texts.length > 0) this.#notices.error('code', [...texts, OLD_CODE_RUNS].join('\n'));
+    else this.#notices.fixed('code');
+  }
+
+  async #synthesise(): Promise<void> {
+    const files = [...this.#stackFiles].sort();
+    this.#stackFiles.clear();
+    this.#synthesisCount += 1;
+    const assembly = this.#options.workspace.folder(`cdk.out-${this.#synthesisCount}`);
+    let isDone = false;
+    try {
+      isDone = await this.#apply(assembly, files);
+    } finally {
+      if (!isDone) for (const file of files) this.#stackFiles.add(file);
+      await rm(assembly, { recursive: true, force: true });
+    }
+  }
+
+  /** @returns whether the running stack is the one of these files, or will be in a moment */
+  async #apply(assembly: string, files: readonly string[]): Promise<boolean> {
+    const { workspace, synthesise, restart } = this.#options;
+    const started = performance.now();
+    // Reports an error with its position, before a synthesis begins.
+    await this.#bundler.appSources();
+    await this.#notices.announceIfSlow('stack', 'Synthesising the stack …', synthesise(assembly));
+    // A later save is synthesised first, because it could be invalid.
+    if (this.#isClosed || this.#stackFiles.size > 0) return false;
+    const isOfFunctions = files.every((file) => file.startsWith('lambda/'));
+    if (isOfFunctions && hasSameResources(workspace.assembly, assembly)) {
+      this.#notices.fixed('stack');
+      this.#notices.info('stack', unchangedText(performance.now() - started));
+      this.#typeChecks.request();
+    } else {
+      await restart(assembly, files, { hasMistake: this.#notices.hasMistake });
+    }
+    return true;
+  }
+
+  async #checkTypes(): Promise<void> {
+    const mistakes = await this.#typeCheck.run();
+    // The next check covers a newer save.
+    if (mistakes === undefined || this.#isClosed || this.#rebuilds.isRunning) return;
+    if (mistakes.length > 0) this.#notices.error('types', typeMistakesText(mistakes));
+    else this.#notices.fixed('types');
+  }
+}
+
+/** Whether the stacks of two assemblies have the same resources, apart from the functions' code. */
+function hasSameResources(assembly: string, other: string): boolean {
+  return resourcesOf(assembly) === resourcesOf(other);
+}
+
+/** Each version of a function is a resource, and its logical id depends on the code. */
+function resourcesOf(assembly: string): string {
+  const location = { awsUrl: '', apiUrl: '' };
+  const resources = new Resources(readCloudAssembly(assembly), location).all();
+  return JSON.stringify(
+    resources
+      .filter(({ type }) => type !== 'AWS::Lambda::Version')
+      .map(({ logicalId, type, properties }) => [logicalId, type, { ...properties, Code: undefined }]),
+  );
+}
+
+/** Work that runs one at a time. A request during a run leads to one more run. */
+class Repeatable {
+  readonly #work: () => Promise<void>;
+  #isWanted = false;
+  #running: Promise<void> | undefined;
+
+  /** @param work never rejects */
+  constructor(work: () => Promise<void>) {
+    this.#work = work;
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
+  request(): void {
+    this.#isWanted = true;
+    this.#running ??= this.#run();
+  }
+
+  async close(): Promise<void> {
+    this.#isWanted = false;
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#isWanted) {
+      this.#isWanted = false;
+      await this.#work();
+    }
+    this.#running = undefined;
+  }
+}
