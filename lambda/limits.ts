@@ -155,7 +155,7 @@ export const MAX_NOTIFICATION_VALUE_LENGTH = 1000;
 export const MAX_BUFFER_SECONDS = 900;
 
 /**
- * Maximum seconds for which `npm run dlq` hides the messages of a queue, while it inspects them or after it was killed.
+ * Maximum seconds for which `npx hookctl dlq` hides the messages of a queue, while it inspects them or after it was killed.
  */
 export const MAX_LOOK_SECONDS = 15 * 60;
 

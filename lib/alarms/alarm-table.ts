@@ -16,7 +16,7 @@ export interface AlarmDefinition {
     /** @default '>=' */
     readonly comparison?: '>=' | '<' | '<=';
     readonly threshold: number;
-    /** Threshold while the event is paused. `npm run pause` and `npm run resume` switch between the two. */
+    /** Threshold while the event is paused. `npx hookctl pause` and `npx hookctl resume` switch between the two. */
     readonly thresholdInPause?: number;
     /** Unit of the threshold. @default a plain number */
     readonly unit?: 'seconds' | 'milliseconds' | 'days';
@@ -110,7 +110,7 @@ export const alarmTable = {
   '<Event>/DeadLetterQueue/NotEmpty': {
     ...notEmpty,
     impact: '<impact>',
-    firstStep: 'npm run dlq -- show <event> --stage <stage>',
+    firstStep: 'npx hookctl dlq show <event> --stage <stage>',
     section: 'dead-letters-of-an-event',
   },
   '<Event>/Waiting': {
@@ -125,11 +125,11 @@ export const alarmTable = {
     section: 'waiting',
   },
   '<Event>/Paused': {
-    // The metric has no values. The alarm keeps the state that `npm run pause` and `npm run resume` set.
+    // The metric has no values. The alarm keeps the state that `npx hookctl pause` and `npx hookctl resume` set.
     metric: { name: 'Paused', statistic: 'Maximum', period: MINUTE },
     fires: { threshold: 1, missingData: 'IGNORE' },
     impact: '<impact>',
-    firstStep: 'npm run resume -- <event> --stage <stage>',
+    firstStep: 'npx hookctl resume <event> --stage <stage>',
     section: 'paused',
   },
   Failing: {
@@ -138,7 +138,7 @@ export const alarmTable = {
     fires: { threshold: 1, periods: 3 },
     impact:
       'some events are processed late. An event that fails for about three hours (CloudFront busy: three days) becomes a dead letter.',
-    firstStep: 'see which event fails, and why: npm run dlq -- list --stage <stage>',
+    firstStep: 'see which event fails, and why: npx hookctl dlq list --stage <stage>',
     section: 'failing',
   },
   PutAside: {
@@ -146,19 +146,19 @@ export const alarmTable = {
     fires: { threshold: 1 },
     impact:
       'one more event was set aside without being processed: it is a dead letter, unusable, or of an unknown kind.',
-    firstStep: 'see which queue it is on: npm run dlq -- list --stage <stage>',
+    firstStep: 'see which queue it is on: npx hookctl dlq list --stage <stage>',
     section: 'put-aside',
   },
   'Quarantine/NotEmpty': {
     ...notEmpty,
     impact: 'signed deliveries were unusable and have not been processed. The partner will not repeat them.',
-    firstStep: 'npm run dlq -- show quarantine --stage <stage>',
+    firstStep: 'npx hookctl dlq show quarantine --stage <stage>',
     section: 'quarantine',
   },
   'Unrouted/NotEmpty': {
     ...notEmpty,
     impact: 'the partner sends an event kind that we do not process yet.',
-    firstStep: 'npm run dlq -- show unrouted --stage <stage>',
+    firstStep: 'npx hookctl dlq show unrouted --stage <stage>',
     section: 'unrouted',
   },
   'Receiver/Errors': {

@@ -48,7 +48,7 @@ export class EventPipeline extends Construct {
   readonly consumer: ReleasedFunction;
   /** Watches the age of waiting messages. During a pause it fires only a day before the queue deletes a message. */
   readonly #waiting: Alarm;
-  /** On while `npm run pause` has disabled the event source. Its description says who paused it and why. */
+  /** On while `npx hookctl pause` has disabled the event source. Its description says who paused it and why. */
   readonly #paused: Alarm;
 
   constructor(scope: Construct, id: string, props: EventPipelineProps) {

@@ -117,7 +117,7 @@ export class Deployment {
   }
 
   /**
-   * Repairs an event's item with `npm run replay`, as an operator does.
+   * Repairs an event's item with `npx hookctl replay`, as an operator does.
    * @param settledAt of its record
    * @throws Error with the output of the command, if it failed
    */

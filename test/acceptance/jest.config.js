@@ -1,6 +1,6 @@
 import project from '../../jest.config.js';
 
-/** The suite against the deployed stack that `npm run acceptance` names. Nothing is synthesised for it. */
+/** The suite against the deployed stack that `npx hookctl acceptance` names. Nothing is synthesised for it. */
 const { globalSetup: _, globalTeardown: __, ...rest } = project;
 
 /** @type {import('jest').Config} */

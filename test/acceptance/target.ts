@@ -5,7 +5,7 @@ import {
   type SecretsManagerClientConfig,
 } from '@aws-sdk/client-secrets-manager';
 
-/** Environment variables that `npm run acceptance` passes to the suite. */
+/** Environment variables that `npx hookctl acceptance` passes to the suite. */
 export const variable = {
   outputs: 'ACCEPTANCE_OUTPUTS',
   /** Name of the run, which is part of every identifier that it creates. */

@@ -118,7 +118,7 @@ describe.each(vectors.map((vector) => [vector.name, vector] as const))('the vect
     expect(vector.refused).toEqual(Object.fromEntries(made));
   });
 
-  test('is signed like `npm run send` and the samples of events/', () => {
+  test('is signed like `npx hookctl send` and the samples of events/', () => {
     const { secret } = vector;
     const signed = (encoding: 'hex' | 'base64') => signatureOf({ body: bodyOf(vector), secret, encoding });
     expect([signed('hex'), signed('base64')]).toEqual([vector.accepted.hex, vector.accepted.base64]);

@@ -53,7 +53,7 @@ export function startTestStack(options: Partial<LocalStackOptions> = {}): Promis
   });
 }
 
-/** Additional environment variables of a function, which turn on the current mutant of `npm run mutate`. */
+/** Additional environment variables of a function, which turn on the current mutant of `npx hookctl mutate`. */
 function mutantEnvironment(): Record<string, string> {
   const mutant = process.env[ACTIVE_MUTANT];
   return mutant === undefined ? {} : { [ACTIVE_MUTANT]: mutant };

@@ -42,7 +42,7 @@ export function openApiDocument(): JsonSchema {
       {
         url: 'http://127.0.0.1:{port}',
         description: 'The whole service on your own machine: `npm ci && npm start`',
-        variables: { port: { default: '3000', description: '`npm start -- --port` changes it.' } },
+        variables: { port: { default: '3000', description: '`npx hookctl start --port` changes it.' } },
       },
     ],
     // A signature belongs to one body, so it is a parameter of each request. As a security scheme, a client would be

@@ -122,7 +122,7 @@ async function measureIndex(): Promise<Measured> {
 /** @param of the deliveries, or what stands without any */
 async function measureDollars(of: keyof MonthlyCost): Promise<Measured> {
   const bill = monthlyCost(await deploymentOf('prod'))[of];
-  return { ...exactly(totalOf(bill)), made: 'npm run cost has the services' };
+  return { ...exactly(totalOf(bill)), made: 'npx hookctl cost has the services' };
 }
 
 export const FIGURES: readonly Figure[] = [

@@ -29,9 +29,9 @@ export const command = npmScript(
     'after',
     `
 Examples:
-  npm run invoke -- shop.updated
-  npm run invoke -- receiver shop.updated
-  npm run invoke -- receiver events/rest-api/shop-updated.json`,
+  npx hookctl invoke shop.updated
+  npx hookctl invoke receiver shop.updated
+  npx hookctl invoke receiver events/rest-api/shop-updated.json`,
   )
   .action(async (name, event) => {
     const definition = definitionOf(name);
@@ -81,8 +81,8 @@ function eventFile(name: string, event: string | undefined): string {
 /** Why a consumer skipped an event, by its log message. */
 const SKIPPED: Readonly<Record<string, string>> = {
   [STALE]:
-    'Skipped: newer data is stored. A sample has a fixed timestamp. npm run send gives it the current time.',
-  [DUPLICATE]: 'Skipped: this event was already processed. npm run send makes a new event from the sample.',
+    'Skipped: newer data is stored. A sample has a fixed timestamp. npx hookctl send gives it the current time.',
+  [DUPLICATE]: 'Skipped: this event was already processed. npx hookctl send makes a new event from the sample.',
 };
 
 const skippedAs = ({ text }: FunctionLogLine) =>

@@ -32,8 +32,8 @@ export const command = npmScript(
   .addOption(jsonOption())
   .addHelpText(
     'after',
-    '\nExamples:\n  npm run load -- --rate 50 --seconds 20 --ramp --picture load.svg\n' +
-      '  npm run load -- --stage load --rate 500 --seconds 60',
+    '\nExamples:\n  npx hookctl load --rate 50 --seconds 20 --ramp --picture load.svg\n' +
+      '  npx hookctl load --stage load --rate 500 --seconds 60',
   )
   .action(async ({ url, iOwn, stage, outputs, ...typed }, typing) => {
     const { rate, seconds, shops, connections, ramp = false, mix = defaultWorkload.mix } = typed;

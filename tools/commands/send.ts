@@ -41,7 +41,7 @@ export const sendCommand = (runOperation: RunOperation) =>
     .option('--file <file>', 'post the bytes of a file instead of a sample; - is standard input')
     .option(
       '--again <id>',
-      'post an earlier delivery again, signed with the current secret; takes the ids of npm run trace',
+      'post an earlier delivery again, signed with the current secret; takes the ids of npx hookctl trace',
     )
     .option(
       '--same-headers',

@@ -247,7 +247,7 @@ export interface TaskRequest {
 export interface Task {
   readonly id: string;
   readonly argv: readonly string[];
-  /** The command line for a terminal: `npm run dlq -- redrive shop.updated --stage prod`. */
+  /** The command line for a terminal: `npx hookctl dlq redrive shop.updated --stage prod`. */
   readonly command: string;
   readonly state: 'running' | 'done' | 'failed';
   /** ISO 8601. */

@@ -77,7 +77,7 @@ function paragraphsOf(command: CommandUnknownOpts, prefix: string, common: Reado
   return [[wrapped(description), ...own].join('\n'), ...textAfterOptions(command)];
 }
 
-/** Commands are named as they are typed: `npm run send --`. */
+/** Commands are named as they are typed: `npx hookctl send`. */
 const nameOf = (command: CommandUnknownOpts) => command.name().replace(/^npm (run )?| --$/g, '');
 
 /** The arguments and options of a command, each as an item of a list. */

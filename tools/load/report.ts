@@ -95,7 +95,7 @@ function describeRamp(steps: LoadReport['parts']): string {
 function describeEffects({ total, effects }: LoadReport): string {
   if ('why' in effects) return `Effects are unknown: ${effects.why}`;
   const { missing, unread, unanswered, outcomes, repeated } = effects;
-  const open = unread === undefined ? 'are missing: see npm run dlq -- list' : `were not read: ${unread}`;
+  const open = unread === undefined ? 'are missing: see npx hookctl dlq list' : `were not read: ${unread}`;
   return [
     [total.accepted - missing, `of ${count(total.accepted)} that were answered 200 are settled`] as const,
     ...Object.entries(outcomes).map(([came, of]) => [of, outcomeText(came as SettledOutcome)] as const),

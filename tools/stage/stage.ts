@@ -136,7 +136,7 @@ export class Stage {
   }
 
   /**
-   * A command line for this stage: `npm run dlq -- show shop.updated --stage prod`.
+   * A command line for this stage: `npx hookctl dlq show shop.updated --stage prod`.
    * @param script @default 'dlq'
    */
   command(text: string, script = 'dlq'): string {

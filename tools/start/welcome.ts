@@ -34,6 +34,6 @@ ${tunnels}  Secret    ${secret}
 
 Send a signed event from another terminal:
 
-  npm run send -- shop.updated
+  npx hookctl send shop.updated
 ${retryFast ? `\n${RETRIES_ARE_FAST}` : ''}`;
 }

@@ -101,7 +101,7 @@ function requireCookie(c: Context, { local, token, port }: SecurityRules): void 
 }
 
 const whereToFind = (local: boolean) =>
-  local ? 'Reload the page' : 'Open the address that npm run console printed';
+  local ? 'Reload the page' : 'Open the address that npx hookctl console printed';
 
 /** Compares in constant time, for any length. */
 function isToken(given: string | undefined, token: string): boolean {

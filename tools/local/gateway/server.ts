@@ -60,7 +60,7 @@ const FOREIGN_INTERVAL = 60_000;
 
 /** The answer to a request from outside under another name. */
 const FOREIGN = Buffer.from(
-  'The webhook only answers its own machine. To allow a tunnel, start it with: npm start -- --public-host <name>\n',
+  'The webhook only answers its own machine. To allow a tunnel, start it with: npx hookctl start --public-host <name>\n',
 );
 
 export interface RunningGateway {

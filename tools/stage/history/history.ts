@@ -2,7 +2,7 @@ import { DUPLICATE, STALE } from '../../../lambda/log-messages.ts';
 import type { ReplayMode } from '../../../lambda/queue/replay.ts';
 
 /**
- * Everything known about one delivery, or about all deliveries of the same bytes and their messages. `npm run trace --
+ * Everything known about one delivery, or about all deliveries of the same bytes and their messages. `npx hookctl trace
  * <id> --json` prints it.
  */
 export interface History {

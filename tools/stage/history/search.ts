@@ -15,7 +15,7 @@ import { HistoryStore } from './store.ts';
 /** Maximum number of deliveries listed, newest first. A longer list does not help. */
 const MAX_LISTED = 100;
 
-/** Printed by `npm run trace -- --search <text> --json`. */
+/** Printed by `npx hookctl trace --search <text> --json`. */
 interface SearchResult {
   readonly deliveries: readonly Delivery[];
   /** Number of matching deliveries, listed or not. */

@@ -9,7 +9,7 @@ import type { History, HistoryPlace, PausedQueue } from './history.ts';
 import { localEffects } from './local-effects.ts';
 import type { IdKind } from './trace-id.ts';
 
-/** Printed by `npm run trace -- <id> --json`. */
+/** Printed by `npx hookctl trace <id> --json`. */
 export interface Trace {
   /** Title for people: `the local stack`, `stage prod in eu-west-1`. */
   readonly stack: string;

@@ -25,7 +25,7 @@ export interface Pause {
   readonly event: EventName;
   /** Messages on its queue, without those that back off. */
   readonly waiting: number;
-  /** ARN of the person who paused it. Absent if the event source was turned off without `npm run pause`. */
+  /** ARN of the person who paused it. Absent if the event source was turned off without `npx hookctl pause`. */
   readonly by?: string | undefined;
   readonly reason?: string | undefined;
   readonly since?: Date | undefined;

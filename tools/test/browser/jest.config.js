@@ -1,6 +1,6 @@
 import project from '../../../jest.config.js';
 
-/** The console in a real browser: `npm run test:console`. */
+/** The console in a real browser: `npx hookctl test-console`. */
 /** @type {import('jest').Config} */
 export default {
   ...project,

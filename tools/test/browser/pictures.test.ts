@@ -19,7 +19,7 @@ const isWanted = process.env.CONSOLE_PICTURES === 'true';
 
 let open: OpenConsole;
 
-/** Taken only with `npm run test:console -- --pictures`, because they show the time of day. */
+/** Taken only with `npx hookctl test-console --pictures`, because they show the time of day. */
 (isWanted ? describe : describe.skip)('pictures', () => {
   beforeAll(async () => {
     await mkdir(FOLDER, { recursive: true });

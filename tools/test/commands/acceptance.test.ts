@@ -137,7 +137,7 @@ describe('the acceptance suite', () => {
   }
 });
 
-describe('npm run acceptance refuses', () => {
+describe('npx hookctl acceptance refuses', () => {
   let project: Project;
   beforeAll(async () => {
     project = await Project.create();

@@ -82,7 +82,7 @@ describe('a delivery to a stage', () => {
     const done = await resend(id);
     expect(done).toMatchObject({
       state: 'done',
-      command: `npm run send -- --again ${id} --outputs ${stage.operator.outputsFile}`,
+      command: `npx hookctl send --again ${id} --outputs ${stage.operator.outputsFile}`,
     });
     const again = await eventually(async () => stage.source.store.get(done.deliveries[0] ?? ''));
     expect(again.eventId).toBe(eventId);

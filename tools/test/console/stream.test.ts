@@ -124,7 +124,7 @@ describe('the stream', () => {
     const there = await read(undefined, undefined, port).ready();
     news.notice({ about: 'code', level: 'error', text: 'It does not build' });
     news.notice({ about: 'code', level: 'info', text: 'Built' });
-    const task = { id: 'task-1', argv: ['dlq'], command: 'npm run dlq', state: 'done' } as const;
+    const task = { id: 'task-1', argv: ['dlq'], command: 'npx hookctl dlq', state: 'done' } as const;
     news.task({ ...task, startedAt: '2026-01-31T09:00:00.000Z', blocks: [], lines: [], deliveries: [] });
     await there.until(({ events }) => events.length === 3);
     expect(there.names.slice(1)).toEqual(['notice', 'task']);

@@ -95,7 +95,7 @@ describe('send', () => {
     process.env.WEBHOOK_SECRET = 'another';
     const task = await run('send shop.updated').finally(() => delete process.env.WEBHOOK_SECRET);
     expect(task).toMatchObject({
-      command: 'npm run send -- shop.updated',
+      command: 'npx hookctl send shop.updated',
       state: 'done',
       blocks: [{ kind: 'text', text: expect.stringMatching(/^200 queued {2}event /) }],
       lines: [expect.stringMatching(/^200 queued {2}event /)],
@@ -131,7 +131,7 @@ describe('dlq redrive', () => {
     const other = await operator.put(dead(), shopUpdated('shop-1'), DEAD);
     const id = await operator.put(dead(), shopUpdated('shop-2'), DEAD);
     expect(await run(`dlq redrive shop.updated --id ${id}`)).toMatchObject({
-      command: `npm run dlq -- redrive shop.updated --id ${id}`,
+      command: `npx hookctl dlq redrive shop.updated --id ${id}`,
       state: 'done',
       lines: ['    1 × moved to the queue of shop.updated'],
     });
@@ -242,7 +242,7 @@ test('pages get each change of a task, and the list has the newest first', async
 
 test('nothing starts while a closing console waits for its tasks', async () => {
   const ending = Promise.withResolvers<boolean>();
-  const command = { argv: [], command: 'npm run send', subject: undefined, run: () => ending.promise };
+  const command = { argv: [], command: 'npx hookctl send', subject: undefined, run: () => ending.promise };
   const tasks = new Tasks(running.source.stage, () => {});
   tasks.start(command);
   const closed = tasks.close();

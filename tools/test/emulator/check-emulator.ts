@@ -81,7 +81,7 @@ async function checkStage(emulator: Emulator, folder: string, stage: Stage): Pro
   if (name === 'dev') {
     await step('Athena answers what operators ask of the archive', () => mustAnswer(settings, outputs));
   }
-  await step(`npm run acceptance, ${name}`, () => accept(emulator, outputs));
+  await step(`npx hookctl acceptance, ${name}`, () => accept(emulator, outputs));
   if (name === 'dev') {
     await step('The console of a stage shows every view', () => mustShow(name, outputs, emulator));
     await step('A deployment whose smoke test fails is rolled back', () =>

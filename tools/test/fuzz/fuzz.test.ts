@@ -12,7 +12,7 @@ import { bodyText, modelledEvents } from './requests.ts';
 
 const SEED = 1;
 
-/** `npm run fuzz` sends more requests, from other seeds. */
+/** `npx hookctl fuzz` sends more requests, from other seeds. */
 const REQUESTS = 2_000;
 
 const BATCHES = 25;

@@ -180,7 +180,7 @@ describe('a load test of a stack', () => {
 
   test('counts deliveries as missing that were answered 200 and are not in the archive', async () => {
     const settled = '0 of 1 that were answered 200 are settled.';
-    expect(await readOfOne('33333333', {})).toContain(`${settled} 1 are missing: see npm run dlq -- list.`);
+    expect(await readOfOne('33333333', {})).toContain(`${settled} 1 are missing: see npx hookctl dlq list.`);
   });
 
   test('does not count them as missing if it was interrupted before it had read them', async () => {

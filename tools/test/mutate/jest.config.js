@@ -1,7 +1,7 @@
 import base from '../../../jest.config.js';
 
 /**
- * Jest as `npm run mutate` runs it for each mutant: until the first file that fails, with one synthesised stack.
+ * Jest as `npx hookctl mutate` runs it for each mutant: until the first file that fails, with one synthesised stack.
  * @type {import('jest').Config}
  */
 export default {

@@ -74,7 +74,7 @@ export function CheckedBar({ checked, onSelectAll, onDone }: CheckedBarProps) {
   );
 }
 
-/** The queue from which a delivery can be redriven, as `npm run dlq` names it. Undefined if no queue keeps it. */
+/** The queue from which a delivery can be redriven, as `npx hookctl dlq` names it. Undefined if no queue keeps it. */
 function queueOf({ state, event = '' }: Delivery, events: readonly string[]): string | undefined {
   if (state === 'dead-letter') return event;
   if (state === 'invalid') return 'quarantine';

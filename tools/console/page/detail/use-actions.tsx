@@ -101,7 +101,7 @@ function useEdit({ id, event, state }: Delivery, onSent: (delivery: string) => v
       return;
     }
     const why = body.isUtf8 ? `longer than ${LONGEST_EDITED.toLocaleString('en')} characters` : 'not UTF-8';
-    toastError(`The body is ${why}. Save it, edit the file, and send it with npm run send -- --file`);
+    toastError(`The body is ${why}. Save it, edit the file, and send it with npx hookctl send --file`);
   };
   const editing: MenuItem = {
     label: state === 'invalid' ? 'Edit and resend' : 'Edit and send',

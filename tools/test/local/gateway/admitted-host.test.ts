@@ -119,7 +119,7 @@ describe('a webhook with a tunnel', () => {
       expect(await ask(host)).toMatchObject({
         status: 421,
         body: expect.stringMatching(
-          /^The webhook only answers its own machine\..*npm start -- --public-host <name>\n$/,
+          /^The webhook only answers its own machine\..*npx hookctl start --public-host <name>\n$/,
         ),
       });
     }

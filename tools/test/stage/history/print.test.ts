@@ -116,11 +116,11 @@ describe('the place', () => {
     ],
     [
       { state: 'queued', queue, since, paused },
-      /paused 1 min \d+ s ago by ann: ticket 1\. Resume it: npm run resume -- shop\.updated --stage prod/,
+      /paused 1 min \d+ s ago by ann: ticket 1\. Resume it: npx hookctl resume shop\.updated --stage prod/,
     ],
     [
       { state: 'dead-letter', queue, since, error, until: soon, queueHolds: 3 },
-      /Dead letter: Throttled\. It is on the dead-letter queue of shop\.updated\. SQS deletes it in 1 min \d+ s\. Show it: npm run dlq -- show shop\.updated --stage prod/,
+      /Dead letter: Throttled\. It is on the dead-letter queue of shop\.updated\. SQS deletes it in 1 min \d+ s\. Show it: npx hookctl dlq show shop\.updated --stage prod/,
     ],
     [
       { state: 'dead-letter', queue, since, until: since, queueHolds: 3 },
@@ -137,7 +137,7 @@ describe('the place', () => {
     ],
     [
       { state: 'parked', queue: 'unrouted', since },
-      'It is on the unrouted queue. Show it: npm run dlq -- show unrouted',
+      'It is on the unrouted queue. Show it: npx hookctl dlq show unrouted',
     ],
     [
       { state: 'rejected', status: 401, error, since },

@@ -115,7 +115,7 @@ async function observed(trace: Trace) {
 const withoutReceipt = ({ steps }: Pick<Trace['history'], 'steps'>) =>
   steps.filter(({ kind }) => kind !== 'received');
 
-/** Waits for deliveries as `npm run send -- --wait` does. */
+/** Waits for deliveries as `npx hookctl send --wait` does. */
 async function awaited(answers: readonly Answer[], seconds = 60) {
   const operation = operator.operation();
   const deliveries = answers.map(({ body }) => ({

@@ -297,7 +297,7 @@ describe('lines of deliveries', () => {
   });
 });
 
-test('npm run tail prints the lines of deliveries as they are written, until Ctrl-C', async () => {
+test('npx hookctl tail prints the lines of deliveries as they are written, until Ctrl-C', async () => {
   const stack = await sharedStack();
   const operator = await Operator.create(stack);
   const partner = new Partner(stack.outputs.WebhookUrl);

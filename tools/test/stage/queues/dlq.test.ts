@@ -83,7 +83,7 @@ describe('list', () => {
       '',
       'Event queues: empty.',
       '',
-      `See why: npm run dlq -- show shop.updated --outputs ${operator.outputsFile}`,
+      `See why: npx hookctl dlq show shop.updated --outputs ${operator.outputsFile}`,
     ]);
   });
 
@@ -117,7 +117,7 @@ describe('list', () => {
     const text = await listed();
     await release();
     expect(text).toMatch(/\ngirl\.created +0 +1 +unknown +unknown\n/);
-    expect(text).toMatch(/\nSee why: npm run dlq -- show girl\./);
+    expect(text).toMatch(/\nSee why: npx hookctl dlq show girl\./);
   });
 });
 
@@ -229,11 +229,11 @@ describe('the queues of a removed event', () => {
     expect(lines).toMatch(new RegExp(`\n${Queue} +1 +0 +1 +\\d+ s\n`));
     expect(lines).toMatch(new RegExp(`\n${DeadLetterQueue} +1 +0 +1 +\\d+ s\n`));
     expect(lines).not.toContain('eu-');
-    expect(lines).toContain(`See why: npm run dlq -- show `);
+    expect(lines).toContain(`See why: npx hookctl dlq show `);
     expect(await shown(Queue)).toContain('it waited when its consumer was removed');
     const text = await shown(DeadLetterQueue);
     expect(text).toContain(DEAD.failureReason);
-    expect(text).toContain(`They have no consumer. Keep a copy: npm run dlq -- export ${DeadLetterQueue}`);
+    expect(text).toContain(`They have no consumer. Keep a copy: npx hookctl dlq export ${DeadLetterQueue}`);
   });
 
   test('are unknown if they cannot be listed, with the reason', async () => {
@@ -254,7 +254,7 @@ describe('the queues of a removed event', () => {
     expect(await project.run(['dlq', 'redrive', Queue, ...where])).toEqual({
       code: 1,
       stdout: '',
-      stderr: `Not redriven: the queue ${Queue} has no consumer. Keep a copy: npm run dlq -- export ${Queue} ${where.join(' ')}\n`,
+      stderr: `Not redriven: the queue ${Queue} has no consumer. Keep a copy: npx hookctl dlq export ${Queue} ${where.join(' ')}\n`,
     });
   });
 });

@@ -143,7 +143,7 @@ describe('with a separate event source', () => {
     const AlarmName = aws.outputs.ShopUpdatedPausedAlarm;
     const said = await act(paused());
     expect(said).toContain(`Paused. Nothing processes ${EVENT} in the stack of`);
-    expect(said).toContain(`npm run resume -- ${EVENT} --outputs ${operator.outputsFile}`);
+    expect(said).toContain(`npx hookctl resume ${EVENT} --outputs ${operator.outputsFile}`);
     expect(await mail()).toMatchObject({
       AlarmName,
       NewStateValue: 'ALARM',
@@ -272,7 +272,7 @@ describe('with a separate event source', () => {
       const operation = { ...operator.operation(AbortSignal.abort()), stack };
       expect(await pause(operation, EVENT, REASON)).toBe(false);
       expect(operation.said.at(-1)).toMatch(
-        /^Interrupted before it was complete\. Repeat the command to complete it, or undo it: npm run resume -- shop\.updated/,
+        /^Interrupted before it was complete\. Repeat the command to complete it, or undo it: npx hookctl resume shop\.updated/,
       );
       expect(await alarms()).toEqual({ ...PAUSED, waiting: ['OK', threshold] });
       expect(await act(paused('Another one'))).toContain(`by ${OPERATOR}: ${REASON}. Completing this pause.`);
@@ -333,7 +333,7 @@ describe('with a separate event source', () => {
       expect(text).toMatch(/\nshop\.updated +1 +0 {2}paused\n/);
       expect(text).toMatch(
         new RegExp(
-          `Paused: .*\n\nEVENT +WAITING +SINCE +BY +REASON\nshop\\.updated +1 +\\d+ s ago +${OPERATOR} +${REASON}\n\nResume: npm run resume -- shop\\.updated --outputs`,
+          `Paused: .*\n\nEVENT +WAITING +SINCE +BY +REASON\nshop\\.updated +1 +\\d+ s ago +${OPERATOR} +${REASON}\n\nResume: npx hookctl resume shop\\.updated --outputs`,
         ),
       );
       const since = expect.any(String);

@@ -301,7 +301,7 @@ describe('on the command line', () => {
     const before = await shops();
     expect(stdout.trimEnd().split('\n').slice(-2)).toEqual([
       `Interrupted: ${before.length} of 30 messages are sent.`,
-      `Continue with: npm run replay -- --name broken-off --outputs ${replayer.operator.outputsFile}`,
+      `Continue with: npx hookctl replay --name broken-off --outputs ${replayer.operator.outputsFile}`,
     ]);
     const state = await replayer.state('broken-off');
     expect(state).toMatchObject({ by: OPERATOR, planned: 30, sent: { 'shop.updated': before.length } });

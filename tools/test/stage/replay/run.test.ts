@@ -372,7 +372,7 @@ describe('a message that SQS rejects', () => {
     });
     const stack = replayer.operator.stack.with({ sqs });
     expect(await refusalOf(replayer.replay({ name: 'denied' }, { stack }))).toBe(
-      `AccessDenied: not authorized. Progress is saved. Continue with: npm run replay -- --name denied --outputs ${replayer.operator.outputsFile}`,
+      `AccessDenied: not authorized. Progress is saved. Continue with: npx hookctl replay --name denied --outputs ${replayer.operator.outputsFile}`,
     );
     const state = await replayer.state('denied');
     expect(state.sent).toEqual({});
@@ -394,6 +394,6 @@ test('if its progress cannot be saved, the replay says how much will be sent aga
   });
   const stack = replayer.operator.stack.with({ sqs, s3 });
   expect(await refusalOf(replayer.replay({ name: 'unsaved' }, { stack }))).toMatch(
-    /^ExpiredToken: The security token is expired\. The last 2 messages could not be saved as sent, and will be sent again\. Continue with: npm run replay -- --name unsaved /,
+    /^ExpiredToken: The security token is expired\. The last 2 messages could not be saved as sent, and will be sent again\. Continue with: npx hookctl replay --name unsaved /,
   );
 });
