@@ -1,23 +1,15 @@
 import './check-node.js';
 import { availableParallelism } from 'node:os';
 
-/** @type {import('jest').Config} */
-export default {
+const typescript = { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' } };
+
+/** What all projects share, also those of other files: the acceptance suite, the browser, mutants. */
+export const project = {
   injectGlobals: false,
-  roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts', '.tsx'],
   transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      {
-        jsc: {
-          parser: { syntax: 'typescript' },
-          target: 'es2024',
-          experimental: { keepImportAttributes: true },
-        },
-      },
-    ],
+    '^.+\\.ts$': ['@swc/jest', typescript],
     '^.+\\.tsx$': [
       '@swc/jest',
       {
@@ -29,17 +21,40 @@ export default {
       },
     ],
   },
-  // The first suite needs a deployed stack, which tools/test/commands/acceptance.test.ts provides. The second needs
-  // a browser.
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/acceptance/', '<rootDir>/tools/test/browser/'],
   transformIgnorePatterns: ['/node_modules/'],
+  // Several times longer than a test waits for one thing: `test/support/eventually.ts`.
+  testTimeout: 300_000,
+};
+
+/** A stack is synthesised once for all tests. */
+export const synthesis = {
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+};
+
+/** @type {import('jest').Config} */
+export default {
+  projects: [
+    {
+      ...project,
+      ...synthesis,
+      displayName: 'product',
+      roots: ['<rootDir>/test'],
+      // It needs a deployed stack, which tools/test/commands/acceptance.test.ts provides.
+      testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/acceptance/'],
+    },
+    {
+      ...project,
+      ...synthesis,
+      displayName: 'tools',
+      roots: ['<rootDir>/tools/test'],
+      // It needs a browser.
+      testPathIgnorePatterns: ['/node_modules/', '<rootDir>/tools/test/browser/'],
+    },
+  ],
   testSequencer: '<rootDir>/test/support/longest-first.ts',
   // Many tests wait: for queues, for retries, for a process to start.
   maxWorkers: availableParallelism() * 2,
-  // Several times longer than a test waits for one thing: `test/support/eventually.ts`.
-  testTimeout: 300_000,
   // In milliseconds. On a busy machine a worker takes longer to end than Jest's default of 500 allows.
   workerGracefulExitTimeout: 10_000,
 };

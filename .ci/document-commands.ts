@@ -1,12 +1,12 @@
 /**
  * Runs each ```bash block of the documents on a local stack. A block that cannot run there needs a reason in `SKIPPED`;
- * its syntax and its npm commands are checked all the same. A stage of an example becomes the local stack.
+ * its syntax and its commands are checked all the same. A stage of an example becomes the local stack.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import type { Command } from '@commander-js/extra-typings';
+import { hookctl } from '../tools/program.ts';
 
 /** Why a block with such a text does not run. The first match counts. */
 const SKIPPED: readonly (readonly [text: RegExp, reason: string])[] = [
@@ -29,16 +29,16 @@ const SKIPPED: readonly (readonly [text: RegExp, reason: string])[] = [
   ],
   [/npm (ci|install|test)\b|npm start/, 'installs, starts or tests the project, as CI does in other parts'],
   [
-    /npm run (acceptance|bench|check|console|fuzz|generate|load|mutate|new-event|soak|tail|test:\w+)\b/,
+    /npm run (check|generate)|hookctl (acceptance|bench|complete|console|fuzz|load|mutate|new-event|soak|start|tail|test|test-\w+)\b/,
     'runs long, waits for Ctrl-C, changes files, or is a part of CI of its own',
   ],
-  [/check-sender|from us'|YOUR_|…/, 'has a placeholder'],
+  [/npx hookctl check-sender|from us'|YOUR_|…/, 'has a placeholder'],
   [
     /EXAMPLE|\b(360996e9|006c1a56)\b|JKJa|ShopClosed|shop\.closed|\$TOPIC|\$CERTIFICATE|arn:aws/,
     'names a resource of an example',
   ],
   [
-    /npm run (dlq -- (redrive|export|purge)|replay|pause|resume)|archive -- (forget|export)/,
+    /hookctl (dlq (redrive|export)|replay|pause|resume|archive (forget|export))/,
     'asks for confirmation, or needs messages',
   ],
   [/examples\/|^cd |--search|--again/m, 'is tested with the samples, or needs an earlier event'],
@@ -74,30 +74,24 @@ async function faultsOf({ text }: Block): Promise<string[]> {
   const lines = text.replaceAll('\\\n', ' ').split('\n');
   for (const line of lines) {
     const typed = line.replaceAll(/(^|\s)#.*$/g, '').replaceAll(/"[^"]*"|'[^']*'/g, 'quoted');
-    for (const match of typed.matchAll(/\bnpm (?:run (?:--silent )?([\w:-]+)|(start|test))([^|;&)]*)/g)) {
-      const [, run, short, args = ''] = match;
-      faults.push(
-        ...(await unknownIn(
-          run ?? short ?? '',
-          args
-            .trim()
-            .split(/\s+/)
-            .filter((word) => word !== '--' && word !== ''),
-        )),
-      );
+    for (const [, script = ''] of typed.matchAll(/\bnpm run ([\w:-]+)/g)) {
+      if (scripts[script] === undefined) faults.push(`npm run ${script}: no such script`);
+    }
+    for (const [, args = ''] of typed.matchAll(/\bnpx hookctl ([^|;&)]*)/g)) {
+      faults.push(...(await unknownIn(args.trim().split(/\s+/))));
     }
   }
   return faults;
 }
 
-async function unknownIn(script: string, words: readonly string[]): Promise<string[]> {
-  if (scripts[script] === undefined) return [`npm run ${script}: no such command`];
-  if (script === 'test') return [];
-  const file = `../tools/cli/commands/${script.replace(':', '-')}.ts`;
-  const { command } = (await import(file)) as { command: Command };
+async function unknownIn([name = '', ...words]: readonly string[]): Promise<string[]> {
+  const { commands } = await hookctl([name]);
+  const command = commands.find((one) => one.name() === name);
+  if (command === undefined) return name.startsWith('-') ? [] : [`hookctl ${name}: no such command`];
+  if (name === 'test') return [];
   const subcommand = command.commands.find((one) => one.name() === words[0]);
   if (command.commands.length > 0 && subcommand === undefined && !words[0]?.startsWith('--help')) {
-    return [`npm run ${script}: no subcommand ${words[0]}`];
+    return [`hookctl ${name}: no subcommand ${words[0]}`];
   }
   const options = [...command.options, ...(subcommand?.options ?? [])];
   const known = new Set(['--help', '-h', ...options.flatMap(({ long, short }) => [long, short])]);
@@ -105,7 +99,7 @@ async function unknownIn(script: string, words: readonly string[]): Promise<stri
     .filter((word) => /^--?[a-z]/.test(word))
     .map((word) => word.split('=')[0] ?? '')
     .filter((word) => !known.has(word))
-    .map((word) => `npm run ${script}: no option ${word}`);
+    .map((word) => `hookctl ${name}: no option ${word}`);
 }
 
 /** A port that nothing listens on. */

@@ -2,49 +2,85 @@ import { readFileSync } from 'node:fs';
 import module from 'node:module';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Command } from '@commander-js/extra-typings';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import type { Command } from 'commander';
 import { COMPILED_MODULES } from './local/compiled-modules.ts';
+import { hookctlGroup } from './terminal/command.ts';
+import { USAGE_ERROR } from './terminal/command-error.ts';
+import { enterProject } from './terminal/project-folder.ts';
+import { swallowedOptions } from './terminal/swallowed-options.ts';
 
 /** Errors with a message for the user. Only the message is printed. */
-const EXPECTED = new Set(['CommandError', 'SynthesisError']);
+const EXPECTED = new Set(['CommandError', 'UsageError', 'SynthesisError']);
+
+/** All commands, by who needs them. Each has a file in `commands/` that exports it as `command`. */
+export const COMMAND_GROUPS = {
+  'Run the stack on this machine': ['start', 'send', 'invoke', 'acceptance'],
+  'Look at a stage': ['trace', 'tail', 'console'],
+  'Operate a stage': ['dlq', 'archive', 'replay', 'pause', 'resume'],
+  'Help the partner': ['check-sender'],
+  'Plan capacity and cost': ['load', 'cost', 'bench'],
+  'Change this project': ['new-event', 'generate', 'api', 'check', 'test'],
+  'Test this project further': ['test-console', 'test-emulator', 'soak', 'fuzz', 'mutate'],
+} as const;
+
+const GROUPS = Object.entries<readonly string[]>(COMMAND_GROUPS);
+
+const NAMES = GROUPS.flatMap(([, names]) => names);
+
+/** @returns commands in the order of the help */
+export async function loadCommands(names: readonly string[] = NAMES): Promise<CommandUnknownOpts[]> {
+  return Promise.all(
+    names.map(async (name) => {
+      const { command } = (await import(`./commands/${name}.ts`)) as { command: CommandUnknownOpts };
+      return command.helpGroup(`${GROUPS.find(([, group]) => group.includes(name))?.[0]}:`);
+    }),
+  );
+}
 
 /**
- * Runs one command: `entry.js <script> [arguments]`, as every script in package.json does. The command's file has the
- * name of the script, and exports `command`.
+ * `hookctl`, with one command if `args` begin with its name: the others would take most of its start. Otherwise, for
+ * example for `--help`, with all commands.
  */
-async function main([script = '', ...args]: string[]): Promise<void> {
-  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
-  if (!Object.hasOwn(scripts, script)) {
-    fail(`No command '${script}'. One of: ${Object.keys(scripts).join(', ')}`);
+export async function hookctl([name = '']: readonly string[]): Promise<CommandUnknownOpts> {
+  const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
+  const program = hookctlGroup('hookctl', 'Runs, inspects and operates the webhook receiver.')
+    .version(version, '-V, --version', 'print the version')
+    .usage('<command> [options]')
+    .helpCommand(false)
+    .configureHelp({ subcommandTerm: (command) => command.name(), subcommandDescription: firstSentence })
+    .addHelpText('after', '\nhookctl <command> --help shows the arguments and options of a command.');
+  const isCommand = NAMES.includes(name);
+  for (const command of await loadCommands(isCommand ? [name] : NAMES)) program.addCommand(command);
+  if (!isCommand) {
+    const { default: addCompletion } = await import('@bomb.sh/tab/commander');
+    // The types that infer options are stricter than commander's own. The object is the same.
+    addCompletion(program as unknown as Command);
   }
-  module.enableCompileCache(COMPILED_MODULES);
-  const { command } = (await import(`./${script.replace(':', '-')}.ts`)) as { command: Command };
-  endWithClosedPipe();
-  await command.parseAsync(args, { from: 'user' });
+  return program;
 }
 
-/**
- * For a file that does not parse, such as one shared by commands and functions: the error and its position. Node.js
- * puts the position and the source line before the stack.
- * @returns undefined for another error
- */
-function mistake(error: Error): string | undefined {
-  if (!('code' in error) || error.code !== 'ERR_INVALID_TYPESCRIPT_SYNTAX') return undefined;
-  const [place = '', ...lines] = (error.stack ?? '').split('\n\n', 1).join().split('\n');
-  const [, file = place, line] = /^(file:.*):(\d+)$/.exec(place) ?? [];
-  const path = file.startsWith('file:') ? relative('', fileURLToPath(file)) : file;
-  return [`${path}:${line}: ${error.message}`, '', ...lines].join('\n');
+const firstSentence = (command: CommandUnknownOpts) => command.description().replace(/\.(\s.*)?$/s, '');
+
+/** Runs one command line: the words after `hookctl`. */
+export async function main(args: readonly string[]): Promise<void> {
+  try {
+    enterProject();
+    module.enableCompileCache(COMPILED_MODULES);
+    endWithClosedPipe();
+    const program = await hookctl(args);
+    const swallowed = swallowedOptions(program.commands, process.env);
+    if (swallowed !== undefined) fail(swallowed, USAGE_ERROR);
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    await report(error);
+  }
 }
 
-function fail(line: string): never {
-  console.error(line);
-  process.exit(1);
-}
-
-main(process.argv.slice(2)).catch(async (error: unknown) => {
+async function report(error: unknown): Promise<never> {
   if (error instanceof Error) {
-    if (EXPECTED.has(error.name)) fail(error.message);
-    const text = mistake(error);
+    if (EXPECTED.has(error.name)) fail(error.message, error.name === 'UsageError' ? USAGE_ERROR : 1);
+    const text = syntaxError(error);
     if (text !== undefined) fail(text);
     if ('code' in error && error.code === 'ERR_MODULE_NOT_FOUND') {
       const { incompleteEvents } = await import('./generate/event-index.ts');
@@ -54,7 +90,25 @@ main(process.argv.slice(2)).catch(async (error: unknown) => {
   }
   console.error(error);
   process.exit(1);
-});
+}
+
+/**
+ * For a file that does not parse, such as one shared by commands and functions: the error and its position. Node.js
+ * puts the position and the source line before the stack.
+ * @returns undefined for another error
+ */
+function syntaxError(error: Error): string | undefined {
+  if (!('code' in error) || error.code !== 'ERR_INVALID_TYPESCRIPT_SYNTAX') return undefined;
+  const [place = '', ...lines] = (error.stack ?? '').split('\n\n', 1).join().split('\n');
+  const [, file = place, line] = /^(file:.*):(\d+)$/.exec(place) ?? [];
+  const path = file.startsWith('file:') ? relative('', fileURLToPath(file)) : file;
+  return [`${path}:${line}: ${error.message}`, '', ...lines].join('\n');
+}
+
+function fail(line: string, exitCode = 1): never {
+  console.error(line);
+  process.exit(exitCode);
+}
 
 /**
  * Ends a command without an error when its output is no longer read, as with `head -1`. Work that Ctrl-C can interrupt

@@ -3,7 +3,10 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { stages } from '../../tools/local/template/stages.ts';
-import { SynthesisedTemplate, type TemplateResource } from '../../tools/local/template/synthesised-template.ts';
+import {
+  SynthesisedTemplate,
+  type TemplateResource,
+} from '../../tools/local/template/synthesised-template.ts';
 import { sharedAssembly, testAssembly } from '../support/test-stack.ts';
 import { stageAssembly } from './stage-assembly.ts';
 

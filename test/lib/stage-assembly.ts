@@ -1,6 +1,9 @@
 import { expect } from '@jest/globals';
 import { stages } from '../../tools/local/template/stages.ts';
-import { SynthesisedTemplate, type TemplateResource } from '../../tools/local/template/synthesised-template.ts';
+import {
+  SynthesisedTemplate,
+  type TemplateResource,
+} from '../../tools/local/template/synthesised-template.ts';
 import { sharedAssembly } from '../support/test-stack.ts';
 
 /**

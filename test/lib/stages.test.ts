@@ -5,7 +5,10 @@ import { describe, expect, test } from '@jest/globals';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
 import { MAX_PATHS_BYTES } from '../../lib/config.ts';
-import { SynthesisedTemplate, type TemplateResource } from '../../tools/local/template/synthesised-template.ts';
+import {
+  SynthesisedTemplate,
+  type TemplateResource,
+} from '../../tools/local/template/synthesised-template.ts';
 import { sharedAssembly } from '../support/test-stack.ts';
 import { only, stageTemplate } from './stage-assembly.ts';
 

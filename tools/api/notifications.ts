@@ -8,14 +8,10 @@ import { catalogue, type EventName, eventNames, isNotification } from '../../lam
 import type { EffectName } from '../../lambda/events/definition.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { normaliseTimestamp } from '../../lambda/events/timestamp.ts';
-import {
-  CLOCK_TOLERANCE,
-  MAX_ATTRIBUTE_LENGTH,
-  MAX_NOTIFICATION_VALUE_LENGTH,
-} from '../../lambda/limits.ts';
+import { CLOCK_TOLERANCE, MAX_ATTRIBUTE_LENGTH, MAX_NOTIFICATION_VALUE_LENGTH } from '../../lambda/limits.ts';
 import { REPLAY_NAME } from '../../lambda/queue/replay.ts';
-import { CommandError } from '../terminal/command-error.ts';
 import { EFFECT_OUTPUTS } from '../generate/events-table.ts';
+import { CommandError } from '../terminal/command-error.ts';
 import { type DescribedEvent, DRAFT, eventId, eventIdOf, schemaId } from './event-schemas.ts';
 import { dataSchema, type JsonSchema } from './json-schema.ts';
 

@@ -10,14 +10,14 @@ import {
   variable,
 } from '../../test/acceptance/target.ts';
 import { NOT_RUNNING, OUTPUTS_FILE } from '../stage/local-folder.ts';
-import { npmScript } from '../terminal/command.ts';
+import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { wholeNumber } from '../terminal/options.ts';
 import { JEST, runProgram } from '../terminal/run-program.ts';
 import { INTERRUPTED } from '../terminal/terminal.ts';
 
 /** Runs the suite of `test/acceptance/` against a deployed stack. */
-export const command = npmScript(
+export const command = hookctlCommand(
   'acceptance',
   'Posts signed events to a stack, and checks every effect and every answer of the contract except 500.',
 )

@@ -1,6 +1,6 @@
-import { npmScript } from '../terminal/command.ts';
+import { hookctlCommand } from '../terminal/command.ts';
 
-export const command = npmScript(
+export const command = hookctlCommand(
   'api',
   'Writes docs/api/ from the schemas in the code: OpenAPI, AsyncAPI and JSON Schemas. npm run generate includes it.',
 ).action(async () => {

@@ -10,13 +10,13 @@ import {
   untilOption,
 } from '../stage/archive/record-filter.ts';
 import { outputsOption, runOperation, stageOption } from '../stage/operation.ts';
-import { npmScriptWithSubcommands } from '../terminal/command.ts';
+import { hookctlGroup } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { ExportDestination } from '../terminal/files.ts';
 import { jsonOption } from '../terminal/options.ts';
 import { confirm, requireTerminal } from '../terminal/terminal.ts';
 
-export const command = npmScriptWithSubcommands(
+export const command = hookctlGroup(
   'archive',
   'Counts and exports records of settled messages, and removes personal data. A redriven message has several records.',
 ).usage('list | export | forget [options]');

@@ -1,12 +1,12 @@
 import { Argument } from '@commander-js/extra-typings';
 import { type FigureRow, figureJson, figureTable } from '../bench/figure.ts';
-import { npmScript } from '../terminal/command.ts';
+import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { jsonOption } from '../terminal/options.ts';
 import { Progress } from '../terminal/progress.ts';
 import { INTERRUPTED, interruption, screenWidth } from '../terminal/terminal.ts';
 
-export const command = npmScript(
+export const command = hookctlCommand(
   'bench',
   'Measures every figure that has a goal for speed, size or cost, or only one of them.',
 )

@@ -6,7 +6,7 @@ import { Checker } from '../check-sender/checker.ts';
 import { PLACEHOLDER } from '../check-sender/readings.ts';
 import { hasNoWarning, isRightInAll, summaryText, Tally } from '../check-sender/tally.ts';
 import { verdictJson, verdictText } from '../check-sender/verdict.ts';
-import { npmScript } from '../terminal/command.ts';
+import { hookctlCommand } from '../terminal/command.ts';
 import { nonEmptySecret, port, wholeNumber } from '../terminal/options.ts';
 import { interruption, screenWidth } from '../terminal/terminal.ts';
 import { counted } from '../terminal/text.ts';
@@ -23,7 +23,7 @@ const USAGE = 2;
  * Checks each incoming request and explains mistakes, until Ctrl-C. Stores nothing, and prints nothing of the sent
  * data. It is also a program of its own for partners, `docs/api/check-sender.mjs`, under another name.
  */
-export const command = npmScript(
+export const command = hookctlCommand(
   'check-sender',
   'For partners: listens for deliveries, checks each one, and names the likely mistake.',
 )

@@ -1,9 +1,9 @@
-import { npmScript } from '../terminal/command.ts';
+import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { runProgram } from '../terminal/run-program.ts';
 import { INTERRUPTED } from '../terminal/terminal.ts';
 
-export const command = npmScript(
+export const command = hookctlCommand(
   'check',
   'Checks types, lint, format and the direction of imports, and that each event has all its files.',
 )

@@ -4,7 +4,7 @@ import { Option } from '@commander-js/extra-typings';
 import { CONSOLE_FILE } from '../stage/local-folder.ts';
 import type { Operation } from '../stage/operation.ts';
 import { outputsOption, runOperation } from '../stage/operation.ts';
-import { npmScript } from '../terminal/command.ts';
+import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { readJson } from '../terminal/files.ts';
 import { port, time } from '../terminal/options.ts';
@@ -21,7 +21,7 @@ interface ConsoleSettings {
   readonly since: Date;
 }
 
-export const command = npmScript(
+export const command = hookctlCommand(
   'console',
   'Shows a deployed stage in the browser, from this machine and with your AWS permissions, until Ctrl-C.',
 )

@@ -4,7 +4,7 @@ import { costTable } from '../cost/cost-model.ts';
 import { deploymentOf } from '../cost/deployment.ts';
 import { PRICES_DATE } from '../cost/prices.ts';
 import { parseMix, defaultWorkload as usual } from '../cost/workload.ts';
-import { npmScript } from '../terminal/command.ts';
+import { hookctlCommand } from '../terminal/command.ts';
 import { table } from '../terminal/layout.ts';
 import { decimal, wholeNumber } from '../terminal/options.ts';
 import { screenWidth } from '../terminal/terminal.ts';
@@ -15,7 +15,7 @@ const milliseconds = wholeNumber(1, MAX_FUNCTION_SECONDS * 1000);
 /** Maximum messages of a batch. Source: Lambda developer guide, "Using Lambda with Amazon SQS". */
 const MAX_BATCH = 10_000;
 
-export const command = npmScript('cost', 'Estimates the monthly cost of a stage by service, in dollars.')
+export const command = hookctlCommand('cost', 'Estimates the monthly cost of a stage by service, in dollars.')
   .option('--deliveries <n>', 'deliveries a month', wholeNumber(1), usual.deliveries)
   .option('--payload-bytes <n>', 'mean size of a payload, in bytes', payloadBytes, usual.payloadBytes)
   .option('--receiver-ms <n>', 'mean duration of a receiver invocation', milliseconds, usual.receiverMs)

@@ -1,5 +1,5 @@
 import { outputsOption, type RunOperation, runOperation, stageOption } from '../stage/operation.ts';
-import { npmScriptWithSubcommands } from '../terminal/command.ts';
+import { hookctlGroup } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { ExportDestination } from '../terminal/files.ts';
 import { jsonOption, wholeNumber } from '../terminal/options.ts';
@@ -12,7 +12,7 @@ const QUEUE = 'event such as shop.updated, quarantine, unrouted, or a name that 
 const collect = (text: string, before: string[] = []) => [...before, text];
 
 export function dlqCommand(runOperation: RunOperation) {
-  const command = npmScriptWithSubcommands(
+  const command = hookctlGroup(
     'dlq',
     'Shows, exports and redrives messages that were set aside: dead letters, quarantined and parked messages.',
   ).usage('list | show | redrive | export [options]');

@@ -1,8 +1,8 @@
-import { npmScript } from '../terminal/command.ts';
+import { hookctlCommand } from '../terminal/command.ts';
 import { anySeed, gatewayOption, seedOption, wholeNumber } from '../terminal/options.ts';
 import { Progress } from '../terminal/progress.ts';
 
-export const command = npmScript(
+export const command = hookctlCommand(
   'fuzz',
   'Sends mutated requests to the receiver, and checks every answer and message against docs/decisions.md.',
 )

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { npmScript } from '../terminal/command.ts';
+import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 
-export const command = npmScript(
+export const command = hookctlCommand(
   'generate',
   'Updates every file that is generated from the code, such as docs/api/, lists of the stack’s resources and tables.',
 )

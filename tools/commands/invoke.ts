@@ -7,16 +7,16 @@ import type { FunctionDefinition } from '../local/functions/function-definition.
 import type { FunctionLogLine } from '../local/functions/invocation.ts';
 import { LocalFunction } from '../local/functions/local-function.ts';
 import { FUNCTIONS_FILE, NOT_RUNNING } from '../stage/local-folder.ts';
-import { npmScript } from '../terminal/command.ts';
+import { LogFormat } from '../stage/logs/log-format.ts';
+import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { readJson } from '../terminal/files.ts';
-import { LogFormat } from '../stage/logs/log-format.ts';
 
 /**
  * Runs one handler in this process, with the environment and the permissions that it has in the running local stack,
  * and prints its result.
  */
-export const command = npmScript(
+export const command = hookctlCommand(
   'invoke',
   'Runs one function of the stack that npm start runs, with its environment and rights, and prints its result.',
 )
@@ -82,7 +82,8 @@ function eventFile(name: string, event: string | undefined): string {
 const SKIPPED: Readonly<Record<string, string>> = {
   [STALE]:
     'Skipped: newer data is stored. A sample has a fixed timestamp. npx hookctl send gives it the current time.',
-  [DUPLICATE]: 'Skipped: this event was already processed. npx hookctl send makes a new event from the sample.',
+  [DUPLICATE]:
+    'Skipped: this event was already processed. npx hookctl send makes a new event from the sample.',
 };
 
 const skippedAs = ({ text }: FunctionLogLine) =>

@@ -4,10 +4,10 @@ import { load } from '../load/load.ts';
 import { loadTarget, MAX_CONNECTIONS, MAX_RATE, MAX_SECONDS, MAX_SHOPS } from '../load/plan.ts';
 import { outputsOption, runOperation, stageOption } from '../stage/operation.ts';
 import { currentSecret } from '../stage/signed-post.ts';
-import { npmScript } from '../terminal/command.ts';
+import { hookctlCommand } from '../terminal/command.ts';
 import { jsonOption, SECRET_OF_STACK, secretOption, wholeNumber } from '../terminal/options.ts';
 
-export const command = npmScript(
+export const command = hookctlCommand(
   'load',
   'Sends distinct, signed deliveries at a fixed rate, and reports how long answers and effects took.',
 )

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { normalize, relative } from 'node:path';
-import { npmScript } from '../terminal/command.ts';
+import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { table } from '../terminal/layout.ts';
 import { wholeNumber } from '../terminal/options.ts';
@@ -10,7 +10,7 @@ import { screenWidth } from '../terminal/terminal.ts';
 const ROOT = 'lambda';
 
 /** Run by hand, because it takes a second for each mutant, and half a minute for one that no test detects. */
-export const command = npmScript(
+export const command = hookctlCommand(
   'mutate',
   'Changes the code in lambda/ one place at a time, and shows which changes no test detects.',
 )

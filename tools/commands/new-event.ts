@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { EffectName } from '../../lambda/events/definition.ts';
 import { eventTemplates } from '../generate/event-template.ts';
-import { npmScript } from '../terminal/command.ts';
+import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 
 const effects = Object.keys(eventTemplates) as EffectName[];
@@ -27,7 +27,7 @@ const name = matching(NAME, 'like shop.closed or girl.schedule_changed, with at 
 const id = matching(ID, 'a field such as shop_id, in lower case and ending in _id');
 const meaning = matching(MEANING, 'up to 99 letters, digits and spaces');
 
-export const command = npmScript(
+export const command = hookctlCommand(
   'new-event',
   'Adds an event: its files, its sample, and all generated files.',
 )

@@ -1,10 +1,10 @@
 import { MAX_PAUSE_REASON_LENGTH } from '../../lambda/limits.ts';
 import { outputsOption, type RunOperation, runOperation, stageOption } from '../stage/operation.ts';
-import { npmScript } from '../terminal/command.ts';
+import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 
 export const pauseCommand = (runOperation: RunOperation) =>
-  npmScript(
+  hookctlCommand(
     'pause',
     'Pauses the processing of an event. Deliveries are still accepted, and wait. An alarm reports who paused it and why.',
   )

@@ -10,11 +10,11 @@ import {
 } from '../stage/archive/record-filter.ts';
 import { outputsOption, type RunOperation, runOperation, stageOption } from '../stage/operation.ts';
 import { DEFAULT_RATE, MAX_RATE } from '../stage/replay/token-bucket.ts';
-import { npmScript } from '../terminal/command.ts';
+import { hookctlCommand } from '../terminal/command.ts';
 import { time, wholeNumber } from '../terminal/options.ts';
 
 export const replayCommand = (runOperation: RunOperation) =>
-  npmScript(
+  hookctlCommand(
     'replay',
     'Sends archived events to their queues again. It shows a plan and asks first. The same --name continues a replay.',
   )

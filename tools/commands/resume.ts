@@ -1,8 +1,8 @@
 import { outputsOption, type RunOperation, runOperation, stageOption } from '../stage/operation.ts';
-import { npmScript } from '../terminal/command.ts';
+import { hookctlCommand } from '../terminal/command.ts';
 
 export const resumeCommand = (runOperation: RunOperation) =>
-  npmScript('resume', 'Resumes the processing of a paused event.')
+  hookctlCommand('resume', 'Resumes the processing of a paused event.')
     .argument('<event>', 'event, such as shop.updated')
     .addOption(stageOption())
     .addOption(outputsOption())

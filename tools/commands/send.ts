@@ -12,7 +12,7 @@ import type { FunctionName } from '../stage/logs/follow-logs.ts';
 import type { Operation, RecordedDelivery } from '../stage/operation.ts';
 import { outputsOption, type RunOperation, runOperation, stageOption } from '../stage/operation.ts';
 import { answerText, postRecorded, postSigned, type RepeatableRequest } from '../stage/signed-post.ts';
-import { npmScript } from '../terminal/command.ts';
+import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { readBytes, STANDARD_INPUT } from '../terminal/files.ts';
 import { jsonOption, SECRET_OF_STACK, secretOption, wholeNumber } from '../terminal/options.ts';
@@ -36,7 +36,7 @@ const acceptedSchema = z.object({ eventId: z.string(), requestId: z.string() });
  * the bytes of a file unchanged, `--again` those of an earlier delivery.
  */
 export const sendCommand = (runOperation: RunOperation) =>
-  npmScript('send', 'Signs a sample event and posts it. The timestamp is set to now.')
+  hookctlCommand('send', 'Signs a sample event and posts it. The timestamp is set to now.')
     .argument('[event]', 'event to send, such as shop.updated; samples are in events/')
     .option('--file <file>', 'post the bytes of a file instead of a sample; - is standard input')
     .option(

@@ -2,7 +2,7 @@ import { Option } from '@commander-js/extra-typings';
 import { stageOverrides, synthesise } from '../local/template/synthesise.ts';
 import { Workspace } from '../stage/local-folder.ts';
 import type { ProgressStep } from '../terminal/block.ts';
-import { npmScript } from '../terminal/command.ts';
+import { hookctlCommand } from '../terminal/command.ts';
 import { anySeed, gatewayOption, seedOption, wholeNumber } from '../terminal/options.ts';
 import { Progress } from '../terminal/progress.ts';
 
@@ -14,7 +14,7 @@ const DELIVERIES_IN_AN_OUTAGE = 200;
 const MAX_SHOWN = 20;
 
 /** On any difference, prints the seed and exits with code 1. */
-export const command = npmScript(
+export const command = hookctlCommand(
   'soak',
   'Posts deliveries to a local stack with injected faults, and compares the result with a model.',
 )
@@ -65,9 +65,7 @@ async function carryOut(
   { deliveries, seed = anySeed(), kills, outage }: Asked,
   run: { readonly assembly: string; readonly onProgress: (step: ProgressStep) => void },
 ): Promise<SoakOutcome> {
-  const { soak, surviveKills, surviveOutage, VISIBILITY_SECONDS } = await import(
-    '../test/soak/soak.ts'
-  );
+  const { soak, surviveKills, surviveOutage, VISIBILITY_SECONDS } = await import('../test/soak/soak.ts');
   if (kills !== undefined) {
     const settings = { kills, reviewsPerKill: REVIEWS_PER_KILL, visibilitySeconds: VISIBILITY_SECONDS };
     const report = await surviveKills({ ...run, ...settings });

@@ -4,10 +4,10 @@ import { assertPorts, type WantedPort } from '../start/ports.ts';
 import { assertOwnSecret, publicHost } from '../start/public-host.ts';
 import { restartOf, restartProcess } from '../start/restart.ts';
 import { runStack, type StartSettings } from '../start/run-stack.ts';
-import { npmScript } from '../terminal/command.ts';
+import { hookctlCommand } from '../terminal/command.ts';
 import { gatewayOption, jsonOption, port, secretOption } from '../terminal/options.ts';
 
-export const command = npmScript(
+export const command = hookctlCommand(
   'start',
   'Runs the stack and the console on this machine until Ctrl-C. State is in memory, and is lost then.',
 )

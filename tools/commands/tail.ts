@@ -1,9 +1,9 @@
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { outputsOption, runOperation, stageOption } from '../stage/operation.ts';
-import { npmScript } from '../terminal/command.ts';
+import { hookctlCommand } from '../terminal/command.ts';
 import { eachOf, jsonOption, time } from '../terminal/options.ts';
 
-export const command = npmScript(
+export const command = hookctlCommand(
   'tail',
   'Prints log lines of deliveries as they are written, until Ctrl-C. It changes nothing.',
 )

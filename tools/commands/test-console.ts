@@ -1,9 +1,9 @@
-import { chromiumPath } from '../test/browser/browser.ts';
-import { npmScript } from '../terminal/command.ts';
+import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { JEST, runProgram } from '../terminal/run-program.ts';
+import { chromiumPath } from '../test/browser/browser.ts';
 
-export const command = npmScript('test:console', 'Tests the console in a browser: Chromium or Chrome.')
+export const command = hookctlCommand('test-console', 'Tests the console in a browser: Chromium or Chrome.')
   .argument('[paths...]', 'part of the paths of test files')
   .option('--pictures', 'also take the screenshots in docs/console/')
   .action(async (paths, { pictures }) => {

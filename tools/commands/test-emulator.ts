@@ -1,9 +1,9 @@
-import { npmScript } from '../terminal/command.ts';
+import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 
 /** See `docs/emulator.md`. */
-export const command = npmScript(
-  'test:emulator',
+export const command = hookctlCommand(
+  'test-emulator',
   'Deploys to an AWS emulator, and runs the acceptance suite. It takes minutes. Needs: Python 3.10 or later, openssl.',
 ).action(async () => {
   const { checkOnEmulator } = await import('../test/emulator/check-emulator.ts');

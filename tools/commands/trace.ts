@@ -1,10 +1,10 @@
 import { outputsOption, runOperation, stageOption } from '../stage/operation.ts';
-import { npmScript } from '../terminal/command.ts';
+import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { jsonOption, time } from '../terminal/options.ts';
 
 /** Shows the history of one delivery; with `--search <text>`, lists the deliveries that contain a text. */
-export const command = npmScript(
+export const command = hookctlCommand(
   'trace',
   'Shows the history of one delivery: receipt, queue, answer, attempts, effect, archive, redrive and replay.',
 )

@@ -5,9 +5,9 @@
  * application/json` and the page's cookie. Reading a stage needs the cookie, too.
  */
 import type { EventName } from '../../lambda/events/catalogue.ts';
-import type { Block, ProgressStep } from '../terminal/block.ts';
 import type { Effect, ExchangeFact, LineFact, PlainItem } from '../stage/history/facts.ts';
 import type { Delivery, History, PausedQueue } from '../stage/history/history.ts';
+import type { Block, ProgressStep } from '../terminal/block.ts';
 
 /** `GET /api/stack`: the stack that the page shows. */
 export interface StackInfo {

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { parseConfig } from '../../lib/config.ts';
+import { apiFiles } from '../api/files.ts';
 import { costTable } from '../cost/cost-model.ts';
 import { deployed } from '../cost/deployment.ts';
 import { PRICES_DATE } from '../cost/prices.ts';
 import { defaultWorkload } from '../cost/workload.ts';
-import { apiFiles } from '../api/files.ts';
+import { type Assemblies, stages } from '../local/template/stages.ts';
 import { alarmsTable } from './alarms-table.ts';
 import { checkSenderFile } from './check-sender-file.ts';
 import { commandsDocument } from './commands-document.ts';
@@ -18,7 +19,6 @@ import { limitsTable } from './limits-table.ts';
 import { logicalIds, statefulResources } from './logical-ids.ts';
 import { markdownTable } from './markdown-table.ts';
 import { permissionsDocument } from './permissions-document.ts';
-import { type Assemblies, stages } from '../local/template/stages.ts';
 
 const COMMANDS_DOCUMENT = 'docs/commands.md';
 

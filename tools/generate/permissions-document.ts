@@ -1,7 +1,7 @@
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
-import { markdownTable } from './markdown-table.ts';
 import { SynthesisedTemplate } from '../local/template/synthesised-template.ts';
+import { markdownTable } from './markdown-table.ts';
 
 /** A permission of a role. Grouped ones have several roles, actions or resources, joined by commas. */
 interface Grant {

@@ -1,6 +1,6 @@
 import type { EventName } from '../../lambda/events/catalogue.ts';
-import { CommandError } from '../terminal/command-error.ts';
 import { isThisMachine } from '../stage/stage.ts';
+import { CommandError } from '../terminal/command-error.ts';
 
 /** Maximum deliveries a second. One process may not reach it. To send more, start several at the same time. */
 export const MAX_RATE = 20_000;

@@ -1,7 +1,7 @@
 import type { SettledOutcome } from '../../lambda/archive/record.ts';
+import { outcomeText } from '../stage/history/state-text.ts';
 import type { Column } from '../terminal/block.ts';
 import { lines, table } from '../terminal/layout.ts';
-import { outcomeText } from '../stage/history/state-text.ts';
 import type { LoadEffects } from './effects.ts';
 import { LATE, type LatencyHistogram, type LoadPart } from './measurements.ts';
 import { type LoadRun, MEANINGS } from './run.ts';

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
-import type { LocalStack } from '../local/local-stack.ts';
-import { stageOverrides, synthesise } from '../local/template/synthesise.ts';
-import { asJson, LogFormat } from '../stage/logs/log-format.ts';
-import type { GatewayKind } from '../terminal/options.ts';
-import { interruption, LineWriter } from '../terminal/terminal.ts';
 import type { Notice } from '../console/api.ts';
 import type { LocalConsole } from '../console/local-console.ts';
 import type { PageCommands } from '../console/server/console-context.ts';
+import type { LocalStack } from '../local/local-stack.ts';
+import { stageOverrides, synthesise } from '../local/template/synthesise.ts';
 import { describeStack, SYNTHESISED_FOLDER, Workspace } from '../stage/local-folder.ts';
+import { asJson, LogFormat } from '../stage/logs/log-format.ts';
+import type { GatewayKind } from '../terminal/options.ts';
+import { interruption, LineWriter } from '../terminal/terminal.ts';
 import { changedText, restartedText } from '../watch/notice-text.ts';
 import { SourceTree } from '../watch/source-tree.ts';
 import { adjustAssembly } from './adjust-assembly.ts';

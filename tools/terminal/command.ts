@@ -1,25 +1,24 @@
 import { Command } from '@commander-js/extra-typings';
 import { didYouMean } from '../../lib/did-you-mean.ts';
-import { CommandError } from './command-error.ts';
+import { USAGE_ERROR, UsageError } from './command-error.ts';
 
 /**
- * A command for `npm run <script>`. Its file in `tools/commands/` exports it as `command`. Wrong arguments print
- * one line and exit with code 1.
+ * A command of `hookctl`. Its file in `tools/commands/` has its name, and exports it as `command`. Wrong arguments print
+ * one line and exit with {@link USAGE_ERROR}.
  *
  * Its action imports its dependencies late: the AWS clients alone would make `--help` three times as slow.
- * @param script name in package.json; `npm start` and `npm test` need no `run`
  */
-export function npmScript(script: string, description: string): Command {
-  const typed = script === 'start' || script === 'test' ? `npm ${script} --` : `npm run ${script} --`;
-  return new Command(typed)
+export function hookctlCommand(name: string, description: string): Command {
+  return new Command(name)
     .description(description)
     .helpOption('-h, --help', 'show this help')
-    .configureOutput({ outputError: (text, write) => write(`${inOneLine(text)}\n`) });
+    .configureOutput({ outputError: (text, write) => write(`${inOneLine(text)}\n`) })
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE_ERROR));
 }
 
 /** A command with subcommands. Without a subcommand, it lists them. */
-export function npmScriptWithSubcommands(script: string, description: string): Command {
-  const command = npmScript(script, description);
+export function hookctlGroup(name: string, description: string): Command {
+  const command = hookctlCommand(name, description);
   // Without these, commander would report the options and arguments of an unknown subcommand instead of the subcommand.
   command.argument('[subcommand]').allowUnknownOption().allowExcessArguments();
   command.action(() => {
@@ -27,10 +26,10 @@ export function npmScriptWithSubcommands(script: string, description: string): C
     if (subcommand?.startsWith('-')) command.error(`error: unknown option '${subcommand}'`);
     const names = command.commands.map((known) => known.name());
     const choice = names.join(', ');
-    throw new CommandError(
+    throw new UsageError(
       subcommand === undefined
-        ? `Choose a subcommand: ${choice}`
-        : `No subcommand '${subcommand}'.${didYouMean(subcommand, names)} One of: ${choice}`,
+        ? `Choose a command: ${choice}`
+        : `No command '${subcommand}'.${didYouMean(subcommand, names)} One of: ${choice}`,
     );
   });
   return command;

@@ -15,19 +15,19 @@ import { identifier } from '../../lambda/events/fields.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import type { GatewayEvent } from '../../lambda/receiver/request.ts';
 import { decodeSignature } from '../../lambda/receiver/signature.ts';
-import { type InvocationResult, TooManyRequestsError } from '../local/functions/invocation.ts';
-import { httpApiEvent } from '../local/gateway/gateway-events.ts';
-import { httpApi } from '../local/gateway/http-api.ts';
-import type { HttpResponse } from '../local/gateway/http-message.ts';
+import { functionEnvironment } from '../../test/support/function-environment.ts';
+import { Queues } from '../../test/support/queues.ts';
+import { startTestAws, type TestAws } from '../../test/support/test-aws.ts';
+import { TEST_SECRET } from '../../test/support/test-stack.ts';
 import { describedEvents, payloadSchema } from '../api/event-schemas.ts';
 import { apiFiles, asyncApiText, openApiText } from '../api/files.ts';
 import { dataSchema, jsonSchema } from '../api/json-schema.ts';
 import { SIGNATURE_PATTERN } from '../api/openapi.ts';
 import { fillDocument } from '../api/page.ts';
-import { functionEnvironment } from '../../test/support/function-environment.ts';
-import { Queues } from '../../test/support/queues.ts';
-import { startTestAws, type TestAws } from '../../test/support/test-aws.ts';
-import { TEST_SECRET } from '../../test/support/test-stack.ts';
+import { type InvocationResult, TooManyRequestsError } from '../local/functions/invocation.ts';
+import { httpApiEvent } from '../local/gateway/gateway-events.ts';
+import { httpApi } from '../local/gateway/http-api.ts';
+import type { HttpResponse } from '../local/gateway/http-message.ts';
 
 type Part = { readonly [key: string]: unknown };
 

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { messageText } from '../../lib/release/function-bundles.ts';
+import type { Notice } from '../console/api.ts';
 import { readCloudAssembly } from '../local/template/cloud-assembly.ts';
 import { Resources } from '../local/template/resources.ts';
-import type { Notice } from '../console/api.ts';
 import { Bundler } from './bundler.ts';
 import { FunctionBuilds, type FunctionBuildsOptions, type Rebuilt } from './function-builds.ts';
 import {

@@ -65,9 +65,9 @@ function NoDeadLetters() {
       </p>
       {stack.local && (
         <p>
-          To see one, start the stack with <code>npx hookctl start --retry-fast</code>, turn on “DynamoDB down”
-          under <a href={formatRoute({ view: 'faults' })}>Faults</a> and send a sample. Its ten attempts then
-          take about ten seconds.
+          To see one, start the stack with <code>npx hookctl start --retry-fast</code>, turn on “DynamoDB
+          down” under <a href={formatRoute({ view: 'faults' })}>Faults</a> and send a sample. Its ten attempts
+          then take about ten seconds.
         </p>
       )}
     </Empty>

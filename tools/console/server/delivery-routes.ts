@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
-import { time } from '../../terminal/options.ts';
 import { type Delivery, isSettled, states } from '../../stage/history/history.ts';
 import { MAX_DELIVERIES } from '../../stage/history/store.ts';
+import { time } from '../../terminal/options.ts';
 import type { DeliveryDetail, DeliveryList } from '../api.ts';
 import { badRequest, notFound } from './api-problem.ts';
 import { type ConsoleContext, type ConsoleEnv, endOf, readQuery, wholeNumber } from './console-context.ts';

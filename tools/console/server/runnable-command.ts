@@ -1,11 +1,11 @@
 import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import * as z from 'zod/mini';
+import type { RunOperation } from '../../stage/operation.ts';
+import { eventOf, waitingQueue } from '../../stage/queues/queue.ts';
 import { inOneLine } from '../../terminal/command.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { STANDARD_INPUT } from '../../terminal/files.ts';
 import { printable, shellWord } from '../../terminal/text.ts';
-import type { RunOperation } from '../../stage/operation.ts';
-import { eventOf, waitingQueue } from '../../stage/queues/queue.ts';
 import type { TaskRequest } from '../api.ts';
 import { ApiProblem, badRequest } from './api-problem.ts';
 import type { ConsoleContext, PageCommands } from './console-context.ts';

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { stripVTControlCharacters } from 'node:util';
 import { Hono } from 'hono';
+import type { Operation } from '../../stage/operation.ts';
+import { forPeople, isInterruption } from '../../stage/operation.ts';
+import type { Stage } from '../../stage/stage.ts';
 import type { ProgressStep } from '../../terminal/block.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { blockLines } from '../../terminal/layout.ts';
 import { printable } from '../../terminal/text.ts';
-import type { Operation } from '../../stage/operation.ts';
-import { forPeople, isInterruption } from '../../stage/operation.ts';
-import type { Stage } from '../../stage/stage.ts';
 import type { Task } from '../api.ts';
 import { ApiProblem, notFound } from './api-problem.ts';
 import { type ConsoleContext, type ConsoleEnv, MAX_TASKS, readJson } from './console-context.ts';

@@ -4,12 +4,7 @@ import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 import { attribute } from '../../../lambda/queue/message.ts';
 import type { FunctionLogLine } from '../../local/functions/invocation.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
-import type {
-  Exchange,
-  ItemChange,
-  PublishedNotification,
-  StackObserver,
-} from '../../local/observation.ts';
+import type { Exchange, ItemChange, PublishedNotification, StackObserver } from '../../local/observation.ts';
 import { plainItem } from './effects.ts';
 import type { CrashFact, ExchangeFact, ItemEffect } from './facts.ts';
 import { isObject, jsonOf, textOf } from './json.ts';

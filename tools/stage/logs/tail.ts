@@ -2,13 +2,13 @@ import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import type { FunctionLogLine } from '../../local/functions/invocation.ts';
 import { CommandError } from '../../terminal/command-error.ts';
-import { asJson, LogFormat } from './log-format.ts';
 import { jsonObject, printable } from '../../terminal/text.ts';
 import { kindOf, parseTraceId } from '../history/trace-id.ts';
 import { NOT_RUNNING } from '../local-folder.ts';
 import type { Operation } from '../operation.ts';
 import { forPeople } from '../operation.ts';
 import { type FollowedLine, followLogs } from './follow-logs.ts';
+import { asJson, LogFormat } from './log-format.ts';
 
 /** Selects log lines of deliveries. */
 interface LineFilter {

@@ -1,11 +1,5 @@
 import { expect, test } from '@jest/globals';
-import {
-  compare,
-  exactly,
-  type Figure,
-  figureJson,
-  figureTable,
-} from '../../bench/figure.ts';
+import { compare, exactly, type Figure, figureJson, figureTable } from '../../bench/figure.ts';
 
 const figure: Figure = {
   name: 'start',

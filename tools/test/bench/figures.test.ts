@@ -2,10 +2,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.ts';
 import { startFakeAws } from '../../bench/fake-aws.ts';
 import { startPairs } from '../../bench/figures.ts';
 import { runScript } from '../../bench/receivers.ts';
-import { eventually } from '../../../test/support/eventually.ts';
 
 const never = new AbortController().signal;
 

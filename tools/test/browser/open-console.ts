@@ -1,10 +1,10 @@
 import type { BrowserContext, Locator, Page } from 'playwright-core';
-import type { LocalStack, LocalStackOptions } from '../../local/local-stack.ts';
-import { pageCommands } from '../../commands/page-commands.ts';
-import { type LocalConsole, startLocalConsole } from '../../console/local-console.ts';
-import { LocalFeed } from '../../stage/history/local-feed.ts';
 import { Partner } from '../../../test/support/partner.ts';
 import { startTestStack, TEST_SECRET } from '../../../test/support/test-stack.ts';
+import { pageCommands } from '../../commands/page-commands.ts';
+import { type LocalConsole, startLocalConsole } from '../../console/local-console.ts';
+import type { LocalStack, LocalStackOptions } from '../../local/local-stack.ts';
+import { LocalFeed } from '../../stage/history/local-feed.ts';
 import { launchBrowser } from './browser.ts';
 
 /** Timeout in milliseconds: far more than any action takes, for noisy computers. */

@@ -10,16 +10,11 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
+import { eventually } from '../../../test/support/eventually.ts';
 import { type AnswerStep, parseSteps } from '../../check-sender/answer-steps.ts';
 import { Checker } from '../../check-sender/checker.ts';
-import {
-  type CheckSummary,
-  isRightInAll,
-  summaryText,
-  Tally,
-} from '../../check-sender/tally.ts';
+import { type CheckSummary, isRightInAll, summaryText, Tally } from '../../check-sender/tally.ts';
 import { type Verdict, verdictJson, verdictText } from '../../check-sender/verdict.ts';
-import { eventually } from '../../../test/support/eventually.ts';
 
 const SECRET = 'A0b1C2d3E4f5A6b7';
 

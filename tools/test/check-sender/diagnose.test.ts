@@ -5,17 +5,13 @@ import { describe, expect, test } from '@jest/globals';
 import { readSamples, sampleBody } from '../../../events/samples.ts';
 import { LOCAL_SECRET } from '../../../events/signing.ts';
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
+import { bodyOf, signingVectors } from '../../../test/support/signing-vectors.ts';
 import { type Diagnosis, diagnose } from '../../check-sender/diagnose.ts';
 import { FIRST_WAIT_SECONDS } from '../../check-sender/finding.ts';
 import { repeatFindings, repeatReport } from '../../check-sender/repeats.ts';
-import type {
-  AttemptEnding,
-  SentAttempt,
-  SentDelivery,
-} from '../../check-sender/sent-deliveries.ts';
+import type { AttemptEnding, SentAttempt, SentDelivery } from '../../check-sender/sent-deliveries.ts';
 import { serviceAnswer } from '../../check-sender/service-answer.ts';
 import type { SentRequest } from '../../check-sender/signed-messages.ts';
-import { bodyOf, signingVectors } from '../../../test/support/signing-vectors.ts';
 
 /** Hex digits that are also base64, with letters in both cases, so that each way to read it gives another key. */
 const SECRET = 'A0b1C2d3E4f5A6b7';

@@ -4,10 +4,11 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'n
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import type { Command } from '@commander-js/extra-typings';
 import { CommanderError } from 'commander';
 import { eventually } from '../../../test/support/eventually.ts';
 import { testAssembly } from '../../../test/support/test-stack.ts';
+import { hookctl } from '../../program.ts';
+import { CommandError, USAGE_ERROR, UsageError } from '../../terminal/command-error.ts';
 
 export interface Ended {
   readonly code: number | null;
@@ -31,6 +32,9 @@ const ROOT = resolve('.');
 /** Output of commands, and files that each working copy has for itself. */
 const NOT_LINKED = new Set(['.local', '.git', 'cdk.out', 'coverage', 'package.json']);
 
+/** Files that check the version of Node.js, with what they need for it. They read it from the folder that they are in. */
+const ENTRIES = ['check-node.js', 'tools', 'bin', 'jest.config.js'];
+
 /** Variables with settings of commands, and those that Jest sets for itself. */
 const SETTINGS = ['PORT', 'AWS_PORT', 'CONSOLE_PORT', 'WEBHOOK_SECRET', 'NODE_OPTIONS'];
 
@@ -45,7 +49,7 @@ export class Project {
   /** @param settings `copied` are folders in which a test changes files */
   static async create({
     neededNode,
-    copied = [],
+    copied = neededNode === undefined ? [] : ENTRIES,
   }: {
     neededNode?: string;
     copied?: readonly string[];
@@ -88,14 +92,12 @@ export class Project {
    * Runs a command in this process, in the project's folder, because a separate process takes half a second to start.
    * @param environment variables that are set meanwhile
    */
-  async type([script = '', ...args]: readonly string[], environment: Environment = {}): Promise<Ended> {
+  async type(args: readonly string[], environment: Environment = {}): Promise<Ended> {
     const stdout: string[] = [];
     const stderr: string[] = [];
     const written = () => ({ stdout: stdout.join(''), stderr: stderr.join('') });
-    const { command } = (await import(`../../../../tools/cli/commands/${script.replace(':', '-')}.ts`)) as {
-      command: Command;
-    };
-    for (const each of [command, ...command.commands]) {
+    const program = await hookctl(args);
+    for (const each of program.commands.flatMap((one) => [one, ...one.commands]).concat(program)) {
       each.exitOverride().configureOutput({
         writeOut: (text) => stdout.push(text),
         writeErr: (text) => stderr.push(text),
@@ -108,13 +110,13 @@ export class Project {
     console.log = (text = '') => stdout.push(`${text}\n`);
     console.error = (text = '') => stderr.push(`${text}\n`);
     try {
-      await command.parseAsync(args, { from: 'user' });
+      await program.parseAsync(args, { from: 'user' });
       return { code: Number(process.exitCode ?? 0), ...written() };
     } catch (error) {
-      if (error instanceof CommanderError) return { code: error.exitCode, ...written() };
-      if (!(error instanceof Error) || error.name !== 'CommandError') throw error;
+      if (error instanceof CommanderError) return { code: error.exitCode && USAGE_ERROR, ...written() };
+      if (!(error instanceof CommandError)) throw error;
       stderr.push(`${error.message}\n`);
-      return { code: 1, ...written() };
+      return { code: error instanceof UsageError ? USAGE_ERROR : 1, ...written() };
     } finally {
       process.chdir(before.folder);
       process.env = before.env;
@@ -123,12 +125,12 @@ export class Project {
     }
   }
 
-  /** Runs one command of `tools/hookctl.js` to its end. */
+  /** Runs one command of `hookctl` to its end. */
   run(args: readonly string[], environment: Environment = {}): Promise<Ended> {
     return this.start(args, environment).ended;
   }
 
-  /** Starts one command of `tools/hookctl.js`, without npm. */
+  /** Starts one command of `hookctl`, without npm. */
   start(args: readonly string[], environment: Environment = {}): Running {
     return this.spawn([process.execPath, 'tools/hookctl.js', ...args], environment);
   }

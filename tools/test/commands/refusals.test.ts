@@ -32,8 +32,7 @@ const NO_FUNCTION = `It must be a function with an optional port, such as shop.u
 
 test('every script of package.json uses the same entry file', () => {
   const others = Object.entries(scripts).filter(
-    ([name, script]) =>
-      script.replaceAll(/--[a-z-]+=\d+ /g, '') !== `node tools/hookctl.js ${name}`,
+    ([name, script]) => script.replaceAll(/--[a-z-]+=\d+ /g, '') !== `node tools/hookctl.js ${name}`,
   );
   expect(others).toEqual([]);
 });

@@ -6,9 +6,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
 import type { EffectName } from '../../../lambda/events/definition.ts';
-import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { testAssembly } from '../../../test/support/test-stack.ts';
+import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { freePort, Project, type Running, refusal } from './project.ts';
 
 const SOURCE = 'lambda/events/shop-updated/consumer.ts';

@@ -2,14 +2,14 @@ import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { listen } from '../../local/listen.ts';
+import { eventually } from '../../../test/support/eventually.ts';
 import { News } from '../../console/server/console-context.ts';
 import { streamRoutes } from '../../console/server/stream-routes.ts';
 import { Source } from '../../console/source.ts';
+import { listen } from '../../local/listen.ts';
 import type { Fact } from '../../stage/history/facts.ts';
 import { HistoryStore, MAX_DELIVERIES } from '../../stage/history/store.ts';
 import { Stage } from '../../stage/stage.ts';
-import { eventually } from '../../../test/support/eventually.ts';
 import { answered, EventReader, startConsoleAlone } from './support.ts';
 
 let running: Awaited<ReturnType<typeof startConsoleAlone>>;

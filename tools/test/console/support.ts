@@ -1,23 +1,19 @@
 import { once } from 'node:events';
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import type { LocalStack, LocalStackOptions } from '../../local/local-stack.ts';
-import type { Exchange } from '../../local/observation.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { startTestStack, TEST_SECRET } from '../../../test/support/test-stack.ts';
 import { pageCommands } from '../../commands/page-commands.ts';
 import type { Task } from '../../console/api.ts';
 import { cookieName } from '../../console/server/guard.ts';
-import {
-  type Console,
-  type ConsoleOptions,
-  startConsole,
-} from '../../console/server/start-console.ts';
+import { type Console, type ConsoleOptions, startConsole } from '../../console/server/start-console.ts';
 import { Source } from '../../console/source.ts';
+import type { LocalStack, LocalStackOptions } from '../../local/local-stack.ts';
+import type { Exchange } from '../../local/observation.ts';
 import type { Delivery } from '../../stage/history/history.ts';
 import { LocalFeed } from '../../stage/history/local-feed.ts';
 import { HistoryStore } from '../../stage/history/store.ts';
 import { Stage } from '../../stage/stage.ts';
-import { eventually } from '../../../test/support/eventually.ts';
-import { startTestStack, TEST_SECRET } from '../../../test/support/test-stack.ts';
 import { Operator } from '../stage/queues/support.ts';
 
 export const TEST_TOKEN = 'test-token';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.ts';
+import { Partner } from '../../../test/support/partner.ts';
 import type { Task } from '../../console/api.ts';
 import { Tasks } from '../../console/server/tasks.ts';
 import type { HistoryStep } from '../../stage/history/history.ts';
-import { eventually } from '../../../test/support/eventually.ts';
-import { Partner } from '../../../test/support/partner.ts';
 import { DEAD, Operator, shopUpdated } from '../stage/queues/support.ts';
 import { answered, startStageConsole, startTestConsole, type TestConsole } from './support.ts';
 

@@ -8,19 +8,14 @@ import { archiveLine } from '../../../lambda/archive/record.ts';
 import { catalogue, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import { parseConfig } from '../../../lib/config.ts';
+import { stageAssembly, stageTemplate } from '../../../test/lib/stage-assembly.ts';
+import { startTestStack } from '../../../test/support/test-stack.ts';
+import { ARCHIVE_SIZE, costTable, LOG_BYTES, monthlyCost } from '../../cost/cost-model.ts';
+import { type Deployment, deployed } from '../../cost/deployment.ts';
+import { defaultWorkload, parseMix, type Workload } from '../../cost/workload.ts';
 import { logFilter } from '../../local/aws/logs/log-filter.ts';
 import type { FunctionLogLine } from '../../local/functions/invocation.ts';
 import { stages } from '../../local/template/stages.ts';
-import {
-  ARCHIVE_SIZE,
-  costTable,
-  LOG_BYTES,
-  monthlyCost,
-} from '../../cost/cost-model.ts';
-import { type Deployment, deployed } from '../../cost/deployment.ts';
-import { defaultWorkload, parseMix, type Workload } from '../../cost/workload.ts';
-import { stageAssembly, stageTemplate } from '../../../test/lib/stage-assembly.ts';
-import { startTestStack } from '../../../test/support/test-stack.ts';
 
 /** A log line contains the event's name several times, so a new event moves the mean by some percent. */
 const LOG_BYTES_TOLERANCE = 0.15;

@@ -26,6 +26,9 @@ import { ListSecretsCommand, SecretsManagerClient } from '@aws-sdk/client-secret
 import { ListSubscriptionsCommand, ListTopicsCommand, SNSClient } from '@aws-sdk/client-sns';
 import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
+import { Partner } from '../../../test/acceptance/partner.ts';
+import { type Outputs, readTarget, readWebhookSecret } from '../../../test/acceptance/target.ts';
+import { eventually } from '../../../test/support/eventually.ts';
 import type {
   DeadLetters,
   DeliveryDetail,
@@ -36,9 +39,6 @@ import type {
   TableRows,
   Task,
 } from '../../console/api.ts';
-import { Partner } from '../../../test/acceptance/partner.ts';
-import { type Outputs, readTarget, readWebhookSecret } from '../../../test/acceptance/target.ts';
-import { eventually } from '../../../test/support/eventually.ts';
 import { type ClientSettings, type Emulator, type Ended, optionsOf, start, stop } from './emulator.ts';
 
 /** Timeouts in milliseconds: in the emulator, functions start in separate processes. */

@@ -9,13 +9,13 @@ import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts'
 import { queueUrlVariable } from '../../../lambda/events/event-names.ts';
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 import type { GatewayEvent } from '../../../lambda/receiver/request.ts';
-import { httpApiEvent, restApiEvent } from '../../local/gateway/gateway-events.ts';
-import type { GatewayKind } from '../../terminal/options.ts';
 import { functionEnvironment } from '../../../test/support/function-environment.ts';
 import setUp from '../../../test/support/global-setup.ts';
 import tearDown from '../../../test/support/global-teardown.ts';
 import { Queues } from '../../../test/support/queues.ts';
 import { startTestAws, type TestAws } from '../../../test/support/test-aws.ts';
+import { httpApiEvent, restApiEvent } from '../../local/gateway/gateway-events.ts';
+import type { GatewayKind } from '../../terminal/options.ts';
 import { type Expectation, expectationOf, problemOfAnswer } from './expectation.ts';
 import { type FuzzRequest, fuzzRequest, headersOf } from './requests.ts';
 

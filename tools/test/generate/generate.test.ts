@@ -3,12 +3,12 @@ import { cp, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { stageAssembly, stageTemplate } from '../../../test/lib/stage-assembly.ts';
 import { allCommands } from '../../commands/generate.ts';
 import { isUpToDate } from '../../generate/derived-file.ts';
 import { derivedFiles, fillPlace } from '../../generate/derived-files.ts';
 import { EVENT_INDEX, eventIndex, incompleteEvents } from '../../generate/event-index.ts';
 import { assembliesIn, derivedFrom } from '../../local/template/stages.ts';
-import { stageAssembly, stageTemplate } from '../../../test/lib/stage-assembly.ts';
 
 test('every generated file is up to date', async () => {
   const folders = new Map(

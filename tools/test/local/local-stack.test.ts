@@ -8,11 +8,11 @@ import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/c
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
-import type { LocalStack } from '../../local/local-stack.ts';
-import { type Exchange, guardedObserver, type ItemChange } from '../../local/observation.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { Partner } from '../../../test/support/partner.ts';
 import { startTestStack } from '../../../test/support/test-stack.ts';
+import type { LocalStack } from '../../local/local-stack.ts';
+import { type Exchange, guardedObserver, type ItemChange } from '../../local/observation.ts';
 
 let stack: LocalStack;
 const observed = { exchanges: [] as Exchange[], changes: [] as ItemChange[] };

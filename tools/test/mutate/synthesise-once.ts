@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { stageOverrides } from '../../local/template/synthesise.ts';
 import { Synthesiser, synthesiseOnce } from '../../../test/support/synthesiser.ts';
+import { stageOverrides } from '../../local/template/synthesise.ts';
 
 /**
  * Synthesises the stack for the tests of all mutants, with either gateway: the functions' code holds every one, and one

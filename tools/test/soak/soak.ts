@@ -5,12 +5,12 @@ import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import { DUPLICATE, FAILED, POSSIBLY_REPEATED, PROCESSED } from '../../../lambda/log-messages.ts';
 import { eventAttributes } from '../../../lambda/queue/message.ts';
-import { type Fault, InjectedFaults } from '../../local/aws/faults.ts';
-import { type LocalStack, type LocalStackOptions, startLocalStack } from '../../local/local-stack.ts';
-import type { ProgressStep } from '../../terminal/block.ts';
 import { FIVE_MINUTES, type ReceivedDelivery } from '../../../test/support/oracle.ts';
 import { Queues } from '../../../test/support/queues.ts';
 import { Tables } from '../../../test/support/tables.ts';
+import { type Fault, InjectedFaults } from '../../local/aws/faults.ts';
+import { type LocalStack, type LocalStackOptions, startLocalStack } from '../../local/local-stack.ts';
+import type { ProgressStep } from '../../terminal/block.ts';
 import {
   type AcceptedBody,
   archiveDifferences,

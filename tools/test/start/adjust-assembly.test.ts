@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
-import type { LocalStack } from '../../local/local-stack.ts';
-import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
-import { adjustAssembly } from '../../start/adjust-assembly.ts';
-import { traceDelivery } from '../../stage/history/trace.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { Partner } from '../../../test/support/partner.ts';
 import { startTestStack, testAssembly } from '../../../test/support/test-stack.ts';
+import type { LocalStack } from '../../local/local-stack.ts';
+import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
+import { traceDelivery } from '../../stage/history/trace.ts';
+import { adjustAssembly } from '../../start/adjust-assembly.ts';
 import { Operator } from '../stage/queues/support.ts';
 
 let folder: string;

@@ -2,11 +2,11 @@ import { execFile, execFileSync } from 'node:child_process';
 import { promisify, stripVTControlCharacters, styleText } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { anyCharacter } from '../../../test/support/any-character.ts';
 import { facts, lines, table } from '../../terminal/layout.ts';
 import { eachOf, time } from '../../terminal/options.ts';
 import { describe as progressText } from '../../terminal/progress.ts';
 import { duration, printable, shellWord } from '../../terminal/text.ts';
-import { anyCharacter } from '../../../test/support/any-character.ts';
 
 const UNLIMITED = Number.POSITIVE_INFINITY;
 

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rename, rm, symlink, truncate, utimes, writeFile } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { SourceTree } from '../../watch/source-tree.ts';
 import { eventually } from '../../../test/support/eventually.ts';
+import { SourceTree } from '../../watch/source-tree.ts';
 
 const FILE = 'lambda/events/shop-updated/consumer.ts';
 const OTHER = 'lambda/hash.ts';

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type * as bundling from '../../../lib/release/function-bundles.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { describeStack, Workspace } from '../../stage/local-folder.ts';
 import { SourceTree } from '../../watch/source-tree.ts';
 import type { Watch } from '../../watch/watch.ts';
-import { describeStack, Workspace } from '../../stage/local-folder.ts';
-import { eventually } from '../../../test/support/eventually.ts';
 
 const FIRST = 'lambda/first.ts';
 const SECOND = 'lambda/second.ts';

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
-import { duration } from '../../../terminal/text.ts';
 import type { Delivery, History, HistoryPlace, HistoryStep } from '../../../stage/history/history.ts';
 import { type Clock, stateWords, stepWords } from '../../../stage/history/state-text.ts';
+import { duration } from '../../../terminal/text.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { formatRoute } from '../route.ts';
 import { Sentence } from '../text/visible.tsx';

@@ -1,16 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { redrivable } from '../../../console/page/deliveries/checked-bar.tsx';
-import {
-  type ListFilter,
-  matches,
-  readFilter,
-} from '../../../console/page/deliveries/list-filter.ts';
+import { type ListFilter, matches, readFilter } from '../../../console/page/deliveries/list-filter.ts';
 import { countOutcomes, rateText } from '../../../console/page/deliveries/outcomes.ts';
-import {
-  countNew,
-  holdList,
-  olderThan,
-} from '../../../console/page/deliveries/use-delivery-rows.ts';
+import { countNew, holdList, olderThan } from '../../../console/page/deliveries/use-delivery-rows.ts';
 import { diffItems } from '../../../console/page/detail/effects.tsx';
 import { factsOfLine, readLogLine } from '../../../console/page/detail/logs.tsx';
 import { newestFirst } from '../../../console/page/store.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { anyCharacter } from '../../../../test/support/any-character.ts';
 import { faultText, formatJson } from '../../../console/page/text/format-json.ts';
 import { visibleParts } from '../../../console/page/text/visible.tsx';
-import { anyCharacter } from '../../../../test/support/any-character.ts';
 
 function format(text: string): string {
   const formatted = formatJson(text);

@@ -1,11 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { attributesOf, cellText, columnNames } from '../../../console/page/cell-text.ts';
-import {
-  expectation,
-  parseMilliseconds,
-  parseShare,
-} from '../../../console/page/faults/fault-text.ts';
+import { expectation, parseMilliseconds, parseShare } from '../../../console/page/faults/fault-text.ts';
 import {
   callerName,
   deadLetterAddress,

@@ -15,9 +15,9 @@ import {
   SendMessageCommand,
 } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '../../../../test/support/eventually.ts';
 import { type AwsEndpoint, startAwsEndpoint } from '../../../local/aws/endpoint.ts';
 import { type Fault, InjectedFaults } from '../../../local/aws/faults.ts';
-import { eventually } from '../../../../test/support/eventually.ts';
 import { addRole, clientsOf, ROLE, settingsOf } from './support.ts';
 
 /** Node.js's message for ECONNRESET. */

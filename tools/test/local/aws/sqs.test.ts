@@ -14,10 +14,10 @@ import {
   StartMessageMoveTaskCommand,
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { AwsEndpoint } from '../../../local/aws/endpoint.ts';
-import { arnOf } from '../../../local/aws/services.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { Queues } from '../../../../test/support/queues.ts';
+import type { AwsEndpoint } from '../../../local/aws/endpoint.ts';
+import { arnOf } from '../../../local/aws/services.ts';
 import { clientsOf, send, settingsOf, signedFor, startEndpoint } from './support.ts';
 
 let endpoint: AwsEndpoint;

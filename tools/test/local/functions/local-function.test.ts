@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { eventually } from '../../../../test/support/eventually.ts';
 import type { FunctionDefinition } from '../../../local/functions/function-definition.ts';
 import { InspectorPort } from '../../../local/functions/inspector-port.ts';
 import type { FunctionLogLine } from '../../../local/functions/invocation.ts';
@@ -13,7 +14,6 @@ import {
   SharedEnvironments,
 } from '../../../local/functions/local-function.ts';
 import { LineSplitter } from '../../../local/functions/sandbox.ts';
-import { eventually } from '../../../../test/support/eventually.ts';
 
 const fixtures = fileURLToPath(new URL('./fixtures', import.meta.url));
 const cleanUps: (() => Promise<void>)[] = [];

@@ -9,10 +9,10 @@ import {
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ArchiveRecord, archiveLine } from '../../../../lambda/archive/record.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
+import type { TestAws } from '../../../../test/support/test-aws.ts';
 import { forget } from '../../../stage/archive/forget.ts';
 import type { Person } from '../../../stage/archive/personal-data.ts';
 import type { Stage } from '../../../stage/stage.ts';
-import type { TestAws } from '../../../../test/support/test-aws.ts';
 import { type Operator, startedOperator } from '../queues/support.ts';
 import {
   archived as archivedOnce,

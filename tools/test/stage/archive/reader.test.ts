@@ -6,15 +6,11 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type ArchiveRecord, archiveLine } from '../../../../lambda/archive/record.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
-import type { ProgressStep } from '../../../terminal/block.ts';
-import { ArchiveObject } from '../../../stage/archive/archive-object.ts';
-import {
-  countFailedObjects,
-  listArchive,
-  readArchive,
-} from '../../../stage/archive/read-archive.ts';
-import { matches, requireWindow } from '../../../stage/archive/record-filter.ts';
 import type { TestAws } from '../../../../test/support/test-aws.ts';
+import { ArchiveObject } from '../../../stage/archive/archive-object.ts';
+import { countFailedObjects, listArchive, readArchive } from '../../../stage/archive/read-archive.ts';
+import { matches, requireWindow } from '../../../stage/archive/record-filter.ts';
+import type { ProgressStep } from '../../../terminal/block.ts';
 import { type Operator, replied, startedOperator } from '../queues/support.ts';
 import { all, archived, emptyArchive, objectKey, putObject, putRecords } from './support.ts';
 

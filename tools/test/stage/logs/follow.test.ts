@@ -4,6 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { pascalCase } from '../../../../lambda/events/event-names.ts';
+import { eventually } from '../../../../test/support/eventually.ts';
+import { Partner } from '../../../../test/support/partner.ts';
+import { sharedStack } from '../../../../test/support/shared-stack.ts';
 import { type AwsEndpoint, startAwsEndpoint } from '../../../local/aws/endpoint.ts';
 import {
   type FollowedLine,
@@ -13,9 +16,6 @@ import {
 } from '../../../stage/logs/follow-logs.ts';
 import { deliveryFilter } from '../../../stage/logs/tail.ts';
 import { findStackOfFile, type Stage } from '../../../stage/stage.ts';
-import { eventually } from '../../../../test/support/eventually.ts';
-import { Partner } from '../../../../test/support/partner.ts';
-import { sharedStack } from '../../../../test/support/shared-stack.ts';
 import { Project } from '../../commands/project.ts';
 import { Operator, replied, shopUpdated } from '../queues/support.ts';
 

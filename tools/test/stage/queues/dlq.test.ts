@@ -7,16 +7,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { eventNames } from '../../../../lambda/events/catalogue.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
 import { DEAD_LETTER_RETENTION_SECONDS } from '../../../../lambda/limits.ts';
-import { ExportDestination } from '../../../terminal/files.ts';
+import { eventually } from '../../../../test/support/eventually.ts';
+import { recordFileHandles } from '../../../../test/support/file-handles.ts';
+import type { TestAws } from '../../../../test/support/test-aws.ts';
 import { dlqExport } from '../../../stage/queues/dlq-export.ts';
 import { dlqList } from '../../../stage/queues/dlq-list.ts';
 import { dlqShow } from '../../../stage/queues/dlq-show.ts';
 import { findQueue } from '../../../stage/queues/queue.ts';
 import { reasonOf, walk } from '../../../stage/queues/received-message.ts';
 import { type WaitingMessage, waitingMessages } from '../../../stage/queues/waiting-messages.ts';
-import { eventually } from '../../../../test/support/eventually.ts';
-import { recordFileHandles } from '../../../../test/support/file-handles.ts';
-import type { TestAws } from '../../../../test/support/test-aws.ts';
+import { ExportDestination } from '../../../terminal/files.ts';
 import { Project } from '../../commands/project.ts';
 import { DEAD, type Operator, replied, shopUpdated, startedOperator } from './support.ts';
 

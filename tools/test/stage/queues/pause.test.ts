@@ -3,16 +3,16 @@ import { CloudWatchClient, SetAlarmStateCommand } from '@aws-sdk/client-cloudwat
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { alarmTable } from '../../../../lib/alarms/alarm-table.ts';
-import type { Operation } from '../../../stage/operation.ts';
-import { dlqList } from '../../../stage/queues/dlq-list.ts';
-import { pause, resume } from '../../../stage/queues/pause.ts';
-import { pauseState } from '../../../stage/queues/pause-state.ts';
-import type { Stage } from '../../../stage/stage.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { Partner } from '../../../../test/support/partner.ts';
 import { sharedStack } from '../../../../test/support/shared-stack.ts';
 import { Tables } from '../../../../test/support/tables.ts';
 import type { TestAws } from '../../../../test/support/test-aws.ts';
+import type { Operation } from '../../../stage/operation.ts';
+import { dlqList } from '../../../stage/queues/dlq-list.ts';
+import { pause, resume } from '../../../stage/queues/pause.ts';
+import { pauseState } from '../../../stage/queues/pause-state.ts';
+import type { Stage } from '../../../stage/stage.ts';
 import { Operator, refusalOf, replied, startedOperator } from './support.ts';
 
 /** Ages in seconds at which the alarm `Waiting` fires. */

@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sha256Hex } from '../../../../lambda/hash.ts';
-import { redriveAll } from '../../../stage/queues/redrive-all.ts';
-import { redriveEach } from '../../../stage/queues/redrive-each.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { Partner } from '../../../../test/support/partner.ts';
 import { type SharedStack, sharedStack } from '../../../../test/support/shared-stack.ts';
 import { Tables } from '../../../../test/support/tables.ts';
+import { redriveAll } from '../../../stage/queues/redrive-all.ts';
+import { redriveEach } from '../../../stage/queues/redrive-each.ts';
 import { DEAD, Operator, shopUpdated, startedOperator } from './support.ts';
 
 /** Redrives single messages, and returns what it printed. */

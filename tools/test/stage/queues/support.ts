@@ -8,11 +8,11 @@ import {
   SendMessageCommand,
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, expect } from '@jest/globals';
+import { Queues } from '../../../../test/support/queues.ts';
+import { startTestAws, type TestAws } from '../../../../test/support/test-aws.ts';
 import type { Operation } from '../../../stage/operation.ts';
 import { type WaitingQueue, waitingQueue } from '../../../stage/queues/queue.ts';
 import { findStackOfFile, type Stage } from '../../../stage/stage.ts';
-import { Queues } from '../../../../test/support/queues.ts';
-import { startTestAws, type TestAws } from '../../../../test/support/test-aws.ts';
 
 /** Starts AWS without consumers, and an operator, for the tests of a file or block. */
 export function startedOperator(): { readonly aws: TestAws; readonly operator: Operator } {

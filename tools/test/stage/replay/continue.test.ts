@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Checkpoint, DONE_IN_STATE, hashes } from '../../../stage/replay/checkpoint.ts';
-import { StateFile } from '../../../stage/replay/replay-state.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import type { TestAws } from '../../../../test/support/test-aws.ts';
+import { Checkpoint, DONE_IN_STATE, hashes } from '../../../stage/replay/checkpoint.ts';
+import { StateFile } from '../../../stage/replay/replay-state.ts';
 import { Project } from '../../commands/project.ts';
 import { refusalOf, replied } from '../queues/support.ts';
 import {

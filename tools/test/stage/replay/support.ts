@@ -3,12 +3,12 @@ import type { Message } from '@aws-sdk/client-sqs';
 import { afterEach } from '@jest/globals';
 import type { ArchiveRecord } from '../../../../lambda/archive/record.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
-import type { ProgressStep } from '../../../terminal/block.ts';
+import type { TestAws } from '../../../../test/support/test-aws.ts';
 import { replay } from '../../../stage/replay/replay.ts';
 import type { ReplayOptions } from '../../../stage/replay/replay-plan.ts';
 import type { ReplayState } from '../../../stage/replay/replay-state.ts';
 import type { Stage } from '../../../stage/stage.ts';
-import type { TestAws } from '../../../../test/support/test-aws.ts';
+import type { ProgressStep } from '../../../terminal/block.ts';
 import { archived, emptyArchive, objectKey, putObject, putRecords } from '../archive/support.ts';
 import { type Operator, startedOperator } from '../queues/support.ts';
 
