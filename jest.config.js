@@ -1,7 +1,13 @@
 import './check-node.js';
 import { availableParallelism } from 'node:os';
 
-const typescript = { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' } };
+const typescript = {
+  jsc: {
+    parser: { syntax: 'typescript' },
+    target: 'es2024',
+    experimental: { keepImportAttributes: true },
+  },
+};
 
 /** What all projects share, also those of other files: the acceptance suite, the browser, mutants. */
 export const project = {
