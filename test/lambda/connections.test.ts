@@ -10,7 +10,7 @@ import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { clientSettings, connections as functionConnections } from '../../lambda/aws-clients.ts';
 import { ConnectionHandler, Connections } from '../../lambda/connections.ts';
-import { type Certificate, makeCertificate } from '../../tools/bench/fake-aws.ts';
+import { type Certificate, makeCertificate } from '../../tools/local/certificate.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'connections-'));
 const trusted = getCACertificates('default');

@@ -7,8 +7,8 @@ import {
 import { DeleteQueueCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { LOCAL_SECRET } from '../../events/signing.ts';
+import type { StageConfig } from '../../lib/config.ts';
 import type { LocalStack } from '../../tools/local/local-stack.ts';
-import type { GatewayKind } from '../../tools/terminal/options.ts';
 import { stageAssembly } from '../lib/stage-assembly.ts';
 import { ArchiveBucket } from '../support/archive.ts';
 import { eventually } from '../support/eventually.ts';
@@ -70,7 +70,7 @@ describe('what API Gateway answers itself', () => {
     },
   };
 
-  const cases: { gateway: GatewayKind; noConcurrency: object; throttled: { status: number } }[] = [
+  const cases: { gateway: StageConfig['gateway']; noConcurrency: object; throttled: { status: number } }[] = [
     {
       gateway: 'http',
       noConcurrency: ownAnswer(503, 'Service Unavailable'),
@@ -156,7 +156,7 @@ describe('500, and nothing of the error is shown,', () => {
     },
   ];
 
-  describe.each<{ gateway: GatewayKind; situations: Situation[] }>([
+  describe.each<{ gateway: StageConfig['gateway']; situations: Situation[] }>([
     { gateway: 'http', situations: http },
     { gateway: 'rest', situations: rest },
   ])('behind gateway $gateway', ({ gateway, situations }) => {

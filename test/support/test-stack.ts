@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path';
+import type { StageConfig } from '../../lib/config.ts';
 import { type LocalStack, type LocalStackOptions, startLocalStack } from '../../tools/local/local-stack.ts';
 import { stageOverrides } from '../../tools/local/template/synthesise.ts';
-import type { GatewayKind } from '../../tools/terminal/options.ts';
-import { ACTIVE_MUTANT } from '../../tools/test/mutate/likely-first.ts';
+import { ACTIVE_MUTANT } from './active-mutant.ts';
 import { synthesiseOnce } from './synthesiser.ts';
 
 export const TEST_SECRET = 'test-webhook-secret';
@@ -27,12 +27,16 @@ export async function sharedAssembly(name: string, overrides: Record<string, unk
 }
 
 /** The cloud assembly of the stack with this kind of API. @returns its folder */
-export async function gatewayAssembly(gateway: GatewayKind): Promise<string> {
+export async function gatewayAssembly(gateway: StageConfig['gateway']): Promise<string> {
   return gateway === 'http' ? testAssembly() : sharedAssembly(gateway, stageOverrides({ gateway }));
 }
 
 /** The same, with other settings of the stage. @param name unique among those with other settings */
-export function scarceAssembly(gateway: GatewayKind, name: string, fields: object): Promise<string> {
+export function scarceAssembly(
+  gateway: StageConfig['gateway'],
+  name: string,
+  fields: object,
+): Promise<string> {
   return sharedAssembly(`${gateway}-${name}`, stageOverrides({ ...fields, gateway }));
 }
 

@@ -1,13 +1,10 @@
-import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { promisify } from 'node:util';
+import type { Certificate } from '../local/certificate.ts';
 
 /** Fake Secrets Manager and SQS, as fast as possible, because their callers are measured. */
 export interface FakeAws extends AsyncDisposable {
@@ -76,28 +73,6 @@ function answer(operation: string, { MessageBody = '', VersionStage }: AwsInput,
   }
   if (operation !== 'GetSecretValue' || VersionStage === 'AWSPREVIOUS') return undefined;
   return { SecretString: secret, CreatedDate: 0, Name: 'secret' };
-}
-
-export interface Certificate {
-  readonly cert: string;
-  readonly key: string;
-  /** The certificate's file, for `NODE_EXTRA_CA_CERTS`. */
-  readonly file: string;
-}
-
-/**
- * Makes a certificate for `localhost`: RSA with 2,048 bits, like those of AWS endpoints.
- * @param folder where to write it
- * @throws Error if openssl is missing
- */
-export async function makeCertificate(folder: string): Promise<Certificate> {
-  const [file, keyFile] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')];
-  await promisify(execFile)('openssl', [
-    ...'req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost'.split(' '),
-    ...['-addext', 'basicConstraints=critical,CA:FALSE', '-addext', 'subjectAltName=DNS:localhost'],
-    ...['-keyout', keyFile, '-out', file],
-  ]);
-  return { cert: await readFile(file, 'utf8'), key: await readFile(keyFile, 'utf8'), file };
 }
 
 /**

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type MonthlyCost, monthlyCost, totalOf } from '../cost/cost-model.ts';
 import { deploymentOf } from '../cost/deployment.ts';
-import { makeCertificate, startFakeAws } from './fake-aws.ts';
+import { makeCertificate } from '../local/certificate.ts';
+import { startFakeAws } from './fake-aws.ts';
 import {
   compare,
   exactly,

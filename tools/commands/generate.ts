@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { commandsDocument } from '../generate/commands-document.ts';
+import { COMMAND_GROUPS, loadCommands } from '../program.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 
@@ -24,7 +25,7 @@ export const command = hookctlCommand(
     outdated.forEach(bringUpToDate);
     const { derivedFiles } = await import('../generate/derived-files.ts');
     const { withAssemblies } = await import('../local/template/stages.ts');
-    const commands = await allCommands();
+    const commands = await documentOfCommands();
     const derived = await withAssemblies((assemblies) => derivedFiles(assemblies, commands));
     outdated.push(...derived.filter((file) => !isUpToDate(file)));
     const names = outdated.map(({ file }) => file);
@@ -39,13 +40,19 @@ export const command = hookctlCommand(
     );
   });
 
-/** Every command, by the name of its script in package.json. */
-export async function allCommands(): Promise<ReadonlyMap<string, CommandUnknownOpts>> {
-  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: object };
-  const commands = new Map<string, CommandUnknownOpts>();
-  for (const script of Object.keys(scripts)) {
-    const { command }: { command: CommandUnknownOpts } = await import(`./${script.replace(':', '-')}.ts`);
-    commands.set(script, command);
-  }
-  return commands;
+/** Commands whose options only people who change this project need. `new-event` has a section all the same. */
+const INTERNAL = new Set<string>([
+  ...COMMAND_GROUPS['Change this project'],
+  ...COMMAND_GROUPS['Test this project further'],
+]);
+INTERNAL.delete('new-event');
+
+/** `docs/commands.md`. */
+export async function documentOfCommands(): Promise<string> {
+  const commands = await loadCommands();
+  const isInternal = (command: CommandUnknownOpts) => INTERNAL.has(command.name());
+  return commandsDocument(
+    commands.filter((command) => !isInternal(command)),
+    commands.filter(isInternal),
+  );
 }

@@ -6,34 +6,34 @@ const WIDTH = 120;
 
 const INTRODUCTION = `# Commands
 
-Run these in the root folder of the project: \`npm run NAME -- OPTIONS\`. \`npm start\` and \`npm test\` need no \`run\`.
-\`--help\` prints the arguments and options of a command.
+Type \`npx hookctl NAME\` in a folder of the project. \`npx hookctl --help\` lists the commands, and \`npx hookctl NAME
+--help\` prints the arguments and options of one. The exit code is 2 for a wrong command line, and 1 for a failure.
+
+\`npm start\` and \`npm test\` are \`npx hookctl start\` and \`npx hookctl test\`. npm takes options for itself, so type
+options behind \`npx hookctl\`.
+
+For completion with the Tab key, add these lines to \`~/.bashrc\`. For zsh and fish, use \`complete zsh\` and
+\`complete fish\`.
+
+\`\`\`bash
+hookctl() { npx hookctl "$@"; }
+source <(npx hookctl complete bash)
+\`\`\`
 
 ## Common arguments and options
 
 Several commands have these:`;
 
-/** Scripts for people who change this project. The document shows only their descriptions. */
-const INTERNAL: ReadonlySet<string> = new Set([
-  'generate',
-  'api',
-  'check',
-  'test',
-  'test:console',
-  'test:emulator',
-  'fuzz',
-  'mutate',
-  'soak',
-  'bench',
-]);
-
 const FOOTER = 'Generated from the help of the commands: `npm run generate`.';
 
-/** `docs/commands.md`. @param all by name */
-export function commandsDocument(all: ReadonlyMap<string, CommandUnknownOpts>): string {
-  const commands: CommandUnknownOpts[] = [];
-  const internal: CommandUnknownOpts[] = [];
-  for (const [name, command] of all) (INTERNAL.has(name) ? internal : commands).push(command);
+/**
+ * `docs/commands.md`.
+ * @param internal commands for people who change this project; the document shows only their descriptions
+ */
+export function commandsDocument(
+  commands: readonly CommandUnknownOpts[],
+  internal: readonly CommandUnknownOpts[],
+): string {
   const common = commonItems(commands.flatMap((command) => [command, ...command.commands]));
   const sections = commands.flatMap((command) => sectionOf(command, common));
   const parts = [INTRODUCTION, [...common].join('\n'), ...sections, internalSection(internal), FOOTER];
@@ -44,7 +44,7 @@ const internalSection = (commands: readonly CommandUnknownOpts[]) =>
   [
     '## For changes of this project',
     '',
-    ...commands.map((command) => wrapped(`- \`${nameOf(command)}\`: ${marked(command.description())}`)),
+    ...commands.map((command) => wrapped(`- \`${command.name()}\`: ${marked(command.description())}`)),
   ].join('\n');
 
 /** Arguments and options that several commands describe in the same words. */
@@ -58,10 +58,10 @@ function commonItems(commands: readonly CommandUnknownOpts[]): Set<string> {
 /** The paragraphs of a command, and of its subcommands. */
 function sectionOf(command: CommandUnknownOpts, common: ReadonlySet<string>): string[] {
   return [
-    `## ${nameOf(command)}`,
+    `## ${command.name()}`,
     ...paragraphsOf(command, '', common),
     ...command.commands.flatMap((subcommand) =>
-      paragraphsOf(subcommand, `\`${nameOf(command)} -- ${subcommand.name()}\`: `, common),
+      paragraphsOf(subcommand, `\`${command.name()} ${subcommand.name()}\`: `, common),
     ),
   ];
 }
@@ -76,9 +76,6 @@ function paragraphsOf(command: CommandUnknownOpts, prefix: string, common: Reado
   if (links !== '') own.push(wrapped(`- ${links}`));
   return [[wrapped(description), ...own].join('\n'), ...textAfterOptions(command)];
 }
-
-/** Commands are named as they are typed: `npx hookctl send`. */
-const nameOf = (command: CommandUnknownOpts) => command.name().replace(/^npm (run )?| --$/g, '');
 
 /** The arguments and options of a command, each as an item of a list. */
 function itemsOf(command: CommandUnknownOpts): { name: string; item: string }[] {
@@ -106,7 +103,7 @@ function usageOf(argument: Argument): string {
 
 /** With commands, options and placeholders as code. */
 const marked = (text: string) =>
-  text.replaceAll(/npm (start|run [\w:-]+)|(cdk deploy )?--[a-z-]+|<\w+>/g, '`$&`');
+  text.replaceAll(/npm (start|test|run [\w-]+)|npx hookctl [\w-]+|(cdk deploy )?--[a-z-]+|<\w+>/g, '`$&`');
 
 /** Further lines of an item of a list are indented. */
 function wrapped(text: string): string {

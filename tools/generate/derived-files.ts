@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { parseConfig } from '../../lib/config.ts';
 import { apiFiles } from '../api/files.ts';
 import { costTable } from '../cost/cost-model.ts';
@@ -8,8 +7,9 @@ import { PRICES_DATE } from '../cost/prices.ts';
 import { defaultWorkload } from '../cost/workload.ts';
 import { type Assemblies, stages } from '../local/template/stages.ts';
 import { alarmsTable } from './alarms-table.ts';
+
 import { checkSenderFile } from './check-sender-file.ts';
-import { commandsDocument } from './commands-document.ts';
+
 import { configurationDocument } from './configuration-document.ts';
 import type { DerivedFile } from './derived-file.ts';
 import { eventIndex } from './event-index.ts';
@@ -38,14 +38,11 @@ const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
 
 /**
  * Every generated file, from the current code and samples.
- * @param commands all of them, by name; the caller gives them, because they import this
+ * @param commands text of `docs/commands.md`; the caller gives it, because commands import this
  */
-export function derivedFiles(
-  assemblies: Assemblies,
-  commands: ReadonlyMap<string, CommandUnknownOpts>,
-): DerivedFile[] {
+export function derivedFiles(assemblies: Assemblies, commands: string): DerivedFile[] {
   const ofStack = Object.entries(OF_STACK).map(([file, make]) => ({ file, text: make(assemblies) }));
-  const ofCommands = { file: COMMANDS_DOCUMENT, text: commandsDocument(commands) };
+  const ofCommands = { file: COMMANDS_DOCUMENT, text: commands };
   return [eventIndex(), ...lambdaEvents(), ...apiFiles(), checkSenderFile(), ofCommands, ...ofStack];
 }
 

@@ -10,7 +10,6 @@ import { SourceQueue } from '../../../lambda/consumer/source-queue.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { EVENT_RETENTION_SECONDS, FIRST_RETRY_SECONDS, MAX_RECEIVES } from '../../../lambda/limits.ts';
 import { isOutage } from '../../../lambda/outage.ts';
-import { hoursOfTries } from '../../../tools/stage/queues/retries.ts';
 
 const payload = { event: 'shop.updated', data: { shop_id: 'shop-1' }, timestamp: '2026-01-31T09:00:00Z' };
 const [sample] = sqsEvent({ event: 'shop.updated', name: 'shop-updated', payload }).Records as [SQSRecord];
@@ -141,14 +140,6 @@ describe('the wait after a failure', () => {
   test('doubles from 30 s to an hour: ten receives take about three hours', () => {
     const waits = Array.from({ length: 10 }, (_, index) => backOffSeconds(index + 1, 30, 0.5));
     expect(waits).toEqual([30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600]);
-  });
-
-  test('is over before commands stop looking for failed attempts', () => {
-    const longest = Array.from({ length: MAX_RECEIVES }, (_, index) =>
-      backOffSeconds(index + 1, FIRST_RETRY_SECONDS, 1),
-    );
-    const seconds = longest.slice(0, -1).reduce((total, wait) => total + wait, 0);
-    expect(seconds).toBeLessThan(hoursOfTries('user.updated') * 60 * 60);
   });
 
   test('varies randomly by up to a quarter, and never exceeds an hour', () => {

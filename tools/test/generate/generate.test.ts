@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { stageAssembly, stageTemplate } from '../../../test/lib/stage-assembly.ts';
-import { allCommands } from '../../commands/generate.ts';
+import { documentOfCommands } from '../../commands/generate.ts';
 import { isUpToDate } from '../../generate/derived-file.ts';
 import { derivedFiles, fillPlace } from '../../generate/derived-files.ts';
 import { EVENT_INDEX, eventIndex, incompleteEvents } from '../../generate/event-index.ts';
@@ -15,7 +15,7 @@ test('every generated file is up to date', async () => {
     await Promise.all(derivedFrom.map(async (stage) => [stage, await stageAssembly(stage)] as const)),
   );
   const assemblies = assembliesIn((stage) => folders.get(stage) ?? '');
-  const outdated = derivedFiles(assemblies, await allCommands())
+  const outdated = derivedFiles(assemblies, await documentOfCommands())
     .filter((file) => !isUpToDate(file))
     .map(({ file }) => file);
   if (outdated.length > 0) {

@@ -1,7 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-
-/** Where Stryker says which mutant is on. Source: StrykerJS, `INSTRUMENTER_CONSTANTS.ACTIVE_MUTANT_ENV_VARIABLE`. */
-export const ACTIVE_MUTANT = '__STRYKER_ACTIVE_MUTANT__';
+import { ACTIVE_MUTANT } from '../../../test/support/active-mutant.ts';
 
 /**
  * The order of test files in which a mutant is noticed soonest, as the first failing one ends a run: those that name the
