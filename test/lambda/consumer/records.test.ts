@@ -8,7 +8,7 @@ import { readFacts, readRecord, UnprocessableMessageError } from '../../../lambd
 import { backOffSeconds, isPermanent, retryDelaySeconds } from '../../../lambda/consumer/retry.ts';
 import { SourceQueue } from '../../../lambda/consumer/source-queue.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
-import { EVENT_RETENTION_SECONDS, FIRST_RETRY_SECONDS, MAX_RECEIVES } from '../../../lambda/limits.ts';
+import { EVENT_RETENTION_SECONDS, MAX_RECEIVES } from '../../../lambda/limits.ts';
 import { isOutage } from '../../../lambda/outage.ts';
 
 const payload = { event: 'shop.updated', data: { shop_id: 'shop-1' }, timestamp: '2026-01-31T09:00:00Z' };
