@@ -13,6 +13,7 @@ import { NOT_RUNNING, OUTPUTS_FILE } from '../stage/local-folder.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { wholeNumber } from '../terminal/options.ts';
+import { typedPath } from '../terminal/project-folder.ts';
 import { JEST, runProgram } from '../terminal/run-program.ts';
 import { INTERRUPTED } from '../terminal/terminal.ts';
 
@@ -24,6 +25,7 @@ export const command = hookctlCommand(
   .option(
     '--outputs <file>',
     'file that cdk deploy --outputs-file wrote (default: the stack that npm start runs)',
+    typedPath,
   )
   .option(
     '--wait <seconds>',

@@ -11,9 +11,10 @@ import {
 } from '../stage/archive/record-filter.ts';
 import { outputsOption, runOperation, stageOption } from '../stage/operation.ts';
 import { hookctlGroup } from '../terminal/command.ts';
-import { CommandError } from '../terminal/command-error.ts';
+import { UsageError } from '../terminal/command-error.ts';
 import { ExportDestination } from '../terminal/files.ts';
 import { jsonOption } from '../terminal/options.ts';
+import { typedPath } from '../terminal/project-folder.ts';
 import { confirm, requireTerminal } from '../terminal/terminal.ts';
 
 export const command = hookctlGroup(
@@ -45,7 +46,7 @@ on('list', 'Counts records by event, day and outcome')
   });
 
 on('export', 'Writes records as JSON lines. They contain the payloads, which are personal data')
-  .option('--output <file>', 'new file to write to (default: standard output; use npm run --silent)')
+  .option('--output <file>', 'new file to write to (default: standard output)', typedPath)
   .option('--payloads', 'add large payloads, as bodyBase64')
   .action((events, { output, payloads = false, ...options }) => {
     const filter = filterOf(events, options);
@@ -91,7 +92,7 @@ command
       ...user.map((id) => ({ kind: 'user', id }) as const),
       ...girl.map((id) => ({ kind: 'girl', id }) as const),
     ];
-    if (persons.length === 0) throw new CommandError('Name the person: --user <id> or --girl <id>');
+    if (persons.length === 0) throw new UsageError('Name the person: --user <id> or --girl <id>');
     // Checked before the archive is searched, which takes a while.
     if (!dryRun && !yes) requireTerminal();
     return runOperation(where, async (operation) => {

@@ -1,7 +1,7 @@
 import { Argument } from '@commander-js/extra-typings';
 import { type FigureRow, figureJson, figureTable } from '../bench/figure.ts';
 import { hookctlCommand } from '../terminal/command.ts';
-import { CommandError } from '../terminal/command-error.ts';
+import { UsageError } from '../terminal/command-error.ts';
 import { jsonOption } from '../terminal/options.ts';
 import { Progress } from '../terminal/progress.ts';
 import { INTERRUPTED, interruption, screenWidth } from '../terminal/terminal.ts';
@@ -17,7 +17,7 @@ export const command = hookctlCommand(
     const chosen = FIGURES.filter((figure) => name === 'all' || figure.name === name);
     if (chosen.length === 0) {
       const names = FIGURES.map((figure) => figure.name);
-      throw new CommandError(`Unknown figure: ${name}. Known figures: ${names.join(', ')}`);
+      throw new UsageError(`Unknown figure: ${name}. Known figures: ${names.join(', ')}`);
     }
     const signal = interruption();
     const progress = new Progress();

@@ -1,8 +1,9 @@
 import { outputsOption, type RunOperation, runOperation, stageOption } from '../stage/operation.ts';
 import { hookctlGroup } from '../terminal/command.ts';
-import { CommandError } from '../terminal/command-error.ts';
+import { CommandError, UsageError } from '../terminal/command-error.ts';
 import { ExportDestination } from '../terminal/files.ts';
 import { jsonOption, wholeNumber } from '../terminal/options.ts';
+import { typedPath } from '../terminal/project-folder.ts';
 
 /** Maximum messages a second. Source: SQS API reference, `StartMessageMoveTask`. */
 const FASTEST_MOVE = 500;
@@ -68,7 +69,7 @@ export function dlqCommand(runOperation: RunOperation) {
           return redriveAll(operation, queue, rate);
         }
         if (rate !== undefined) {
-          throw new CommandError('--rate is only for a redrive of all dead letters of an event');
+          throw new UsageError('--rate is only for a redrive of all dead letters of an event');
         }
         const { redriveEach } = await import('../stage/queues/redrive-each.ts');
         return redriveEach(operation, queue, id);
@@ -80,7 +81,7 @@ export function dlqCommand(runOperation: RunOperation) {
     'Writes every message of a queue as a JSON line. It contains the payload, which is personal data',
   )
     .argument('<queue>', QUEUE)
-    .option('--output <file>', 'new file to write to (default: standard output; use npm run --silent)')
+    .option('--output <file>', 'new file to write to (default: standard output)', typedPath)
     .action((name, { output, ...where }) =>
       runOperation(where, async (operation) => {
         const { findQueue } = await import('../stage/queues/queue.ts');

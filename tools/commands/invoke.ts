@@ -9,8 +9,9 @@ import { LocalFunction } from '../local/functions/local-function.ts';
 import { FUNCTIONS_FILE, NOT_RUNNING } from '../stage/local-folder.ts';
 import { LogFormat } from '../stage/logs/log-format.ts';
 import { hookctlCommand } from '../terminal/command.ts';
-import { CommandError } from '../terminal/command-error.ts';
+import { CommandError, UsageError } from '../terminal/command-error.ts';
 import { readJson } from '../terminal/files.ts';
+import { typedPath } from '../terminal/project-folder.ts';
 
 /**
  * Runs one handler in this process, with the environment and the permissions that it has in the running local stack,
@@ -60,20 +61,21 @@ function definitionOf(name: string): FunctionDefinition {
   if (definition !== undefined) return definition;
   const events = new Map<string, string>(eventNames.map((event) => [kebabCase(event), event]));
   const choice = Object.keys(definitions).map((service) => events.get(service) ?? service);
-  throw new CommandError(`No function '${name}'.${didYouMean(name, choice)} One of: ${choice.join(', ')}`);
+  throw new UsageError(`No function '${name}'.${didYouMean(name, choice)} One of: ${choice.join(', ')}`);
 }
 
 /** @throws CommandError if neither an event nor a file is given */
 function eventFile(name: string, event: string | undefined): string {
   const consumer = eventNames.find((known) => name === known || name === kebabCase(known));
   if (event === undefined && consumer === undefined) {
-    throw new CommandError(`Which event for ${name}? A file, or one of: ${eventNames.join(', ')}`);
+    throw new UsageError(`Which event for ${name}? A file, or one of: ${eventNames.join(', ')}`);
   }
   const sample = event ?? consumer ?? '';
   if (!isEventName(sample)) {
     const meant = didYouMean(sample, eventNames);
-    if (meant !== '' && !existsSync(sample)) throw new CommandError(`No file or event ${sample}.${meant}`);
-    return sample;
+    if (meant !== '' && !existsSync(typedPath(sample)))
+      throw new UsageError(`No file or event ${sample}.${meant}`);
+    return typedPath(sample);
   }
   return `events/${name === 'receiver' ? 'api-gateway' : 'sqs'}/${kebabCase(sample)}.json`;
 }

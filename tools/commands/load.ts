@@ -6,6 +6,7 @@ import { outputsOption, runOperation, stageOption } from '../stage/operation.ts'
 import { currentSecret } from '../stage/signed-post.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { jsonOption, SECRET_OF_STACK, secretOption, wholeNumber } from '../terminal/options.ts';
+import { typedPath } from '../terminal/project-folder.ts';
 
 export const command = hookctlCommand(
   'load',
@@ -24,7 +25,7 @@ export const command = hookctlCommand(
   )
   .option('--shops <n>', 'number of different shops in the deliveries', wholeNumber(1, MAX_SHOPS), 100)
   .option('--connections <n>', 'maximum number of open connections', wholeNumber(1, MAX_CONNECTIONS), 1_000)
-  .option('--picture <file>', 'write a chart of the run to this SVG file')
+  .option('--picture <file>', 'write a chart of the run to this SVG file', typedPath)
   .option('--dry-run', 'show the plan, and send nothing')
   .option('--yes', 'do not ask for confirmation before a run that costs money')
   .addOption(stageOption())

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { normalize, relative } from 'node:path';
 import { hookctlCommand } from '../terminal/command.ts';
-import { CommandError } from '../terminal/command-error.ts';
+import { UsageError } from '../terminal/command-error.ts';
 import { table } from '../terminal/layout.ts';
 import { wholeNumber } from '../terminal/options.ts';
 import { screenWidth } from '../terminal/terminal.ts';
@@ -48,7 +48,7 @@ function mutable(path: string): string {
   if (!relative(ROOT, wanted).startsWith('..') && existsSync(wanted)) {
     if (wanted.endsWith('.ts') || statSync(wanted).isDirectory()) return wanted;
   }
-  throw new CommandError(`Cannot mutate '${path}'. Give a folder or a TypeScript file of ${ROOT}/`);
+  throw new UsageError(`Cannot mutate '${path}'. Give a folder or a TypeScript file of ${ROOT}/`);
 }
 
 const share = ({ mutants, noticed }: { mutants: number; noticed: number }) =>

@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { EffectName } from '../../lambda/events/definition.ts';
 import { eventTemplates } from '../generate/event-template.ts';
 import { hookctlCommand } from '../terminal/command.ts';
-import { CommandError } from '../terminal/command-error.ts';
+import { UsageError } from '../terminal/command-error.ts';
 
 const effects = Object.keys(eventTemplates) as EffectName[];
 
@@ -37,7 +37,7 @@ export const command = hookctlCommand(
   .option('--meaning <text>', 'what happened at the partner (default: the words of the name)', meaning)
   .option('--no-generate', 'do not update generated files: run npm run generate yourself')
   .action(async (event, { effect, generate, ...wish }) => {
-    if (effect === undefined) throw new CommandError(`Choose an effect with --effect: ${effects.join(', ')}`);
+    if (effect === undefined) throw new UsageError(`Choose an effect with --effect: ${effects.join(', ')}`);
     const { addEvent } = await import('../generate/new-event.ts');
     console.log(`Adding ${event} …`);
     const files = addEvent({ name: event, effect, ...wish }, generate);

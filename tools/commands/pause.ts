@@ -1,7 +1,7 @@
 import { MAX_PAUSE_REASON_LENGTH } from '../../lambda/limits.ts';
 import { outputsOption, type RunOperation, runOperation, stageOption } from '../stage/operation.ts';
 import { hookctlCommand } from '../terminal/command.ts';
-import { CommandError } from '../terminal/command-error.ts';
+import { UsageError } from '../terminal/command-error.ts';
 
 export const pauseCommand = (runOperation: RunOperation) =>
   hookctlCommand(
@@ -16,7 +16,7 @@ export const pauseCommand = (runOperation: RunOperation) =>
       const { isReason } = await import('../stage/queues/pause-state.ts');
       const line = reason.trim();
       if (!isReason(line)) {
-        throw new CommandError(
+        throw new UsageError(
           `Give a reason, in one line of 1 to ${MAX_PAUSE_REASON_LENGTH} characters: --reason "…"`,
         );
       }

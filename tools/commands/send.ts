@@ -13,9 +13,10 @@ import type { Operation, RecordedDelivery } from '../stage/operation.ts';
 import { outputsOption, type RunOperation, runOperation, stageOption } from '../stage/operation.ts';
 import { answerText, postRecorded, postSigned, type RepeatableRequest } from '../stage/signed-post.ts';
 import { hookctlCommand } from '../terminal/command.ts';
-import { CommandError } from '../terminal/command-error.ts';
+import { CommandError, UsageError } from '../terminal/command-error.ts';
 import { readBytes, STANDARD_INPUT } from '../terminal/files.ts';
 import { jsonOption, SECRET_OF_STACK, secretOption, wholeNumber } from '../terminal/options.ts';
+import { typedPath } from '../terminal/project-folder.ts';
 import { shownId } from '../terminal/terminal.ts';
 
 const DEFAULT_URL = `http://localhost:3000${WEBHOOK_PATH}`;
@@ -38,7 +39,7 @@ const acceptedSchema = z.object({ eventId: z.string(), requestId: z.string() });
 export const sendCommand = (runOperation: RunOperation) =>
   hookctlCommand('send', 'Signs a sample event and posts it. The timestamp is set to now.')
     .argument('[event]', 'event to send, such as shop.updated; samples are in events/')
-    .option('--file <file>', 'post the bytes of a file instead of a sample; - is standard input')
+    .option('--file <file>', 'post the bytes of a file instead of a sample; - is standard input', typedPath)
     .option(
       '--again <id>',
       'post an earlier delivery again, signed with the current secret; takes the ids of npx hookctl trace',
@@ -132,7 +133,7 @@ function refuseCombinations(
     ],
   ];
   const [, why] = refusals.find(([isWrong]) => isWrong) ?? [];
-  if (why !== undefined) throw new CommandError(why);
+  if (why !== undefined) throw new UsageError(why);
 }
 
 /** The stack to send to. Without one, the default address of the webhook. */
@@ -199,7 +200,7 @@ function bodyOf(file: string | undefined, event: string | undefined): Sendable['
   if (sample === undefined) {
     const events = samples.map((candidate) => candidate.event);
     const choice = events.join(', ');
-    throw new CommandError(
+    throw new UsageError(
       event === undefined
         ? `Name one event: ${choice}`
         : `No event '${event}'.${didYouMean(event, events)} One of: ${choice}`,
@@ -225,7 +226,7 @@ async function deliveryOf(
 ): Promise<Sendable | undefined> {
   const { stack, signal, printLine, width, recorded = sameHeaders && recordedByConsole } = operation;
   if (sameHeaders && !stack.local) {
-    throw new CommandError('--same-headers is for the local stack: AWS keeps no headers of a request');
+    throw new UsageError('--same-headers is for the local stack: AWS keeps no headers of a request');
   }
   const delivery = await recorded?.(id);
   if (sameHeaders && delivery === undefined) {

@@ -1,6 +1,6 @@
 import { outputsOption, runOperation, stageOption } from '../stage/operation.ts';
 import { hookctlCommand } from '../terminal/command.ts';
-import { CommandError } from '../terminal/command-error.ts';
+import { CommandError, UsageError } from '../terminal/command-error.ts';
 import { jsonOption, time } from '../terminal/options.ts';
 
 /** Shows the history of one delivery; with `--search <text>`, lists the deliveries that contain a text. */
@@ -28,8 +28,7 @@ export const command = hookctlCommand(
   .action((id, { search, since, until, json = false, ...where }) => {
     const times = { since, until, json: json === true };
     if (search === undefined && id === undefined) throw new CommandError('Give an id or --search <text>');
-    if (search !== undefined && id !== undefined)
-      throw new CommandError('Either an id or --search, not both');
+    if (search !== undefined && id !== undefined) throw new UsageError('Either an id or --search, not both');
     return runOperation(where, async (operation) => {
       if (search !== undefined) {
         const { printSearch } = await import('../stage/history/search.ts');

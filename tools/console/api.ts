@@ -235,7 +235,7 @@ export interface FaultSettings {
 
 /** `POST /api/tasks`: runs a command that the console allows. */
 export interface TaskRequest {
-  /** The words after `npm run`: `['dlq', 'redrive', 'shop.updated']`. The server adds the stack's own options. */
+  /** The words after `hookctl`: `['dlq', 'redrive', 'shop.updated']`. The server adds the stack's own options. */
   readonly argv: readonly string[];
   readonly input?: string | undefined;
 }

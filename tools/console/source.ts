@@ -20,6 +20,7 @@ import { type HistoryStore, MAX_PAYLOAD_BYTES, MAX_PAYLOADS } from '../stage/his
 import { locate } from '../stage/history/trace.ts';
 import { refusalOf } from '../stage/operation.ts';
 import type { Stage } from '../stage/stage.ts';
+import { CommandError } from '../terminal/command-error.ts';
 import type { DeliveryDetail, Notice, PayloadSearch, RequestDetail } from './api.ts';
 import { itemOf } from './tables.ts';
 
@@ -197,7 +198,7 @@ export class Source {
     } catch (error) {
       if (!(error instanceof Error) || signal.aborted) throw error;
       // The page shows the facts that the store already has.
-      return error.name === 'CommandError' ? error.message : `${error.name}: ${error.message}`;
+      return error instanceof CommandError ? error.message : `${error.name}: ${error.message}`;
     }
   }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseConfig, type StageConfig } from '../../lib/config.ts';
 import { readCloudAssembly } from '../local/template/cloud-assembly.ts';
 import { readContext, synthesise } from '../local/template/synthesise.ts';
-import { CommandError } from '../terminal/command-error.ts';
+import { UsageError } from '../terminal/command-error.ts';
 
 /** A stage's settings, and the number of its resources that have a monthly price. */
 export interface Deployment extends StageConfig {
@@ -23,7 +23,7 @@ const METRICS_OF_SUCCESS = 3;
 export async function deploymentOf(stage: string): Promise<Deployment> {
   const { stages } = readContext();
   if (!Object.hasOwn(stages, stage)) {
-    throw new CommandError(`cdk.json has no stage '${stage}', only ${Object.keys(stages).join(', ')}`);
+    throw new UsageError(`cdk.json has no stage '${stage}', only ${Object.keys(stages).join(', ')}`);
   }
   await using folder = await mkdtempDisposable(join(tmpdir(), 'cost-'));
   await synthesise(folder.path, { stage });

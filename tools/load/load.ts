@@ -5,7 +5,7 @@ import { defaultWorkload } from '../cost/workload.ts';
 import { readContext } from '../local/template/synthesise.ts';
 import type { Operation } from '../stage/operation.ts';
 import { isThisMachine } from '../stage/stage.ts';
-import { CommandError } from '../terminal/command-error.ts';
+import { UsageError } from '../terminal/command-error.ts';
 import { facts } from '../terminal/layout.ts';
 import { confirm, requireTerminal } from '../terminal/terminal.ts';
 import { EffectReader } from './effects.ts';
@@ -33,7 +33,7 @@ interface LoadOptions {
 export async function load(operation: Operation, options: LoadOptions): Promise<boolean> {
   const { signal, printLine, width, stack, progress } = operation;
   const { plan, url, secret, picture, json } = options;
-  if (picture?.endsWith('.svg') === false) throw new CommandError(`--picture ${picture} must end in .svg`);
+  if (picture?.endsWith('.svg') === false) throw new UsageError(`--picture ${picture} must end in .svg`);
   if (!(await isAgreed(operation, options))) return options.dryRun === true;
   // Before the run, because it would be lost if the file cannot be written.
   if (picture !== undefined) await writeFile(picture, '');

@@ -1,6 +1,6 @@
 import type { EventName } from '../../lambda/events/catalogue.ts';
 import { isThisMachine } from '../stage/stage.ts';
-import { CommandError } from '../terminal/command-error.ts';
+import { UsageError } from '../terminal/command-error.ts';
 
 /** Maximum deliveries a second. One process may not reach it. To send more, start several at the same time. */
 export const MAX_RATE = 20_000;
@@ -56,9 +56,9 @@ export const deliveriesOf = (plan: LoadPlan) =>
 export function loadTarget(url: string, owned = ''): URL {
   const target = URL.parse(url);
   if (target === null || !/^https?:$/.test(target.protocol) || target.username + target.password !== '') {
-    throw new CommandError('--url must be an address that begins with http:// or https://, without a user');
+    throw new UsageError('--url must be an address that begins with http:// or https://, without a user');
   }
   if (isThisMachine(target) || [target.host, target.hostname].includes(owned.toLowerCase())) return target;
   const advice = `If you own it, confirm its name: --i-own ${target.hostname}`;
-  throw new CommandError(`${target.host} is not this machine. ${advice}`);
+  throw new UsageError(`${target.host} is not this machine. ${advice}`);
 }

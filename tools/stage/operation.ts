@@ -1,8 +1,9 @@
 import { Option } from '@commander-js/extra-typings';
 import type { Block } from '../terminal/block.ts';
-import { CommandError } from '../terminal/command-error.ts';
+import { CommandError, UsageError } from '../terminal/command-error.ts';
 import { blockLines } from '../terminal/layout.ts';
 import { lateProgress, type ProgressDisplay } from '../terminal/progress.ts';
+import { typedPath } from '../terminal/project-folder.ts';
 import { INTERRUPTED, interruption, screenWidth } from '../terminal/terminal.ts';
 import { NOT_RUNNING } from './local-folder.ts';
 import type { RepeatableRequest } from './signed-post.ts';
@@ -62,7 +63,9 @@ export const stageOption = () =>
   new Option('--stage <stage>', 'stage in AWS (default: the stack that npm start runs)');
 
 export const outputsOption = () =>
-  new Option('--outputs <file>', 'file that cdk deploy --outputs-file wrote, instead of --stage');
+  new Option('--outputs <file>', 'file that cdk deploy --outputs-file wrote, instead of --stage').argParser(
+    typedPath,
+  );
 
 /**
  * Runs a task on the stack that the options name: by default the one that `npm start` runs.
@@ -91,7 +94,7 @@ export const isInterruption = (error: unknown, signal: AbortSignal) =>
 /** @throws CommandError if there is no such stack, or the options name two */
 async function findStack({ stage, outputs, url }: Where): Promise<Stage> {
   if (stage !== undefined && outputs !== undefined) {
-    throw new CommandError('Either --stage or --outputs, not both');
+    throw new UsageError('Either --stage or --outputs, not both');
   }
   // Loaded late, because the AWS clients load slowly and most wrong options can be rejected without them.
   const { findLocalStack, findStackOfFile, findStage, stageAt } = await import('./stage.ts');

@@ -140,7 +140,7 @@ export class Stage {
    * @param script @default 'dlq'
    */
   command(text: string, script = 'dlq'): string {
-    return `npm run ${script} -- ${text}${this.commandSuffix}`;
+    return `npx hookctl ${script} ${text}${this.commandSuffix}`;
   }
 
   /** The same stage with some properties replaced, such as clients or outputs. */

@@ -1,5 +1,5 @@
 import { listen } from '../local/listen.ts';
-import { CommandError } from '../terminal/command-error.ts';
+import { CommandError, UsageError } from '../terminal/command-error.ts';
 
 export interface WantedPort {
   /** The option that sets it: `aws-port`, `inspect receiver:<port>`. */
@@ -16,7 +16,7 @@ export async function assertPorts(ports: readonly WantedPort[]): Promise<void> {
   for (const [index, { option, port }] of ports.entries()) {
     const same = ports.slice(index + 1).find((other) => other.port === port && port !== 0);
     if (same !== undefined) {
-      throw new CommandError(`--${option} and --${same.option} must differ, not both be ${port}`);
+      throw new UsageError(`--${option} and --${same.option} must differ, not both be ${port}`);
     }
   }
   const used: WantedPort[] = [];

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { isLocalSecret, LOCAL_SECRET } from '../../events/signing.ts';
-import { CommandError } from '../terminal/command-error.ts';
+import { UsageError } from '../terminal/command-error.ts';
 
 /** At least two labels of letters, digits and hyphens (RFC 1123 §2.1). A name with one label is not public. */
 const HOST_NAME = /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
@@ -25,7 +25,7 @@ export function publicHost(text: string, before: readonly string[] = []): readon
 /** @throws CommandError if the webhook is public and its secret is the known default */
 export function assertOwnSecret(publicHosts: readonly string[], secret: string): void {
   if (publicHosts.length === 0 || !isLocalSecret(secret)) return;
-  throw new CommandError(
+  throw new UsageError(
     `--public-host makes the webhook public. Set your own --secret: ${LOCAL_SECRET} is known to everybody`,
   );
 }

@@ -79,7 +79,7 @@ export class ExportDestination implements AsyncDisposable {
   }
 }
 
-/** `cli.ts` handles a closed pipe. @throws CommandError if standard output cannot be written */
+/** `program.ts` handles a closed pipe. @throws CommandError if standard output cannot be written */
 function writeOut(line: string): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(line, (error: NodeJS.ErrnoException | null | undefined) => {

@@ -92,8 +92,7 @@ export const seedOption = () =>
 export const anySeed = () => Date.now() % LARGEST_SEED;
 
 /** For programs: all data, with whole ids. */
-export const jsonOption = () =>
-  new Option('--json', 'print JSON with full ids, for programs; use it with npm run --silent');
+export const jsonOption = () => new Option('--json', 'print JSON with full ids, for programs');
 
 const GATEWAYS = ['http', 'rest'] as const;
 

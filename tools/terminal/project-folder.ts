@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { UsageError } from './command-error.ts';
+import { STANDARD_INPUT } from './files.ts';
 
 /** Absolute path of the folder in which the command line was typed. Empty: the project's folder. */
 let typedIn = '';
@@ -24,7 +25,12 @@ export function enterProject(): void {
   process.chdir(root);
 }
 
-/** A typed path is relative to the folder in which it was typed. @returns it, relative to the project's folder */
+/**
+ * A typed path is relative to the folder in which it was typed.
+ * @returns it, relative to the project's folder; `-`, which is standard input, stays
+ */
 export function typedPath(path: string): string {
-  return typedIn === '' || isAbsolute(path) ? path : relative('', join(typedIn, path));
+  return typedIn === '' || path === STANDARD_INPUT || isAbsolute(path)
+    ? path
+    : relative('', join(typedIn, path));
 }

@@ -103,7 +103,7 @@ const COLUMNS: readonly TableColumn<Task>[] = [
     name: 'command',
     heading: 'Command',
     width: 'minmax(0, 1fr)',
-    cell: ({ command }) => <code>{command.replace(/^npm run /, '')}</code>,
+    cell: ({ command }) => <code>{command.replace(/^npx hookctl /, '')}</code>,
   },
   { name: 'state', heading: 'State', cell: (task) => <TaskState task={task} /> },
   { name: 'started', heading: 'Started', cell: ({ startedAt }) => <Time at={startedAt} /> },

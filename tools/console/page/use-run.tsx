@@ -92,7 +92,7 @@ export interface Command extends TaskRequest {
 }
 
 const commandText = ([script, ...words]: readonly string[]) =>
-  `npm run ${script} -- ${words.map(shellWord).join(' ')}${stack.commandSuffix}`;
+  `npx hookctl ${script} ${words.map(shellWord).join(' ')}${stack.commandSuffix}`;
 
 /** The task whose output is open. Undefined: none, or the newest. */
 export const shownTask = signal<string | undefined>(undefined);

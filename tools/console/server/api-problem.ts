@@ -1,3 +1,4 @@
+import { CommandError } from '../../terminal/command-error.ts';
 /** An error answer (RFC 9457). Thrown to end a request. */
 export class ApiProblem extends Error {
   override readonly name = 'Problem';
@@ -35,7 +36,7 @@ export function problemResponse(
 export function problemOf(error: unknown): ApiProblem | undefined {
   if (error instanceof ApiProblem) return error;
   if (!(error instanceof Error)) return undefined;
-  if (error.name === 'CommandError')
+  if (error instanceof CommandError)
     return new ApiProblem('not-possible', 409, 'Not possible', error.message);
   if ('$metadata' in error || error.name === 'CredentialsProviderError' || isNetworkError(error)) {
     const detail = `${error.name}: ${error.message.split('\n')[0]}`;

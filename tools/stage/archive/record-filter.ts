@@ -3,7 +3,7 @@ import type { ArchiveRecord, SettledOutcome } from '../../../lambda/archive/reco
 import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
 import { tableKey } from '../../../lambda/effects/table-key.ts';
 import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
-import { CommandError } from '../../terminal/command-error.ts';
+import { UsageError } from '../../terminal/command-error.ts';
 import { eachOf, time } from '../../terminal/options.ts';
 import { SHORT_ID_LENGTH } from '../../terminal/terminal.ts';
 
@@ -24,7 +24,7 @@ export interface RecordFilter {
 /** @throws CommandError if the window is empty */
 export function requireWindow({ since, until }: RecordFilter): void {
   if (since === undefined || until === undefined || since < until) return;
-  throw new CommandError(
+  throw new UsageError(
     `--until must be after --since: ${until.toISOString()} is not after ${since.toISOString()}`,
   );
 }

@@ -6,7 +6,7 @@ import {
   StartQueryCommand,
   StopQueryCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
-import { CommandError } from '../../terminal/command-error.ts';
+import { CommandError, UsageError } from '../../terminal/command-error.ts';
 import { orRefusal } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import type { LineFact } from './facts.ts';
@@ -54,7 +54,7 @@ export function windowOf({
 }): Window {
   const window = { since: since ?? new Date(until.getTime() - DEFAULT_DAYS * DAY), until };
   if (window.until > window.since) return window;
-  throw new CommandError(
+  throw new UsageError(
     `--until must be after --since: ${until.toISOString()} is not after ${window.since.toISOString()}`,
   );
 }

@@ -1,4 +1,4 @@
-import { CommandError } from '../../terminal/command-error.ts';
+import { UsageError } from '../../terminal/command-error.ts';
 import { table } from '../../terminal/layout.ts';
 import { lateProgress } from '../../terminal/progress.ts';
 import { shownId } from '../../terminal/terminal.ts';
@@ -34,7 +34,7 @@ export async function printSearch(
   text: string,
   { json, ...times }: Parameters<typeof windowOf>[0] & { readonly json: boolean },
 ): Promise<boolean> {
-  if (text.trim() === '') throw new CommandError('The text to search for is empty');
+  if (text.trim() === '') throw new UsageError('The text to search for is empty');
   const window = windowOf(times);
   using store = new HistoryStore();
   const logs = new LogSearch(stack, window, signal);

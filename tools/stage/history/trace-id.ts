@@ -1,4 +1,4 @@
-import { CommandError } from '../../terminal/command-error.ts';
+import { UsageError } from '../../terminal/command-error.ts';
 import { SHORT_ID_LENGTH } from '../../terminal/terminal.ts';
 import { isObject, jsonOf } from './json.ts';
 
@@ -26,7 +26,7 @@ export interface TraceId {
 /** @throws CommandError if it is empty */
 export function parseTraceId(text: string): TraceId {
   if (text === '') {
-    throw new CommandError('The id is empty: give an event id, a request id, a message id or a webhookId');
+    throw new UsageError('The id is empty: give an event id, a request id, a message id or a webhookId');
   }
   const isPrefix = POSSIBLE.test(text) && text.length >= SHORT_ID_LENGTH && text.length <= LONGEST_ID;
   return {

@@ -2,7 +2,7 @@ import { GetQueueAttributesCommand, paginateListQueues, type SQSClient } from '@
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { SMOKE_TEST_QUEUE } from '../../../lambda/receiver/request.ts';
 import { didYouMean } from '../../../lib/did-you-mean.ts';
-import { CommandError } from '../../terminal/command-error.ts';
+import { CommandError, UsageError } from '../../terminal/command-error.ts';
 import { messages } from '../../terminal/text.ts';
 import { recentMaxima } from '../recent-maxima.ts';
 import type { Stage } from '../stage.ts';
@@ -100,7 +100,7 @@ export function sourceQueueUrl(stage: Stage, event: string): string | undefined 
 export function eventOf(stage: Stage, name: string): EventName {
   const event = stage.events.find((known) => known === name);
   if (event !== undefined) return event;
-  throw new CommandError(
+  throw new UsageError(
     `No event '${name}' in ${stage.title}.${didYouMean(name, stage.events)} One of: ${stage.events.join(', ')}`,
   );
 }
@@ -144,7 +144,7 @@ function queueNamed<Queue extends AnyQueue>(name: string, queues: readonly Queue
   const queue = queues.find((candidate) => candidate.name === name);
   if (queue) return queue;
   const names = queues.map((candidate) => candidate.name);
-  throw new CommandError(
+  throw new UsageError(
     `No queue '${name}' in ${title}.${didYouMean(name, names)} One of: ${names.join(', ')}`,
   );
 }

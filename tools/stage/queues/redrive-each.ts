@@ -1,7 +1,7 @@
 import { CopyObjectCommand } from '@aws-sdk/client-s3';
 import { type MessageAttributeValue, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { sha256Hex } from '../../../lambda/hash.ts';
-import { CommandError } from '../../terminal/command-error.ts';
+import { CommandError, UsageError } from '../../terminal/command-error.ts';
 import { SHORT_ID_LENGTH } from '../../terminal/terminal.ts';
 import { messages } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
@@ -51,7 +51,7 @@ export async function redriveEach(
   const { stack, signal, progress } = operation;
   const short = ids?.find((id) => id.length < SHORT_ID_LENGTH);
   if (short !== undefined) {
-    throw new CommandError(
+    throw new UsageError(
       `'${short}' may name several messages. Give at least ${SHORT_ID_LENGTH} characters of an id`,
     );
   }

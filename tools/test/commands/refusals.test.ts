@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { resolve } from 'node:path';
@@ -19,10 +18,6 @@ afterAll(() => project.remove());
 const events = readSamples()
   .map(({ event }) => event)
   .join(', ');
-/** Every command is a script of package.json, and every script a command. */
-const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
-const commands = Object.keys(scripts);
-
 const noPort = (name: string, value: string, from = `argument '${value}'`) =>
   `Option '--${name} <port>' ${from} is invalid. It must be a whole number from 0 to 65535.`;
 const emptySecret =
@@ -30,41 +25,8 @@ const emptySecret =
 
 const NO_FUNCTION = `It must be a function with an optional port, such as shop.updated:9230. One of: receiver, ${eventNames.join(', ')}`;
 
-test('every script of package.json uses the same entry file', () => {
-  const others = Object.entries(scripts).filter(
-    ([name, script]) => script.replaceAll(/--[a-z-]+=\d+ /g, '') !== `node tools/hookctl.js ${name}`,
-  );
-  expect(others).toEqual([]);
-});
-
-describe('--help', () => {
-  test.each(commands)('of %s says how it is typed and what it does', async (command) => {
-    const { code, stdout, stderr } = await project.type([command, '--help']);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(new RegExp(`^Usage: npm (run )?${command} -- .*\n\n[A-Z]`));
-    expect(stdout).toContain('-h, --help');
-  });
-
-  test.each(commands.filter((command) => command !== 'test'))(
-    'of %s is what a wrong option is not: one line',
-    async (command) => {
-      expect(await project.type([command, '--no-such-option'])).toEqual(
-        refusal("Unknown option '--no-such-option'"),
-      );
-    },
-  );
-});
-
-describe('a command that fails exits with 1 and one line', () => {
-  test.each([
-    { args: [], line: `No command ''. One of: ${commands.join(', ')}` },
-    { args: ['stop'], line: `No command 'stop'. One of: ${commands.join(', ')}` },
-    { args: ['start', '--prot', '1'], line: "Unknown option '--prot' (Did you mean --port?)" },
-    { args: ['send'], line: `Name one event: ${events}` },
-  ])('$args', async ({ args, line }) => {
-    expect(await project.run(args)).toEqual(refusal(line));
-  });
-});
+/** Not if the command line is right, but what it needs is missing. */
+const isWrongLine = (line: string) => !/not running|no terminal|^No file|is a folder/.test(line);
 
 describe('a command refuses in one line', () => {
   test.each([
@@ -75,7 +37,7 @@ describe('a command refuses in one line', () => {
       args: ['start', '--gateway', 'soap'],
       line: "Option '--gateway <kind>' argument 'soap' is invalid. Allowed choices are http, rest.",
     },
-    { args: ['start', 'it'], line: 'Too many arguments. Expected 0 arguments but got 1: it.' },
+    { args: ['start', 'it'], line: "Too many arguments for 'start'. Expected 0 arguments but got 1: it." },
     { args: ['send', 'example.unknown'], line: `No event 'example.unknown'. One of: ${events}` },
     {
       args: ['tail', '--event', 'shop.udpated'],
@@ -134,7 +96,7 @@ describe('a command refuses in one line', () => {
     },
     {
       args: ['dlq', 'redriv', 'shop.updated', '--id', 'x'],
-      line: "No subcommand 'redriv'. Did you mean redrive? One of: list, show, redrive, export",
+      line: "No command 'redriv'. Did you mean redrive? One of: list, show, redrive, export",
     },
     {
       args: ['cost', '--batch', '0.5'],
@@ -158,7 +120,7 @@ describe('a command refuses in one line', () => {
       line: "Option '--kills <n>' cannot be used with option '--outage <seconds>'",
     },
   ])('$args', async ({ args, line }) => {
-    expect(await project.type(args)).toEqual(refusal(line));
+    expect(await project.type(args)).toEqual(refusal(line, isWrongLine(line) ? 2 : 1));
   });
 
   test.each([
@@ -167,7 +129,7 @@ describe('a command refuses in one line', () => {
     { variable: 'CONSOLE_PORT', value: ' 1', name: 'console-port' },
   ])('start with $variable=$value in its environment', async ({ variable, value, name }) => {
     const line = noPort(name, value, `value '${value}' from env '${variable}'`);
-    expect(await project.type(['start'], { [variable]: value })).toEqual(refusal(line));
+    expect(await project.type(['start'], { [variable]: value })).toEqual(refusal(line, 2));
   });
 
   test('send if nothing listens', async () => {
@@ -232,7 +194,7 @@ describe('start refuses a port that is in use', () => {
   test('of its own: --port and a debugger', async () => {
     const port = String(await freePort());
     expect(await project.type(['start', '--port', port, '--inspect', `receiver:${port}`])).toEqual(
-      refusal(`--port and --inspect receiver:<port> must differ, not both be ${port}`),
+      refusal(`--port and --inspect receiver:<port> must differ, not both be ${port}`, 2),
     );
   });
 });
@@ -268,7 +230,7 @@ describe("on a major version of Node.js that is not Lambda's", () => {
   test('a command without npm says where Node.js is', async () => {
     expect(await run(other, ['tools/hookctl.js', 'start'])).toEqual(
       refusal(
-        `${found} It is in node_modules/.bin. npm and npx use it: type "npm run", "npm test" or "npx".`,
+        `${found} It is in node_modules/.bin. npm and npx use it: type "npm start", "npm test" or "npx hookctl".`,
       ),
     );
   });

@@ -11,7 +11,7 @@ import { at, consumed, EVENT_ID, failed, received, record } from './support.ts';
 const stage = {
   title: 'stage prod in eu-west-1',
   local: false,
-  command: (text: string, script = 'dlq') => `npm run ${script} -- ${text} --stage prod`,
+  command: (text: string, script = 'dlq') => `npx hookctl ${script} ${text} --stage prod`,
 };
 const logs = { since: at(-86_400), until: at(86_400), lines: 4, bytesScanned: 2 ** 31, truncated: false };
 
