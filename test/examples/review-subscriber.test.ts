@@ -12,7 +12,6 @@ import * as z from 'zod/mini';
 import { readSamples } from '../../events/samples.ts';
 import { sqsEvent } from '../../events/sqs-event.ts';
 import { DATA_FIELDS, parseReviewPosted } from '../../examples/review-subscriber/notification.ts';
-import { REGION } from '../../tools/local/client-settings.ts';
 import { type DeployedStack, deployStack } from '../../tools/local/deployed-stack.ts';
 import type { LocalStack } from '../../tools/local/local-stack.ts';
 import { runSynthesis } from '../../tools/local/template/synthesise.ts';
@@ -89,7 +88,7 @@ describe('the example next to the stack', () => {
       CDK_CONTEXT_JSON: JSON.stringify(context),
     });
     beside = await deployStack(folder, stack.aws, {
-      location: { region: REGION, accountId: ACCOUNT_ID, awsUrl: stack.aws.url, apiUrl: '' },
+      location: { awsUrl: stack.aws.url, apiUrl: '' },
       secret: TEST_SECRET,
       onProblem: (message) => console.error(message),
       onLog: ({ text }) => {
