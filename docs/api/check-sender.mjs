@@ -1,6 +1,6 @@
 // Checks your webhook requests, and names the likely mistake. It needs only Node.js 20.12 or later:
 //   node check-sender.mjs --secret 'our shared secret'
-// Built by npm run generate from tools/partner/check-sender/.
+// Built by npm run generate from tools/check-sender/.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -138,7 +138,7 @@ var require_string_width = __commonJS({
   }
 });
 
-// tools/cli/commands/check-sender.ts
+// tools/commands/check-sender.ts
 import { once as once3 } from "node:events";
 
 // node_modules/commander/lib/error.js
@@ -3516,7 +3516,7 @@ var program = new Command();
 // lambda/events/webhook-path.ts
 var WEBHOOK_PATH = "/api/v1/webhooks/partner";
 
-// tools/partner/check-sender/answer-steps.ts
+// tools/check-sender/answer-steps.ts
 var REDIRECT_PATH = `${WEBHOOK_PATH}/redirected`;
 var TIMED_STEPS = {
   slow: (delayMilliseconds) => ({ delayMilliseconds }),
@@ -3550,7 +3550,7 @@ function timedStep(word) {
   return TIMED_STEPS[name]?.(Number(amount) * (unit === "s" ? 1e3 : 1));
 }
 
-// tools/partner/check-sender/checker.ts
+// tools/check-sender/checker.ts
 import { once as once2 } from "node:events";
 import { setTimeout as sleep2 } from "node:timers/promises";
 
@@ -3578,7 +3578,7 @@ var GATEWAY_TIMEOUT_SECONDS = { http: 30, rest: 29 };
 var EVENT_MEGABYTES = 6;
 var ENCODED_BODY_MEGABYTES = EVENT_MEGABYTES * 3 / 4;
 
-// local/listen.ts
+// tools/local/listen.ts
 import { createServer } from "node:http";
 var MAX_PORT_ATTEMPTS = 5;
 async function listen(serverOptions, onRequest, { port: port2, host }) {
@@ -3642,7 +3642,7 @@ function verify(body, signature, secrets) {
   return secrets.some((secret) => timingSafeEqual(sign(body, secret), signature));
 }
 
-// local/gateway/http-message.ts
+// tools/local/gateway/http-message.ts
 import { randomBytes } from "node:crypto";
 import { validateHeaderName, validateHeaderValue } from "node:http";
 function requestOf(message, port2) {
@@ -3697,23 +3697,23 @@ function isObject(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-// tools/partner/check-sender/encodings.ts
+// tools/check-sender/encodings.ts
 import { isUtf8 } from "node:buffer";
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from "node:zlib";
 
-// local/gateway/server.ts
+// tools/local/gateway/server.ts
 import { Buffer as Buffer2 } from "node:buffer";
 
-// local/aws/http-server.ts
+// tools/local/aws/http-server.ts
 var MAX_BODY_BYTES = 16 * 1024 * 1024;
 
-// local/gateway/server.ts
+// tools/local/gateway/server.ts
 var BODY_LIMIT_BYTES = 10 * 1024 * 1024;
 var FOREIGN = Buffer2.from(
-  "The webhook only answers its own machine. To allow a tunnel, start it with: npm start -- --public-host <name>\n"
+  "The webhook only answers its own machine. To allow a tunnel, start it with: npx hookctl start --public-host <name>\n"
 );
 
-// tools/partner/check-sender/encodings.ts
+// tools/check-sender/encodings.ts
 var swapped = (bytes2) => Buffer.from(bytes2.subarray(0, bytes2.length & ~1)).swap16();
 function utf16Of(text2) {
   const littleEndian = Buffer.from(text2, "utf16le");
@@ -3753,7 +3753,7 @@ function compressionOf(body, headers) {
   return { name, plain: plain2 };
 }
 
-// tools/partner/check-sender/findings.json
+// tools/check-sender/findings.json
 var findings_default = {
   remedies: {
     sendUtc: "Send the time of the change in UTC, such as 2026-01-31T09:00:00Z. Include fractions of a second if you have them.",
@@ -4632,7 +4632,7 @@ var findings_default = {
   }
 };
 
-// tools/partner/check-sender/finding.ts
+// tools/check-sender/finding.ts
 var ANSWER_WAIT_SECONDS = GATEWAY_TIMEOUT_SECONDS.http + 5;
 var FIRST_WAIT_SECONDS = 10;
 var CONSTANTS = {
@@ -4697,13 +4697,13 @@ function distance(a, b) {
   return row.at(-1) ?? 0;
 }
 
-// tools/partner/check-sender/signing-variants.ts
+// tools/check-sender/signing-variants.ts
 import { createHash as createHash2, createHmac as createHmac2 } from "node:crypto";
 
 // events/signing.ts
 var LOCAL_SECRET = "local-webhook-secret";
 
-// tools/partner/check-sender/signing-variants.ts
+// tools/check-sender/signing-variants.ts
 var variantsIn = (table) => Object.entries(table).map(([name, make]) => [finding(name), make]);
 function signingVariants(secret) {
   const right = Buffer.from(secret);
@@ -4777,7 +4777,7 @@ var ALGORITHMS = [
   algorithm(finding("digest-twice"), (key, message) => hmacSha256(key, hmacSha256(key, message)))
 ];
 
-// tools/partner/check-sender/readings.ts
+// tools/check-sender/readings.ts
 var DIGEST_LENGTHS = /* @__PURE__ */ new Set([16, 20, 28, 32, 48, 64]);
 var HEX3 = /^(?:[0-9a-f]{2})+$/i;
 var BASE643 = /^[A-Za-z0-9+/_-]+={0,2}$/;
@@ -4854,7 +4854,7 @@ function holdsSecret(text2, secret) {
   );
 }
 
-// tools/partner/check-sender/signed-messages.ts
+// tools/check-sender/signed-messages.ts
 import { isUtf8 as isUtf82 } from "node:buffer";
 
 // node_modules/zod/v4/core/util.js
@@ -6909,7 +6909,7 @@ function isEventName(name) {
   return Object.hasOwn(catalogue, name);
 }
 
-// tools/partner/check-sender/json-node.ts
+// tools/check-sender/json-node.ts
 var MAX_DEPTH2 = 200;
 var TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"?|[{}[\]:,]|[^ \t\r\n{}[\]:,"]+/gs;
 var outlineOf = (text2) => [...text2.matchAll(TOKEN)].map(([token]) => token.startsWith('"') ? '""' : token).join(" ");
@@ -7034,7 +7034,7 @@ var pythonForm = {
   }
 };
 
-// tools/partner/check-sender/signed-messages.ts
+// tools/check-sender/signed-messages.ts
 var targetOf = ({ path: path2, query }) => query === "" ? path2 : `${path2}?${query}`;
 var MAX_BYTES_FOR_ALL_VARIANTS = 1024 * 1024;
 var MAX_TIMESTAMPS = 10;
@@ -7179,7 +7179,7 @@ function* withAddress(request) {
   }
 }
 
-// tools/partner/check-sender/http-findings.ts
+// tools/check-sender/http-findings.ts
 var MAX_HEAD_BYTES = 10240;
 function addressFindings({ method, path: path2, query, headers }) {
   if (path2 === REDIRECT_PATH) return [finding("redirect-followed")];
@@ -7359,7 +7359,7 @@ var toProblem = (issue2, parent) => ({
   detail: issue2.message
 });
 
-// tools/cli/terminal/text.ts
+// tools/terminal/text.ts
 function counted(count, noun) {
   return count === 1 ? `1 ${noun}` : `${count.toLocaleString("en")} ${noun}s`;
 }
@@ -7376,7 +7376,7 @@ function duration2(milliseconds) {
   return parts.slice(largest, largest + 2).filter(({ amount }) => amount > 0).map(({ text: text2 }) => text2).join(" ");
 }
 
-// tools/partner/check-sender/not-json.ts
+// tools/check-sender/not-json.ts
 var MAX_BYTES_READ = 64 * 1024;
 var END_BYTES = 1024;
 var TEXT_FORMATS = [
@@ -7410,7 +7410,7 @@ function notJson(detail, body) {
   return finding(name);
 }
 
-// tools/partner/check-sender/text-findings.ts
+// tools/check-sender/text-findings.ts
 import { isUtf8 as isUtf83 } from "node:buffer";
 var NEAR_LIMIT_BYTES = 4 * 1024 * 1024;
 function* textFindings(body, tree) {
@@ -7452,7 +7452,7 @@ function isMojibake(text2) {
   return bytes2.every((byte) => byte < 256) && isUtf83(Uint8Array.from(bytes2));
 }
 
-// tools/partner/check-sender/payload-findings.ts
+// tools/check-sender/payload-findings.ts
 var MAX_BYTES_PARSED = 1024 * 1024;
 var MAX_KEYS = 200;
 var MIN_LETTERS_FOR_SLIP = 6;
@@ -7592,7 +7592,7 @@ function skewFindings(timestamp, receivedAt) {
   return [finding(skew < 0 ? "timestamp-past" : "timestamp-future", away)];
 }
 
-// tools/partner/check-sender/service-answer.ts
+// tools/check-sender/service-answer.ts
 import { STATUS_CODES } from "node:http";
 
 // lambda/receiver/answers.ts
@@ -7702,16 +7702,16 @@ function acceptedOutcome({ event: event7, timestamp }, { receivedAt }) {
   return { outcome: ACCEPTED, event: event7, lagMs: Math.max(0, receivedAt - Date.parse(timestamp)) };
 }
 
-// local/gateway/http-api.ts
+// tools/local/gateway/http-api.ts
 import { Buffer as Buffer5 } from "node:buffer";
 
-// local/client-settings.ts
+// tools/local/client-settings.ts
 var REGION = "us-east-1";
 
-// local/aws/services.ts
+// tools/local/aws/services.ts
 var ACCOUNT_ID = "000000000000";
 
-// local/gateway/gateway-events.ts
+// tools/local/gateway/gateway-events.ts
 var receivingApi = (apiId) => ({
   accountId: ACCOUNT_ID,
   apiId,
@@ -7766,10 +7766,10 @@ function commonLogTime(time2) {
   return `${day}/${month}/${year}:${clock} +0000`;
 }
 
-// local/gateway/integration.ts
+// tools/local/gateway/integration.ts
 import { Buffer as Buffer3 } from "node:buffer";
 
-// local/functions/invocation.ts
+// tools/local/functions/invocation.ts
 var EVENT_LIMIT_BYTES = 6 * 1024 * 1024;
 var TooManyRequestsError = class extends Error {
   name = "TooManyRequestsException";
@@ -7778,7 +7778,7 @@ var TooManyRequestsError = class extends Error {
   }
 };
 
-// local/gateway/integration.ts
+// tools/local/gateway/integration.ts
 async function integrate(invoke, event7, limitMilliseconds) {
   if (Buffer3.byteLength(JSON.stringify(event7)) > EVENT_LIMIT_BYTES) return "event too large";
   let timer;
@@ -7794,7 +7794,7 @@ async function integrate(invoke, event7, limitMilliseconds) {
   }
 }
 
-// local/gateway/payload-format-2.ts
+// tools/local/gateway/payload-format-2.ts
 import { Buffer as Buffer4 } from "node:buffer";
 var CONNECTION_HEADERS = /* @__PURE__ */ new Set([
   "connection",
@@ -7886,7 +7886,7 @@ function isBinary(contentType) {
   return !/^(text\/.+|application\/(json|javascript|xml|.+\+(json|xml)))$/.test(mediaType);
 }
 
-// local/gateway/throttle.ts
+// tools/local/gateway/throttle.ts
 var Throttle = class {
   #settings;
   #now;
@@ -7910,7 +7910,7 @@ var Throttle = class {
   }
 };
 
-// local/gateway/http-api.ts
+// tools/local/gateway/http-api.ts
 var INTEGRATION_LIMIT_MILLISECONDS = 3e4;
 var FAILURES = {
   "event too large": errorResponse(413, "Request Too Large"),
@@ -7966,7 +7966,7 @@ function checkedRouteKey(routeKey) {
   return routeKey;
 }
 
-// tools/partner/check-sender/service-answer.ts
+// tools/check-sender/service-answer.ts
 async function serviceAnswer(request, secret, failure2) {
   let outcome;
   const receiver = createReceiver({
@@ -8004,7 +8004,7 @@ async function failureAnswer(request, status) {
   };
 }
 
-// tools/partner/check-sender/signature-findings.ts
+// tools/check-sender/signature-findings.ts
 var SHOWN_HEADER = "X-Webhook-Signature";
 var OTHER_HEADERS = `
   X-Signature X-Signature-256 X-Signature-SHA256 X-Hub-Signature-256 X-Hub-Signature X-Webhook-Signature-256
@@ -8112,7 +8112,7 @@ function* variantsOf(request, secret, timestamps) {
 }
 var maxInPairs = ({ change }) => "message" in change ? 10 : "key" in change ? 2 : 4;
 
-// tools/partner/check-sender/diagnose.ts
+// tools/check-sender/diagnose.ts
 var GRADES = ["wrong", "risky", "fine"];
 var WORDS = { [ACCEPTED]: "queued", [PARKED]: "parked" };
 async function diagnose(request, answer2, secret, rest = Buffer.alloc(0)) {
@@ -8161,7 +8161,7 @@ async function outcomeAtAddress(request, secret) {
   return (await serviceAnswer({ ...request, method: "POST", path: WEBHOOK_PATH }, secret)).outcome;
 }
 
-// tools/partner/check-sender/repeats.ts
+// tools/check-sender/repeats.ts
 var MAX_WAIT = 60 * 60 * 1e3;
 var JITTER = 0.25;
 var SHRINKING = (1 - JITTER) / (1 + JITTER);
@@ -8250,7 +8250,7 @@ function endingText(ending) {
 }
 var seconds = (milliseconds) => `${(milliseconds / 1e3).toFixed(milliseconds < 1e4 ? 1 : 0)} s`;
 
-// tools/partner/check-sender/request-under-way.ts
+// tools/check-sender/request-under-way.ts
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 var NO_METHOD = /* @__PURE__ */ new Set(["HPE_INVALID_METHOD", "HPE_INVALID_CONSTANT"]);
@@ -8346,7 +8346,7 @@ var RequestUnderWay = class {
   }
 };
 
-// tools/partner/check-sender/sent-deliveries.ts
+// tools/check-sender/sent-deliveries.ts
 var MAX_DELIVERIES = 1e4;
 var MAX_ATTEMPTS = 1e3;
 var MAX_BYTES_PARSED2 = 256 * 1024;
@@ -8423,7 +8423,7 @@ function valuesIn(node) {
   return (node === void 0 ? [] : nodesIn(node)).filter(({ kind, text: text2 }) => ["string", "literal"].includes(kind) && text2 !== "null").map(({ value }) => value);
 }
 
-// tools/partner/check-sender/checker.ts
+// tools/check-sender/checker.ts
 var TIMEOUT_CHECK_MILLISECONDS = 500;
 var KEEP_ALIVE_MILLISECONDS = 65e3;
 var MAX_EARLIER_SIGNATURES = 50;
@@ -8614,10 +8614,10 @@ Connection: close\r
   }
 };
 
-// tools/partner/check-sender/tally.ts
+// tools/check-sender/tally.ts
 import { styleText as styleText2 } from "node:util";
 
-// tools/cli/terminal/layout.ts
+// tools/terminal/layout.ts
 var import_string_width = __toESM(require_string_width(), 1);
 function lines(text2, width) {
   if (!Number.isFinite(width)) return [text2];
@@ -8637,11 +8637,16 @@ function lines(text2, width) {
   return [...all, line ?? ""];
 }
 
-// tools/partner/check-sender/verdict.ts
+// tools/check-sender/verdict.ts
 import { styleText } from "node:util";
 
-// tools/cli/terminal/terminal.ts
+// tools/terminal/terminal.ts
 import { createInterface } from "node:readline/promises";
+
+// tools/terminal/command-error.ts
+var USAGE_ERROR = 2;
+
+// tools/terminal/terminal.ts
 var SHORT_ID_LENGTH = 8;
 function screenWidth(stream = process.stdout) {
   return stream.isTTY ? stream.columns : Number.POSITIVE_INFINITY;
@@ -8660,7 +8665,7 @@ function interruption() {
   return controller.signal;
 }
 
-// tools/partner/check-sender/verdict.ts
+// tools/check-sender/verdict.ts
 var isRight = ({ findings }) => findings.every(({ grade }) => grade !== "wrong");
 var MAX_FINDINGS = 5;
 var INDENT = 9;
@@ -8722,7 +8727,7 @@ function verdictJson(verdict) {
   return JSON.stringify({ isRight: isRight(verdict), ...verdict });
 }
 
-// tools/partner/check-sender/tally.ts
+// tools/check-sender/tally.ts
 var MAX_SHOWN = 8;
 var MAX_REPEATS = 20;
 var Tally = class {
@@ -8828,18 +8833,17 @@ function listed(words, count = words.length) {
   return [...shown, ...count > shown.length ? [`\u2026 ${count - shown.length} more`] : []].join(", ");
 }
 
-// tools/cli/terminal/command.ts
-function npmScript(script, description) {
-  const typed = script === "start" || script === "test" ? `npm ${script} --` : `npm run ${script} --`;
-  return new Command(typed).description(description).helpOption("-h, --help", "show this help").configureOutput({ outputError: (text2, write) => write(`${inOneLine(text2)}
-`) });
+// tools/terminal/command.ts
+function hookctlCommand(name, description) {
+  return new Command(name).description(description).helpOption("-h, --help", "show this help").configureOutput({ outputError: (text2, write) => write(`${inOneLine(text2)}
+`) }).exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE_ERROR));
 }
 function inOneLine(text2) {
   const line = text2.trim().replace(/^error: /, "").replaceAll("\n", " ");
   return line.charAt(0).toUpperCase() + line.slice(1);
 }
 
-// tools/cli/terminal/options.ts
+// tools/terminal/options.ts
 function wholeNumber(minimum, maximum = Number.MAX_SAFE_INTEGER) {
   const range = maximum === Number.MAX_SAFE_INTEGER ? `from ${minimum}` : `from ${minimum} to ${maximum}`;
   return (text2) => {
@@ -8856,12 +8860,12 @@ function nonEmptySecret(text2) {
 }
 var LARGEST_SEED = 2 ** 31 - 1;
 
-// tools/cli/commands/check-sender.ts
+// tools/commands/check-sender.ts
 var DEFAULT_PORT = 8080;
 var MAX_TIMEOUT = 24 * 60 * 60;
 var WRONG = 1;
 var USAGE = 2;
-var command = npmScript(
+var command = hookctlCommand(
   "check-sender",
   "For partners: listens for deliveries, checks each one, and names the likely mistake."
 ).option("--port <port>", "port to listen on; 0 picks a free one", port, DEFAULT_PORT).option("--host <address>", "address to listen on, such as 0.0.0.0 (default: this machine only)").addOption(

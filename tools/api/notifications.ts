@@ -138,7 +138,7 @@ const contentOf = new Map<EventName, ((data: object) => NotificationContent) | u
   await Promise.all(
     eventNames.filter(isNotification).map(async (event) => {
       const file = contentFile(event);
-      const { content } = existsSync(file) ? await import(`../../../${file}`) : {};
+      const { content } = existsSync(file) ? await import(`../../${file}`) : {};
       return [event, content] as const;
     }),
   ),

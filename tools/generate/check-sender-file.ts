@@ -5,7 +5,7 @@ import type { DerivedFile } from './derived-file.ts';
 
 /** Runs the command under the name that a partner types. */
 const ENTRY = `
-import { command } from './tools/cli/commands/check-sender.ts';
+import { command } from './tools/commands/check-sender.ts';
 await command.name('node check-sender.mjs').parseAsync();
 `;
 

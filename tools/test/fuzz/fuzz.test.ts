@@ -90,7 +90,7 @@ describe('consumers', () => {
     let [done, failed] = [0, 0];
     for (const event of eventNames) {
       Object.assign(process.env, functionEnvironment(kebabCase(event), aws));
-      const { handler } = (await import(`../../lambda/events/${kebabCase(event)}/consumer.ts`)) as {
+      const { handler } = (await import(`../../../lambda/events/${kebabCase(event)}/consumer.ts`)) as {
         handler: (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
       };
       const settles = fc.asyncProperty(batch, async (records) => {

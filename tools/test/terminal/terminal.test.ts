@@ -165,7 +165,7 @@ test('a shell reads any quoted text as the same single word', () => {
 describe('printed lines', () => {
   const run = async (code: string): Promise<string> => {
     const script = `
-      import { LineWriter } from './tools/cli/terminal/terminal.ts';
+      import { LineWriter } from './tools/terminal/terminal.ts';
       const { write } = process.stdout;
       let writes = 0;
       process.stdout.write = (text) => { writes += 1; return write.call(process.stdout, text); };
