@@ -28,9 +28,10 @@ export const project = {
     ],
   },
   transformIgnorePatterns: ['/node_modules/'],
-  // Several times longer than a test waits for one thing: `test/support/eventually.ts`.
-  testTimeout: 300_000,
 };
+
+/** Milliseconds. Several times longer than a test waits for one thing: `test/support/eventually.ts`. */
+export const testTimeout = 300_000;
 
 /** A stack is synthesised once for all tests. */
 export const synthesis = {
@@ -58,6 +59,7 @@ export default {
       testPathIgnorePatterns: ['/node_modules/', '<rootDir>/tools/test/browser/'],
     },
   ],
+  testTimeout,
   testSequencer: '<rootDir>/test/support/longest-first.ts',
   // Many tests wait: for queues, for retries, for a process to start.
   maxWorkers: availableParallelism() * 2,

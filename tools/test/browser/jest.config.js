@@ -1,9 +1,10 @@
-import { project, synthesis } from '../../../jest.config.js';
+import { project, synthesis, testTimeout } from '../../../jest.config.js';
 
 /** The console in a real browser: `npx hookctl test-console`. */
 /** @type {import('jest').Config} */
 export default {
   ...project,
+  testTimeout,
   ...synthesis,
   rootDir: '../../..',
   roots: ['<rootDir>/tools/test/browser'],

@@ -1,4 +1,4 @@
-import { project } from '../../../jest.config.js';
+import { project, testTimeout } from '../../../jest.config.js';
 
 /**
  * Jest as `npx hookctl mutate` runs it for each mutant: until the first file that fails, with one synthesised stack.
@@ -6,6 +6,7 @@ import { project } from '../../../jest.config.js';
  */
 export default {
   ...project,
+  testTimeout,
   rootDir: '../../..',
   roots: ['<rootDir>/test', '<rootDir>/tools/test'],
   testPathIgnorePatterns: [
