@@ -17,21 +17,30 @@ interface Locked {
 }
 
 const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
-const { dependencies, devDependencies, allowScripts } = read('package.json');
+const { dependencies, devDependencies, allowScripts, workspaces } = read('package.json');
+const tools = read('tools/package.json');
+/** Our own packages are not from a registry. */
+const OWN = ['', ...workspaces, `node_modules/${tools.name}`];
 const locked = Object.entries(read('package-lock.json').packages as Record<string, Locked>).filter(
-  ([path]) => path !== '',
+  ([path]) => !OWN.includes(path),
 );
 const pathsOf = (fits: (item: Locked) => boolean) =>
   locked.filter(([, item]) => fits(item)).map(([path]) => path);
 
 test('every dependency has one exact version', () => {
-  const versions = Object.entries({ ...dependencies, ...devDependencies });
+  const versions = Object.entries({ ...dependencies, ...devDependencies, ...tools.devDependencies });
   expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(String(version)))).toEqual([]);
 });
 
 test('every package of the lock file has a SHA-512 that npm checks, and none is a link', () => {
   expect(pathsOf(({ integrity, inBundle }) => !inBundle && !integrity?.startsWith('sha512-'))).toEqual([]);
   expect(pathsOf(({ link }) => link === true)).toEqual([]);
+});
+
+test('what only tools need is declared by them, and nothing of it is deployed', () => {
+  expect(tools.dependencies).toBeUndefined();
+  const names = Object.keys({ ...dependencies, ...devDependencies });
+  expect(Object.keys(tools.devDependencies).filter((name) => names.includes(name))).toEqual([]);
 });
 
 test('only the install script of `node` may run, and each of the others is refused by name', () => {

@@ -2,7 +2,7 @@ import type { ArchiveRecord, SettledOutcome } from '../../../lambda/archive/reco
 import { type EventName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
 import { REPLAYABLE_DAYS, REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/limits.ts';
 import type { ReplayMode } from '../../../lambda/queue/replay.ts';
-import { CommandError } from '../../terminal/command-error.ts';
+import { CommandError, UsageError } from '../../terminal/command-error.ts';
 import type { ArchiveObject } from '../archive/archive-object.ts';
 import { readArchive } from '../archive/read-archive.ts';
 import { matches, type RecordFilter, requireWindow } from '../archive/record-filter.ts';
@@ -126,7 +126,7 @@ export type ReplayRequest = Pick<ReplayState, 'name' | 'mode' | 'notify' | 'filt
 export function newRequest(stack: Stage, options: ReplayOptions, now: Date): ReplayRequest {
   const { events, since, until, shop, ids, outcomes, mode = 'fill', notify = false, name } = options;
   if (since === undefined) {
-    throw new CommandError(
+    throw new UsageError(
       name === undefined
         ? 'Give a start, such as --since 3d'
         : `There is no replay ${name} in ${stack.title}. To start one, give --since`,
@@ -134,18 +134,18 @@ export function newRequest(stack: Stage, options: ReplayOptions, now: Date): Rep
   }
   const end = until?.moment ?? now;
   for (const [option, time] of Object.entries({ since: since.moment, until: end })) {
-    if (time > now) throw new CommandError(`--${option} is in the future: ${time.toISOString()}`);
+    if (time > now) throw new UsageError(`--${option} is in the future: ${time.toISOString()}`);
   }
   requireWindow({ since: since.moment, until: end });
   const earliest = new Date(now.getTime() - REPLAYABLE_DAYS * DAY);
   if (since.moment < earliest) {
-    throw new CommandError(
+    throw new UsageError(
       `A replay reaches back ${REPLAYABLE_DAYS} days, to ${earliest.toISOString()}. --since is ${since.moment.toISOString()}`,
     );
   }
   if (notify && events.length > 0 && !events.some(isNotification)) {
     const notifying = eventNames.filter(isNotification).join(' and ');
-    throw new CommandError(
+    throw new UsageError(
       `--notify is for events that send notifications: ${notifying}. These do not: ${events.join(', ')}`,
     );
   }

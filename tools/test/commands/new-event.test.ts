@@ -30,7 +30,7 @@ describe('new-event refuses in one line', () => {
     'the name %s',
     async (name) => {
       expect(await newEvent(name, '--effect', 'chat')).toEqual(
-        refusal(expect.stringMatching(/It must be like shop\.closed or .*\n$/)),
+        refusal(expect.stringMatching(/It must be like shop\.closed or .*\n$/), 2),
       );
     },
   );
@@ -41,7 +41,7 @@ describe('new-event refuses in one line', () => {
     { args: ['--effect', 'cast', '--id', 'girl-id'], line: /It must be a field such as shop_id.*\n$/ },
     { args: ['--effect', 'chat', '--meaning', 'a\nb'], line: /It must be up to 99 letters.*\n$/ },
   ])('the options $args', async ({ args, line }) => {
-    expect(await newEvent('example.added', ...args)).toEqual(refusal(expect.stringMatching(line)));
+    expect(await newEvent('example.added', ...args)).toEqual(refusal(expect.stringMatching(line), 2));
   });
 
   test('an item without the field that identifies it', async () => {

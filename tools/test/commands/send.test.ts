@@ -96,7 +96,7 @@ describe('send', () => {
 describe('send --again --same-headers', () => {
   test('is refused without --again, and without the console of the local stack', async () => {
     expect(await send('shop.updated', '--same-headers')).toEqual(
-      refusal('--same-headers is for --again, without --bad-signature'),
+      refusal('--same-headers is for --again, without --bad-signature', 2),
     );
     const other = await Project.create();
     await writeFile(other.path('.local/outputs.json'), readFileSync(project.path('.local/outputs.json')));

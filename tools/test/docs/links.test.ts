@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { alarmTable } from '../../../lib/alarms/alarm-table.ts';
 
-const files = globSync(['*.md', 'docs/*.md', 'examples/**/README.md']).sort();
+const files = globSync(['*.md', 'docs/*.md', 'examples/**/README.md', 'tools/README.md']).sort();
 
 /** A document without its blocks of code, whose lines stay so that numbers of lines are right. */
 const withoutBlocks = (file: string) =>
@@ -77,7 +77,7 @@ describe('the runbook', () => {
 
 /** Paths of documents, with an anchor, in code: errors, comments and descriptions. */
 test('every document and heading that code refers to exists', () => {
-  const sources = globSync('{bin,events,lambda,lib,local,tools,test,examples,.ci}/**/*.{ts,tsx,js,css}', {
+  const sources = globSync('{bin,events,lambda,lib,tools,test,examples,.ci}/**/*.{ts,tsx,js,css}', {
     exclude: (name) => ['node_modules', 'venv'].includes(name),
   });
   const broken = sources.flatMap((source) =>

@@ -250,7 +250,7 @@ describe('from the command line', () => {
   });
 
   test('forget refuses an empty id, or none', async () => {
-    const stderr = (line: string) => ({ code: 1, stdout: '', stderr: `${line}\n` });
+    const stderr = (line: string) => ({ code: 2, stdout: '', stderr: `${line}\n` });
     expect(await archive(['forget'])).toEqual(stderr('Name the person: --user <id> or --girl <id>'));
     expect(await archive(['forget', '--user', ''])).toEqual(
       stderr("Option '--user <id>' argument '' is invalid. It must not be empty."),

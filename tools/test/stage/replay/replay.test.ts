@@ -15,6 +15,7 @@ import type { TestAws } from '../../../../test/support/test-aws.ts';
 import { listRecords } from '../../../stage/archive/list-records.ts';
 import type { ReplayOptions } from '../../../stage/replay/replay-plan.ts';
 import { replayMessage } from '../../../stage/replay/send-batch.ts';
+import { CommandError } from '../../../terminal/command-error.ts';
 import { Project } from '../../commands/project.ts';
 import { archived } from '../archive/support.ts';
 import { Operator, refusalOf } from '../queues/support.ts';
@@ -238,7 +239,9 @@ describe('an impossible replay is refused in one line, and sends nothing', () =>
   ])('$line', async ({ asked, line }) => {
     await replayer.archive('some', numbered(3));
     const message = typeof line === 'string' ? line.replace('STACK', replayer.operator.stack.title) : line;
-    await expect(replayer.replay(asked)).rejects.toMatchObject({ name: 'CommandError', message });
+    const refused = replayer.replay(asked);
+    await expect(refused).rejects.toBeInstanceOf(CommandError);
+    await expect(refused).rejects.toMatchObject({ message });
     expect(await shops()).toEqual([]);
   });
 
@@ -270,7 +273,7 @@ describe('on the command line', () => {
 
   test('an invalid or long name is refused', async () => {
     expect(await project.run(typed('replay --since 1h --name Upper'))).toEqual({
-      code: 1,
+      code: 2,
       stdout: '',
       stderr:
         "Option '--name <name>' argument 'Upper' is invalid. It must be 1 to 63 lower-case letters, digits and hyphens, and not begin with a hyphen.\n",
