@@ -8,7 +8,7 @@ const LONGEST = [
   'tools/test/stage/replay/',
   'test/local-stack/',
   'test/lambda/consumer/',
-  'tools/test/',
+  'tools/test/watch/',
   'tools/test/local/functions/',
   'tools/test/load/',
   'tools/test/fuzz/',
