@@ -1,6 +1,6 @@
 import { outputsOption, runOperation, stageOption } from '../stage/operation.ts';
 import { hookctlCommand } from '../terminal/command.ts';
-import { CommandError, UsageError } from '../terminal/command-error.ts';
+import { UsageError } from '../terminal/command-error.ts';
 import { jsonOption, time } from '../terminal/options.ts';
 
 /** Shows the history of one delivery; with `--search <text>`, lists the deliveries that contain a text. */
@@ -27,7 +27,7 @@ export const command = hookctlCommand(
   .addOption(jsonOption())
   .action((id, { search, since, until, json = false, ...where }) => {
     const times = { since, until, json: json === true };
-    if (search === undefined && id === undefined) throw new CommandError('Give an id or --search <text>');
+    if (search === undefined && id === undefined) throw new UsageError('Give an id or --search <text>');
     if (search !== undefined && id !== undefined) throw new UsageError('Either an id or --search, not both');
     return runOperation(where, async (operation) => {
       if (search !== undefined) {

@@ -117,9 +117,9 @@ describe('invoke', () => {
       line: `No function 'shop.updatd'. Did you mean shop.updated? One of: ${functions}`,
     },
     { args: ['receiver', 'shop.updatd'], line: 'No file or event shop.updatd. Did you mean shop.updated?' },
-    { args: ['receiver', 'LICENSE'], line: 'LICENSE is not JSON' },
-  ])('refuses $args in one line', async ({ args, line }) => {
-    expect(await project.type(['invoke', ...args])).toEqual(refusal(line));
+    { args: ['receiver', 'LICENSE'], line: 'LICENSE is not JSON', code: 1 },
+  ])('refuses $args in one line', async ({ args, line, code = 2 }) => {
+    expect(await project.type(['invoke', ...args])).toEqual(refusal(line, code));
   });
 });
 

@@ -13,20 +13,20 @@ export interface ListFilter {
 
 /** Groups of deliveries for counts and colours, by the tone of their state. */
 export const OUTCOMES = ['good', 'warning', 'bad'] as const;
-export type DeliveryOutcome = (typeof OUTCOMES)[number];
+export type OutcomeGroup = (typeof OUTCOMES)[number];
 
-export const OUTCOME_WORDS: Readonly<Record<DeliveryOutcome, string>> = {
+export const OUTCOME_WORDS: Readonly<Record<OutcomeGroup, string>> = {
   good: 'Done',
   warning: 'In progress',
   bad: 'Failed',
 };
 
-export function outcomeOf(state: DeliveryState): DeliveryOutcome {
+export function outcomeOf(state: DeliveryState): OutcomeGroup {
   const { tone } = stateTitle(state);
   return tone === 'neutral' ? 'warning' : tone;
 }
 
-export const statesOf = (outcome: DeliveryOutcome): readonly DeliveryState[] =>
+export const statesOf = (outcome: OutcomeGroup): readonly DeliveryState[] =>
   states.filter((state) => outcomeOf(state) === outcome);
 
 /** A moment in epoch milliseconds, or a duration in milliseconds before now. */

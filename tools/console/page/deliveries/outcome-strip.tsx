@@ -3,7 +3,7 @@ import { useMemo, useRef } from 'preact/hooks';
 import type { Delivery } from '../../../stage/history/history.ts';
 import { stateTitle } from '../../../stage/history/state-text.ts';
 import { clockText, dayText } from '../ui/time.tsx';
-import { type DeliveryOutcome, type ListFilter, OUTCOME_WORDS, OUTCOMES, statesOf } from './list-filter.ts';
+import { type ListFilter, OUTCOME_WORDS, OUTCOMES, type OutcomeGroup, statesOf } from './list-filter.ts';
 import { countOutcomes, type Outcomes, rateText, stackOf } from './outcomes.ts';
 
 /** Height of the bars in pixels. Must match the stylesheet. */
@@ -99,8 +99,7 @@ function Bars({ outcomes: { bars, from, step, total }, chosen, now, onChange }: 
   const range = `${time(low)} – ${time(high + 1)}: ${countText(bars.slice(low, high + 1))}`;
   const highest = Math.max(1, ...bars.map(({ good, warning, bad }) => good + warning + bad));
   const all = `${countText([total])} since ${time(0)}`;
-  const dims = (outcome: DeliveryOutcome) =>
-    chosen !== '' && !statesOf(outcome).some((s) => chosen.includes(s));
+  const dims = (outcome: OutcomeGroup) => chosen !== '' && !statesOf(outcome).some((s) => chosen.includes(s));
   return (
     <div class="bars">
       <div
@@ -165,7 +164,7 @@ function Bars({ outcomes: { bars, from, step, total }, chosen, now, onChange }: 
 function barPath(
   bar: Outcomes['bars'][number],
   index: number,
-  outcome: DeliveryOutcome,
+  outcome: OutcomeGroup,
   highest: number,
 ): string {
   const part = stackOf(bar, highest, HEIGHT).find((one) => one.outcome === outcome);

@@ -1,7 +1,7 @@
 import type { Delivery } from '../../../stage/history/history.ts';
-import { type DeliveryOutcome, type ListFilter, matches, momentAt, outcomeOf } from './list-filter.ts';
+import { type ListFilter, matches, momentAt, type OutcomeGroup, outcomeOf } from './list-filter.ts';
 
-type OutcomeCounts = Record<DeliveryOutcome, number>;
+type OutcomeCounts = Record<OutcomeGroup, number>;
 
 export interface Outcomes {
   /** Start of the first bar, in epoch milliseconds. */
@@ -67,7 +67,7 @@ export function rateText(step: number): string {
 
 /** Heights of the parts of a bar. Failures are at the bottom, where they are easiest to see. */
 interface BarPart {
-  readonly outcome: DeliveryOutcome;
+  readonly outcome: OutcomeGroup;
   readonly bottom: number;
   readonly height: number;
 }

@@ -558,6 +558,6 @@ describe('the commands', () => {
       line: '--again sends a delivery of a stack: leave out the event, --file and --url',
     },
   ])('$args is refused', async ({ args, line }) => {
-    expect(await run(...args)).toEqual({ code: 1, stdout: '', stderr: `${line}\n` });
+    expect(await run(...args)).toEqual({ code: 2, stdout: '', stderr: `${line}\n` });
   });
 });
