@@ -17,7 +17,11 @@ export function nearest<Word extends string>(word: string, words: readonly Word[
   if (same !== undefined) return same;
   const [best] = words
     .map((known) => ({ known, changes: distance(plain(word), plain(known)) }))
-    .filter(({ known, changes }) => changes <= Math.min(MAX_CHANGES, Math.floor(known.length / 3)))
+    .filter(
+      ({ known, changes }) =>
+        changes <= Math.min(MAX_CHANGES, Math.floor(known.length / 3)) ||
+        isOneSlip(plain(word), plain(known)),
+    )
     .sort((a, b) => a.changes - b.changes);
   return best?.known;
 }

@@ -69,7 +69,7 @@ export async function main(args: readonly string[]): Promise<void> {
     module.enableCompileCache(COMPILED_MODULES);
     endWithClosedPipe();
     const program = await hookctl(args);
-    const swallowed = swallowedOptions(program.commands, process.env);
+    const swallowed = swallowedOptions(program.commands, args.slice(1), process.env);
     if (swallowed !== undefined) fail(swallowed, USAGE_ERROR);
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {

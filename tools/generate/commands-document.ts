@@ -12,13 +12,15 @@ Type \`npx hookctl NAME\` in a folder of the project. \`npx hookctl --help\` lis
 \`npm start\` and \`npm test\` are \`npx hookctl start\` and \`npx hookctl test\`. npm takes options for itself, so type
 options behind \`npx hookctl\`.
 
-For completion with the Tab key, add these lines to \`~/.bashrc\`. For zsh and fish, use \`complete zsh\` and
-\`complete fish\`.
+For completion with the Tab key, type this in the folder of the project, once in each shell. bash needs the package
+bash-completion. zsh and fish have \`complete zsh\` and \`complete fish\`. Then \`hookctl\` needs no \`npx\`.
 
 \`\`\`bash
-hookctl() { npx hookctl "$@"; }
-source <(npx hookctl complete bash)
+export PATH="$PWD/node_modules/.bin:$PATH"
+source <(hookctl complete bash)
 \`\`\`
+
+Type \`npx hookctl\` only in the project after \`npm ci\`: elsewhere, npx looks for a package of that name.
 
 ## Common arguments and options
 

@@ -108,13 +108,20 @@ describe('a script of npm', () => {
     {
       typed: ['start', '--port=0', '--retry-fast'],
       refused:
-        'npm took --port and --retry-fast for itself, because -- is missing: npm start -- --port --retry-fast\n' +
-        'Or type: npx hookctl start --port --retry-fast\n',
+        'npm took --port and --retry-fast for itself, because -- is missing: npm start -- --port 0 --retry-fast\n' +
+        'Or type: npx hookctl start --port 0 --retry-fast\n',
     },
     {
       typed: ['test', '-t', 'signature'],
       refused:
-        'npm took -t for itself, because -- is missing: npm test -- -t\nOr type: npx hookctl test -t\n',
+        'npm took -t for itself, because -- is missing: npm test -- -t signature\n' +
+        'Or type: npx hookctl test -t signature\n',
+    },
+    {
+      typed: ['start', '--no-watch', '--secret=hidden'],
+      refused:
+        'npm took --secret and --no-watch for itself, because -- is missing: npm start -- --secret … --no-watch\n' +
+        'Or type: npx hookctl start --secret … --no-watch\n',
     },
     {
       typed: ['run', 'generate', '--check'],
