@@ -4663,7 +4663,9 @@ function nearest(word, words) {
   if (word.length > MAX_WORD_LENGTH) return void 0;
   const same = words.find((known) => plain(known) === plain(word));
   if (same !== void 0) return same;
-  const [best] = words.map((known) => ({ known, changes: distance(plain(word), plain(known)) })).filter(({ known, changes }) => changes <= Math.min(MAX_CHANGES, Math.floor(known.length / 3))).sort((a, b) => a.changes - b.changes);
+  const [best] = words.map((known) => ({ known, changes: distance(plain(word), plain(known)) })).filter(
+    ({ known, changes }) => changes <= Math.min(MAX_CHANGES, Math.floor(known.length / 3)) || isOneSlip(plain(word), plain(known))
+  ).sort((a, b) => a.changes - b.changes);
   return best?.known;
 }
 var MAX_ENDING = 2;
@@ -8874,18 +8876,18 @@ var command = hookctlCommand(
   "--play <steps>",
   "answers to the attempts of each delivery; the last one repeats: ok, 401, 429, 500, 502, 503, 504, retry-after=20s, redirect, slow=35s, cut (no answer), cut-late (half an answer)",
   parseSteps
-).option("--requests <n>", "stop after this many requests (default: Ctrl-C)", wholeNumber(1)).option("--timeout <seconds>", "stop after this time (default: never)", wholeNumber(1, MAX_TIMEOUT)).option("--strict", "exit code 1 if anything is risky, not only if something is wrong").option("--json", "print a line of JSON for each request, and one for the summary").exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE)).addHelpText(
-  "after",
-  ({ command: command2 }) => `
+).option("--requests <n>", "stop after this many requests (default: Ctrl-C)", wholeNumber(1)).option("--timeout <seconds>", "stop after this time (default: never)", wholeNumber(1, MAX_TIMEOUT)).option("--strict", "exit code 1 if anything is risky, not only if something is wrong").option("--json", "print a line of JSON for each request, and one for the summary").exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE)).addHelpText("after", ({ command: command2 }) => {
+  const typed = command2.parent === null ? command2.name() : `npx hookctl ${command2.name()}`;
+  return `
 Examples:
-  ${command2.name()} --secret 'our shared secret'
-  ${command2.name()} --play 500,500,ok        # does it retry, and how?
-  ${command2.name()} --play slow=35s          # how long does it wait for an answer?
-  ${command2.name()} --play retry-after=20s,redirect,ok  # does it respect Retry-After, and ignore redirects?
-  ${command2.name()} --requests 1 --timeout 60 --strict  # for CI: exit code 0 if right, 1 if wrong or risky, 2 for wrong options
+  ${typed} --secret 'our shared secret'
+  ${typed} --play 500,500,ok        # does it retry, and how?
+  ${typed} --play slow=35s          # how long does it wait for an answer?
+  ${typed} --play retry-after=20s,redirect,ok  # does it respect Retry-After, and ignore redirects?
+  ${typed} --requests 1 --timeout 60 --strict  # for CI: exit code 0 if right, 1 if wrong or risky, 2 for wrong options
 
-Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the service, and stores nothing.`
-).action(async ({ port: port2, host, secret, play, requests, timeout, strict = false, json }) => {
+Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the service, and stores nothing.`;
+}).action(async ({ port: port2, host, secret, play, requests, timeout, strict = false, json }) => {
   if (secret === void 0) {
     usage("Set the secret that signs deliveries: --secret, or the variable WEBHOOK_SECRET");
   }

@@ -44,18 +44,18 @@ export const command = hookctlCommand(
   .option('--strict', 'exit code 1 if anything is risky, not only if something is wrong')
   .option('--json', 'print a line of JSON for each request, and one for the summary')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE))
-  .addHelpText(
-    'after',
-    ({ command }) => `
+  .addHelpText('after', ({ command }) => {
+    const typed = command.parent === null ? command.name() : `npx hookctl ${command.name()}`;
+    return `
 Examples:
-  ${command.name()} --secret 'our shared secret'
-  ${command.name()} --play 500,500,ok        # does it retry, and how?
-  ${command.name()} --play slow=35s          # how long does it wait for an answer?
-  ${command.name()} --play retry-after=20s,redirect,ok  # does it respect Retry-After, and ignore redirects?
-  ${command.name()} --requests 1 --timeout 60 --strict  # for CI: exit code 0 if right, 1 if wrong or risky, 2 for wrong options
+  ${typed} --secret 'our shared secret'
+  ${typed} --play 500,500,ok        # does it retry, and how?
+  ${typed} --play slow=35s          # how long does it wait for an answer?
+  ${typed} --play retry-after=20s,redirect,ok  # does it respect Retry-After, and ignore redirects?
+  ${typed} --requests 1 --timeout 60 --strict  # for CI: exit code 0 if right, 1 if wrong or risky, 2 for wrong options
 
-Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the service, and stores nothing.`,
-  )
+Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the service, and stores nothing.`;
+  })
   .action(async ({ port, host, secret, play, requests, timeout, strict = false, json }) => {
     if (secret === undefined) {
       usage('Set the secret that signs deliveries: --secret, or the variable WEBHOOK_SECRET');

@@ -172,15 +172,15 @@ function unknown(
     logs.refused === undefined &&
       prefix !== undefined &&
       (logs.since === logs.until
-        ? 'in the logs, which do not reach back so far'
-        : `in the logs since ${logs.since}`),
+        ? 'the logs, which do not reach back so far'
+        : `the logs since ${logs.since}`),
     archive?.state === 'searched' &&
-      `in the archive since ${since.toISOString()} (${counted(archive.records, 'record')} in ${counted(archive.objects, 'object')}${archive.damaged.length > 0 ? `, ${archive.damaged.length} of them damaged` : ''})`,
-    queues?.refused === undefined && 'on the queues for review',
+      `the archive since ${since.toISOString()} (${counted(archive.records, 'record')} in ${counted(archive.objects, 'object')}${archive.damaged.length > 0 ? `, ${archive.damaged.length} of them damaged` : ''})`,
+    queues?.refused === undefined && 'the queues for review',
   ].filter((part) => typeof part === 'string');
   return new CommandError(
     [
-      `Nothing was found for '${text}'${searched.length > 0 ? ` ${searched.join(', ')}` : ''}, until ${until.toISOString()}.`,
+      `Nothing was found for '${text}' until ${until.toISOString()}.${searched.length > 0 ? ` Searched: ${searched.join('; ')}.` : ''}`,
       ...notSearched,
       'The request may never have arrived, or API Gateway answered it itself: see its access log. The archive has an event some minutes after its effect. --since and --until change the window.',
     ].join(' '),

@@ -366,7 +366,7 @@ describe('an event that is no longer in the logs', () => {
   test('is not found in another window, which is named', async () => {
     const since = new Date(Date.now() - HOUR);
     await expect(traceDelivery(operator.stack, record.eventId, { since, signal })).rejects.toThrow(
-      `in the archive since ${since.toISOString()} (`,
+      `the archive since ${since.toISOString()} (`,
     );
   });
 
@@ -395,7 +395,7 @@ describe('trace cannot find', () => {
   test('an unknown id: it says where it searched, and who may know more', async () => {
     const failure = traceDelivery(operator.stack, 'q'.repeat(16), { signal });
     await expect(failure).rejects.toThrow(
-      /^Nothing was found for 'q{16}' in the logs since \S+Z, in the archive since \S+Z \(\d+ records in \d+ objects/,
+      /^Nothing was found for 'q{16}' until \S+Z\. Searched: the logs since \S+Z; the archive since \S+Z \(\d+ records in \d+ objects/,
     );
     await expect(failure).rejects.toThrow('API Gateway answered it itself: see its access log');
   });
