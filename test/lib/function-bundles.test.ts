@@ -25,6 +25,7 @@ const MAXIMUM_WHOLE_BYTES = 600 * 1024;
  * connects to.
  */
 const MAY_BE_COPIED = [
+  'lambda/limits.ts',
   'lambda/aws-clients.ts',
   'lambda/connections.ts',
   'lambda/environment.ts',
