@@ -8877,7 +8877,7 @@ var command = hookctlCommand(
   "answers to the attempts of each delivery; the last one repeats: ok, 401, 429, 500, 502, 503, 504, retry-after=20s, redirect, slow=35s, cut (no answer), cut-late (half an answer)",
   parseSteps
 ).option("--requests <n>", "stop after this many requests (default: Ctrl-C)", wholeNumber(1)).option("--timeout <seconds>", "stop after this time (default: never)", wholeNumber(1, MAX_TIMEOUT)).option("--strict", "exit code 1 if anything is risky, not only if something is wrong").option("--json", "print a line of JSON for each request, and one for the summary").exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE)).addHelpText("after", ({ command: command2 }) => {
-  const typed = command2.parent === null ? command2.name() : `npx hookctl ${command2.name()}`;
+  const typed = command2.name().includes(" ") ? command2.name() : `npx hookctl ${command2.name()}`;
   return `
 Examples:
   ${typed} --secret 'our shared secret'

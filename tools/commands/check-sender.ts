@@ -45,7 +45,8 @@ export const command = hookctlCommand(
   .option('--json', 'print a line of JSON for each request, and one for the summary')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE))
   .addHelpText('after', ({ command }) => {
-    const typed = command.parent === null ? command.name() : `npx hookctl ${command.name()}`;
+    // The file for partners has a name of its own.
+    const typed = command.name().includes(' ') ? command.name() : `npx hookctl ${command.name()}`;
     return `
 Examples:
   ${typed} --secret 'our shared secret'
