@@ -6,7 +6,7 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Command } from 'commander';
 import { COMPILED_MODULES } from './local/compiled-modules.ts';
 import { hookctlGroup } from './terminal/command.ts';
-import { USAGE_ERROR } from './terminal/command-error.ts';
+import { USAGE_ERROR, UsageError } from './terminal/command-error.ts';
 import { enterProject } from './terminal/project-folder.ts';
 import { swallowedOptions } from './terminal/swallowed-options.ts';
 
@@ -72,26 +72,28 @@ export async function main(args: readonly string[]): Promise<void> {
     endWithClosedPipe();
     const program = await hookctl(args);
     const swallowed = swallowedOptions(program.commands, args.slice(1), process.env);
-    if (swallowed !== undefined) fail(swallowed, USAGE_ERROR);
+    if (swallowed !== undefined) throw new UsageError(swallowed);
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
-    await report(error);
+    console.error(await messageOf(error));
+    const { restartOf, retryRestart } = await import('./start/restart.ts');
+    if (restartOf(process) !== undefined) await retryRestart();
+    process.exit(error instanceof UsageError ? USAGE_ERROR : 1);
   }
 }
 
-async function report(error: unknown): Promise<never> {
-  if (error instanceof Error) {
-    if (EXPECTED.has(error.name)) fail(error.message, error.name === 'UsageError' ? USAGE_ERROR : 1);
-    const text = syntaxError(error);
-    if (text !== undefined) fail(text);
-    if ('code' in error && error.code === 'ERR_MODULE_NOT_FOUND') {
-      const { incompleteEvents } = await import('./generate/event-index.ts');
-      const lines = incompleteEvents();
-      if (lines.length > 0) fail(lines.join('\n'));
-    }
+/** Only the message, if the error is expected. */
+async function messageOf(error: unknown): Promise<unknown> {
+  if (!(error instanceof Error)) return error;
+  if (EXPECTED.has(error.name)) return error.message;
+  const text = syntaxError(error);
+  if (text !== undefined) return text;
+  if ('code' in error && error.code === 'ERR_MODULE_NOT_FOUND') {
+    const { incompleteEvents } = await import('./generate/event-index.ts');
+    const lines = incompleteEvents();
+    if (lines.length > 0) return lines.join('\n');
   }
-  console.error(error);
-  process.exit(1);
+  return error;
 }
 
 /**
@@ -105,11 +107,6 @@ function syntaxError(error: Error): string | undefined {
   const [, file = place, line] = /^(file:.*):(\d+)$/.exec(place) ?? [];
   const path = file.startsWith('file:') ? relative('', fileURLToPath(file)) : file;
   return [`${path}:${line}: ${error.message}`, '', ...lines].join('\n');
-}
-
-function fail(line: string, exitCode = 1): never {
-  console.error(line);
-  process.exit(exitCode);
 }
 
 /**

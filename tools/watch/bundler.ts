@@ -18,6 +18,12 @@ export class Bundler {
   readonly #waiting: (() => void)[] = [];
   #running = 0;
   #idle: NodeJS.Timeout | undefined;
+  readonly #closed = Promise.withResolvers<never>();
+  #isClosed = false;
+
+  constructor() {
+    this.#closed.promise.catch(() => {});
+  }
 
   /**
    * @param isReadable for a debugger, instead of the deployed form
@@ -55,8 +61,11 @@ export class Bundler {
     });
   }
 
+  /** Builds in progress are rejected: those of esbuild never settle after its end. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     clearTimeout(this.#idle);
+    this.#closed.reject(new Error('The bundler is closed'));
     await stop();
   }
 
@@ -65,12 +74,13 @@ export class Bundler {
     if (this.#running === MAX_CONCURRENCY) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#running += 1;
     try {
-      return await run();
+      // A new build would start esbuild again.
+      return await (this.#isClosed ? this.#closed.promise : Promise.race([run(), this.#closed.promise]));
     } finally {
       const next = this.#waiting.shift();
       if (next === undefined) this.#running -= 1;
       else next();
-      if (this.#running === 0) this.#idle = setTimeout(() => void stop(), IDLE).unref();
+      if (this.#running === 0 && !this.#isClosed) this.#idle = setTimeout(() => void stop(), IDLE).unref();
     }
   }
 }

@@ -11,6 +11,7 @@ export class Notices {
   /** The last error of each kind, until it is fixed. */
   readonly #lastErrors = new Map<NoticeSubject, string>();
   #hasMistake: boolean;
+  #isClosed = false;
 
   /** @param hasMistake whether a mistake was reported before, and its fix was not */
   constructor(onNotice: (notice: Notice) => void, hasMistake: boolean) {
@@ -21,6 +22,11 @@ export class Notices {
   /** Whether a mistake was reported, and its fix was not. */
   get hasMistake(): boolean {
     return this.#hasMistake;
+  }
+
+  /** Work that is still running is no longer announced. */
+  close(): void {
+    this.#isClosed = true;
   }
 
   info(about: NoticeSubject, text: string): void {
@@ -47,6 +53,7 @@ export class Notices {
   /** Afterwards the outcome is reported even if it is the same as before, because this notice has replaced it. */
   async announceIfSlow<T>(about: NoticeSubject, text: string, work: Promise<T>): Promise<T> {
     const timer = setTimeout(() => {
+      if (this.#isClosed) return;
       this.#lastErrors.delete(about);
       this.info(about, text);
     }, SLOW);

@@ -24,12 +24,10 @@ interface WatchOptions extends FunctionBuildsOptions {
   readonly earlier?: Mistakes | undefined;
   /** Synthesises to another folder, with the options of the running stack. */
   synthesise(folder: string): Promise<void>;
-  /**
-   * Starts the stack of this assembly in place of the running one.
-   * @param files saved files that need it
-   * @throws Error if it cannot be run. The running one then stays
-   */
-  restart(assembly: string, files: readonly string[], mistakes: Mistakes): Promise<void>;
+  /** Runs the stack of this assembly on other ports for a moment. @throws Error if it cannot be run */
+  tryStack(assembly: string): Promise<void>;
+  /** Starts the stack again. @param files saved files that need it */
+  restart(files: readonly string[], mistakes: Mistakes): void;
   /** Called with the outcome of each save. */
   onNotice(notice: Notice): void;
 }
@@ -80,6 +78,7 @@ export class Watch implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
+    this.#notices.close();
     this.#options.sources.close();
     this.#typeCheck.stop();
     await this.#bundler.close();
@@ -169,7 +168,7 @@ export class Watch implements AsyncDisposable {
 
   /** @returns whether the running stack is the one of these files, or will be in a moment */
   async #apply(assembly: string, files: readonly string[]): Promise<boolean> {
-    const { workspace, synthesise, restart } = this.#options;
+    const { workspace, synthesise, tryStack, restart } = this.#options;
     const started = performance.now();
     // Reports an error with its position, before a synthesis begins.
     await this.#bundler.appSources();
@@ -182,7 +181,9 @@ export class Watch implements AsyncDisposable {
       this.#notices.info('stack', unchangedText(performance.now() - started));
       this.#typeChecks.request();
     } else {
-      await restart(assembly, files, { hasMistake: this.#notices.hasMistake });
+      await tryStack(assembly);
+      if (this.#isClosed || this.#stackFiles.size > 0) return false;
+      restart(files, { hasMistake: this.#notices.hasMistake });
     }
     return true;
   }

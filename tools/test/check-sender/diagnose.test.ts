@@ -209,6 +209,7 @@ const WRONG_SIGNATURES: readonly Case[] = [
   ['key-cut', { signature: sign(BODY, SECRET.slice(0, -1)) }, /without its last character/],
   ['key-local', { signature: sign(BODY, LOCAL_SECRET) }],
   ['json-reserialised key-white-space', { signature: sign(compact, `${SECRET}\n`) }],
+  ['signature-several', { signature: `${hex}, ${hex}` }],
   ['signature-missing', { headers: unsigned }],
   [
     'signature-twice',

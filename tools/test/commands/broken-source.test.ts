@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.ts';
 import { readContext } from '../../local/template/synthesise.ts';
 import { type Ended, Project } from './project.ts';
 
@@ -73,4 +74,16 @@ test('a warning of esbuild is printed once, and the stack is synthesised', async
   }).ended;
   expect({ code, warnings: stderr.match(/WARNING/g) }).toEqual({ code: 0, warnings: ['WARNING'] });
   expect(stderr).toContain('lambda/consumer/consume.ts:1:23:');
+});
+
+test('a mistake that is saved during a restart is printed, and its correction starts the stack', async () => {
+  await prepend({ [SCHEMA]: 'const cast = { girl: };' });
+  const restarted = JSON.stringify({ files: ['lib/config.ts'], at: Date.now(), hasMistake: false });
+  const stack = project.start(['start', '--port', '0', '--aws-port', '0'], { RESTARTED_STACK: restarted });
+  await eventually(async () => /does not run\. Save a correction/.test(stack.stderr()) || undefined);
+  expect(stack.stderr()).toContain(`${SCHEMA}:1`);
+  await prepend({});
+  await eventually(async () => /restarted, empty/.test(stack.stdout()) || undefined);
+  stack.interrupt();
+  expect((await stack.ended).code).toBe(0);
 });

@@ -31,7 +31,11 @@ let restarted: { assembly: string; files: readonly string[] }[];
 /** Number of queues in the template of a synthesis. */
 let queues: number;
 let synthesis: () => Promise<void>;
-/** What a restart does with the new stack. */
+/** Folder of the last tried stack, if it existed. */
+let tried: string;
+/** Saved files that were noticed. */
+let noticed: string[];
+/** What the trial of a new stack does. */
 let trial: () => Promise<void>;
 /** Ends the replacement of a function's code. */
 let replacement: () => Promise<undefined>;
@@ -56,7 +60,7 @@ beforeEach(async () => {
   for (const name of ['bin', 'lib', 'lambda']) await mkdir(name, { recursive: true });
   await writeFile('bin/app.ts', "import '../lib/stack.ts';\n");
   for (const file of [FIRST, SECOND, STACK]) await save(file);
-  [said, synthesised, restarted, queues] = [[], [], [], 1];
+  [said, synthesised, restarted, noticed, queues] = [[], [], [], [], 1];
   synthesis = async () => {};
   trial = async () => {};
   replacement = async () => undefined;
@@ -71,20 +75,28 @@ beforeEach(async () => {
   await workspace.publish(describeStack(stack));
   await writeAssembly(workspace.assembly);
   const { Watch } = await import('../../watch/watch.ts');
+  const sources = new SourceTree((problem) => said.push(problem));
+  const watchSources = sources.watch.bind(sources);
+  sources.watch = (onSaved) =>
+    watchSources((files) => {
+      noticed.push(...files);
+      onSaved(files);
+    });
   watching = new Watch({
     stack,
     workspace,
-    sources: new SourceTree((problem) => said.push(problem)),
+    sources,
     readable: new Set(),
     async synthesise(to) {
       synthesised.push(to);
       await writeAssembly(to);
       await synthesis();
     },
-    async restart(assembly, files) {
-      if (existsSync(join(assembly, BUNDLE_LIST))) restarted.push({ assembly, files });
+    async tryStack(assembly) {
+      tried = existsSync(join(assembly, BUNDLE_LIST)) ? assembly : '';
       await trial();
     },
+    restart: (files) => restarted.push({ assembly: tried, files }),
     onNotice: ({ text }) => said.push(text),
   });
 });
@@ -199,6 +211,17 @@ test.each([
   restarted = [];
   await save(FIRST);
   await until(() => restarted.length === 1);
+});
+
+test('a save during the trial of the new stack is synthesised before the restart', async () => {
+  trial = async () => {
+    trial = async () => {};
+    await save('lib/later.ts');
+    await until(() => noticed.includes('lib/later.ts'));
+  };
+  await save(STACK);
+  await until(() => restarted.length === 1);
+  expect(restarted).toEqual([{ assembly: synthesised[1], files: ['lib/later.ts', STACK] }]);
 });
 
 test('a function whose entry file is gone does not prevent a restart without it', async () => {
