@@ -26,14 +26,19 @@ describe('new-event refuses in one line', () => {
     expect(stderr).toBe(`${name} cannot be added: ${file} already exists\n`);
   });
 
-  test.each(['shop.', 'Shop.closed', 'example.added.twice', 'shop_a.closed', '1example.added', '../a.b'])(
-    'the name %s',
-    async (name) => {
-      expect(await newEvent(name, '--effect', 'chat')).toEqual(
-        refusal(expect.stringMatching(/It must be like shop\.closed or .*\n$/), 2),
-      );
-    },
-  );
+  test.each([
+    'shop.',
+    'example.unknown',
+    'Shop.closed',
+    'example.added.twice',
+    'shop_a.closed',
+    '1example.added',
+    '../a.b',
+  ])('the name %s', async (name) => {
+    expect(await newEvent(name, '--effect', 'chat')).toEqual(
+      refusal(expect.stringMatching(/It must be like shop\.closed or .*\n$/), 2),
+    );
+  });
 
   test.each([
     { args: ['--effect', 'mail'], line: /argument 'mail' is invalid.*\n$/ },
