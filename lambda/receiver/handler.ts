@@ -5,7 +5,6 @@ import middy from '@middy/core';
 import { clientSettings, connections } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { describeError } from '../errors.ts';
-import { WARM_UP_LIMIT } from '../limits.ts';
 import {
   ACCEPTED,
   CACHED_SECRET_USED,
@@ -20,6 +19,7 @@ import type { GatewayAnswer } from './answers.ts';
 import { EventQueues, queueUrlsFromEnvironment } from './event-queues.ts';
 import { createReceiver, type DeliveryOutcome } from './receive.ts';
 import { type GatewayEvent, isSmokeTest, type WebhookRequest } from './request.ts';
+import { warmUp } from './warm-up.ts';
 import { UnusableSecretError, WebhookSecrets } from './webhook-secrets.ts';
 
 const { WEBHOOK_SECRET_ARN, SECRET_GRACE_SECONDS } = requireEnvironment([
@@ -80,13 +80,3 @@ await warmUp(
   (signal) => secrets.warmUp(signal),
   (signal) => connections.prepare(queueUrls.unrouted, signal),
 );
-
-/**
- * Does in parallel, while the function starts, what the first request would have to wait for. If a task fails, that
- * request does it itself. The module must await this: Lambda freezes a function when its module has loaded, even in the
- * middle of a handshake.
- */
-async function warmUp(...tasks: readonly ((signal: AbortSignal) => Promise<void>)[]): Promise<void> {
-  const signal = AbortSignal.timeout(WARM_UP_LIMIT);
-  await Promise.allSettled(tasks.map((task) => task(signal)));
-}

@@ -152,7 +152,7 @@ async function buildFunctions(
   options: BuildOptions,
 ): Promise<(Bundle & { readonly files: readonly BuiltFile[] })[]> {
   const onDemand = new Map<string, string>();
-  const plugins = [leaveOnDemand(onDemand)];
+  const plugins = [...(options.plugins ?? []), leaveOnDemand(onDemand)];
   const starts = await buildFiles(
     targets.map(({ folder, entry }) => [resolve(folder, 'index'), entry]),
     { ...options, plugins },

@@ -18,29 +18,39 @@ export const BENCH_SECRET = 'secret-of-the-bench';
 const PROCESS_LIMIT = 120_000;
 
 /** esbuild plugin that replaces the receiver's warm-up: nothing happens before the first request. */
-const noWarmUp: Plugin = {
-  name: 'no-warm-up',
-  setup: ({ onLoad }) => {
-    onLoad({ filter: /\/lambda\/receiver\/warm-up\.ts$/ }, () => ({
-      contents: 'export async function warmUp() {}',
-    }));
-  },
-};
+function noWarmUp(onReplaced: () => void): Plugin {
+  return {
+    name: 'no-warm-up',
+    setup: ({ onLoad }) => {
+      onLoad({ filter: /\/lambda\/receiver\/warm-up\.ts$/ }, () => {
+        onReplaced();
+        return { contents: 'export async function warmUp() {}' };
+      });
+    },
+  };
+}
 
 /**
  * Bundles the receiver as for a deployment but without source maps, the same without its warm-up, and the bare receiver.
  * @returns their files
+ * @throws Error if the receiver has no warm-up that could be left out
  */
 export async function bundleReceivers(folder: string) {
+  let isReplaced = false;
   const bundle = async (name: string, entry: string, plugins: Plugin[]) => {
     await writeBundle({ entry, folder: join(folder, name) }, { plugins });
     return join(folder, name, 'index.mjs');
   };
-  return {
+  const plugin = noWarmUp(() => {
+    isReplaced = true;
+  });
+  const bundles = {
     receiver: await bundle('receiver', RECEIVER, []),
-    withoutWarmUp: await bundle('without-warm-up', RECEIVER, [noWarmUp]),
+    withoutWarmUp: await bundle('without-warm-up', RECEIVER, [plugin]),
     bare: await bundle('bare', BARE, []),
   };
+  if (!isReplaced) throw new Error('The receiver no longer imports lambda/receiver/warm-up.ts');
+  return bundles;
 }
 
 /** The receiver's environment, with the names that the stack sets. @param queueUrl URL of all its queues */
