@@ -18,7 +18,7 @@ export class ArchiveObject {
   readonly bytes: number;
   /** Known only after the lines before the damage have been read. */
   damage: DamagedObjectError | undefined;
-  /** Whether it has been read to its end or to its damage. */
+  /** Whether it has been read to its end or to its damage, without an interruption. */
   isRead = false;
   count = 0;
   readonly #signal: AbortSignal;
@@ -48,7 +48,7 @@ export class ArchiveObject {
       if (!(error instanceof DamagedObjectError)) throw error;
       this.damage = error;
     }
-    this.isRead = true;
+    this.isRead = !this.#signal.aborted;
   }
 
   /** The records, each with its line number from 1. Skips lines that are not records. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -10,6 +11,7 @@ import type { TestAws } from '../../../../test/support/test-aws.ts';
 import { ArchiveObject } from '../../../stage/archive/archive-object.ts';
 import { countFailedObjects, listArchive, readArchive } from '../../../stage/archive/read-archive.ts';
 import { matches, requireWindow } from '../../../stage/archive/record-filter.ts';
+import { readRecords } from '../../../stage/history/records.ts';
 import type { ProgressStep } from '../../../terminal/block.ts';
 import { type Operator, replied, startedOperator } from '../queues/support.ts';
 import { all, archived, emptyArchive, objectKey, putObject, putRecords } from './support.ts';
@@ -184,6 +186,24 @@ describe('reading', () => {
     }
     expect(lines).toEqual([1, 2, 1]);
     expect(reading).toMatchObject({ objects: 1, records: 2, unread: { key: shops[1] } });
+  });
+
+  test('that is aborted during a download reads that object again next time', async () => {
+    const abort = new AbortController();
+    const s3 = watchedClient(async (command) => {
+      if (command !== 'GetObjectCommand') return;
+      await sleep(50);
+      abort.abort();
+    });
+    const read = new Set<string>();
+    const counts: number[] = [];
+    for (const stage of [operator.stack.with({ s3 }), operator.stack]) {
+      const signal = counts.length === 0 ? abort.signal : undefined;
+      const { records } = await readRecords(stage, { ...WINDOW, read, signal }, () => {});
+      counts.push(records);
+    }
+    s3.destroy();
+    expect(counts).toEqual([0, 12]);
   });
 
   test('that is abandoned counts what was read', async () => {
