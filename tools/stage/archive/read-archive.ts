@@ -40,7 +40,7 @@ interface ArchiveWindow {
 }
 
 interface ReadOptions extends ArchiveWindow {
-  /** Order of the objects: by event and then by time, or newest hour first across all events. @default 'by-event' */
+  /** Order of the objects: by event and then by time, or newest first across all events. @default 'by-event' */
   readonly order?: 'by-event' | 'newest-first';
   /** Objects open at the same time. They are still read one after the other, in order. @default 8 */
   readonly parallel?: number;
@@ -145,7 +145,11 @@ class ArchiveReading {
         }
         all.push(object);
       }
-      all.sort((one, other) => hourOf(other).localeCompare(hourOf(one)));
+      all.sort((one, other) => {
+        const [time, otherTime] = [timeOf(one), timeOf(other)];
+        if (time === otherTime) return 0;
+        return time < otherTime ? 1 : -1;
+      });
       this.total = all.length;
       yield* all;
       return;
@@ -163,8 +167,8 @@ class ArchiveReading {
   }
 }
 
-/** `/date=2026-01-31/hour=09`. Sorts by time across all events. */
-const hourOf = ({ key }: StoredObject) => key.slice(key.indexOf('/date='), key.lastIndexOf('/'));
+/** `/date=2026-01-31/hour=09/…`, with the file name, in which Firehose puts the time. Sorts by time across all events. */
+const timeOf = ({ key }: StoredObject) => key.slice(key.indexOf('/date='));
 
 /** The objects that may contain records of these events in this window, by event and then by time. */
 export async function* listArchive(

@@ -128,10 +128,12 @@ describe('reading', () => {
     expect(asked).toBe(4);
   });
 
-  test('begins with the newest hour of all events, on request', async () => {
+  test('begins with the newest object of all events, on request', async () => {
+    const newest = objectKey('b', 'shop.updated', HOURS[2]);
+    await putRecords(operator.stack, newest, [archived()]);
     const { objects, reading } = await readAll({ ...WINDOW, order: 'newest-first' });
-    expect(keysOf(objects)).toEqual([2, 1, 0].flatMap((hour) => [shops[hour], users[hour]]));
-    expect(reading.total).toBe(6);
+    expect(keysOf(objects)).toEqual([newest, ...[2, 1, 0].flatMap((hour) => [shops[hour], users[hour]])]);
+    expect(reading.total).toBe(7);
   });
 
   test('from the newest hour lists nothing more after it is aborted', async () => {
