@@ -128,6 +128,20 @@ describe('reading', () => {
     expect(asked).toBe(4);
   });
 
+  test('has at most 32 MiB of objects open', async () => {
+    const requested: string[] = [];
+    const Contents = shops.map((Key) => ({ Key, Size: 12 * 1024 * 1024 }));
+    const s3 = replied(s3Client(), (command, { Key }) => {
+      if (command === 'ListObjectsV2Command') return { Contents };
+      requested.push(Key);
+      return undefined;
+    });
+    const options: Options = { ...WINDOW, events: ['shop.updated'] };
+    for await (const _ of readArchive(operator.stack.with({ s3 }), options)) break;
+    s3.destroy();
+    expect(requested).toEqual(shops.slice(0, 2));
+  });
+
   test('begins with the newest object of all events, on request', async () => {
     const newest = objectKey('b', 'shop.updated', HOURS[2]);
     await putRecords(operator.stack, newest, [archived()]);
