@@ -168,11 +168,7 @@ const STATES: Readonly<
   retrying: {
     title: 'Retrying',
     detail: (place, clock) =>
-      joined(' ', [
-        `${place.attempts === 1 ? '1 attempt' : `${place.attempts} attempts`} failed: ${sentence(place.error)}`,
-        nextAttemptText(place, clock),
-        pauseText(place, clock),
-      ]),
+      joined(' ', [failedText(place), nextAttemptText(place, clock), pauseText(place, clock)]),
     tone: 'warning',
   },
   'dead-letter': {
@@ -231,6 +227,11 @@ const delayText = (milliseconds: number) =>
   milliseconds < 1000 ? 'immediately' : `${span(milliseconds)} later`;
 
 const isOverdue = (since: string, { now }: Clock) => now - Date.parse(since) > OVERDUE;
+
+/** Not if a later attempt has started and no failed one is known: the log may begin with it. */
+const failedText = ({ attempts, error, startedAt }: HistoryPlace) =>
+  (error !== undefined || startedAt === undefined) &&
+  `${attempts === 1 ? '1 attempt' : `${attempts} attempts`} failed: ${sentence(error)}`;
 
 function nextAttemptText(
   { attempts = 0, startedAt, nextAttemptAt, since }: HistoryPlace,
