@@ -240,7 +240,7 @@ function nextAttemptText(
   if (startedAt !== undefined) {
     const isOver = isOverdue(startedAt, clock);
     const started = `Attempt ${attempts + 1} started at ${clock.time(startedAt)}.`;
-    return isOver ? `${started} ${crashText(undefined)}.` : started;
+    return isOver ? `${started} The function crashed or timed out, without a log line.` : started;
   }
   if (nextAttemptAt === undefined) {
     return `It will be retried after the queue’s visibility timeout. ${isOverdue(since, clock) ? NOT_TAKEN : ''}`.trim();
@@ -308,7 +308,7 @@ function originText(origin: MessageOrigin): string {
 
 /** @param error Lambda's name for it, if known */
 export function crashText(error: string | undefined): string {
-  if (error === undefined) return 'The function crashed or timed out, without a log line';
+  if (error === undefined) return 'The function crashed, timed out, or was throttled, without a log line';
   return error.includes('Timedout') ? 'The function timed out' : `The function crashed (${error})`;
 }
 

@@ -265,7 +265,7 @@ test('a dead letter of a consumer that crashes shows the crashes, also after its
     titles: ['received', 'queued', 'answered', 'crashed', 'crashed', 'dead letter'],
   });
   expect(text).toContain(
-    'Dead letter: The function crashed or timed out, without a log line. It is on the dead-letter queue of girl.deleted.',
+    'Dead letter: The function crashed, timed out, or was throttled, without a log line. It is on the dead-letter queue of girl.deleted.',
   );
   const { eventId } = answer.body;
   const dead = await traced(eventId, (trace) => state(trace) === 'dead-letter');
