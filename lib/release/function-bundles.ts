@@ -7,6 +7,7 @@ import {
   build,
   formatMessages,
   type Message,
+  type Metafile,
   type Plugin,
 } from 'esbuild';
 import { eventNames } from '../../lambda/events/catalogue.ts';
@@ -67,7 +68,7 @@ interface BundleTarget {
 
 export interface Bundle {
   readonly warnings: readonly Message[];
-  /** Our own sources in it, from the project's root: `lambda/hash.ts`. */
+  /** Our own sources that it imports, from the project's root: `lambda/hash.ts`. */
   readonly sources: readonly string[];
 }
 
@@ -127,7 +128,7 @@ interface BuiltFile {
   readonly name: string;
   readonly code: string;
   readonly map: string | undefined;
-  /** Our own sources in it, from the project's root. */
+  /** Our own sources that it imports, from the project's root. */
   readonly sources: readonly string[];
   /** Names of the files that it imports on demand. */
   readonly imports: readonly string[];
@@ -194,19 +195,28 @@ async function buildFiles(
   });
   const texts = new Map(outputFiles.map(({ path, text }) => [path, text]));
   const outputs = new Map(Object.entries(metafile.outputs).map(([path, output]) => [resolve(path), output]));
-  return files.map(([path]) => {
-    const { inputs = {}, imports = [] } = outputs.get(`${path}.mjs`) ?? {};
+  return files.map(([path, source]) => {
+    const { imports = [] } = outputs.get(`${path}.mjs`) ?? {};
     return {
       name: basename(path),
       code: texts.get(`${path}.mjs`) ?? '',
       map: texts.get(`${path}.mjs.map`),
-      sources: Object.keys(inputs).filter((file) => file.startsWith('lambda/')),
+      sources: ownSources(source, metafile.inputs),
       imports: imports
         .filter((one) => one.kind === 'dynamic-import' && one.path.startsWith('./'))
         .map((one) => basename(one.path, '.mjs')),
       warnings,
     };
   });
+}
+
+/** A file and what it imports: our own files, also those of which the bundle has no bytes, such as dropped code. */
+function ownSources(source: string, inputs: Metafile['inputs']): string[] {
+  const found = new Set([relative('.', source)]);
+  for (const file of found) {
+    for (const { path, external } of inputs[file]?.imports ?? []) if (!external) found.add(path);
+  }
+  return [...found].filter((file) => file.startsWith('lambda/'));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
-import { bundleFunctions } from '../../lib/release/function-bundles.ts';
+import { BUNDLE_LIST, type BundleList, bundleFunctions } from '../../lib/release/function-bundles.ts';
 import { readCloudAssembly } from '../../tools/local/template/cloud-assembly.ts';
 import { SynthesisedTemplate } from '../../tools/local/template/synthesised-template.ts';
 import { testAssembly } from '../support/test-stack.ts';
@@ -159,6 +159,14 @@ describe('a synthesis into another folder', () => {
   test('does not deploy the output of an earlier one', () => {
     expect(readdirSync(receiver())).toContain('index.mjs');
     expect(readdirSync(receiver())).not.toContain('chunk-OLD.mjs');
+  });
+
+  test('lists the sources of each function, also one of which its bundle has no bytes', () => {
+    const list: BundleList = JSON.parse(readFileSync(join(outdir, BUNDLE_LIST), 'utf8'));
+    expect(list.receiver?.sources).toEqual(
+      expect.arrayContaining(['lambda/receiver/handler.ts', 'lambda/no-browser.ts']),
+    );
+    expect(list.receiver?.sources.filter((file) => !existsSync(file))).toEqual([]);
   });
 
   test('makes the same files, so that nothing is deployed again', () => {

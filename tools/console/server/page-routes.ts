@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { build } from 'esbuild';
@@ -36,6 +37,7 @@ export function pageRoutes() {
       const name = c.req.param('name');
       if (!DOCS.includes(name)) throw notFound(`Only these files exist: ${DOCS.join(', ')}`);
       const file = `${DOCS_FOLDER}/${name}`;
+      if (!existsSync(file)) throw notFound(`${file} is missing. Restore it: git checkout -- ${file}`);
       const text = await readFile(file, 'utf8');
       if (!name.endsWith('.html')) return c.body(text, 200, headersOf(name));
       c.header('content-security-policy', policyOf(file, text));

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 import { GetObjectCommand, NoSuchKey } from '@aws-sdk/client-s3';
 import * as z from 'zod/mini';
@@ -6,8 +7,11 @@ import { recordSchema } from '../../../lambda/archive/record-schema.ts';
 import { jsonOf } from '../history/json.ts';
 import type { Stage } from '../stage.ts';
 
-/** Attempts to download an object. The SDK retries the call, but not if the connection is lost after it. */
-const ATTEMPTS = 3;
+/**
+ * Milliseconds before each further attempt to download an object. The SDK retries the call, but not if the connection is
+ * lost after it.
+ */
+const PAUSES = [500, 2_000];
 
 const LINE_FEED = 0x0a;
 
@@ -18,7 +22,7 @@ export class ArchiveObject {
   readonly bytes: number;
   /** Known only after the lines before the damage have been read. */
   damage: DamagedObjectError | undefined;
-  /** Whether it has been read to its end or to its damage. */
+  /** Whether it has been read to its end or to its damage, without an interruption. */
   isRead = false;
   count = 0;
   readonly #signal: AbortSignal;
@@ -48,7 +52,7 @@ export class ArchiveObject {
       if (!(error instanceof DamagedObjectError)) throw error;
       this.damage = error;
     }
-    this.isRead = true;
+    this.isRead = !this.#signal.aborted;
   }
 
   /** The records, each with its line number from 1. Skips lines that are not records. */
@@ -106,14 +110,16 @@ export function parseLine<Schema extends z.ZodMiniType>(
  */
 export async function downloadObject(stack: Stage, key: string, signal?: AbortSignal) {
   const command = new GetObjectCommand({ Bucket: stack.archiveBucket, Key: key });
-  for (let attempt = 1; ; attempt += 1) {
+  for (let attempt = 0; ; attempt += 1) {
     try {
       const { Body, ...about } = await stack.s3.send(command, signal && { abortSignal: signal });
       return { ...about, bytes: (await Body?.transformToByteArray()) ?? new Uint8Array() };
     } catch (error) {
       if (signal?.aborted || error instanceof NoSuchKey) return undefined;
       const isOfCall = Object.hasOwn(error as object, '$metadata');
-      if (isOfCall || attempt === ATTEMPTS) throw error;
+      if (isOfCall || attempt === PAUSES.length) throw error;
+      // If it is interrupted, the next call ends at once.
+      await sleep(PAUSES[attempt], undefined, { signal }).catch(() => {});
     }
   }
 }

@@ -22,6 +22,9 @@ const FAILED = /^event=[^/]+\/failed=/;
 /** Objects open at the same time by default. Most of the time is spent waiting for S3. */
 const PARALLEL = 8;
 
+/** Maximum compressed bytes of all open objects, which are in memory. A larger object is open alone. */
+const MAX_OPEN_BYTES = 32 * 1024 * 1024;
+
 /** An object as S3 lists it: gzipped JSON lines, one record each. */
 interface StoredObject {
   readonly key: string;
@@ -40,9 +43,9 @@ interface ArchiveWindow {
 }
 
 interface ReadOptions extends ArchiveWindow {
-  /** Order of the objects: by event and then by time, or newest hour first across all events. @default 'by-event' */
+  /** Order of the objects: by event and then by time, or newest first across all events. @default 'by-event' */
   readonly order?: 'by-event' | 'newest-first';
-  /** Objects open at the same time. They are still read one after the other, in order. @default 8 */
+  /** Maximum of objects open at the same time. They are still read one after the other, in order. @default 8 */
   readonly parallel?: number;
   /** Maximum to read. Bytes are compressed bytes. @default no limit */
   readonly limits?: { readonly objects: number; readonly bytes: number } | undefined;
@@ -57,7 +60,7 @@ interface ReadOptions extends ArchiveWindow {
 }
 
 /**
- * Reads the archive, object by object. Holds a few compressed objects in memory, and with `newest-first` the list of
+ * Reads the archive, object by object. Holds some compressed objects in memory, and with `newest-first` the list of
  * all. A damaged object ends only its own records: see `damaged` and the object's `damage`. An object that has expired
  * since it was listed has no records.
  * @throws CommandError if the stage has no archive
@@ -101,6 +104,7 @@ class ArchiveReading {
           beyond = stored;
           break;
         }
+        while (open.length > 0 && bytesOf(open) + stored.bytes > MAX_OPEN_BYTES) yield* this.#next(open);
         open.push(new ArchiveObject(this.#stage, stored.key, stored.bytes, untilEnd));
         if (open.length === parallel) yield* this.#next(open);
       }
@@ -145,7 +149,11 @@ class ArchiveReading {
         }
         all.push(object);
       }
-      all.sort((one, other) => hourOf(other).localeCompare(hourOf(one)));
+      all.sort((one, other) => {
+        const [time, otherTime] = [timeOf(one), timeOf(other)];
+        if (time === otherTime) return 0;
+        return time < otherTime ? 1 : -1;
+      });
       this.total = all.length;
       yield* all;
       return;
@@ -163,8 +171,10 @@ class ArchiveReading {
   }
 }
 
-/** `/date=2026-01-31/hour=09`. Sorts by time across all events. */
-const hourOf = ({ key }: StoredObject) => key.slice(key.indexOf('/date='), key.lastIndexOf('/'));
+const bytesOf = (objects: readonly StoredObject[]) => objects.reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** `/date=2026-01-31/hour=09/…`, with the file name, in which Firehose puts the time. Sorts by time across all events. */
+const timeOf = ({ key }: StoredObject) => key.slice(key.indexOf('/date='));
 
 /** The objects that may contain records of these events in this window, by event and then by time. */
 export async function* listArchive(

@@ -24,7 +24,8 @@ export interface History {
  * - `queued`: SQS has the message.
  * - `answered`: the partner got the answer.
  * - `failed`: an attempt failed and will be repeated.
- * - `crashed`: the attempt ended without a line: the function crashed or timed out. `at` is when that became known.
+ * - `crashed`: the attempt ended without a line: the function crashed, timed out, or was throttled. `at` is when that
+ *   became known.
  * - `processed`, `skipped`: the event was processed, or needed no effect.
  * - `dead-lettered`: all attempts failed.
  * - `archived`: the outcome is in the archive.

@@ -197,7 +197,8 @@ function attemptOf(line: ParsedLogLine, record: RecordFact | undefined): History
 }
 
 /**
- * Attempts of a message that ended without a line: they crashed or timed out. It is known when a later one starts.
+ * Attempts of a message that ended without a line: they crashed, timed out, or were throttled. It is known when a later
+ * one starts.
  * @param times of the message's other attempts @param end when SQS moved it
  */
 function silentAttempts(

@@ -111,9 +111,11 @@ function placeOfMessage(
 ): HistoryPlace | undefined {
   const { attempts, requestId, replay, started } = message;
   const last = attempts.at(-1);
-  const isDone = last?.kind === 'processed' || last?.kind === 'skipped';
   const since = started?.at ?? last?.at;
-  if (since === undefined || (isDone && started === undefined)) return undefined;
+  // If the function ends before SQS deletes the message, SQS sends it again. Nothing is left to do then.
+  const end = attempts.findLast(({ kind }) => kind !== 'crashed');
+  const isDone = end?.kind === 'processed' || end?.kind === 'skipped';
+  if (since === undefined || isDone) return undefined;
   const later = messages.slice(messages.indexOf(message) + 1);
   const isRedriven = later.some(
     (other) => other.requestId === requestId && other.replay === replay && isGivenUp(message, startOf(other)),

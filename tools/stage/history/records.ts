@@ -33,7 +33,7 @@ export function isIn(
 }
 
 /**
- * Reads the archive, newest hour first.
+ * Reads the archive, newest object first.
  * @returns the counts, and the key of the newest object that was not read
  */
 export async function readRecords(

@@ -168,11 +168,7 @@ const STATES: Readonly<
   retrying: {
     title: 'Retrying',
     detail: (place, clock) =>
-      joined(' ', [
-        `${place.attempts === 1 ? '1 attempt' : `${place.attempts} attempts`} failed: ${sentence(place.error)}`,
-        nextAttemptText(place, clock),
-        pauseText(place, clock),
-      ]),
+      joined(' ', [failedText(place), nextAttemptText(place, clock), pauseText(place, clock)]),
     tone: 'warning',
   },
   'dead-letter': {
@@ -232,6 +228,11 @@ const delayText = (milliseconds: number) =>
 
 const isOverdue = (since: string, { now }: Clock) => now - Date.parse(since) > OVERDUE;
 
+/** Not if a later attempt has started and no failed one is known: the log may begin with it. */
+const failedText = ({ attempts, error, startedAt }: HistoryPlace) =>
+  (error !== undefined || startedAt === undefined) &&
+  `${attempts === 1 ? '1 attempt' : `${attempts} attempts`} failed: ${sentence(error)}`;
+
 function nextAttemptText(
   { attempts = 0, startedAt, nextAttemptAt, since }: HistoryPlace,
   clock: Clock,
@@ -239,7 +240,7 @@ function nextAttemptText(
   if (startedAt !== undefined) {
     const isOver = isOverdue(startedAt, clock);
     const started = `Attempt ${attempts + 1} started at ${clock.time(startedAt)}.`;
-    return isOver ? `${started} ${crashText(undefined)}.` : started;
+    return isOver ? `${started} The function crashed or timed out, without a log line.` : started;
   }
   if (nextAttemptAt === undefined) {
     return `It will be retried after the queue’s visibility timeout. ${isOverdue(since, clock) ? NOT_TAKEN : ''}`.trim();
@@ -307,7 +308,7 @@ function originText(origin: MessageOrigin): string {
 
 /** @param error Lambda's name for it, if known */
 export function crashText(error: string | undefined): string {
-  if (error === undefined) return 'The function crashed or timed out, without a log line';
+  if (error === undefined) return 'The function crashed, timed out, or was throttled, without a log line';
   return error.includes('Timedout') ? 'The function timed out' : `The function crashed (${error})`;
 }
 

@@ -106,7 +106,7 @@ export async function awaitDeliveries(
     let history: History;
     do {
       await sleep(INTERVAL, undefined, { signal: inTime }).catch(() => {});
-      if (isSilent(one)) await look(one);
+      if (!inTime.aborted && isSilent(one)) await look(one);
       history = historyOf(one);
       if (onTrace === undefined) for (const line of newLines(history)) printLine(line);
     } while (!hasSettled(history) && !inTime.aborted);

@@ -165,6 +165,8 @@ async function ringAt(
       AlarmName,
       EvaluationPeriods,
       ComparisonOperator,
+      // An earlier version turned the actions off during a pause.
+      ActionsEnabled: true,
       Threshold,
     }),
   );

@@ -32,14 +32,14 @@ const schema = z.object({
   startedAt: z.string(),
   /** Number of messages in the plan. */
   planned: count,
-  /** Unfinished objects by key. Their lines up to `line` are settled, except those in `left`. */
-  begun: z.record(z.string(), z.object({ line: count, left: z.array(count) })),
+  /** Unfinished objects by key. Their lines up to `line` are settled, except those in `left`. Earlier versions had none. */
+  begun: z._default(z.record(z.string(), z.object({ line: count, left: z.array(count) })), {}),
   /** Hashes of the keys of finished objects, without those in the separate object. */
   done: z.string(),
   /** Messages sent, by event. */
   sent: z.record(z.string(), count),
-  /** Records that are not sent, by reason. */
-  skipped: z.object({ ofReplays: count, forgotten: count, tooOld: count, payloadGone: count }),
+  /** Records that are not sent, by reason. Earlier versions did not count `tooOld`. */
+  skipped: z.object({ ofReplays: count, forgotten: count, tooOld: z._default(count, 0), payloadGone: count }),
   /** Messages that SQS will never accept: their number, and the first of them. */
   refused: z.object({ count, first: z.array(z.object({ event, eventId: z.string(), why: z.string() })) }),
   /** Damaged objects, with a description. */

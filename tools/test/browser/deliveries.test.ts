@@ -391,6 +391,20 @@ describe('the editor', () => {
     await open.button('Sign and send anyway').click();
     await open.detail.getByText('Invalid', { exact: true }).first().waitFor();
   });
+
+  test('is a plain text field if CodeMirror does not load', async () => {
+    const { page, detail } = open;
+    await page.route(/mount-editor/, (request) => request.abort());
+    await open.goto('');
+    await edit(shopUpdated('shop-plain'));
+    await page.locator('textarea.editor').waitFor();
+    await editor().fill(JSON.stringify(shopUpdated('shop-of-plain')));
+    await press('Control+Enter');
+    await detail.getByText('shop-of-plain').first().waitFor();
+    await page.unroute(/mount-editor/);
+    // The browser remembers a module that failed to load until the page is left.
+    await open.goto('');
+  });
 });
 
 /** Of each line, the positions of its punctuation outside isolated text. A wrapped part comes after the one above. */

@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Hono } from 'hono';
-import { ApiProblem, problemOf, problemResponse } from '../../console/server/api-problem.ts';
+import { ApiProblem, notFound, problemOf, problemResponse } from '../../console/server/api-problem.ts';
 import { guard, type SecurityRules } from '../../console/server/guard.ts';
+import { pageRoutes } from '../../console/server/page-routes.ts';
 import { startConsoleAlone, TEST_TOKEN } from './support.ts';
 
 const TOKEN = 'the-token';
@@ -217,6 +221,23 @@ describe('the page', () => {
     '/api-docs/asyncapi.json',
   ])('has nothing at %s', async (path) => {
     expect(await running.api.get(path)).toMatchObject({ status: 404, body: { status: 404 } });
+  });
+
+  test('says how to restore a missing API description', async () => {
+    const routes = pageRoutes().onError((error) => problemResponse(problemOf(error) ?? notFound('')));
+    const root = process.cwd();
+    const empty = await mkdtemp(join(tmpdir(), 'empty-'));
+    try {
+      process.chdir(empty);
+      const response = await routes.request('/api-docs/openapi.json');
+      expect({ status: response.status, text: await response.text() }).toEqual({
+        status: 404,
+        text: expect.stringContaining('Restore it: git checkout -- docs/api/openapi.json'),
+      });
+    } finally {
+      process.chdir(root);
+      await rm(empty, { recursive: true });
+    }
   });
 
   test.each([

@@ -1,6 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { errorText } from '../api.ts';
 import { faultText, formatJson } from '../text/format-json.ts';
 import { ErrorNote } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
@@ -78,7 +77,7 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
       }
     >
       <ErrorNote>{error}</ErrorNote>
-      <TextEditor text={text} onSend={submit} onEscape={close} onError={setError} />
+      <TextEditor text={text} onSend={submit} onEscape={close} />
       <div class="row">
         {isEdit ? (
           <Button
@@ -124,11 +123,13 @@ interface TextEditorProps {
   text: Signal<string>;
   onSend: () => void;
   onEscape: () => void;
-  onError: (text: string) => void;
 }
 
-function TextEditor({ text, onSend, onEscape, onError }: TextEditorProps) {
+/** CodeMirror, or a plain field if it does not load. */
+function TextEditor({ text, onSend, onEscape }: TextEditorProps) {
   const host = useRef<HTMLDivElement>(null);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const [isPlain, setIsPlain] = useState(false);
   const mounted = useRef<MountedEditor>(undefined);
   /** The text that CodeMirror currently contains. */
   const known = useRef(text.value);
@@ -149,7 +150,7 @@ function TextEditor({ text, onSend, onEscape, onError }: TextEditorProps) {
           onSend: () => latest.current(),
         });
       },
-      (error) => onError(`The editor did not load: ${errorText(error)}`),
+      () => setIsPlain(true),
     );
     return () => {
       isGone = true;
@@ -160,17 +161,31 @@ function TextEditor({ text, onSend, onEscape, onError }: TextEditorProps) {
     if (text.value !== known.current) mounted.current?.set(text.value);
     known.current = text.value;
   }, [text.value]);
-  return (
+  useEffect(() => field.current?.focus(), [isPlain]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape') {
+      // A browser closes a dialog anyway if its `cancel` event was prevented twice.
+      event.preventDefault();
+      onEscape();
+    } else if (isPlain && event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      if (!event.repeat) onSend();
+    }
+  };
+  if (!isPlain) {
     // biome-ignore lint/a11y/noStaticElementInteractions: CodeMirror's own textbox is within
-    <div
-      ref={host}
+    return <div ref={host} class="field editor" onKeyDown={onKeyDown} />;
+  }
+  return (
+    <textarea
+      ref={field}
       class="field editor"
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape') return;
-        // A browser closes a dialog anyway if its `cancel` event was prevented twice.
-        event.preventDefault();
-        onEscape();
+      aria-label="Body"
+      value={text.value}
+      onInput={({ currentTarget }) => {
+        text.value = currentTarget.value;
       }}
+      onKeyDown={onKeyDown}
     />
   );
 }

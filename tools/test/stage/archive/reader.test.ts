@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -10,6 +11,7 @@ import type { TestAws } from '../../../../test/support/test-aws.ts';
 import { ArchiveObject } from '../../../stage/archive/archive-object.ts';
 import { countFailedObjects, listArchive, readArchive } from '../../../stage/archive/read-archive.ts';
 import { matches, requireWindow } from '../../../stage/archive/record-filter.ts';
+import { readRecords } from '../../../stage/history/records.ts';
 import type { ProgressStep } from '../../../terminal/block.ts';
 import { type Operator, replied, startedOperator } from '../queues/support.ts';
 import { all, archived, emptyArchive, objectKey, putObject, putRecords } from './support.ts';
@@ -126,10 +128,26 @@ describe('reading', () => {
     expect(asked).toBe(4);
   });
 
-  test('begins with the newest hour of all events, on request', async () => {
+  test('has at most 32 MiB of objects open', async () => {
+    const requested: string[] = [];
+    const Contents = shops.map((Key) => ({ Key, Size: 12 * 1024 * 1024 }));
+    const s3 = replied(s3Client(), (command, { Key }) => {
+      if (command === 'ListObjectsV2Command') return { Contents };
+      requested.push(Key);
+      return undefined;
+    });
+    const options: Options = { ...WINDOW, events: ['shop.updated'] };
+    for await (const _ of readArchive(operator.stack.with({ s3 }), options)) break;
+    s3.destroy();
+    expect(requested).toEqual(shops.slice(0, 2));
+  });
+
+  test('begins with the newest object of all events, on request', async () => {
+    const newest = objectKey('b', 'shop.updated', HOURS[2]);
+    await putRecords(operator.stack, newest, [archived()]);
     const { objects, reading } = await readAll({ ...WINDOW, order: 'newest-first' });
-    expect(keysOf(objects)).toEqual([2, 1, 0].flatMap((hour) => [shops[hour], users[hour]]));
-    expect(reading.total).toBe(6);
+    expect(keysOf(objects)).toEqual([newest, ...[2, 1, 0].flatMap((hour) => [shops[hour], users[hour]])]);
+    expect(reading.total).toBe(7);
   });
 
   test('from the newest hour lists nothing more after it is aborted', async () => {
@@ -184,6 +202,24 @@ describe('reading', () => {
     }
     expect(lines).toEqual([1, 2, 1]);
     expect(reading).toMatchObject({ objects: 1, records: 2, unread: { key: shops[1] } });
+  });
+
+  test('that is aborted during a download reads that object again next time', async () => {
+    const abort = new AbortController();
+    const s3 = watchedClient(async (command) => {
+      if (command !== 'GetObjectCommand') return;
+      await sleep(50);
+      abort.abort();
+    });
+    const read = new Set<string>();
+    const counts: number[] = [];
+    for (const stage of [operator.stack.with({ s3 }), operator.stack]) {
+      const signal = counts.length === 0 ? abort.signal : undefined;
+      const { records } = await readRecords(stage, { ...WINDOW, read, signal }, () => {});
+      counts.push(records);
+    }
+    s3.destroy();
+    expect(counts).toEqual([0, 12]);
   });
 
   test('that is abandoned counts what was read', async () => {
@@ -297,15 +333,16 @@ describe('an object whose connection is lost', () => {
   const bytes = gzipSync(archiveLine(archived()));
   let server: Server;
   let s3: S3Client;
-  let requests = 0;
+  /** Times of the requests, in milliseconds. */
+  let requests: number[] = [];
   /** Number of requests that lose their connection. */
   let losses = 0;
 
   beforeAll(async () => {
     server = createServer((_, response) => {
-      requests += 1;
+      requests.push(Date.now());
       response.writeHead(200, { 'content-length': bytes.length });
-      if (requests > losses) response.end(bytes);
+      if (requests.length > losses) response.end(bytes);
       else response.write(bytes.subarray(0, 10), () => response.destroy());
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -318,16 +355,20 @@ describe('an object whose connection is lost', () => {
   });
 
   const read = (lost: number) => {
-    [requests, losses] = [0, lost];
+    [requests, losses] = [[], lost];
     const { signal } = new AbortController();
     return all(new ArchiveObject(operator.stack.with({ s3 }), 'a', 0, signal).records());
   };
 
-  test('is requested again, three times at most', async () => {
+  test('is requested again after a pause, three times at most', async () => {
     expect(await read(2)).toEqual([{ line: 1, record: archived() }]);
-    expect(requests).toBe(3);
+    const [first = 0, second = 0, third = 0, ...more] = requests;
+    expect(more).toEqual([]);
+    // Timers may be a millisecond early.
+    expect(second - first).toBeGreaterThanOrEqual(490);
+    expect(third - second).toBeGreaterThanOrEqual(1_990);
     await expect(read(3)).rejects.toMatchObject({ code: 'ECONNRESET' });
-    expect(requests).toBe(3);
+    expect(requests).toHaveLength(3);
   });
 });
 

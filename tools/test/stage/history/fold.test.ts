@@ -81,6 +81,18 @@ const stories: readonly {
     states: ['processed'],
   },
   {
+    name: 'processed, then tried again without an end',
+    facts: [accepted, processed, started(31, 2)],
+    steps: PROCESSED,
+    states: ['processed'],
+  },
+  {
+    name: 'skipped, then tried again twice without an end',
+    facts: [accepted, consumed(1, 'Stale'), started(31, 2), started(61, 3)],
+    steps: [...DELIVERED, tried('skipped', 1, { reason: 'newer-data' }), tried('crashed', 2)],
+    states: ['skipped'],
+  },
+  {
     name: 'processed, but not archived at first',
     facts: [accepted, processed, failed(1.1, 1, 30, { error: 'NotArchivedError' })],
     steps: [...PROCESSED, tried('failed')],

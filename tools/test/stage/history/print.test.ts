@@ -111,6 +111,10 @@ describe('the place', () => {
       new RegExp(`1 attempt failed: Throttled\\. Attempt 2 started at ${since.slice(11, 19)}\\.\\n`),
     ],
     [
+      { state: 'retrying', queue, since, attempts: 1, startedAt: since },
+      new RegExp(`Retrying: Attempt 2 started at ${since.slice(11, 19)}\\.\\n`),
+    ],
+    [
       { state: 'retrying', queue, since: longAgo, attempts: 1, startedAt: longAgo, error },
       /Attempt 2 started at \S+\. The function crashed or timed out, without a log line\.\n/,
     ],

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
+import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { sha256Hex } from '../../../../lambda/hash.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
@@ -115,15 +116,14 @@ async function observed(trace: Trace) {
 const withoutReceipt = ({ steps }: Pick<Trace['history'], 'steps'>) =>
   steps.filter(({ kind }) => kind !== 'received');
 
+const deliveriesOf = (answers: readonly Answer[]) =>
+  answers.map(({ body }) => ({ eventId: String(body.eventId), requestId: String(body.requestId) }));
+
 /** Waits for deliveries as `npx hookctl send --wait` does. */
 async function awaited(answers: readonly Answer[], seconds = 60) {
   const operation = operator.operation();
-  const deliveries = answers.map(({ body }) => ({
-    eventId: String(body.eventId),
-    requestId: String(body.requestId),
-  }));
   const since = new Date(Date.now() - 1_000);
-  const isGood = await awaitDeliveries(operation, deliveries, { since, seconds });
+  const isGood = await awaitDeliveries(operation, deliveriesOf(answers), { since, seconds });
   const text = operation.said.join('\n');
   return { isGood, text, titles: [...text.matchAll(/● ([a-z]+(?: letter)?)/g)].map(([, title]) => title) };
 }
@@ -265,7 +265,7 @@ test('a dead letter of a consumer that crashes shows the crashes, also after its
     titles: ['received', 'queued', 'answered', 'crashed', 'crashed', 'dead letter'],
   });
   expect(text).toContain(
-    'Dead letter: The function crashed or timed out, without a log line. It is on the dead-letter queue of girl.deleted.',
+    'Dead letter: The function crashed, timed out, or was throttled, without a log line. It is on the dead-letter queue of girl.deleted.',
   );
   const { eventId } = answer.body;
   const dead = await traced(eventId, (trace) => state(trace) === 'dead-letter');
@@ -435,11 +435,7 @@ test('an interruption stops the Logs Insights query, which is paid by what it sc
 describe('waiting for deliveries', () => {
   test('returns each history for programs, with repeated bytes as another delivery', async () => {
     const body = shopUpdated();
-    const answers = [await partner.post(body), await partner.post(body)];
-    const deliveries = answers.map(({ body: { eventId, requestId } }) => ({
-      eventId: String(eventId),
-      requestId: String(requestId),
-    }));
+    const deliveries = deliveriesOf([await partner.post(body), await partner.post(body)]);
     const traces: Trace[] = [];
     const options = { since: new Date(), seconds: 60, onTrace: (trace: Trace) => traces.push(trace) };
     expect(await awaitDeliveries(operator.operation(), deliveries, options)).toBe(true);
@@ -457,6 +453,23 @@ describe('waiting for deliveries', () => {
     expect(text).toMatch(
       /\nIt has not settled after 0\.5 s\.\nQueued: It has waited on the queue of shop\.updated/,
     );
+  });
+
+  // Takes 7 s: dead letters are searched only after 5 s without a line.
+  test('searches no dead letters after the time limit', async () => {
+    const deliveries = deliveriesOf([await partner.post(shopUpdated()), await partner.post(shopUpdated())]);
+    const since = new Date();
+    const seconds = 7;
+    const searched = new Set<'in time' | 'late'>();
+    const sqs = replied(new SQSClient(stack.operator), (_, { QueueUrl }) => {
+      if (QueueUrl !== stack.outputs.ShopUpdatedDeadLetterQueueUrl) return;
+      searched.add(Date.now() < since.getTime() + seconds * 1000 ? 'in time' : 'late');
+    });
+    const operation = { ...operator.operation(), stack: operator.stack.with({ sqs }) };
+    // Without the lines of its consumer, a delivery never settles.
+    await awaitDeliveries(operation, deliveries, { since, seconds, functions: ['receiver'] });
+    sqs.destroy();
+    expect([...searched]).toEqual(['in time']);
   });
 });
 

@@ -67,6 +67,14 @@ describe('a second run under the same name continues', () => {
     expect(await replayer.continue('running')).toMatchObject({ done: true });
   });
 
+  test('a replay that an earlier version began', async () => {
+    const { begun: _begun, skipped, ...state } = begun('earlier');
+    const { tooOld: _tooOld, ...counted } = skipped;
+    await replayer.putState({ ...state, skipped: counted } as never);
+    expect(await replayer.continue('earlier')).toMatchObject({ done: true });
+    expect(await replayer.state('earlier')).toMatchObject({ begun: {}, skipped: { tooOld: 0 } });
+  });
+
   test('an invalid state file is refused', async () => {
     await replayer.putState({ name: 'damaged' } as never);
     expect(await refusalOf(replayer.continue('damaged'))).toBe(
