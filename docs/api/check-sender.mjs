@@ -4792,7 +4792,6 @@ function encodedText(value) {
 var WRAPPINGS = {
   "signature-encoded-twice": encodedText,
   "signature-white-space": (value) => [value.trim()],
-  "signature-white-space/plus": (value) => [value.replaceAll(" ", "+")],
   "signature-prefix/twice": group(/^sha256=(.+)$/),
   "signature-prefix": group(
     /^(?:hmac[-_]?sha-?256|hmac|sha-?(?:1|224|256|384|512)|md5|v0|sig1?|s|signature|digest)\s*[=:]\s*(\S.*)$/i
@@ -4807,7 +4806,8 @@ var WRAPPINGS = {
   "signature-scheme/colons": group(/^:(\S+):$/),
   "signature-several": (value) => value.includes(",") ? value.split(",").map((part) => part.trim()) : [],
   "signature-separators": (value) => /^[0-9a-f]{2}([ :-])[0-9a-f]{2}\1/i.test(value) ? [value.replaceAll(/[ :-]/g, "")] : [],
-  "signature-url-escapes": percentDecoded
+  "signature-url-escapes": percentDecoded,
+  "signature-white-space/plus": (value) => [value.replaceAll(" ", "+")]
 };
 var UNWRAPPINGS = variantsIn(WRAPPINGS);
 function percentDecoded(text2) {

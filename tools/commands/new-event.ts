@@ -23,7 +23,10 @@ const matching = (pattern: RegExp, shape: string) => (text: string) => {
   throw new InvalidArgumentError(`It must be ${shape}.`);
 };
 
-const name = matching(NAME, 'like shop.closed or girl.schedule_changed, with at most 64 characters, and not end with .unknown');
+const name = matching(
+  NAME,
+  'like shop.closed or girl.schedule_changed, with at most 64 characters, and not end with .unknown',
+);
 const id = matching(ID, 'a field such as shop_id, in lower case and ending in _id');
 const meaning = matching(MEANING, 'up to 99 letters, digits and spaces');
 
