@@ -128,7 +128,7 @@ function cdk(folder: string, ...args: readonly string[]): string[] {
 /** Runs the suite as a person would, and prints its report as it arrives. */
 async function accept({ environment, endpoint }: Emulator, outputs: string): Promise<void> {
   const { code } = await run(
-    ['npm', 'run', 'acceptance', '--', '--outputs', outputs],
+    ['npx', 'hookctl', 'acceptance', '--outputs', outputs],
     { ...environment, AWS_ENDPOINT_URL: endpoint },
     (text) => process.stdout.write(text),
   );

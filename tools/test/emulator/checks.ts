@@ -58,10 +58,7 @@ export async function mustShow(
   const secret = await readWebhookSecret(outputs.WebhookSecretArn, settings);
   // The console sends with Node's own client, which does not resolve names below `.localhost`.
   const partner = new Partner(outputs.WebhookUrl, secret);
-  const command = start(
-    ['npm', 'run', '--silent', 'console', '--', '--stage', stage, '--port', '0'],
-    environment,
-  );
+  const command = start(['npx', 'hookctl', 'console', '--stage', stage, '--port', '0'], environment);
   try {
     await lookAtEveryView(stage, await addressOf(command), partner);
   } finally {
