@@ -43,7 +43,7 @@ export const command = hookctlCommand(
     if (effect === undefined) throw new UsageError(`Choose an effect with --effect: ${effects.join(', ')}`);
     const { addEvent } = await import('../generate/new-event.ts');
     console.log(`Adding ${event} …`);
-    const files = addEvent({ name: event, effect, ...wish }, generate);
+    const files = await addEvent({ name: event, effect, ...wish }, generate);
     console.log(`Check these files: fields and texts are assumptions until the partner shows them.
 
 ${files.map((file) => `  ${file}`).join('\n')}

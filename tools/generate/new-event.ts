@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { bringUpToDate } from './derived-file.ts';
@@ -15,7 +16,7 @@ const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
  * @param generate whether to update the generated files; for several events, only after the last
  * @returns the new files
  */
-export function addEvent(event: NewEvent, generate: boolean): string[] {
+export async function addEvent(event: NewEvent, generate: boolean): Promise<string[]> {
   const { name, effect, id } = event;
   const { definition, sample } = eventPaths(kebabCase(name));
   const places = [dirname(definition), sample];
@@ -27,7 +28,10 @@ export function addEvent(event: NewEvent, generate: boolean): string[] {
   const files = eventFiles(event);
   const index = readFileSync(EVENT_INDEX);
   // The programs below get the signals of the terminal, too. This process then removes the files.
-  const stay = () => {};
+  let interruption: NodeJS.Signals | undefined;
+  const stay = (signal: NodeJS.Signals) => {
+    interruption = signal;
+  };
   for (const signal of SIGNALS) process.on(signal, stay);
   try {
     for (const [file, text] of Object.entries(files)) {
@@ -36,6 +40,9 @@ export function addEvent(event: NewEvent, generate: boolean): string[] {
     }
     bringUpToDate(eventIndex());
     run('node_modules/@biomejs/biome/bin/biome', 'check', '--write', ...Object.keys(files));
+    // A signal between two programs ends neither.
+    await setImmediate();
+    if (interruption !== undefined) throw new Error(`interrupted (${interruption})`);
     // In a new process, because this one has loaded the old catalogue. It writes when everything else has succeeded.
     if (generate) run('tools/hookctl.js', 'generate');
   } catch (error) {
