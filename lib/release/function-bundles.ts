@@ -210,7 +210,7 @@ async function buildFiles(
   });
 }
 
-/** A file and what it imports: our own files, also those of which the bundle has no bytes, such as dropped code. */
+/** A file and what it imports: our own files, also those that add no bytes to the bundle, such as dropped code. */
 function ownSources(source: string, inputs: Metafile['inputs']): string[] {
   const found = new Set([relative('.', source)]);
   for (const file of found) {

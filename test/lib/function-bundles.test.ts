@@ -161,7 +161,7 @@ describe('a synthesis into another folder', () => {
     expect(readdirSync(receiver())).not.toContain('chunk-OLD.mjs');
   });
 
-  test('lists the sources of each function, also one of which its bundle has no bytes', () => {
+  test('lists the sources of each function, also one that adds no bytes to the bundle', () => {
     const list: BundleList = JSON.parse(readFileSync(join(outdir, BUNDLE_LIST), 'utf8'));
     expect(list.receiver?.sources).toEqual(
       expect.arrayContaining(['lambda/receiver/handler.ts', 'lambda/no-browser.ts']),

@@ -211,7 +211,7 @@ export function withTimestamp(text: string, now: Date): string | undefined {
   return `${text.slice(0, first.start)}${JSON.stringify(now.toISOString())}${text.slice(last?.end)}`;
 }
 
-/** The tokens of JSON text. A bracket has the depth of what surrounds it. */
+/** The tokens of JSON text. A bracket has the depth of the value around it. */
 function tokensOf(text: string) {
   let depth = 0;
   return [...text.matchAll(TOKEN)].map(({ 0: token, index: start }) => {
