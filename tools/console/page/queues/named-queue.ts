@@ -18,23 +18,6 @@ export const deadLetterAddress = (event: string) => queueAddress(`${DEAD}${event
 /** A user or role by the last part of its ARN: `mara` for `arn:aws:sts::123456789012:assumed-role/Operator/mara`. */
 export const callerName = (arn: string) => arn.split('/').at(-1) || arn;
 
-const PREVIEW_LENGTH = 200;
-
-/** A body in one line: the data of an event, otherwise the beginning of the body. */
-export function previewText(body: string): string {
-  return (dataText(body) ?? body).slice(0, PREVIEW_LENGTH).replaceAll(/\s+/g, ' ').trim();
-}
-
-/** @returns undefined if it is not an event, or is cut off */
-function dataText(body: string): string | undefined {
-  try {
-    const { data } = Object(JSON.parse(body));
-    return data === undefined ? undefined : JSON.stringify(data);
-  } catch {
-    return undefined;
-  }
-}
-
 /**
  * @param queue an event (its dead letters), `quarantine` or `unrouted`
  * @param ids of messages or events, with their copies; by default all

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { payloadPreview } from '../../../stage/history/payload-preview.ts';
 import { counted } from '../../../terminal/text.ts';
 import type { EventQueueInfo, QueueDepth, QueueMessage, QueueMessages } from '../../api.ts';
 import { api } from '../api.ts';
@@ -9,20 +10,17 @@ import { TextBlock } from '../text/text-view.tsx';
 import { Visible } from '../text/visible.tsx';
 import { Badge, Copies, Empty, ErrorNote, Quantity } from '../ui/badge.tsx';
 import { Button, Disclose } from '../ui/button.tsx';
-import { Copy } from '../ui/copy.tsx';
+import { Copy, shortId } from '../ui/copy.tsx';
 import { Pane } from '../ui/split.tsx';
 import { Table, type TableColumn, toggled } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
 import { LoadNote, localRefresh, Refresh, useLoad } from '../ui/use-load.tsx';
 import { useRun } from '../use-run.tsx';
-import { deadLetterAddress, namedQueue, previewText, queueAddress, redriveCommand } from './named-queue.ts';
+import { deadLetterAddress, namedQueue, queueAddress, redriveCommand } from './named-queue.ts';
 
 const LIMIT = 50;
 
 const BODY_ROWS = 20;
-
-/** Characters of an id that are enough to recognise a message. */
-const SHORT_ID = 8;
 
 const NOTHING: QueueMessages = { messages: [], limited: false };
 
@@ -181,7 +179,7 @@ function Messages({ messages, hasState, redrive }: MessagesProps) {
       width: 'minmax(0, 1fr)',
       cell: ({ id, eventId, copies, firstSentAt }) => {
         const known = eventId ?? id;
-        const short = known.slice(0, SHORT_ID);
+        const short = shortId(known);
         return (
           <div class="row">
             <Disclose
@@ -252,7 +250,7 @@ function MessageText({ message, isOpen }: { message: QueueMessage; isOpen: boole
       )}
       {reason === undefined && !isOpen && (
         <p class="cut soft mono">
-          <Visible text={previewText(body)} />
+          <Visible text={payloadPreview(body)} />
         </p>
       )}
       {isOpen && <TextBlock text={body} label={`Body of ${eventId ?? id}`} rows={BODY_ROWS} />}

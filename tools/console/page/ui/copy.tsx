@@ -24,6 +24,11 @@ export function Copy({ text, label }: { text: string; label: string }) {
   );
 }
 
+/** Characters of a hash or a UUID that are enough to recognise it. */
+const SHORT_ID_LENGTH = 8;
+
+export const shortId = (id: string) => id.slice(0, SHORT_ID_LENGTH);
+
 /**
  * Copies a text. A toast reports an error.
  * @param text may be a promise: Safari allows a copy only if it starts during the click

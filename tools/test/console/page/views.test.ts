@@ -6,7 +6,6 @@ import {
   callerName,
   deadLetterAddress,
   namedQueue,
-  previewText,
   queueAddress,
   redriveAll,
   redriveGroup,
@@ -15,6 +14,7 @@ import { emptyForm, isPlanOf, replayArguments } from '../../../console/page/repl
 import { formatRoute, parseRoute, VIEWS } from '../../../console/page/route.ts';
 import { rowAfterKey, toggled } from '../../../console/page/ui/table.tsx';
 import { ageText, dayText } from '../../../console/page/ui/time.tsx';
+import { payloadPreview } from '../../../stage/history/payload-preview.ts';
 
 describe('an address of the page', () => {
   test.each(['', '#/', '#/nothing/x'])('leads to all deliveries if it is %j', (hash) => {
@@ -136,7 +136,7 @@ describe('a queue', () => {
     { body: 'null', preview: 'null' },
     { body: `{"data":${deep}}`, preview: `{"data":${'['.repeat(192)}` },
   ])('shows the data of a body in one line: $preview', ({ body, preview }) => {
-    expect(previewText(body)).toBe(preview);
+    expect(payloadPreview(body)).toBe(preview);
   });
 });
 

@@ -1,0 +1,16 @@
+const PREVIEW_LENGTH = 200;
+
+/** A body in one line: the data of an event, otherwise the beginning of the body. */
+export function payloadPreview(body: string): string {
+  return (dataText(body) ?? body).slice(0, PREVIEW_LENGTH).replaceAll(/\s+/g, ' ').trim();
+}
+
+/** @returns undefined if it is not an event, or is cut off */
+function dataText(body: string): string | undefined {
+  try {
+    const { data } = Object(JSON.parse(body));
+    return data === undefined ? undefined : JSON.stringify(data);
+  } catch {
+    return undefined;
+  }
+}
