@@ -4,10 +4,10 @@ import { App } from './app.tsx';
 import { followAddress } from './route.ts';
 import { setStack } from './store.ts';
 import { releaseWhileHidden } from './stream.ts';
-import { applyTheme, readTheme } from './theme-switch.tsx';
+import { applyTheme } from './theme.tsx';
 import { Empty } from './ui/badge.tsx';
 
-applyTheme(readTheme());
+applyTheme();
 const root = document.getElementById('console');
 if (root !== null) await start(root);
 

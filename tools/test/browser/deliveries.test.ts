@@ -372,16 +372,20 @@ describe('the editor', () => {
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
   });
 
-  test('sets the timestamp to now, and Tab leaves it', async () => {
-    const { page } = open;
+  test('sets the timestamp to now, Tab leaves it, and Control+Enter sends the text from anywhere', async () => {
+    const { page, detail } = open;
     await edit({ ...shopUpdated('shop-dated'), timestamp: '2020-01-01T00:00:00Z' });
     await editor().waitFor();
     await press('Tab');
     await press('Enter');
     await editor().getByText(new Date().toISOString().slice(0, 10)).waitFor();
     expect(await editor().innerText()).not.toContain('2020-01-01');
-    await page.getByRole('button', { name: 'Close', exact: true }).last().click();
-    await open.button('Discard').click();
+    const before = page.url();
+    await press('Control+Enter');
+    await page.waitForURL((url) => url.href !== before);
+    await detail.getByRole('tab', { name: /^Request/ }).click();
+    await detail.getByText(new Date().toISOString().slice(0, 10)).first().waitFor();
+    expect(await detail.innerText()).not.toContain('2020-01-01');
   });
 
   test('marks the error in text that is not JSON, and can send it', async () => {

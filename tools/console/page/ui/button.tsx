@@ -1,10 +1,12 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
 import { Icon, type IconName } from './icon.tsx';
+import { Refusal } from './refusal.tsx';
 
 interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'children' | 'label'> {
   kind?: 'primary' | 'normal' | 'quiet' | 'danger';
   keyHint?: string | undefined;
-  /** Why it is disabled. The button can still get the focus, and shows this reason. */
+  /** Why it is disabled. The button can still get the focus, and then shows this reason. */
   refusal?: string | undefined;
   busy?: boolean;
   /** For a screen reader, if the text alone is ambiguous: `Redrive m-1`. */
@@ -23,6 +25,7 @@ export function Button({
   children,
   ...rest
 }: ButtonProps) {
+  const reason = useId();
   const isOff = refusal !== undefined || busy;
   return (
     <button
@@ -31,7 +34,7 @@ export function Button({
       aria-keyshortcuts={keyHint}
       aria-disabled={isOff ? 'true' : undefined}
       aria-label={label}
-      title={refusal}
+      aria-describedby={refusal === undefined ? undefined : reason}
       onClick={(event) => {
         if (isOff) event.preventDefault();
         else onClick?.(event);
@@ -40,6 +43,7 @@ export function Button({
     >
       {children}
       <KeyHint of={keyHint} />
+      <Refusal id={reason} text={refusal} />
     </button>
   );
 }

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { KeyHint } from './button.tsx';
+import { Refusal } from './refusal.tsx';
 
 /** A button with a menu (WAI-ARIA's menu button). */
 export function Menu({ button, label, class: className = 'button', items }: MenuProps) {
@@ -63,7 +64,7 @@ export function Menu({ button, label, class: className = 'button', items }: Menu
               role="menuitem"
               tabIndex={-1}
               aria-disabled={refusal !== undefined}
-              title={refusal}
+              aria-describedby={refusal === undefined ? undefined : `${id}-${index}`}
               onClick={() => {
                 if (refusal !== undefined) return;
                 close();
@@ -72,6 +73,7 @@ export function Menu({ button, label, class: className = 'button', items }: Menu
             >
               <span>{text}</span>
               <KeyHint of={keyHint} />
+              <Refusal id={`${id}-${index}`} text={refusal} />
             </button>
           ))}
         </div>
