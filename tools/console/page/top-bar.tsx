@@ -28,7 +28,7 @@ export function TopBar({ views, current, onHelp, children }: TopBarProps) {
         </svg>
         <span class="brand-title cut">{stack.title}</span>
       </a>
-      {stack.readOnly && <span class="badge">read only</span>}
+      {stack.readOnly && <span class="badge read-only">Read only</span>}
       <nav class="nav" aria-label="Views">
         {isPhone.value ? (
           <ViewMenu views={views} current={current} />

@@ -67,7 +67,7 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
               {json.ok ? 'Valid JSON' : `Not JSON. ${faultText(json.fault)}`}
             </p>
             <Button
-              disabled={!json.ok}
+              refusal={json.ok ? undefined : 'Only JSON can be formatted.'}
               onClick={() => {
                 text.value = formattedOf(text.value) ?? text.value;
               }}
@@ -75,7 +75,7 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
               Format
             </Button>
             <Button
-              disabled={!isChanged}
+              refusal={isChanged ? undefined : 'Nothing has changed.'}
               onClick={() => {
                 text.value = original;
               }}
@@ -94,7 +94,7 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
       <div class="row">
         {isEdit ? (
           <Button
-            disabled={dated === undefined}
+            refusal={dated === undefined ? 'The text has no timestamp.' : undefined}
             onClick={() => {
               text.value = withTimestamp(text.value, new Date()) ?? text.value;
             }}

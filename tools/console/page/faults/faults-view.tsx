@@ -45,7 +45,11 @@ export function FaultsView() {
               this console or commands.
             </p>
           </div>
-          <Button kind="danger" disabled={active.length === 0} onClick={() => change(() => api.endFault())}>
+          <Button
+            kind="danger"
+            refusal={active.length === 0 ? 'No fault is active.' : undefined}
+            onClick={() => change(() => api.endFault())}
+          >
             End all faults
           </Button>
         </header>

@@ -137,7 +137,7 @@ function columnsOf(
     {
       name: 'queue',
       heading: 'Queue',
-      width: isOpen ? 'minmax(0, max-content)' : 'minmax(0, 1fr)',
+      width: isOpen ? 'minmax(0, max-content)' : 'minmax(max-content, 1fr)',
       cell: ({ name }) => (
         <a class="row-link" href={queueAddress(name)}>
           {name}
