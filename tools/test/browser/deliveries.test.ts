@@ -301,7 +301,7 @@ describe('a delivery', () => {
     await detail.getByText(/^Finished at/).waitFor();
     await button('Resend').waitFor();
     await detail.getByText('Item added').waitFor();
-    await detail.getByRole('link', { name: 'ShopCacheTable' }).waitFor();
+    await detail.getByRole('link', { name: 'Shop cache' }).waitFor();
     await detail.getByText('attempt 1').waitFor();
     expect(await detail.locator('time').first().getAttribute('title')).toMatch(/UTC$/);
     await open.showDelivery(shopUpdated('shop-outcome', { updated_fields: ['address'] }));
@@ -325,7 +325,6 @@ describe('a delivery', () => {
     await open.detail.getByText(/No consumer handles this event/).waitFor();
     const redrive = button('Redrive from unrouted');
     expect(await redrive.getAttribute('aria-disabled')).toBe('true');
-    expect(await redrive.getAttribute('title')).toContain('no consumer');
     await open.detail.getByRole('link', { name: 'Show the queue' }).waitFor();
   });
 

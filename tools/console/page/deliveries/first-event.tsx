@@ -72,7 +72,8 @@ export function SendMenu({ label = 'Send', onSent, onWrite }: SendProps & { labe
         ...stack.events.map(({ name, meaning }) => ({
           label: (
             <span class="sample">
-              <code style={{ width: `${nameLength}ch` }}>{name}</code> <span class="soft">{meaning}</span>
+              <code style={{ width: `${nameLength}ch` }}>{name}</code>
+              <span class="soft">{meaning}</span>
             </span>
           ),
           ...refused,

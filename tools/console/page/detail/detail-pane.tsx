@@ -140,7 +140,7 @@ function Facts({
   delivery: Delivery;
 }) {
   const facts = [
-    ['Received', <Time key="" at={receivedAt} milliseconds />],
+    ['Received', <Time key="" at={receivedAt} />],
     ['Shop', shopId === undefined ? '–' : <Visible text={shopId} />],
     ['Attempts', attempts],
     ['Duration', latencyMs === undefined ? '–' : durationText(latencyMs)],
