@@ -205,6 +205,16 @@ describe('the header', () => {
     }
   });
 
+  test('has a menu that chooses the theme, which is remembered', async () => {
+    const { page } = open;
+    const theme = () => page.evaluate('document.documentElement.dataset.theme');
+    await choose('Dark theme');
+    await open.goto('#/deliveries');
+    expect(await theme()).toBe('dark');
+    await choose('Theme of the system');
+    expect(await theme()).toBeUndefined();
+  });
+
   test('has a link that skips it, to the list of the view', async () => {
     const { page } = open;
     for (const { hash, label } of [
