@@ -112,7 +112,7 @@ function Count({ of }: { of: ViewName }) {
   return (
     <span class={`count tone-${isFault ? 'warning' : 'bad'}`}>
       {count.toLocaleString('en')}
-      {isFault && !isPhone.value && ' active'}
+      {isFault && <span class={isPhone.value ? 'visually-hidden' : undefined}>active</span>}
     </span>
   );
 }
