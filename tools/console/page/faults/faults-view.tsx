@@ -1,15 +1,15 @@
-import { useState } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
 import type { FaultInfo, FaultSettings } from '../../api.ts';
 import { api, errorText } from '../api.ts';
 import { faults } from '../store.ts';
 import { ErrorNote, Quantity } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
+import { Field } from '../ui/field.tsx';
 import { toastError, toastInfo } from '../ui/notices.tsx';
 import { Table, type TableColumn } from '../ui/table.tsx';
 import {
   canFail,
   expectation,
-  type FaultKind,
   type FaultService,
   faultKinds,
   faultServices,
@@ -45,7 +45,11 @@ export function FaultsView() {
               this console or commands.
             </p>
           </div>
-          <Button kind="danger" disabled={active.length === 0} onClick={() => change(() => api.endFault())}>
+          <Button
+            kind="danger"
+            refusal={active.length === 0 ? 'No fault is active.' : undefined}
+            onClick={() => change(() => api.endFault())}
+          >
             End all faults
           </Button>
         </header>
@@ -60,42 +64,20 @@ export function FaultsView() {
 
 /** A switch for each service and kind of fault, and the expected result of the one under the pointer. */
 function Board({ active }: { active: readonly FaultInfo[] }) {
-  const [share, setShare] = useState('100');
-  const [milliseconds, setMilliseconds] = useState('1500');
-  const [pointed, setPointed] = useState<{ service: FaultService; kind: FaultKind }>();
-  const parsedShare = parseShare(share);
-  const parsedMilliseconds = parseMilliseconds(milliseconds);
-  const problems = [parsedShare, parsedMilliseconds].filter((parsed) => typeof parsed === 'string');
-  const find = (service: FaultService, kind: FaultKind) =>
+  const share = useSignal('100');
+  const milliseconds = useSignal('1500');
+  const pointed = useSignal<FaultChoice>();
+  const affected = parseShare(share.value);
+  const delay = parseMilliseconds(milliseconds.value);
+  const problem = [affected, delay].find((parsed) => typeof parsed === 'string');
+  const faultOf = ({ service, kind }: FaultChoice) =>
     active.find((fault) => fault.service === service && fault.kind === kind);
-  const settingsOf = (service: FaultService, kind: FaultKind): FaultSettings => ({
-    service,
-    kind,
-    share: typeof parsedShare === 'number' ? parsedShare : 1,
-    ...(kind === 'slow' && typeof parsedMilliseconds === 'number' && { milliseconds: parsedMilliseconds }),
+  const settingsOf = (choice: FaultChoice): FaultSettings => ({
+    ...choice,
+    share: typeof affected === 'number' ? affected : 1,
+    ...(choice.kind === 'slow' && typeof delay === 'number' && { milliseconds: delay }),
   });
-  const switchOf = (service: FaultService, kind: FaultKind) => {
-    const fault = find(service, kind);
-    const point = () => setPointed({ service, kind });
-    return (
-      <button
-        type="button"
-        role="switch"
-        class="switch"
-        aria-checked={fault !== undefined}
-        aria-label={`${serviceTexts[service].name} ${kindNames[kind].toLowerCase()}`}
-        disabled={problems.length > 0 && fault === undefined}
-        onMouseEnter={point}
-        onFocus={point}
-        onClick={() =>
-          change(() =>
-            fault === undefined ? api.beginFault(settingsOf(service, kind)) : api.endFault(fault.id),
-          )
-        }
-      />
-    );
-  };
-  const shown = pointed && (find(pointed.service, pointed.kind) ?? settingsOf(pointed.service, pointed.kind));
+  const shown = pointed.value && (faultOf(pointed.value) ?? settingsOf(pointed.value));
   const columns: TableColumn<FaultService>[] = [
     {
       name: 'service',
@@ -113,36 +95,48 @@ function Board({ active }: { active: readonly FaultInfo[] }) {
       heading: kindNames[kind],
       width: 'minmax(auto, 120px)',
       cell: (service: FaultService) =>
-        canFail(service, kind) ? switchOf(service, kind) : <span class="faint">–</span>,
+        canFail(service, kind) ? (
+          <FaultSwitch
+            settings={settingsOf({ service, kind })}
+            fault={faultOf({ service, kind })}
+            isRefused={problem !== undefined}
+            onPoint={() => {
+              pointed.value = { service, kind };
+            }}
+          />
+        ) : (
+          <span class="faint">–</span>
+        ),
     })),
   ];
   return (
     <section class="card" aria-label="Faults of services">
       <header>
-        <NumberField
-          label="Affects"
-          value={share}
-          unit="% of calls"
-          problem={typeof parsedShare === 'string'}
-          onInput={setShare}
+        <Field
+          name="share"
+          label="Share of calls, in %"
+          value={share.value}
+          problem={typeof affected === 'string' ? affected : undefined}
+          onInput={(text) => {
+            share.value = text;
+          }}
         />
-        <NumberField
-          label="Delays slow calls by"
-          value={milliseconds}
-          unit="ms"
-          problem={typeof parsedMilliseconds === 'string'}
-          onInput={setMilliseconds}
+        <Field
+          name="delay"
+          label="Delay of slow calls, in ms"
+          value={milliseconds.value}
+          problem={typeof delay === 'string' ? delay : undefined}
+          onInput={(text) => {
+            milliseconds.value = text;
+          }}
         />
-        <span class="bad" role="status">
-          {problems.join(' ')}
-        </span>
       </header>
       <p class="expectation" role="status">
-        {shown === undefined ? (
-          <span class="soft">Select a switch to see what it does.</span>
-        ) : (
+        {shown === undefined && <span class="soft">Select a switch to see what it does.</span>}
+        {shown !== undefined && (
           <>
-            <b>{faultTitle(shown)}:</b> {expectation(shown)}
+            <b>{faultTitle(shown)}:</b>{' '}
+            {problem !== undefined && !('id' in shown) ? problem : expectation(shown)}
           </>
         )}
       </p>
@@ -151,28 +145,34 @@ function Board({ active }: { active: readonly FaultInfo[] }) {
   );
 }
 
-interface NumberFieldProps {
-  label: string;
-  unit: string;
-  value: string;
-  problem: boolean;
-  onInput: (text: string) => void;
+type FaultChoice = Pick<FaultSettings, 'service' | 'kind'>;
+
+interface FaultSwitchProps {
+  settings: FaultSettings;
+  /** Undefined while it is off. */
+  fault: FaultInfo | undefined;
+  isRefused: boolean;
+  onPoint: () => void;
 }
 
-function NumberField({ label, unit, value, problem, onInput }: NumberFieldProps) {
+function FaultSwitch({ settings, fault, isRefused, onPoint }: FaultSwitchProps) {
+  const { service, kind } = settings;
+  const isOff = isRefused && fault === undefined;
   return (
-    <label>
-      {label}{' '}
-      <input
-        class="field end"
-        size={5}
-        inputMode="decimal"
-        value={value}
-        aria-invalid={problem}
-        onInput={({ currentTarget }) => onInput(currentTarget.value)}
-      />{' '}
-      {unit}
-    </label>
+    <button
+      type="button"
+      role="switch"
+      class="switch"
+      aria-checked={fault !== undefined}
+      aria-label={`${serviceTexts[service].name} ${kindNames[kind].toLowerCase()}`}
+      aria-disabled={isOff}
+      onMouseEnter={onPoint}
+      onFocus={onPoint}
+      onClick={() => {
+        if (isOff) return;
+        change(() => (fault === undefined ? api.beginFault(settings) : api.endFault(fault.id)));
+      }}
+    />
   );
 }
 
