@@ -1,65 +1,9 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { type KeyOf, type PagePart, SHORTCUTS } from './shortcuts.ts';
 import { Dialog, openDialog } from './ui/dialog.tsx';
 import { CheckBox } from './ui/field.tsx';
 
-const VIEW = 'Views, left to right';
-const NEXT = 'Next';
-const PREVIOUS = 'Previous';
-
-/**
- * What each shortcut does, by `KeyboardEvent.key`, of each part of the page that handles keys. The help shows the same
- * table.
- */
-const SHORTCUTS = {
-  page: {
-    title: 'Everywhere',
-    keys: {
-      '1': VIEW,
-      '2': VIEW,
-      '3': VIEW,
-      '4': VIEW,
-      '5': VIEW,
-      '6': VIEW,
-      '/': 'Search deliveries',
-      '?': 'This help',
-    },
-  },
-  pane: { title: 'Queue or item', keys: { Escape: 'Back to the list' } },
-  list: {
-    title: 'List of deliveries',
-    keys: {
-      j: NEXT,
-      ArrowDown: NEXT,
-      k: PREVIOUS,
-      ArrowUp: PREVIOUS,
-      PageDown: 'Several rows down',
-      PageUp: 'Several rows up',
-      Home: 'Newest',
-      End: 'Oldest',
-      Enter: 'Go to the detail',
-      ' ': 'Select for resend or redrive',
-      n: 'Go to the newest and follow',
-      Escape: 'Clear the selection, or close',
-    },
-  },
-  delivery: {
-    title: 'Delivery',
-    keys: {
-      r: 'Resend',
-      e: 'Edit and send',
-      c: 'Copy as curl',
-      l: 'Copy a link',
-      '[': 'Previous tab',
-      ']': 'Next tab',
-    },
-  },
-} as const;
-
-type Part = keyof typeof SHORTCUTS;
-type KeyOf<P extends Part> = keyof (typeof SHORTCUTS)[P]['keys'] & string;
-/** A key that the help lists. */
-export type ShortcutKey = { [P in Part]: KeyOf<P> }[Part];
 /** If it returns false, the browser handles the key itself. */
 type KeyAction = (event: KeyboardEvent) => unknown;
 
@@ -67,7 +11,7 @@ type KeyAction = (event: KeyboardEvent) => unknown;
  * Handles all shortcuts of a part, wherever the focus is. Inactive in a field, while a dialog is open, or with a
  * modifier key.
  */
-export function useKeys<P extends Part>(part: P, actions: Readonly<Record<KeyOf<P>, KeyAction>>): void {
+export function useKeys<P extends PagePart>(part: P, actions: Readonly<Record<KeyOf<P>, KeyAction>>): void {
   const current = useRef(actions);
   current.current = actions;
   useEffect(() => {
@@ -80,7 +24,7 @@ export function useKeys<P extends Part>(part: P, actions: Readonly<Record<KeyOf<
   }, []);
 }
 
-const isKeyOf = <P extends Part>(part: P, key: string): key is KeyOf<P> =>
+const isKeyOf = <P extends PagePart>(part: P, key: string): key is KeyOf<P> =>
   Object.hasOwn(SHORTCUTS[part].keys, key);
 
 /** Keys that repeat while held. All others act once per press: a held `r` sends one delivery. */

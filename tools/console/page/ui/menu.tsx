@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useRef } from 'preact/hooks';
-import type { ShortcutKey } from '../use-keys.tsx';
+import type { ShortcutKey } from '../shortcuts.ts';
 import { KeyHint } from './button.tsx';
 
 /**
@@ -35,6 +35,7 @@ export function Menu({ button, label, class: className = 'button', items }: Menu
     <div class="menu" onKeyDown={onKeyDown}>
       <button
         type="button"
+        id={`${id}-button`}
         class={className}
         popovertarget={id}
         aria-haspopup="menu"
@@ -47,6 +48,7 @@ export function Menu({ button, label, class: className = 'button', items }: Menu
         ref={menu}
         class="menu-items"
         role="menu"
+        aria-labelledby={`${id}-button`}
         id={id}
         popover="auto"
         onToggle={({ newState }) => {

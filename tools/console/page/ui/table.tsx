@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { ShortcutKey } from '../use-keys.tsx';
+import type { ShortcutKey } from '../shortcuts.ts';
 
 /**
  * The table of every view. It uses ARIA roles instead of table elements, because rows share the tracks of a CSS grid
