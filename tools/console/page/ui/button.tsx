@@ -1,11 +1,12 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
+import type { ShortcutKey } from '../shortcuts.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { Refusal } from './refusal.tsx';
 
 interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'children' | 'label'> {
   kind?: 'primary' | 'normal' | 'quiet' | 'danger';
-  keyHint?: string | undefined;
+  keyHint?: ShortcutKey | undefined;
   /** Why it is disabled. The button can still get the focus, and then shows this reason. */
   refusal?: string | undefined;
   busy?: boolean;
@@ -48,9 +49,9 @@ export function Button({
   );
 }
 
-export const KeyHint = ({ of }: { of: string | undefined }) =>
+export const KeyHint = ({ of }: { of: ShortcutKey | undefined }) =>
   of === undefined ? null : (
-    <span aria-hidden="true">
+    <span class="key-hint" aria-hidden="true">
       <kbd>{of}</kbd>
     </span>
   );
