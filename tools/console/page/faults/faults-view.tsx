@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { FaultInfo, FaultSettings } from '../../api.ts';
 import { api, errorText } from '../api.ts';
 import { faults } from '../store.ts';
-import { ErrorNote, Quantity } from '../ui/badge.tsx';
+import { Quantity } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { toastError, toastInfo } from '../ui/notices.tsx';
 import { Table, type TableColumn } from '../ui/table.tsx';
@@ -28,12 +28,10 @@ async function change(work: () => Promise<unknown>, done?: string): Promise<void
   } catch (error) {
     toastError(errorText(error));
   }
-  faults.value.reload();
 }
 
 export function FaultsView() {
-  const { value, error } = faults.value;
-  const active = value?.active ?? [];
+  const { active = [], functions = [] } = faults.value ?? {};
   return (
     <div class="page">
       <div class="stack sections">
@@ -49,10 +47,9 @@ export function FaultsView() {
             End all faults
           </Button>
         </header>
-        <ErrorNote>{error}</ErrorNote>
         <Board active={active} />
         <ActiveFaults active={active} />
-        <Functions names={value?.functions ?? []} />
+        <Functions names={functions} />
       </div>
     </div>
   );
