@@ -43,8 +43,8 @@ export function DetailPane({ id, onClose, onSent }: DetailPaneProps) {
         <p>{error}</p>
         {stack.local && (
           <p>
-            The local stack started at <Time at={stack.startedAt} />, without any deliveries. Those from
-            before are gone.
+            The local stack started empty at <Time at={stack.startedAt} />. If that was a restart, deliveries
+            from before are gone.
           </p>
         )}
         <a href="#/deliveries">All deliveries</a>
