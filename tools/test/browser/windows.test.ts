@@ -149,6 +149,17 @@ test('a page whose start fails says why, and tries again', async () => {
   await isLive(page);
 });
 
+test('a search that the server refuses says why, in each window, and the next one works', async () => {
+  const tooLong = `#/deliveries?search=${'x'.repeat(2_000)}`;
+  const pages = [await openWindow(tooLong), await openWindow(tooLong)];
+  for (const page of pages) {
+    await page.getByText('Not connected', { exact: true }).waitFor();
+    await page.getByText(/search: Too big/).waitFor();
+    await page.locator('#search').fill('');
+    await isLive(page);
+  }
+});
+
 test('the address of a delivery from before a restart says that the stack started empty, and when', async () => {
   const page = await openWindow('#/deliveries/from-an-earlier-process');
   await page.getByText(/The local stack started empty at \d\d:\d\d:\d\d\. If that was a restart/).waitFor();
