@@ -119,7 +119,7 @@ function Count({ of }: { of: ViewName }) {
 
 /** What needs somebody in a view. */
 function countOf(view: ViewName): number {
-  if (view === 'faults') return faults.value.value?.active.length ?? 0;
+  if (view === 'faults') return faults.value?.active.length ?? 0;
   const known = queues.value.value;
   return view === 'dead-letters' && known !== undefined ? deadLetterCount(known) : 0;
 }

@@ -1,7 +1,7 @@
 import type { Delivery } from '../../../stage/history/history.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { navigate, route } from '../route.ts';
-import { deliveryOf, rows, tasks } from '../store.ts';
+import { deliveryOf, rows, stack, tasks } from '../store.ts';
 import { Visible } from '../text/visible.tsx';
 import { Empty, ErrorNote, Loading } from '../ui/badge.tsx';
 import { IconButton } from '../ui/button.tsx';
@@ -40,6 +40,12 @@ export function DetailPane({ id, onClose, onSent }: DetailPaneProps) {
     return (
       <Empty title="Delivery not found">
         <p>{error}</p>
+        {stack.local && (
+          <p>
+            The local stack started empty at <Time at={stack.startedAt} />. If that was a restart, deliveries
+            from before are gone.
+          </p>
+        )}
         <a href="#/deliveries">All deliveries</a>
       </Empty>
     );
