@@ -1,0 +1,142 @@
+import { useSignal } from '@preact/signals';
+import { counted } from '../../../terminal/text.ts';
+import type { QueueMessage } from '../../api.ts';
+import { Visible } from '../text/visible.tsx';
+import { Quantity } from '../ui/badge.tsx';
+import { Button, Disclose } from '../ui/button.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Menu } from '../ui/menu.tsx';
+import { Table, type TableColumn, toggled } from '../ui/table.tsx';
+import { Age } from '../ui/time.tsx';
+import type { Command, useRun } from '../use-run.tsx';
+import { MessageTable } from './message-table.tsx';
+import { groupsOf, type MessageGroup, queuesOf, redriveMessages } from './named-queue.ts';
+
+type RunAction = Omit<ReturnType<typeof useRun>, 'error'>;
+
+interface MessageGroupsProps {
+  messages: readonly QueueMessage[];
+  /** They may be of different events. */
+  hasEvent: boolean;
+  act: RunAction;
+}
+
+/** Messages that wait for a person, by reason. */
+export function MessageGroups({ messages, hasEvent, act }: MessageGroupsProps) {
+  const groups = groupsOf(messages);
+  /** Groups that are not as they are at first: open if there is only one. */
+  const turned = useSignal<ReadonlySet<string>>(new Set());
+  const isOpen = ({ reason }: MessageGroup) => turned.value.has(reason) !== (groups.length === 1);
+  const columns: TableColumn<MessageGroup>[] = [
+    {
+      name: 'reason',
+      heading: 'Reason',
+      width: 'minmax(0, 3fr)',
+      cell: (group) => (
+        <Disclose
+          open={isOpen(group)}
+          onToggle={() => {
+            turned.value = toggled(turned.value, group.reason);
+          }}
+        >
+          <span class={isOpen(group) ? '' : 'clamped'}>
+            <Visible text={group.reason} />
+          </span>
+        </Disclose>
+      ),
+    },
+    {
+      name: 'events',
+      heading: 'Events',
+      width: 'minmax(0, 2fr)',
+      cell: (group) => (
+        <ul>
+          {queuesOf(group.messages).map(({ name, count }) => (
+            <li key={name}>
+              {name} <span class="soft">{count.toLocaleString('en')}</span>
+            </li>
+          ))}
+        </ul>
+      ),
+    },
+    { name: 'count', heading: 'Count', end: true, cell: ({ count }) => <Quantity of={count} /> },
+    { name: 'first', heading: 'First', end: true, cell: ({ firstAt }) => <Age at={firstAt} /> },
+    { name: 'last', heading: 'Last', end: true, cell: ({ lastAt }) => <Age at={lastAt} /> },
+    {
+      name: 'act',
+      heading: 'Redrive',
+      hidesHeading: true,
+      end: true,
+      cell: ({ reason, count, messages: own }) => (
+        <Redrive
+          messages={own}
+          text="Redrive"
+          label={`Redrive ${counted(count, 'message')}: ${reason}`}
+          commands={redriveMessages}
+          act={act}
+        />
+      ),
+    },
+  ];
+  const { start, ...state } = act;
+  return (
+    <Table
+      label="Messages by reason"
+      columns={hasEvent ? columns : columns.filter(({ name }) => name !== 'events' && name !== 'first')}
+      rows={groups}
+      idOf={({ reason }) => reason}
+      below={(group) =>
+        isOpen(group) && (
+          <MessageTable
+            label={`Messages: ${group.reason}`}
+            messages={group.messages}
+            hasEvent={hasEvent}
+            hasState={false}
+            act={(message) => (
+              <Button
+                {...state}
+                kind="quiet"
+                label={`Redrive ${message.eventId ?? message.id}`}
+                onClick={() => start(redriveMessages([message]))}
+              >
+                Redrive
+              </Button>
+            )}
+          />
+        )
+      }
+    />
+  );
+}
+
+interface RedriveProps {
+  messages: readonly QueueMessage[];
+  text: string;
+  label?: string;
+  commands: (messages: readonly QueueMessage[]) => readonly Command[];
+  act: RunAction;
+}
+
+/** Redrives messages. If they are of several events, a menu offers each of them. */
+export function Redrive({ messages, text, label, commands, act }: RedriveProps) {
+  const { start, ...state } = act;
+  const queues = queuesOf(messages);
+  return (
+    <span class="joined">
+      <Button {...state} label={label} onClick={() => start(commands(messages))}>
+        {text}
+      </Button>
+      {queues.length > 1 && (
+        <Menu
+          button={<Icon name="down" />}
+          label={`${label ?? text}, one event`}
+          items={queues.map(({ name, messages: own, count }) => ({
+            label: `Redrive ${name} (${count.toLocaleString('en')})`,
+            refusal: state.refusal,
+            onChoose: () => start(commands(own)),
+          }))}
+        />
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,167 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import type { QueueMessage } from '../../api.ts';
+import { api } from '../api.ts';
+import { formatRoute } from '../route.ts';
+import { TextBlock } from '../text/text-view.tsx';
+import { Visible } from '../text/visible.tsx';
+import { Badge, Quantity } from '../ui/badge.tsx';
+import { Button, Disclose } from '../ui/button.tsx';
+import { Copy, shortId } from '../ui/copy.tsx';
+import { Table, type TableColumn, toggled } from '../ui/table.tsx';
+import { Age } from '../ui/time.tsx';
+import { LoadNote, useLoad } from '../ui/use-load.tsx';
+
+/** Rows shown before the user asks for all. A queue's answer has up to 500 messages. */
+const ROWS = 50;
+
+const BODY_ROWS = 20;
+
+const STATES = {
+  waiting: { tone: 'neutral', text: 'Waiting' },
+  'in flight': { tone: 'info', text: 'In flight' },
+  delayed: { tone: 'warning', text: 'Delayed' },
+} as const;
+
+interface MessageTableProps {
+  label: string;
+  messages: readonly QueueMessage[];
+  /** The messages are of different events. */
+  hasEvent: boolean;
+  /** Dead letters and quarantined messages only wait, so their state is not shown. */
+  hasState: boolean;
+  /** The button of a row, if it has one. */
+  act?: (message: QueueMessage) => ComponentChildren;
+}
+
+/** Messages of queues. Columns that are the same for all of them are left out. */
+export function MessageTable({ label, messages, hasEvent, hasState, act }: MessageTableProps) {
+  const open = useSignal<ReadonlySet<string>>(new Set());
+  const isWhole = useSignal(false);
+  const shown = isWhole.value ? messages : messages.slice(0, ROWS);
+  const isMeant = {
+    event: hasEvent,
+    shop: messages.some(({ shopId }) => shopId !== undefined),
+    state: hasState,
+    copies: messages.some(({ copies }) => copies > 1),
+  };
+  const payload: TableColumn<QueueMessage> = {
+    name: 'payload',
+    heading: 'Payload',
+    width: 'minmax(0, 1fr)',
+    cell: ({ id, preview }) => (
+      <Disclose
+        open={open.value.has(id)}
+        onToggle={() => {
+          open.value = toggled(open.value, id);
+        }}
+      >
+        <Preview text={preview} />
+      </Disclose>
+    ),
+  };
+  const columns = [payload, ...FACTS.filter(({ name }) => isMeant[name as keyof typeof isMeant] ?? true)];
+  return (
+    <>
+      <Table
+        label={label}
+        columns={[
+          ...columns,
+          ...(act === undefined
+            ? []
+            : [{ name: 'act', heading: 'Redrive', hidesHeading: true, end: true, cell: act }]),
+        ]}
+        rows={shown}
+        idOf={({ id }) => id}
+        below={(message) => open.value.has(message.id) && <OpenMessage message={message} />}
+      />
+      {shown.length < messages.length && (
+        <Button
+          kind="quiet"
+          onClick={() => {
+            isWhole.value = true;
+          }}
+        >
+          Show all {messages.length}
+        </Button>
+      )}
+    </>
+  );
+}
+
+function Preview({ text }: { text: string | undefined }) {
+  if (text === undefined) return <span class="soft">Large payload</span>;
+  if (text === '') return <span class="soft">Empty payload</span>;
+  return (
+    <code class="cut">
+      <Visible text={text} />
+    </code>
+  );
+}
+
+const FACTS: readonly TableColumn<QueueMessage>[] = [
+  { name: 'event', heading: 'Event', cell: ({ event = '' }) => <Visible text={event} /> },
+  {
+    name: 'shop',
+    heading: 'Shop',
+    width: 'fit-content(160px)',
+    cell: ({ shopId = '' }) => (
+      <div class="cut" title={shopId}>
+        <Visible text={shopId} />
+      </div>
+    ),
+  },
+  {
+    name: 'id',
+    heading: 'Event id',
+    cell: (message) => {
+      const { id, eventId = id } = message;
+      const short = <code title={eventId}>{shortId(eventId)}</code>;
+      const address = deliveryAddress(message);
+      return address === undefined ? short : <a href={address}>{short}</a>;
+    },
+  },
+  {
+    name: 'state',
+    heading: 'State',
+    cell: ({ state }) => <Badge tone={STATES[state].tone}>{STATES[state].text}</Badge>,
+  },
+  { name: 'age', heading: 'Age', end: true, cell: ({ sentAt }) => <Age at={sentAt} suffix="" /> },
+  { name: 'receives', heading: 'Receives', end: true, cell: ({ receives }) => <Quantity of={receives} /> },
+  { name: 'copies', heading: 'Copies', end: true, cell: ({ copies }) => <Quantity of={copies} /> },
+];
+
+/** The search also finds deliveries of a stage that are older than its list, and repeated ones. */
+function deliveryAddress({ eventId, requestId }: QueueMessage): string | undefined {
+  if (eventId === undefined) return undefined;
+  const path = requestId === undefined ? [] : [requestId];
+  return formatRoute({ view: 'deliveries', path, query: { search: eventId } });
+}
+
+function OpenMessage({ message: { queue, id, eventId, copies, firstSentAt } }: { message: QueueMessage }) {
+  const { value, ...state } = useLoad(`${queue}/${id}`, (signal) => api.messageBody(queue, id, signal));
+  const name = shortId(eventId ?? id);
+  return (
+    <div class="stack">
+      <div class="row soft">
+        {eventId !== undefined && <ShortId name="Event id" id={eventId} />}
+        <ShortId name="Message id" id={id} />
+        {copies > 1 && (
+          <span>
+            {copies.toLocaleString('en')} copies, the first from <Age at={firstSentAt} />: the sender repeated
+            the same bytes. A redrive includes them.
+          </span>
+        )}
+        {value?.isUtf8 === false && <span>Not UTF-8: invalid bytes are replaced.</span>}
+      </div>
+      <LoadNote of={{ value, ...state }} />
+      {value !== undefined && <TextBlock text={value.text} label={`Payload of ${name}`} rows={BODY_ROWS} />}
+    </div>
+  );
+}
+
+const ShortId = ({ name, id }: { name: string; id: string }) => (
+  <span>
+    {name} <code title={id}>{shortId(id)}</code> <Copy text={id} label={`Copy the ${name.toLowerCase()}`} />
+  </span>
+);
