@@ -20,7 +20,7 @@ export function DeadLettersView() {
       <div class="stack">
         {(all.length > 0 || event !== '') && (
           <header class="row">
-            <h2 class="grow">
+            <h2 class="intro">
               {counted(countOf(messages), 'dead letter')}, {counted(groupsOf(messages).length, 'reason')}
             </h2>
             <EventSelect of={queuesOf(all)} value={event} />

@@ -14,9 +14,14 @@ import { groupsOf, type MessageGroup, queuesOf, redriveMessages } from './named-
 
 type RunAction = Omit<ReturnType<typeof useRun>, 'error'>;
 
+/** Characters of a reason above which it is shown in full only below its row, where it has the whole width. */
+const LONG_REASON = 200;
+
+const isLong = ({ reason }: MessageGroup) => reason.length > LONG_REASON;
+
 interface MessageGroupsProps {
   messages: readonly QueueMessage[];
-  /** They may be of different events. */
+  /** Shows which events they are of. */
   hasEvent: boolean;
   act: RunAction;
 }
@@ -39,7 +44,7 @@ export function MessageGroups({ messages, hasEvent, act }: MessageGroupsProps) {
             turned.value = toggled(turned.value, group.reason);
           }}
         >
-          <span class={isOpen(group) ? '' : 'clamped'}>
+          <span class={isOpen(group) && !isLong(group) ? undefined : 'clamped'}>
             <Visible text={group.reason} />
           </span>
         </Disclose>
@@ -81,28 +86,35 @@ export function MessageGroups({ messages, hasEvent, act }: MessageGroupsProps) {
   const { start, ...state } = act;
   return (
     <Table
+      class="flows"
       label="Messages by reason"
       columns={hasEvent ? columns : columns.filter(({ name }) => name !== 'events' && name !== 'first')}
       rows={groups}
       idOf={({ reason }) => reason}
       below={(group) =>
         isOpen(group) && (
-          <MessageTable
-            label={`Messages: ${group.reason}`}
-            messages={group.messages}
-            hasEvent={hasEvent}
-            hasState={false}
-            act={(message) => (
-              <Button
-                {...state}
-                kind="quiet"
-                label={`Redrive ${message.eventId ?? message.id}`}
-                onClick={() => start(redriveMessages([message]))}
-              >
-                Redrive
-              </Button>
+          <div class="stack">
+            {isLong(group) && (
+              <p>
+                <Visible text={group.reason} />
+              </p>
             )}
-          />
+            <MessageTable
+              label={`Messages: ${group.reason}`}
+              messages={group.messages}
+              hasState={false}
+              act={(message) => (
+                <Button
+                  {...state}
+                  kind="quiet"
+                  label={`Redrive ${message.eventId ?? message.id}`}
+                  onClick={() => start(redriveMessages([message]))}
+                >
+                  Redrive
+                </Button>
+              )}
+            />
+          </div>
         )
       }
     />
@@ -131,7 +143,11 @@ export function Redrive({ messages, text, label, commands, act }: RedriveProps) 
           button={<Icon name="down" />}
           label={`${label ?? text}, one event`}
           items={queues.map(({ name, messages: own, count }) => ({
-            label: `Redrive ${name} (${count.toLocaleString('en')})`,
+            label: (
+              <span class="cut">
+                Redrive {name} ({count.toLocaleString('en')})
+              </span>
+            ),
             refusal: state.refusal,
             onChoose: () => start(commands(own)),
           }))}

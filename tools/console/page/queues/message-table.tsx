@@ -26,8 +26,6 @@ const STATES = {
 interface MessageTableProps {
   label: string;
   messages: readonly QueueMessage[];
-  /** The messages are of different events. */
-  hasEvent: boolean;
   /** Dead letters and quarantined messages only wait, so their state is not shown. */
   hasState: boolean;
   /** The button of a row, if it has one. */
@@ -35,14 +33,15 @@ interface MessageTableProps {
 }
 
 /** Messages of queues. Columns that are the same for all of them are left out. */
-export function MessageTable({ label, messages, hasEvent, hasState, act }: MessageTableProps) {
+export function MessageTable({ label, messages, hasState, act }: MessageTableProps) {
   const open = useSignal<ReadonlySet<string>>(new Set());
   const isWhole = useSignal(false);
   const shown = isWhole.value ? messages : messages.slice(0, ROWS);
   const isMeant = {
-    event: hasEvent,
+    event: new Set(messages.map(({ event }) => event)).size > 1,
     shop: messages.some(({ shopId }) => shopId !== undefined),
     state: hasState,
+    receives: messages.some(({ receives }) => receives > 0),
     copies: messages.some(({ copies }) => copies > 1),
   };
   const payload: TableColumn<QueueMessage> = {
@@ -64,6 +63,7 @@ export function MessageTable({ label, messages, hasEvent, hasState, act }: Messa
   return (
     <>
       <Table
+        class="messages flows"
         label={label}
         columns={[
           ...columns,

@@ -59,7 +59,7 @@ export function QueuePane({ name, queue, children }: QueuePaneProps) {
         (isKept ? (
           <MessageGroups messages={messages} hasEvent={false} act={act} />
         ) : (
-          <MessageTable label="Messages" messages={messages} hasEvent={false} hasState />
+          <MessageTable label="Messages" messages={messages} hasState />
         ))}
       {limited && <p class="soft">Only the first {messages.length} messages are shown.</p>}
     </Pane>
