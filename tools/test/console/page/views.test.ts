@@ -92,8 +92,15 @@ describe('items of a table', () => {
       { version: '1', girl_id: 'g1', data: '{}', updated_at: 'now' },
       { girl_id: 'g2', expires_at: 1, status: 'deleted', name: 'Aoi' },
     ];
-    expect(columnNames(items, 'girl_id', 1)).toEqual(['girl_id', 'status']);
-    expect(columnNames(items, 'girl_id', 4)).toEqual(['girl_id', 'status', 'name', 'updated_at', 'data']);
+    expect(columnNames(items, 'girl_id', 1)).toEqual(['girl_id', 'status', 'data']);
+    expect(columnNames(items, 'girl_id', 4)).toEqual([
+      'girl_id',
+      'status',
+      'name',
+      'updated_at',
+      'expires_at',
+      'data',
+    ]);
     expect(columnNames([], 'shop_id', 4)).toEqual(['shop_id']);
   });
 
@@ -107,7 +114,8 @@ describe('items of a table', () => {
     { value: null, text: 'null' },
     { value: 'two\nlines', text: 'two lines' },
     { value: ['a', '7'], text: '["a","7"]' },
-    { value: 'x'.repeat(61), text: `${'x'.repeat(59)}…` },
+    { value: `2026#${'0123456789abcdef'.repeat(4)}`, text: '2026#01234567…' },
+    { value: 'x'.repeat(201), text: `${'x'.repeat(200)}…` },
   ])('have a cell “$text”', ({ value, text }) => {
     expect(cellText(value)).toBe(text);
   });
@@ -147,7 +155,14 @@ describe('dead letters', () => {
 
   const letter = (id: string, event: string, more: Partial<QueueMessage> = {}): QueueMessage => {
     const times = { sentAt: day(2), firstSentAt: day(2) };
-    const facts = { id, queue: `dead:${event}`, event, reason: 'no id', receives: 0, state: 'waiting' } as const;
+    const facts = {
+      id,
+      queue: `dead:${event}`,
+      event,
+      reason: 'no id',
+      receives: 0,
+      state: 'waiting',
+    } as const;
     return { ...facts, ...times, copies: 1, ...more };
   };
 
