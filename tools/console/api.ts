@@ -168,6 +168,7 @@ export interface QueueMessage {
   /** Name of its queue, as in the address. */
   readonly queue: string;
   readonly eventId?: string;
+  /** Kind of the event. In quarantine, as its payload says. */
   readonly event?: string;
   readonly shopId?: string;
   readonly requestId?: string;

@@ -176,6 +176,12 @@ async function messagesOf(look: Look, queue: SeenQueue): Promise<QueueMessages> 
 
 type MessageFacts = Omit<QueueMessage, 'copies' | 'firstSentAt'>;
 
+/** The event as the queue or the receiver knows it. Undefined in quarantine, where only the payload may name it. */
+function eventOf(waiting: WaitingQueue | undefined, message: SeenMessage): string | undefined {
+  if (waiting?.kind === 'quarantine') return undefined;
+  return waiting?.kind === 'dead-letter' ? waiting.name : noted(message, 'event');
+}
+
 /** A message without its payload, which may have 1 MiB. */
 async function factsOf(
   stage: Stage,
@@ -186,10 +192,11 @@ async function factsOf(
   const payload =
     (await payloadInMessage(stage, waiting ?? OWN_QUEUE, message)) ??
     (isLarge ? undefined : Buffer.from(message.body));
+  const { event, shopId } = payload === undefined ? {} : payloadFacts(payload);
   const facts = {
     eventId: noted(message, 'eventId'),
-    event: waiting?.kind === 'dead-letter' ? waiting.name : noted(message, 'event'),
-    shopId: payload && payloadFacts(payload).shopId,
+    event: eventOf(waiting, message) ?? event,
+    shopId,
     requestId: noted(message, 'requestId'),
     reason: waiting && reasonOf(message, waiting),
     preview: payload && payloadPreview(payload.toString()),

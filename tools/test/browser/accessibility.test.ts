@@ -88,8 +88,8 @@ const VIEWS: readonly { name: string; enter: () => Promise<void>; leave?: () => 
     name: 'a dead letter',
     async enter() {
       await show('#/dead-letters', /^2 dead letters/);
-      await click(/^The answer was not understood/);
-      await open.page.getByText('shop-buried').first().waitFor();
+      await click(/shop-buried/);
+      await open.page.getByRole('textbox', { name: /^Payload of / }).waitFor();
     },
   },
   {

@@ -66,11 +66,17 @@ describe('a look into a queue of the local stack', () => {
   test('previews the bytes of a quarantined message, which may be anything', async () => {
     const bodyBase64 = Buffer.from('é'.repeat(1_000)).toString('base64');
     const text = JSON.stringify({ problems: [], bodyBase64 });
-    await operator.put(operator.outputs.QuarantineQueueUrl, text, { reason: 'timestamp is missing' });
+    const noted = { event: 'unusable', reason: 'body must be JSON' };
+    await operator.put(operator.outputs.QuarantineQueueUrl, text, noted);
+    const named = Buffer.from('{"event":"girl.created","data":{"shop_id":7}}').toString('base64');
+    const usable = JSON.stringify({ problems: [], bodyBase64: named });
+    await operator.put(operator.outputs.QuarantineQueueUrl, usable, { ...noted, reason: 'no girl_id' });
     const { body } = await look('quarantine');
     expect(body.messages).toMatchObject([
-      { queue: 'quarantine', reason: 'timestamp is missing', preview: 'é'.repeat(200) },
+      { queue: 'quarantine', reason: 'body must be JSON', preview: 'é'.repeat(200) },
+      { event: 'girl.created', shopId: '7', reason: 'no girl_id', preview: '{"shop_id":7}' },
     ]);
+    expect(body.messages[0]).not.toHaveProperty('event');
   });
 
   test('says whether there are more messages than its limit', async () => {

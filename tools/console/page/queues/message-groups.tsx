@@ -17,6 +17,9 @@ type RunAction = Omit<ReturnType<typeof useRun>, 'error'>;
 /** Characters of a reason above which it is shown in full only below its row, where it has the whole width. */
 const LONG_REASON = 200;
 
+/** Messages that are all shown at first, without opening a group. */
+const FEW_MESSAGES = 10;
+
 const isLong = ({ reason }: MessageGroup) => reason.length > LONG_REASON;
 
 interface MessageGroupsProps {
@@ -29,9 +32,10 @@ interface MessageGroupsProps {
 /** Messages that wait for a person, by reason. */
 export function MessageGroups({ messages, hasEvent, act }: MessageGroupsProps) {
   const groups = groupsOf(messages);
-  /** Groups that are not as they are at first: open if there is only one. */
+  const areOpen = useSignal(groups.length === 1 || messages.length <= FEW_MESSAGES);
+  /** Reasons of the groups that the user has opened or closed. */
   const turned = useSignal<ReadonlySet<string>>(new Set());
-  const isOpen = ({ reason }: MessageGroup) => turned.value.has(reason) !== (groups.length === 1);
+  const isOpen = ({ reason }: MessageGroup) => turned.value.has(reason) !== areOpen.value;
   const columns: TableColumn<MessageGroup>[] = [
     {
       name: 'reason',

@@ -11,6 +11,7 @@ import { Copy, shortId } from '../ui/copy.tsx';
 import { Table, type TableColumn, toggled } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
 import { LoadNote, useLoad } from '../ui/use-load.tsx';
+import { namedQueue } from './named-queue.ts';
 
 /** Rows shown before the user asks for all. A queue's answer has up to 500 messages. */
 const ROWS = 50;
@@ -32,13 +33,15 @@ interface MessageTableProps {
   act?: (message: QueueMessage) => ComponentChildren;
 }
 
-/** Messages of queues. Columns that are the same for all of them are left out. */
+/** Messages of queues. Columns without news are left out, such as the event if the queue's name says it. */
 export function MessageTable({ label, messages, hasState, act }: MessageTableProps) {
   const open = useSignal<ReadonlySet<string>>(new Set());
   const isWhole = useSignal(false);
   const shown = isWhole.value ? messages : messages.slice(0, ROWS);
   const isMeant = {
-    event: new Set(messages.map(({ event }) => event)).size > 1,
+    event:
+      new Set(messages.map(({ event }) => event)).size > 1 ||
+      messages.some(({ event, queue }) => event !== undefined && namedQueue(queue).event === undefined),
     shop: messages.some(({ shopId }) => shopId !== undefined),
     state: hasState,
     receives: messages.some(({ receives }) => receives > 0),
