@@ -1,4 +1,4 @@
-import { type Signal, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { PlainItem } from '../../stage/history/facts.ts';
 import type { TableInfo } from '../api.ts';
@@ -108,27 +108,28 @@ function Items({ table: { name, key }, opened }: { table: TableInfo; opened: str
           current={opened}
         />
       )}
-      <Pages turned={turned} next={next} />
+      {(next !== undefined || turned.value.length > 0) && (
+        <nav class="row" aria-label="Pages">
+          <Button
+            refusal={turned.value.length === 0 ? 'This is the first page.' : undefined}
+            onClick={() => {
+              turned.value = turned.value.slice(0, -1);
+            }}
+          >
+            Previous
+          </Button>
+          <span class="soft">Page {turned.value.length + 1}</span>
+          <Button
+            refusal={next === undefined ? 'This is the last page.' : undefined}
+            onClick={() => {
+              if (next !== undefined) turned.value = [...turned.value, next];
+            }}
+          >
+            Next
+          </Button>
+        </nav>
+      )}
     </>
-  );
-}
-
-function Pages({ turned, next }: { turned: Signal<readonly string[]>; next: string | undefined }) {
-  const before = turned.value;
-  if (next === undefined && before.length === 0) return null;
-  const turn = (to: readonly string[]) => {
-    turned.value = to;
-  };
-  return (
-    <nav class="row" aria-label="Pages">
-      <Button disabled={before.length === 0} onClick={() => turn(before.slice(0, -1))}>
-        Previous
-      </Button>
-      <span class="soft">Page {before.length + 1}</span>
-      <Button disabled={next === undefined} onClick={() => next !== undefined && turn([...before, next])}>
-        Next
-      </Button>
-    </nav>
   );
 }
 
@@ -153,14 +154,14 @@ function FindForm({ name, idName, children }: FindFormProps) {
         class="field mono"
         aria-label={`Find by ${idName}`}
         placeholder={idName}
-        value={search.value}
+        value={search}
         autoComplete="off"
         spellcheck={false}
         onInput={({ currentTarget }) => {
           search.value = currentTarget.value;
         }}
       />
-      <Button type="submit" disabled={wanted === ''}>
+      <Button type="submit" refusal={wanted === '' ? `Type a ${idName}.` : undefined}>
         Find
       </Button>
       {children}
