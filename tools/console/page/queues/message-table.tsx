@@ -13,7 +13,7 @@ import { Age } from '../ui/time.tsx';
 import { LoadNote, useLoad } from '../ui/use-load.tsx';
 import { namedQueue } from './named-queue.ts';
 
-/** Rows shown before the user asks for all. A queue's answer has up to 500 messages. */
+/** Rows shown at first, and added with each click. Thousands of rows would take seconds to draw. */
 const ROWS = 50;
 
 const BODY_ROWS = 20;
@@ -36,8 +36,8 @@ interface MessageTableProps {
 /** Messages of queues. Columns without news are left out, such as the event if the queue's name says it. */
 export function MessageTable({ label, messages, hasState, act }: MessageTableProps) {
   const open = useSignal<ReadonlySet<string>>(new Set());
-  const isWhole = useSignal(false);
-  const shown = isWhole.value ? messages : messages.slice(0, ROWS);
+  const count = useSignal(ROWS);
+  const shown = messages.slice(0, count.value);
   const isMeant = {
     event:
       new Set(messages.map(({ event }) => event)).size > 1 ||
@@ -82,10 +82,10 @@ export function MessageTable({ label, messages, hasState, act }: MessageTablePro
         <Button
           kind="quiet"
           onClick={() => {
-            isWhole.value = true;
+            count.value += ROWS;
           }}
         >
-          Show all {messages.length}
+          Show more: {shown.length} of {messages.length.toLocaleString('en')}
         </Button>
       )}
     </>
