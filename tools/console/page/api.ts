@@ -4,7 +4,6 @@ import type {
   DeliveryList,
   FaultInfo,
   FaultSettings,
-  FaultsInfo,
   QueueMessages,
   QueuesInfo,
   StackInfo,
@@ -26,7 +25,8 @@ export const api = {
   settled: (id: string, seconds: number, signal?: AbortSignal) =>
     get<DeliveryDetail>(`/api/deliveries/${encode(id)}/settled?timeout=${seconds}`, signal),
   body: (id: string, signal?: AbortSignal) => getBody(`/api/deliveries/${encode(id)}/body`, signal),
-  queues: (signal?: AbortSignal) => get<QueuesInfo>('/api/queues', signal),
+  /** Reads them now. Otherwise the stream brings them. */
+  queues: () => get<QueuesInfo>('/api/queues'),
   messages: (queue: string, signal?: AbortSignal) =>
     get<QueueMessages>(`/api/queues/${encode(queue)}/messages`, signal),
   messageBody: (queue: string, id: string, signal?: AbortSignal) =>
@@ -38,7 +38,6 @@ export const api = {
   task: (id: string) => get<Task>(`/api/tasks/${encode(id)}`),
   run: (task: TaskRequest) => post<Task>('/api/tasks', task),
   interrupt: (id: string) => change(`/api/tasks/${encode(id)}`, 'DELETE'),
-  faults: (signal?: AbortSignal) => get<FaultsInfo>('/api/faults', signal),
   beginFault: (fault: FaultSettings) => post<FaultInfo>('/api/faults', fault),
   /** @param id undefined for all faults */
   endFault: (id?: string) => change(id === undefined ? '/api/faults' : `/api/faults/${encode(id)}`, 'DELETE'),
