@@ -89,6 +89,7 @@ export function QueuesView() {
                 <Problems problems={value.problems} />
                 <Table
                   label="Queues"
+                  class={isOpen ? undefined : 'flows'}
                   columns={columnsOf(value, isOpen, pauseOrResume)}
                   rows={rowsOf(value)}
                   idOf={({ name }) => name}

@@ -53,7 +53,9 @@ export function Menu({ button, label, class: className = 'button', items }: Menu
         id={id}
         popover="auto"
         onToggle={({ newState }) => {
-          if (newState === 'open') menu.current?.querySelector<HTMLElement>('[role="menuitem"]')?.focus();
+          // The event is late: a key may have moved the focus into the menu before.
+          if (newState !== 'open' || menu.current?.contains(document.activeElement)) return;
+          menu.current?.querySelector<HTMLElement>('[role="menuitem"]')?.focus();
         }}
       >
         {items.map(({ label: text, keyHint, refusal, onChoose }, index) => (
