@@ -1,5 +1,6 @@
 import type { FunctionComponent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import type { QueuesInfo } from '../api.ts';
 import { api } from './api.ts';
 import { DeadLettersView } from './dead-letters-view.tsx';
 import { DeliveriesView } from './deliveries/deliveries-view.tsx';
@@ -7,7 +8,7 @@ import { FaultsView } from './faults/faults-view.tsx';
 import { QueuesView } from './queues/queues-view.tsx';
 import { ReplayView } from './replay/replay-view.tsx';
 import { deliveriesAddress, formatRoute, parseRoute, route, VIEWS, type ViewName } from './route.ts';
-import { connection, deadLetterCount, faults, queues, resets, stack } from './store.ts';
+import { connection, deadLetterCount, faults, needsYouCount, queues, resets, stack } from './store.ts';
 import { openStream } from './stream.ts';
 import { TablesView } from './tables-view.tsx';
 import { TaskDock, TasksButton } from './task-dock.tsx';
@@ -93,7 +94,8 @@ export function App() {
           {views.map((name) => (
             <a key={name} href={addressOf(name)} aria-current={name === view ? 'page' : undefined}>
               {CONTENT[name].title}
-              {name === 'dead-letters' && <DeadLetterCount />}
+              {name === 'deliveries' && <QueueCount of={needsYouCount} words="need you" />}
+              {name === 'dead-letters' && <QueueCount of={deadLetterCount} />}
               {name === 'faults' && <FaultCount />}
             </a>
           ))}
@@ -151,10 +153,16 @@ function useNews(): void {
   }, [isOld]);
 }
 
-function DeadLetterCount() {
+function QueueCount({ of, words }: { of: (info: QueuesInfo) => number; words?: string }) {
   const known = queues.value.value;
-  const count = known === undefined ? 0 : deadLetterCount(known);
-  return count === 0 ? null : <span class="count tone-bad">{count.toLocaleString('en')}</span>;
+  const count = known === undefined ? 0 : of(known);
+  if (count === 0) return null;
+  return (
+    <span class="count tone-bad" title={words && `${count.toLocaleString('en')} ${words}`}>
+      {count.toLocaleString('en')}
+      {words !== undefined && <span class="visually-hidden"> {words}</span>}
+    </span>
+  );
 }
 
 function FaultCount() {

@@ -53,6 +53,13 @@ export const refusal = () =>
 export const deadLetterCount = ({ events }: QueuesInfo) =>
   events.reduce((total, { dead }) => total + dead.visible + dead.inFlight, 0);
 
+/** Messages that wait for a person: dead letters, quarantine, and events without a consumer. */
+export const needsYouCount = (info: QueuesInfo) =>
+  info.receiverQueues.reduce(
+    (total, { visible, inFlight }) => total + visible + inFlight,
+    deadLetterCount(info),
+  );
+
 /** Maximum number of finished tasks kept. One action on selected rows may start 100. */
 const TASKS_KEPT = 150;
 

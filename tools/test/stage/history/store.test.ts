@@ -151,7 +151,7 @@ describe('the preview of a payload', () => {
   });
 
   test('disappears with the payload when it is forgotten', () => {
-    const ids = { requestId: 'request-1', eventId: sha256Hex('request-1'), event: 'shop.updated' };
+    const ids = { requestId: 'request-1', eventId: sha256Hex('request-1'), event: 'shop.updated' } as const;
     const receipt = { receivedAt: '2026-01-31T09:00:00.000Z', settledAt: '2026-01-31T09:00:01.000Z' };
     const record = { ...ids, ...receipt, outcome: PROCESSED, attempt: 1 } as const;
     store.addRecord({ ...record, body }, 'object');
