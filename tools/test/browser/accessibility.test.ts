@@ -89,7 +89,7 @@ const OUTSIDE = `(async () => {
   for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
   const outside = [...document.body.querySelectorAll('*')].filter((element) => {
     const { right, width, height } = element.getBoundingClientRect();
-    const isHidden = element.closest('.visually-hidden, .skip, .thead, .ruler') !== null;
+    const isHidden = element.closest('.visually-hidden, .skip, .thead, .ruler, .cut > *') !== null;
     return !isHidden && width > 1 && height > 1 && right > innerWidth + 1;
   });
   const page = document.documentElement.scrollWidth > innerWidth ? ['the page'] : [];

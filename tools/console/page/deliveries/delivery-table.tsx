@@ -65,9 +65,10 @@ export function DeliveryTable({
     observer.observe(element.current);
     return () => observer.disconnect();
   }, []);
+  const isTight = isPhone.value || from.value < WIDE;
   const oldest = rows.at(-1);
   const day = oldest === undefined ? '' : dayText(new Date(oldest.receivedAt), new Date());
-  const shopLength = from.value < WIDE ? SHOP_LENGTH.narrow : SHOP_LENGTH.wide;
+  const shopLength = isTight ? SHOP_LENGTH.narrow : SHOP_LENGTH.wide;
   const longestShop = rows.reduce((length, { shopId = '' }) => Math.max(length, shopId.length), 0);
   const widths: Readonly<Record<string, string>> = {
     time: `${Math.ceil((day.length + 8) * CHARACTER.time)}px`,
@@ -76,7 +77,7 @@ export function DeliveryTable({
   return (
     <Table
       label="Deliveries, newest first"
-      class={`deliveries-table${isPhone.value ? ' has-two-lines' : ''}`}
+      class={`deliveries-table${isPhone.value ? ' has-two-lines' : ''}${isTight ? ' is-tight' : ''}`}
       element={element}
       columns={COLUMNS.filter((column) => isPhone.value || column.from <= from.value).map((column) => ({
         ...column,
