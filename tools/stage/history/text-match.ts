@@ -1,7 +1,7 @@
 import type { Delivery } from './history.ts';
 
 /** Characters around a match, so that it is visible in a narrow column, and a reader knows what it belongs to. */
-const BEFORE = 24;
+const BEFORE = 20;
 const AFTER = 160;
 
 /** Pattern that finds a text as a search does. */

@@ -176,19 +176,22 @@ function StateBadge({ state }: { state: DeliveryState }) {
 function PreviewCell({ delivery }: { delivery: Delivery }) {
   const { state, reason, error, match } = delivery;
   const why = reason === undefined ? error : skipText(reason);
+  const tone = outcomeOf(state) === 'needs-you' ? ' is-error' : '';
   return (
     <>
       {why !== undefined && (
-        <span class={`why cut${outcomeOf(state) === 'needs-you' ? ' is-error' : ''}`} title={why}>
+        <span class={`why cut${tone}${match === undefined ? '' : ' is-less'}`} title={why}>
           <Visible text={why} />
         </span>
       )}
-      <span class="preview cut mono soft">
+      <span class={`preview cut mono soft${why !== undefined && match === undefined ? ' is-less' : ''}`}>
         {match === undefined ? (
           <Visible text={previewText(delivery)} />
         ) : (
           <>
-            <Visible text={match[0]} />
+            <span class="before">
+              <Visible text={match[0]} />
+            </span>
             <mark>
               <Visible text={match[1]} />
             </mark>

@@ -49,7 +49,7 @@ export function OutcomeStrip({ filter }: { filter: ListFilter }) {
               onClick={() => filterBy({ state: isPressed ? '' : states })}
             >
               <span class={`dot is-${outcome}`} />
-              {OUTCOME_WORDS[outcome]}
+              <span>{OUTCOME_WORDS[outcome]}</span>
               <b class="end">{outcomes.total[outcome].toLocaleString('en')}</b>
             </button>
           );
