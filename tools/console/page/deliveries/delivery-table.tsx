@@ -9,7 +9,7 @@ import { Visible } from '../text/visible.tsx';
 import { Badge, type BadgeTone } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Table, type TableColumn } from '../ui/table.tsx';
-import { dayText, durationText, Time } from '../ui/time.tsx';
+import { clockText, dayText, durationText, Time } from '../ui/time.tsx';
 import { type OutcomeGroup, outcomeOf } from './outcomes.ts';
 
 /** On a page as narrow as this, a row has two lines. Must match the stylesheet. */
@@ -85,6 +85,7 @@ export function DeliveryTable({
       }))}
       rows={rows}
       idOf={({ id }) => id}
+      nameOf={nameOf}
       current={selected}
       rowHeight={isPhone.value ? TWO_LINES : ONE_LINE}
       checked={checked}
@@ -95,6 +96,9 @@ export function DeliveryTable({
     />
   );
 }
+
+const nameOf = ({ event = 'unknown event', shopId, receivedAt }: Delivery) =>
+  [event, ...(shopId === undefined ? [] : [shopId]), clockText(new Date(receivedAt))].join(', ');
 
 interface DeliveryColumn extends TableColumn<Delivery> {
   /** Width of the list in pixels from which the column is shown. A row has one line. */

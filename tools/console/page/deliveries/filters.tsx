@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { states } from '../../../stage/history/history.ts';
 import { stateTitle } from '../../../stage/history/state-text.ts';
 import { filterBy, route } from '../route.ts';
@@ -287,10 +287,11 @@ function useTyped(name: 'search' | 'shop', whileTyping: boolean) {
   const timer = useRef(0);
   /** The address after the last change. */
   const address = useRef('');
+  useEffect(() => () => clearTimeout(timer.current), []);
   const report = (text: string) => {
     clearTimeout(timer.current);
     const next = text.trim();
-    if (route.peek().view !== 'deliveries' || typed.peek().value !== valueNow()) return;
+    if (typed.peek().value !== valueNow()) return;
     typed.value = { text, value: next };
     filterBy({ [name]: next }, { replace: location.hash === address.current });
     address.current = location.hash;
