@@ -61,6 +61,13 @@ export const refusal = () =>
 export const deadLetterCount = ({ events }: QueuesInfo) =>
   events.reduce((total, { dead }) => total + dead.visible + dead.inFlight, 0);
 
+/** Messages that wait for a person: dead letters, quarantine, and events without a consumer. */
+export const needsYouCount = (info: QueuesInfo) =>
+  info.receiverQueues.reduce(
+    (total, { visible, inFlight }) => total + visible + inFlight,
+    deadLetterCount(info),
+  );
+
 let known = new Map<string, Delivery>();
 /** Collects the deliveries of the next search until all have arrived, so that the list does not go blank. */
 let next: Map<string, Delivery> | undefined = known;

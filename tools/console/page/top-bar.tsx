@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { formatRoute, type ViewName } from './route.ts';
-import { deadLetterCount, faults, queues, stack } from './store.ts';
+import { deadLetterCount, faults, needsYouCount, queues, stack } from './store.ts';
 import { TasksButton, toggleTasks } from './task-dock.tsx';
 import { themeItems } from './theme.tsx';
 import { Icon } from './ui/icon.tsx';
@@ -112,6 +112,7 @@ function Count({ of }: { of: ViewName }) {
   return (
     <span class={`count tone-${isFault ? 'warning' : 'bad'}`}>
       {count.toLocaleString('en')}
+      {of === 'deliveries' && <span class="visually-hidden">need you</span>}
       {isFault && <span class={isPhone.value ? 'visually-hidden' : undefined}>active</span>}
     </span>
   );
@@ -121,5 +122,6 @@ function Count({ of }: { of: ViewName }) {
 function countOf(view: ViewName): number {
   if (view === 'faults') return faults.value?.active.length ?? 0;
   const known = queues.value.value;
-  return view === 'dead-letters' && known !== undefined ? deadLetterCount(known) : 0;
+  if (known === undefined) return 0;
+  return view === 'deliveries' ? needsYouCount(known) : view === 'dead-letters' ? deadLetterCount(known) : 0;
 }

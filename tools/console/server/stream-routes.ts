@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import * as z from 'zod/mini';
-import type { Delivery } from '../../stage/history/history.ts';
+import type { ChangedDelivery } from '../../stage/history/store.ts';
 import type { StreamEvent } from '../api.ts';
 import type { NewsItem } from '../news.ts';
 import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './console-context.ts';
@@ -132,26 +132,24 @@ class PageStream {
       if (hasRows) await this.#send({ event: 'reset', data: {} });
       changes = store.changedSince(0) ?? [];
     }
-    const isFound = this.#search(changes.map(({ id }) => id));
-    await this.#sendRows(changes.filter(({ id, delivery }) => delivery === undefined || isFound(id)));
+    await this.#sendRows(this.#search(changes));
     this.#position = changes.at(-1)?.sequence ?? this.#position ?? 0;
   }
 
-  /** @returns whether a delivery, one of these, matches the search */
-  #search(ids: readonly string[]): (id: string) => boolean {
+  /** @returns the changes that the search matches, and removed rows */
+  #search(changes: readonly ChangedDelivery[]): readonly ChangedDelivery[] {
     const { search } = this.#options;
-    if (search === undefined) return () => true;
-    const { deliveries } = this.#console.source.store.list({ search, ids });
-    const found = new Set(deliveries.map(({ id }) => id));
-    return (id) => found.has(id);
+    if (search === undefined) return changes;
+    const { deliveries } = this.#console.source.store.list({ search, ids: changes.map(({ id }) => id) });
+    const found = new Map(deliveries.map((delivery) => [delivery.id, delivery]));
+    return changes.flatMap((change) => {
+      const delivery = found.get(change.id);
+      return delivery === undefined && change.delivery !== undefined ? [] : [{ ...change, delivery }];
+    });
   }
 
   async #sendRows(
-    rows: readonly {
-      readonly id: string;
-      readonly delivery: Delivery | undefined;
-      readonly sequence?: number;
-    }[],
+    rows: readonly (Omit<ChangedDelivery, 'sequence'> & Partial<Pick<ChangedDelivery, 'sequence'>>)[],
   ): Promise<void> {
     for (let start = 0; start < rows.length && !this.#options.end.aborted; start += MAX_ROWS) {
       const batch = rows.slice(start, start + MAX_ROWS);
@@ -173,7 +171,7 @@ class PageStream {
     const { source } = this.#console;
     const searched = await source.search({ search }, end);
     const found = searched === undefined ? [] : source.store.list({ search }).deliveries;
-    await this.#sendRows(found.map(({ id }) => ({ id, delivery: source.store.get(id) })));
+    await this.#sendRows(found.map((delivery) => ({ id: delivery.id, delivery })));
     const { total } = source.store.list({ search }, 0);
     await this.#send({ event: 'ready', data: { total, ...(searched && { searched }) } });
   }

@@ -197,6 +197,10 @@ export interface Delivery {
   readonly latencyMs?: number | undefined;
   /** Size of the body. Absent if unknown. */
   readonly bytes?: number | undefined;
+  /** The beginning of its data, in one line. Absent if the payload is unknown or was forgotten. */
+  readonly preview?: string | undefined;
+  /** Where the text of a search was found: the text before it, itself, and after it. Only in the result of a search. */
+  readonly match?: readonly [before: string, found: string, after: string] | undefined;
 }
 
 /** Why an attempt with this outcome needed no effect. Undefined if it had one. @param replay name of its replay */

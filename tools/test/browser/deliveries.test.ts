@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.ts';
@@ -28,7 +29,7 @@ async function post(...shops: string[]): Promise<void> {
   for (const shop of shops) await open.partner.post(shopUpdated(shop));
 }
 
-const hash = () => open.page.evaluate('location.hash');
+const hash = async () => String(await open.page.evaluate('location.hash'));
 const press = (key: string) => open.page.keyboard.press(key);
 const clearFilters = () => open.page.getByRole('button', { name: 'Clear filters' }).last().click();
 
@@ -46,10 +47,10 @@ describe('the list', () => {
     await post('shop-of-Osaka-1', 'shop-of-osaka-2');
     await open.partner.post(shopUpdated('shop-of-osaka-2'), { signature: 'wrong' });
     await page.getByRole('textbox', { name: 'Shop' }).fill('OSAKA');
+    await eventually(async () => (await hash()).includes('shop=OSAKA') || undefined);
     await open.rowCount(2);
-    expect(await hash()).toContain('shop=OSAKA');
     await clearFilters();
-    await open.button(/^Failed/).click();
+    await open.button(/^Rejected/).click();
     await open.row('Bad signature').first().waitFor();
     await open.row('shop-of-Osaka-1').waitFor({ state: 'hidden' });
     await clearFilters();
@@ -61,16 +62,56 @@ describe('the list', () => {
     await clearFilters();
   });
 
-  test('that was cleared shows only newer deliveries, until the filters are cleared', async () => {
+  test('hides earlier deliveries until that filter is removed, and Back undoes it', async () => {
+    const { page } = open;
     await post('shop-earlier');
     await open.row('shop-earlier').waitFor();
-    await open.button('Clear list').click();
+    await open.button('Hide earlier').click();
     await open.rowCount(0);
     await post('shop-later');
     await open.row('shop-later').waitFor();
     await open.rowCount(1);
-    await clearFilters();
+    await open.button(/^Remove: Since/).click();
     await open.row('shop-earlier').waitFor();
+    await page.goBack();
+    await open.rowCount(1);
+    await page.goBack();
+    await open.row('shop-earlier').waitFor();
+    expect(await hash()).toBe('#/deliveries');
+  });
+
+  test('is left by Back as it was before a text was typed', async () => {
+    const { page } = open;
+    await post('shop-typed-1', 'shop-typed-2');
+    await open.row('shop-typed-1').waitFor();
+    const shop = page.getByRole('textbox', { name: 'Shop' });
+    await shop.fill('typed');
+    await eventually(async () => (await hash()).includes('shop=typed') || undefined);
+    await shop.fill('typed-1');
+    await eventually(async () => (await hash()).includes('shop=typed-1') || undefined);
+    await page.goBack();
+    await open.row('shop-typed-2').waitFor();
+    expect(await shop.inputValue()).toBe('');
+  });
+
+  test('can be shared with absolute times, and saved with all rows that match', async () => {
+    const { page } = open;
+    await post('shop-saved-1', 'shop-saved-2');
+    await open.show('#/deliveries?shop=shop-saved&since=15m');
+    await open.rowCount(2);
+    const choose = async (item: string) => {
+      await open.button('Share or save this list').click();
+      await page.getByRole('menuitem', { name: item }).click();
+    };
+    await choose('Copy link to this list');
+    await page.getByText('Link copied').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(
+      /#\/deliveries\?shop=shop-saved&since=20[^&]+Z&until=20[^&]+Z$/,
+    );
+    const [download] = await Promise.all([page.waitForEvent('download'), choose('Save as CSV')]);
+    expect(download.suggestedFilename()).toMatch(/^deliveries-.*\.csv$/);
+    const text = await readFile(await download.path(), 'utf8');
+    expect(text.match(/,shop-saved-\d,/g)).toEqual([',shop-saved-2,', ',shop-saved-1,']);
   });
 
   test('can be searched by payload, and adds new deliveries that match', async () => {
@@ -84,6 +125,7 @@ describe('the list', () => {
     await press('Enter');
     await open.rowCount(1);
     expect(await page.locator('#search').inputValue()).toBe('hidden IN');
+    await open.rows.locator('mark').getByText('Hidden in').waitFor();
     await open.partner.post(shopUpdated('shop-loud', { name: 'Seen by all' }));
     await open.partner.post(shopUpdated('shop-quiet-2', { name: 'Hidden in the next one' }));
     await open.row('shop-quiet-2').waitFor();

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Delivery, HistoryPlace } from '../../../stage/history/history.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { api, errorText } from '../api.ts';
+import { sharedLink } from '../deliveries/list-menu.tsx';
 import { curlCommand } from '../editor/curl-command.ts';
 import { Editor, LONGEST_EDITED } from '../editor/editor.tsx';
 import { redriveCommand } from '../queues/named-queue.ts';
@@ -34,7 +35,7 @@ export function useActions(
     if (await copyText(curlOf(id, detail))) toastInfo('Copied as curl, with openssl to sign it.');
   };
   const copyLink = async () => {
-    if (await copyText(location.href)) toastInfo('Link copied.');
+    if (await copyText(sharedLink())) toastInfo('Link copied.');
   };
 
   const sending: MenuItem = { label: 'Resend', keyHint: 'r', refusal: refusal(), onChoose: resend };

@@ -1,8 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { redrivable } from '../../../console/page/deliveries/checked-bar.tsx';
-import { type ListFilter, matches, readFilter } from '../../../console/page/deliveries/list-filter.ts';
-import { countOutcomes, rateText } from '../../../console/page/deliveries/outcomes.ts';
-import { countNew, holdList, olderThan } from '../../../console/page/deliveries/use-delivery-rows.ts';
+import { countNew, holdList, olderThan } from '../../../console/page/deliveries/delivery-rows.ts';
+import {
+  type ListFilter,
+  matches,
+  readFilter,
+  withAbsoluteTimes,
+} from '../../../console/page/deliveries/list-filter.ts';
+import { csv, jsonLines } from '../../../console/page/deliveries/list-menu.tsx';
+import { countOutcomes, outcomeOf, rateText } from '../../../console/page/deliveries/outcomes.ts';
 import { diffItems, topicTitle } from '../../../console/page/detail/effects.tsx';
 import { factsOfLine, readLogLine } from '../../../console/page/detail/logs.tsx';
 import { timelineRows } from '../../../console/page/detail/timeline.tsx';
@@ -79,11 +85,59 @@ describe('a filter', () => {
       delivery({ id: 'a' }),
     ];
     const { bars, step, total } = countOutcomes(rows, filterOf({ state: 'queued' }), NOW);
-    expect(total).toEqual({ good: 1, warning: 1, bad: 1 });
+    expect(total).toEqual({ 'needs-you': 1, rejected: 0, 'in-progress': 1, done: 1 });
     expect(rateText(step)).toBe('per minute');
     expect(bars).toHaveLength(30);
-    expect(bars.at(-1)).toEqual({ good: 0, warning: 1, bad: 1 });
-    expect(bars.at(-10)).toEqual({ good: 1, warning: 0, bad: 0 });
+    expect(bars.at(-1)).toEqual({ 'needs-you': 1, rejected: 0, 'in-progress': 1, done: 0 });
+    expect(bars.at(-10)).toEqual({ 'needs-you': 0, rejected: 0, 'in-progress': 0, done: 1 });
+  });
+
+  test.each([
+    {
+      query: { shop: 'a', since: '15m' },
+      shared: { shop: 'a', since: '2026-11-21T11:45:00.000Z', until: '2026-11-21T12:00:00.000Z' },
+    },
+    {
+      query: { since: '2h', until: '1h' },
+      shared: { since: '2026-11-21T10:00:00.000Z', until: '2026-11-21T11:00:00.000Z' },
+    },
+    { query: { since: '2026-11-21T11:00:00Z' }, shared: { since: '2026-11-21T11:00:00Z', until: '' } },
+    { query: {}, shared: { since: '', until: '' } },
+  ])('has absolute times in a link to share: $query', ({ query, shared }) => {
+    expect(withAbsoluteTimes(query, NOW)).toEqual(shared);
+  });
+});
+
+test.each([
+  { state: 'dead-letter', outcome: 'needs-you' },
+  { state: 'invalid', outcome: 'needs-you' },
+  { state: 'parked', outcome: 'needs-you' },
+  { state: 'rejected', outcome: 'rejected' },
+  { state: 'failed', outcome: 'rejected' },
+  { state: 'retrying', outcome: 'in-progress' },
+  { state: 'skipped', outcome: 'done' },
+] as const)('the outcome of $state is $outcome', ({ state, outcome }) => {
+  expect(outcomeOf(state)).toBe(outcome);
+});
+
+describe('a saved list', () => {
+  const rows = [
+    delivery({ error: '=HYPERLINK("x")', preview: '{"a":"x,\ny"}', match: ['', 'a', ''] }),
+    delivery({ id: '@b', shopId: '-1', latencyMs: 12, status: 200 }),
+  ];
+
+  test('as CSV has quoted cells, and none that a spreadsheet evaluates', () => {
+    expect(csv(rows).split('\r\n')).toEqual([
+      'receivedAt,event,state,shopId,status,attempts,latencyMs,reason,error,bytes,id,eventId,preview',
+      `2026-11-21T11:50:00.000Z,shop.updated,processed,Shop-1001,,1,,,"'=HYPERLINK(""x"")",,a,,"{""a"":""x,\ny""}"`,
+      "2026-11-21T11:50:00.000Z,shop.updated,processed,'-1,200,1,12,,,,'@b,,",
+      '',
+    ]);
+  });
+
+  test('as JSON lines has the deliveries of the API, without the place of the search', () => {
+    const lines = jsonLines(rows).trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual([{ ...rows[0], match: undefined }, rows[1]]);
   });
 });
 
