@@ -3,7 +3,7 @@ import type { Delivery, HistoryPlace } from '../../../stage/history/history.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { api, errorText } from '../api.ts';
 import { curlCommand } from '../editor/curl-command.ts';
-import { Editor, LONGEST_EDITED } from '../editor/editor.tsx';
+import { Editor } from '../on-demand.tsx';
 import { redriveCommand } from '../queues/named-queue.ts';
 import { refusal, stack } from '../store.ts';
 import { copyText } from '../ui/copy.tsx';
@@ -12,6 +12,9 @@ import { toastError, toastInfo } from '../ui/notices.tsx';
 import { useKeys } from '../use-keys.tsx';
 import { type Command, taskEnd, useRun, useSend } from '../use-run.tsx';
 import { placeOf } from './overview.tsx';
+
+/** Maximum characters that can be edited here. With a longer text, a browser takes seconds for each key. */
+const LONGEST_EDITED = 200_000;
 
 /** All actions for a delivery. The one that fits its outcome comes first. */
 export function useActions(

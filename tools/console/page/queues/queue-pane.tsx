@@ -6,7 +6,7 @@ import type { EventQueueInfo, QueueDepth, QueueMessage, QueueMessages } from '..
 import { api } from '../api.ts';
 import { formatRoute } from '../route.ts';
 import { stack } from '../store.ts';
-import { TextBlock } from '../text/text-view.tsx';
+import { TextView } from '../text/text-view.tsx';
 import { Visible } from '../text/visible.tsx';
 import { Badge, Copies, Empty, ErrorNote, Quantity } from '../ui/badge.tsx';
 import { Button, Disclose } from '../ui/button.tsx';
@@ -253,7 +253,7 @@ function MessageText({ message, isOpen }: { message: QueueMessage; isOpen: boole
           <Visible text={payloadPreview(body)} />
         </p>
       )}
-      {isOpen && <TextBlock text={body} label={`Body of ${eventId ?? id}`} rows={BODY_ROWS} />}
+      {isOpen && <TextView text={body} label={`Body of ${eventId ?? id}`} rows={BODY_ROWS} />}
       {isOpen && truncated && (
         <p class="soft">Only the beginning is shown. The delivery has the whole body.</p>
       )}
