@@ -7,6 +7,11 @@ import { toastError } from './ui/notices.tsx';
 /** Edits and sends a body. */
 export const Editor = onDemand(async () => (await import('./editor/editor.tsx')).Editor);
 
+/** Compares two deliveries. */
+export const CompareDialog = onDemand(
+  async () => (await import('./compare/compare-dialog.tsx')).CompareDialog,
+);
+
 /**
  * A component whose script is loaded when it is first shown, because it needs packages that nothing else needs.
  * @param load is called again after a failure

@@ -2,7 +2,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { DetailPane } from '../detail/detail-pane.tsx';
-import { Editor } from '../on-demand.tsx';
+import { CompareDialog, Editor } from '../on-demand.tsx';
 import { navigate, route } from '../route.ts';
 import { connection, deliveryOf, stack } from '../store.ts';
 import { Empty, ErrorNote } from '../ui/badge.tsx';
@@ -110,6 +110,7 @@ export function DeliveriesView() {
           <ListPane {...{ list, query, selected, shown, checked, sends, enter }} />
         </Split>
       )}
+      {query.compare && <CompareDialog ids={query.compare} onClose={() => change({ compare: '' })} />}
       {writes.value && (
         <Editor
           title="Write a body"
