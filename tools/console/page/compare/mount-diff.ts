@@ -68,7 +68,8 @@ function shownText(text: string): string {
     .join('');
 }
 
-const shade = (tone: string) => `color-mix(in srgb, var(--${tone}) 24%, transparent)`;
+/** Light enough that all colours of JSON have a contrast of 4.5 on it. */
+const shade = (tone: string) => `color-mix(in srgb, var(--${tone}) 12%, transparent)`;
 
 const theme = EditorView.theme({
   '.cm-content': { padding: '0' },
