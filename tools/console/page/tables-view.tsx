@@ -6,7 +6,7 @@ import { api } from './api.ts';
 import { attributesOf, cellText, columnNames, isBlock, tableTitle, valueText } from './cell-text.ts';
 import { formatRoute, navigate, route } from './route.ts';
 import { stack } from './store.ts';
-import { TextBlock } from './text/text-view.tsx';
+import { TextView } from './text/text-view.tsx';
 import { Visible } from './text/visible.tsx';
 import { Empty } from './ui/badge.tsx';
 import { Button } from './ui/button.tsx';
@@ -210,7 +210,7 @@ function ItemPane({ table: { name, key }, id }: { table: TableInfo; id: string }
 }
 
 function Value({ name, text }: { name: string; text: string }) {
-  if (isBlock(text)) return <TextBlock text={text} label={name} rows={VALUE_ROWS} />;
+  if (isBlock(text)) return <TextView text={text} label={name} rows={VALUE_ROWS} />;
   return <CodeText text={text} />;
 }
 

@@ -89,6 +89,15 @@ const VIEWS: readonly { name: string; enter: () => Promise<void>; leave?: () => 
     },
     leave: leaveByEscape,
   },
+  {
+    name: 'two compared deliveries',
+    async enter() {
+      const [one, other] = [processed, invalid].map((address) => address.split('/').at(-1));
+      await show(`#/deliveries?compare=${one}%2C${other}`, 'Bodies');
+      await open.page.locator('dialog .cm-editor').first().waitFor();
+    },
+    leave: leaveByEscape,
+  },
   { name: 'queues', enter: () => show('#/queues', 'quarantine') },
   {
     name: 'a message of a queue',

@@ -150,6 +150,34 @@ describe('the list', () => {
     await open.row('shop-ticked').nth(3).waitFor();
   });
 
+  test('compares two selected deliveries, at an address that Back and Escape leave', async () => {
+    const { page } = open;
+    await open.partner.post(shopUpdated('shop-compared', { name: 'Before' }));
+    await open.partner.post({ ...shopUpdated('shop-compared'), event: 'shop.closed' });
+    await open.show('#/deliveries?shop=shop-compared');
+    await open.rowCount(2);
+    for (const row of await open.rows.all()) await row.getByRole('checkbox').check();
+    await open.button('Compare').click();
+    const dialog = page.getByRole('dialog', { name: 'Compare two deliveries' });
+    await dialog.getByRole('row', { name: /^Event ≠ shop.updated shop.closed$/ }).waitFor();
+    await dialog.getByRole('row', { name: /^Shop shop-compared shop-compared$/ }).waitFor();
+    await dialog.getByRole('textbox', { name: 'Older body' }).getByText('"Before"').waitFor();
+    await dialog.getByRole('textbox', { name: 'Newer body' }).getByText('"shop.closed"').waitFor();
+    const { hash: address } = new URL(page.url());
+    await page.goBack();
+    await dialog.waitFor({ state: 'hidden' });
+    await page.setViewportSize({ width: 390, height: 844 });
+    await open.goto(address);
+    await dialog
+      .getByRole('textbox', { name: /^Newer body/ })
+      .getByText('"Before"')
+      .waitFor();
+    await press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await clearFilters();
+  });
+
   test('of thousands draws only visible rows, also on a narrow page, and one key reaches the last', async () => {
     const { page, feed } = open;
     const many = 3_000;
@@ -434,7 +462,7 @@ describe('the editor', () => {
   test('marks the error in text that is not JSON, and can send it', async () => {
     await edit(shopUpdated('shop-broken'));
     await editor().fill('{"event": nothing');
-    await open.page.getByText('Not JSON. Line 1, column 11: a value is expected.').waitFor();
+    await open.page.getByText('Not JSON. Line 1, column 11: text must be in double quotes.').waitFor();
     await open.button('Sign and send anyway').click();
     await open.detail.getByText('Invalid', { exact: true }).first().waitFor();
   });
@@ -455,7 +483,7 @@ describe('the editor', () => {
 });
 
 /** Of each line, the positions of its punctuation outside isolated text. A wrapped part comes after the one above. */
-const PLACES = `[...document.querySelector('.viewer > div').shadowRoot.querySelectorAll('.cm-line')].map((line) => {
+const PLACES = `[...document.querySelector('.viewer-text > div').shadowRoot.querySelectorAll('.cm-line')].map((line) => {
   const places = [];
   const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
@@ -498,14 +526,51 @@ describe('a payload', () => {
     }
   });
 
+  test('can be folded by the keyboard, as a whole or at a line', async () => {
+    await showRequest(shopUpdated('shop-folded', { address: { city: 'Osaka' } }));
+    await bodyText('"Osaka"');
+    await open.button('Fold all').click();
+    await body().getByText('"Osaka"').waitFor({ state: 'hidden' });
+    await open.button('Unfold all').click();
+    await bodyText('"Osaka"');
+    await body().getByText('"address"').click();
+    await press('Enter');
+    await body().getByText('"Osaka"').waitFor({ state: 'hidden' });
+    await bodyText('"shop-folded"');
+  });
+
+  test('has values that can be chosen by a click or by keys, to copy them or to filter by them', async () => {
+    const { page } = open;
+    await post('shop-other');
+    await showRequest(shopUpdated('shop-chosen', { name: 'A "quoted" name' }));
+    await body().getByText('"shop-chosen"').click();
+    await bodyText('data.shop_id');
+    await press('ArrowDown');
+    await bodyText('data.name');
+    await open.button('Copy path').click();
+    await page.getByText('Path copied').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('data.name');
+    await open.button('Copy value').click();
+    await page.getByText('Value copied').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('A "quoted" name');
+    await page.getByRole('link', { name: 'Search deliveries' }).click();
+    await open.rowCount(1);
+    await page.goBack();
+    await body().getByText('"shop-chosen"').click();
+    await page.getByRole('link', { name: 'Filter by this shop' }).click();
+    await open.rowCount(1);
+    expect(await hash()).toBe('#/deliveries?shop=shop-chosen');
+    await clearFilters();
+  });
+
   test('of 4 MB in one line is partly shown, and can be scrolled to its end', async () => {
     const { page } = open;
     await showRequest(shopUpdated('shop-large', { name: 'x'.repeat(4 * 1024 * 1024), end: 'the-end' }));
     await open.button('As sent').click();
     await bodyText(/xxxx/);
     expect((await page.locator('.cm-content').innerText()).length).toBeLessThan(100_000);
-    await body().focus();
-    await press('End');
+    await body().getByRole('textbox').focus();
+    await press('Control+End');
     await bodyText(/the-end/);
     await open.button('Formatted').click();
     await bodyText(/xxxx/);

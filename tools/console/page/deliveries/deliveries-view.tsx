@@ -2,7 +2,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { DetailPane } from '../detail/detail-pane.tsx';
-import { Editor } from '../editor/editor.tsx';
+import { CompareDialog, Editor } from '../on-demand.tsx';
 import { filterBy, navigate, route } from '../route.ts';
 import { connection, deliveryOf, stack, rows as stored } from '../store.ts';
 import { Empty, ErrorNote } from '../ui/badge.tsx';
@@ -138,6 +138,9 @@ export function DeliveriesView() {
         >
           <ListPane {...{ list, selected, checked, sends, enter, follow }} />
         </Split>
+      )}
+      {query.compare && (
+        <CompareDialog ids={query.compare} onClose={() => filterBy({ compare: '' }, { replace: true })} />
       )}
       {writes.value && (
         <Editor

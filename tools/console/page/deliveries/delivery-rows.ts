@@ -9,7 +9,7 @@ export const now = signal(Date.now());
 
 /** The filters of the address, in one text. */
 const filters = computed(() => {
-  const { tab: _tab, ...others } = route.value.query;
+  const { tab: _tab, compare: _compare, ...others } = route.value.query;
   return new URLSearchParams(others).toString();
 });
 

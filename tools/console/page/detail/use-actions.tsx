@@ -4,7 +4,7 @@ import type { DeliveryDetail } from '../../api.ts';
 import { api, errorText } from '../api.ts';
 import { sharedLink } from '../deliveries/list-menu.tsx';
 import { curlCommand } from '../editor/curl-command.ts';
-import { Editor, LONGEST_EDITED } from '../editor/editor.tsx';
+import { Editor } from '../on-demand.tsx';
 import { redriveCommand } from '../queues/named-queue.ts';
 import { refusal, stack } from '../store.ts';
 import { copyText } from '../ui/copy.tsx';
@@ -12,6 +12,9 @@ import type { MenuItem } from '../ui/menu.tsx';
 import { toastError, toastInfo } from '../ui/notices.tsx';
 import { type Command, taskEnd, useRun, useSend } from '../use-run.tsx';
 import { placeOf } from './overview.tsx';
+
+/** Maximum characters that can be edited here. With a longer text, a browser takes seconds for each key. */
+const LONGEST_EDITED = 200_000;
 
 /** All actions for a delivery. The one that fits its outcome comes first. */
 export function useActions(

@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { faultText, formatJson } from '../text/format-json.ts';
+import { formatJson, jsonFault, withTimestamp } from '../text/format-json.ts';
 import { ErrorNote } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -19,7 +19,7 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
   const [setsNow, setSetsNow] = useState(!isEdit);
   const [asks, setAsks] = useState(false);
   const { send, busy } = useSend(setError);
-  const json = useMemo(() => formatJson(text.value), [text.value]);
+  const fault = useMemo(() => jsonFault(text.value), [text.value]);
   const isChanged = text.value !== original;
   const dated = useMemo(() => withTimestamp(text.value, new Date()), [text.value]);
   const submit = async () => {
@@ -64,10 +64,10 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
         ) : (
           <>
             <p class="grow soft" role="status">
-              {json.ok ? 'Valid JSON' : `Not JSON. ${faultText(json.fault)}`}
+              {fault?.message ?? 'Valid JSON'}
             </p>
             <Button
-              refusal={json.ok ? undefined : 'Only JSON can be formatted.'}
+              refusal={fault === undefined ? undefined : 'Only JSON can be formatted.'}
               onClick={() => {
                 text.value = formattedOf(text.value) ?? text.value;
               }}
@@ -83,7 +83,7 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
               Undo all
             </Button>
             <Button kind="primary" busy={busy} onClick={submit}>
-              {json.ok ? 'Sign and send' : 'Sign and send anyway'}
+              {fault === undefined ? 'Sign and send' : 'Sign and send anyway'}
             </Button>
           </>
         )
@@ -114,9 +114,6 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
     </Dialog>
   );
 }
-
-/** Maximum characters that can be edited here. With a longer text, a browser takes seconds for each key. */
-export const LONGEST_EDITED = 200_000;
 
 interface EditorProps {
   title: string;
@@ -193,36 +190,4 @@ function TextEditor({ text, onEscape }: TextEditorProps) {
       onKeyDown={onKeyDown}
     />
   );
-}
-
-const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g;
-
-/**
- * Replaces the value of the top-level key `timestamp` and changes nothing else. With duplicate keys the last one
- * changes, because parsers use the last.
- * @returns undefined if the text is not a JSON object with this key
- */
-export function withTimestamp(text: string, now: Date): string | undefined {
-  if (!formatJson(text).ok) return undefined;
-  const tokens = tokensOf(text);
-  const colon = tokens.findLastIndex(
-    ({ token, depth }, index) =>
-      depth === 1 && token === ':' && JSON.parse(tokens[index - 1]?.token ?? '') === 'timestamp',
-  );
-  const first = tokens[colon + 1];
-  if (colon === -1 || first === undefined) return undefined;
-  const isContainer = '{['.includes(first.token);
-  const last = isContainer ? tokens.find(({ depth }, index) => index > colon + 1 && depth === 1) : first;
-  return `${text.slice(0, first.start)}${JSON.stringify(now.toISOString())}${text.slice(last?.end)}`;
-}
-
-/** The tokens of JSON text. A bracket has the depth of the value around it. */
-function tokensOf(text: string) {
-  let depth = 0;
-  return [...text.matchAll(TOKEN)].map(({ 0: token, index: start }) => {
-    if ('}]'.includes(token)) depth -= 1;
-    const found = { token, depth, start, end: start + token.length };
-    if ('{['.includes(token)) depth += 1;
-    return found;
-  });
 }

@@ -4,7 +4,7 @@ import { linter } from '@codemirror/lint';
 import { EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view';
 import { codeTheme } from '../text/code-theme.ts';
-import { formatJson } from '../text/format-json.ts';
+import { jsonFault } from '../text/format-json.ts';
 
 /**
  * CodeMirror in a shadow root, because it may add its styles there. The page's Content-Security-Policy forbids a
@@ -54,9 +54,9 @@ export interface MountedEditor {
 }
 
 function faultsOf(text: string) {
-  const json = formatJson(text);
-  if (json.ok) return [];
-  const { offset, problem } = json.fault;
+  const fault = jsonFault(text);
+  if (fault === undefined) return [];
+  const { offset, problem } = fault;
   const from = Math.min(offset, text.length);
   return [{ from, to: Math.min(from + 1, text.length), severity: 'error' as const, message: problem }];
 }

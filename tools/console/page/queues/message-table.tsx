@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import type { QueueMessage } from '../../api.ts';
 import { api } from '../api.ts';
 import { formatRoute } from '../route.ts';
-import { TextBlock } from '../text/text-view.tsx';
+import { TextView } from '../text/text-view.tsx';
 import { Visible } from '../text/visible.tsx';
 import { Badge, Quantity } from '../ui/badge.tsx';
 import { Button, Disclose } from '../ui/button.tsx';
@@ -158,7 +158,7 @@ function OpenMessage({ message: { queue, id, eventId, copies, firstSentAt } }: {
         {value?.isUtf8 === false && <span>Not UTF-8: invalid bytes are replaced.</span>}
       </div>
       <LoadNote of={{ value, ...state }} />
-      {value !== undefined && <TextBlock text={value.text} label={`Payload of ${name}`} rows={BODY_ROWS} />}
+      {value !== undefined && <TextView text={value.text} label={`Payload of ${name}`} rows={BODY_ROWS} />}
     </div>
   );
 }
