@@ -31,10 +31,13 @@ export interface RepeatableRequest {
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
-interface WebhookAnswer {
+export interface SentAnswer {
   readonly status: number;
   /** Parsed, or the text if it is not JSON. */
   readonly body: unknown;
+}
+
+interface WebhookAnswer extends SentAnswer {
   /** From the receiver or, if it was not called, from API Gateway. */
   readonly requestId: string | undefined;
 }
@@ -111,14 +114,20 @@ function answerOf(status: number, text: string, header: (name: string) => unknow
 }
 
 /** `200 queued  event 1a2b3c4d  request JKJaXmPL`; for an error, its detail. */
-export function answerText({ status, body }: { status: number; body: unknown }): string {
-  if (typeof body !== 'object' || body === null) return `${status} ${printable(String(body))}`;
-  const { status: word, detail, message, eventId, requestId } = body as Record<string, unknown>;
+export function answerText({ status, body }: SentAnswer): string {
+  const { eventId, requestId } = Object(body) as Record<string, unknown>;
   return [
-    `${status} ${typeof word === 'string' ? word : (detail ?? message ?? '')}`,
+    `${status} ${answerWord(body)}`,
     ...(eventId === undefined ? [] : [`event ${shownId(String(eventId))}`]),
     ...(requestId === undefined ? [] : [`request ${shownId(String(requestId))}`]),
   ].join('  ');
+}
+
+/** `queued`; for an error, its detail. @param body of an answer */
+export function answerWord(body: unknown): string {
+  if (typeof body !== 'object' || body === null) return printable(String(body));
+  const { status: word, detail, message } = body as Record<string, unknown>;
+  return String(typeof word === 'string' ? word : (detail ?? message ?? ''));
 }
 
 /**

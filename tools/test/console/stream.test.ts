@@ -125,7 +125,8 @@ describe('the stream', () => {
     news.notice({ about: 'code', level: 'error', text: 'It does not build' });
     news.notice({ about: 'code', level: 'info', text: 'Built' });
     const task = { id: 'task-1', argv: ['dlq'], command: 'npx hookctl dlq', state: 'done' } as const;
-    news.task({ ...task, startedAt: '2026-01-31T09:00:00.000Z', blocks: [], lines: [], deliveries: [] });
+    const output = { blocks: [], lines: [], deliveries: [], answers: [] };
+    news.task({ ...task, startedAt: '2026-01-31T09:00:00.000Z', ...output });
     await there.until(({ events }) => events.length === 3);
     expect(there.names.slice(1)).toEqual(['notice', 'task']);
     const later = await read(undefined, undefined, port).ready();

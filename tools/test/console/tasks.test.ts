@@ -100,6 +100,7 @@ describe('send', () => {
       blocks: [{ kind: 'text', text: expect.stringMatching(/^200 queued {2}event /) }],
       lines: [expect.stringMatching(/^200 queued {2}event /)],
       deliveries: [expect.any(String)],
+      answers: [{ status: 200, text: 'queued' }],
     });
     expect(await settled(task.deliveries[0])).toMatchObject({ event: 'shop.updated', state: 'processed' });
   });
@@ -202,10 +203,15 @@ describe('replay', () => {
       return task.state === 'done' ? task : undefined;
     });
     const rows = [['shop.updated', '1', '1']];
-    expect(plan.blocks).toMatchObject([{ kind: 'heading' }, { kind: 'facts' }, { kind: 'table', rows }]);
-    expect(plan.lines.at(-1)).toMatch(/^shop\.updated +1 +1$/);
+    expect(plan.blocks).toMatchObject([
+      { kind: 'heading' },
+      { kind: 'facts' },
+      { kind: 'table', rows },
+      { text: `To run this plan: npx hookctl ${plan.planned?.join(' ')}` },
+    ]);
+    expect(plan.lines).toContainEqual(expect.stringMatching(/^shop\.updated +1 +1$/));
     expect(plan.lines.join('\n')).not.toContain('\u001b');
-    const { blocks } = await run(`${replay} --yes`);
+    const { blocks } = await run(plan.planned?.join(' ') ?? '');
     const sent = { kind: 'table', rows: [['shop.updated', '1']] };
     expect(blocks).toContainEqual(expect.objectContaining(sent));
     const replayed = await eventually(async () => {
