@@ -42,7 +42,10 @@ export interface TableInfo {
   readonly key: string;
 }
 
-/** `GET /api/deliveries`, newest first. */
+/**
+ * `GET /api/deliveries`, newest first. A row whose event is paused is `queued` or `retrying` here: the page makes it
+ * `paused` with `GET /api/queues`. The `history` of a delivery's detail has `paused`.
+ */
 export interface DeliveryList {
   readonly deliveries: readonly Delivery[];
   /** Number of matching deliveries. The list has the newest, up to `limit`. */

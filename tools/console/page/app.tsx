@@ -1,6 +1,7 @@
 import type { FunctionComponent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { api } from './api.ts';
+import { Confirmation } from './confirmation.tsx';
 import { DeadLettersView } from './dead-letters-view.tsx';
 import { DeliveriesView } from './deliveries/deliveries-view.tsx';
 import { FaultsView } from './faults/faults-view.tsx';
@@ -17,7 +18,6 @@ import { openDialog } from './ui/dialog.tsx';
 import { Notices } from './ui/notices.tsx';
 import { localRefresh, useLoad } from './ui/use-load.tsx';
 import { KeysDialog, useKeys } from './use-keys.tsx';
-import { Confirmation } from './use-run.tsx';
 
 const CONTENT: Record<ViewName, { readonly title: string; readonly View: FunctionComponent }> = {
   deliveries: { title: 'Deliveries', View: DeliveriesView },

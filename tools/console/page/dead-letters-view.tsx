@@ -12,7 +12,7 @@ import {
 import { formatRoute } from './route.ts';
 import { stack } from './store.ts';
 import { Visible } from './text/visible.tsx';
-import { Copies, Empty, ErrorNote, Problems, Quantity } from './ui/badge.tsx';
+import { Copies, Empty, Problems, Quantity } from './ui/badge.tsx';
 import { Button, Disclose } from './ui/button.tsx';
 import { Copy } from './ui/copy.tsx';
 import { Table, type TableColumn, toggled } from './ui/table.tsx';
@@ -22,7 +22,7 @@ import { useRun } from './use-run.tsx';
 
 /** Dead letters of all events, grouped by reason. */
 export function DeadLettersView() {
-  const { error: failure, ...act } = useRun();
+  const act = useRun();
   const { start, ...state } = act;
   const loaded = useLoad('dead letters', api.deadLetters, localRefresh());
   const { groups = [], problems = [], limited = [] } = loaded.value ?? {};
@@ -41,7 +41,6 @@ export function DeadLettersView() {
             </Button>
           </header>
         )}
-        <ErrorNote>{failure}</ErrorNote>
         <LoadNote of={loaded} />
         <Problems
           problems={[
@@ -74,7 +73,7 @@ function NoDeadLetters() {
   );
 }
 
-type RunAction = Omit<ReturnType<typeof useRun>, 'error'>;
+type RunAction = ReturnType<typeof useRun>;
 
 function Groups({ groups, act }: { groups: readonly DeadLetterGroup[]; act: RunAction }) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());

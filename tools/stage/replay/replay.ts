@@ -90,11 +90,14 @@ async function begin(operation: Operation, options: ReplayOptions): Promise<bool
 }
 
 /** Prints the command that runs exactly what the plan shows. */
-function printNext({ stack, printLine, onPlanned }: Operation, argv: readonly string[]): void {
+function printNext(operation: Operation, argv: readonly string[]): void {
   const [script = '', ...words] = argv;
-  printLine('');
-  printLine(`To run this plan: ${printable(stack.command(words.map(shellWord).join(' '), script))}`);
-  onPlanned?.(argv);
+  const command = printable(operation.stack.command(words.map(shellWord).join(' '), script));
+  printBlocks(operation, [
+    { kind: 'text', text: '' },
+    { kind: 'command', text: 'To run this plan', command },
+  ]);
+  operation.onPlanned?.(argv);
 }
 
 /** @throws CommandError if it would have to ask, and there is no terminal */

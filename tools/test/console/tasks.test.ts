@@ -207,7 +207,7 @@ describe('replay', () => {
       { kind: 'heading' },
       { kind: 'facts' },
       { kind: 'table', rows },
-      { text: `To run this plan: npx hookctl ${plan.planned?.join(' ')}` },
+      { kind: 'command', command: `npx hookctl ${plan.planned?.join(' ')}` },
     ]);
     expect(plan.lines).toContainEqual(expect.stringMatching(/^shop\.updated +1 +1$/));
     expect(plan.lines.join('\n')).not.toContain('\u001b');

@@ -5,15 +5,8 @@ import { stateTitle } from '../../../stage/history/state-text.ts';
 import { stack } from '../store.ts';
 import { Button, KeyHint } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
-import {
-  isFiltered,
-  momentAt,
-  NO_FILTERS,
-  OUTCOME_WORDS,
-  OUTCOMES,
-  readMoment,
-  statesOf,
-} from './list-filter.ts';
+import { MomentField } from '../ui/moment-field.tsx';
+import { isFiltered, NO_FILTERS, OUTCOME_WORDS, OUTCOMES, statesOf } from './list-filter.ts';
 
 /** While the user types, the list updates only after a pause of this length. */
 const PAUSE_MS = 200;
@@ -130,47 +123,6 @@ function StateSelect({ value, onChange }: { value: string; onChange: (value: str
       ))}
     </Select>
   );
-}
-
-interface MomentFieldProps {
-  label: string;
-  /** ISO 8601, or a duration such as `1h`, which is shown as the moment that it means now. */
-  value: string;
-  onChange: (iso: string) => void;
-}
-
-/** Shows local time, stores ISO 8601. */
-function MomentField({ label, value, onChange }: MomentFieldProps) {
-  /** A partly typed field has no value. Without this state, the filter's moment would replace the input. */
-  const [typed, setTyped] = useState<string>();
-  const moment = readMoment(value);
-  const shown = moment === undefined || moment === 'invalid' ? Number.NaN : momentAt(moment, Date.now());
-  return (
-    <label class="row">
-      <span>{label}</span>
-      <input
-        type="datetime-local"
-        class="field"
-        step={1}
-        value={typed ?? localText(new Date(shown))}
-        onInput={({ currentTarget }) => {
-          setTyped(currentTarget.value);
-          const next = new Date(currentTarget.value);
-          if (!Number.isNaN(next.getTime())) onChange(next.toISOString());
-        }}
-        onBlur={() => {
-          if (typed === '') onChange('');
-          setTyped(undefined);
-        }}
-      />
-    </label>
-  );
-}
-
-/** Format of a `datetime-local` field: `2026-11-22T13:04:59`. */
-function localText(date: Date): string {
-  if (Number.isNaN(date.getTime())) return '';
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 }
 
 interface SearchBoxProps {

@@ -63,7 +63,7 @@ interface ShownProps extends Omit<DetailPaneProps, 'id'> {
 
 function Shown({ delivery, detail, error, reload, onClose, onSent }: ShownProps) {
   const { event, state } = delivery;
-  const { primary, others, busy, failure, editor } = useActions(delivery, detail, reload, onSent);
+  const { primary, others, busy, editor } = useActions(delivery, detail, reload, onSent);
   const tab = TABS.find((name) => name === route.value.query.tab) ?? 'overview';
   const show = (name: TabName | undefined) => {
     if (name === undefined) return;
@@ -102,7 +102,7 @@ function Shown({ delivery, detail, error, reload, onClose, onSent }: ShownProps)
         onChange={show}
       >
         {tab === 'overview' ? (
-          <Overview delivery={delivery} detail={detail} action={primary} busy={busy} error={failure} />
+          <Overview delivery={delivery} detail={detail} action={primary} busy={busy} />
         ) : (
           detail !== undefined && <DetailTab name={tab} detail={detail} />
         )}

@@ -1,11 +1,18 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Delivery, History, HistoryPlace, HistoryStep } from '../../../stage/history/history.ts';
+import {
+  type Delivery,
+  type History,
+  type HistoryPlace,
+  type HistoryStep,
+  isWaiting,
+} from '../../../stage/history/history.ts';
 import { type Clock, stateWords, stepWords } from '../../../stage/history/state-text.ts';
 import { duration } from '../../../terminal/text.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { formatRoute } from '../route.ts';
+import { pauseOf } from '../store.ts';
 import { Sentence } from '../text/visible.tsx';
-import { ErrorNote, Problems, Scrolled } from '../ui/badge.tsx';
+import { Problems, Scrolled } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import type { MenuItem } from '../ui/menu.tsx';
 import { Time } from '../ui/time.tsx';
@@ -17,10 +24,9 @@ interface OverviewProps {
   detail: DeliveryDetail | undefined;
   action: MenuItem;
   busy: boolean;
-  error: string | undefined;
 }
 
-export function Overview({ delivery, detail, action, busy, error }: OverviewProps) {
+export function Overview({ delivery, detail, action, busy }: OverviewProps) {
   const clock = useClock(detail?.settled === false);
   const [first, ...others] = placesOf(delivery, detail);
   return (
@@ -39,7 +45,6 @@ export function Overview({ delivery, detail, action, busy, error }: OverviewProp
       {others.map((place, index) => (
         <Outcome key={index} place={place} clock={clock} />
       ))}
-      <ErrorNote>{error}</ErrorNote>
       {detail !== undefined && (
         <>
           <Problems problems={detail.problems} />
@@ -57,14 +62,21 @@ function placesOf(
   detail: DeliveryDetail | undefined,
 ): readonly [HistoryPlace, ...HistoryPlace[]] {
   const known = detail?.history.now;
-  if (known === undefined) return [placeOf(delivery)];
-  return known[0].state === delivery.state ? known : [placeOf(delivery), ...known];
+  const own = placeOf(delivery);
+  if (known === undefined) return [own];
+  const [first, ...others] = known;
+  if (!isWaiting(first.state) || !isWaiting(own.state)) {
+    return first.state === own.state ? known : [own, ...known];
+  }
+  // Only a pause is between the two. The details of a stage may know it before its queues are read again.
+  return own.paused === undefined ? known : [{ ...first, state: 'paused', paused: own.paused }, ...others];
 }
 
 /** Where a delivery is, as far as its row shows. */
 export function placeOf({ receivedAt, latencyMs = 0, event, ...row }: Delivery): HistoryPlace {
   const queue = row.state === 'invalid' ? 'quarantine' : row.state === 'parked' ? 'unrouted' : event;
-  return { ...row, queue, since: new Date(Date.parse(receivedAt) + latencyMs).toISOString() };
+  const since = new Date(Date.parse(receivedAt) + latencyMs).toISOString();
+  return { ...row, queue, since, paused: row.state === 'paused' ? pauseOf(event) : undefined };
 }
 
 interface OutcomeProps {
@@ -94,7 +106,7 @@ function Outcome({ place, clock, children }: OutcomeProps) {
 function queueOf({ state, queue, queueHolds }: HistoryPlace): string | undefined {
   if (queue === undefined || queueHolds === 0) return undefined;
   if (state === 'dead-letter') return `dead:${queue}`;
-  return ['queued', 'retrying', 'invalid', 'parked'].includes(state) ? queue : undefined;
+  return isWaiting(state) || state === 'invalid' || state === 'parked' ? queue : undefined;
 }
 
 /** Maximum number of steps shown from the beginning and from the end: the same bytes may arrive a thousand times. */

@@ -8,7 +8,7 @@ import { formatRoute } from '../route.ts';
 import { stack } from '../store.ts';
 import { TextBlock } from '../text/text-view.tsx';
 import { Visible } from '../text/visible.tsx';
-import { Badge, Copies, Empty, ErrorNote, Quantity } from '../ui/badge.tsx';
+import { Badge, Copies, Empty, Quantity } from '../ui/badge.tsx';
 import { Button, Disclose } from '../ui/button.tsx';
 import { Copy, shortId } from '../ui/copy.tsx';
 import { Pane } from '../ui/split.tsx';
@@ -33,7 +33,7 @@ interface QueuePaneProps {
 
 /** The messages of a queue. Reading them removes nothing. */
 export function QueuePane({ name, queue, children }: QueuePaneProps) {
-  const { start, error: failure, ...state } = useRun();
+  const { start, ...state } = useRun();
   const { event, isDead } = namedQueue(name);
   /** Its messages wait for a person. No consumer receives them. */
   const isKept = isDead || event === undefined;
@@ -66,7 +66,6 @@ export function QueuePane({ name, queue, children }: QueuePaneProps) {
     >
       {children}
       {event !== undefined && <QueueTabs event={event} isDead={isDead} queue={queue} />}
-      <ErrorNote>{failure}</ErrorNote>
       <LoadNote of={loaded} />
       {isClosed && <NotShown event={event} />}
       {loaded.value !== undefined && !isClosed && messages.length === 0 && <NoMessages name={name} />}
@@ -118,7 +117,9 @@ const NotShown = ({ event }: { event: string }) => (
     <p>
       SQS shows a message only to a consumer that receives it, and each receive is one of its ten attempts.
       Queued events and their retries are under{' '}
-      <a href={formatRoute({ view: 'deliveries', query: { event, state: 'queued,retrying' } })}>Deliveries</a>
+      <a href={formatRoute({ view: 'deliveries', query: { event, state: 'queued,retrying,paused' } })}>
+        Deliveries
+      </a>
       .
     </p>
   </Empty>

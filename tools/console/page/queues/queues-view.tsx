@@ -1,17 +1,13 @@
-import { useId, useState } from 'preact/hooks';
-import { MAX_PAUSE_REASON_LENGTH } from '../../../../lambda/limits.ts';
+import { callerName } from '../../../stage/history/state-text.ts';
 import type { EventQueueInfo, QueueDepth, QueuesInfo } from '../../api.ts';
 import { route } from '../route.ts';
 import { queues } from '../store.ts';
 import { Badge, ErrorNote, Loading, Problems, Quantity } from '../ui/badge.tsx';
-import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
-import { Field } from '../ui/field.tsx';
 import { Split } from '../ui/split.tsx';
 import { Table, type TableColumn } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
-import { useRun } from '../use-run.tsx';
-import { callerName, deadLetterAddress, namedQueue, queueAddress } from './named-queue.ts';
+import { deadLetterAddress, namedQueue, queueAddress } from './named-queue.ts';
+import { PauseOrResume } from './pause-resume.tsx';
 import { QueuePane } from './queue-pane.tsx';
 
 /** A queue in the table. Quarantine and unrouted have no event. */
@@ -24,102 +20,54 @@ interface QueueRow extends QueueDepth {
 export function QueuesView() {
   const [opened] = route.value.path;
   const { value, error } = queues.value;
-  const { start, error: failure, ...state } = useRun();
-  const [pausing, setPausing] = useState<string>();
   const isUnknown = value?.pausesUnknown === true;
-  /** If it is unknown whether the event is paused, both actions are offered. */
-  const pauseOrResume = ({ event, paused }: EventQueueInfo) => {
-    const pause = { label: `Pause ${event}`, kind: 'quiet', onClick: () => setPausing(event) } as const;
-    const resume = { label: `Resume ${event}`, onClick: () => start([resumeCommand(event)]) };
-    if (isUnknown) {
-      return (
-        <>
-          <Button {...state} {...pause}>
-            Pause
-          </Button>
-          <Button {...state} {...resume}>
-            Resume
-          </Button>
-        </>
-      );
-    }
-    // One button for both, so that it keeps the focus when the state changes.
-    return (
-      <Button {...state} {...(paused === undefined ? pause : resume)}>
-        {paused === undefined ? 'Pause' : 'Resume'}
-      </Button>
-    );
-  };
   const isOpen = opened !== undefined;
   const named = isOpen ? namedQueue(opened) : undefined;
   const openedEvent = value?.events.find(({ event }) => event === named?.event);
   return (
-    <>
-      <Split
-        detailLabel={isOpen ? `Messages of ${opened}` : ''}
-        detail={
-          isOpen ? (
-            <QueuePane key={opened} name={opened} queue={openedEvent}>
-              {openedEvent !== undefined && (
-                <div class="row">
-                  <div class="grow">
-                    <Processing queue={openedEvent} isUnknown={isUnknown} />
-                  </div>
-                  {pauseOrResume(openedEvent)}
+    <Split
+      detailLabel={isOpen ? `Messages of ${opened}` : ''}
+      detail={
+        isOpen ? (
+          <QueuePane key={opened} name={opened} queue={openedEvent}>
+            {openedEvent !== undefined && (
+              <div class="row">
+                <div class="grow">
+                  <Processing queue={openedEvent} isUnknown={isUnknown} />
                 </div>
-              )}
-            </QueuePane>
-          ) : undefined
-        }
-      >
-        <div class="page">
-          <div class="stack">
-            <ErrorNote>{error}</ErrorNote>
-            <ErrorNote>{failure}</ErrorNote>
-            {value === undefined && error === undefined && <Loading />}
-            {value !== undefined && (
-              <>
-                <Problems problems={value.problems} />
-                <Table
-                  label="Queues"
-                  columns={columnsOf(value, isOpen, pauseOrResume)}
-                  rows={rowsOf(value)}
-                  idOf={({ name }) => name}
-                  current={named?.event ?? opened}
-                />
-                <p class="soft prose">
-                  A message waits on the queue of its event until the consumer has processed it. An event that
-                  fails ten times, or can never succeed, becomes a dead letter. Quarantine holds signed
-                  requests that are not valid events. Unrouted holds events of an unknown kind.
-                </p>
-              </>
+                <PauseOrResume queue={openedEvent} isUnknown={isUnknown} />
+              </div>
             )}
-          </div>
+          </QueuePane>
+        ) : undefined
+      }
+    >
+      <div class="page">
+        <div class="stack">
+          <ErrorNote>{error}</ErrorNote>
+          {value === undefined && error === undefined && <Loading />}
+          {value !== undefined && (
+            <>
+              <Problems problems={value.problems} />
+              <Table
+                label="Queues"
+                columns={columnsOf(value, isOpen)}
+                rows={rowsOf(value)}
+                idOf={({ name }) => name}
+                current={named?.event ?? opened}
+              />
+              <p class="soft prose">
+                A message waits on the queue of its event until the consumer has processed it. An event that
+                fails ten times, or can never succeed, becomes a dead letter. Quarantine holds signed requests
+                that are not valid events. Unrouted holds events of an unknown kind.
+              </p>
+            </>
+          )}
         </div>
-      </Split>
-      {pausing !== undefined && (
-        <PauseDialog
-          event={pausing}
-          onClose={() => setPausing(undefined)}
-          onPause={(reason) => {
-            start([pauseCommand(pausing, reason)]);
-            setPausing(undefined);
-          }}
-        />
-      )}
-    </>
+      </div>
+    </Split>
   );
 }
-
-const pauseCommand = (event: string, reason: string) => ({
-  argv: ['pause', event, '--reason', reason],
-  does: `Stops the processing of ${event}. Its deliveries wait on the queue, and one alarm says who paused it and why.`,
-});
-
-const resumeCommand = (event: string) => ({
-  argv: ['resume', event],
-  does: `Starts the processing of ${event} again. Waiting messages are processed.`,
-});
 
 const rowsOf = ({ events, receiverQueues }: QueuesInfo): QueueRow[] => [
   ...events.map((queue) => ({ ...queue, name: queue.event, event: queue })),
@@ -127,11 +75,8 @@ const rowsOf = ({ events, receiverQueues }: QueuesInfo): QueueRow[] => [
 ];
 
 /** @param isOpen a queue is open next to the table, so the table is narrower */
-function columnsOf(
-  { pausesUnknown }: QueuesInfo,
-  isOpen: boolean,
-  act: (queue: EventQueueInfo) => preact.JSX.Element,
-): TableColumn<QueueRow>[] {
+function columnsOf({ pausesUnknown }: QueuesInfo, isOpen: boolean): TableColumn<QueueRow>[] {
+  const isUnknown = pausesUnknown === true;
   const number = { end: true, width: isOpen ? 'auto' : 'minmax(auto, 96px)' };
   const all: TableColumn<QueueRow>[] = [
     {
@@ -164,7 +109,7 @@ function columnsOf(
       width: isOpen ? 'auto' : 'minmax(0, 2fr)',
       cell: (row) => {
         if (row.event !== undefined) {
-          return <Processing queue={row.event} isUnknown={pausesUnknown === true} isShort={isOpen} />;
+          return <Processing queue={row.event} isUnknown={isUnknown} isShort={isOpen} />;
         }
         return row.visible + row.inFlight > 0 ? <Badge tone="warning">Needs review</Badge> : <Dash />;
       },
@@ -174,7 +119,7 @@ function columnsOf(
       heading: 'Pause or resume',
       hidesHeading: true,
       end: true,
-      cell: ({ event }) => event !== undefined && act(event),
+      cell: ({ event }) => event !== undefined && <PauseOrResume queue={event} isUnknown={isUnknown} />,
     },
   ];
   const shown = ['queue', 'waiting', 'dead', 'processing'];
@@ -221,55 +166,5 @@ function Processing({ queue: { paused, pausing }, isUnknown, isShort = false }: 
         </>
       )}
     </>
-  );
-}
-
-interface PauseDialogProps {
-  event: string;
-  onClose: () => void;
-  onPause: (reason: string) => void;
-}
-
-function PauseDialog({ event, onClose, onPause }: PauseDialogProps) {
-  const [reason, setReason] = useState('');
-  const id = useId();
-  const text = reason.trim();
-  const isTooLong = text.length > MAX_PAUSE_REASON_LENGTH;
-  return (
-    <Dialog
-      title={`Pause ${event}`}
-      onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" form={id} disabled={text === '' || isTooLong}>
-            Pause {event}
-          </Button>
-        </>
-      }
-    >
-      <form
-        id={id}
-        class="stack"
-        onSubmit={(submit) => {
-          submit.preventDefault();
-          if (text !== '' && !isTooLong) onPause(text);
-        }}
-      >
-        <p>
-          Deliveries are still accepted and wait on the queue until you resume it, for up to seven days. An
-          alarm says who paused it and why.
-        </p>
-        <Field
-          name="reason"
-          label="Reason"
-          hint="One line. It is in the alarm’s email."
-          placeholder="The chat service is down until noon"
-          problem={isTooLong ? `At most ${MAX_PAUSE_REASON_LENGTH} characters` : undefined}
-          value={reason}
-          onInput={setReason}
-        />
-      </form>
-    </Dialog>
   );
 }
