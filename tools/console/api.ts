@@ -263,7 +263,7 @@ export interface Task {
   readonly lines: readonly string[];
   /** Request ids of the deliveries that it sent. */
   readonly deliveries: readonly string[];
-  /** The answers to them: 200 and `queued`, 401 and `bad signature`. */
+  /** The answers to them: 200 and `queued`, 401 and `Invalid signature`. */
   readonly answers: readonly { readonly status: number; readonly text: string }[];
   /** After a dry run of a replay: the words that run exactly the shown plan, with absolute times and its name. */
   readonly planned?: readonly string[];

@@ -74,7 +74,7 @@ async function sendOne(command: Command, onSent?: (delivery: string) => void): P
   const opens = delivery !== undefined && onSent !== undefined && isFree;
   if (opens) onSent(delivery);
   const link = delivery !== undefined && !opens ? linkTo(delivery) : undefined;
-  toastOf(answers)(answersText(answers), link);
+  toastInfo(answersText(answers), link, levelOf(answers));
   return true;
 }
 
@@ -86,17 +86,18 @@ const linkTo = (delivery: string) => ({
 /** A delivery that got an error answer was sent, and the answer says so. */
 const hasFailed = ({ state, answers }: Task) => state === 'failed' && answers.length === 0;
 
-/** `Answered 401: bad signature.`; of several: `Sent 3: 2 answered 200, 1 answered 401.` */
+/** `Answered 401: Invalid signature.`; of several: `Sent 3: 2 answered 200, 1 answered 401.` */
 export function answersText(answers: Task['answers']): string {
   const [first, ...others] = answers;
   if (first === undefined) return 'Sent.';
-  if (others.length === 0) return `Answered ${first.status}: ${first.text.replace(/\.$/, '')}.`;
+  if (others.length === 0)
+    return `Answered ${first.status}${first.text === '' ? '' : `: ${first.text.replace(/\.$/, '')}`}.`;
   const counts = [...Map.groupBy(answers, ({ status }) => status)].sort(([one], [other]) => one - other);
   return `Sent ${answers.length}: ${counts.map(([status, of]) => `${of.length} answered ${status}`).join(', ')}.`;
 }
 
-const toastOf = (answers: Task['answers']) =>
-  answers.every(({ status }) => status === 200) ? toastInfo : toastError;
+const levelOf = (answers: Task['answers']) =>
+  answers.every(({ status }) => status === 200) ? 'info' : 'error';
 
 /** The task whose output is open. Undefined: none, or the newest. */
 export const shownTask = signal<string | undefined>(undefined);
@@ -116,7 +117,8 @@ async function report(commands: readonly Command[], begun: readonly Task[]): Pro
   const [first] = begun;
   if (did === '' || first === undefined) return;
   const output = ({ id }: Task) => ({ text: 'Show output', to: () => showOutput(id) });
-  const what = begun.length === 1 ? first.command.replace('npx hookctl ', '') : `${begun.length} commands`;
+  const what =
+    begun.length === 1 ? first.command.replace(/^npx hookctl | --.*/g, '') : `${begun.length} commands`;
   let close = () => {};
   const timer = setTimeout(() => {
     close = toastRunning(`Running: ${what} …`, output(first));
@@ -126,7 +128,7 @@ async function report(commands: readonly Command[], begun: readonly Task[]): Pro
     const answers = ended.flatMap((task) => task.answers);
     const failed = ended.find(hasFailed);
     if (failed !== undefined) showOutput(failed.id);
-    else toastOf(answers)(answers.length === 0 ? did : answersText(answers), output(first));
+    else toastInfo(answers.length === 0 ? did : answersText(answers), output(first), levelOf(answers));
   } catch (failure) {
     toastError(`The end of ${what} is not known: ${errorText(failure)}`);
   }

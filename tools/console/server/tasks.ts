@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { Hono } from 'hono';
 import type { Operation } from '../../stage/operation.ts';
 import { forPeople, isInterruption } from '../../stage/operation.ts';
-import { answerWord, type SentAnswer } from '../../stage/signed-post.ts';
+import { answerTitle, type SentAnswer } from '../../stage/signed-post.ts';
 import type { Stage } from '../../stage/stage.ts';
 import type { ProgressStep } from '../../terminal/block.ts';
 import { CommandError } from '../../terminal/command-error.ts';
@@ -183,7 +183,7 @@ class TaskRecord {
 
   answered({ status, body }: SentAnswer, requestId: string | undefined): void {
     const { answers, deliveries } = this.#task;
-    const text = clean(answerWord(body)).slice(0, MAX_ANSWER_LENGTH);
+    const text = clean(answerTitle(body)).slice(0, MAX_ANSWER_LENGTH);
     this.change({
       answers: [...answers, { status, text }].slice(-MAX_DELIVERIES),
       deliveries: [...deliveries, ...(requestId === undefined ? [] : [requestId])].slice(-MAX_DELIVERIES),

@@ -61,15 +61,17 @@ function placesOf(
   delivery: Delivery,
   detail: DeliveryDetail | undefined,
 ): readonly [HistoryPlace, ...HistoryPlace[]] {
-  const known = detail?.history.now;
   const own = placeOf(delivery);
-  if (known === undefined) return [own];
-  const [first, ...others] = known;
-  if (!isWaiting(first.state) || !isWaiting(own.state)) {
-    return first.state === own.state ? known : [own, ...known];
-  }
-  // Only a pause is between the two. The details of a stage may know it before its queues are read again.
-  return own.paused === undefined ? known : [{ ...first, state: 'paused', paused: own.paused }, ...others];
+  const known = detail?.history.now ?? [];
+  // Rows and details learn of a pause at different times.
+  const isOwn = ({ state }: HistoryPlace) =>
+    state === own.state || (isWaiting(state) && isWaiting(own.state));
+  const { paused, state } = own;
+  const same = known.find(isOwn) ?? own;
+  return [
+    paused === undefined ? same : { ...same, state, paused },
+    ...known.filter((place) => place !== same),
+  ];
 }
 
 /** Where a delivery is, as far as its row shows. */

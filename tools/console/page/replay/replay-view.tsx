@@ -153,7 +153,7 @@ function WindowField({ name, label, choices, required, ifEmpty }: WindowFieldPro
           describedBy={id}
           isInvalid={problem !== undefined}
         />
-        <fieldset class="segments" aria-label={label}>
+        <fieldset class="segments" aria-label={`${label}: quick choices`}>
           {choices.map(([choice, text]) => (
             <button key={choice} type="button" aria-pressed={value === choice} onClick={() => set(choice)}>
               {text}

@@ -43,7 +43,7 @@ interface Toast {
   readonly action?: ToastAction | undefined;
 }
 
-/** Milliseconds. A toast about an error stays until it is closed. */
+/** Milliseconds. */
 const SHOWN_MS = 6_000;
 
 /** Maximum number of toasts that are not errors. */
@@ -67,13 +67,14 @@ function addToast(toast: Omit<Toast, 'id'>): number {
   return lastId;
 }
 
-/** Shows the result of an action in the corner, for some seconds. */
-export function toastInfo(text: string, action?: ToastAction): void {
-  closeLater(addToast({ level: 'info', text, action }));
+/** Shows the result of an action in the corner, for some seconds. @param level `error`: it is seen elsewhere, too */
+export function toastInfo(text: string, action?: ToastAction, level: Toast['level'] = 'info'): void {
+  closeLater(addToast({ level, text, action }));
 }
 
-export function toastError(text: string, action?: ToastAction): void {
-  addToast({ level: 'error', text, action });
+/** Stays until it is closed. */
+export function toastError(text: string): void {
+  addToast({ level: 'error', text });
 }
 
 /** @returns closes it: until then it stays */
