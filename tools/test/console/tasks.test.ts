@@ -184,13 +184,21 @@ describe('dlq redrive', () => {
   });
 });
 
-test('an event is not resumed while its pause is being set', async () => {
-  const { body } = await post({ argv: ['pause', 'user.updated', '--reason', 'away'] });
-  const second = await post({ argv: ['resume', 'user.updated'] });
-  const detail = expect.stringContaining('already changes the event source of user.updated');
+test('an event is not resumed while its pause is being set, and its deliveries are then paused', async () => {
+  const { body } = await post({ argv: ['pause', 'shop.updated', '--reason', 'away'] });
+  const second = await post({ argv: ['resume', 'shop.updated'] });
+  const detail = expect.stringContaining('already changes the event source of shop.updated');
   expect(second).toMatchObject({ status: 409, body: { detail } });
   expect(await running.api.ended(body.id)).toMatchObject({ state: 'done' });
-  expect(await run('resume user.updated')).toMatchObject({ state: 'done' });
+  const { requestId } = (await partner.post(shopUpdated(randomUUID()))).body;
+  const waiting = await running.api.get(`/api/deliveries/${encodeURIComponent(String(requestId))}`);
+  expect(waiting.body).toMatchObject({
+    state: 'queued',
+    settled: false,
+    history: { now: [{ state: 'paused', queue: 'shop.updated', paused: { reason: 'away' } }] },
+  });
+  expect(await run('resume shop.updated')).toMatchObject({ state: 'done' });
+  expect(await settled(String(requestId))).toMatchObject({ state: 'processed' });
 });
 
 describe('replay', () => {
