@@ -1,5 +1,5 @@
 import { REPLAYABLE_DAYS } from '../../../../lambda/limits.ts';
-import { momentAt, readMoment } from '../deliveries/list-filter.ts';
+import { timeOf } from '../ui/moment-field.tsx';
 
 /** The form as typed. The command itself parses it. Times are ISO 8601 or durations such as `24h`. */
 export interface ReplayForm {
@@ -33,11 +33,7 @@ export function windowProblems(
   { since, until, name }: ReplayForm,
   now: number,
 ): { readonly since?: string; readonly until?: string } {
-  const at = (text: string) => {
-    const moment = readMoment(text);
-    return moment === undefined || moment === 'invalid' ? undefined : momentAt(moment, now);
-  };
-  const [start, end] = [at(since), at(until)];
+  const [start, end] = [timeOf(since, now), timeOf(until, now)];
   const future = 'This time is in the future.';
   if (start === undefined) return name.trim() === '' ? { since: 'Choose a date and a time.' } : {};
   if (start > now) return { since: future };

@@ -1,11 +1,10 @@
 import { signal } from '@preact/signals';
 import { useId } from 'preact/hooks';
-import { momentAt, readMoment } from '../deliveries/list-filter.ts';
 import { stack, tasks } from '../store.ts';
 import { TaskOutput } from '../task-dock.tsx';
 import { Button } from '../ui/button.tsx';
 import { CheckBox, Field, type FieldProps } from '../ui/field.tsx';
-import { MomentField } from '../ui/moment-field.tsx';
+import { MomentField, timeOf } from '../ui/moment-field.tsx';
 import { utcText } from '../ui/time.tsx';
 import { useRun } from '../use-run.tsx';
 import { emptyForm, isPlanOf, planArguments, type ReplayForm, windowProblems } from './replay-form.ts';
@@ -135,12 +134,10 @@ function WindowField({ name, label, choices, required, ifEmpty }: WindowFieldPro
   const id = useId();
   const value = form.value[name];
   const set = (next: string) => change({ [name]: next });
-  const problem = windowProblems(form.value, Date.now())[name];
-  const moment = readMoment(value);
-  const utc =
-    moment === undefined || moment === 'invalid'
-      ? ifEmpty
-      : utcText(`${new Date(momentAt(moment, Date.now())).toISOString().slice(0, 19)}Z`);
+  const now = Date.now();
+  const problem = windowProblems(form.value, now)[name];
+  const time = timeOf(value, now);
+  const utc = time === undefined ? ifEmpty : utcText(`${new Date(time).toISOString().slice(0, 19)}Z`);
   return (
     <div class="form-row stack">
       <div class="row window">

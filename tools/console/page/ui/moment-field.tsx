@@ -25,8 +25,7 @@ export function MomentField({
 }: MomentFieldProps) {
   /** A partly typed field has no value. Without this state, the filter's moment would replace the input. */
   const [typed, setTyped] = useState<string>();
-  const moment = readMoment(value);
-  const shown = moment === undefined || moment === 'invalid' ? Number.NaN : momentAt(moment, Date.now());
+  const shown = timeOf(value, Date.now()) ?? Number.NaN;
   return (
     <label class={name}>
       <span>{label}</span>
@@ -50,6 +49,12 @@ export function MomentField({
       />
     </label>
   );
+}
+
+/** Epoch milliseconds of a field's value. Undefined if it is no time. */
+export function timeOf(value: string, now: number): number | undefined {
+  const moment = readMoment(value);
+  return moment === undefined || moment === 'invalid' ? undefined : momentAt(moment, now);
 }
 
 /** Format of a `datetime-local` field: `2026-11-22T13:04:59`. */

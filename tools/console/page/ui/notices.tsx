@@ -100,7 +100,11 @@ function NoticeBox({ level, text, action, onClose }: NoticeBoxProps) {
   return (
     <div class={`notice is-${level}`}>
       <p>{text}</p>
-      {typeof to === 'string' && <a href={to}>{action?.text}</a>}
+      {typeof to === 'string' && (
+        <a href={to} onClick={onClose}>
+          {action?.text}
+        </a>
+      )}
       {typeof to === 'function' && (
         <Button
           kind="quiet"
