@@ -57,7 +57,19 @@ export function App() {
   }, [view]);
   const addressOf = (name: ViewName) =>
     name === 'deliveries' ? deliveriesAddress.value : formatRoute({ view: name });
-  useKeys({
+  const go = ({ key }: KeyboardEvent) => {
+    const name = views[Number(key) - 1];
+    if (name === undefined) return false;
+    location.hash = addressOf(name);
+    return true;
+  };
+  useKeys('page', {
+    '1': go,
+    '2': go,
+    '3': go,
+    '4': go,
+    '5': go,
+    '6': go,
     '?': () => setHelps(true),
     '/': () => {
       // Immediately if possible, so that the next keys are typed into the box and do not act as shortcuts.
@@ -65,14 +77,6 @@ export function App() {
       if (view !== 'deliveries') location.hash = deliveriesAddress.value;
       requestAnimationFrame(focusSearch);
     },
-    ...Object.fromEntries(
-      views.map((name, index) => [
-        String(index + 1),
-        () => {
-          location.hash = addressOf(name);
-        },
-      ]),
-    ),
   });
   return (
     <>

@@ -1,5 +1,5 @@
+import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
 import type { PlainItem } from '../../stage/history/facts.ts';
 import type { TableInfo } from '../api.ts';
 import { api } from './api.ts';
@@ -62,8 +62,8 @@ export function TablesView() {
 
 function Items({ table: { name, key }, opened }: { table: TableInfo; opened: string | undefined }) {
   /** Start keys of the pages visited, the current one last. */
-  const [turned, turn] = useState<readonly string[]>([]);
-  const after = turned.at(-1) ?? '';
+  const turned = useSignal<readonly string[]>([]);
+  const after = turned.value.at(-1) ?? '';
   const loaded = useLoad(`${name} ${after}`, (signal) => api.table(name, { after }, signal), localRefresh());
   const { rows: items = [], next } = loaded.value ?? {};
   return (
@@ -102,13 +102,23 @@ function Items({ table: { name, key }, opened }: { table: TableInfo; opened: str
           current={opened}
         />
       )}
-      {(next !== undefined || turned.length > 0) && (
+      {(next !== undefined || turned.value.length > 0) && (
         <nav class="row" aria-label="Pages">
-          <Button disabled={turned.length === 0} onClick={() => turn(turned.slice(0, -1))}>
+          <Button
+            refusal={turned.value.length === 0 ? 'This is the first page.' : undefined}
+            onClick={() => {
+              turned.value = turned.value.slice(0, -1);
+            }}
+          >
             Previous
           </Button>
-          <span class="soft">Page {turned.length + 1}</span>
-          <Button disabled={next === undefined} onClick={() => next !== undefined && turn([...turned, next])}>
+          <span class="soft">Page {turned.value.length + 1}</span>
+          <Button
+            refusal={next === undefined ? 'This is the last page.' : undefined}
+            onClick={() => {
+              if (next !== undefined) turned.value = [...turned.value, next];
+            }}
+          >
             Next
           </Button>
         </nav>
@@ -124,8 +134,8 @@ interface FindFormProps {
 }
 
 function FindForm({ name, idName, children }: FindFormProps) {
-  const [search, setSearch] = useState('');
-  const wanted = search.trim();
+  const search = useSignal('');
+  const wanted = search.value.trim();
   return (
     <form
       class="row"
@@ -141,9 +151,11 @@ function FindForm({ name, idName, children }: FindFormProps) {
         value={search}
         autoComplete="off"
         spellcheck={false}
-        onInput={({ currentTarget }) => setSearch(currentTarget.value)}
+        onInput={({ currentTarget }) => {
+          search.value = currentTarget.value;
+        }}
       />
-      <Button type="submit" disabled={wanted === ''}>
+      <Button type="submit" refusal={wanted === '' ? `Type a ${idName}.` : undefined}>
         Find
       </Button>
       {children}

@@ -44,6 +44,15 @@ const leaveByEscape = () => open.page.keyboard.press('Escape');
 /** Each view, and how to leave it if it covers others. */
 const VIEWS: readonly { name: string; enter: () => Promise<void>; leave?: () => Promise<void> }[] = [
   { name: 'deliveries', enter: () => show('#/deliveries', 'shop-seen') },
+  {
+    name: 'a menu',
+    async enter() {
+      await show('#/deliveries', 'shop-seen');
+      await click('Send');
+      await open.page.getByRole('menu').waitFor();
+    },
+    leave: leaveByEscape,
+  },
   { name: 'an unknown filter', enter: () => show('#/deliveries?state=lost', /“lost” is not a state/) },
   { name: 'a processed delivery', enter: () => show(processed, 'Timeline') },
   { name: 'its request', enter: () => show(`${processed}?tab=request`, 'As sent') },
@@ -137,6 +146,22 @@ describe('with the keyboard only', () => {
     await press('Escape');
     await detail.waitFor({ state: 'hidden' });
     expect(await focused()).toBe('Deliveries, newest first');
+  });
+
+  test('a menu can be opened, walked through and left, and what is behind it stays', async () => {
+    const { page } = open;
+    await show(processed, 'Timeline');
+    await open.button('More actions').focus();
+    await press('Enter');
+    await page.getByRole('menu').waitFor();
+    await press('ArrowDown', 'Home');
+    expect(await focused()).toMatch(/^Edit and send/);
+    await press('ArrowUp');
+    expect(await focused()).toBe('Refresh');
+    await press('Escape');
+    await page.getByRole('menu').waitFor({ state: 'hidden' });
+    expect(await focused()).toBe('More actions');
+    expect(await open.detail.isVisible()).toBe(true);
   });
 
   test('a dialog traps the focus and returns it', async () => {

@@ -97,12 +97,12 @@ describe('the list', () => {
     await open.row('shop-loud').waitFor();
   });
 
-  test('resends several selected deliveries', async () => {
+  test('resends several deliveries, selected by named check boxes or anywhere in their cells', async () => {
     await post('shop-ticked-1', 'shop-ticked-2');
-    for (const shop of ['shop-ticked-1', 'shop-ticked-2']) {
+    for (const shop of ['shop-ticked-1', 'shop-ticked-2'])
       await open.row(shop).getByText('Processed').waitFor();
-      await open.row(shop).getByRole('checkbox').check();
-    }
+    await open.page.getByRole('checkbox', { name: /^Select shop.updated, shop-ticked-1, \d\d:/ }).check();
+    await open.row('shop-ticked-2').click({ position: { x: 40, y: 2 } });
     await open.page.getByText('2 deliveries selected').waitFor();
     await open.button(/^Resend/).click();
     await press('n');

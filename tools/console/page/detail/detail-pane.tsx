@@ -63,14 +63,15 @@ interface ShownProps extends Omit<DetailPaneProps, 'id'> {
 
 function Shown({ delivery, detail, error, reload, onClose, onSent }: ShownProps) {
   const { event, state } = delivery;
-  const { primary, others, busy, editor } = useActions(delivery, detail, reload, onSent);
+  const { keys, primary, others, busy, editor } = useActions(delivery, detail, reload, onSent);
   const tab = TABS.find((name) => name === route.value.query.tab) ?? 'overview';
   const show = (name: TabName | undefined) => {
     if (name === undefined) return;
     const query = { ...route.value.query, tab: name === 'overview' ? '' : name };
     navigate({ ...route.value, query }, { replace: true });
   };
-  useKeys({
+  useKeys('delivery', {
+    ...keys,
     '[': () => show(TABS[TABS.indexOf(tab) - 1]),
     ']': () => show(TABS[TABS.indexOf(tab) + 1]),
   });

@@ -11,7 +11,6 @@ import { refusal, stack } from '../store.ts';
 import { copyText } from '../ui/copy.tsx';
 import type { MenuItem } from '../ui/menu.tsx';
 import { toastError, toastInfo } from '../ui/notices.tsx';
-import { useKeys } from '../use-keys.tsx';
 import { useRun, useSend } from '../use-run.tsx';
 import { placeOf } from './overview.tsx';
 
@@ -43,22 +42,18 @@ export function useActions(
     { label: 'Copy link', keyHint: 'l', onChoose: copyLink },
     { label: 'Refresh', onChoose: reload },
   ];
-  useKeys(
-    Object.fromEntries(
-      all.flatMap(({ keyHint, refusal: refused, onChoose }) =>
-        keyHint === undefined
-          ? []
-          : [[keyHint, refused === undefined ? onChoose : () => toastError(refused)]],
-      ),
-    ),
-  );
   return {
+    keys: { r: byKey(sending), e: byKey(editing), c: copyCurl, l: copyLink },
     primary,
     others: all.filter((action) => action !== primary),
     busy: sends || busy,
     editor,
   };
 }
+
+/** What a key does, which is not a button that shows why it is refused. */
+const byKey = ({ refusal: refused, onChoose }: MenuItem) =>
+  refused === undefined ? onChoose : () => toastError(refused);
 
 /** @returns undefined if it cannot be loaded, which a toast says */
 async function loadBody(id: string) {

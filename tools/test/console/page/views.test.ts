@@ -16,7 +16,7 @@ import {
   windowProblems,
 } from '../../../console/page/replay/replay-form.ts';
 import { formatRoute, parseRoute, VIEWS } from '../../../console/page/route.ts';
-import { rowAfterKey, toggled } from '../../../console/page/ui/table.tsx';
+import { rowAfterKey, toggled, visibleRange } from '../../../console/page/ui/table.tsx';
 import { ageText, dayText } from '../../../console/page/ui/time.tsx';
 import { answersText } from '../../../console/page/use-run.tsx';
 import { payloadPreview } from '../../../stage/history/payload-preview.ts';
@@ -59,6 +59,17 @@ describe('a table', () => {
     { key: 'x', from: 7, to: undefined },
   ])('moves from row $from to row $to with the key $key', ({ key, from, to }) => {
     expect(rowAfterKey(key, from, count)).toBe(to);
+  });
+
+  test.each([
+    { scrolled: 'to the top', scrollTop: 0, rows: 20_000, range: [0, 30] },
+    { scrolled: 'half a row', scrollTop: 16, rows: 20_000, range: [0, 31] },
+    { scrolled: 'far down', scrollTop: 32_000, rows: 20_000, range: [990, 1_030] },
+    { scrolled: 'to the end', scrollTop: 639_360, rows: 20_000, range: [19_970, 20_000] },
+    { scrolled: 'below rows that have gone', scrollTop: 32_000, rows: 12, range: [12, 12] },
+    { scrolled: 'nowhere, with few rows,', scrollTop: 0, rows: 3, range: [0, 3] },
+  ])('scrolled $scrolled draws the rows $range', ({ scrollTop, rows, range }) => {
+    expect(visibleRange(scrollTop, 640, 32, rows)).toEqual(range);
   });
 
   test('adds a tick, and removes it the next time', () => {
