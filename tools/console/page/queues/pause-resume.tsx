@@ -12,11 +12,12 @@ interface PauseOrResumeProps {
   queue: EventQueueInfo;
   /** It is unknown whether the event is paused, so both actions are offered. */
   isUnknown: boolean;
+  /** Called to ask for the reason. */
+  onPause: () => void;
 }
 
-export function PauseOrResume({ queue: { event, paused }, isUnknown }: PauseOrResumeProps) {
+export function PauseOrResume({ queue: { event, paused }, isUnknown, onPause }: PauseOrResumeProps) {
   const { start, ...state } = useRun();
-  const [asks, setAsks] = useState(false);
   const change = changeUnderWay(event);
   const common = { ...state, refusal: state.refusal ?? change?.refusal };
   // One button for both, so that it keeps the focus when the state changes.
@@ -29,21 +30,11 @@ export function PauseOrResume({ queue: { event, paused }, isUnknown }: PauseOrRe
           {...common}
           kind={action === PAUSE ? 'quiet' : 'normal'}
           label={`${change?.label ?? action} ${event}`}
-          onClick={() => (action === PAUSE ? setAsks(true) : start([resumeCommand(event)]))}
+          onClick={() => (action === PAUSE ? onPause() : start([resumeCommand(event)]))}
         >
           {change?.label ?? action}
         </Button>
       ))}
-      {asks && (
-        <PauseDialog
-          event={event}
-          onClose={() => setAsks(false)}
-          onPause={(reason) => {
-            start([pauseCommand(event, reason)]);
-            setAsks(false);
-          }}
-        />
-      )}
     </>
   );
 }
@@ -75,13 +66,9 @@ export const resumeCommand = (event: string): Command => ({
   did: `Resumed ${event}.`,
 });
 
-interface PauseDialogProps {
-  event: string;
-  onClose: () => void;
-  onPause: (reason: string) => void;
-}
-
-function PauseDialog({ event, onClose, onPause }: PauseDialogProps) {
+/** Asks for the reason, and pauses. */
+export function PauseDialog({ event, onClose }: { event: string; onClose: () => void }) {
+  const { start } = useRun();
   const [reason, setReason] = useState('');
   const id = useId();
   const text = reason.trim();
@@ -104,7 +91,9 @@ function PauseDialog({ event, onClose, onPause }: PauseDialogProps) {
         class="stack"
         onSubmit={(submit) => {
           submit.preventDefault();
-          if (text !== '' && !isTooLong) onPause(text);
+          if (text === '' || isTooLong) return;
+          start([pauseCommand(event, text)]);
+          onClose();
         }}
       >
         <p>

@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals';
 import { callerName } from '../../../stage/history/state-text.ts';
 import type { EventQueueInfo, QueueDepth, QueuesInfo } from '../../api.ts';
 import { route } from '../route.ts';
@@ -7,7 +8,7 @@ import { Split } from '../ui/split.tsx';
 import { Table, type TableColumn } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
 import { deadLetterAddress, namedQueue, queueAddress } from './named-queue.ts';
-import { PauseOrResume } from './pause-resume.tsx';
+import { PauseDialog, PauseOrResume } from './pause-resume.tsx';
 import { QueuePane } from './queue-pane.tsx';
 
 /** A queue in the table. Quarantine and unrouted have no event. */
@@ -20,52 +21,70 @@ interface QueueRow extends QueueDepth {
 export function QueuesView() {
   const [opened] = route.value.path;
   const { value, error } = queues.value;
+  const pausing = useSignal<string | undefined>(undefined);
+  const pause = (event: string) => {
+    pausing.value = event;
+  };
   const isUnknown = value?.pausesUnknown === true;
   const isOpen = opened !== undefined;
   const named = isOpen ? namedQueue(opened) : undefined;
   const openedEvent = value?.events.find(({ event }) => event === named?.event);
   return (
-    <Split
-      detailLabel={isOpen ? `Messages of ${opened}` : ''}
-      detail={
-        isOpen ? (
-          <QueuePane key={opened} name={opened} queue={openedEvent}>
-            {openedEvent !== undefined && (
-              <div class="row">
-                <div class="grow">
-                  <Processing queue={openedEvent} isUnknown={isUnknown} />
+    <>
+      <Split
+        detailLabel={isOpen ? `Messages of ${opened}` : ''}
+        detail={
+          isOpen ? (
+            <QueuePane key={opened} name={opened} queue={openedEvent}>
+              {openedEvent !== undefined && (
+                <div class="row">
+                  <div class="grow">
+                    <Processing queue={openedEvent} isUnknown={isUnknown} />
+                  </div>
+                  <PauseOrResume
+                    queue={openedEvent}
+                    isUnknown={isUnknown}
+                    onPause={() => pause(openedEvent.event)}
+                  />
                 </div>
-                <PauseOrResume queue={openedEvent} isUnknown={isUnknown} />
-              </div>
+              )}
+            </QueuePane>
+          ) : undefined
+        }
+      >
+        <div class="page">
+          <div class="stack">
+            <ErrorNote>{error}</ErrorNote>
+            {value === undefined && error === undefined && <Loading />}
+            {value !== undefined && (
+              <>
+                <Problems problems={value.problems} />
+                <Table
+                  label="Queues"
+                  columns={columnsOf(value, isOpen, pause)}
+                  rows={rowsOf(value)}
+                  idOf={({ name }) => name}
+                  current={named?.event ?? opened}
+                />
+                <p class="soft prose">
+                  A message waits on the queue of its event until the consumer has processed it. An event that
+                  fails ten times, or can never succeed, becomes a dead letter. Quarantine holds signed
+                  requests that are not valid events. Unrouted holds events of an unknown kind.
+                </p>
+              </>
             )}
-          </QueuePane>
-        ) : undefined
-      }
-    >
-      <div class="page">
-        <div class="stack">
-          <ErrorNote>{error}</ErrorNote>
-          {value === undefined && error === undefined && <Loading />}
-          {value !== undefined && (
-            <>
-              <Problems problems={value.problems} />
-              <Table
-                label="Queues"
-                columns={columnsOf(value, isOpen)}
-                rows={rowsOf(value)}
-                idOf={({ name }) => name}
-                current={named?.event ?? opened}
-              />
-              <p class="soft prose">
-                A message waits on the queue of its event until the consumer has processed it. An event that
-                fails ten times, or can never succeed, becomes a dead letter. Quarantine holds signed requests
-                that are not valid events. Unrouted holds events of an unknown kind.
-              </p>
-            </>
-          )}
+          </div>
         </div>
-      </div>
-    </Split>
+      </Split>
+      {pausing.value !== undefined && (
+        <PauseDialog
+          event={pausing.value}
+          onClose={() => {
+            pausing.value = undefined;
+          }}
+        />
+      )}
+    </>
   );
 }
 
@@ -75,7 +94,11 @@ const rowsOf = ({ events, receiverQueues }: QueuesInfo): QueueRow[] => [
 ];
 
 /** @param isOpen a queue is open next to the table, so the table is narrower */
-function columnsOf({ pausesUnknown }: QueuesInfo, isOpen: boolean): TableColumn<QueueRow>[] {
+function columnsOf(
+  { pausesUnknown }: QueuesInfo,
+  isOpen: boolean,
+  pause: (event: string) => void,
+): TableColumn<QueueRow>[] {
   const isUnknown = pausesUnknown === true;
   const number = { end: true, width: isOpen ? 'auto' : 'minmax(auto, 96px)' };
   const all: TableColumn<QueueRow>[] = [
@@ -119,7 +142,10 @@ function columnsOf({ pausesUnknown }: QueuesInfo, isOpen: boolean): TableColumn<
       heading: 'Pause or resume',
       hidesHeading: true,
       end: true,
-      cell: ({ event }) => event !== undefined && <PauseOrResume queue={event} isUnknown={isUnknown} />,
+      cell: ({ event }) =>
+        event !== undefined && (
+          <PauseOrResume queue={event} isUnknown={isUnknown} onPause={() => pause(event.event)} />
+        ),
     },
   ];
   const shown = ['queue', 'waiting', 'dead', 'processing'];
