@@ -16,6 +16,8 @@ export interface StackInfo {
   readonly local: boolean;
   /** Nothing can be changed: `--read-only`. */
   readonly readOnly: boolean;
+  /** When this console started. The local stack started then, too, without any deliveries. ISO 8601. */
+  readonly startedAt: string;
   /** Start of the list. ISO 8601. Absent for the local stack, whose list starts with the stack. */
   readonly since?: string;
   readonly webhookUrl: string;
@@ -113,7 +115,18 @@ export interface StreamEvents {
   readonly ready: { readonly total: number; readonly searched?: PayloadSearch };
   readonly task: Task;
   readonly notice: Notice;
+  /**
+   * All queues. The local stack is read at most every two seconds, when something has happened; a stage every minute,
+   * and after a command that changes its queues.
+   */
+  readonly queues: QueuesInfo;
+  /** Only on the local stack. */
+  readonly faults: FaultsInfo;
 }
+
+export type StreamEvent = {
+  readonly [Name in keyof StreamEvents]: { readonly event: Name; readonly data: StreamEvents[Name] };
+}[keyof StreamEvents];
 
 export interface Notice {
   /** `code`, `logs` or `archive`. A newer notice replaces the older one with the same value. */

@@ -4,7 +4,6 @@ import type {
   DeliveryList,
   FaultInfo,
   FaultSettings,
-  FaultsInfo,
   QueueMessages,
   QueuesInfo,
   StackInfo,
@@ -29,7 +28,8 @@ export const api = {
     bodyOf(
       await (await request(`/api/deliveries/${encode(id)}/body`, { signal: signal ?? null })).arrayBuffer(),
     ),
-  queues: (signal?: AbortSignal) => get<QueuesInfo>('/api/queues', signal),
+  /** Reads them now. Otherwise the stream brings them. */
+  queues: () => get<QueuesInfo>('/api/queues'),
   messages: (queue: string, limit: number, signal?: AbortSignal) =>
     get<QueueMessages>(`/api/queues/${encode(queue)}/messages?limit=${limit}`, signal),
   deadLetters: (signal?: AbortSignal) => get<DeadLetters>('/api/dead-letters', signal),
@@ -39,7 +39,6 @@ export const api = {
   task: (id: string) => get<Task>(`/api/tasks/${encode(id)}`),
   run: (task: TaskRequest) => post<Task>('/api/tasks', task),
   interrupt: (id: string) => change(`/api/tasks/${encode(id)}`, 'DELETE'),
-  faults: (signal?: AbortSignal) => get<FaultsInfo>('/api/faults', signal),
   beginFault: (fault: FaultSettings) => post<FaultInfo>('/api/faults', fault),
   /** @param id undefined for all faults */
   endFault: (id?: string) => change(id === undefined ? '/api/faults' : `/api/faults/${encode(id)}`, 'DELETE'),

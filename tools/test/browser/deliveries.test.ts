@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Page } from 'playwright-core';
 import { eventually } from '../../../test/support/eventually.ts';
 import { answered } from '../console/support.ts';
 import { OpenConsole, shopUpdated } from './open-console.ts';
@@ -267,29 +266,6 @@ test('the page says when the console is gone, and later shows every delivery onc
   await open.rowCount(3);
   // Another console has another cookie.
   await open.goto('');
-});
-
-/** The browser shows all pages of a test. This simulates a hidden page. */
-const hide = (page: Page, hidden: boolean) =>
-  page.evaluate(`
-    Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true });
-    document.dispatchEvent(new Event('visibilitychange'));
-  `);
-
-test('a hidden tab releases its connection, because a browser has six, and catches up when it is visible', async () => {
-  const { context, url } = open;
-  const other = await context.newPage();
-  await other.goto(url);
-  await other.getByText('Connected', { exact: true }).waitFor();
-  await hide(other, true);
-  await post('shop-hidden');
-  await open.row('shop-hidden').getByText('Processed').waitFor();
-  const row = other.getByRole('row').filter({ hasText: 'shop-hidden' });
-  expect(await row.count()).toBe(0);
-  await hide(other, false);
-  await row.getByText('Processed').waitFor();
-  expect(await row.count()).toBe(1);
-  await other.close();
 });
 
 const button = (name: string | RegExp) => open.detail.getByRole('button', { name });

@@ -2,7 +2,7 @@ import type { Delivery } from '../../../stage/history/history.ts';
 import { stateTitle } from '../../../stage/history/state-text.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { navigate, route } from '../route.ts';
-import { deliveryOf, rows, tasks } from '../store.ts';
+import { deliveryOf, rows, stack, tasks } from '../store.ts';
 import { Visible } from '../text/visible.tsx';
 import { Badge, Empty, ErrorNote, Loading } from '../ui/badge.tsx';
 import { IconButton } from '../ui/button.tsx';
@@ -41,6 +41,12 @@ export function DetailPane({ id, onClose, onSent }: DetailPaneProps) {
     return (
       <Empty title="Delivery not found">
         <p>{error}</p>
+        {stack.local && (
+          <p>
+            The local stack started empty at <Time at={stack.startedAt} />. If that was a restart, deliveries
+            from before are gone.
+          </p>
+        )}
         <a href="#/deliveries">All deliveries</a>
       </Empty>
     );

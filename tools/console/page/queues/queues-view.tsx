@@ -2,11 +2,12 @@ import { useSignal } from '@preact/signals';
 import { callerName } from '../../../stage/history/state-text.ts';
 import type { EventQueueInfo, QueueDepth, QueuesInfo } from '../../api.ts';
 import { route } from '../route.ts';
-import { queues } from '../store.ts';
+import { queues, stack } from '../store.ts';
 import { Badge, ErrorNote, Loading, Problems, Quantity } from '../ui/badge.tsx';
 import { Split } from '../ui/split.tsx';
 import { Table, type TableColumn } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
+import { Refresh } from '../ui/use-load.tsx';
 import { deadLetterAddress, namedQueue, queueAddress } from './named-queue.ts';
 import { PauseDialog, PauseOrResume } from './pause-resume.tsx';
 import { QueuePane } from './queue-pane.tsx';
@@ -54,6 +55,12 @@ export function QueuesView() {
       >
         <div class="page">
           <div class="stack">
+            {!stack.local && (
+              <div class="row">
+                <p class="soft grow">Read once a minute, and after commands that change a queue</p>
+                <Refresh of={queues.value} />
+              </div>
+            )}
             <ErrorNote>{error}</ErrorNote>
             {value === undefined && error === undefined && <Loading />}
             {value !== undefined && (
