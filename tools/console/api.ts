@@ -166,7 +166,7 @@ export interface ReceiverQueue extends QueueDepth {
 }
 
 /**
- * `GET /api/queues/<name>/messages?limit=50`: removes nothing. The name is `dead:<event>`, `quarantine`, `unrouted` or,
+ * `GET /api/queues/<name>/messages?limit=500`: removes nothing. The name is `dead:<event>`, `quarantine`, `unrouted` or,
  * on the local stack, an event. On a stage, reading an event's own queue would count as an attempt.
  */
 export interface QueueMessages {
@@ -175,11 +175,18 @@ export interface QueueMessages {
   readonly limited: boolean;
 }
 
-/** The newest of its copies, if the sender repeated a delivery. */
+/**
+ * The newest of its copies, if the sender repeated a delivery. Its payload, as the partner sent it, is at
+ * `GET /api/queues/<queue>/messages/<id>/body`.
+ */
 export interface QueueMessage {
   readonly id: string;
+  /** Name of its queue, as in the address. */
+  readonly queue: string;
   readonly eventId?: string;
+  /** Kind of the event. In quarantine, as its payload says. */
   readonly event?: string;
+  readonly shopId?: string;
   readonly requestId?: string;
   /** ISO 8601. */
   readonly sentAt: string;
@@ -191,32 +198,16 @@ export interface QueueMessage {
   readonly state: 'waiting' | 'in flight' | 'delayed';
   /** Why it is a dead letter or in quarantine. */
   readonly reason?: string;
-  readonly body: string;
-  /** The body was cut off because it is long. */
-  readonly truncated: boolean;
+  /** The payload's beginning in one line. Absent if the payload is in S3, because it is too large for a message. */
+  readonly preview?: string;
 }
 
-/** `GET /api/dead-letters`: from all queues, most frequent reason first. */
+/** `GET /api/dead-letters`: the messages of every event's dead-letter queue. */
 export interface DeadLetters {
-  readonly groups: readonly DeadLetterGroup[];
+  readonly messages: readonly QueueMessage[];
   /** Queues with more messages than were read. */
   readonly limited: readonly string[];
   readonly problems: readonly string[];
-}
-
-export interface DeadLetterGroup {
-  readonly reason: string;
-  /** Dead letters, each copy included. */
-  readonly count: number;
-  /** Time of the first failure. ISO 8601. */
-  readonly firstAt: string;
-  readonly lastAt: string;
-  /** Without copies: the newest of each. */
-  readonly messages: readonly DeadLetter[];
-}
-
-export interface DeadLetter extends Pick<QueueMessage, 'id' | 'eventId' | 'copies'> {
-  readonly queue: EventName;
 }
 
 /** `GET /api/tables/<name>`: 50 items. `?key=…` finds one item, `?after=…` gets the next page. */

@@ -24,14 +24,13 @@ export const api = {
   /** Answers when nothing more happens to the delivery, or after this many seconds. */
   settled: (id: string, seconds: number, signal?: AbortSignal) =>
     get<DeliveryDetail>(`/api/deliveries/${encode(id)}/settled?timeout=${seconds}`, signal),
-  body: async (id: string, signal?: AbortSignal): Promise<DeliveryBody> =>
-    bodyOf(
-      await (await request(`/api/deliveries/${encode(id)}/body`, { signal: signal ?? null })).arrayBuffer(),
-    ),
+  body: (id: string, signal?: AbortSignal) => getBody(`/api/deliveries/${encode(id)}/body`, signal),
   /** Reads them now. Otherwise the stream brings them. */
   queues: () => get<QueuesInfo>('/api/queues'),
-  messages: (queue: string, limit: number, signal?: AbortSignal) =>
-    get<QueueMessages>(`/api/queues/${encode(queue)}/messages?limit=${limit}`, signal),
+  messages: (queue: string, signal?: AbortSignal) =>
+    get<QueueMessages>(`/api/queues/${encode(queue)}/messages`, signal),
+  messageBody: (queue: string, id: string, signal?: AbortSignal) =>
+    getBody(`/api/queues/${encode(queue)}/messages/${encode(id)}/body`, signal),
   deadLetters: (signal?: AbortSignal) => get<DeadLetters>('/api/dead-letters', signal),
   /** @param query `key` of one item, or `after` the last key of the previous page */
   table: (name: string, query: { key: string } | { after: string }, signal?: AbortSignal) =>
@@ -68,6 +67,10 @@ export const errorText = (error: unknown): string => (error instanceof Error ? e
 
 async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return (await request(path, { signal: signal ?? null })).json();
+}
+
+async function getBody(path: string, signal?: AbortSignal): Promise<DeliveryBody> {
+  return bodyOf(await (await request(path, { signal: signal ?? null })).arrayBuffer());
 }
 
 async function post<T>(path: string, body: unknown): Promise<T> {

@@ -61,6 +61,13 @@ export function endOf(
   return AbortSignal.any([gone.signal, closing]);
 }
 
+/** Answers with bytes. A browser never displays them, whatever they contain. */
+export const bytesAnswer = (c: Context<ConsoleEnv>, bytes: Uint8Array): Response =>
+  c.body(new Uint8Array(bytes), 200, {
+    'content-type': 'application/octet-stream',
+    'content-disposition': 'attachment',
+  });
+
 const messages = en();
 
 /** Parses the query. An empty value counts as absent. @throws ApiProblem that names the error */

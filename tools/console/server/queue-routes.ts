@@ -7,6 +7,7 @@ import type { Stage } from '../../stage/stage.ts';
 import type { EventQueueInfo, QueueDepth, QueuesInfo, ReceiverQueue } from '../api.ts';
 import { problemOf } from './api-problem.ts';
 import {
+  bytesAnswer,
   type ConsoleContext,
   type ConsoleEnv,
   endOf,
@@ -14,10 +15,7 @@ import {
   readQuery,
   wholeNumber,
 } from './console-context.ts';
-import { deadLetters, PartialFailures, queueMessages } from './queue-messages.ts';
-
-/** Number of messages to read: default and maximum. */
-const LIMIT = { default: 50, maximum: 500 };
+import { deadLetters, MAX_READ, messagePayload, PartialFailures, queueMessages } from './queue-messages.ts';
 
 /** Milliseconds for which a value from CloudWatch is reused. The metric has one value per minute. */
 const METRIC_AGE = 60_000;
@@ -33,8 +31,12 @@ export function queueRoutes(console: ConsoleContext) {
       return c.json(await console.watch.read());
     })
     .get('/queues/:name/messages', async (c) => {
-      const { limit } = readQuery(c, { limit: wholeNumber(1, LIMIT.maximum, LIMIT.default) });
+      const { limit } = readQuery(c, { limit: wholeNumber(1, MAX_READ, MAX_READ) });
       return c.json(await queueMessages(look(c), c.req.param('name'), limit));
+    })
+    .get('/queues/:name/messages/:id/body', async (c) => {
+      readQuery(c, {});
+      return bytesAnswer(c, await messagePayload(look(c), c.req.param('name'), c.req.param('id')));
     })
     .get('/dead-letters', async (c) => {
       readQuery(c, {});

@@ -232,6 +232,32 @@ test('a delivery that fails because of a fault becomes a dead letter; after the 
   await open.detail.getByText('item added').waitFor();
 });
 
+test('dead letters of one event can be listed, read and redriven', async () => {
+  const { page, stack } = open;
+  const end = stack.faults.inject({ service: 'dynamodb', kind: 'down' });
+  await post('shop-dead-3', 'shop-dead-4');
+  const timestamp = new Date().toISOString();
+  const data = { girl_id: 'girl-dead', shop_id: 'shop-dead-3', name: 'Aoi' };
+  await open.partner.post({ event: 'girl.deleted', data, timestamp });
+  await page.getByRole('link', { name: 'Dead letters 3' }).waitFor();
+  end();
+  await open.show('#/dead-letters');
+  await page.getByRole('heading', { name: /^3 dead letters/ }).waitFor();
+
+  await page.getByRole('combobox', { name: 'Event' }).selectOption('girl.deleted');
+  await page.getByRole('heading', { name: '1 dead letter, 1 reason' }).waitFor();
+  expect(new URL(page.url()).hash).toBe('#/dead-letters?event=girl.deleted');
+  await open.button(/girl-dead/).click();
+  await page.getByText('"girl_id": "girl-dead"').waitFor();
+
+  await open.show('#/dead-letters');
+  await open.button('Redrive all, one event').click();
+  await page.getByRole('menuitem', { name: 'Redrive shop.updated (2)' }).click();
+  await page.getByRole('heading', { name: '1 dead letter, 1 reason' }).waitFor();
+  await page.getByRole('button', { name: 'Redrive all', exact: true }).click();
+  await page.getByText('No dead letters').waitFor();
+});
+
 test('a message of a paused event waits on its queue, where its body can be read, until the event is resumed', async () => {
   const { page } = open;
   await open.show('#/queues');
@@ -245,7 +271,7 @@ test('a message of a paused event waits on its queue, where its body can be read
 
   await post('shop-paused');
   await page.getByRole('link', { name: 'shop.updated', exact: true }).click();
-  await open.button(/^Body of /).click();
+  await open.button(/shop-paused/).click();
   await page.getByText('"shop_id": "shop-paused"').waitFor();
   await open.button('Resume shop.updated').click();
   await page.getByRole('link', { name: 'Deliveries' }).click();
