@@ -7,14 +7,14 @@ import { FaultsView } from './faults/faults-view.tsx';
 import { QueuesView } from './queues/queues-view.tsx';
 import { ReplayView } from './replay/replay-view.tsx';
 import { deliveriesAddress, formatRoute, parseRoute, route, VIEWS, type ViewName } from './route.ts';
-import { connection, deadLetterCount, faults, queues, resets, stack } from './store.ts';
+import { connection, resets, stack } from './store.ts';
 import { openStream } from './stream.ts';
 import { TablesView } from './tables-view.tsx';
-import { TaskDock, TasksButton } from './task-dock.tsx';
-import { ThemeSwitch } from './theme-switch.tsx';
-import { IconButton } from './ui/button.tsx';
+import { TaskDock } from './task-dock.tsx';
+import { TopBar } from './top-bar.tsx';
 import { openDialog } from './ui/dialog.tsx';
 import { Notices } from './ui/notices.tsx';
+import { RefusalTip } from './ui/refusal.tsx';
 import { KeysDialog, useKeys } from './use-keys.tsx';
 
 const CONTENT: Record<ViewName, { readonly title: string; readonly View: FunctionComponent }> = {
@@ -72,43 +72,14 @@ export function App() {
   });
   return (
     <>
-      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
-        Skip to the content
-      </button>
-      <header class="top">
-        <a class="brand" href={formatRoute({ view: 'deliveries' })} title={stack.title}>
-          <svg class="logo" viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
-            {/* The favicon, logo.svg, has the same shapes. */}
-            <path d="M3 6.5h6.5M3 10h4M3 13.5h6.5" />
-            <circle cx="13.5" cy="10" r="4.5" />
-          </svg>
-          <span class="brand-title cut">{stack.title}</span>
-        </a>
-        {stack.readOnly && <span class="badge">read only</span>}
-        <nav class="nav" aria-label="Views">
-          {views.map((name) => (
-            <a key={name} href={addressOf(name)} aria-current={name === view ? 'page' : undefined}>
-              {CONTENT[name].title}
-              {name === 'dead-letters' && <DeadLetterCount />}
-              {name === 'faults' && <FaultCount />}
-            </a>
-          ))}
-        </nav>
-        <div class="top-end">
-          <ConnectionState />
-          <TasksButton />
-          <a class="button button-quiet" href="/api-docs/webhook.html" target="_blank" rel="noopener">
-            API
-          </a>
-          <ThemeSwitch />
-          <IconButton
-            icon="help"
-            label="Keyboard shortcuts (?)"
-            aria-keyshortcuts="?"
-            onClick={() => setHelps(true)}
-          />
-        </div>
-      </header>
+      <SkipLink />
+      <TopBar
+        views={views.map((name) => ({ name, title: CONTENT[name].title, address: addressOf(name) }))}
+        current={view}
+        onHelp={() => setHelps(true)}
+      >
+        <ConnectionState />
+      </TopBar>
       <main class="main" id="main" tabIndex={-1}>
         <h1 class="visually-hidden">{title}</h1>
         {(view !== 'faults' || stack.local) && <View />}
@@ -116,8 +87,26 @@ export function App() {
       <Notices />
       <TaskDock />
       <Confirmation />
+      <RefusalTip />
       {helps && <KeysDialog onClose={() => setHelps(false)} />}
     </>
+  );
+}
+
+/** Leads past the header: to the view's list, or to its beginning if it has none. */
+function SkipLink() {
+  const skip = () => {
+    const lists = document.querySelectorAll<HTMLElement>('main :is([role=grid], [role=table])');
+    const target =
+      [...lists].find(({ offsetParent }) => offsetParent !== null) ?? document.querySelector('main');
+    // A grid can get the focus, a table needs permission.
+    if (target?.tabIndex === -1) target.tabIndex = -1;
+    target?.focus();
+  };
+  return (
+    <button type="button" class="skip" onClick={skip}>
+      Skip to the content
+    </button>
   );
 }
 
@@ -134,17 +123,6 @@ function useRestart(): void {
     const timer = setInterval(reload, DIALOG_LOOK);
     return () => clearInterval(timer);
   }, [isOld]);
-}
-
-function DeadLetterCount() {
-  const known = queues.value.value;
-  const count = known === undefined ? 0 : deadLetterCount(known);
-  return count === 0 ? null : <span class="count tone-bad">{count.toLocaleString('en')}</span>;
-}
-
-function FaultCount() {
-  const count = faults.value?.active.length ?? 0;
-  return count === 0 ? null : <span class="count tone-warning">{count} active</span>;
 }
 
 const CONNECTION_WORDS = {

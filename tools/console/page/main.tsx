@@ -4,7 +4,7 @@ import { api, errorText } from './api.ts';
 import { App, ConnectionState } from './app.tsx';
 import { followAddress } from './route.ts';
 import { setStack } from './store.ts';
-import { applyTheme, readTheme } from './theme-switch.tsx';
+import { applyTheme } from './theme.tsx';
 import { Empty, Loading } from './ui/badge.tsx';
 
 /** Milliseconds before a failed start is repeated. */
@@ -14,7 +14,7 @@ type StartState = { readonly problem?: string } | 'connected';
 
 const startState = signal<StartState>({});
 
-applyTheme(readTheme());
+applyTheme();
 const root = document.getElementById('console');
 if (root !== null) {
   render(<Start />, root);

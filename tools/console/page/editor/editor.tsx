@@ -28,6 +28,19 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
     const command = { argv: ['send', '--file', '-'], input, does: 'Signs this body and sends it.' };
     if (await send(command, onSent)) onClose();
   };
+  const latest = useRef(submit);
+  latest.current = submit;
+  useEffect(() => {
+    // In the whole dialog, because a button that was clicked keeps the focus.
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      if (!event.repeat) latest.current();
+    };
+    addEventListener('keydown', onKey, { capture: true });
+    return () => removeEventListener('keydown', onKey, { capture: true });
+  }, []);
   const close = () => {
     if (isChanged) setAsks(!asks);
     else onClose();
@@ -54,7 +67,7 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
               {json.ok ? 'Valid JSON' : `Not JSON. ${faultText(json.fault)}`}
             </p>
             <Button
-              disabled={!json.ok}
+              refusal={json.ok ? undefined : 'Only JSON can be formatted.'}
               onClick={() => {
                 text.value = formattedOf(text.value) ?? text.value;
               }}
@@ -62,7 +75,7 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
               Format
             </Button>
             <Button
-              disabled={!isChanged}
+              refusal={isChanged ? undefined : 'Nothing has changed.'}
               onClick={() => {
                 text.value = original;
               }}
@@ -77,11 +90,11 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
       }
     >
       <ErrorNote>{error}</ErrorNote>
-      <TextEditor text={text} onSend={submit} onEscape={close} />
+      <TextEditor text={text} onEscape={close} />
       <div class="row">
         {isEdit ? (
           <Button
-            disabled={dated === undefined}
+            refusal={dated === undefined ? 'The text has no timestamp.' : undefined}
             onClick={() => {
               text.value = withTimestamp(text.value, new Date()) ?? text.value;
             }}
@@ -121,20 +134,17 @@ function formattedOf(text: string): string | undefined {
 
 interface TextEditorProps {
   text: Signal<string>;
-  onSend: () => void;
   onEscape: () => void;
 }
 
 /** CodeMirror, or a plain field if it does not load. */
-function TextEditor({ text, onSend, onEscape }: TextEditorProps) {
+function TextEditor({ text, onEscape }: TextEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   const [isPlain, setIsPlain] = useState(false);
   const mounted = useRef<MountedEditor>(undefined);
   /** The text that CodeMirror currently contains. */
   const known = useRef(text.value);
-  const latest = useRef(onSend);
-  latest.current = onSend;
   useEffect(() => {
     let isGone = false;
     import('./mount-editor.ts').then(
@@ -147,7 +157,6 @@ function TextEditor({ text, onSend, onEscape }: TextEditorProps) {
             known.current = changed;
             text.value = changed;
           },
-          onSend: () => latest.current(),
         });
       },
       () => setIsPlain(true),
@@ -163,14 +172,10 @@ function TextEditor({ text, onSend, onEscape }: TextEditorProps) {
   }, [text.value]);
   useEffect(() => field.current?.focus(), [isPlain]);
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Escape') {
-      // A browser closes a dialog anyway if its `cancel` event was prevented twice.
-      event.preventDefault();
-      onEscape();
-    } else if (isPlain && event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
-      event.preventDefault();
-      if (!event.repeat) onSend();
-    }
+    if (event.key !== 'Escape') return;
+    // A browser closes a dialog anyway if its `cancel` event was prevented twice.
+    event.preventDefault();
+    onEscape();
   };
   if (!isPlain) {
     // biome-ignore lint/a11y/noStaticElementInteractions: CodeMirror's own textbox is within

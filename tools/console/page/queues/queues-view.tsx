@@ -68,6 +68,7 @@ export function QueuesView() {
                 <Problems problems={value.problems} />
                 <Table
                   label="Queues"
+                  class={isOpen ? undefined : 'flows'}
                   columns={columnsOf(value, isOpen, pause)}
                   rows={rowsOf(value)}
                   idOf={({ name }) => name}
@@ -112,7 +113,7 @@ function columnsOf(
     {
       name: 'queue',
       heading: 'Queue',
-      width: isOpen ? 'minmax(0, max-content)' : 'minmax(0, 1fr)',
+      width: isOpen ? 'minmax(0, max-content)' : 'minmax(max-content, 1fr)',
       cell: ({ name }) => (
         <a class="row-link" href={queueAddress(name)}>
           {name}

@@ -1,11 +1,19 @@
 import { signal } from '@preact/signals';
 
-/** A moment: `13:04:59`, with its day if that is not today. @param at ISO 8601 */
-export function Time({ at, milliseconds = false }: { at: string; milliseconds?: boolean }) {
+interface TimeProps {
+  /** ISO 8601. */
+  at: string;
+  milliseconds?: boolean;
+  /** False: the day is shown elsewhere. */
+  day?: boolean;
+}
+
+/** A moment: `13:04:59`, with its day if that is not today. */
+export function Time({ at, milliseconds = false, day = true }: TimeProps) {
   const date = new Date(at);
   return (
     <time dateTime={at} title={utcText(at)} class="time">
-      {dayText(date, new Date())}
+      {day && dayText(date, new Date())}
       {clockText(date, milliseconds)}
     </time>
   );

@@ -3,8 +3,9 @@ import { redrivable } from '../../../console/page/deliveries/checked-bar.tsx';
 import { type ListFilter, matches, readFilter } from '../../../console/page/deliveries/list-filter.ts';
 import { countOutcomes, rateText } from '../../../console/page/deliveries/outcomes.ts';
 import { countNew, holdList, olderThan } from '../../../console/page/deliveries/use-delivery-rows.ts';
-import { diffItems } from '../../../console/page/detail/effects.tsx';
+import { diffItems, topicTitle } from '../../../console/page/detail/effects.tsx';
 import { factsOfLine, readLogLine } from '../../../console/page/detail/logs.tsx';
+import { timelineRows } from '../../../console/page/detail/timeline.tsx';
 import {
   deliveryOf,
   newestFirst,
@@ -14,7 +15,7 @@ import {
   takeReset,
   takeRows,
 } from '../../../console/page/store.ts';
-import type { Delivery } from '../../../stage/history/history.ts';
+import type { Delivery, HistoryStep } from '../../../stage/history/history.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 
@@ -181,6 +182,45 @@ describe('the difference between two items', () => {
   test('has attributes of any name', () => {
     const names = diffItems({}, JSON.parse('{"__proto__":1,"constructor":2}')).map(({ name }) => name);
     expect(names).toEqual(['__proto__', 'constructor']);
+  });
+});
+
+test('a notification is named after its topic', () => {
+  expect(topicTitle('ReviewTopicArn')).toBe('Review notification');
+});
+
+describe('a timeline', () => {
+  const noon = new Date(2026, 10, 21, 12);
+  const step = (seconds: number, change: Partial<HistoryStep> = {}): HistoryStep => ({
+    kind: 'failed',
+    at: new Date(noon.getTime() + seconds * 1000).toISOString(),
+    ...change,
+  });
+
+  test('counts from the end of the previous step, which may be several equal attempts', () => {
+    const { at: until } = step(5);
+    const steps = [step(0), step(0.012), step(1, { attempts: 3, until }), step(7), step(6)];
+    expect(timelineRows(steps, noon).map(({ gap }) => gap)).toEqual(['', '+12 ms', '+988 ms', '+2 s', '']);
+  });
+
+  test('hides steps in the middle, and counts from the last of them', () => {
+    const steps = Array.from({ length: 150 }, (_, second) => step(second));
+    const rows = timelineRows(steps, noon);
+    expect(rows).toHaveLength(120);
+    expect(rows.filter(({ hidden }) => hidden > 0)).toEqual([
+      { step: steps[90], gap: '+1 s', day: undefined, hidden: 30 },
+    ]);
+  });
+
+  test.each([
+    { now: noon, days: [undefined, 'Sunday, 22 November 2026', undefined] },
+    {
+      now: new Date(2026, 10, 22),
+      days: ['Saturday, 21 November 2026', 'Sunday, 22 November 2026', undefined],
+    },
+  ])('has the day above the first step of each day: $days', ({ now, days }) => {
+    const hours = [11, 13, 14].map((hour) => step(hour * 3600));
+    expect(timelineRows(hours, now).map(({ day }) => day)).toEqual(days);
   });
 });
 
