@@ -44,7 +44,10 @@ export interface TableInfo {
   readonly key: string;
 }
 
-/** `GET /api/deliveries`, newest first. */
+/**
+ * `GET /api/deliveries`, newest first. A row whose event is paused is `queued` or `retrying` here: the page makes it
+ * `paused` with `GET /api/queues`. The `history` of a delivery's detail has `paused`.
+ */
 export interface DeliveryList {
   readonly deliveries: readonly Delivery[];
   /** Number of matching deliveries. The list has the newest, up to `limit`. */
@@ -264,4 +267,8 @@ export interface Task {
   readonly lines: readonly string[];
   /** Request ids of the deliveries that it sent. */
   readonly deliveries: readonly string[];
+  /** The answers to them: 200 and `queued`, 401 and `Invalid signature`. */
+  readonly answers: readonly { readonly status: number; readonly text: string }[];
+  /** After a dry run of a replay: the words that run exactly the shown plan, with absolute times and its name. */
+  readonly planned?: readonly string[];
 }

@@ -1,5 +1,6 @@
 import type { FunctionComponent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { Confirmation } from './confirmation.tsx';
 import { DeadLettersView } from './dead-letters-view.tsx';
 import { DeliveriesView } from './deliveries/deliveries-view.tsx';
 import { FaultsView } from './faults/faults-view.tsx';
@@ -15,7 +16,6 @@ import { openDialog } from './ui/dialog.tsx';
 import { Notices } from './ui/notices.tsx';
 import { RefusalTip } from './ui/refusal.tsx';
 import { KeysDialog, useKeys } from './use-keys.tsx';
-import { Confirmation } from './use-run.tsx';
 
 const CONTENT: Record<ViewName, { readonly title: string; readonly View: FunctionComponent }> = {
   deliveries: { title: 'Deliveries', View: DeliveriesView },

@@ -4,13 +4,13 @@ import { MessageGroups, Redrive } from './queues/message-groups.tsx';
 import { countOf, groupsOf, queuesOf, redriveQueues } from './queues/named-queue.ts';
 import { formatRoute, navigate, route } from './route.ts';
 import { stack } from './store.ts';
-import { Empty, ErrorNote, Problems } from './ui/badge.tsx';
+import { Empty, Problems } from './ui/badge.tsx';
 import { LoadNote, localRefresh, Refresh, useLoad } from './ui/use-load.tsx';
 import { useRun } from './use-run.tsx';
 
 /** Dead letters of all events, or of one, by reason: `#/dead-letters?event=<event>`. */
 export function DeadLettersView() {
-  const { error: failure, ...act } = useRun();
+  const act = useRun();
   const loaded = useLoad('dead letters', api.deadLetters, localRefresh());
   const { messages: all = [], problems = [], limited = [] } = loaded.value ?? {};
   const { event = '' } = route.value.query;
@@ -35,7 +35,6 @@ export function DeadLettersView() {
             )}
           </header>
         )}
-        <ErrorNote>{failure}</ErrorNote>
         <LoadNote of={loaded} />
         <Problems
           problems={[

@@ -1,5 +1,5 @@
-import { signal } from '@preact/signals';
-import type { Delivery } from '../../stage/history/history.ts';
+import { computed, signal } from '@preact/signals';
+import { type Delivery, isWaiting, type PausedQueue } from '../../stage/history/history.ts';
 import type { FaultsInfo, Notice, PayloadSearch, QueuesInfo, StackInfo, StreamEvents, Task } from '../api.ts';
 import { MAX_TASKS } from '../news.ts';
 import { api, errorText } from './api.ts';
@@ -37,7 +37,8 @@ export function setStack(info: StackInfo): void {
 }
 
 export const connection = signal<StreamConnection>({ state: 'connecting' });
-export const rows = signal<Rows>({ all: [], search: '', ready: false });
+/** Rows as the server sent them. */
+const received = signal<Rows>({ all: [], search: '', ready: false });
 /** How often the server was replaced by another process. */
 export const resets = signal(0);
 /** Newest first. */
@@ -54,6 +55,33 @@ export const queues = signal<LoadState<QueuesInfo>>({
 export const faults = signal<FaultsInfo | undefined>(undefined);
 /** Counts changes after which queues and tables may have other content: see `useLoad`. */
 export const changes = signal(0);
+
+/** Why events are paused. Not while an event source is being turned off, because it still processes messages. */
+const pauses = computed(
+  () =>
+    new Map<string, PausedQueue>(
+      queues.value.value?.events.flatMap(({ event, paused, pausing }) =>
+        paused === undefined || pausing ? [] : [[event, paused] as const],
+      ),
+    ),
+);
+
+export const pauseOf = (event: string | undefined) => pauses.value.get(event ?? '');
+
+/** Rows in the state `paused`, so that a row stays the same object while it stays the same. */
+const pausedRows = new WeakMap<Delivery, Delivery>();
+
+/** A row as all views see it. The server does not know that it waits for a pause: see `Delivery` in its API. */
+function shown(row: Delivery): Delivery {
+  if (!isWaiting(row.state) || pauseOf(row.event) === undefined) return row;
+  const paused = pausedRows.get(row) ?? { ...row, state: 'paused' };
+  pausedRows.set(row, paused);
+  return paused;
+}
+
+export const rows = computed<Rows>(() =>
+  pauses.value.size === 0 ? received.value : { ...received.value, all: received.value.all.map(shown) },
+);
 
 export const refusal = () =>
   stack.readOnly ? 'The console was started with --read-only. Nothing can be changed.' : undefined;
@@ -73,7 +101,10 @@ let known = new Map<string, Delivery>();
 let next: Map<string, Delivery> | undefined = known;
 let frame = 0;
 
-export const deliveryOf = (id: string): Delivery | undefined => known.get(id);
+export function deliveryOf(id: string): Delivery | undefined {
+  const row = known.get(id);
+  return row && shown(row);
+}
 
 /** The following rows are complete. The old ones stay visible until all have arrived. */
 export function beginRows(): void {
@@ -88,7 +119,7 @@ export function takeReset(): void {
 /** Call when the stream of another search begins. */
 export function expectRows(): void {
   beginRows();
-  rows.value = { ...rows.value, ready: false };
+  received.value = { ...received.value, ready: false };
 }
 
 export function takeRows({ put, removed }: StreamEvents['deliveries']): void {
@@ -101,7 +132,7 @@ export function takeRows({ put, removed }: StreamEvents['deliveries']): void {
 export function takeReady({ searched }: StreamEvents['ready'], search: string): void {
   known = next ?? known;
   next = undefined;
-  rows.value = { all: newestFirst(known.values()), search, ready: true, searched };
+  received.value = { all: newestFirst(known.values()), search, ready: true, searched };
 }
 
 /** Sorting costs little, because almost all deliveries arrive in order. Equal times are ordered by id. */
@@ -146,6 +177,6 @@ function drawSoon(): void {
   if (frame !== 0) return;
   frame = requestAnimationFrame(() => {
     frame = 0;
-    rows.value = { ...rows.value, all: newestFirst(known.values()) };
+    received.value = { ...received.value, all: newestFirst(known.values()) };
   });
 }

@@ -219,6 +219,14 @@ function BlockView({ block, failed }: { block: Block; failed: boolean }) {
           <Sentence text={block.text} />
         </p>
       );
+    case 'command':
+      return (
+        <div class="row">
+          <span class="soft">{block.text}:</span>
+          <code class="grow wrap">{block.command}</code>
+          <Copy text={block.command} label="Copy this command" />
+        </div>
+      );
     case 'facts':
       return (
         <dl class="facts">

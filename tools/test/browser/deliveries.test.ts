@@ -337,7 +337,7 @@ test('a message of a paused event waits on its queue, where its body can be read
   await dialog.getByRole('button', { name: /^Pause/ }).click();
   await page.getByText('The cache is being moved').first().waitFor();
   // The consumer processes messages until the pause is complete.
-  await open.taskOutput(/^Paused\. /);
+  await page.getByText('Paused shop.updated.').waitFor();
 
   await post('shop-paused');
   await page.getByRole('link', { name: 'shop.updated', exact: true }).click();

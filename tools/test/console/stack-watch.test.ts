@@ -50,6 +50,7 @@ const task = (command: string, state: Task['state']): Task => ({
   blocks: [],
   lines: [],
   deliveries: [],
+  answers: [],
 });
 
 const changeStore = () =>

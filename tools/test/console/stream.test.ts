@@ -126,8 +126,8 @@ describe('the stream', () => {
     news.notice({ about: 'code', level: 'error', text: 'It does not build' });
     news.notice({ about: 'code', level: 'info', text: 'Built' });
     const task = { id: 'task-1', argv: ['dlq'], command: 'npx hookctl dlq', state: 'done' } as const;
-    const data = { ...task, startedAt: '2026-01-31T09:00:00.000Z', blocks: [], lines: [], deliveries: [] };
-    news.tell({ event: 'task', data });
+    const output = { blocks: [], lines: [], deliveries: [], answers: [] };
+    news.tell({ event: 'task', data: { ...task, startedAt: '2026-01-31T09:00:00.000Z', ...output } });
     await there.until(({ events }) => events.length === 3);
     expect(there.names.slice(1)).toEqual(['notice', 'task']);
     const later = await read(undefined, undefined, port).ready();

@@ -1,14 +1,15 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 import { states } from '../../../stage/history/history.ts';
 import { stateTitle } from '../../../stage/history/state-text.ts';
 import { filterBy, route } from '../route.ts';
 import { stack } from '../store.ts';
 import { Button, IconButton, KeyHint } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { MomentField } from '../ui/moment-field.tsx';
 import { clockText, dayText } from '../ui/time.tsx';
-import { isFiltered, momentAt, NO_FILTERS, readMoment } from './list-filter.ts';
+import { isFiltered, NO_FILTERS, readMoment } from './list-filter.ts';
 import { OUTCOME_WORDS, OUTCOMES, statesOf } from './outcomes.ts';
 
 /** While the user types, the list updates only after a pause of this length. */
@@ -183,47 +184,6 @@ function sinceText(since: string): string {
   if ('ago' in moment) return `Last ${since}`;
   const date = new Date(moment.at);
   return `Since ${dayText(date, new Date())}${clockText(date)}`;
-}
-
-interface MomentFieldProps {
-  label: string;
-  /** ISO 8601, or a duration such as `1h`, which is shown as the moment that it means now. */
-  value: string;
-  onChange: (iso: string) => void;
-}
-
-/** Shows local time, stores ISO 8601. */
-function MomentField({ label, value, onChange }: MomentFieldProps) {
-  /** A partly typed field has no value. Without this state, the filter's moment would replace the input. */
-  const [typed, setTyped] = useState<string>();
-  const moment = readMoment(value);
-  const shown = moment === undefined || moment === 'invalid' ? Number.NaN : momentAt(moment, Date.now());
-  return (
-    <label class="row">
-      <span>{label}</span>
-      <input
-        type="datetime-local"
-        class="field"
-        step={1}
-        value={typed ?? localText(new Date(shown))}
-        onInput={({ currentTarget }) => {
-          setTyped(currentTarget.value);
-          const next = new Date(currentTarget.value);
-          if (!Number.isNaN(next.getTime())) onChange(next.toISOString());
-        }}
-        onBlur={() => {
-          if (typed === '') onChange('');
-          setTyped(undefined);
-        }}
-      />
-    </label>
-  );
-}
-
-/** Format of a `datetime-local` field: `2026-11-22T13:04:59`. */
-function localText(date: Date): string {
-  if (Number.isNaN(date.getTime())) return '';
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 }
 
 function SearchBox({ onLeave }: { onLeave: () => void }) {

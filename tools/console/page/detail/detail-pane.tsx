@@ -68,7 +68,7 @@ interface ShownProps extends Omit<DetailPaneProps, 'id'> {
 
 function Shown({ delivery, detail, error, reload, onClose, onSent }: ShownProps) {
   const { event } = delivery;
-  const { keys, primary, others, busy, failure, editor } = useActions(delivery, detail, reload, onSent);
+  const { keys, primary, others, busy, editor } = useActions(delivery, detail, reload, onSent);
   const tab = TABS.find((name) => name === route.value.query.tab) ?? 'overview';
   const show = (name: TabName | undefined) => {
     if (name === undefined) return;
@@ -96,7 +96,7 @@ function Shown({ delivery, detail, error, reload, onClose, onSent }: ShownProps)
             onClick={onClose}
           />
         </div>
-        <Outcome delivery={delivery} detail={detail} action={primary} busy={busy} error={failure} />
+        <Outcome delivery={delivery} detail={detail} action={primary} busy={busy} />
         <Facts delivery={delivery} />
       </header>
       <ErrorNote>{error}</ErrorNote>

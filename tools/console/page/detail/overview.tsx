@@ -1,10 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Delivery, HistoryPlace } from '../../../stage/history/history.ts';
+import { type Delivery, type HistoryPlace, isWaiting } from '../../../stage/history/history.ts';
 import { type Clock, stateWords } from '../../../stage/history/state-text.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { formatRoute } from '../route.ts';
+import { pauseOf } from '../store.ts';
 import { Sentence } from '../text/visible.tsx';
-import { ErrorNote, Problems, Scrolled } from '../ui/badge.tsx';
+import { Problems, Scrolled } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import type { MenuItem } from '../ui/menu.tsx';
 import { Effects } from './effects.tsx';
@@ -16,27 +17,23 @@ interface OutcomeProps {
   detail: DeliveryDetail | undefined;
   action: MenuItem;
   busy: boolean;
-  error: string | undefined;
 }
 
 /** What happened to a delivery, and what to do first. */
-export function Outcome({ delivery, detail, action, busy, error }: OutcomeProps) {
+export function Outcome({ delivery, detail, action, busy }: OutcomeProps) {
   const clock = useClock(detail?.settled === false);
   return (
-    <>
-      <Place place={placesOf(delivery, detail)[0]} clock={clock}>
-        <Button
-          kind="primary"
-          keyHint={action.keyHint}
-          refusal={action.refusal}
-          busy={busy}
-          onClick={action.onChoose}
-        >
-          {action.label}
-        </Button>
-      </Place>
-      <ErrorNote>{error}</ErrorNote>
-    </>
+    <Place place={placesOf(delivery, detail)[0]} clock={clock}>
+      <Button
+        kind="primary"
+        keyHint={action.keyHint}
+        refusal={action.refusal}
+        busy={busy}
+        onClick={action.onChoose}
+      >
+        {action.label}
+      </Button>
+    </Place>
   );
 }
 
@@ -65,15 +62,24 @@ function placesOf(
   delivery: Delivery,
   detail: DeliveryDetail | undefined,
 ): readonly [HistoryPlace, ...HistoryPlace[]] {
-  const known = detail?.history.now;
-  if (known === undefined) return [placeOf(delivery)];
-  return known[0].state === delivery.state ? known : [placeOf(delivery), ...known];
+  const own = placeOf(delivery);
+  const known = detail?.history.now ?? [];
+  // Rows and details learn of a pause at different times.
+  const isOwn = ({ state }: HistoryPlace) =>
+    state === own.state || (isWaiting(state) && isWaiting(own.state));
+  const { paused, state } = own;
+  const same = known.find(isOwn) ?? own;
+  return [
+    paused === undefined ? same : { ...same, state, paused },
+    ...known.filter((place) => place !== same),
+  ];
 }
 
 /** Where a delivery is, as far as its row shows. */
 export function placeOf({ receivedAt, latencyMs = 0, event, ...row }: Delivery): HistoryPlace {
   const queue = row.state === 'invalid' ? 'quarantine' : row.state === 'parked' ? 'unrouted' : event;
-  return { ...row, queue, since: new Date(Date.parse(receivedAt) + latencyMs).toISOString() };
+  const since = new Date(Date.parse(receivedAt) + latencyMs).toISOString();
+  return { ...row, queue, since, paused: row.state === 'paused' ? pauseOf(event) : undefined };
 }
 
 interface PlaceProps {
@@ -103,7 +109,7 @@ function Place({ place, clock, children }: PlaceProps) {
 function queueOf({ state, queue, queueHolds }: HistoryPlace): string | undefined {
   if (queue === undefined || queueHolds === 0) return undefined;
   if (state === 'dead-letter') return `dead:${queue}`;
-  return ['queued', 'retrying', 'invalid', 'parked'].includes(state) ? queue : undefined;
+  return isWaiting(state) || state === 'invalid' || state === 'parked' ? queue : undefined;
 }
 
 /**

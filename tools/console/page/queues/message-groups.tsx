@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { counted } from '../../../terminal/text.ts';
 import type { QueueMessage } from '../../api.ts';
+import type { Command } from '../command.ts';
 import { Visible } from '../text/visible.tsx';
 import { Quantity } from '../ui/badge.tsx';
 import { Button, Disclose } from '../ui/button.tsx';
@@ -8,11 +9,11 @@ import { Icon } from '../ui/icon.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { Table, type TableColumn, toggled } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
-import type { Command, useRun } from '../use-run.tsx';
+import type { useRun } from '../use-run.tsx';
 import { MessageTable } from './message-table.tsx';
 import { groupsOf, type MessageGroup, queuesOf, redriveMessages } from './named-queue.ts';
 
-type RunAction = Omit<ReturnType<typeof useRun>, 'error'>;
+type RunAction = ReturnType<typeof useRun>;
 
 /** Characters of a reason above which it is shown in full only below its row, where it has the whole width. */
 const LONG_REASON = 200;

@@ -1,6 +1,7 @@
+import { counted } from '../../../terminal/text.ts';
 import type { QueueMessage } from '../../api.ts';
+import type { Command } from '../command.ts';
 import { formatRoute } from '../route.ts';
-import type { Command } from '../use-run.tsx';
 
 const DEAD = 'dead:';
 
@@ -15,9 +16,6 @@ export const queueAddress = (name: string) => formatRoute({ view: 'queues', path
 
 export const deadLetterAddress = (event: string) => queueAddress(`${DEAD}${event}`);
 
-/** A user or role by the last part of its ARN: `mara` for `arn:aws:sts::123456789012:assumed-role/Operator/mara`. */
-export const callerName = (arn: string) => arn.split('/').at(-1) || arn;
-
 /**
  * @param queue an event (its dead letters), `quarantine` or `unrouted`
  * @param ids of messages or events, with their copies; by default all
@@ -27,6 +25,7 @@ export function redriveCommand(queue: string, ids?: readonly string[], count = i
   return {
     argv: ['dlq', 'redrive', queue, ...(ids ?? []).flatMap((id) => ['--id', id])],
     does: redriveText(queue, count),
+    did: `Redriven ${redrivenText(queue, count)}.`,
   };
 }
 
@@ -37,9 +36,14 @@ function redriveText(queue: string, count: number | undefined): string {
   if (queue === 'unrouted') {
     return 'Moves each unrouted event that has a consumer by now to the queue of its event. The others stay.';
   }
-  const what =
-    count === undefined ? 'all dead letters' : count === 1 ? '1 dead letter' : `${count} dead letters`;
-  return `Moves ${what} of ${queue} back to its queue. An event that fails again becomes a dead letter again.`;
+  return `Moves ${redrivenText(queue, count)} back to its queue. An event that fails again becomes a dead letter again.`;
+}
+
+/** `3 dead letters of shop.updated`. */
+function redrivenText(queue: string, count: number | undefined): string {
+  const isDead = queue !== 'quarantine' && queue !== 'unrouted';
+  const what = isDead ? 'dead letter' : 'message';
+  return `${count === undefined ? `all ${what}s` : counted(count, what)} of ${queue}`;
 }
 
 /** Dead letters, or quarantined messages, with the same reason. */

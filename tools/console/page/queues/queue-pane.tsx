@@ -3,7 +3,7 @@ import type { EventQueueInfo, QueueDepth, QueueMessages } from '../../api.ts';
 import { api } from '../api.ts';
 import { formatRoute } from '../route.ts';
 import { stack } from '../store.ts';
-import { Empty, ErrorNote, Quantity } from '../ui/badge.tsx';
+import { Empty, Quantity } from '../ui/badge.tsx';
 import { Pane } from '../ui/split.tsx';
 import { LoadNote, localRefresh, Refresh, useLoad } from '../ui/use-load.tsx';
 import { useRun } from '../use-run.tsx';
@@ -22,7 +22,7 @@ interface QueuePaneProps {
 
 /** The messages of a queue. Reading them removes nothing. */
 export function QueuePane({ name, queue, children }: QueuePaneProps) {
-  const { error: failure, ...act } = useRun();
+  const act = useRun();
   const { event, isDead } = namedQueue(name);
   /** Its messages wait for a person. No consumer receives them. */
   const isKept = isDead || event === undefined;
@@ -51,7 +51,6 @@ export function QueuePane({ name, queue, children }: QueuePaneProps) {
     >
       {children}
       {event !== undefined && <QueueTabs event={event} isDead={isDead} queue={queue} />}
-      <ErrorNote>{failure}</ErrorNote>
       <LoadNote of={loaded} />
       {isClosed && <NotShown event={event} />}
       {loaded.value !== undefined && !isClosed && messages.length === 0 && <NoMessages name={name} />}
@@ -88,7 +87,9 @@ const NotShown = ({ event }: { event: string }) => (
     <p>
       SQS shows a message only to a consumer that receives it, and each receive is one of its ten attempts.
       Queued events and their retries are under{' '}
-      <a href={formatRoute({ view: 'deliveries', query: { event, state: 'queued,retrying' } })}>Deliveries</a>
+      <a href={formatRoute({ view: 'deliveries', query: { event, state: 'queued,retrying,paused' } })}>
+        Deliveries
+      </a>
       .
     </p>
   </Empty>

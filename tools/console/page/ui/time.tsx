@@ -34,8 +34,8 @@ export function dayText(date: Date, now: Date): string {
   return date.getFullYear() === now.getFullYear() ? day : `${date.getFullYear()}-${day}`;
 }
 
-/** Tooltip of every time: the same moment in UTC, as in the logs. */
-const utcText = (at: string) => `${at.replace('T', ' ').replace('Z', '')} UTC`;
+/** Tooltip of every time: the same moment in UTC, as in the logs. @param at ISO 8601 */
+export const utcText = (at: string) => `${at.replace('T', ' ').replace('Z', '')} UTC`;
 
 /** `12 ms`, `1.2 s`, `35 s`, `12 min`: only as many digits as needed. */
 export function durationText(milliseconds: number): string {

@@ -12,7 +12,15 @@ import { countOutcomes, outcomeOf, rateText } from '../../../console/page/delive
 import { diffItems, topicTitle } from '../../../console/page/detail/effects.tsx';
 import { factsOfLine, readLogLine } from '../../../console/page/detail/logs.tsx';
 import { timelineRows } from '../../../console/page/detail/timeline.tsx';
-import { newestFirst } from '../../../console/page/store.ts';
+import {
+  deliveryOf,
+  newestFirst,
+  queues,
+  rows,
+  takeReady,
+  takeReset,
+  takeRows,
+} from '../../../console/page/store.ts';
 import type { Delivery, HistoryStep } from '../../../stage/history/history.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
@@ -34,6 +42,28 @@ test('deliveries are listed newest first, and those of the same time by their id
     delivery({ id: 'a', receivedAt: '2026-11-21T11:50:00.001Z' }),
   ];
   expect(newestFirst(rows).map(({ id }) => id)).toEqual(['a', 'c', 'b']);
+});
+
+test('a row that waits is paused while its event is, but not before its event source is off', () => {
+  const waiting = delivery({ id: 'waiting', state: 'queued' });
+  const others = [
+    delivery({ id: 'done' }),
+    delivery({ id: 'other', state: 'queued', event: 'girl.created' }),
+  ];
+  takeReset();
+  takeRows({ put: [waiting, delivery({ id: 'again', state: 'retrying' }), ...others], removed: [] });
+  takeReady({ total: 4 }, '');
+  const pause = (change: object) => {
+    const depth = { visible: 1, inFlight: 0 };
+    const queue = { event: 'shop.updated' as const, ...depth, dead: depth, ...change };
+    queues.value = { ...queues.value, value: { events: [queue], receiverQueues: [], problems: [] } };
+    return rows.value.all.flatMap(({ id, state }) => (state === 'paused' ? [id] : []));
+  };
+  expect(pause({})).toEqual([]);
+  expect(pause({ paused: { by: 'mara' }, pausing: true })).toEqual([]);
+  expect(pause({ paused: { by: 'mara' } })).toEqual(['waiting', 'again']);
+  expect(deliveryOf('waiting')).toEqual({ ...waiting, state: 'paused' });
+  expect(pause({})).toEqual([]);
 });
 
 describe('a filter', () => {

@@ -13,6 +13,7 @@ const taskOf = (id: string, state: Task['state']): Task => ({
   blocks: [],
   lines: [],
   deliveries: [],
+  answers: [],
 });
 
 const showStack = (local: boolean) =>

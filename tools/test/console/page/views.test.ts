@@ -4,7 +4,6 @@ import type { QueueMessage } from '../../../console/api.ts';
 import { attributesOf, cellText, columnNames } from '../../../console/page/cell-text.ts';
 import { expectation, parseMilliseconds, parseShare } from '../../../console/page/faults/fault-text.ts';
 import {
-  callerName,
   deadLetterAddress,
   groupsOf,
   namedQueue,
@@ -12,11 +11,18 @@ import {
   redriveMessages,
   redriveQueues,
 } from '../../../console/page/queues/named-queue.ts';
-import { emptyForm, isPlanOf, replayArguments } from '../../../console/page/replay/replay-form.ts';
+import {
+  emptyForm,
+  isPlanOf,
+  planArguments,
+  windowProblems,
+} from '../../../console/page/replay/replay-form.ts';
 import { formatRoute, parseRoute, VIEWS } from '../../../console/page/route.ts';
 import { rowAfterKey, toggled, visibleRange } from '../../../console/page/ui/table.tsx';
 import { ageText, dayText } from '../../../console/page/ui/time.tsx';
+import { answersText } from '../../../console/page/use-run.tsx';
 import { payloadPreview } from '../../../stage/history/payload-preview.ts';
+import { callerName } from '../../../stage/history/state-text.ts';
 
 describe('an address of the page', () => {
   test.each(['', '#/', '#/nothing/x'])('leads to all deliveries if it is %j', (hash) => {
@@ -161,6 +167,14 @@ describe('a queue', () => {
   });
 });
 
+test.each([
+  { answers: [], text: 'Sent.' },
+  { answers: [200], text: 'Answered 200: queued.' },
+  { answers: [401, 200, 200], text: 'Sent 3: 2 answered 200, 1 answered 401.' },
+])('the answers $answers are summed up as “$text”', ({ answers, text }) => {
+  expect(answersText(answers.map((status) => ({ status, text: 'queued' })))).toBe(text);
+});
+
 describe('dead letters', () => {
   const day = (number: number) => `2026-01-0${number}T00:00:00.000Z`;
 
@@ -201,10 +215,12 @@ describe('dead letters', () => {
       {
         argv: ['dlq', 'redrive', 'girl.deleted', '--id', 'b', '--id', 'c'],
         does: expect.stringMatching(/^Moves 15 dead letters of girl\.deleted /),
+        did: 'Redriven 15 dead letters of girl.deleted.',
       },
       {
         argv: ['dlq', 'redrive', 'girl.created', '--id', 'a'],
         does: expect.stringMatching(/^Moves 2 dead letters of girl\.created /),
+        did: 'Redriven 2 dead letters of girl.created.',
       },
     ]);
   });
@@ -223,9 +239,9 @@ describe('dead letters', () => {
 
 describe('the form of a replay', () => {
   test('leaves empty and default values to the command', () => {
-    expect(replayArguments(emptyForm, '--dry-run')).toEqual(['replay', '--since', '24h', '--dry-run']);
-    const named = replayArguments({ ...emptyForm, since: '', name: 'fill-1' }, '--yes');
-    expect(named).toEqual(['replay', '--name', 'fill-1', '--yes']);
+    expect(planArguments(emptyForm)).toEqual(['replay', '--since', '24h', '--dry-run']);
+    const named = planArguments({ ...emptyForm, since: '', name: 'fill-1' });
+    expect(named).toEqual(['replay', '--name', 'fill-1', '--dry-run']);
   });
 
   test('passes on all other values, with ids separated by line, comma or space', () => {
@@ -240,16 +256,31 @@ describe('the form of a replay', () => {
       rate: '5',
       name: 'once',
     } as const;
-    expect(replayArguments(form, '--yes').join(' ')).toBe(
-      'replay review.posted --since 2026-01-31 --until 3h --shop shop-1 --id one --id two --id three --id four --mode repair --notify --rate 5 --name once --yes',
+    expect(planArguments(form).join(' ')).toBe(
+      'replay review.posted --since 2026-01-31 --until 3h --shop shop-1 --id one --id two --id three --id four --mode repair --notify --rate 5 --name once --dry-run',
     );
   });
 
   test('has a plan only for exactly these values', () => {
-    const planned = replayArguments(emptyForm, '--dry-run');
+    const planned = planArguments(emptyForm);
     expect(isPlanOf(planned, { ...emptyForm, shop: ' ' })).toBe(true);
     expect(isPlanOf(planned, { ...emptyForm, shop: 'shop-1' })).toBe(false);
     expect(isPlanOf(planned, { ...emptyForm, events: ['shop.updated'] })).toBe(false);
+  });
+
+  test.each([
+    { times: { since: '24h', until: '' }, problems: {} },
+    { times: { since: '2026-01-01T00:00:00.000Z', until: '1h' }, problems: {} },
+    { times: { since: '', until: '' }, problems: { since: 'Choose a date and a time.' } },
+    { times: { since: 'soon', until: '' }, problems: { since: 'Choose a date and a time.' } },
+    { times: { since: '', until: '', name: 'fill-1' }, problems: {} },
+    { times: { since: '61d', until: '' }, problems: { since: 'A replay reaches back 60 days.' } },
+    { times: { since: '2026-02-01T00:00:00.000Z' }, problems: { since: 'This time is in the future.' } },
+    { times: { until: '2026-02-01T00:00:00.000Z' }, problems: { until: 'This time is in the future.' } },
+    { times: { since: '1h', until: '1h' }, problems: { until: 'Until must be after Since.' } },
+  ])('with $times has the problems $problems', ({ times, problems }) => {
+    const now = Date.parse('2026-01-31T12:00:00.000Z');
+    expect(windowProblems({ ...emptyForm, ...times }, now)).toEqual(problems);
   });
 });
 
