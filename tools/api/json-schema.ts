@@ -164,7 +164,7 @@ function leafSchema(leaf: v.GenericSchema, side: Side, place: string): JsonSchem
       typeMode: side,
       target: 'draft-2020-12',
       overrideAction({ valibotAction, jsonSchema: { type } }) {
-        const { type: action, requirement } = valibotAction as v.LengthAction<string, number, undefined>;
+        const { type: action, requirement } = valibotAction as { type: string; requirement?: unknown };
         const isNotEmpty = action === 'min_length' && requirement === 1;
         // The library counts UTF-16 units, JSON Schema characters.
         if (type === 'string' && action.endsWith('length') && !isNotEmpty)
