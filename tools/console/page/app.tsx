@@ -1,6 +1,5 @@
 import type { FunctionComponent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { api } from './api.ts';
 import { DeadLettersView } from './dead-letters-view.tsx';
 import { DeliveriesView } from './deliveries/deliveries-view.tsx';
 import { FaultsView } from './faults/faults-view.tsx';
@@ -15,7 +14,6 @@ import { ThemeSwitch } from './theme-switch.tsx';
 import { IconButton } from './ui/button.tsx';
 import { openDialog } from './ui/dialog.tsx';
 import { Notices } from './ui/notices.tsx';
-import { localRefresh, useLoad } from './ui/use-load.tsx';
 import { KeysDialog, useKeys } from './use-keys.tsx';
 import { Confirmation } from './use-run.tsx';
 
@@ -27,12 +25,6 @@ const CONTENT: Record<ViewName, { readonly title: string; readonly View: Functio
   tables: { title: 'Tables', View: TablesView },
   faults: { title: 'Faults', View: FaultsView },
 };
-
-/**
- * Milliseconds between two reads of a stage's queues. That is about twenty SQS calls, which cost a cent an hour at one
- * read a minute.
- */
-const STAGE_QUEUES_EVERY = 60_000;
 
 /** Milliseconds between two checks whether a dialog is still open. */
 const DIALOG_LOOK = 500;
@@ -49,7 +41,7 @@ export function App() {
   const { title, View } = CONTENT[view];
   const views = VIEWS.filter((name) => name !== 'faults' || stack.local);
   const [helps, setHelps] = useState(false);
-  useNews();
+  useRestart();
   const search = parseRoute(deliveriesAddress.value).query.search?.trim() ?? '';
   useEffect(() => openStream(search), [search]);
   useEffect(() => {
@@ -57,7 +49,19 @@ export function App() {
   }, [view]);
   const addressOf = (name: ViewName) =>
     name === 'deliveries' ? deliveriesAddress.value : formatRoute({ view: name });
-  useKeys({
+  const go = ({ key }: KeyboardEvent) => {
+    const name = views[Number(key) - 1];
+    if (name === undefined) return false;
+    location.hash = addressOf(name);
+    return true;
+  };
+  useKeys('page', {
+    '1': go,
+    '2': go,
+    '3': go,
+    '4': go,
+    '5': go,
+    '6': go,
     '?': () => setHelps(true),
     '/': () => {
       // Immediately if possible, so that the next keys are typed into the box and do not act as shortcuts.
@@ -65,14 +69,6 @@ export function App() {
       if (view !== 'deliveries') location.hash = deliveriesAddress.value;
       requestAnimationFrame(focusSearch);
     },
-    ...Object.fromEntries(
-      views.map((name, index) => [
-        String(index + 1),
-        () => {
-          location.hash = addressOf(name);
-        },
-      ]),
-    ),
   });
   return (
     <>
@@ -125,22 +121,11 @@ export function App() {
   );
 }
 
-/** Updates data that all views share: queues, faults, and restarts of the server. */
-function useNews(): void {
-  const loadedQueues = useLoad('queues', api.queues, localRefresh() ?? STAGE_QUEUES_EVERY);
-  const loadedFaults = useLoad(
-    'faults',
-    (signal) => (stack.local ? api.faults(signal) : Promise.resolve(undefined)),
-    localRefresh(),
-  );
-  useEffect(() => {
-    queues.value = loadedQueues;
-  }, [loadedQueues.value, loadedQueues.error]);
-  useEffect(() => {
-    faults.value = loadedFaults;
-  }, [loadedFaults.value, loadedFaults.error]);
-  // A new process of the local console does not accept this page's cookie, so the page must reload. An open dialog
-  // delays that, to keep its input.
+/**
+ * A new process of the local console does not accept this page's cookie, so the page reloads. An open dialog delays
+ * that, to keep its input.
+ */
+function useRestart(): void {
   const isOld = stack.local && resets.value > 0;
   useEffect(() => {
     if (!isOld) return;
@@ -158,7 +143,7 @@ function DeadLetterCount() {
 }
 
 function FaultCount() {
-  const count = faults.value.value?.active.length ?? 0;
+  const count = faults.value?.active.length ?? 0;
   return count === 0 ? null : <span class="count tone-warning">{count} active</span>;
 }
 
@@ -169,7 +154,7 @@ const CONNECTION_WORDS = {
   refused: 'Not connected',
 } as const;
 
-function ConnectionState() {
+export function ConnectionState() {
   const { state } = connection.value;
   return (
     <span class={`connection is-${state}`} role="status">

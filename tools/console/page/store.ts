@@ -1,9 +1,11 @@
 import { signal } from '@preact/signals';
 import type { Delivery } from '../../stage/history/history.ts';
 import type { FaultsInfo, Notice, PayloadSearch, QueuesInfo, StackInfo, StreamEvents, Task } from '../api.ts';
+import { MAX_TASKS } from '../news.ts';
+import { api, errorText } from './api.ts';
 
 /** Whether the page is up to date. `refused`: the server does not accept another request. */
-type StreamConnection =
+export type StreamConnection =
   | { readonly state: 'connecting' | 'live' | 'reconnecting' }
   | { readonly state: 'refused'; readonly reason: string };
 
@@ -27,8 +29,6 @@ export interface LoadState<T> {
   readonly reload: () => void;
 }
 
-const nothing = { value: undefined, error: undefined, loading: true, reload: () => {} };
-
 /** The stack that the page shows. Set before the first render. */
 export let stack: StackInfo;
 
@@ -43,18 +43,23 @@ export const resets = signal(0);
 /** Newest first. */
 export const tasks = signal<readonly Task[]>([]);
 export const notices = signal<readonly Notice[]>([]);
-/** All queues, and faults of the local stack. Every view shows their counts. */
-export const queues = signal<LoadState<QueuesInfo>>(nothing);
-export const faults = signal<LoadState<FaultsInfo | undefined>>(nothing);
+/** All queues. The stream brings them; `reload` asks for a new reading. */
+export const queues = signal<LoadState<QueuesInfo>>({
+  value: undefined,
+  error: undefined,
+  loading: true,
+  reload: reloadQueues,
+});
+/** Only of the local stack. */
+export const faults = signal<FaultsInfo | undefined>(undefined);
+/** Counts changes after which queues and tables may have other content: see `useLoad`. */
+export const changes = signal(0);
 
 export const refusal = () =>
   stack.readOnly ? 'The console was started with --read-only. Nothing can be changed.' : undefined;
 
 export const deadLetterCount = ({ events }: QueuesInfo) =>
   events.reduce((total, { dead }) => total + dead.visible + dead.inFlight, 0);
-
-/** Maximum number of finished tasks kept. One action on selected rows may start 100. */
-const TASKS_KEPT = 150;
 
 let known = new Map<string, Delivery>();
 /** Collects the deliveries of the next search until all have arrived, so that the list does not go blank. */
@@ -64,14 +69,18 @@ let frame = 0;
 export const deliveryOf = (id: string): Delivery | undefined => known.get(id);
 
 /** The following rows are complete. The old ones stay visible until all have arrived. */
-export function takeReset(): void {
+export function beginRows(): void {
   next = new Map();
+}
+
+export function takeReset(): void {
+  beginRows();
   resets.value += 1;
 }
 
 /** Call when the stream of another search begins. */
 export function expectRows(): void {
-  next = new Map();
+  beginRows();
   rows.value = { ...rows.value, ready: false };
 }
 
@@ -99,8 +108,26 @@ const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 export function putTask(task: Task): void {
   const before = tasks.value.find(({ id }) => id === task.id);
   if (before === undefined)
-    tasks.value = [task, ...tasks.value.filter((one, at) => at < TASKS_KEPT || one.state === 'running')];
+    tasks.value = [task, ...tasks.value.filter((one, at) => at < MAX_TASKS || one.state === 'running')];
   else if (before.state === 'running') tasks.value = tasks.value.map((one) => (one === before ? task : one));
+  const hasEnded = before?.state === 'running' && task.state !== 'running';
+  // The server of the local stack reads the queues then, and `takeQueues` counts that.
+  if (hasEnded && !stack.local && tasks.value.every(({ state }) => state !== 'running')) changes.value += 1;
+}
+
+export function takeQueues(value: QueuesInfo): void {
+  // The server reads the local stack when something has happened.
+  if (stack.local && queues.value.value !== undefined) changes.value += 1;
+  queues.value = { ...queues.value, value, error: undefined, loading: false };
+}
+
+async function reloadQueues(): Promise<void> {
+  queues.value = { ...queues.value, loading: true };
+  try {
+    takeQueues(await api.queues());
+  } catch (error) {
+    queues.value = { ...queues.value, error: errorText(error), loading: false };
+  }
 }
 
 export function takeNotice(notice: Notice): void {

@@ -1,5 +1,5 @@
+import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
 import type { PlainItem } from '../../stage/history/facts.ts';
 import type { TableInfo } from '../api.ts';
 import { api } from './api.ts';
@@ -14,10 +14,16 @@ import { Pane, Split } from './ui/split.tsx';
 import { Table } from './ui/table.tsx';
 import { LoadNote, localRefresh, Refresh, useLoad } from './ui/use-load.tsx';
 
-/** Columns besides the key, if the list is alone, and if an item is next to it. */
+/** Columns besides the key and the data, if the list is alone, and if an item is next to it. */
 const COLUMNS = { alone: 4, beside: 1 };
 
+/** Of all columns except the last one, which has the rest. */
+const COLUMN_WIDTH = 'fit-content(220px)';
+
 const VALUE_ROWS = 24;
+
+/** Maximum characters of a value's title. */
+const TITLE_LENGTH = 1_000;
 
 const addressOf = (name: string, key = '') => formatRoute({ view: 'tables', path: [name], query: { key } });
 
@@ -62,8 +68,8 @@ export function TablesView() {
 
 function Items({ table: { name, key }, opened }: { table: TableInfo; opened: string | undefined }) {
   /** Start keys of the pages visited, the current one last. */
-  const [turned, turn] = useState<readonly string[]>([]);
-  const after = turned.at(-1) ?? '';
+  const turned = useSignal<readonly string[]>([]);
+  const after = turned.value.at(-1) ?? '';
   const loaded = useLoad(`${name} ${after}`, (signal) => api.table(name, { after }, signal), localRefresh());
   const { rows: items = [], next } = loaded.value ?? {};
   return (
@@ -82,19 +88,19 @@ function Items({ table: { name, key }, opened }: { table: TableInfo; opened: str
       {items.length > 0 && (
         <Table
           label={`Items of ${tableTitle(name)}`}
+          class="flows"
           columns={columnNames(items, key, opened === undefined ? COLUMNS.alone : COLUMNS.beside).map(
-            (column) => ({
+            (column, index, { length }) => ({
               name: column,
               heading: column,
-              width: 'minmax(0, 1fr)',
-              cell: (item: PlainItem) =>
-                column === key ? (
-                  <a class="row-link" href={addressOf(name, String(item[key]))}>
-                    <CodeText text={String(item[key])} />
-                  </a>
-                ) : (
-                  <CodeText text={cellText(item[column])} />
-                ),
+              width: index === length - 1 ? 'minmax(0, 1fr)' : COLUMN_WIDTH,
+              cell: (item: PlainItem) => (
+                <CellLink
+                  address={addressOf(name, String(item[key]))}
+                  value={item[column]}
+                  isKey={column === key}
+                />
+              ),
             }),
           )}
           rows={items}
@@ -102,13 +108,23 @@ function Items({ table: { name, key }, opened }: { table: TableInfo; opened: str
           current={opened}
         />
       )}
-      {(next !== undefined || turned.length > 0) && (
+      {(next !== undefined || turned.value.length > 0) && (
         <nav class="row" aria-label="Pages">
-          <Button disabled={turned.length === 0} onClick={() => turn(turned.slice(0, -1))}>
+          <Button
+            refusal={turned.value.length === 0 ? 'This is the first page.' : undefined}
+            onClick={() => {
+              turned.value = turned.value.slice(0, -1);
+            }}
+          >
             Previous
           </Button>
-          <span class="soft">Page {turned.length + 1}</span>
-          <Button disabled={next === undefined} onClick={() => next !== undefined && turn([...turned, next])}>
+          <span class="soft">Page {turned.value.length + 1}</span>
+          <Button
+            refusal={next === undefined ? 'This is the last page.' : undefined}
+            onClick={() => {
+              if (next !== undefined) turned.value = [...turned.value, next];
+            }}
+          >
             Next
           </Button>
         </nav>
@@ -124,8 +140,8 @@ interface FindFormProps {
 }
 
 function FindForm({ name, idName, children }: FindFormProps) {
-  const [search, setSearch] = useState('');
-  const wanted = search.trim();
+  const search = useSignal('');
+  const wanted = search.value.trim();
   return (
     <form
       class="row"
@@ -141,9 +157,11 @@ function FindForm({ name, idName, children }: FindFormProps) {
         value={search}
         autoComplete="off"
         spellcheck={false}
-        onInput={({ currentTarget }) => setSearch(currentTarget.value)}
+        onInput={({ currentTarget }) => {
+          search.value = currentTarget.value;
+        }}
       />
-      <Button type="submit" disabled={wanted === ''}>
+      <Button type="submit" refusal={wanted === '' ? `Type a ${idName}.` : undefined}>
         Find
       </Button>
       {children}
@@ -194,6 +212,28 @@ function ItemPane({ table: { name, key }, id }: { table: TableInfo; id: string }
 function Value({ name, text }: { name: string; text: string }) {
   if (isBlock(text)) return <TextBlock text={text} label={name} rows={VALUE_ROWS} />;
   return <CodeText text={text} />;
+}
+
+interface CellLinkProps {
+  address: string;
+  value: unknown;
+  isKey: boolean;
+}
+
+/** One line of a value. All cells of a row open its item. The keyboard reaches the key's. */
+function CellLink({ address, value, isKey }: CellLinkProps) {
+  const text = cellText(value);
+  if (text === '') return null;
+  return (
+    <a
+      class={`cut ${isKey ? 'row-link' : 'cell-link'}`}
+      href={address}
+      tabIndex={isKey ? undefined : -1}
+      title={valueText(value).slice(0, TITLE_LENGTH)}
+    >
+      <CodeText text={text} />
+    </a>
+  );
 }
 
 const CodeText = ({ text }: { text: string }) => (

@@ -1,39 +1,45 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { stack } from './store.ts';
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { type KeyOf, type PagePart, SHORTCUTS } from './shortcuts.ts';
 import { Dialog, openDialog } from './ui/dialog.tsx';
 import { CheckBox } from './ui/field.tsx';
 
-/** Shortcuts of the whole page. Inactive in a field, while a dialog is open, or with a modifier key. */
-export function useKeys(keys: KeyActions): void {
-  const current = useRef(keys);
-  current.current = keys;
+/** If it returns false, the browser handles the key itself. */
+type KeyAction = (event: KeyboardEvent) => unknown;
+
+/**
+ * Handles all shortcuts of a part, wherever the focus is. Inactive in a field, while a dialog is open, or with a
+ * modifier key.
+ */
+export function useKeys<P extends PagePart>(part: P, actions: Readonly<Record<KeyOf<P>, KeyAction>>): void {
+  const current = useRef(actions);
+  current.current = actions;
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      const act = Object.hasOwn(current.current, event.key) ? current.current[event.key] : undefined;
-      if (act === undefined || !isShortcut(event)) return;
-      if (act(event) !== false) event.preventDefault();
+      if (!isKeyOf(part, event.key) || !isShortcut(event)) return;
+      if (current.current[event.key](event) !== false) event.preventDefault();
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, []);
 }
 
-/** Actions by `KeyboardEvent.key`. If an action returns false, the browser handles the key itself. */
-type KeyActions = Readonly<Record<string, ((event: KeyboardEvent) => boolean | undefined) | (() => void)>>;
+const isKeyOf = <P extends PagePart>(part: P, key: string): key is KeyOf<P> =>
+  Object.hasOwn(SHORTCUTS[part].keys, key);
 
 /** Keys that repeat while held. All others act once per press: a held `r` sends one delivery. */
-const REPEATED: ReadonlySet<string> = new Set(['j', 'k', 'ArrowDown', 'ArrowUp']);
+const REPEATED: ReadonlySet<string> = new Set(['j', 'k', 'ArrowDown', 'ArrowUp', 'PageDown', 'PageUp']);
 
 const KEEPER = 'console-single-keys';
 
 /** Speech input could trigger shortcuts of one character by accident, so they can be turned off (WCAG 2.1.4). */
-const hasSingleKeys = () => localStorage.getItem(KEEPER) !== 'off';
+const singleKeys = signal(localStorage.getItem(KEEPER) !== 'off');
 
 function isShortcut(event: KeyboardEvent): boolean {
   const { key, target, repeat } = event;
   if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey)
     return false;
-  if (key.length === 1 && !hasSingleKeys()) return false;
+  if (key.length === 1 && key !== ' ' && !singleKeys.value) return false;
   if (repeat && !REPEATED.has(key)) return false;
   return !isTyping(target) && openDialog() === null;
 }
@@ -42,57 +48,28 @@ const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
   target.matches('input:not([type=checkbox]), textarea, select, [contenteditable]');
 
-interface KeyGroup {
-  readonly title: string;
-  readonly keys: readonly (readonly [keys: string, does: string])[];
-}
-
-const groups = (): readonly KeyGroup[] => [
-  {
-    title: 'Everywhere',
-    keys: [
-      [stack.local ? '1 – 6' : '1 – 5', 'Views, from left to right'],
-      ['/', 'Search deliveries'],
-      ['?', 'This help'],
-      ['Escape', 'Close, or back to the list'],
-    ],
-  },
-  {
-    title: 'List of deliveries',
-    keys: [
-      ['j k', 'Next, previous'],
-      ['Home End', 'Newest, oldest'],
-      ['Enter', 'Go to the detail'],
-      ['Space', 'Select for resend or redrive'],
-      ['n', 'Go to the newest and follow'],
-    ],
-  },
-  {
-    title: 'Delivery',
-    keys: [
-      ['r', 'Resend'],
-      ['e', 'Edit and send'],
-      ['c', 'Copy as curl'],
-      ['l', 'Copy a link'],
-      ['[ ]', 'Previous tab, next tab'],
-    ],
-  },
-];
+/** Names of keys in the help, if they differ. */
+const KEY_NAMES: Readonly<Record<string, string>> = {
+  ' ': 'Space',
+  ArrowDown: '↓',
+  ArrowUp: '↑',
+  PageDown: 'Page Down',
+  PageUp: 'Page Up',
+};
 
 export function KeysDialog({ onClose }: { onClose: () => void }) {
-  const [isOn, setIsOn] = useState(hasSingleKeys);
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose} width="wide">
-      <div class="columns">
-        {groups().map(({ title, keys }) => (
-          <section key={title} class="stack">
+      <div class="shortcuts">
+        {Object.entries(SHORTCUTS).map(([part, { title, keys }]) => (
+          <section key={part} class="stack">
             <h3>{title}</h3>
             <dl class="facts">
-              {keys.map(([names, does]) => (
-                <div key={names}>
+              {[...Map.groupBy(Object.entries(keys), ([, does]) => does)].map(([does, same]) => (
+                <div key={does}>
                   <dt>
-                    {names.split(' ').map((name) => (
-                      <kbd key={name}>{name}</kbd>
+                    {same.map(([key]) => (
+                      <kbd key={key}>{KEY_NAMES[key] ?? key}</kbd>
                     ))}
                   </dt>
                   <dd>{does}</dd>
@@ -103,11 +80,11 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
         ))}
       </div>
       <CheckBox
-        checked={isOn}
+        checked={singleKeys.value}
         onChange={(checked) => {
+          singleKeys.value = checked;
           if (checked) localStorage.removeItem(KEEPER);
           else localStorage.setItem(KEEPER, 'off');
-          setIsOn(checked);
         }}
       >
         Single-key shortcuts

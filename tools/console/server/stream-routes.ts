@@ -4,7 +4,8 @@ import { Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import * as z from 'zod/mini';
 import type { Delivery } from '../../stage/history/history.ts';
-import type { StreamEvents } from '../api.ts';
+import type { StreamEvent } from '../api.ts';
+import type { NewsItem } from '../news.ts';
 import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './console-context.ts';
 import { searchSchema } from './delivery-routes.ts';
 
@@ -26,7 +27,7 @@ const RETRY = 1_000;
 /** Identifies this process: each one counts changes from 1. */
 const processToken = randomBytes(6).toString('hex');
 
-type StreamContext = Pick<ConsoleContext, 'source' | 'news' | 'report' | 'closing'>;
+type StreamContext = Pick<ConsoleContext, 'source' | 'news' | 'watch' | 'report' | 'closing'>;
 
 /**
  * Server-sent events: first all rows, or those that changed after the given event id, then each change. A round sends
@@ -57,10 +58,6 @@ export function streamRoutes(console: StreamContext, patience = PATIENCE) {
   });
 }
 
-type StreamEvent = {
-  readonly [Name in keyof StreamEvents]: { readonly event: Name; readonly data: StreamEvents[Name] };
-}[keyof StreamEvents];
-
 interface PageStreamOptions {
   readonly search: string | undefined;
   readonly lastId: string | undefined;
@@ -74,8 +71,8 @@ class PageStream {
   readonly #options: PageStreamOptions;
   /** Number of the last change that the client has. Undefined: it has nothing that can be continued. */
   #position: number | undefined;
-  /** Tasks and notices to send, by subject. */
-  #waiting: ReturnType<StreamContext['news']['current']>;
+  /** News to send, by subject. */
+  #waiting = new Map<string, NewsItem>();
   #isQuiet = true;
   /** Begins the next round. */
   #wake = () => {};
@@ -84,21 +81,22 @@ class PageStream {
     this.#console = console;
     this.#options = options;
     this.#position = positionOf(options.lastId);
-    this.#waiting = console.news.current();
   }
 
   /** Ends when the client disconnects. */
   async run(): Promise<void> {
-    const { source, news } = this.#console;
+    const { source, news, watch } = this.#console;
     const wake = () => this.#wake();
     const heartbeat = setInterval(wake, HEARTBEAT);
     const unsubscribe = [
+      watch.open(),
       source.store.subscribe(wake),
       news.subscribe((subject, item) => {
         this.#waiting.set(subject, item);
         wake();
       }),
     ];
+    this.#waiting = news.current();
     this.#options.end.addEventListener('abort', wake);
     try {
       await this.#write(`retry: ${RETRY}\n\n`);

@@ -9,8 +9,9 @@ import { CommandError } from '../../terminal/command-error.ts';
 import { blockLines } from '../../terminal/layout.ts';
 import { printable } from '../../terminal/text.ts';
 import type { Task } from '../api.ts';
+import { MAX_TASKS } from '../news.ts';
 import { ApiProblem, notFound } from './api-problem.ts';
-import { type ConsoleContext, type ConsoleEnv, MAX_TASKS, readJson } from './console-context.ts';
+import { type ConsoleContext, type ConsoleEnv, readJson } from './console-context.ts';
 import { parseCommand, type RunnableCommand, taskRequestSchema } from './runnable-command.ts';
 
 /** Maximum lines and blocks stored per task, the newest. */

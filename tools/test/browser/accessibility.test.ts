@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { addressOf, OpenConsole, shopUpdated } from './open-console.ts';
@@ -18,6 +19,8 @@ beforeAll(async () => {
   processed = addressOf((await open.partner.post(shopUpdated('shop-seen'))).body.requestId);
   invalid = addressOf((await open.partner.post('no event')).body.requestId);
   await open.row('shop-seen').getByText('Processed').waitFor();
+  await bury(open.stack.outputs.ShopUpdatedDeadLetterQueueUrl, 'The table was away. '.repeat(20));
+  await bury(open.stack.outputs.GirlCreatedDeadLetterQueueUrl, 'The answer was not understood');
   // Evaluated by the browser's debugger, because the page's own policy forbids it.
   await open.page.evaluate(AXE);
 });
@@ -26,6 +29,18 @@ beforeEach(() => open.page.setViewportSize({ width: 1440, height: 900 }));
 afterEach(() => {
   expect(open.wrongs).toEqual([]);
 });
+
+/** Puts a dead letter on a queue. */
+async function bury(QueueUrl: string | undefined, reason: string): Promise<void> {
+  const client = new SQSClient(open.stack.operator);
+  const MessageAttributes = {
+    eventId: { DataType: 'String', StringValue: 'e'.repeat(64) },
+    failureReason: { DataType: 'String', StringValue: reason },
+  };
+  const MessageBody = JSON.stringify(shopUpdated(`shop-buried-${'x'.repeat(100)}`));
+  await client.send(new SendMessageCommand({ QueueUrl, MessageBody, MessageAttributes }));
+  client.destroy();
+}
 
 /** Findings that make the page unusable for some people. axe's lesser findings are advice. */
 const violations = (page: Page, given = '') =>
@@ -44,6 +59,15 @@ const leaveByEscape = () => open.page.keyboard.press('Escape');
 /** Each view, and how to leave it if it covers others. */
 const VIEWS: readonly { name: string; enter: () => Promise<void>; leave?: () => Promise<void> }[] = [
   { name: 'deliveries', enter: () => show('#/deliveries', 'shop-seen') },
+  {
+    name: 'a menu',
+    async enter() {
+      await show('#/deliveries', 'shop-seen');
+      await click('Send');
+      await open.page.getByRole('menu').waitFor();
+    },
+    leave: leaveByEscape,
+  },
   { name: 'an unknown filter', enter: () => show('#/deliveries?state=lost', /“lost” is not a state/) },
   { name: 'a processed delivery', enter: () => show(processed, 'Timeline') },
   { name: 'its request', enter: () => show(`${processed}?tab=request`, 'As sent') },
@@ -60,8 +84,23 @@ const VIEWS: readonly { name: string; enter: () => Promise<void>; leave?: () => 
     leave: leaveByEscape,
   },
   { name: 'queues', enter: () => show('#/queues', 'quarantine') },
-  { name: 'a queue', enter: () => show('#/queues/quarantine', 'Redrive all') },
-  { name: 'dead letters', enter: () => show('#/dead-letters', 'No dead letters') },
+  {
+    name: 'a message of a queue',
+    async enter() {
+      await show('#/queues/quarantine', 'Redrive all');
+      await click('no event');
+      await open.page.getByRole('textbox', { name: /^Payload of / }).waitFor();
+    },
+  },
+  { name: 'no dead letters', enter: () => show('#/dead-letters?event=girl.deleted', 'No dead letters') },
+  {
+    name: 'a dead letter',
+    async enter() {
+      await show('#/dead-letters', /^2 dead letters/);
+      await click(/shop-buried/);
+      await open.page.getByRole('textbox', { name: /^Payload of / }).waitFor();
+    },
+  },
   {
     name: 'a plan of a replay',
     async enter() {
@@ -89,7 +128,7 @@ const OUTSIDE = `(async () => {
   for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
   const outside = [...document.body.querySelectorAll('*')].filter((element) => {
     const { right, width, height } = element.getBoundingClientRect();
-    const isHidden = element.closest('.visually-hidden, .skip, .thead, .ruler') !== null;
+    const isHidden = element.closest('.visually-hidden, .skip, .thead, .ruler, .cut *') !== null;
     return !isHidden && width > 1 && height > 1 && right > innerWidth + 1;
   });
   const page = document.documentElement.scrollWidth > innerWidth ? ['the page'] : [];
@@ -137,6 +176,22 @@ describe('with the keyboard only', () => {
     await press('Escape');
     await detail.waitFor({ state: 'hidden' });
     expect(await focused()).toBe('Deliveries, newest first');
+  });
+
+  test('a menu can be opened, walked through and left, and what is behind it stays', async () => {
+    const { page } = open;
+    await show(processed, 'Timeline');
+    await open.button('More actions').focus();
+    await press('Enter');
+    await page.getByRole('menu').waitFor();
+    await press('ArrowDown', 'Home');
+    expect(await focused()).toMatch(/^Edit and send/);
+    await press('ArrowUp');
+    expect(await focused()).toBe('Refresh');
+    await press('Escape');
+    await page.getByRole('menu').waitFor({ state: 'hidden' });
+    expect(await focused()).toBe('More actions');
+    expect(await open.detail.isVisible()).toBe(true);
   });
 
   test('a dialog traps the focus and returns it', async () => {

@@ -38,6 +38,7 @@ describe('a command refuses in one line', () => {
       line: "Option '--gateway <kind>' argument 'soap' is invalid. Allowed choices are http, rest.",
     },
     { args: ['start', 'it'], line: "Too many arguments for 'start'. Expected 0 arguments but got 1: it." },
+    { args: ['send'], line: `Name one event: ${events}` },
     { args: ['send', 'example.unknown'], line: `No event 'example.unknown'. One of: ${events}` },
     {
       args: ['tail', '--event', 'shop.udpated'],

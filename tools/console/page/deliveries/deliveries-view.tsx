@@ -9,7 +9,7 @@ import { Empty, ErrorNote } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Split } from '../ui/split.tsx';
-import { rowAfterKey } from '../ui/table.tsx';
+import { rowAfterKey, toggled } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { useKeys } from '../use-keys.tsx';
 import { CheckedBar } from './checked-bar.tsx';
@@ -74,14 +74,23 @@ export function DeliveriesView() {
   };
   const moveUnlessUsed = (event: KeyboardEvent) =>
     event.target instanceof Element && event.target.closest(USES_ARROWS) !== null ? false : move(event);
-  useKeys({
+  const isNowhere = ({ target }: KeyboardEvent) => target === document.body;
+  const movePage = (event: KeyboardEvent) => isNowhere(event) && move(event);
+  useKeys('list', {
     j: move,
     k: move,
     ArrowDown: moveUnlessUsed,
     ArrowUp: moveUnlessUsed,
+    PageDown: movePage,
+    PageUp: movePage,
     Home: moveUnlessUsed,
     End: moveUnlessUsed,
-    Enter: ({ target }) => (target === document.body ? enter() : false),
+    Enter: (event) => isNowhere(event) && enter(),
+    ' ': (event) => {
+      if (!isNowhere(event) || selected === undefined) return false;
+      checked.value = toggled(checked.value, selected);
+      return true;
+    },
     n: follow,
     Escape: () => {
       if (checked.value.size > 0) checked.value = new Set();

@@ -7,7 +7,7 @@ import { rows as stored } from '../store.ts';
 import { Visible } from '../text/visible.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Table, type TableColumn } from '../ui/table.tsx';
-import { dayText, durationText, Time } from '../ui/time.tsx';
+import { clockText, dayText, durationText, Time } from '../ui/time.tsx';
 
 /** List width in pixels below which a row has two lines, and row heights in pixels. Must match the stylesheet. */
 const NARROW = 720;
@@ -60,6 +60,7 @@ export function DeliveryTable({
       columns={columnsOf(day.length + 8)}
       rows={rows}
       idOf={({ id }) => id}
+      nameOf={nameOf}
       current={selected}
       rowHeight={isNarrow ? TWO_LINES : ONE_LINE}
       checked={checked}
@@ -70,6 +71,9 @@ export function DeliveryTable({
     />
   );
 }
+
+const nameOf = ({ event = 'unknown event', shopId, receivedAt }: Delivery) =>
+  [event, ...(shopId === undefined ? [] : [shopId]), clockText(new Date(receivedAt))].join(', ');
 
 /** @param timeLength characters of the longest time */
 const columnsOf = (timeLength: number): readonly TableColumn<Delivery>[] => [

@@ -2,7 +2,7 @@ import type { Delivery } from '../../../stage/history/history.ts';
 import { stateTitle } from '../../../stage/history/state-text.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { navigate, route } from '../route.ts';
-import { deliveryOf, rows, tasks } from '../store.ts';
+import { deliveryOf, rows, stack, tasks } from '../store.ts';
 import { Visible } from '../text/visible.tsx';
 import { Badge, Empty, ErrorNote, Loading } from '../ui/badge.tsx';
 import { IconButton } from '../ui/button.tsx';
@@ -41,6 +41,12 @@ export function DetailPane({ id, onClose, onSent }: DetailPaneProps) {
     return (
       <Empty title="Delivery not found">
         <p>{error}</p>
+        {stack.local && (
+          <p>
+            The local stack started empty at <Time at={stack.startedAt} />. If that was a restart, deliveries
+            from before are gone.
+          </p>
+        )}
         <a href="#/deliveries">All deliveries</a>
       </Empty>
     );
@@ -63,14 +69,15 @@ interface ShownProps extends Omit<DetailPaneProps, 'id'> {
 
 function Shown({ delivery, detail, error, reload, onClose, onSent }: ShownProps) {
   const { event, state } = delivery;
-  const { primary, others, busy, failure, editor } = useActions(delivery, detail, reload, onSent);
+  const { keys, primary, others, busy, failure, editor } = useActions(delivery, detail, reload, onSent);
   const tab = TABS.find((name) => name === route.value.query.tab) ?? 'overview';
   const show = (name: TabName | undefined) => {
     if (name === undefined) return;
     const query = { ...route.value.query, tab: name === 'overview' ? '' : name };
     navigate({ ...route.value, query }, { replace: true });
   };
-  useKeys({
+  useKeys('delivery', {
+    ...keys,
     '[': () => show(TABS[TABS.indexOf(tab) - 1]),
     ']': () => show(TABS[TABS.indexOf(tab) + 1]),
   });

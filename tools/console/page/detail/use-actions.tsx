@@ -9,7 +9,6 @@ import { refusal, stack } from '../store.ts';
 import { copyText } from '../ui/copy.tsx';
 import type { MenuItem } from '../ui/menu.tsx';
 import { toastError, toastInfo } from '../ui/notices.tsx';
-import { useKeys } from '../use-keys.tsx';
 import { type Command, taskEnd, useRun, useSend } from '../use-run.tsx';
 import { placeOf } from './overview.tsx';
 
@@ -48,12 +47,8 @@ export function useActions(
     { label: 'Copy link', keyHint: 'l', onChoose: copyLink },
     { label: 'Refresh', onChoose: reload },
   ];
-  useKeys(
-    Object.fromEntries(
-      all.flatMap(({ keyHint, onChoose }) => (keyHint === undefined ? [] : [[keyHint, onChoose]])),
-    ),
-  );
   return {
+    keys: { r: resend, e: editing.onChoose, c: copyCurl, l: copyLink },
     primary,
     others: all.filter((action) => action !== primary),
     busy: sender.busy || busy,

@@ -1,24 +1,12 @@
-import { useState } from 'preact/hooks';
-import type { FaultInfo, FaultSettings } from '../../api.ts';
+import type { FaultInfo } from '../../api.ts';
 import { api, errorText } from '../api.ts';
 import { faults } from '../store.ts';
-import { ErrorNote, Quantity } from '../ui/badge.tsx';
+import { Quantity } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { toastError, toastInfo } from '../ui/notices.tsx';
-import { Table, type TableColumn } from '../ui/table.tsx';
-import {
-  canFail,
-  expectation,
-  type FaultKind,
-  type FaultService,
-  faultKinds,
-  faultServices,
-  faultTitle,
-  kindNames,
-  parseMilliseconds,
-  parseShare,
-  serviceTexts,
-} from './fault-text.ts';
+import { Table } from '../ui/table.tsx';
+import { FaultBoard } from './fault-board.tsx';
+import { expectation, faultTitle } from './fault-text.ts';
 
 /** Changes a fault or a function. A toast reports an error, and a success that is not visible otherwise. */
 async function change(work: () => Promise<unknown>, done?: string): Promise<void> {
@@ -28,12 +16,10 @@ async function change(work: () => Promise<unknown>, done?: string): Promise<void
   } catch (error) {
     toastError(errorText(error));
   }
-  faults.value.reload();
 }
 
 export function FaultsView() {
-  const { value, error } = faults.value;
-  const active = value?.active ?? [];
+  const { active = [], functions = [] } = faults.value ?? {};
   return (
     <div class="page">
       <div class="stack sections">
@@ -45,134 +31,24 @@ export function FaultsView() {
               this console or commands.
             </p>
           </div>
-          <Button kind="danger" disabled={active.length === 0} onClick={() => change(() => api.endFault())}>
+          <Button
+            kind="danger"
+            refusal={active.length === 0 ? 'No fault is active.' : undefined}
+            onClick={() => change(() => api.endFault())}
+          >
             End all faults
           </Button>
         </header>
-        <ErrorNote>{error}</ErrorNote>
-        <Board active={active} />
+        <FaultBoard
+          active={active}
+          onSwitch={(settings, fault) =>
+            change(() => (fault === undefined ? api.beginFault(settings) : api.endFault(fault.id)))
+          }
+        />
         <ActiveFaults active={active} />
-        <Functions names={value?.functions ?? []} />
+        <Functions names={functions} />
       </div>
     </div>
-  );
-}
-
-/** A switch for each service and kind of fault, and the expected result of the one under the pointer. */
-function Board({ active }: { active: readonly FaultInfo[] }) {
-  const [share, setShare] = useState('100');
-  const [milliseconds, setMilliseconds] = useState('1500');
-  const [pointed, setPointed] = useState<{ service: FaultService; kind: FaultKind }>();
-  const parsedShare = parseShare(share);
-  const parsedMilliseconds = parseMilliseconds(milliseconds);
-  const problems = [parsedShare, parsedMilliseconds].filter((parsed) => typeof parsed === 'string');
-  const find = (service: FaultService, kind: FaultKind) =>
-    active.find((fault) => fault.service === service && fault.kind === kind);
-  const settingsOf = (service: FaultService, kind: FaultKind): FaultSettings => ({
-    service,
-    kind,
-    share: typeof parsedShare === 'number' ? parsedShare : 1,
-    ...(kind === 'slow' && typeof parsedMilliseconds === 'number' && { milliseconds: parsedMilliseconds }),
-  });
-  const switchOf = (service: FaultService, kind: FaultKind) => {
-    const fault = find(service, kind);
-    const point = () => setPointed({ service, kind });
-    return (
-      <button
-        type="button"
-        role="switch"
-        class="switch"
-        aria-checked={fault !== undefined}
-        aria-label={`${serviceTexts[service].name} ${kindNames[kind].toLowerCase()}`}
-        disabled={problems.length > 0 && fault === undefined}
-        onMouseEnter={point}
-        onFocus={point}
-        onClick={() =>
-          change(() =>
-            fault === undefined ? api.beginFault(settingsOf(service, kind)) : api.endFault(fault.id),
-          )
-        }
-      />
-    );
-  };
-  const shown = pointed && (find(pointed.service, pointed.kind) ?? settingsOf(pointed.service, pointed.kind));
-  const columns: TableColumn<FaultService>[] = [
-    {
-      name: 'service',
-      heading: 'Service',
-      width: 'minmax(0, 1fr)',
-      cell: (service) => (
-        <>
-          {serviceTexts[service].name}
-          <p class="soft">{serviceTexts[service].use}</p>
-        </>
-      ),
-    },
-    ...faultKinds.map((kind) => ({
-      name: kind,
-      heading: kindNames[kind],
-      width: 'minmax(auto, 120px)',
-      cell: (service: FaultService) =>
-        canFail(service, kind) ? switchOf(service, kind) : <span class="faint">–</span>,
-    })),
-  ];
-  return (
-    <section class="card" aria-label="Faults of services">
-      <header>
-        <NumberField
-          label="Affects"
-          value={share}
-          unit="% of calls"
-          problem={typeof parsedShare === 'string'}
-          onInput={setShare}
-        />
-        <NumberField
-          label="Delays slow calls by"
-          value={milliseconds}
-          unit="ms"
-          problem={typeof parsedMilliseconds === 'string'}
-          onInput={setMilliseconds}
-        />
-        <span class="bad" role="status">
-          {problems.join(' ')}
-        </span>
-      </header>
-      <p class="expectation" role="status">
-        {shown === undefined ? (
-          <span class="soft">Select a switch to see what it does.</span>
-        ) : (
-          <>
-            <b>{faultTitle(shown)}:</b> {expectation(shown)}
-          </>
-        )}
-      </p>
-      <Table label="Faults" columns={columns} rows={faultServices} idOf={(service) => service} />
-    </section>
-  );
-}
-
-interface NumberFieldProps {
-  label: string;
-  unit: string;
-  value: string;
-  problem: boolean;
-  onInput: (text: string) => void;
-}
-
-function NumberField({ label, unit, value, problem, onInput }: NumberFieldProps) {
-  return (
-    <label>
-      {label}{' '}
-      <input
-        class="field end"
-        size={5}
-        inputMode="decimal"
-        value={value}
-        aria-invalid={problem}
-        onInput={({ currentTarget }) => onInput(currentTarget.value)}
-      />{' '}
-      {unit}
-    </label>
   );
 }
 

@@ -1,4 +1,4 @@
-import type { DeadLetterGroup } from '../../api.ts';
+import type { QueueMessage } from '../../api.ts';
 import { formatRoute } from '../route.ts';
 import type { Command } from '../use-run.tsx';
 
@@ -42,22 +42,50 @@ function redriveText(queue: string, count: number | undefined): string {
   return `Moves ${what} of ${queue} back to its queue. An event that fails again becomes a dead letter again.`;
 }
 
-/** Messages of a group by event, most dead letters first. */
-export function eventsOf({ messages }: DeadLetterGroup) {
-  return [...Map.groupBy(messages, ({ queue }) => queue)]
-    .map(([event, own]) => ({
-      event,
-      ids: own.map(({ id }) => id),
-      count: own.reduce((sum, { copies }) => sum + copies, 0),
-    }))
-    .sort((one, other) => other.count - one.count || one.event.localeCompare(other.event));
+/** Dead letters, or quarantined messages, with the same reason. */
+export interface MessageGroup {
+  readonly reason: string;
+  /** Messages, each copy included. */
+  readonly count: number;
+  /** ISO 8601. */
+  readonly firstAt: string;
+  readonly lastAt: string;
+  /** Newest first. */
+  readonly messages: readonly QueueMessage[];
 }
 
-export const redriveGroup = (group: DeadLetterGroup): Command[] =>
-  eventsOf(group).map(({ event, ids, count }) => redriveCommand(event, ids, count));
-
-/** Redrives whole queues with SQS's own move task. */
-export function redriveAll(groups: readonly DeadLetterGroup[]): Command[] {
-  const events = new Set(groups.flatMap(({ messages }) => messages.map(({ queue }) => queue)));
-  return [...events].sort().map((event) => redriveCommand(event));
+/** Messages by reason, most messages first. */
+export function groupsOf(messages: readonly QueueMessage[]): MessageGroup[] {
+  return [...Map.groupBy(messages, ({ reason = '' }) => reason)]
+    .map(([reason, own]) => {
+      const sorted = own.toSorted((one, other) => (one.sentAt < other.sentAt ? 1 : -1));
+      const [firstAt = ''] = own.map(({ firstSentAt }) => firstSentAt).sort();
+      return { reason, count: countOf(own), firstAt, lastAt: sorted[0]?.sentAt ?? '', messages: sorted };
+    })
+    .sort((one, other) => other.count - one.count || (one.lastAt < other.lastAt ? 1 : -1));
 }
+
+/** Messages with their copies. */
+export const countOf = (messages: readonly QueueMessage[]): number =>
+  messages.reduce((sum, { copies }) => sum + copies, 0);
+
+/** Messages by the queue's name on the command line, most messages first. */
+export function queuesOf(messages: readonly QueueMessage[]) {
+  return [...Map.groupBy(messages, ({ queue }) => namedQueue(queue).event ?? queue)]
+    .map(([name, own]) => ({ name, messages: own, count: countOf(own) }))
+    .sort((one, other) => other.count - one.count || one.name.localeCompare(other.name));
+}
+
+/** One command per queue, for only these messages. */
+export const redriveMessages = (messages: readonly QueueMessage[]): Command[] =>
+  queuesOf(messages).map(({ name, messages: own, count }) =>
+    redriveCommand(
+      name,
+      own.map(({ id }) => id),
+      count,
+    ),
+  );
+
+/** One command per queue, for all that is on it: SQS's own move task. */
+export const redriveQueues = (messages: readonly QueueMessage[]): Command[] =>
+  queuesOf(messages).map(({ name }) => redriveCommand(name));

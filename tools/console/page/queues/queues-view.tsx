@@ -2,7 +2,7 @@ import { useId, useState } from 'preact/hooks';
 import { MAX_PAUSE_REASON_LENGTH } from '../../../../lambda/limits.ts';
 import type { EventQueueInfo, QueueDepth, QueuesInfo } from '../../api.ts';
 import { route } from '../route.ts';
-import { queues } from '../store.ts';
+import { queues, stack } from '../store.ts';
 import { Badge, ErrorNote, Loading, Problems, Quantity } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -10,6 +10,7 @@ import { Field } from '../ui/field.tsx';
 import { Split } from '../ui/split.tsx';
 import { Table, type TableColumn } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
+import { Refresh } from '../ui/use-load.tsx';
 import { useRun } from '../use-run.tsx';
 import { callerName, deadLetterAddress, namedQueue, queueAddress } from './named-queue.ts';
 import { QueuePane } from './queue-pane.tsx';
@@ -74,6 +75,12 @@ export function QueuesView() {
       >
         <div class="page">
           <div class="stack">
+            {!stack.local && (
+              <div class="row">
+                <p class="soft grow">Read once a minute, and after commands that change a queue</p>
+                <Refresh of={queues.value} />
+              </div>
+            )}
             <ErrorNote>{error}</ErrorNote>
             <ErrorNote>{failure}</ErrorNote>
             {value === undefined && error === undefined && <Loading />}

@@ -1,9 +1,10 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
+import type { ShortcutKey } from '../shortcuts.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'children' | 'label'> {
   kind?: 'primary' | 'normal' | 'quiet' | 'danger';
-  keyHint?: string | undefined;
+  keyHint?: ShortcutKey | undefined;
   /** Why it is disabled. The button can still get the focus, and shows this reason. */
   refusal?: string | undefined;
   busy?: boolean;
@@ -44,7 +45,7 @@ export function Button({
   );
 }
 
-export const KeyHint = ({ of }: { of: string | undefined }) =>
+export const KeyHint = ({ of }: { of: ShortcutKey | undefined }) =>
   of === undefined ? null : (
     <span aria-hidden="true">
       <kbd>{of}</kbd>

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
 import { errorText } from '../api.ts';
 import { IconButton } from './button.tsx';
 import { toastError } from './notices.tsx';
@@ -8,18 +8,18 @@ const SAID_MS = 1_500;
 
 /** @param label what it copies: `Copy the event id` */
 export function Copy({ text, label }: { text: string; label: string }) {
-  const [copied, setCopied] = useState(false);
-  useEffect(() => {
-    if (!copied) return;
-    const timer = setTimeout(() => setCopied(false), SAID_MS);
-    return () => clearTimeout(timer);
-  }, [copied]);
+  const copied = useSignal(false);
   return (
     <IconButton
-      class={copied ? 'copy is-copied' : 'copy'}
-      icon={copied ? 'check' : 'copy'}
-      label={copied ? 'Copied' : label}
-      onClick={async () => setCopied(await copyText(text))}
+      class={copied.value ? 'copy is-copied' : 'copy'}
+      icon={copied.value ? 'check' : 'copy'}
+      label={copied.value ? 'Copied' : label}
+      onClick={async () => {
+        copied.value = await copyText(text);
+        setTimeout(() => {
+          copied.value = false;
+        }, SAID_MS);
+      }}
     />
   );
 }

@@ -9,41 +9,30 @@ import { IconButton } from './button.tsx';
 export function Dialog({ title, onClose, actions, width = 'narrow', children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  /**
-   * A text selection dragged out of a field also ends in a click on the backdrop. So the press must have begun there.
-   */
-  const isPressed = useRef(false);
+  const open = () => {
+    element.current?.showModal();
+    element.current?.querySelector<HTMLElement>(FIRST)?.focus();
+  };
   // A layout effect, because other effects are cleaned up after the dialog is removed, and then it could not restore
   // the focus.
   useLayoutEffect(() => {
-    const dialog = element.current;
-    dialog?.showModal();
-    dialog?.querySelector<HTMLElement>(FIRST)?.focus();
-    return () => dialog?.close();
+    open();
+    return () => element.current?.close();
   }, []);
   return (
     <dialog
       ref={element}
       class={`dialog dialog-${width}`}
       aria-labelledby={heading}
+      // Safari does not know this attribute: there a click outside closes nothing.
+      closedby="any"
+      // Only the parent closes it, by removing it: it may ask first.
       onCancel={(event) => {
         event.preventDefault();
         onClose();
       }}
       // A browser closes a dialog that has refused to close several times.
-      onClose={() => element.current?.isConnected && element.current.showModal()}
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape' || event.defaultPrevented) return;
-        event.preventDefault();
-        event.stopPropagation();
-        onClose();
-      }}
-      onPointerDown={(event) => {
-        isPressed.current = event.target === element.current;
-      }}
-      onClick={(event) => {
-        if (event.target === element.current && isPressed.current) onClose();
-      }}
+      onClose={() => element.current?.isConnected && open()}
     >
       <div class="dialog-frame">
         <header class="dialog-head row">
@@ -59,7 +48,7 @@ export function Dialog({ title, onClose, actions, width = 'narrow', children }: 
 
 interface DialogProps {
   title: string;
-  /** Called however the dialog is closed: Escape, its button, or a click outside it. */
+  /** Called however the user closes the dialog: Escape, its button, or a click outside it. */
   onClose: () => void;
   /** Buttons at the bottom, the main action last. */
   actions?: ComponentChildren;

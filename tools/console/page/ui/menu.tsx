@@ -1,88 +1,87 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useId, useRef } from 'preact/hooks';
+import type { ShortcutKey } from '../shortcuts.ts';
 import { KeyHint } from './button.tsx';
 
-/** A button with a menu (WAI-ARIA's menu button). */
+/**
+ * A button with a menu (WAI-ARIA's menu button). The browser opens and closes the menu, and returns the focus to the
+ * button.
+ */
 export function Menu({ button, label, class: className = 'button', items }: MenuProps) {
-  const [open, setOpen] = useState(false);
-  const element = useRef<HTMLDivElement>(null);
-  const trigger = useRef<HTMLButtonElement>(null);
+  const menu = useRef<HTMLDivElement>(null);
   const id = useId();
-  useEffect(() => {
-    if (!open) return;
-    element.current?.querySelector<HTMLElement>('[role="menuitem"]')?.focus();
-    const onPress = ({ target }: Event) => {
-      if (target instanceof Node && !element.current?.contains(target)) setOpen(false);
-    };
-    addEventListener('pointerdown', onPress);
-    return () => removeEventListener('pointerdown', onPress);
-  }, [open]);
-  const close = () => {
-    setOpen(false);
-    trigger.current?.focus();
-  };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (!open) return;
-    const all = [...(element.current?.querySelectorAll<HTMLElement>('[role="menuitem"]') ?? [])];
+    if (!menu.current?.matches(':popover-open')) return;
+    const all = [...menu.current.querySelectorAll<HTMLElement>('[role="menuitem"]')];
     const active = document.activeElement;
     const index = active instanceof HTMLElement ? all.indexOf(active) : -1;
     const to = {
       ArrowDown: (index + 1) % all.length,
-      ArrowUp: (index - 1 + all.length) % all.length,
+      ArrowUp: (Math.max(index, 0) - 1 + all.length) % all.length,
       Home: 0,
       End: all.length - 1,
     }[event.key];
-    if (event.key === 'Escape') close();
-    else if (event.key === 'Tab') setOpen(false);
-    else if (to !== undefined) all[to]?.focus();
-    if (event.key === 'Escape' || to !== undefined) event.preventDefault();
+    if (to !== undefined) {
+      all[to]?.focus();
+      event.preventDefault();
+    }
+    // The button gets the focus, from which Tab moves on.
+    if (event.key === 'Tab') menu.current.hidePopover();
+    // Not a shortcut of the page.
     event.stopPropagation();
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: keys of the menu that stands within
-    <div class="menu" ref={element} onKeyDown={onKeyDown}>
+    <div class="menu" onKeyDown={onKeyDown}>
       <button
-        ref={trigger}
         type="button"
+        id={`${id}-button`}
         class={className}
+        popovertarget={id}
         aria-haspopup="menu"
-        aria-expanded={open}
-        aria-controls={open ? id : undefined}
         aria-label={label}
         title={label}
-        onClick={() => setOpen(!open)}
       >
         {button}
       </button>
-      {open && (
-        <div class="menu-items" role="menu" id={id}>
-          {items.map(({ label: text, keyHint, refusal, onChoose }, index) => (
-            <button
-              key={index}
-              type="button"
-              role="menuitem"
-              tabIndex={-1}
-              aria-disabled={refusal !== undefined}
-              title={refusal}
-              onClick={() => {
-                if (refusal !== undefined) return;
-                close();
-                onChoose();
-              }}
-            >
-              <span>{text}</span>
-              <KeyHint of={keyHint} />
-            </button>
-          ))}
-        </div>
-      )}
+      <div
+        ref={menu}
+        class="menu-items"
+        role="menu"
+        aria-labelledby={`${id}-button`}
+        id={id}
+        popover="auto"
+        onToggle={({ newState }) => {
+          if (newState === 'open') menu.current?.querySelector<HTMLElement>('[role="menuitem"]')?.focus();
+        }}
+      >
+        {items.map(({ label: text, keyHint, refusal, onChoose }, index) => (
+          <button
+            key={index}
+            type="button"
+            role="menuitem"
+            tabIndex={-1}
+            aria-disabled={refusal !== undefined}
+            aria-keyshortcuts={keyHint}
+            title={refusal}
+            onClick={() => {
+              if (refusal !== undefined) return;
+              menu.current?.hidePopover();
+              onChoose();
+            }}
+          >
+            <span>{text}</span>
+            <KeyHint of={keyHint} />
+          </button>
+        ))}
+      </div>
     </div>
   );
 }
 
 export interface MenuItem {
   readonly label: ComponentChildren;
-  readonly keyHint?: string;
+  readonly keyHint?: ShortcutKey;
   readonly refusal?: string | undefined;
   readonly onChoose: () => void;
 }

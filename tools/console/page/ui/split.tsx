@@ -107,7 +107,7 @@ interface PaneProps {
  */
 export function Pane({ title, closeLabel, list, link, actions, children }: PaneProps) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useKeys({
+  useKeys('pane', {
     Escape: () => {
       location.hash = list;
     },

@@ -1,6 +1,7 @@
-import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core';
+import { useSignal } from '@preact/signals';
 import type { ComponentChildren, RefObject } from 'preact';
-import { useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { ShortcutKey } from '../shortcuts.ts';
 
 /**
  * The table of every view. It uses ARIA roles instead of table elements, because rows share the tracks of a CSS grid
@@ -10,22 +11,9 @@ export function Table<Row>(props: TableProps<Row>) {
   const { label, columns, rows, idOf, current, onOpen, onCheck, rowHeight } = props;
   const own = useRef<HTMLDivElement>(null);
   const element = props.element ?? own;
-  const items = useVirtualItems(element, rows.length, rowHeight);
-  const onTick = useTicks(props);
   const index = current === undefined ? -1 : rows.findIndex((row) => idOf(row) === current);
-  const active = rows[index];
-
-  useLayoutEffect(() => {
-    if (index !== -1 && rowHeight !== undefined) items.scrollTo(index);
-    // Does not depend on the rows: a user who has scrolled away from the open row stays there.
-  }, [current, index === -1]);
-
-  const drawn: { readonly index: number; readonly start: number | undefined }[] =
-    items.drawn ?? rows.map((_, at) => ({ index: at, start: undefined }));
-  // A screen reader finds the open row by its id, so it must be in the document.
-  if (active !== undefined && !drawn.some((item) => item.index === index)) {
-    drawn.push({ index, start: index * (rowHeight ?? 0) });
-  }
+  const { drawn, measure } = useDrawnRows(element, props, index);
+  const tick = useTicks(props);
   const tracks = [...(onCheck === undefined ? [] : ['16px']), ...columns.map(({ width = 'auto' }) => width)];
   const isGrid = onOpen !== undefined;
   return (
@@ -36,36 +24,36 @@ export function Table<Row>(props: TableProps<Row>) {
       style={{ '--tracks': tracks.join(' ') }}
       aria-label={label}
       aria-rowcount={rows.length + 1}
-      aria-activedescendant={isGrid && active !== undefined ? elementId(label, idOf(active)) : undefined}
+      aria-activedescendant={
+        isGrid && current !== undefined && index !== -1 ? elementId(label, current) : undefined
+      }
       tabIndex={isGrid ? 0 : undefined}
       onKeyDown={isGrid ? (event) => onKey(event, props, index) : undefined}
-      onScroll={({ currentTarget }) => props.onScroll?.(currentTarget.scrollTop)}
-      onClick={({ target }) => {
-        if (onOpen === undefined || !(target instanceof Element)) return;
-        if (target.closest('a, button, input, .below') !== null) return;
-        const row = target.closest<HTMLElement>('.tr[data-id]');
-        if (row?.dataset.id !== undefined) onOpen(row.dataset.id);
+      onScroll={({ currentTarget }) => {
+        measure(currentTarget);
+        props.onScroll?.(currentTarget.scrollTop);
+      }}
+      onClick={({ target, shiftKey }) => {
+        if (!(target instanceof Element) || target.closest('.below') !== null) return;
+        const id = target.closest<HTMLElement>('.tr')?.dataset.id;
+        if (target.closest('.col-check') !== null) tick(id, shiftKey);
+        else if (id !== undefined && target.closest('a, button, input') === null) onOpen?.(id);
       }}
     >
       <TableHead {...props} />
       <div
         role="rowgroup"
         class="tbody"
-        style={items.height === undefined ? undefined : { height: `${items.height}px` }}
+        style={rowHeight === undefined ? undefined : { height: `${rows.length * rowHeight}px` }}
       >
-        {drawn.map(({ index: at, start }) => {
+        {drawn.map((at) => {
           const row = rows[at];
-          return (
-            row !== undefined && <TableRow key={idOf(row)} table={props} {...{ row, at, start, onTick }} />
-          );
+          return row !== undefined && <TableRow key={idOf(row)} table={props} row={row} at={at} />;
         })}
       </div>
     </div>
   );
 }
-
-/** Extra rows drawn beyond the edges, so that fast scrolling shows no gaps. */
-const OVERSCAN = 10;
 
 /** Rows that Page Up and Page Down move by. */
 const PAGE = 15;
@@ -97,6 +85,8 @@ interface TableProps<Row> {
   /** Ids of checked rows. With `onCheck` each row has a check box. */
   checked?: ReadonlySet<string>;
   onCheck?: (ids: ReadonlySet<string>) => void;
+  /** Tells the check boxes apart for a screen reader. @default idOf */
+  nameOf?: (row: Row) => string;
   /** Content below an expanded row. */
   below?: (row: Row) => ComponentChildren;
   /** Row height in pixels. With it, only visible rows are drawn, and column widths must not depend on rows. */
@@ -122,23 +112,28 @@ function onKey<Row>(event: KeyboardEvent, table: TableProps<Row>, index: number)
   event.preventDefault();
 }
 
-/** @returns called when a check box is clicked. Shift extends the selection from the last one */
+/**
+ * @returns called when a check cell is clicked, in the head without an id. Shift extends the selection from the row
+ * that was clicked before
+ */
 function useTicks<Row>({ rows, idOf, checked, onCheck }: TableProps<Row>) {
-  const anchor = useRef<string | undefined>(undefined);
-  return (rowId: string, extend: boolean) => {
+  const anchor = useRef<string>(undefined);
+  return (rowId: string | undefined, extend: boolean) => {
     const from = extend ? rows.findIndex((row) => idOf(row) === anchor.current) : -1;
     anchor.current = rowId;
-    if (from === -1) {
+    if (rowId === undefined) {
+      onCheck?.(new Set(checked?.size === rows.length ? [] : rows.map(idOf)));
+    } else if (from === -1) {
       onCheck?.(toggled(checked, rowId));
-      return;
+    } else {
+      const to = rows.findIndex((row) => idOf(row) === rowId);
+      const range = rows.slice(Math.min(from, to), Math.max(from, to) + 1).map(idOf);
+      onCheck?.(new Set([...(checked ?? []), ...range]));
     }
-    const to = rows.findIndex((row) => idOf(row) === rowId);
-    const range = rows.slice(Math.min(from, to), Math.max(from, to) + 1).map(idOf);
-    onCheck?.(new Set([...(checked ?? []), ...range]));
   };
 }
 
-function TableHead<Row>({ columns, rows, idOf, checked, onCheck }: TableProps<Row>) {
+function TableHead<Row>({ columns, rows, checked, onCheck }: TableProps<Row>) {
   return (
     <div role="rowgroup" class="thead">
       <div role="row" class="tr" aria-rowindex={1}>
@@ -148,7 +143,6 @@ function TableHead<Row>({ columns, rows, idOf, checked, onCheck }: TableProps<Ro
               type="checkbox"
               aria-label="Select all"
               checked={rows.length > 0 && checked?.size === rows.length}
-              onChange={({ currentTarget }) => onCheck(new Set(currentTarget.checked ? rows.map(idOf) : []))}
             />
           </span>
         )}
@@ -165,15 +159,13 @@ function TableHead<Row>({ columns, rows, idOf, checked, onCheck }: TableProps<Ro
 interface TableRowProps<Row> {
   table: TableProps<Row>;
   row: Row;
+  /** Its index. */
   at: number;
-  /** Distance from the top in pixels, if rows are positioned. */
-  start: number | undefined;
-  onTick: (id: string, extend: boolean) => void;
 }
 
-function TableRow<Row>({ table, row, at, start, onTick }: TableRowProps<Row>) {
-  const { label, columns, current, onOpen, checked, onCheck, below, rowHeight } = table;
-  const rowId = table.idOf(row);
+function TableRow<Row>({ table, row, at }: TableRowProps<Row>) {
+  const { label, columns, idOf, nameOf = idOf, current, onOpen, checked, onCheck, below, rowHeight } = table;
+  const rowId = idOf(row);
   const isCurrent = rowId === current;
   const isGrid = onOpen !== undefined;
   const cell = isGrid ? 'gridcell' : 'cell';
@@ -187,17 +179,18 @@ function TableRow<Row>({ table, row, at, start, onTick }: TableRowProps<Row>) {
       aria-selected={isGrid ? isCurrent : undefined}
       data-id={rowId}
       style={
-        start === undefined ? undefined : { transform: `translateY(${start}px)`, height: `${rowHeight}px` }
+        rowHeight === undefined
+          ? undefined
+          : { transform: `translateY(${at * rowHeight}px)`, height: `${rowHeight}px` }
       }
     >
       {onCheck !== undefined && (
         <span role={cell} class="td col-check">
           <input
             type="checkbox"
-            aria-label="Select"
+            aria-label={`Select ${nameOf(row)}`}
             tabIndex={-1}
             checked={checked?.has(rowId) ?? false}
-            onClick={({ shiftKey }) => onTick(rowId, shiftKey)}
           />
         </span>
       )}
@@ -230,7 +223,7 @@ export function toggled(checked: ReadonlySet<string> | undefined, id: string): R
 export function rowAfterKey(key: string, current: number, count: number): number | undefined {
   if (count === 0) return undefined;
   const within = (index: number) => Math.min(count - 1, Math.max(0, index));
-  switch (key) {
+  switch (key as ShortcutKey) {
     case 'j':
     case 'ArrowDown':
       return within(current + 1);
@@ -250,42 +243,61 @@ export function rowAfterKey(key: string, current: number, count: number): number
   }
 }
 
-/** The visible rows if rows have a height. */
-function useVirtualItems(
-  element: RefObject<HTMLDivElement | null>,
+/** Extra rows drawn beyond the edges, so that fast scrolling shows no gaps. */
+const OVERSCAN = 10;
+
+/** Index of the first row to draw, and of the one after the last. All sizes are in pixels. */
+export function visibleRange(
+  scrollTop: number,
+  viewHeight: number,
+  rowHeight: number,
   count: number,
-  rowHeight: number | undefined,
+): readonly [first: number, end: number] {
+  const end = Math.ceil((scrollTop + viewHeight) / rowHeight) + OVERSCAN;
+  const first = Math.floor(scrollTop / rowHeight) - OVERSCAN;
+  return [Math.min(count, Math.max(0, first)), Math.min(count, end)];
+}
+
+/** Indexes of the rows to draw: all, or the visible ones if rows have a height. Scrolls to the open row. */
+function useDrawnRows<Row>(
+  element: RefObject<HTMLDivElement | null>,
+  { rows, current, rowHeight }: TableProps<Row>,
+  open: number,
 ) {
-  const [, redraw] = useReducer((number: number) => number + 1, 0);
-  /** Height in pixels of the head, which stays visible above the rows. */
-  const head = useRef(0);
-  const options = () => ({
-    count: rowHeight === undefined ? 0 : count,
-    getScrollElement: () => element.current,
-    estimateSize: () => rowHeight ?? 0,
-    overscan: OVERSCAN,
-    scrollMargin: head.current,
-    scrollPaddingStart: head.current,
-    scrollToFn: elementScroll,
-    observeElementRect,
-    observeElementOffset,
-    onChange: () => redraw(0),
-  });
-  const [virtualizer] = useState(() => new Virtualizer<HTMLDivElement, HTMLDivElement>(options()));
-  virtualizer.setOptions(options());
-  useLayoutEffect(() => (rowHeight === undefined ? undefined : virtualizer._didMount()), []);
-  useLayoutEffect(() => {
-    if (rowHeight !== undefined) virtualizer._willUpdate();
-  });
-  useLayoutEffect(() => {
-    head.current = element.current?.querySelector<HTMLElement>('.thead')?.offsetHeight ?? 0;
-    virtualizer.setOptions(options());
-    virtualizer.measure();
-  }, [rowHeight]);
-  if (rowHeight === undefined) return { drawn: undefined, height: undefined, scrollTo: () => {} };
-  return {
-    drawn: virtualizer.getVirtualItems().map(({ index, start }) => ({ index, start: start - head.current })),
-    height: virtualizer.getTotalSize(),
-    scrollTo: (index: number) => virtualizer.scrollToIndex(index, { align: 'auto' }),
+  const scrollTop = useSignal(0);
+  const viewHeight = useSignal(0);
+  const measure = (list: HTMLElement) => {
+    // Rounded, so that the table is drawn again only if another row becomes visible.
+    if (rowHeight !== undefined) scrollTop.value = list.scrollTop - (list.scrollTop % rowHeight);
+    viewHeight.value = list.clientHeight;
   };
+  useLayoutEffect(() => {
+    const list = element.current;
+    if (list === null || rowHeight === undefined) return;
+    const observer = new ResizeObserver(() => measure(list));
+    observer.observe(list);
+    return () => observer.disconnect();
+  }, [rowHeight]);
+  useLayoutEffect(() => {
+    if (element.current === null || rowHeight === undefined || open === -1) return;
+    scrollToRow(element.current, open * rowHeight, rowHeight);
+    // Does not depend on the rows: a user who has scrolled away from the open row stays there.
+  }, [current, open === -1, rowHeight]);
+
+  const [first, end] =
+    rowHeight === undefined
+      ? [0, rows.length]
+      : visibleRange(scrollTop.value, viewHeight.value, rowHeight, rows.length);
+  const drawn = Array.from({ length: end - first }, (_, at) => first + at);
+  // A screen reader finds the open row by its id, so it must be in the document.
+  if (open !== -1 && !drawn.includes(open)) drawn.push(open);
+  return { drawn, measure };
+}
+
+function scrollToRow(list: HTMLElement, top: number, rowHeight: number): void {
+  // The head stays visible above the rows.
+  const head = list.querySelector<HTMLElement>('.thead')?.offsetHeight ?? 0;
+  const lowest = top + rowHeight + head - list.clientHeight;
+  if (list.scrollTop > top) list.scrollTop = top;
+  else if (list.scrollTop < lowest) list.scrollTop = lowest;
 }

@@ -1,3 +1,5 @@
+import { signal } from '@preact/signals';
+
 /** A moment: `13:04:59`, with its day if that is not today. @param at ISO 8601 */
 export function Time({ at, milliseconds = false }: { at: string; milliseconds?: boolean }) {
   const date = new Date(at);
@@ -49,11 +51,24 @@ export function bytesText(bytes: number): string {
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
+/** Advances every second while an age is shown. */
+let timer: ReturnType<typeof setInterval>;
+const now = signal(0, {
+  watched() {
+    const tick = () => {
+      this.value = Date.now();
+    };
+    tick();
+    timer = setInterval(tick, 1_000);
+  },
+  unwatched: () => clearInterval(timer),
+});
+
 /** @param at ISO 8601 */
 export function Age({ at, suffix = ' ago' }: { at: string; suffix?: ' ago' | '' }) {
   return (
     <time dateTime={at} title={utcText(at)} class="time">
-      {ageText(at, Date.now())}
+      {ageText(at, now.value)}
       {suffix}
     </time>
   );

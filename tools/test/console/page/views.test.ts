@@ -1,18 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { QueueMessage } from '../../../console/api.ts';
 import { attributesOf, cellText, columnNames } from '../../../console/page/cell-text.ts';
 import { expectation, parseMilliseconds, parseShare } from '../../../console/page/faults/fault-text.ts';
 import {
   callerName,
   deadLetterAddress,
+  groupsOf,
   namedQueue,
   queueAddress,
-  redriveAll,
-  redriveGroup,
+  redriveMessages,
+  redriveQueues,
 } from '../../../console/page/queues/named-queue.ts';
 import { emptyForm, isPlanOf, replayArguments } from '../../../console/page/replay/replay-form.ts';
 import { formatRoute, parseRoute, VIEWS } from '../../../console/page/route.ts';
-import { rowAfterKey, toggled } from '../../../console/page/ui/table.tsx';
+import { rowAfterKey, toggled, visibleRange } from '../../../console/page/ui/table.tsx';
 import { ageText, dayText } from '../../../console/page/ui/time.tsx';
 import { payloadPreview } from '../../../stage/history/payload-preview.ts';
 
@@ -55,6 +57,17 @@ describe('a table', () => {
     expect(rowAfterKey(key, from, count)).toBe(to);
   });
 
+  test.each([
+    { scrolled: 'to the top', scrollTop: 0, rows: 20_000, range: [0, 30] },
+    { scrolled: 'half a row', scrollTop: 16, rows: 20_000, range: [0, 31] },
+    { scrolled: 'far down', scrollTop: 32_000, rows: 20_000, range: [990, 1_030] },
+    { scrolled: 'to the end', scrollTop: 639_360, rows: 20_000, range: [19_970, 20_000] },
+    { scrolled: 'below rows that have gone', scrollTop: 32_000, rows: 12, range: [12, 12] },
+    { scrolled: 'nowhere, with few rows,', scrollTop: 0, rows: 3, range: [0, 3] },
+  ])('scrolled $scrolled draws the rows $range', ({ scrollTop, rows, range }) => {
+    expect(visibleRange(scrollTop, 640, 32, rows)).toEqual(range);
+  });
+
   test('adds a tick, and removes it the next time', () => {
     const once = toggled(new Set(['a']), 'b');
     expect([...once]).toEqual(['a', 'b']);
@@ -90,8 +103,15 @@ describe('items of a table', () => {
       { version: '1', girl_id: 'g1', data: '{}', updated_at: 'now' },
       { girl_id: 'g2', expires_at: 1, status: 'deleted', name: 'Aoi' },
     ];
-    expect(columnNames(items, 'girl_id', 1)).toEqual(['girl_id', 'status']);
-    expect(columnNames(items, 'girl_id', 4)).toEqual(['girl_id', 'status', 'name', 'updated_at', 'data']);
+    expect(columnNames(items, 'girl_id', 1)).toEqual(['girl_id', 'status', 'data']);
+    expect(columnNames(items, 'girl_id', 4)).toEqual([
+      'girl_id',
+      'status',
+      'name',
+      'updated_at',
+      'expires_at',
+      'data',
+    ]);
     expect(columnNames([], 'shop_id', 4)).toEqual(['shop_id']);
   });
 
@@ -105,7 +125,8 @@ describe('items of a table', () => {
     { value: null, text: 'null' },
     { value: 'two\nlines', text: 'two lines' },
     { value: ['a', '7'], text: '["a","7"]' },
-    { value: 'x'.repeat(61), text: `${'x'.repeat(59)}…` },
+    { value: `2026#${'0123456789abcdef'.repeat(4)}`, text: '2026#01234567…' },
+    { value: 'x'.repeat(201), text: `${'x'.repeat(200)}…` },
   ])('have a cell “$text”', ({ value, text }) => {
     expect(cellText(value)).toBe(text);
   });
@@ -140,16 +161,43 @@ describe('a queue', () => {
   });
 });
 
-describe('a redrive', () => {
-  const at = { firstAt: '2026-01-01T00:00:00.000Z', lastAt: '2026-01-02T00:00:00.000Z' };
-  const created = { queue: 'girl.created', id: 'a', copies: 2 } as const;
-  const deleted = { queue: 'girl.deleted', id: 'b', copies: 1 } as const;
-  const copied = { ...deleted, id: 'c', copies: 14 };
-  const schema = { reason: 'no id', count: 17, ...at, messages: [created, deleted, copied] };
-  const other = { reason: 'Gave up', count: 1, ...at, messages: [{ ...created, id: 'd' }] };
+describe('dead letters', () => {
+  const day = (number: number) => `2026-01-0${number}T00:00:00.000Z`;
 
-  test('of a group is one command per queue, the most dead letters first, with ids and the number of copies', () => {
-    expect(redriveGroup(schema)).toEqual([
+  const letter = (id: string, event: string, more: Partial<QueueMessage> = {}): QueueMessage => {
+    const times = { sentAt: day(2), firstSentAt: day(2) };
+    const facts = {
+      id,
+      queue: `dead:${event}`,
+      event,
+      reason: 'no id',
+      receives: 0,
+      state: 'waiting',
+    } as const;
+    return { ...facts, ...times, copies: 1, ...more };
+  };
+
+  const messages = [
+    letter('a', 'girl.created', { copies: 2, firstSentAt: day(1) }),
+    letter('b', 'girl.deleted', { sentAt: day(4) }),
+    letter('c', 'girl.deleted', { copies: 14, sentAt: day(3) }),
+    letter('d', 'girl.created', { reason: 'Gave up' }),
+    letter('e', 'girl.created', { reason: 'Timeout', sentAt: day(5) }),
+  ];
+
+  test('are grouped by reason: most first, then the newest; in a group the newest first', () => {
+    const groups = groupsOf(messages);
+    expect(groups.map(({ reason, count }) => [reason, count])).toEqual([
+      ['no id', 17],
+      ['Timeout', 1],
+      ['Gave up', 1],
+    ]);
+    expect(groups[0]).toMatchObject({ firstAt: day(1), lastAt: day(4) });
+    expect(groups[0]?.messages.map(({ id }) => id)).toEqual(['b', 'c', 'a']);
+  });
+
+  test('are redriven by one command per queue, the most messages first, with ids and the number of copies', () => {
+    expect(redriveMessages(messages.slice(0, 3))).toEqual([
       {
         argv: ['dlq', 'redrive', 'girl.deleted', '--id', 'b', '--id', 'c'],
         does: expect.stringMatching(/^Moves 15 dead letters of girl\.deleted /),
@@ -161,10 +209,14 @@ describe('a redrive', () => {
     ]);
   });
 
-  test('of everything is one command per queue, without ids', () => {
-    expect(redriveAll([schema, other]).map(({ argv }) => argv.join(' '))).toEqual([
-      'dlq redrive girl.created',
+  test('of whole queues are redriven without ids', () => {
+    expect(redriveQueues(messages).map(({ argv }) => argv.join(' '))).toEqual([
       'dlq redrive girl.deleted',
+      'dlq redrive girl.created',
+    ]);
+    const quarantined = letter('q', 'unusable', { queue: 'quarantine' });
+    expect(redriveQueues([quarantined]).map(({ argv }) => argv.join(' '))).toEqual([
+      'dlq redrive quarantine',
     ]);
   });
 });

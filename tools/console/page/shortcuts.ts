@@ -1,0 +1,57 @@
+const VIEW = 'Views, left to right';
+const NEXT = 'Next';
+const PREVIOUS = 'Previous';
+
+/**
+ * What each shortcut does, by `KeyboardEvent.key`, of each part of the page that handles keys. The help shows the same
+ * table.
+ */
+export const SHORTCUTS = {
+  page: {
+    title: 'Everywhere',
+    keys: {
+      '1': VIEW,
+      '2': VIEW,
+      '3': VIEW,
+      '4': VIEW,
+      '5': VIEW,
+      '6': 'Faults, on the local stack',
+      '/': 'Search deliveries',
+      '?': 'This help',
+    },
+  },
+  pane: { title: 'Queue or item', keys: { Escape: 'Back to the list' } },
+  list: {
+    title: 'List of deliveries',
+    keys: {
+      j: NEXT,
+      ArrowDown: NEXT,
+      k: PREVIOUS,
+      ArrowUp: PREVIOUS,
+      PageDown: 'Several rows down',
+      PageUp: 'Several rows up',
+      Home: 'Newest',
+      End: 'Oldest',
+      Enter: 'Go to the detail',
+      ' ': 'Select for resend or redrive',
+      n: 'Go to the newest and follow',
+      Escape: 'Clear the selection, or close',
+    },
+  },
+  delivery: {
+    title: 'Delivery',
+    keys: {
+      r: 'Resend',
+      e: 'Edit and send',
+      c: 'Copy as curl',
+      l: 'Copy a link',
+      '[': 'Previous tab',
+      ']': 'Next tab',
+    },
+  },
+} as const;
+
+export type PagePart = keyof typeof SHORTCUTS;
+export type KeyOf<P extends PagePart> = keyof (typeof SHORTCUTS)[P]['keys'] & string;
+/** A key that the help lists. */
+export type ShortcutKey = { [P in PagePart]: KeyOf<P> }[PagePart];
