@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import middy from '@middy/core';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { Archive } from '../archive/archive.ts';
 import type { EffectOutcome } from '../effects/event-order.ts';
@@ -85,13 +86,14 @@ export function consume<Name extends EventName>(
     return [...settlements.filter(({ kind }) => kind === 'returns'), ...(await Promise.all(archived))];
   }
 
-  return async ({ Records }: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
-    logger.addContext(context);
-    const messages = Records.map((record) => ({ record, facts: readFacts(record) }));
-    const settlements = await archiveBatch(await settleBatch(messages, context));
-    const returning = settlements.filter(({ kind }) => kind === 'returns');
-    return {
-      batchItemFailures: returning.map(({ message }) => ({ itemIdentifier: message.record.messageId })),
-    };
-  };
+  return middy<SQSEvent, SQSBatchResponse>()
+    .before(({ context }) => logger.addContext(context))
+    .handler(async ({ Records }, context) => {
+      const messages = Records.map((record) => ({ record, facts: readFacts(record) }));
+      const settlements = await archiveBatch(await settleBatch(messages, context));
+      const returning = settlements.filter(({ kind }) => kind === 'returns');
+      return {
+        batchItemFailures: returning.map(({ message }) => ({ itemIdentifier: message.record.messageId })),
+      };
+    });
 }

@@ -1,6 +1,6 @@
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import type { Context } from 'aws-lambda';
+import middy from '@middy/core';
 import { clientSettings, connections } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { describeError } from '../errors.ts';
@@ -73,14 +73,13 @@ async function reportError(error: unknown): Promise<void> {
   if (isOfVersion) await countUnlessProbe('VersionError', { version: functionVersion });
 }
 
-const receive = createReceiver({ secrets, queues, identify, report, reportError });
-
 /** The HTTP side of the service: `POST /api/v1/webhooks/partner`. */
-export function handler(event: GatewayEvent, context: Context): Promise<GatewayAnswer> {
-  logger.addContext(context);
-  [ids, isProbe] = [{}, false];
-  return receive(event);
-}
+export const handler = middy<GatewayEvent, GatewayAnswer>()
+  .before(({ context }) => {
+    logger.addContext(context);
+    [ids, isProbe] = [{}, false];
+  })
+  .handler(createReceiver({ secrets, queues, identify, report, reportError }));
 
 await warmUp(
   (signal) => secrets.warmUp(signal),
