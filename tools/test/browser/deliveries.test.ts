@@ -94,6 +94,32 @@ describe('the list', () => {
     expect(await shop.inputValue()).toBe('');
   });
 
+  test('is left by one step back after the ends of a time range were changed', async () => {
+    const { page } = open;
+    await page.getByRole('combobox', { name: 'Time' }).selectOption('Custom range …');
+    await page.getByLabel('From').waitFor();
+    const range = await hash();
+    for (const day of ['01', '02', '03']) await page.getByLabel('From').fill(`2026-01-${day}T00:00:00`);
+    await page.getByLabel('To').fill('2026-01-31T00:00:00');
+    await page.goBack();
+    expect(await hash()).toBe(range);
+    await page.goBack();
+    expect(await hash()).toBe('#/deliveries');
+  });
+
+  test('has no check mark for all while only rows of another filter are selected', async () => {
+    const { page } = open;
+    await post('shop-hides-1', 'shop-hides-2');
+    await open.show('#/deliveries?shop=shop-hides-1');
+    await open.rowCount(1);
+    const all = page.getByRole('checkbox', { name: 'Select all' });
+    await all.check();
+    await open.show('#/deliveries?shop=shop-hides-2');
+    await open.row('shop-hides-2').waitFor();
+    expect(await all.isChecked()).toBe(false);
+    await open.button('Clear selection').click();
+  });
+
   test('can be shared with absolute times, and saved with all rows that match', async () => {
     const { page } = open;
     await post('shop-saved-1', 'shop-saved-2');
@@ -122,6 +148,9 @@ describe('the list', () => {
     const pressed = "dispatchEvent(new KeyboardEvent('keydown', { key: '/' })); document.activeElement.id";
     expect(await page.evaluate(pressed)).toBe('search');
     await page.keyboard.type('hidden IN');
+    // Enter that accepts text of an input method does not leave the field.
+    await page.locator('#search').dispatchEvent('keydown', { key: 'Enter', isComposing: true });
+    expect(await page.evaluate('document.activeElement.id')).toBe('search');
     await press('Enter');
     await open.rowCount(1);
     expect(await page.locator('#search').inputValue()).toBe('hidden IN');
@@ -381,6 +410,16 @@ describe('a delivery', () => {
     await detail.locator('.diff').getByRole('row').filter({ hasText: 'changed from' }).first().waitFor();
   });
 
+  test('has tabs that leave keys with a modifier to the browser, such as Alt with an arrow for Back', async () => {
+    await open.showDelivery(shopUpdated('shop-tabs'));
+    const tab = (name: RegExp) => open.page.getByRole('tab', { name, selected: true });
+    await tab(/^Overview/).focus();
+    await press('Alt+ArrowRight');
+    await tab(/^Overview/).waitFor();
+    await press('ArrowRight');
+    await tab(/^Request/).waitFor();
+  });
+
   test('without a required field is invalid, and can be edited and sent', async () => {
     const { detail } = open;
     await open.showDelivery({ ...shopUpdated('-'), data: {} });
@@ -465,6 +504,24 @@ describe('the editor', () => {
     await open.page.getByText('Not JSON. Line 1, column 11: text must be in double quotes.').waitFor();
     await open.button('Sign and send anyway').click();
     await open.detail.getByText('Invalid', { exact: true }).first().waitFor();
+  });
+
+  test('closes with a message each time if its script does not load', async () => {
+    const { page } = open;
+    const script = /\/editor-[^/]*\.js/;
+    await page.route(script, (request) => request.abort());
+    await open.goto('');
+    await open.showDelivery(shopUpdated('shop-no-editor'));
+    const message = page.getByText('This part of the page could not be loaded');
+    for (let time = 0; time < 2; time += 1) {
+      await button('More actions').click();
+      await page.getByRole('menuitem', { name: 'Edit and send' }).click();
+      await message.waitFor();
+      await open.button('Close this notice').last().click();
+      await message.waitFor({ state: 'hidden' });
+    }
+    await page.unroute(script);
+    await open.goto('');
   });
 
   test('is a plain text field if CodeMirror does not load', async () => {

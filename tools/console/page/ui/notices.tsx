@@ -1,24 +1,25 @@
-import { signal } from '@preact/signals';
-import { useState } from 'preact/hooks';
+import { signal, useSignal } from '@preact/signals';
 import { connection, notices } from '../store.ts';
 import { Button, IconButton } from './button.tsx';
 
 /** Messages of the server and of actions, in a corner where they do not move other content. */
 export function Notices() {
   /** Each new stream sends the same notices again. */
-  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
+  const closed = useSignal<ReadonlySet<string>>(new Set());
   const refused = connection.value.state === 'refused' ? connection.value.reason : undefined;
   return (
     <div id={CORNER} class="notices stack" role="status">
       {refused !== undefined && <NoticeBox level="error" text={refused} />}
       {notices.value
-        .filter(({ text }) => !closed.has(text))
+        .filter(({ text }) => !closed.value.has(text))
         .map(({ about, level, text }) => (
           <NoticeBox
             key={about}
             level={level}
             text={text}
-            onClose={() => setClosed(new Set([...closed, text]))}
+            onClose={() => {
+              closed.value = new Set([...closed.value, text]);
+            }}
           />
         ))}
       {toasts.value.map((toast) => (
