@@ -96,6 +96,8 @@ describe('the list', () => {
 
   test('is left by one step back after the ends of a time range were changed', async () => {
     const { page } = open;
+    await post('shop-ranged');
+    await open.row('shop-ranged').waitFor();
     await page.getByRole('combobox', { name: 'Time' }).selectOption('Custom range …');
     await page.getByLabel('From').waitFor();
     const range = await hash();

@@ -8,7 +8,14 @@ export function Notices() {
   const closed = useSignal<ReadonlySet<string>>(new Set());
   const refused = connection.value.state === 'refused' ? connection.value.reason : undefined;
   return (
-    <div id={CORNER} class="notices stack" role="status">
+    <div
+      id={CORNER}
+      class="notices stack"
+      role="status"
+      onPointerMove={() => {
+        movedAt = Date.now();
+      }}
+    >
       {refused !== undefined && <NoticeBox level="error" text={refused} />}
       {notices.value
         .filter(({ text }) => !closed.value.has(text))
@@ -84,10 +91,13 @@ export function toastRunning(text: string, action: ToastAction): () => void {
   return () => closeToast(id);
 }
 
+/** When the pointer last moved over the corner. A toast that appears under a pointer at rest must not stay. */
+let movedAt = 0;
+
 function closeLater(id: number): void {
   setTimeout(() => {
-    const isInUse = document.querySelector(`#${CORNER}:is(:hover, :focus-within)`) !== null;
-    if (isInUse) closeLater(id);
+    const hasFocus = document.querySelector(`#${CORNER}:focus-within`) !== null;
+    if (hasFocus || Date.now() - movedAt < SHOWN_MS) closeLater(id);
     else closeToast(id);
   }, SHOWN_MS);
 }
