@@ -43,7 +43,11 @@ test('a delivery of a paused event is resumed, but not while the pause is being 
   const pausing = open.button('Pausing … shop.updated');
   await pausing.waitFor();
   expect(await pausing.getAttribute('aria-disabled')).toBe('true');
+  await pausing.hover();
+  const tip = page.locator('.refusal-tip:popover-open');
+  await tip.getByText('This takes some seconds.').waitFor();
   await page.getByText('Paused shop.updated.').waitFor();
+  await tip.waitFor({ state: 'hidden' });
 
   await open.show('#/deliveries?state=paused');
   await open.partner.post(shopUpdated('shop-paused'));
