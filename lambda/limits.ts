@@ -129,8 +129,7 @@ export const MAX_RECORD_BYTES = 1_000 * 1024;
 export const RECORD_RESERVE_BYTES = 32 * 1024;
 
 /**
- * Maximum number of problems in an answer. A list of 100,000 wrong entries must not make an answer of a megabyte, and
- * the schema library fails on so many.
+ * Maximum number of problems in an answer. A list of 100,000 wrong entries must not make an answer of a megabyte.
  */
 export const MAX_PROBLEMS = 20;
 

@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as v from 'valibot';
 import { eventNames } from '../events/catalogue.ts';
 import type { DEAD_LETTERED, DUPLICATE, PROCESSED, STALE } from '../log-messages.ts';
 import { replaySchema } from '../queue/replay.ts';
@@ -25,59 +25,65 @@ const outcomes = {
 /** In the order in which people see them. */
 export const settledOutcomes = Object.keys(outcomes) as (keyof typeof outcomes)[];
 
-const text = (description: string) => z.string().check(z.describe(description));
+const text = (description: string) => v.pipe(v.string(), v.description(description));
 
 const time = (description: string) =>
-  z.string().check(
-    z.refine((value) => !Number.isNaN(Date.parse(value))),
-    z.meta({ format: 'date-time', description }),
+  v.pipe(
+    v.string(),
+    v.check((value) => !Number.isNaN(Date.parse(value))),
+    v.metadata({ format: 'date-time' }),
+    v.description(description),
   );
 
 /** One settled message: a line of JSON in the archive. A new field must be optional, because older records lack it. */
-export const recordSchema = z.object({
-  eventId: z.string(),
-  event: z.enum(eventNames).check(z.describe('The kind of event.')),
-  shopId: z.optional(
+export const recordSchema = v.object({
+  eventId: v.string(),
+  event: v.pipe(v.picklist(eventNames), v.description('The kind of event.')),
+  shopId: v.optional(
     text(
       'The shop, if the event names one and could be read. An id of more than 2,048 bytes is stored as `sha256:` and its hash.',
     ),
   ),
   receivedAt: time('When the receiver got the delivery.'),
-  requestId: z.optional(z.string()),
-  timestamp: z.optional(
-    z.string().check(
-      z.meta({
-        format: 'date-time',
-        description:
-          'The partner’s timestamp, always with nanoseconds. Absent if the event could not be read.',
-      }),
+  requestId: v.optional(v.string()),
+  timestamp: v.optional(
+    v.pipe(
+      v.string(),
+      v.metadata({ format: 'date-time' }),
+      v.description(
+        'The partner’s timestamp, always with nanoseconds. Absent if the event could not be read.',
+      ),
     ),
   ),
-  outcome: z.enum(settledOutcomes).check(
-    z.describe(
+  outcome: v.pipe(
+    v.picklist(settledOutcomes),
+    v.description(
       `What became of the message: ${Object.entries(outcomes)
         .map(([outcome, meaning]) => `\`${outcome}\`: ${meaning}`)
         .join('; ')}.`,
     ),
   ),
-  failureReason: z.optional(text('Why it became a dead letter.')),
-  attempt: z
-    .number()
-    .check(z.meta({ type: 'integer', minimum: 1, description: 'The number of receives until then.' })),
-  settledAt: time('When that was certain.'),
-  replay: z.optional(
-    z
-      .object({
-        ...replaySchema.shape,
-        notify: z.boolean().check(z.describe('Whether people are notified again.')),
-      })
-      .check(z.describe('Only for a message that a replay sent: it has neither `body` nor `payloadKey`.')),
+  failureReason: v.optional(text('Why it became a dead letter.')),
+  attempt: v.pipe(
+    v.number(),
+    v.metadata({ type: 'integer', minimum: 1 }),
+    v.description('The number of receives until then.'),
   ),
-  body: z.optional(text('The partner’s JSON text.')),
-  payloadKey: z.optional(
+  settledAt: time('When that was certain.'),
+  replay: v.optional(
+    v.pipe(
+      v.object({
+        ...replaySchema.entries,
+        notify: v.pipe(v.boolean(), v.description('Whether people are notified again.')),
+      }),
+      v.description('Only for a message that a replay sent: it has neither `body` nor `payloadKey`.'),
+    ),
+  ),
+  body: v.optional(text('The partner’s JSON text.')),
+  payloadKey: v.optional(
     text('Where the partner’s bytes are in the payload bucket, if they are too large for a message.'),
   ),
-  forgottenAt: z.optional(
+  forgottenAt: v.optional(
     time('When a person’s data was taken out: neither `body` nor `payloadKey` is left.'),
   ),
 });

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy from '@middy/core';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { Archive } from '../archive/archive.ts';
@@ -88,7 +87,7 @@ export function consume<Name extends EventName>(
   }
 
   return middy<SQSEvent, SQSBatchResponse>()
-    .use(injectLambdaContext(logger, { logEvent: false }))
+    .before(({ context }) => logger.addContext(context))
     .handler(async ({ Records }, context) => {
       const messages = Records.map((record) => ({ record, facts: readFacts(record) }));
       const settlements = await archiveBatch(await settleBatch(messages, context));

@@ -1,4 +1,4 @@
-import type * as z from 'zod/mini';
+import type * as v from 'valibot';
 import type { EffectName, EventDefinition } from './definition.ts';
 import { events } from './index.ts';
 
@@ -7,7 +7,7 @@ export const catalogue = events satisfies Record<string, EventDefinition>;
 
 export type EventName = keyof typeof catalogue;
 
-export type EventData<Name extends EventName> = z.infer<(typeof catalogue)[Name]['data']>;
+export type EventData<Name extends EventName> = v.InferOutput<(typeof catalogue)[Name]['data']>;
 
 export const eventNames = Object.keys(catalogue) as EventName[];
 

@@ -1,4 +1,4 @@
-import type * as z from 'zod/mini';
+import type * as v from 'valibot';
 
 /**
  * The resources that a consumer may use. `lib/pipeline/effects.ts` gives each effect its permissions and environment.
@@ -14,5 +14,5 @@ export interface EventDefinition {
   readonly effect: EffectName;
   /** The consequence for users while this event is not processed: the first sentence of its alarms. */
   readonly impact: string;
-  readonly data: z.ZodMiniType<object>;
+  readonly data: v.GenericSchema<unknown, object>;
 }

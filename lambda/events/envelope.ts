@@ -1,7 +1,7 @@
-import * as z from 'zod/mini';
+import * as v from 'valibot';
 import { MAX_PROBLEMS } from '../limits.ts';
 import { catalogue, type EventData, type EventName, isEventName } from './catalogue.ts';
-import { expecting } from './fields.ts';
+import { expecting, object } from './fields.ts';
 import { normaliseTimestamp } from './timestamp.ts';
 
 /** An event of the contract (`docs/contract.md`, Events), its `data` checked and typed. */
@@ -38,17 +38,13 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const utcDateTime = 'an ISO 8601 date-time in UTC, such as 2026-01-31T09:00:00Z';
 
 /** `webhookId` is not validated, because nothing depends on it (decision D6). It is kept with the payload. */
-const envelope = z.object({
-  event: z.string(expecting('a non-empty string')).check(z.minLength(1, 'must not be empty')),
-  data: z.custom<Record<string, unknown>>(isObject, expecting('an object')),
-  timestamp: z.pipe(
-    z.string(expecting(utcDateTime)),
-    z.transform((value: string, context) => {
-      const normalised = normaliseTimestamp(value);
-      if (normalised !== undefined) return normalised;
-      context.issues.push({ code: 'custom', message: `must be ${utcDateTime}`, input: value });
-      return z.NEVER;
-    }),
+const envelope = object({
+  event: v.pipe(v.string(expecting('a non-empty string')), v.minLength(1, 'must not be empty')),
+  data: v.custom<Record<string, unknown>>(isObject, expecting('an object')),
+  timestamp: v.pipe(
+    v.string(expecting(utcDateTime)),
+    v.transform(normaliseTimestamp),
+    v.string(`must be ${utcDateTime}`),
   ),
 });
 
@@ -80,29 +76,29 @@ export function parsePayloadText(text: string): ParsedPayload {
   }
   if (!isObject(payload)) return unusableBody('must be a JSON object');
 
-  const outer = envelope.safeParse(payload);
+  const outer = v.safeParse(envelope, payload);
   const name = payload.event;
   const definition = typeof name === 'string' && isEventName(name) ? catalogue[name] : undefined;
   // `data` is validated even if the rest of the envelope fails, so that one answer names every field.
-  const inner = definition && isObject(payload.data) ? definition.data.safeParse(payload.data) : undefined;
+  const inner = definition && isObject(payload.data) ? v.safeParse(definition.data, payload.data) : undefined;
 
   const problems = [
-    ...(outer.error?.issues ?? []).map((issue) => toProblem(issue, [])),
-    ...(inner?.error?.issues ?? []).map((issue) => toProblem(issue, ['data'])),
+    ...(outer.issues ?? []).map((issue) => toProblem(issue, [])),
+    ...(inner?.issues ?? []).map((issue) => toProblem(issue, ['data'])),
   ];
   const [first, ...rest] = problems.slice(0, MAX_PROBLEMS);
   if (first) return { kind: 'unusable', problems: [first, ...rest] };
   // Stryker disable next-line all: tells the compiler what the line above has made sure of.
   if (!outer.success) throw new Error('unreachable: a failed envelope names its problems');
 
-  const { event, data: sentData, timestamp } = outer.data;
+  const { event, data: sentData, timestamp } = outer.output;
   if (!inner?.success) return { kind: 'unknown', event: { event, sentData }, text };
   return {
     kind: 'event',
     event: {
       // The name and the data were checked by one catalogue entry, which TypeScript cannot correlate.
       event: event as EventName,
-      data: inner.data as EventData<EventName>,
+      data: inner.output as EventData<EventName>,
       sentData,
       timestamp,
     },
@@ -119,7 +115,7 @@ const unusableBody = (detail: string): ParsedPayload => ({
   problems: [{ field: 'body', detail }],
 });
 
-const toProblem = (issue: { path: PropertyKey[]; message: string }, parent: string[]): FieldProblem => ({
-  field: [...parent, ...issue.path].join('.'),
-  detail: issue.message,
+const toProblem = ({ path, message }: v.BaseIssue<unknown>, parent: string[]): FieldProblem => ({
+  field: [...parent, ...(path ?? []).map(({ key }) => key)].join('.'),
+  detail: message,
 });

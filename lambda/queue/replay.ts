@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as v from 'valibot';
 
 /**
  * How a replay treats stored state. `fill`: as if the partner had delivered again, so current items stay. `repair`: the
@@ -20,10 +20,10 @@ export interface Replay {
 export const REPLAY_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 /** A replay in an attribute, and in a record of the archive. */
-export const replaySchema = z.object({
-  name: z.string().check(z.regex(REPLAY_NAME)),
-  mode: z.enum(replayModes),
-  notify: z.boolean(),
+export const replaySchema = v.object({
+  name: v.pipe(v.string(), v.regex(REPLAY_NAME)),
+  mode: v.picklist(replayModes),
+  notify: v.boolean(),
 });
 
 /** Whether an event overwrites its own earlier write. A delivery (undefined) never does. */
@@ -32,7 +32,7 @@ export const isRepair = (replay: Replay | undefined): boolean => replay?.mode ==
 /** @returns undefined if the attribute was not written by a replay */
 export function parseReplay(text: string): Replay | undefined {
   try {
-    return replaySchema.safeParse(JSON.parse(text)).data;
+    return v.parse(replaySchema, JSON.parse(text));
   } catch {
     return undefined;
   }

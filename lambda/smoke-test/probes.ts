@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
-import * as z from 'zod/mini';
+import * as v from 'valibot';
 import { catalogue, type EventName, eventNames } from '../events/catalogue.ts';
-import { expecting } from '../events/fields.ts';
+import { expecting, object } from '../events/fields.ts';
 import { SMOKE_TEST_PREFIX } from '../receiver/request.ts';
 
 /** An invocation of one function version. */
@@ -21,13 +21,14 @@ export interface ProbeProblem {
   readonly mayPass: boolean;
 }
 
-const qualifiedArn = z
-  .string(expecting('a function ARN with its version'))
-  .check(z.regex(/:function:[^:]+:[^:]+$/, 'must be a function ARN with its version'));
+const qualifiedArn = v.pipe(
+  v.string(expecting('a function ARN with its version')),
+  v.regex(/:function:[^:]+:[^:]+$/, 'must be a function ARN with its version'),
+);
 
-const properties = z.object({
+const properties = object({
   Receiver: qualifiedArn,
-  Consumers: z.array(qualifiedArn, expecting('an array of function ARNs with their versions')),
+  Consumers: v.array(qualifiedArn, expecting('an array of function ARNs with their versions')),
 });
 
 /**
@@ -37,12 +38,12 @@ const properties = z.object({
  * @throws Error that names every wrong property
  */
 export function readProbes(resourceProperties: unknown, readSecret: () => Promise<string>): Probe[] {
-  const parsed = properties.safeParse(resourceProperties);
+  const parsed = v.safeParse(properties, resourceProperties);
   if (!parsed.success) {
-    const faults = parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
+    const faults = parsed.issues.map((issue) => `${v.getDotPath(issue)} ${issue.message}`);
     throw new Error(`ResourceProperties: ${faults.join('; ')}`);
   }
-  const { Receiver, Consumers } = parsed.data;
+  const { Receiver, Consumers } = parsed.output;
   return [
     { functionArn: Receiver, makeEvent: wronglySignedRequest, judge: judgeRejection },
     { functionArn: Receiver, makeEvent: () => signedRequest(readSecret), judge: judgeAcceptance },
@@ -65,8 +66,8 @@ export function isRollback(resourceProperties: unknown, before: unknown): boolea
 }
 
 function versionNumbers(resourceProperties: unknown): Map<string, number> {
-  const parsed = properties.safeParse(resourceProperties);
-  const arns = parsed.success ? [parsed.data.Receiver, ...parsed.data.Consumers] : [];
+  const parsed = v.safeParse(properties, resourceProperties);
+  const arns = parsed.success ? [parsed.output.Receiver, ...parsed.output.Consumers] : [];
   return new Map(
     arns.map((arn) => {
       const colon = arn.lastIndexOf(':');
@@ -112,9 +113,9 @@ async function signedRequest(readSecret: () => Promise<string>) {
 function minimalEvent(): { readonly event: EventName; readonly data: object } {
   for (const event of eventNames) {
     const schema = catalogue[event].data;
-    const missing = schema.safeParse({}).error?.issues ?? [];
-    const data = Object.fromEntries(missing.map(({ path }) => [String(path[0]), 'smoke-test']));
-    if (schema.safeParse(data).success) return { event, data };
+    const missing = v.safeParse(schema, {}).issues ?? [];
+    const data = Object.fromEntries(missing.map(({ path }) => [String(path?.[0].key), 'smoke-test']));
+    if (v.is(schema, data)) return { event, data };
   }
   throw new Error('No event of the catalogue accepts text in its required fields');
 }

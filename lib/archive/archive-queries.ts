@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { type JsonSchema, toJsonSchema } from '@valibot/to-json-schema';
 import { Duration, Stack } from 'aws-cdk-lib';
 import { CfnNamedQuery, CfnWorkGroup } from 'aws-cdk-lib/aws-athena';
 import { CfnDatabase, CfnTable } from 'aws-cdk-lib/aws-glue';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
-import * as z from 'zod/mini';
 import { recordSchema } from '../../lambda/archive/record-schema.ts';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import type { StageConfig } from '../config.ts';
@@ -36,7 +36,7 @@ const COLUMN_TYPES: Readonly<Record<string, string>> = {
  * A record's fields as columns. Glue's names have no capitals. Times stay text: ISO 8601 of equal width sorts
  * correctly. `event` is a partition.
  */
-const COLUMNS = Object.entries(z.toJSONSchema(recordSchema, { io: 'input' }).properties ?? {})
+const COLUMNS = Object.entries(toJsonSchema(recordSchema, { ignoreActions: ['check'] }).properties ?? {})
   .filter(([field]) => field !== 'event')
   .map(([field, schema]) => ({
     field,
@@ -45,7 +45,7 @@ const COLUMNS = Object.entries(z.toJSONSchema(recordSchema, { io: 'input' }).pro
   }));
 
 /** @throws Error if no column type is known for a field's type */
-function columnType(field: z.core.JSONSchema._JSONSchema): string {
+function columnType(field: JsonSchema | boolean): string {
   const { type, properties } = typeof field === 'boolean' ? {} : field;
   if (properties !== undefined) {
     const columns = Object.entries(properties).map(([name, inner]) => `${name}:${columnType(inner)}`);

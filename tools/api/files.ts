@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import * as z from 'zod/mini';
+import { toJsonSchema } from '@valibot/to-json-schema';
 import type { ArchiveRecord } from '../../lambda/archive/record.ts';
 import { recordSchema } from '../../lambda/archive/record-schema.ts';
 import type { DerivedFile } from '../generate/derived-file.ts';
@@ -52,7 +52,7 @@ export function apiFiles(): DerivedFile[] {
   ];
 }
 
-const { properties, required } = z.toJSONSchema(recordSchema, { io: 'input' });
+const { properties, required } = toJsonSchema(recordSchema, { ignoreActions: ['check'] });
 
 /** `docs/api/schemas/archive-record.json`: a line of an archive object. */
 const archiveRecordDocument = (events: readonly DescribedEvent[]): JsonSchema => ({

@@ -1,4 +1,5 @@
-import * as z from 'zod/mini';
+import { toJsonSchema } from '@valibot/to-json-schema';
+import type * as v from 'valibot';
 import { catalogue, type EventName } from '../../lambda/events/catalogue.ts';
 import {
   assumedText,
@@ -26,10 +27,10 @@ const WELL_FORMED = 'of well-formed Unicode: no lone surrogate';
 const REPLACED = 'A lone surrogate in it is replaced by U+FFFD.';
 
 /**
- * Fields of the contract's schemas, by identity. They transform, refine and catch, which the schema library cannot
- * convert to JSON Schema. Such a field must be in this table.
+ * Fields of the contract's schemas, by identity. They transform, check and fall back, which cannot be converted to JSON
+ * Schema. Such a field must be in this table.
  */
-const fieldSchemas: ReadonlyMap<z.ZodMiniType, FieldSchema> = new Map<z.ZodMiniType, FieldSchema>([
+const fieldSchemas: ReadonlyMap<v.GenericSchema, FieldSchema> = new Map<v.GenericSchema, FieldSchema>([
   [
     identifier,
     {
@@ -102,15 +103,6 @@ const TEXTS: Readonly<Record<string, string>> = {
 /** `door_id` → `The door id.` */
 const fieldText = (field: string) => TEXTS[field] ?? `The ${field.replaceAll('_', ' ')}.`;
 
-/** Kinds of schemas that the library converts to JSON Schema completely. */
-const KINDS = new Set(['string', 'number', 'boolean', 'null', 'literal', 'enum', 'union', 'nullable']);
-
-/**
- * Checks that the library converts completely. Lengths are not among them: the library counts UTF-16 units, JSON Schema
- * characters.
- */
-const CHECKS = new Set(['string_format', 'number_format', 'greater_than', 'less_than', 'multiple_of']);
-
 /**
  * The JSON Schema of one event's `data`.
  * @throws CommandError with event and field, if neither JSON Schema nor the table above can express a schema
@@ -118,29 +110,36 @@ const CHECKS = new Set(['string_format', 'number_format', 'greater_than', 'less_
 export const dataSchema = (event: EventName, side: Side): JsonSchema =>
   jsonSchema(catalogue[event].data, side, `${event}: data`);
 
+/** Schemas that may contain fields of the table. */
+interface Containers {
+  readonly optional: v.OptionalSchema<v.GenericSchema, undefined>;
+  readonly array: v.ArraySchema<v.GenericSchema, undefined>;
+  readonly object: v.ObjectSchema<v.ObjectEntries, undefined>;
+}
+
+/** Whether a schema is of this type, and nothing else: no further checks, and no fallback. */
+const isOnly = <Type extends keyof Containers>(
+  type: Type,
+  schema: v.GenericSchema,
+): schema is Containers[Type] => schema.type === type && !('pipe' in schema) && !('fallback' in schema);
+
 /**
  * Like {@link dataSchema}, for any schema.
  * @param place for the error message
  */
-export function jsonSchema(schema: z.core.$ZodType, side: Side, place: string): JsonSchema {
-  const known = fieldSchemas.get(schema as z.ZodMiniType);
+export function jsonSchema(schema: v.GenericSchema, side: Side, place: string): JsonSchema {
+  const known = fieldSchemas.get(schema);
   if (known !== undefined) return known[side];
-  const { def } = schema._zod as z.core.$ZodTypes['_zod'];
-  if (def.type === 'optional') return jsonSchema(def.innerType, side, place);
-  if (def.type === 'array' && !def.checks?.length) {
-    return { type: 'array', items: jsonSchema(def.element, side, `${place}[]`) };
-  }
-  if (def.type === 'object' && !def.checks?.length && def.catchall === undefined) {
-    return objectSchema(def.shape, side, place);
-  }
+  if (isOnly('optional', schema)) return jsonSchema(schema.wrapped, side, place);
+  if (isOnly('array', schema)) return { type: 'array', items: jsonSchema(schema.item, side, `${place}[]`) };
+  if (isOnly('object', schema)) return objectSchema(schema.entries, side, place);
   return leafSchema(schema, side, place);
 }
 
 /** Additional fields are valid: the partner may add fields before the receiver reads them. */
-function objectSchema(shape: z.core.$ZodShape, side: Side, place: string): JsonSchema {
-  const fields = Object.entries(shape);
-  const optionality = side === 'input' ? 'optin' : 'optout';
-  const required = fields.filter(([, field]) => field._zod[optionality] !== 'optional').map(([name]) => name);
+function objectSchema(entries: v.ObjectEntries, side: Side, place: string): JsonSchema {
+  const fields = Object.entries(entries);
+  const required = fields.filter(([, { type }]) => type !== 'optional').map(([name]) => name);
   const properties = fields.map(([name, field]) => [
     name,
     withText(fieldText(name), jsonSchema(field, side, `${place}.${name}`)),
@@ -158,24 +157,24 @@ const withText = (text: string, { description, ...schema }: JsonSchema): JsonSch
   ...schema,
 });
 
-function leafSchema(leaf: z.core.$ZodType, side: Side, place: string): JsonSchema {
-  const refuse = (what: string) => {
-    throw new CommandError(
-      `${place} has ${what}, which cannot be converted to JSON Schema. Describe the field in tools/api/json-schema.ts`,
-    );
-  };
-  const { $schema: _, ...schema } = z.toJSONSchema(leaf, {
-    io: side,
-    unrepresentable: 'any',
-    override: ({ zodSchema }) => {
-      const { type, checks = [] } = zodSchema._zod.def as z.core.$ZodTypeDef;
-      if (!KINDS.has(type)) refuse(`a schema of the kind '${type}'`);
-      for (const check of checks) {
-        const checked = check._zod.def as z.core.$ZodChecks['_zod']['def'];
-        const isNotEmpty = checked.check === 'min_length' && checked.minimum === 1;
-        if (!isNotEmpty && !CHECKS.has(checked.check)) refuse(`a check '${checked.check}'`);
-      }
-    },
-  });
-  return schema;
+function leafSchema(leaf: v.GenericSchema, side: Side, place: string): JsonSchema {
+  try {
+    if ('fallback' in leaf) throw new Error('A fallback cannot be converted to JSON Schema.');
+    const { $schema: _, ...schema } = toJsonSchema(leaf, {
+      typeMode: side,
+      target: 'draft-2020-12',
+      overrideAction({ valibotAction, jsonSchema: { type } }) {
+        const { type: action, requirement } = valibotAction as { type: string; requirement?: unknown };
+        const isNotEmpty = action === 'min_length' && requirement === 1;
+        // The library counts UTF-16 units, JSON Schema characters.
+        if (type === 'string' && action.endsWith('length') && !isNotEmpty)
+          throw new Error(`The "${action}" action of a string cannot be converted to JSON Schema.`);
+        return undefined;
+      },
+    });
+    return schema;
+  } catch (error) {
+    const { message } = error as Error;
+    throw new CommandError(`${place}: ${message} Describe the field in tools/api/json-schema.ts`);
+  }
 }

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import * as v from 'valibot';
 import {
   type NotificationContent,
   type NotificationFacts,
@@ -155,7 +156,7 @@ export function notificationForms({ event, samples }: DescribedEvent) {
       `${contentFile(event)} exports no \`content\`, the text of notifications about ${event}`,
     );
   return samples.map(({ payload }) => {
-    const data: object = catalogue[event].data.parse(payload.data);
+    const data: object = v.parse(catalogue[event].data, payload.data);
     const timestamp = normaliseTimestamp(String(payload.timestamp)) ?? '';
     const message = notificationMessage({
       event,

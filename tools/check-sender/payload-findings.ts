@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { catalogue, type EventName, eventNames, isEventName } from '../../lambda/events/catalogue.ts';
 import { type FieldProblem, parsePayload } from '../../lambda/events/envelope.ts';
 import { normaliseTimestamp } from '../../lambda/events/timestamp.ts';
@@ -135,9 +136,10 @@ function dataFindings(
 ): Finding[] {
   if (data?.kind !== 'object') return [];
   const schema = catalogue[event].data;
-  const fields = Object.keys(schema.shape);
+  const fields = Object.keys(schema.entries);
   const sent = new Map(data.children);
-  const used: Readonly<Record<string, unknown>> = schema.safeParse(JSON.parse(data.text)).data ?? {};
+  const { success, output } = v.safeParse(schema, JSON.parse(data.text));
+  const used: Readonly<Record<string, unknown>> = success ? output : {};
   const others = [...sent.keys()].slice(0, MAX_KEYS).filter((key) => !fields.includes(key));
   // A problem with `data.updated_fields.0` belongs to `data.updated_fields`.
   const wrongFields = new Set(

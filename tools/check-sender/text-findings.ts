@@ -33,7 +33,7 @@ const isInexact = ({ kind, text }: JsonNode) =>
 
 const ID_FIELDS = new Set(
   Object.values(catalogue).flatMap(({ data }) =>
-    Object.keys(data.shape).filter((name) => name.endsWith('_id')),
+    Object.keys(data.entries).filter((name) => name.endsWith('_id')),
   ),
 );
 

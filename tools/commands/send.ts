@@ -11,7 +11,13 @@ import { OUTPUTS_FILE } from '../stage/local-folder.ts';
 import type { FunctionName } from '../stage/logs/follow-logs.ts';
 import type { Operation, RecordedDelivery } from '../stage/operation.ts';
 import { outputsOption, type RunOperation, runOperation, stageOption } from '../stage/operation.ts';
-import { answerText, postRecorded, postSigned, type RepeatableRequest } from '../stage/signed-post.ts';
+import {
+  answerText,
+  postRecorded,
+  postSigned,
+  type RepeatableRequest,
+  type SentAnswer,
+} from '../stage/signed-post.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError, UsageError } from '../terminal/command-error.ts';
 import { readBytes, STANDARD_INPUT } from '../terminal/files.ts';
@@ -177,7 +183,7 @@ async function postOne(
   const { status, body, requestId } = await (request
     ? postRecorded(request, post)
     : postSigned({ ...post, ...signing }));
-  if (requestId !== undefined) onPosted?.(requestId);
+  onPosted?.({ status, body }, requestId);
   return { status, body };
 }
 
@@ -280,11 +286,6 @@ async function keyOf({ stack }: Operation, isDefault: boolean, secret: string): 
   if (!isDefault || (stack.local && stack.outputs.WebhookSecretArn === undefined)) return secret;
   const { currentSecret } = await import('../stage/signed-post.ts');
   return currentSecret(stack);
-}
-
-interface SentAnswer {
-  readonly status: number;
-  readonly body: unknown;
 }
 
 /** @returns false if a delivery is not processed in time */

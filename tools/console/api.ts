@@ -16,6 +16,8 @@ export interface StackInfo {
   readonly local: boolean;
   /** Nothing can be changed: `--read-only`. */
   readonly readOnly: boolean;
+  /** When this console started. The local stack started then, too, without any deliveries. ISO 8601. */
+  readonly startedAt: string;
   /** Start of the list. ISO 8601. Absent for the local stack, whose list starts with the stack. */
   readonly since?: string;
   readonly webhookUrl: string;
@@ -42,7 +44,10 @@ export interface TableInfo {
   readonly key: string;
 }
 
-/** `GET /api/deliveries`, newest first. */
+/**
+ * `GET /api/deliveries`, newest first. A row whose event is paused is `queued` or `retrying` here: the page makes it
+ * `paused` with `GET /api/queues`. The `history` of a delivery's detail has `paused`.
+ */
 export interface DeliveryList {
   readonly deliveries: readonly Delivery[];
   /** Number of matching deliveries. The list has the newest, up to `limit`. */
@@ -110,7 +115,18 @@ export interface StreamEvents {
   readonly ready: { readonly total: number; readonly searched?: PayloadSearch };
   readonly task: Task;
   readonly notice: Notice;
+  /**
+   * All queues. The local stack is read at most every two seconds, when something has happened; a stage every minute,
+   * and after a command that changes its queues.
+   */
+  readonly queues: QueuesInfo;
+  /** Only on the local stack. */
+  readonly faults: FaultsInfo;
 }
+
+export type StreamEvent = {
+  readonly [Name in keyof StreamEvents]: { readonly event: Name; readonly data: StreamEvents[Name] };
+}[keyof StreamEvents];
 
 export interface Notice {
   /** `code`, `logs` or `archive`. A newer notice replaces the older one with the same value. */
@@ -150,7 +166,7 @@ export interface ReceiverQueue extends QueueDepth {
 }
 
 /**
- * `GET /api/queues/<name>/messages?limit=50`: removes nothing. The name is `dead:<event>`, `quarantine`, `unrouted` or,
+ * `GET /api/queues/<name>/messages?limit=500`: removes nothing. The name is `dead:<event>`, `quarantine`, `unrouted` or,
  * on the local stack, an event. On a stage, reading an event's own queue would count as an attempt.
  */
 export interface QueueMessages {
@@ -159,11 +175,18 @@ export interface QueueMessages {
   readonly limited: boolean;
 }
 
-/** The newest of its copies, if the sender repeated a delivery. */
+/**
+ * The newest of its copies, if the sender repeated a delivery. Its payload, as the partner sent it, is at
+ * `GET /api/queues/<queue>/messages/<id>/body`.
+ */
 export interface QueueMessage {
   readonly id: string;
+  /** Name of its queue, as in the address. */
+  readonly queue: string;
   readonly eventId?: string;
+  /** Kind of the event. In quarantine, as its payload says. */
   readonly event?: string;
+  readonly shopId?: string;
   readonly requestId?: string;
   /** ISO 8601. */
   readonly sentAt: string;
@@ -175,32 +198,16 @@ export interface QueueMessage {
   readonly state: 'waiting' | 'in flight' | 'delayed';
   /** Why it is a dead letter or in quarantine. */
   readonly reason?: string;
-  readonly body: string;
-  /** The body was cut off because it is long. */
-  readonly truncated: boolean;
+  /** The payload's beginning in one line. Absent if the payload is in S3, because it is too large for a message. */
+  readonly preview?: string;
 }
 
-/** `GET /api/dead-letters`: from all queues, most frequent reason first. */
+/** `GET /api/dead-letters`: the messages of every event's dead-letter queue. */
 export interface DeadLetters {
-  readonly groups: readonly DeadLetterGroup[];
+  readonly messages: readonly QueueMessage[];
   /** Queues with more messages than were read. */
   readonly limited: readonly string[];
   readonly problems: readonly string[];
-}
-
-export interface DeadLetterGroup {
-  readonly reason: string;
-  /** Dead letters, each copy included. */
-  readonly count: number;
-  /** Time of the first failure. ISO 8601. */
-  readonly firstAt: string;
-  readonly lastAt: string;
-  /** Without copies: the newest of each. */
-  readonly messages: readonly DeadLetter[];
-}
-
-export interface DeadLetter extends Pick<QueueMessage, 'id' | 'eventId' | 'copies'> {
-  readonly queue: EventName;
 }
 
 /** `GET /api/tables/<name>`: 50 items. `?key=…` finds one item, `?after=…` gets the next page. */
@@ -260,4 +267,8 @@ export interface Task {
   readonly lines: readonly string[];
   /** Request ids of the deliveries that it sent. */
   readonly deliveries: readonly string[];
+  /** The answers to them: 200 and `queued`, 401 and `Invalid signature`. */
+  readonly answers: readonly { readonly status: number; readonly text: string }[];
+  /** After a dry run of a replay: the words that run exactly the shown plan, with absolute times and its name. */
+  readonly planned?: readonly string[];
 }

@@ -97,9 +97,8 @@ export function eventFiles(event: NewEvent): Record<string, string> {
   const names = Object.keys(data);
   const typeOf = (field: string) => (lines || field !== id ? 'assumedText' : 'identifierOfEitherType');
   const files = {
-    [definition]: `import * as z from 'zod/mini';
-import type { EventDefinition } from '../definition.ts';
-import { ${[...new Set(names.map(typeOf))].join(', ')} } from '../fields.ts';
+    [definition]: `import type { EventDefinition } from '../definition.ts';
+import { ${[...new Set(names.map(typeOf)), 'object'].join(', ')} } from '../fields.ts';
 
 export const event = {
   meaning: ${JSON.stringify(meaning)},
@@ -107,7 +106,7 @@ export const event = {
   effect: '${effect}',
   impact: '${impact.replace('NAME', name)}',
   // Not shown in the contract: assumptions (decision D10).
-  data: z.object({ ${names.map((field) => `${field}: ${typeOf(field)}`).join(', ')} }),
+  data: object({ ${names.map((field) => `${field}: ${typeOf(field)}`).join(', ')} }),
 } as const satisfies EventDefinition;
 `,
     [consumer]: `import { consume } from '../../consumer/consume.ts';
@@ -116,11 +115,11 @@ ${code.replaceAll('NAME', name).replace('ID', id)}`,
   };
   if (!lines) return files;
   const shown = [...new Set(['shop_id', id, ...lines])];
-  const notification = `import type * as z from 'zod/mini';
+  const notification = `import type * as v from 'valibot';
 import type { NotificationContent } from '../../effects/notification-message.ts';
 import type { event } from './event.ts';
 
-export const content = (data: z.infer<typeof event.data>): NotificationContent => ({
+export const content = (data: v.InferOutput<typeof event.data>): NotificationContent => ({
   title: ${JSON.stringify(meaning)},
   lines: [${shown.map((field) => `['${sentence(field.replace(/_id$/, ''))}', data.${field}]`)}],
 });

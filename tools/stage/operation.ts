@@ -6,7 +6,7 @@ import { lateProgress, type ProgressDisplay } from '../terminal/progress.ts';
 import { typedPath } from '../terminal/project-folder.ts';
 import { INTERRUPTED, interruption, screenWidth } from '../terminal/terminal.ts';
 import { NOT_RUNNING } from './local-folder.ts';
-import type { RepeatableRequest } from './signed-post.ts';
+import type { RepeatableRequest, SentAnswer } from './signed-post.ts';
 import type { Stage } from './stage.ts';
 
 /** The environment in which a command works: a terminal, or the console, which runs some commands itself. */
@@ -25,8 +25,10 @@ export interface Operation {
   readonly input?: Uint8Array | undefined;
   /** Finds a delivery by the id of its request. @default asks the console of the local stack */
   readonly recorded?: (id: string) => Promise<RecordedDelivery | undefined>;
-  /** Called with the id of each posted request. */
-  readonly onPosted?: (requestId: string) => void;
+  /** Called with each answer, and the id of its request if known. */
+  readonly onPosted?: (answer: SentAnswer, requestId: string | undefined) => void;
+  /** Called with the words after `hookctl` that run exactly what a dry run has shown. */
+  readonly onPlanned?: (argv: readonly string[]) => void;
 }
 
 /** A delivery as the console stores it. */

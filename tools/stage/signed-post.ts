@@ -31,10 +31,13 @@ export interface RepeatableRequest {
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
-interface WebhookAnswer {
+export interface SentAnswer {
   readonly status: number;
   /** Parsed, or the text if it is not JSON. */
   readonly body: unknown;
+}
+
+interface WebhookAnswer extends SentAnswer {
   /** From the receiver or, if it was not called, from API Gateway. */
   readonly requestId: string | undefined;
 }
@@ -111,7 +114,7 @@ function answerOf(status: number, text: string, header: (name: string) => unknow
 }
 
 /** `200 queued  event 1a2b3c4d  request JKJaXmPL`; for an error, its detail. */
-export function answerText({ status, body }: { status: number; body: unknown }): string {
+export function answerText({ status, body }: SentAnswer): string {
   if (typeof body !== 'object' || body === null) return `${status} ${printable(String(body))}`;
   const { status: word, detail, message, eventId, requestId } = body as Record<string, unknown>;
   return [
@@ -119,6 +122,13 @@ export function answerText({ status, body }: { status: number; body: unknown }):
     ...(eventId === undefined ? [] : [`event ${shownId(String(eventId))}`]),
     ...(requestId === undefined ? [] : [`request ${shownId(String(requestId))}`]),
   ].join('  ');
+}
+
+/** `queued`; for an error, its title, such as `Invalid signature`. @param body of an answer */
+export function answerTitle(body: unknown): string {
+  if (typeof body !== 'object' || body === null) return String(body);
+  const { status: word, title, message } = body as Record<string, unknown>;
+  return String(typeof word === 'string' ? word : (title ?? message ?? ''));
 }
 
 /**

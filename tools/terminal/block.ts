@@ -7,6 +7,8 @@ export interface Column {
 /** A part of a command's output. A terminal shows it as lines, the console as text and tables. */
 export type Block =
   | { readonly kind: 'text' | 'heading'; readonly text: string }
+  /** A command line to run next. `text` says what it does: `To run this plan`. */
+  | { readonly kind: 'command'; readonly text: string; readonly command: string }
   | { readonly kind: 'facts'; readonly facts: readonly (readonly [name: string, value: string])[] }
   | {
       readonly kind: 'table';

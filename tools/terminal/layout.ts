@@ -108,6 +108,8 @@ export function blockLines(block: Block, width: number): string[] {
       return facts(block.facts, width);
     case 'table':
       return table(block.columns, block.rows, width);
+    case 'command':
+      return lines(`${block.text}: ${block.command}`, width);
     default:
       return lines(block.text, width);
   }

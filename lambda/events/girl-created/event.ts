@@ -1,6 +1,5 @@
-import * as z from 'zod/mini';
 import type { EventDefinition } from '../definition.ts';
-import { assumedText, identifierOfEitherType } from '../fields.ts';
+import { assumedText, identifierOfEitherType, object } from '../fields.ts';
 
 export const event = {
   meaning: 'Staff member added',
@@ -8,7 +7,7 @@ export const event = {
   effect: 'cast',
   impact: 'New staff members are missing from the cast list.',
   // Not shown in the contract. Assumed: `girl_id`, and the others if present (decision D10).
-  data: z.object({
+  data: object({
     girl_id: identifierOfEitherType,
     shop_id: assumedText,
     name: assumedText,

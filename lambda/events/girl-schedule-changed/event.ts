@@ -1,6 +1,5 @@
-import * as z from 'zod/mini';
 import type { EventDefinition } from '../definition.ts';
-import { assumedText } from '../fields.ts';
+import { assumedText, object } from '../fields.ts';
 
 export const event = {
   meaning: 'Staff schedule changed',
@@ -8,7 +7,7 @@ export const event = {
   effect: 'chat',
   impact: 'Schedules change and the chat room is not notified.',
   // Not shown in the contract. Assumed: these fields if present (decision D10).
-  data: z.object({
+  data: object({
     shop_id: assumedText,
     girl_id: assumedText,
     name: assumedText,

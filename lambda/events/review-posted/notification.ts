@@ -1,8 +1,8 @@
-import type * as z from 'zod/mini';
+import type * as v from 'valibot';
 import type { NotificationContent } from '../../effects/notification-message.ts';
 import type { event } from './event.ts';
 
-export const content = (data: z.infer<typeof event.data>): NotificationContent => ({
+export const content = (data: v.InferOutput<typeof event.data>): NotificationContent => ({
   title: 'Review posted',
   lines: [
     ['Shop', data.shop_id],

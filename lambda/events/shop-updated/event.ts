@@ -1,6 +1,5 @@
-import * as z from 'zod/mini';
 import type { EventDefinition } from '../definition.ts';
-import { identifier, text, textList } from '../fields.ts';
+import { identifier, object, text, textList } from '../fields.ts';
 
 export const event = {
   meaning: 'Shop information was updated',
@@ -8,7 +7,7 @@ export const event = {
   effect: 'shop-cache',
   impact: 'Readers still see shops as they were before an update.',
   // Shown in the contract; only `shop_id` is needed (decision D11).
-  data: z.object({
+  data: object({
     shop_id: identifier,
     name: text,
     updated_fields: textList,

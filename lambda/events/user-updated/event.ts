@@ -1,6 +1,5 @@
-import * as z from 'zod/mini';
 import type { EventDefinition } from '../definition.ts';
-import { identifier, text } from '../fields.ts';
+import { identifier, object, text } from '../fields.ts';
 
 export const event = {
   meaning: 'User information updated',
@@ -8,7 +7,7 @@ export const event = {
   effect: 'contact-partner',
   impact: 'Partner contacts keep an old name, picture or shop.',
   // Shown in the contract; only `user_id` is needed (decision D11).
-  data: z.object({
+  data: object({
     user_id: identifier,
     shop_id: text,
     display_name: text,

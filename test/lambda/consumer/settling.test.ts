@@ -1,141 +1,32 @@
-import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import type { SQSRecord } from 'aws-lambda';
-import { sqsEvent } from '../../../events/sqs-event.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { OUT_OF_TIME_MARGIN } from '../../../lambda/limits.ts';
-import { type Fault, InjectedFaults } from '../../../tools/local/aws/faults.ts';
-import { ArchiveBucket, type ArchivedRecord } from '../../support/archive.ts';
-import { eventually } from '../../support/eventually.ts';
+import { consumerContext } from '../../support/function-environment.ts';
 import {
-  type ConsumerHandler,
-  consumerContext,
-  functionEnvironment,
-} from '../../support/function-environment.ts';
-import { Queues } from '../../support/queues.ts';
-import { Tables } from '../../support/tables.ts';
-import { startTestAws, type TestAws } from '../../support/test-aws.ts';
-import { FunctionLines } from '../function-lines.ts';
+  aws,
+  consume,
+  deadLetterOf,
+  faults,
+  handler,
+  inject,
+  lines,
+  linesOf,
+  load,
+  message,
+  messagesOf,
+  own,
+  queues,
+  RECEIVED_AT,
+  recordOf,
+  rowOf,
+  shop,
+  storePayload,
+} from './shop-consumer.ts';
 
 const HOUR = 3_600_000;
-const RECEIVED_AT = '2026-01-31T09:00:00.500Z';
-const TIMESTAMP = '2026-01-31T09:00:00Z';
 const REPLAY = { name: 'mend-names', mode: 'repair', notify: false } as const;
-
-const faults = new InjectedFaults();
-const lines = new FunctionLines();
-let aws: TestAws;
-let archive: ArchiveBucket;
-let queues: Queues;
-let tables: Tables;
-let handler: ConsumerHandler;
-let tests = 0;
-let loads = 0;
-
-beforeAll(async () => {
-  aws = await startTestAws(faults);
-  archive = new ArchiveBucket(aws.outputs.ArchiveBucket, aws.operator);
-  queues = new Queues(aws.operator);
-  tables = new Tables(aws.operator);
-  Object.assign(process.env, functionEnvironment('shop-updated', aws), {
-    POWERTOOLS_LOG_LEVEL: 'INFO',
-    POWERTOOLS_METRICS_DISABLED: 'false',
-    // The payload must not be logged even then.
-    POWERTOOLS_LOGGER_LOG_EVENT: 'true',
-  });
-  handler = await load();
-});
-beforeEach(() => {
-  tests += 1;
-  lines.capture();
-  // The SDK then retries a call at once.
-  jest.spyOn(Math, 'random').mockReturnValue(0);
-});
-afterEach(() => {
-  jest.restoreAllMocks();
-  faults.clear();
-});
-afterAll(() => aws.close());
-
-/** Loads the consumer of shop.updated again. @param environment overrides the template's */
-async function load(environment: NodeJS.ProcessEnv = {}): Promise<ConsumerHandler> {
-  const before = { ...process.env };
-  Object.assign(process.env, environment);
-  loads += 1;
-  const module = await import(`../../../lambda/events/shop-updated/consumer.ts?load=${loads}`);
-  Object.assign(process.env, before);
-  return module.handler;
-}
-
-/** A name that only this test uses. */
-const own = (name: string | number) => `test-${tests}-${name}`;
-
-const shop = (name: string | number, timestamp = TIMESTAMP) => ({
-  event: 'shop.updated',
-  data: { shop_id: own(name) },
-  timestamp,
-});
-
-interface MessageOptions {
-  readonly attempt?: number;
-  readonly receivedAt?: string;
-  readonly replay?: string;
-  readonly payloadKey?: string;
-}
-
-function message(
-  payload: object | string,
-  { attempt = 1, receivedAt = RECEIVED_AT, ...more }: MessageOptions = {},
-): SQSRecord {
-  const [sample] = sqsEvent({ event: '', name: '', payload: { timestamp: TIMESTAMP } }).Records as [
-    SQSRecord,
-  ];
-  const body = typeof payload === 'string' ? payload : JSON.stringify(payload);
-  const eventId = sha256Hex(body);
-  const attributes = { event: 'shop.updated', eventId, requestId: `request-${eventId}`, receivedAt, ...more };
-  return {
-    ...sample,
-    messageId: `message-${eventId}`,
-    body,
-    attributes: { ...sample.attributes, ApproximateReceiveCount: String(attempt) },
-    messageAttributes: Object.fromEntries(
-      Object.entries(attributes).map(([name, stringValue]) => [name, { dataType: 'String', stringValue }]),
-    ),
-  };
-}
-
-const inject = (fault: Omit<Fault, 'callers'>) => faults.inject({ ...fault, callers: 'everyone' });
-
-/** Processes a batch. @returns the messages that come back */
-async function consume(batch: readonly SQSRecord[], consumer = handler, context = consumerContext) {
-  const { batchItemFailures } = await consumer({ Records: [...batch] }, context);
-  const ids = batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
-  return batch.filter(({ messageId }) => ids.includes(messageId));
-}
-
-/** The archive's record of a message, read after the faults have ended. */
-async function recordOf({ body }: SQSRecord, outcome?: string): Promise<ArchivedRecord> {
-  faults.clear();
-  return eventually(async () =>
-    (await archive.records()).find(
-      (record) => record.eventId === sha256Hex(body) && (outcome ?? record.outcome) === record.outcome,
-    ),
-  );
-}
-
-const linesOf = ({ messageId }: SQSRecord) => lines.logged.filter((line) => line.messageId === messageId);
-const messagesOf = (record: SQSRecord) => linesOf(record).map((line) => line.message);
-
-const deadLetterOf = ({ body }: SQSRecord) =>
-  queues.take(aws.outputs.ShopUpdatedDeadLetterQueueUrl, ({ Body }) => Body === body);
-
-const rowOf = (name: string | number) => tables.get(aws.outputs.ShopCacheTable, { shop_id: own(name) });
-
-const storePayload = (Key: string, Body: string) =>
-  new S3Client({ ...aws.operator, forcePathStyle: true }).send(
-    new PutObjectCommand({ Bucket: aws.outputs.PayloadBucket, Key, Body }),
-  );
 
 describe("the archive's record of a settled message has all known facts:", () => {
   const facts = ({ body }: SQSRecord) => ({
@@ -210,7 +101,7 @@ describe('a message of a replay', () => {
   test.each([
     { kind: 'whose payload is in the message', isStored: false },
     { kind: 'whose payload is in S3', isStored: true },
-  ])('is logged and counted as $kind, and its record has no payload', async ({ isStored }) => {
+  ])('$kind is logged and counted, and its record has no payload', async ({ isStored }) => {
     const payload = JSON.stringify(shop('replayed'));
     const payloadKey = `shop.updated/${own('replayed')}`;
     if (isStored) await storePayload(payloadKey, payload);

@@ -118,7 +118,7 @@ describe('the largest notification', () => {
     .flatMap((event) => ['\u0001', '\\', '&', '😀'].map((character) => ({ event, character })));
 
   test.each(cases)('of $event is one that SNS takes, all of $character', ({ event, character }) => {
-    const fields = Object.keys(catalogue[event].data.def.shape);
+    const fields = Object.keys(catalogue[event].data.entries);
     const value = character.repeat(2000);
     const message = notificationMessage({
       ...reviewPosted,

@@ -83,6 +83,7 @@ describe('an unusable payload', () => {
       ['event'],
     ],
     ['has an empty event', JSON.stringify({ ...shopUpdated, event: '' }), ['event']],
+    ['has an empty list as its event', JSON.stringify({ ...shopUpdated, event: [] }), ['event']],
     ['has data that is an array', JSON.stringify({ ...shopUpdated, data: [] }), ['data']],
     ['has data that is null', JSON.stringify({ ...shopUpdated, data: null }), ['data']],
     ['has a timestamp that is no string', JSON.stringify({ ...shopUpdated, timestamp: 1 }), ['timestamp']],

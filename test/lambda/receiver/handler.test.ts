@@ -68,11 +68,14 @@ async function start(): Promise<(delivery?: DeliveryOptions) => Promise<number |
   return async (delivery = {}) => (await handler(request(delivery), {} as Context)).statusCode;
 }
 
-test('an event that is not a request is logged without ids of the previous request', async () => {
+test('an event that is not a request is logged with its invocation, without ids of the previous request', async () => {
   const { handler } = await import('../../../lambda/receiver/handler.ts');
-  await handler(request({ requestId: 'request-before' }), {} as Context);
-  await handler({ requestContext: { requestId: 'request-2' } } as APIGatewayProxyEventV2, {} as Context);
+  const invocation = (awsRequestId: string) => ({ awsRequestId }) as Context;
+  await handler(request({ requestId: 'request-before' }), invocation('invocation-1'));
+  const event = { requestContext: { requestId: 'request-2' } } as APIGatewayProxyEventV2;
+  await handler(event, invocation('invocation-2'));
   const [line] = lines.of('receiver', 'ServerError');
+  expect(line).toMatchObject({ function_request_id: 'invocation-2' });
   expect(line).not.toHaveProperty('requestId');
   expect(line).not.toHaveProperty('eventId');
 });

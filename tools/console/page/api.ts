@@ -4,7 +4,6 @@ import type {
   DeliveryList,
   FaultInfo,
   FaultSettings,
-  FaultsInfo,
   QueueMessages,
   QueuesInfo,
   StackInfo,
@@ -25,13 +24,13 @@ export const api = {
   /** Answers when nothing more happens to the delivery, or after this many seconds. */
   settled: (id: string, seconds: number, signal?: AbortSignal) =>
     get<DeliveryDetail>(`/api/deliveries/${encode(id)}/settled?timeout=${seconds}`, signal),
-  body: async (id: string, signal?: AbortSignal): Promise<DeliveryBody> =>
-    bodyOf(
-      await (await request(`/api/deliveries/${encode(id)}/body`, { signal: signal ?? null })).arrayBuffer(),
-    ),
-  queues: (signal?: AbortSignal) => get<QueuesInfo>('/api/queues', signal),
-  messages: (queue: string, limit: number, signal?: AbortSignal) =>
-    get<QueueMessages>(`/api/queues/${encode(queue)}/messages?limit=${limit}`, signal),
+  body: (id: string, signal?: AbortSignal) => getBody(`/api/deliveries/${encode(id)}/body`, signal),
+  /** Reads them now. Otherwise the stream brings them. */
+  queues: () => get<QueuesInfo>('/api/queues'),
+  messages: (queue: string, signal?: AbortSignal) =>
+    get<QueueMessages>(`/api/queues/${encode(queue)}/messages`, signal),
+  messageBody: (queue: string, id: string, signal?: AbortSignal) =>
+    getBody(`/api/queues/${encode(queue)}/messages/${encode(id)}/body`, signal),
   deadLetters: (signal?: AbortSignal) => get<DeadLetters>('/api/dead-letters', signal),
   /** @param query `key` of one item, or `after` the last key of the previous page */
   table: (name: string, query: { key: string } | { after: string }, signal?: AbortSignal) =>
@@ -39,7 +38,6 @@ export const api = {
   task: (id: string) => get<Task>(`/api/tasks/${encode(id)}`),
   run: (task: TaskRequest) => post<Task>('/api/tasks', task),
   interrupt: (id: string) => change(`/api/tasks/${encode(id)}`, 'DELETE'),
-  faults: (signal?: AbortSignal) => get<FaultsInfo>('/api/faults', signal),
   beginFault: (fault: FaultSettings) => post<FaultInfo>('/api/faults', fault),
   /** @param id undefined for all faults */
   endFault: (id?: string) => change(id === undefined ? '/api/faults' : `/api/faults/${encode(id)}`, 'DELETE'),
@@ -69,6 +67,10 @@ export const errorText = (error: unknown): string => (error instanceof Error ? e
 
 async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return (await request(path, { signal: signal ?? null })).json();
+}
+
+async function getBody(path: string, signal?: AbortSignal): Promise<DeliveryBody> {
+  return bodyOf(await (await request(path, { signal: signal ?? null })).arrayBuffer());
 }
 
 async function post<T>(path: string, body: unknown): Promise<T> {

@@ -1,23 +1,21 @@
 import type { FunctionComponent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { api } from './api.ts';
+import { Confirmation } from './confirmation.tsx';
 import { DeadLettersView } from './dead-letters-view.tsx';
 import { DeliveriesView } from './deliveries/deliveries-view.tsx';
 import { FaultsView } from './faults/faults-view.tsx';
 import { QueuesView } from './queues/queues-view.tsx';
 import { ReplayView } from './replay/replay-view.tsx';
 import { deliveriesAddress, formatRoute, parseRoute, route, VIEWS, type ViewName } from './route.ts';
-import { connection, deadLetterCount, faults, queues, resets, stack } from './store.ts';
+import { connection, resets, stack } from './store.ts';
 import { openStream } from './stream.ts';
 import { TablesView } from './tables-view.tsx';
-import { TaskDock, TasksButton } from './task-dock.tsx';
-import { ThemeSwitch } from './theme-switch.tsx';
-import { IconButton } from './ui/button.tsx';
+import { TaskDock } from './task-dock.tsx';
+import { TopBar } from './top-bar.tsx';
 import { openDialog } from './ui/dialog.tsx';
 import { Notices } from './ui/notices.tsx';
-import { localRefresh, useLoad } from './ui/use-load.tsx';
+import { RefusalTip } from './ui/refusal.tsx';
 import { KeysDialog, useKeys } from './use-keys.tsx';
-import { Confirmation } from './use-run.tsx';
 
 const CONTENT: Record<ViewName, { readonly title: string; readonly View: FunctionComponent }> = {
   deliveries: { title: 'Deliveries', View: DeliveriesView },
@@ -27,12 +25,6 @@ const CONTENT: Record<ViewName, { readonly title: string; readonly View: Functio
   tables: { title: 'Tables', View: TablesView },
   faults: { title: 'Faults', View: FaultsView },
 };
-
-/**
- * Milliseconds between two reads of a stage's queues. That is about twenty SQS calls, which cost a cent an hour at one
- * read a minute.
- */
-const STAGE_QUEUES_EVERY = 60_000;
 
 /** Milliseconds between two checks whether a dialog is still open. */
 const DIALOG_LOOK = 500;
@@ -49,7 +41,7 @@ export function App() {
   const { title, View } = CONTENT[view];
   const views = VIEWS.filter((name) => name !== 'faults' || stack.local);
   const [helps, setHelps] = useState(false);
-  useNews();
+  useRestart();
   const search = parseRoute(deliveriesAddress.value).query.search?.trim() ?? '';
   useEffect(() => openStream(search), [search]);
   useEffect(() => {
@@ -80,43 +72,14 @@ export function App() {
   });
   return (
     <>
-      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
-        Skip to the content
-      </button>
-      <header class="top">
-        <a class="brand" href={formatRoute({ view: 'deliveries' })} title={stack.title}>
-          <svg class="logo" viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
-            {/* The favicon, logo.svg, has the same shapes. */}
-            <path d="M3 6.5h6.5M3 10h4M3 13.5h6.5" />
-            <circle cx="13.5" cy="10" r="4.5" />
-          </svg>
-          <span class="brand-title cut">{stack.title}</span>
-        </a>
-        {stack.readOnly && <span class="badge">read only</span>}
-        <nav class="nav" aria-label="Views">
-          {views.map((name) => (
-            <a key={name} href={addressOf(name)} aria-current={name === view ? 'page' : undefined}>
-              {CONTENT[name].title}
-              {name === 'dead-letters' && <DeadLetterCount />}
-              {name === 'faults' && <FaultCount />}
-            </a>
-          ))}
-        </nav>
-        <div class="top-end">
-          <ConnectionState />
-          <TasksButton />
-          <a class="button button-quiet" href="/api-docs/webhook.html" target="_blank" rel="noopener">
-            API
-          </a>
-          <ThemeSwitch />
-          <IconButton
-            icon="help"
-            label="Keyboard shortcuts (?)"
-            aria-keyshortcuts="?"
-            onClick={() => setHelps(true)}
-          />
-        </div>
-      </header>
+      <SkipLink />
+      <TopBar
+        views={views.map((name) => ({ name, title: CONTENT[name].title, address: addressOf(name) }))}
+        current={view}
+        onHelp={() => setHelps(true)}
+      >
+        <ConnectionState />
+      </TopBar>
       <main class="main" id="main" tabIndex={-1}>
         <h1 class="visually-hidden">{title}</h1>
         {(view !== 'faults' || stack.local) && <View />}
@@ -124,27 +87,34 @@ export function App() {
       <Notices />
       <TaskDock />
       <Confirmation />
+      <RefusalTip />
       {helps && <KeysDialog onClose={() => setHelps(false)} />}
     </>
   );
 }
 
-/** Updates data that all views share: queues, faults, and restarts of the server. */
-function useNews(): void {
-  const loadedQueues = useLoad('queues', api.queues, localRefresh() ?? STAGE_QUEUES_EVERY);
-  const loadedFaults = useLoad(
-    'faults',
-    (signal) => (stack.local ? api.faults(signal) : Promise.resolve(undefined)),
-    localRefresh(),
+/** Leads past the header: to the view's list, or to its beginning if it has none. */
+function SkipLink() {
+  const skip = () => {
+    const lists = document.querySelectorAll<HTMLElement>('main :is([role=grid], [role=table])');
+    const target =
+      [...lists].find(({ offsetParent }) => offsetParent !== null) ?? document.querySelector('main');
+    // A grid can get the focus, a table needs permission.
+    if (target?.tabIndex === -1) target.tabIndex = -1;
+    target?.focus();
+  };
+  return (
+    <button type="button" class="skip" onClick={skip}>
+      Skip to the content
+    </button>
   );
-  useEffect(() => {
-    queues.value = loadedQueues;
-  }, [loadedQueues.value, loadedQueues.error]);
-  useEffect(() => {
-    faults.value = loadedFaults;
-  }, [loadedFaults.value, loadedFaults.error]);
-  // A new process of the local console does not accept this page's cookie, so the page must reload. An open dialog
-  // delays that, to keep its input.
+}
+
+/**
+ * A new process of the local console does not accept this page's cookie, so the page reloads. An open dialog delays
+ * that, to keep its input.
+ */
+function useRestart(): void {
   const isOld = stack.local && resets.value > 0;
   useEffect(() => {
     if (!isOld) return;
@@ -155,17 +125,6 @@ function useNews(): void {
   }, [isOld]);
 }
 
-function DeadLetterCount() {
-  const known = queues.value.value;
-  const count = known === undefined ? 0 : deadLetterCount(known);
-  return count === 0 ? null : <span class="count tone-bad">{count.toLocaleString('en')}</span>;
-}
-
-function FaultCount() {
-  const count = faults.value.value?.active.length ?? 0;
-  return count === 0 ? null : <span class="count tone-warning">{count} active</span>;
-}
-
 const CONNECTION_WORDS = {
   connecting: 'Connecting',
   live: 'Connected',
@@ -173,7 +132,7 @@ const CONNECTION_WORDS = {
   refused: 'Not connected',
 } as const;
 
-function ConnectionState() {
+export function ConnectionState() {
   const { state } = connection.value;
   return (
     <span class={`connection is-${state}`} role="status">

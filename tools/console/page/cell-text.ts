@@ -1,14 +1,21 @@
 import type { PlainItem } from '../../stage/history/facts.ts';
+import { shortId } from './ui/copy.tsx';
 
-/** A value in one line. Empty if the item lacks it. */
+/** A value in one line, with short hashes. Empty if the item lacks it. */
 export function cellText(value: unknown): string {
   if (value === undefined) return '';
-  const line = valueText(value).replaceAll(/\s+/g, ' ');
-  return line.length > CELL_LENGTH ? `${line.slice(0, CELL_LENGTH - 1)}…` : line;
+  const line = valueText(value)
+    .slice(0, CELL_LENGTH)
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(HASH, (hash) => `${shortId(hash)}…`);
+  return valueText(value).length > CELL_LENGTH ? `${line}…` : line;
 }
 
-/** Maximum characters of a value in the list of items. */
-const CELL_LENGTH = 60;
+/** Maximum characters of a value in the list of items. The stylesheet cuts it at its column's end. */
+const CELL_LENGTH = 200;
+
+/** SHA-256 in hex: the id of the event in a version. */
+const HASH = /\b[0-9a-f]{64}\b/g;
 
 /** Maximum characters of a text, or of JSON, that are shown in one line. */
 const LINE_LENGTH = { text: 120, json: 40 };
@@ -16,10 +23,13 @@ const LINE_LENGTH = { text: 120, json: 40 };
 /** Attributes that identify items for a reader, in the order of their columns. Others follow. */
 const FIRST = ['status', 'name', 'display_name', 'shop_id', 'updated_at'];
 
-/** Attributes without a column if there are enough others: versions of single fields, and the partner's data. */
-const LAST = /version|^data$|expires/;
+/** Attributes without a column if there are enough others, such as versions of single fields. */
+const LAST = /version|expires/;
 
-/** Attributes shown as columns, the key first. @param count of columns besides the key */
+/** The partner's data. Its column is the last one, which is the widest. */
+const DATA = 'data';
+
+/** Attributes shown as columns, the key first. @param count of columns besides the key and the data */
 export function columnNames(items: readonly PlainItem[], key: string, count: number): readonly string[] {
   const names = [...new Set(items.flatMap((item) => Object.keys(item)))].filter((name) => name !== key);
   const rank = (name: string) => {
@@ -27,8 +37,11 @@ export function columnNames(items: readonly PlainItem[], key: string, count: num
     if (place !== -1) return place;
     return LAST.test(name) ? FIRST.length + 1 : FIRST.length;
   };
-  names.sort((one, other) => rank(one) - rank(other) || one.localeCompare(other));
-  return [key, ...names.slice(0, count)];
+  const shown = names
+    .filter((name) => name !== DATA)
+    .sort((one, other) => rank(one) - rank(other) || one.localeCompare(other))
+    .slice(0, count);
+  return [key, ...shown, ...(names.includes(DATA) ? [DATA] : [])];
 }
 
 /** Attributes of an item: the key first, then by name. */

@@ -1,31 +1,63 @@
+import { signal } from '@preact/signals';
 import { render } from 'preact';
 import { api, errorText } from './api.ts';
-import { App } from './app.tsx';
+import { App, ConnectionState } from './app.tsx';
 import { followAddress } from './route.ts';
 import { setStack } from './store.ts';
-import { releaseWhileHidden } from './stream.ts';
-import { applyTheme, readTheme } from './theme-switch.tsx';
-import { Empty } from './ui/badge.tsx';
+import { applyTheme } from './theme.tsx';
+import { Empty, Loading } from './ui/badge.tsx';
 
-applyTheme(readTheme());
+/** Milliseconds before a failed start is repeated. */
+const RETRY_MS = 1_000;
+
+type StartState = { readonly problem?: string } | 'connected';
+
+const startState = signal<StartState>({});
+
+applyTheme();
 const root = document.getElementById('console');
-if (root !== null) await start(root);
+if (root !== null) {
+  render(<Start />, root);
+  void connect();
+}
 
-async function start(element: HTMLElement): Promise<void> {
+async function connect(): Promise<void> {
   try {
     setStack(await api.stack());
   } catch (error) {
-    render(
-      <main>
-        <Empty title="Not connected">
-          <p>{errorText(error)}</p>
-        </Empty>
-      </main>,
-      element,
-    );
+    startState.value = { problem: errorText(error) };
+    setTimeout(connect, RETRY_MS);
     return;
   }
   followAddress();
-  releaseWhileHidden();
-  render(<App />, element);
+  startState.value = 'connected';
+}
+
+/** Until the server answers, the page is a frame. */
+function Start() {
+  const state = startState.value;
+  if (state === 'connected') return <App />;
+  return (
+    <>
+      <header class="top">
+        <span class="brand">
+          <img class="logo" src="/logo.svg" width="20" height="20" alt="" />
+          <span class="brand-title">Partner webhooks</span>
+        </span>
+        <div class="top-end">
+          <ConnectionState />
+        </div>
+      </header>
+      <main class="main">
+        {state.problem === undefined ? (
+          <Loading />
+        ) : (
+          <Empty title="Not connected yet">
+            <p role="status">{state.problem}</p>
+            <p>The page tries again every second.</p>
+          </Empty>
+        )}
+      </main>
+    </>
+  );
 }

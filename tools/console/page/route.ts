@@ -63,3 +63,10 @@ export function navigate(target: { view: ViewName } & Partial<Route>, { replace 
   else history.pushState(null, '', address);
   route.value = parseRoute(address);
 }
+
+/** Shows the deliveries with these filters besides the present ones, an empty one removed. Back undoes it. */
+export function filterBy(filters: Readonly<Record<string, string>>, options?: { replace: boolean }): void {
+  const { view, path, query } = route.peek();
+  const target = view === 'deliveries' ? { path, query: { ...query, ...filters } } : { query: filters };
+  navigate({ view: 'deliveries', ...target }, options);
+}

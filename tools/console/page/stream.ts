@@ -1,70 +1,102 @@
-import type { StreamEvents } from '../api.ts';
-import { ApiError, api } from './api.ts';
-import { connection, expectRows, putTask, takeNotice, takeReady, takeReset, takeRows } from './store.ts';
+import { type FeedEvent, joinFeed } from './feeds.ts';
+import type { FeedMessage, WindowMessage } from './shared-stream.ts';
+import {
+  beginRows,
+  connection,
+  expectRows,
+  faults,
+  putTask,
+  stack,
+  takeNotice,
+  takeQueues,
+  takeReady,
+  takeReset,
+  takeRows,
+} from './store.ts';
 
-/** Milliseconds before a failed stream is requested again, if the error may be temporary. */
-const RETRY_MS = 1_000;
-
-let source: EventSource | undefined;
 let search = '';
-/** Id of the last event about rows. The stream resumes after it. */
-let lastId = '';
+
+/** Follows the stream of a search, or none. */
+let follow: ((search: string | undefined) => void) | undefined;
 
 export function openStream(text: string): void {
   search = text;
-  lastId = '';
   expectRows();
-  if (!document.hidden) connect();
+  if (follow === undefined) {
+    follow = followShared() ?? followAlone();
+    document.addEventListener('visibilitychange', update);
+  }
+  update();
 }
+
+/** A hidden page needs no data. When all are hidden, the stream is closed. */
+const update = () => follow?.(document.hidden ? undefined : search);
 
 /**
- * Closes the stream of a hidden page and resumes it when the page is visible. A browser has six connections per server,
- * and each open stream uses one.
+ * By one worker for all windows of this browser: it has six connections per server, and each stream uses one.
+ * @returns undefined if the browser cannot do that
  */
-export function releaseWhileHidden(): void {
-  document.addEventListener('visibilitychange', () => {
-    if (document.hidden) source?.close();
-    else connect();
-  });
-}
-
-function connect(): void {
-  source?.close();
-  const query = new URLSearchParams();
-  if (search !== '') query.set('search', search);
-  if (lastId !== '') query.set('after', lastId);
-  const opened = new EventSource(`/api/stream?${query}`);
-  source = opened;
-  opened.onopen = () => {
-    connection.value = { state: 'live' };
-  };
-  opened.onerror = () => {
-    connection.value = { state: 'reconnecting' };
-    // The browser reconnects automatically, except after an error response.
-    if (opened.readyState === EventSource.CLOSED) explain(opened);
-  };
-  const on = <Name extends keyof StreamEvents>(name: Name, take: (data: StreamEvents[Name]) => void) =>
-    opened.addEventListener(name, ({ data, lastEventId }: MessageEvent<string>) => {
-      if (lastEventId !== '') lastId = lastEventId;
-      take(JSON.parse(data));
-    });
-  on('reset', takeReset);
-  on('deliveries', takeRows);
-  on('ready', (ready) => takeReady(ready, search));
-  on('task', putTask);
-  on('notice', takeNotice);
-}
-
-/** `EventSource` does not expose the error, so the same request is sent as a list. */
-async function explain(refused: EventSource): Promise<void> {
+function followShared(): typeof follow {
+  if (typeof SharedWorker === 'undefined' || navigator.locks === undefined) return undefined;
   try {
-    await api.deliveries(new URLSearchParams({ search, limit: '1' }).toString());
-  } catch (error) {
-    if (refused !== source) return;
-    if (error instanceof ApiError && error.status >= 400 && error.status < 500) {
-      connection.value = { state: 'refused', reason: error.message };
-      return;
-    }
+    // Another process of the server gets another worker, with its own code.
+    const worker = new SharedWorker('/shared-stream.js', { type: 'module', name: stack.startedAt });
+    const post = (message: WindowMessage) => worker.port.postMessage(message);
+    worker.onerror = () => {
+      worker.port.close();
+      follow = followAlone();
+      update();
+    };
+    worker.port.onmessage = ({ data }: MessageEvent<FeedMessage>) => {
+      if (data.search === search) data.events.forEach(take);
+    };
+    const lock = crypto.randomUUID();
+    void navigator.locks.request(lock, () => {
+      post({ lock });
+      return new Promise(() => {});
+    });
+    return (text) => post({ search: text });
+  } catch {
+    return undefined;
   }
-  setTimeout(() => refused === source && !document.hidden && connect(), RETRY_MS);
+}
+
+function followAlone(): typeof follow {
+  let leave = () => {};
+  return (text) => {
+    leave();
+    leave = text === undefined ? () => {} : joinFeed(text, (events) => events.forEach(take));
+  };
+}
+
+function take(item: FeedEvent): void {
+  switch (item.event) {
+    case 'begin':
+      beginRows();
+      break;
+    case 'reset':
+      takeReset();
+      break;
+    case 'deliveries':
+      takeRows(item.data);
+      break;
+    case 'ready':
+      takeReady(item.data, search);
+      break;
+    case 'task':
+      putTask(item.data);
+      break;
+    case 'notice':
+      takeNotice(item.data);
+      break;
+    case 'queues':
+      takeQueues(item.data);
+      break;
+    case 'faults':
+      faults.value = item.data;
+      break;
+    case 'connection':
+      connection.value = item.data;
+      break;
+  }
 }

@@ -6,7 +6,7 @@ import { api } from './api.ts';
 import { attributesOf, cellText, columnNames, isBlock, tableTitle, valueText } from './cell-text.ts';
 import { formatRoute, navigate, route } from './route.ts';
 import { stack } from './store.ts';
-import { TextBlock } from './text/text-view.tsx';
+import { TextView } from './text/text-view.tsx';
 import { Visible } from './text/visible.tsx';
 import { Empty } from './ui/badge.tsx';
 import { Button } from './ui/button.tsx';
@@ -14,10 +14,16 @@ import { Pane, Split } from './ui/split.tsx';
 import { Table } from './ui/table.tsx';
 import { LoadNote, localRefresh, Refresh, useLoad } from './ui/use-load.tsx';
 
-/** Columns besides the key, if the list is alone, and if an item is next to it. */
+/** Columns besides the key and the data, if the list is alone, and if an item is next to it. */
 const COLUMNS = { alone: 4, beside: 1 };
 
+/** Of all columns except the last one, which has the rest. */
+const COLUMN_WIDTH = 'fit-content(220px)';
+
 const VALUE_ROWS = 24;
+
+/** Maximum characters of a value's title. */
+const TITLE_LENGTH = 1_000;
 
 const addressOf = (name: string, key = '') => formatRoute({ view: 'tables', path: [name], query: { key } });
 
@@ -82,19 +88,19 @@ function Items({ table: { name, key }, opened }: { table: TableInfo; opened: str
       {items.length > 0 && (
         <Table
           label={`Items of ${tableTitle(name)}`}
+          class="flows"
           columns={columnNames(items, key, opened === undefined ? COLUMNS.alone : COLUMNS.beside).map(
-            (column) => ({
+            (column, index, { length }) => ({
               name: column,
               heading: column,
-              width: 'minmax(0, 1fr)',
-              cell: (item: PlainItem) =>
-                column === key ? (
-                  <a class="row-link" href={addressOf(name, String(item[key]))}>
-                    <CodeText text={String(item[key])} />
-                  </a>
-                ) : (
-                  <CodeText text={cellText(item[column])} />
-                ),
+              width: index === length - 1 ? 'minmax(0, 1fr)' : COLUMN_WIDTH,
+              cell: (item: PlainItem) => (
+                <CellLink
+                  address={addressOf(name, String(item[key]))}
+                  value={item[column]}
+                  isKey={column === key}
+                />
+              ),
             }),
           )}
           rows={items}
@@ -204,8 +210,30 @@ function ItemPane({ table: { name, key }, id }: { table: TableInfo; id: string }
 }
 
 function Value({ name, text }: { name: string; text: string }) {
-  if (isBlock(text)) return <TextBlock text={text} label={name} rows={VALUE_ROWS} />;
+  if (isBlock(text)) return <TextView text={text} label={name} rows={VALUE_ROWS} />;
   return <CodeText text={text} />;
+}
+
+interface CellLinkProps {
+  address: string;
+  value: unknown;
+  isKey: boolean;
+}
+
+/** One line of a value. All cells of a row open its item. The keyboard reaches the key's. */
+function CellLink({ address, value, isKey }: CellLinkProps) {
+  const text = cellText(value);
+  if (text === '') return null;
+  return (
+    <a
+      class={`cut ${isKey ? 'row-link' : 'cell-link'}`}
+      href={address}
+      tabIndex={isKey ? undefined : -1}
+      title={valueText(value).slice(0, TITLE_LENGTH)}
+    >
+      <CodeText text={text} />
+    </a>
+  );
 }
 
 const CodeText = ({ text }: { text: string }) => (

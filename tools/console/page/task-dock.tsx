@@ -117,6 +117,12 @@ const COLUMNS: readonly TableColumn<Task>[] = [
   },
 ];
 
+export function toggleTasks(): void {
+  shownTask.value = undefined;
+  tasksAreOpen.value = !tasksAreOpen.value;
+  if (tasksAreOpen.value) requestAnimationFrame(() => document.getElementById(DOCK)?.focus());
+}
+
 export function TasksButton() {
   const running = tasks.value.filter(({ state }) => state === 'running').length;
   const isOpen = tasksAreOpen.value;
@@ -126,11 +132,7 @@ export function TasksButton() {
       id={`${DOCK}-button`}
       aria-expanded={isOpen}
       aria-controls={isOpen ? DOCK : undefined}
-      onClick={() => {
-        shownTask.value = undefined;
-        tasksAreOpen.value = !isOpen;
-        if (!isOpen) requestAnimationFrame(() => document.getElementById(DOCK)?.focus());
-      }}
+      onClick={toggleTasks}
     >
       Tasks
       {running > 0 && <span class="count tone-info">{running} running</span>}
@@ -216,6 +218,14 @@ function BlockView({ block, failed }: { block: Block; failed: boolean }) {
         <p class={failed ? 'note tone-bad' : undefined}>
           <Sentence text={block.text} />
         </p>
+      );
+    case 'command':
+      return (
+        <div class="row">
+          <span class="soft">{block.text}:</span>
+          <code class="grow wrap">{block.command}</code>
+          <Copy text={block.command} label="Copy this command" />
+        </div>
       );
     case 'facts':
       return (

@@ -1,41 +1,38 @@
 import { signal } from '@preact/signals';
 import { useRef, useState } from 'preact/hooks';
-import { shellWord } from '../../terminal/text.ts';
-import type { Task, TaskRequest } from '../api.ts';
+import type { Task } from '../api.ts';
 import { ApiError, api, errorText } from './api.ts';
+import type { Command } from './command.ts';
+import { confirmed } from './confirmation.tsx';
 import { formatRoute } from './route.ts';
 import { connection, putTask, refusal, stack, tasks } from './store.ts';
-import { Button } from './ui/button.tsx';
-import { Copy } from './ui/copy.tsx';
-import { Dialog, openDialog } from './ui/dialog.tsx';
-import { toastError, toastInfo } from './ui/notices.tsx';
+import { openDialog } from './ui/dialog.tsx';
+import { toastError, toastInfo, toastRunning } from './ui/notices.tsx';
 
 /**
- * For buttons that run commands whose output matters: it opens the output.
- * @returns `start` runs commands and returns the tasks that it started, or undefined if none. `error` says why not all
- * were started
+ * For buttons that run commands. Toasts say what they did, and why one was not started. If one fails, its output opens.
+ * @returns `start` runs commands and returns the tasks that it started, or undefined if none
  */
-export function useRun({ opens = true } = {}) {
+export function useRun() {
   const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<string>();
-  const start = async (commands: readonly Command[]): Promise<readonly Task[] | undefined> => {
+  /** @param onEnd called when all have ended */
+  const start = async (
+    commands: readonly Command[],
+    onEnd?: () => void,
+  ): Promise<readonly Task[] | undefined> => {
     setBusy(true);
-    setError(undefined);
-    const done = await run(commands);
-    setError(done?.error);
+    const { begun = [], error } = (await run(commands)) ?? {};
     setBusy(false);
-    if (done === undefined || done.begun.length === 0) return undefined;
-    if (opens) {
-      shownTask.value = done.begun.at(-1)?.id;
-      tasksAreOpen.value = true;
-    }
-    return done.begun;
+    if (error !== undefined) toastError(error);
+    if (begun.length === 0) return undefined;
+    report(commands.slice(0, begun.length), begun).then(onEnd);
+    return begun;
   };
-  return { start, busy, error, refusal: refusal() };
+  return { start, busy, refusal: refusal() };
 }
 
 /**
- * For buttons that send one delivery: the result appears in the list.
+ * For buttons that send one delivery: a toast says the answer, and the delivery appears in the list.
  * @param onError called with the error, if a toast would not be visible
  */
 export function useSend(onError: (text: string) => void = toastError) {
@@ -68,42 +65,76 @@ async function sendOne(command: Command, onSent?: (delivery: string) => void): P
   const { begun: [begun] = [], error } = (await run([command])) ?? {};
   if (error !== undefined) throw new Error(error);
   if (begun === undefined) return false;
-  const { state, lines, deliveries } = await taskEnd(begun);
+  const task = await taskEnd(begun);
+  const { answers, lines, deliveries } = task;
   const [delivery] = deliveries;
-  // A delivery that got an error answer was sent, and is in the list.
-  if (state === 'failed' && delivery === undefined) throw new Error(lines.join('\n'));
+  if (hasFailed(task)) throw new Error(lines.join('\n'));
   // Navigating would close a dialog that was opened meanwhile, and lose its input.
   const isFree = openDialog() === null || openDialog() === dialog;
-  if (delivery !== undefined && onSent !== undefined && isFree) onSent(delivery);
-  else toastInfo('Sent.', delivery === undefined ? undefined : linkTo(delivery));
+  const opens = delivery !== undefined && onSent !== undefined && isFree;
+  if (opens) onSent(delivery);
+  const link = delivery !== undefined && !opens ? linkTo(delivery) : undefined;
+  toastInfo(answersText(answers), link, levelOf(answers));
   return true;
 }
 
 const linkTo = (delivery: string) => ({
   text: 'Show it',
-  href: formatRoute({ view: 'deliveries', path: [delivery] }),
+  to: formatRoute({ view: 'deliveries', path: [delivery] }),
 });
 
-export interface Command extends TaskRequest {
-  /** A sentence about what it does. On a stage it is shown with the confirmation. */
-  readonly does: string;
-  /** It only reads, so it needs no confirmation. */
-  readonly reads?: boolean;
+/** A delivery that got an error answer was sent, and the answer says so. */
+const hasFailed = ({ state, answers }: Task) => state === 'failed' && answers.length === 0;
+
+/** `Answered 401: Invalid signature.`; of several: `Sent 3: 2 answered 200, 1 answered 401.` */
+export function answersText(answers: Task['answers']): string {
+  const [first, ...others] = answers;
+  if (first === undefined) return 'Sent.';
+  if (others.length === 0)
+    return `Answered ${first.status}${first.text === '' ? '' : `: ${first.text.replace(/\.$/, '')}`}.`;
+  const counts = [...Map.groupBy(answers, ({ status }) => status)].sort(([one], [other]) => one - other);
+  return `Sent ${answers.length}: ${counts.map(([status, of]) => `${of.length} answered ${status}`).join(', ')}.`;
 }
 
-const commandText = ([script, ...words]: readonly string[]) =>
-  `npx hookctl ${script} ${words.map(shellWord).join(' ')}${stack.commandSuffix}`;
+const levelOf = (answers: Task['answers']) =>
+  answers.every(({ status }) => status === 200) ? 'info' : 'error';
 
 /** The task whose output is open. Undefined: none, or the newest. */
 export const shownTask = signal<string | undefined>(undefined);
 export const tasksAreOpen = signal(false);
 
-interface Confirm {
-  readonly commands: readonly Command[];
-  readonly answer: (confirmed: boolean) => void;
+function showOutput(id: string): void {
+  shownTask.value = id;
+  tasksAreOpen.value = true;
 }
 
-const question = signal<Confirm | undefined>(undefined);
+/** Milliseconds after which a toast says that commands run. */
+const LONG_RUN = 1_000;
+
+/** Says in one toast what commands did when all have ended. Shows the output of one that failed. */
+async function report(commands: readonly Command[], begun: readonly Task[]): Promise<void> {
+  const did = [...new Set(commands.flatMap(({ did }) => did ?? []))].join(' ');
+  const [first] = begun;
+  if (did === '' || first === undefined) return;
+  const output = ({ id }: Task) => ({ text: 'Show output', to: () => showOutput(id) });
+  const what =
+    begun.length === 1 ? first.command.replace(/^npx hookctl | --.*/g, '') : `${begun.length} commands`;
+  let close = () => {};
+  const timer = setTimeout(() => {
+    close = toastRunning(`Running: ${what} …`, output(first));
+  }, LONG_RUN);
+  try {
+    const ended = await Promise.all(begun.map(taskEnd));
+    const answers = ended.flatMap((task) => task.answers);
+    const failed = ended.find(hasFailed);
+    if (failed !== undefined) showOutput(failed.id);
+    else toastInfo(answers.length === 0 ? did : answersText(answers), output(first), levelOf(answers));
+  } catch (failure) {
+    toastError(`The end of ${what} is not known: ${errorText(failure)}`);
+  }
+  clearTimeout(timer);
+  close();
+}
 
 /** The tasks that were started, and why the next one was not. */
 interface Begun {
@@ -130,53 +161,6 @@ async function run(commands: readonly Command[]): Promise<Begun | undefined> {
     }
   }
   return { begun };
-}
-
-async function confirmed(commands: readonly Command[]): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  question.value?.answer(false);
-  question.value = { commands, answer: resolve };
-  const answer = await promise;
-  if (question.value?.answer === resolve) question.value = undefined;
-  return answer;
-}
-
-/** Asks before a stage is changed, and shows the equivalent commands. */
-export function Confirmation() {
-  if (question.value === undefined) return null;
-  const { commands, answer } = question.value;
-  const many = commands.length > 1;
-  const texts = commands.map(({ argv }) => commandText(argv));
-  return (
-    <Dialog
-      title={`Change ${stack.title}?`}
-      onClose={() => answer(false)}
-      width={many ? 'wide' : 'narrow'}
-      actions={
-        <>
-          <Button onClick={() => answer(false)}>Cancel</Button>
-          <Button kind="primary" onClick={() => answer(true)}>
-            {many ? `Run ${commands.length} commands` : 'Run this command'}
-          </Button>
-        </>
-      }
-    >
-      <div class="stack">
-        {[...new Set(commands.map(({ does }) => does))].map((does) => (
-          <p key={does}>{does}</p>
-        ))}
-        <p class="soft">{many ? 'The same in a terminal, one by one:' : 'The same in a terminal:'}</p>
-        <ul class="stack">
-          {texts.map((text) => (
-            <li key={text} class="row">
-              <code class="command grow">{text}</code>
-              <Copy text={text} label="Copy the command" />
-            </li>
-          ))}
-        </ul>
-      </div>
-    </Dialog>
-  );
 }
 
 /**

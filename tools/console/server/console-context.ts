@@ -7,10 +7,11 @@ import { GATEWAY_BODY_MEGABYTES } from '../../../lambda/limits.ts';
 import { readBody } from '../../local/aws/http-server.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import type { RunOperation } from '../../stage/operation.ts';
-import type { Notice, Task } from '../api.ts';
+import type { News } from '../news.ts';
 import type { Source } from '../source.ts';
 import { ApiProblem, badRequest } from './api-problem.ts';
 import type { QueueLocks } from './queue-locks.ts';
+import type { StackWatch } from './stack-watch.ts';
 
 /** Commands that the page may run. The caller gives them, because commands import the console. */
 export type PageCommands = Readonly<
@@ -25,16 +26,14 @@ export interface ConsoleContext {
   readonly local: LocalParts | undefined;
   readonly queueLocks: QueueLocks;
   readonly commands: PageCommands;
-  /** Sends tasks and notices to every open page. */
+  /** Sends tasks, notices, queues and faults to every open page. */
   readonly news: News;
+  readonly watch: StackWatch;
   /** Reports a bug of the console itself. */
   readonly report: (error: unknown) => void;
   /** Aborted when the console closes. */
   readonly closing: AbortSignal;
 }
-
-/** Maximum number of finished tasks stored. One action of the page may start 100. */
-export const MAX_TASKS = 150;
 
 /** Maximum bytes of a request: a body that API Gateway accepts. Each byte may become six in JSON (`\u0000`). */
 const MAX_BYTES = 6 * GATEWAY_BODY_MEGABYTES * 1024 * 1024;
@@ -61,6 +60,13 @@ export function endOf(
   env.outgoing.once('close', () => gone.abort());
   return AbortSignal.any([gone.signal, closing]);
 }
+
+/** Answers with bytes. A browser never displays them, whatever they contain. */
+export const bytesAnswer = (c: Context<ConsoleEnv>, bytes: Uint8Array): Response =>
+  c.body(new Uint8Array(bytes), 200, {
+    'content-type': 'application/octet-stream',
+    'content-disposition': 'attachment',
+  });
 
 const messages = en();
 
@@ -108,43 +114,4 @@ function parse<Value>(schema: z.ZodMiniType<Value>, value: unknown): Value {
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw badRequest(`${issue?.path.join('.') || 'The body'}: ${issue?.message}`);
-}
-
-type NewsItem =
-  | { readonly event: 'task'; readonly data: Task }
-  | { readonly event: 'notice'; readonly data: Notice };
-
-/** Tasks and notices, which every open page gets besides deliveries. */
-export class News {
-  /** By subject: a newer notice replaces an older one. */
-  readonly #newest = new Map<string, NewsItem>();
-  readonly #listeners = new Set<(subject: string, item: NewsItem) => void>();
-
-  task(data: Task): void {
-    this.#tell(data.id, { event: 'task', data });
-    const ended = [...this.#newest].filter(
-      ([, { event, data }]) => event === 'task' && data.state !== 'running',
-    );
-    for (const [id] of ended.slice(0, -MAX_TASKS)) this.#newest.delete(id);
-  }
-
-  notice(data: Notice): void {
-    this.#tell(data.about, { event: 'notice', data });
-  }
-
-  /** The newest item of each subject, for a page that opens. */
-  current(): Map<string, NewsItem> {
-    return new Map(this.#newest);
-  }
-
-  /** @returns a function that unsubscribes */
-  subscribe(listener: (subject: string, item: NewsItem) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
-  #tell(subject: string, item: NewsItem): void {
-    this.#newest.set(subject, item);
-    for (const listener of this.#listeners) listener(subject, item);
-  }
 }

@@ -5,7 +5,14 @@ import { MAX_DELIVERIES } from '../../stage/history/store.ts';
 import { time } from '../../terminal/options.ts';
 import type { DeliveryDetail, DeliveryList } from '../api.ts';
 import { badRequest, notFound } from './api-problem.ts';
-import { type ConsoleContext, type ConsoleEnv, endOf, readQuery, wholeNumber } from './console-context.ts';
+import {
+  bytesAnswer,
+  type ConsoleContext,
+  type ConsoleEnv,
+  endOf,
+  readQuery,
+  wholeNumber,
+} from './console-context.ts';
 
 export function deliveryRoutes(console: ConsoleContext) {
   const { source } = console;
@@ -29,9 +36,7 @@ export function deliveryRoutes(console: ConsoleContext) {
       readQuery(c, {});
       const body = await source.body(known(c.req.param('id')));
       if (body === undefined) throw notFound('The body of this delivery is not stored');
-      // So that a browser never displays the body, whatever it contains.
-      const headers = { 'content-type': 'application/octet-stream', 'content-disposition': 'attachment' };
-      return c.body(new Uint8Array(body), 200, headers);
+      return bytesAnswer(c, body);
     })
     .get('/:id/settled', async (c) => {
       const { timeout } = readQuery(c, SETTLED);

@@ -21,15 +21,11 @@ const settingsSchema = z.strictObject({
 /** Kills a running function, like a crash of its machine, or its next invocation. */
 const killSchema = z.strictObject({ next: z.boolean() });
 
-export function faultRoutes({ local }: Pick<ConsoleContext, 'local'>) {
+export function faultRoutes({ local, watch }: Pick<ConsoleContext, 'local' | 'watch'>) {
   return new Hono<ConsoleEnv>()
     .get('/faults', (c) => {
       readQuery(c, {});
-      const stack = localStack();
-      return c.json({
-        active: stack.faults.active,
-        functions: [...killable(stack).keys()],
-      } satisfies FaultsInfo);
+      return c.json(faultsOf(localStack()));
     })
     .post('/faults', async (c) => {
       const stack = localStack();
@@ -40,15 +36,18 @@ export function faultRoutes({ local }: Pick<ConsoleContext, 'local'>) {
         if (error instanceof RangeError) throw badRequest(error.message);
         throw error;
       }
+      watch.tellFaults();
       return c.json(stack.faults.active.at(-1), 201);
     })
     .delete('/faults', (c) => {
       localStack().faults.clear();
+      watch.tellFaults();
       return c.body(null, 204);
     })
     .delete('/faults/:id', (c) => {
       const id = c.req.param('id');
       if (!localStack().faults.end(id)) throw notFound(`There is no fault ${id}: it may have ended`);
+      watch.tellFaults();
       return c.body(null, 204);
     })
     .post('/functions/:name/kill', async (c) => {
@@ -75,6 +74,11 @@ export function faultRoutes({ local }: Pick<ConsoleContext, 'local'>) {
     );
   }
 }
+
+export const faultsOf = (stack: LocalStack): FaultsInfo => ({
+  active: stack.faults.active,
+  functions: [...killable(stack).keys()],
+});
 
 function killable({ functions }: LocalStack) {
   const names = [['receiver', 'receiver'], ...eventNames.map((event) => [event, kebabCase(event)])] as const;

@@ -120,6 +120,7 @@ export const securityHeaders = () =>
       scriptSrc: ["'self'"],
       styleSrc: ["'self'"],
       connectSrc: ["'self'"],
+      workerSrc: ["'self'"],
       imgSrc: ["'self'"],
       baseUri: ["'none'"],
       formAction: ["'none'"],

@@ -67,12 +67,13 @@ const SHELL = `<!doctype html>
 </html>
 `;
 
-/** The page's script and style, and chunks that the script loads on demand. */
+/** The page's script, style and worker, and chunks that they load. */
 async function bundle(): Promise<ReadonlyMap<string, string>> {
   const { outputFiles } = await build({
     entryPoints: [
       { in: `${FOLDER}/main.tsx`, out: 'console' },
       { in: `${FOLDER}/style.css`, out: 'console' },
+      { in: `${FOLDER}/shared-stream.ts`, out: 'shared-stream' },
     ],
     outdir: FOLDER,
     bundle: true,

@@ -1,11 +1,12 @@
-import { type EventName, isEventName } from '../../../lambda/events/catalogue.ts';
 import type { InspectedMessage } from '../../local/observation.ts';
+import { payloadFacts } from '../../stage/history/local-feed.ts';
+import { payloadPreview } from '../../stage/history/payload-preview.ts';
 import { refusalOf } from '../../stage/operation.ts';
-import { copyKey, foldCopies } from '../../stage/queues/copies.ts';
+import { copyKey, foldCopies, type ListedMessage } from '../../stage/queues/copies.ts';
 import { sourceQueueUrl, type WaitingQueue, waitingQueues } from '../../stage/queues/queue.ts';
 import {
-  failureNote,
   noted,
+  payloadInMessage,
   type ReceivedMessage,
   readPayload,
   reasonOf,
@@ -13,7 +14,7 @@ import {
   walk,
 } from '../../stage/queues/received-message.ts';
 import type { Stage } from '../../stage/stage.ts';
-import type { DeadLetterGroup, DeadLetters, QueueMessage, QueueMessages } from '../api.ts';
+import type { DeadLetters, QueueMessage, QueueMessages } from '../api.ts';
 import { ApiProblem, forbidden, notFound } from './api-problem.ts';
 import type { ConsoleContext } from './console-context.ts';
 
@@ -24,39 +25,65 @@ import type { ConsoleContext } from './console-context.ts';
  * @throws ApiProblem if there is no such queue, or reading would count as an attempt
  */
 export async function queueMessages(look: Look, name: string, limit: number): Promise<QueueMessages> {
-  const stack = look.source.stage;
-  const queue = waitingQueues(stack).find(
-    ({ kind, name: own }) => name === (kind === 'dead-letter' ? `dead:${own}` : own),
-  );
-  const url = queue?.url ?? sourceQueueUrl(stack, name);
-  if (url === undefined) throw notFound(`There is no queue '${name}' in ${stack.title}`);
-  if (queue === undefined && look.local === undefined) {
-    throw new ApiProblem(
-      'counts-as-attempt',
-      409,
-      'A look would count as an attempt',
-      `SQS shows a message only to a client that receives it, and each receive of ${name} is one of its ten attempts. The deliveries show what is being retried`,
-    );
-  }
-  const { messages, limited } = await seenMessages(look, url, async (message) => ({
-    // The copies on an event's own queue are processed one by one.
-    key: queue === undefined ? message.id : copyKey(queue, message),
-    at: message.sentAt.toISOString(),
-    shown: await shown(stack, queue, message),
-  }));
-  const entries = foldCopies(messages);
-  return {
-    messages: entries
-      .slice(0, limit)
-      .map(({ shown, copies, firstAt }) => ({ ...shown, copies, firstSentAt: firstAt })),
-    limited: limited || entries.length > limit,
-  };
+  const { messages, limited } = await messagesOf(look, seenQueue(look, name));
+  return { messages: messages.slice(0, limit), limited: limited || messages.length > limit };
 }
 
-export const SHOWN_CHARACTERS = 16 * 1024;
-
 /** Maximum number of messages read from a queue. On a stage they are read 10 per call, and hidden from others meanwhile. */
-const MAX_READ = 500;
+export const MAX_READ = 500;
+
+/**
+ * The dead letters of every event. Reads one queue after the other.
+ * @throws ApiProblem in read-only mode, if reading would receive messages
+ */
+export async function deadLetters(look: Look): Promise<DeadLetters> {
+  requireLook(look);
+  const { stage } = look.source;
+  const problems = new PartialFailures(stage.local);
+  const limited: string[] = [];
+  const messages: QueueMessage[] = [];
+  for (const waiting of waitingQueues(stage).filter(({ kind }) => kind === 'dead-letter')) {
+    const queue = { name: addressName(waiting), url: waiting.url, waiting };
+    const seen = await problems.unless(waiting.title, messagesOf(look, queue));
+    if (seen?.limited) limited.push(waiting.name);
+    messages.push(...(seen?.messages ?? []));
+  }
+  return { messages, limited, problems: problems.lines() };
+}
+
+/**
+ * The partner's bytes of one message. On a stage, this receives messages until it is found.
+ * @throws ApiProblem if the message is not there, or its bytes are no longer stored
+ */
+export async function messagePayload(look: Look, name: string, id: string): Promise<Buffer> {
+  const { url, waiting = OWN_QUEUE } = seenQueue(look, name);
+  const found = new AbortController();
+  let payload: Buffer | undefined;
+  const visit = async (message: SeenMessage) => {
+    if (message.id !== id) return;
+    payload = await readPayload(look.source.stage, waiting, message).catch((error: unknown) => {
+      throw error instanceof UnreadablePayloadError ? notFound(error.message) : error;
+    });
+    found.abort();
+  };
+  const signal = AbortSignal.any([look.signal, found.signal]);
+  await visitMessages({ ...look, signal }, url, undefined, visit);
+  if (payload !== undefined) return payload;
+  throw notFound('The message is no longer on this queue, or somebody else holds it. Load the list again');
+}
+
+/** A queue whose messages are shown. */
+interface SeenQueue extends Pick<WaitingQueue, 'url'> {
+  /** In an address: `dead:shop.updated`. */
+  readonly name: string;
+  /** Undefined for an event's own queue. */
+  readonly waiting?: WaitingQueue | undefined;
+}
+
+const addressName = ({ kind, name }: WaitingQueue) => (kind === 'dead-letter' ? `dead:${name}` : name);
+
+/** Stands for an event's own queue, whose messages have the same form as its dead letters. */
+const OWN_QUEUE = { kind: 'dead-letter' } as const;
 
 type SeenMessage = Pick<
   ReceivedMessage,
@@ -69,32 +96,20 @@ type Look = Pick<ConsoleContext, 'source' | 'local' | 'queueLocks' | 'readOnly'>
   readonly signal: AbortSignal;
 };
 
-/**
- * The dead letters of every event by reason, most frequent first. Reads one queue after the other.
- * @throws ApiProblem in read-only mode, if reading would receive messages
- */
-export async function deadLetters(look: Look): Promise<DeadLetters> {
-  requireLook(look);
-  const { stage } = look.source;
-  const problems = new PartialFailures(stage.local);
-  const limitedQueues: string[] = [];
-  const found: Letter[] = [];
-  for (const queue of waitingQueues(stage)) {
-    const { kind, name, title, url } = queue;
-    if (kind !== 'dead-letter' || !isEventName(name)) continue;
-    const letters = seenMessages(look, url, (one) => letterOf(one, queue, name));
-    const seen = await problems.unless(title, letters);
-    if (seen?.limited) limitedQueues.push(name);
-    found.push(...(seen?.messages ?? []));
+/** @throws ApiProblem if there is no such queue, or reading would count as an attempt */
+function seenQueue({ source: { stage }, local }: Look, name: string): SeenQueue {
+  const waiting = waitingQueues(stage).find((queue) => name === addressName(queue));
+  const url = waiting?.url ?? sourceQueueUrl(stage, name);
+  if (url === undefined) throw notFound(`There is no queue '${name}' in ${stage.title}`);
+  if (waiting === undefined && local === undefined) {
+    throw new ApiProblem(
+      'counts-as-attempt',
+      409,
+      'A look would count as an attempt',
+      `SQS shows a message only to a client that receives it, and each receive of ${name} is one of its ten attempts. The deliveries show what is being retried`,
+    );
   }
-  const groups = [...Map.groupBy(found, ({ reason }) => reason)].map(([reason, letters]) =>
-    groupOf(reason, letters),
-  );
-  return {
-    groups: groups.sort((a, b) => b.count - a.count || (a.lastAt < b.lastAt ? 1 : -1)),
-    limited: limitedQueues,
-    problems: problems.lines(),
-  };
+  return { name, url, waiting };
 }
 
 /** @throws ApiProblem in read-only mode, if reading would receive messages */
@@ -106,28 +121,30 @@ function requireLook({ local, readOnly }: Look): void {
 }
 
 /**
- * The messages of a queue, and whether there are more.
- * @param show the part of each message that is kept: a message may have 1 MiB
+ * Visits messages of a queue.
+ * @param limit maximum number; undefined: all
+ * @returns whether there are more
  */
-async function seenMessages<Shown>(
+async function visitMessages(
   look: Look,
   url: string,
-  show: (message: SeenMessage) => Shown | Promise<Shown>,
-): Promise<{ readonly messages: readonly Shown[]; readonly limited: boolean }> {
+  limit: number | undefined,
+  visit: (message: SeenMessage) => Promise<void>,
+): Promise<boolean> {
   requireLook(look);
   const { source, local, queueLocks, signal } = look;
-  const messages: Shown[] = [];
   if (local !== undefined) {
     const all = await local.stack.inspectQueue(url);
-    for (const message of all.slice(0, MAX_READ)) messages.push(await show(inspected(message)));
-    return { messages, limited: all.length > MAX_READ };
+    for (const message of all.slice(0, limit)) await visit(inspected(message));
+    return limit !== undefined && all.length > limit;
   }
   return await queueLocks.look(url, async () => {
-    const { limited } = await walk(source.stage, url, { signal, limit: MAX_READ }, async (message) => {
-      messages.push(await show({ ...message, state: 'waiting' }));
+    const options = { signal, ...(limit !== undefined && { limit }) };
+    const { limited } = await walk(source.stage, url, options, async (message) => {
+      await visit({ ...message, state: 'waiting' });
       return 'kept';
     });
-    return { messages, limited };
+    return limited;
   });
 }
 
@@ -138,67 +155,60 @@ function inspected({ attributes, ...message }: InspectedMessage): SeenMessage {
   return { ...message, attributes: Object.fromEntries(typed), movedBySqs: false };
 }
 
-async function shown(
-  stack: Stage,
-  queue: WaitingQueue | undefined,
+/** The messages of a queue, copies as one, and whether there are more. */
+async function messagesOf(look: Look, queue: SeenQueue): Promise<QueueMessages> {
+  const listed: ListedMessage<MessageFacts>[] = [];
+  const limited = await visitMessages(look, queue.url, MAX_READ, async (message) => {
+    listed.push({
+      // The copies on an event's own queue are processed one by one.
+      key: queue.waiting === undefined ? message.id : copyKey(queue.waiting, message),
+      at: message.sentAt.toISOString(),
+      shown: await factsOf(look.source.stage, queue, message),
+    });
+  });
+  const messages = foldCopies(listed).map(({ shown, copies, firstAt }) => ({
+    ...shown,
+    copies,
+    firstSentAt: firstAt,
+  }));
+  return { messages, limited };
+}
+
+type MessageFacts = Omit<QueueMessage, 'copies' | 'firstSentAt'>;
+
+/** The event as the queue or the receiver knows it. Undefined in quarantine, where only the payload may name it. */
+function eventOf(waiting: WaitingQueue | undefined, message: SeenMessage): string | undefined {
+  if (waiting?.kind === 'quarantine') return undefined;
+  return waiting?.kind === 'dead-letter' ? waiting.name : noted(message, 'event');
+}
+
+/** A message without its payload, which may have 1 MiB. */
+async function factsOf(
+  stage: Stage,
+  { name, waiting }: SeenQueue,
   message: SeenMessage,
-): Promise<Omit<QueueMessage, 'copies' | 'firstSentAt'>> {
-  const { id, sentAt, receives, state } = message;
-  const body = await textOf(stack, queue, message);
+): Promise<MessageFacts> {
+  const isLarge = noted(message, 'payloadKey') !== undefined;
+  const payload =
+    (await payloadInMessage(stage, waiting ?? OWN_QUEUE, message)) ??
+    (isLarge ? undefined : Buffer.from(message.body));
+  const { event, shopId } = payload === undefined ? {} : payloadFacts(payload);
   const facts = {
     eventId: noted(message, 'eventId'),
-    event: noted(message, 'event'),
+    event: eventOf(waiting, message) ?? event,
+    shopId,
     requestId: noted(message, 'requestId'),
-    reason: queue && reasonOf(message, queue),
+    reason: waiting && reasonOf(message, waiting),
+    preview: payload && payloadPreview(payload.toString()),
   };
+  const { id, sentAt, receives, state } = message;
   return {
     id,
+    queue: name,
     ...Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)),
     sentAt: sentAt.toISOString(),
     receives,
     state,
-    body: body.slice(0, SHOWN_CHARACTERS),
-    truncated: body.length > SHOWN_CHARACTERS,
-  };
-}
-
-/** The body. For a quarantined message, the partner's bytes, unless they are in S3. */
-async function textOf(stack: Stage, queue: WaitingQueue | undefined, message: SeenMessage): Promise<string> {
-  if (queue?.kind !== 'quarantine' || noted(message, 'payloadKey') !== undefined) return message.body;
-  try {
-    return (await readPayload(stack, queue, message)).toString();
-  } catch (error) {
-    if (error instanceof UnreadablePayloadError) return message.body;
-    throw error;
-  }
-}
-
-type Letter = ReturnType<typeof letterOf>;
-
-function letterOf(message: SeenMessage, queue: WaitingQueue, name: EventName) {
-  const eventId = noted(message, 'eventId');
-  return {
-    key: copyKey(queue, message),
-    at: failedAt(message),
-    reason: reasonOf(message, queue),
-    shown: { queue: name, id: message.id, ...(eventId !== undefined && { eventId }) },
-  };
-}
-
-/** Time of the final failure. If SQS moved the message or the time is unusable, the time it was sent. */
-function failedAt(message: SeenMessage): string {
-  const time = Date.parse(failureNote(message, 'failedAt') ?? '');
-  return (Number.isNaN(time) ? message.sentAt : new Date(time)).toISOString();
-}
-
-function groupOf(reason: string, letters: readonly Letter[]): DeadLetterGroup {
-  const times = letters.map(({ at }) => at).sort();
-  return {
-    reason,
-    count: letters.length,
-    firstAt: times[0] ?? '',
-    lastAt: times.at(-1) ?? '',
-    messages: foldCopies(letters).map(({ shown, copies }) => ({ ...shown, copies })),
   };
 }
 

@@ -5,11 +5,17 @@ import { pausesOf } from '../../stage/queues/pause-state.ts';
 import { oldestMessage, type QueueState, queueState, waitingQueues } from '../../stage/queues/queue.ts';
 import type { Stage } from '../../stage/stage.ts';
 import type { EventQueueInfo, QueueDepth, QueuesInfo, ReceiverQueue } from '../api.ts';
-import { type ConsoleContext, type ConsoleEnv, endOf, readQuery, wholeNumber } from './console-context.ts';
-import { deadLetters, PartialFailures, queueMessages } from './queue-messages.ts';
-
-/** Number of messages to read: default and maximum. */
-const LIMIT = { default: 50, maximum: 500 };
+import { problemOf } from './api-problem.ts';
+import {
+  bytesAnswer,
+  type ConsoleContext,
+  type ConsoleEnv,
+  endOf,
+  type LocalParts,
+  readQuery,
+  wholeNumber,
+} from './console-context.ts';
+import { deadLetters, MAX_READ, messagePayload, PartialFailures, queueMessages } from './queue-messages.ts';
 
 /** Milliseconds for which a value from CloudWatch is reused. The metric has one value per minute. */
 const METRIC_AGE = 60_000;
@@ -17,23 +23,39 @@ const METRIC_AGE = 60_000;
 type OldestAt = (url: string, state: QueueState) => Promise<Date | undefined>;
 
 export function queueRoutes(console: ConsoleContext) {
-  const { stage } = console.source;
-  const oldestAt = console.local ? inspectedAge(console.local.stack) : measuredAge(stage);
   const look = (c: Context<ConsoleEnv>) => ({ ...console, signal: endOf(c, console) });
 
   return new Hono<ConsoleEnv>()
     .get('/queues', async (c) => {
       readQuery(c, {});
-      return c.json(await queuesOf(stage, oldestAt));
+      return c.json(await console.watch.read());
     })
     .get('/queues/:name/messages', async (c) => {
-      const { limit } = readQuery(c, { limit: wholeNumber(1, LIMIT.maximum, LIMIT.default) });
+      const { limit } = readQuery(c, { limit: wholeNumber(1, MAX_READ, MAX_READ) });
       return c.json(await queueMessages(look(c), c.req.param('name'), limit));
+    })
+    .get('/queues/:name/messages/:id/body', async (c) => {
+      readQuery(c, {});
+      return bytesAnswer(c, await messagePayload(look(c), c.req.param('name'), c.req.param('id')));
     })
     .get('/dead-letters', async (c) => {
       readQuery(c, {});
       return c.json(await deadLetters(look(c)));
     });
+}
+
+/** @returns a function that reads the depth of every queue */
+export function queuesReader(stage: Stage, local: LocalParts | undefined) {
+  const oldestAt = local === undefined ? measuredAge(stage) : inspectedAge(local.stack);
+  return async (): Promise<QueuesInfo> => {
+    try {
+      return await queuesOf(stage, oldestAt);
+    } catch (error) {
+      const problem = problemOf(error);
+      if (problem === undefined) throw error;
+      return { events: [], receiverQueues: [], pausesUnknown: true, problems: [problem.message] };
+    }
+  };
 }
 
 /** Reads the local queue without receiving messages. */

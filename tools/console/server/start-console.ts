@@ -8,6 +8,7 @@ import { readSamples } from '../../../events/samples.ts';
 import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
 import { listen } from '../../local/listen.ts';
 import type { EventInfo, StackInfo, TableRows } from '../api.ts';
+import { News } from '../news.ts';
 import type { Source } from '../source.ts';
 import { itemOf, pageOf, tablesOf } from '../tables.ts';
 import { ApiProblem, badRequest, notFound, problemOf, problemResponse } from './api-problem.ts';
@@ -15,16 +16,16 @@ import {
   type ConsoleContext,
   type ConsoleEnv,
   type LocalParts,
-  News,
   type PageCommands,
   readQuery,
 } from './console-context.ts';
 import { deliveryRoutes } from './delivery-routes.ts';
-import { faultRoutes } from './fault-routes.ts';
+import { faultRoutes, faultsOf } from './fault-routes.ts';
 import { guard, type SecurityRules, securityHeaders } from './guard.ts';
 import { pageRoutes } from './page-routes.ts';
 import { QueueLocks } from './queue-locks.ts';
-import { queueRoutes } from './queue-routes.ts';
+import { queueRoutes, queuesReader } from './queue-routes.ts';
+import { StackWatch } from './stack-watch.ts';
 import { streamRoutes } from './stream-routes.ts';
 import { Tasks, taskRoutes } from './tasks.ts';
 
@@ -40,17 +41,28 @@ const CLOSE_LIMIT = 2_000;
 export async function startConsole(options: ConsoleOptions): Promise<Console> {
   const { source, token = newToken(), readOnly, local, commands } = options;
   const closing = new AbortController();
+  const news = new News();
+  const report = (error: unknown) =>
+    console.error('The console:', error instanceof Error ? error.stack : String(error));
+  const watch = new StackWatch({
+    news,
+    store: source.store,
+    readQueues: queuesReader(source.stage, local),
+    readFaults: local && (() => faultsOf(local.stack)),
+    onError: (error) => closing.signal.aborted || report(error),
+  });
   const context: ConsoleContext = {
     source,
     readOnly,
     local,
-    news: new News(),
+    news,
+    watch,
     queueLocks: new QueueLocks(),
     commands,
-    report: (error) => console.error('The console:', error instanceof Error ? error.stack : String(error)),
+    report,
     closing: closing.signal,
   };
-  const tasks = new Tasks(source.stage, (task) => context.news.task(task));
+  const tasks = new Tasks(source.stage, (data) => news.tell({ event: 'task', data }));
   const rules = { port: options.port, token, readOnly, local: local !== undefined };
   const app = consoleApp(context, tasks, rules);
   const listener = getRequestListener(app.fetch, {
@@ -66,7 +78,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
     url: local === undefined ? `${origin}?token=${token}` : origin,
     port,
     token,
-    news: context.news,
+    news,
     close: async () => {
       await tasks.close();
       closing.abort();
@@ -107,6 +119,7 @@ export interface Console {
 
 function consoleApp(console: ConsoleContext, tasks: Tasks, rules: SecurityRules) {
   const { stage } = console.source;
+  const startedAt = new Date().toISOString();
   const app = new Hono<ConsoleEnv>();
   app.use(
     securityHeaders(),
@@ -144,7 +157,7 @@ function consoleApp(console: ConsoleContext, tasks: Tasks, rules: SecurityRules)
   return app
     .get('/api/stack', (c) => {
       readQuery(c, {});
-      return c.json(stackInfo(console));
+      return c.json(stackInfo(console, startedAt));
     })
     .get('/api/tables/:name', async (c) => {
       const name = c.req.param('name');
@@ -162,7 +175,10 @@ function consoleApp(console: ConsoleContext, tasks: Tasks, rules: SecurityRules)
     .route('/', pageRoutes());
 }
 
-function stackInfo({ source: { stage, since }, readOnly, local }: ConsoleContext): StackInfo {
+function stackInfo(
+  { source: { stage, since }, readOnly, local }: ConsoleContext,
+  startedAt: string,
+): StackInfo {
   const samples = new Map(readSamples().map(({ event, payload }) => [event, payload]));
   const events: EventInfo[] = eventNames.map((name) => {
     const { meaning, processing } = catalogue[name];
@@ -172,6 +188,7 @@ function stackInfo({ source: { stage, since }, readOnly, local }: ConsoleContext
     title: stage.title,
     local: local !== undefined,
     readOnly,
+    startedAt,
     ...(since && { since: since.toISOString() }),
     webhookUrl: stage.webhookUrl,
     commandSuffix: stage.commandSuffix,

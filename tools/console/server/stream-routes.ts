@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import * as z from 'zod/mini';
-import type { Delivery } from '../../stage/history/history.ts';
-import type { StreamEvents } from '../api.ts';
+import type { ChangedDelivery } from '../../stage/history/store.ts';
+import type { StreamEvent } from '../api.ts';
+import type { NewsItem } from '../news.ts';
 import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './console-context.ts';
 import { searchSchema } from './delivery-routes.ts';
 
@@ -26,7 +27,7 @@ const RETRY = 1_000;
 /** Identifies this process: each one counts changes from 1. */
 const processToken = randomBytes(6).toString('hex');
 
-type StreamContext = Pick<ConsoleContext, 'source' | 'news' | 'report' | 'closing'>;
+type StreamContext = Pick<ConsoleContext, 'source' | 'news' | 'watch' | 'report' | 'closing'>;
 
 /**
  * Server-sent events: first all rows, or those that changed after the given event id, then each change. A round sends
@@ -57,10 +58,6 @@ export function streamRoutes(console: StreamContext, patience = PATIENCE) {
   });
 }
 
-type StreamEvent = {
-  readonly [Name in keyof StreamEvents]: { readonly event: Name; readonly data: StreamEvents[Name] };
-}[keyof StreamEvents];
-
 interface PageStreamOptions {
   readonly search: string | undefined;
   readonly lastId: string | undefined;
@@ -74,8 +71,8 @@ class PageStream {
   readonly #options: PageStreamOptions;
   /** Number of the last change that the client has. Undefined: it has nothing that can be continued. */
   #position: number | undefined;
-  /** Tasks and notices to send, by subject. */
-  #waiting: ReturnType<StreamContext['news']['current']>;
+  /** News to send, by subject. */
+  #waiting = new Map<string, NewsItem>();
   #isQuiet = true;
   /** Begins the next round. */
   #wake = () => {};
@@ -84,21 +81,22 @@ class PageStream {
     this.#console = console;
     this.#options = options;
     this.#position = positionOf(options.lastId);
-    this.#waiting = console.news.current();
   }
 
   /** Ends when the client disconnects. */
   async run(): Promise<void> {
-    const { source, news } = this.#console;
+    const { source, news, watch } = this.#console;
     const wake = () => this.#wake();
     const heartbeat = setInterval(wake, HEARTBEAT);
     const unsubscribe = [
+      watch.open(),
       source.store.subscribe(wake),
       news.subscribe((subject, item) => {
         this.#waiting.set(subject, item);
         wake();
       }),
     ];
+    this.#waiting = news.current();
     this.#options.end.addEventListener('abort', wake);
     try {
       await this.#write(`retry: ${RETRY}\n\n`);
@@ -134,26 +132,24 @@ class PageStream {
       if (hasRows) await this.#send({ event: 'reset', data: {} });
       changes = store.changedSince(0) ?? [];
     }
-    const isFound = this.#search(changes.map(({ id }) => id));
-    await this.#sendRows(changes.filter(({ id, delivery }) => delivery === undefined || isFound(id)));
+    await this.#sendRows(this.#search(changes));
     this.#position = changes.at(-1)?.sequence ?? this.#position ?? 0;
   }
 
-  /** @returns whether a delivery, one of these, matches the search */
-  #search(ids: readonly string[]): (id: string) => boolean {
+  /** @returns the changes that the search matches, and removed rows */
+  #search(changes: readonly ChangedDelivery[]): readonly ChangedDelivery[] {
     const { search } = this.#options;
-    if (search === undefined) return () => true;
-    const { deliveries } = this.#console.source.store.list({ search, ids });
-    const found = new Set(deliveries.map(({ id }) => id));
-    return (id) => found.has(id);
+    if (search === undefined) return changes;
+    const { deliveries } = this.#console.source.store.list({ search, ids: changes.map(({ id }) => id) });
+    const found = new Map(deliveries.map((delivery) => [delivery.id, delivery]));
+    return changes.flatMap((change) => {
+      const delivery = found.get(change.id);
+      return delivery === undefined && change.delivery !== undefined ? [] : [{ ...change, delivery }];
+    });
   }
 
   async #sendRows(
-    rows: readonly {
-      readonly id: string;
-      readonly delivery: Delivery | undefined;
-      readonly sequence?: number;
-    }[],
+    rows: readonly (Omit<ChangedDelivery, 'sequence'> & Partial<Pick<ChangedDelivery, 'sequence'>>)[],
   ): Promise<void> {
     for (let start = 0; start < rows.length && !this.#options.end.aborted; start += MAX_ROWS) {
       const batch = rows.slice(start, start + MAX_ROWS);
@@ -175,7 +171,7 @@ class PageStream {
     const { source } = this.#console;
     const searched = await source.search({ search }, end);
     const found = searched === undefined ? [] : source.store.list({ search }).deliveries;
-    await this.#sendRows(found.map(({ id }) => ({ id, delivery: source.store.get(id) })));
+    await this.#sendRows(found.map((delivery) => ({ id: delivery.id, delivery })));
     const { total } = source.store.list({ search }, 0);
     await this.#send({ event: 'ready', data: { total, ...(searched && { searched }) } });
   }

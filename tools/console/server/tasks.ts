@@ -3,21 +3,26 @@ import { stripVTControlCharacters } from 'node:util';
 import { Hono } from 'hono';
 import type { Operation } from '../../stage/operation.ts';
 import { forPeople, isInterruption } from '../../stage/operation.ts';
+import { answerTitle, type SentAnswer } from '../../stage/signed-post.ts';
 import type { Stage } from '../../stage/stage.ts';
 import type { ProgressStep } from '../../terminal/block.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { blockLines } from '../../terminal/layout.ts';
 import { printable } from '../../terminal/text.ts';
 import type { Task } from '../api.ts';
+import { MAX_TASKS } from '../news.ts';
 import { ApiProblem, notFound } from './api-problem.ts';
-import { type ConsoleContext, type ConsoleEnv, MAX_TASKS, readJson } from './console-context.ts';
+import { type ConsoleContext, type ConsoleEnv, readJson } from './console-context.ts';
 import { parseCommand, type RunnableCommand, taskRequestSchema } from './runnable-command.ts';
 
 /** Maximum lines and blocks stored per task, the newest. */
 const MAX_LINES = 1_000;
 
-/** Maximum ids stored per task, the newest. */
+/** Maximum ids and answers stored per task, the newest. */
 const MAX_DELIVERIES = 1_000;
+
+/** Characters of an answer. */
+const MAX_ANSWER_LENGTH = 200;
 
 /** Characters per line. */
 const WIDTH = 100;
@@ -107,7 +112,8 @@ export class Tasks {
         show: (step) => record.progress(step),
         end: () => record.progress(undefined),
       },
-      onPosted: (id) => record.change({ deliveries: [...record.task.deliveries, id].slice(-MAX_DELIVERIES) }),
+      onPosted: (answer, requestId) => record.answered(answer, requestId),
+      onPlanned: (planned) => record.change({ planned }),
     };
     try {
       const done = await run(operation);
@@ -147,7 +153,15 @@ class TaskRecord {
 
   constructor(about: Pick<Task, 'id' | 'argv' | 'command'>, onChange: (task: Task) => void) {
     const startedAt = new Date().toISOString();
-    this.#task = { ...about, state: 'running', startedAt, blocks: [], lines: [], deliveries: [] };
+    this.#task = {
+      ...about,
+      state: 'running',
+      startedAt,
+      blocks: [],
+      lines: [],
+      deliveries: [],
+      answers: [],
+    };
     this.#onChange = onChange;
     onChange(this.#task);
   }
@@ -166,6 +180,15 @@ class TaskRecord {
 
   progress(step: ProgressStep | undefined): void {
     this.change({ progress: step && clean(step) });
+  }
+
+  answered({ status, body }: SentAnswer, requestId: string | undefined): void {
+    const { answers, deliveries } = this.#task;
+    const text = clean(answerTitle(body)).slice(0, MAX_ANSWER_LENGTH);
+    this.change({
+      answers: [...answers, { status, text }].slice(-MAX_DELIVERIES),
+      deliveries: [...deliveries, ...(requestId === undefined ? [] : [requestId])].slice(-MAX_DELIVERIES),
+    });
   }
 
   change(changed: Partial<Task>): void {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 import { GetObjectCommand, NoSuchKey } from '@aws-sdk/client-s3';
-import * as z from 'zod/mini';
+import * as v from 'valibot';
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { recordSchema } from '../../../lambda/archive/record-schema.ts';
 import { jsonOf } from '../history/json.ts';
@@ -94,14 +94,15 @@ export class DamagedObjectError extends Error {
 }
 
 /** Accepts unknown fields, which a later version may have added. */
-const parsedRecord = z.looseObject(recordSchema.shape);
+const parsedRecord = v.looseObject(recordSchema.entries);
 
 /** @returns undefined if the line is not JSON, or does not match */
-export function parseLine<Schema extends z.ZodMiniType>(
+export function parseLine<Schema extends v.GenericSchema>(
   schema: Schema,
   line: Buffer,
-): z.infer<Schema> | undefined {
-  return schema.safeParse(jsonOf(line.toString())).data;
+): v.InferOutput<Schema> | undefined {
+  const { success, output } = v.safeParse(schema, jsonOf(line.toString()));
+  return success ? output : undefined;
 }
 
 /**

@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as v from 'valibot';
 import { recordSchema } from '../../../lambda/archive/record-schema.ts';
 import { parsePayloadText } from '../../../lambda/events/envelope.ts';
 import { isObject, jsonOf } from '../history/json.ts';
@@ -25,11 +25,9 @@ export interface Person {
 export type FoundInObject = Awaited<ReturnType<PersonalData['in']>>;
 
 /** Only the fields that `forget` needs, so that it also works for events that are no longer in the catalogue. */
-const redactableSchema = z.looseObject(
-  z.pick(recordSchema, { settledAt: true, body: true, payloadKey: true }).shape,
-);
+const redactableSchema = v.looseObject(v.pick(recordSchema, ['settledAt', 'body', 'payloadKey']).entries);
 
-type RedactableRecord = z.infer<typeof redactableSchema>;
+type RedactableRecord = v.InferOutput<typeof redactableSchema>;
 
 /**
  * Finds payloads to remove from the archive: those that name a person, and other payloads past their retention. S3

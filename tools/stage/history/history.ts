@@ -116,6 +116,7 @@ export const states = [
   'parked',
   'queued',
   'retrying',
+  'paused',
   'dead-letter',
   'processed',
   'skipped',
@@ -129,15 +130,19 @@ export const states = [
  * - `invalid` (400): in quarantine.
  * - `parked`: its kind is unknown.
  * - `queued`, `retrying`: in progress.
+ * - `paused`: queued or retrying, and its event is paused. Known only from the queues, so no log or archive has it.
  * - `dead-letter`: all attempts failed.
  * - `processed`, `skipped`: done.
  * - `unknown`: logs and archive have too little left of it.
  */
 export type DeliveryState = (typeof states)[number];
 
+/** Whether its message is on the queue of its event. */
+export const isWaiting = (state: DeliveryState): boolean => ['queued', 'retrying', 'paused'].includes(state);
+
 /** Whether nothing more happens automatically in this state. */
 export const isSettled = (state: DeliveryState): boolean =>
-  !['received', 'queued', 'retrying', 'unknown'].includes(state);
+  !isWaiting(state) && state !== 'received' && state !== 'unknown';
 
 export interface HistoryPlace {
   readonly state: DeliveryState;
@@ -149,7 +154,7 @@ export interface HistoryPlace {
   readonly status?: number | undefined;
   /** For `skipped`. */
   readonly reason?: SkipReason | undefined;
-  /** For `retrying`: attempts that have ended. */
+  /** For `retrying` and `paused`: attempts that have ended. */
   readonly attempts?: number | undefined;
   /** For `retrying`: when the next attempt started, if its end is not known, or when it is due. ISO 8601. */
   readonly startedAt?: string | undefined;
@@ -160,8 +165,8 @@ export interface HistoryPlace {
   readonly replay?: string | undefined;
 
   /**
-   * Set by `locate` from the queues: when SQS deletes the message, about how many messages are on that queue, and why
-   * the queue is paused.
+   * Set by `locate` from the queues: when SQS deletes the message, about how many messages are on that queue, and for
+   * `paused` why it is.
    */
   readonly until?: string | undefined;
   readonly queueHolds?: number | undefined;
@@ -197,6 +202,10 @@ export interface Delivery {
   readonly latencyMs?: number | undefined;
   /** Size of the body. Absent if unknown. */
   readonly bytes?: number | undefined;
+  /** The beginning of its data, in one line. Absent if the payload is unknown or was forgotten. */
+  readonly preview?: string | undefined;
+  /** Where the text of a search was found: the text before it, itself, and after it. Only in the result of a search. */
+  readonly match?: readonly [before: string, found: string, after: string] | undefined;
 }
 
 /** Why an attempt with this outcome needed no effect. Undefined if it had one. @param replay name of its replay */

@@ -174,7 +174,7 @@ function writersOf({ before = {}, after = {} }: ItemChange): Set<string> {
 }
 
 /** Kind and shop of a payload, if they can be found. */
-function payloadFacts(body: Buffer) {
+export function payloadFacts(body: Buffer) {
   const payload = objectOf(body);
   const data = payload?.data;
   return { event: textOf(payload?.event), shopId: isObject(data) ? shopOf(data.shop_id) : undefined };

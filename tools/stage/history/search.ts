@@ -15,9 +15,15 @@ import { HistoryStore } from './store.ts';
 /** Maximum number of deliveries listed, newest first. A longer list does not help. */
 const MAX_LISTED = 100;
 
+type WithoutPayload = Omit<Delivery, 'preview' | 'match'>;
+
+/** The terminal prints no payload. */
+const withoutPayload = ({ preview: _preview, match: _match, ...delivery }: Delivery): WithoutPayload =>
+  delivery;
+
 /** Printed by `npx hookctl trace --search <text> --json`. */
 interface SearchResult {
-  readonly deliveries: readonly Delivery[];
+  readonly deliveries: readonly WithoutPayload[];
   /** Number of matching deliveries, listed or not. */
   readonly total: number;
   /** Sentences that say what was not searched. */
@@ -53,7 +59,8 @@ export async function printSearch(
     ...archiveGaps(archive),
     WAITING,
   ];
-  const found: SearchResult = { ...store.list({ search: text }, MAX_LISTED), notSearched };
+  const { deliveries, total } = store.list({ search: text }, MAX_LISTED);
+  const found: SearchResult = { deliveries: deliveries.map(withoutPayload), total, notSearched };
   const lines = json ? [JSON.stringify(found, undefined, 2)] : describeFound(text, found, width);
   for (const line of lines) printLine(line);
   const isDamaged = archive !== undefined && ('refused' in archive || archive.damaged.length > 0);

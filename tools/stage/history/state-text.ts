@@ -50,7 +50,7 @@ const STEPS: Readonly<Record<StepKind, (step: HistoryStep, history: History, clo
     title: 'received',
     detail: joined(', ', [
       isFirstReceipt(step, history) ? `request ${step.requestId}` : `again, as request ${step.requestId}`,
-      step.atTheLatest && 'no later than this time',
+      step.atTheLatest && 'at this time or before',
       step.lagMs !== undefined && `${span(step.lagMs)} after the partner’s timestamp`,
     ]),
     tone: 'neutral',
@@ -161,14 +161,22 @@ const STATES: Readonly<
       joined(' ', [
         `It has waited on the ${queueText(place.queue)} for ${span(clock.now - Date.parse(place.since))}.`,
         isOverdue(place.since, clock) && NOT_TAKEN,
-        pauseText(place, clock),
       ]),
     tone: 'warning',
   },
   retrying: {
     title: 'Retrying',
+    detail: (place, clock) => joined(' ', [failedText(place), nextAttemptText(place, clock)]),
+    tone: 'warning',
+  },
+  paused: {
+    title: 'Paused',
     detail: (place, clock) =>
-      joined(' ', [failedText(place), nextAttemptText(place, clock), pauseText(place, clock)]),
+      joined(' ', [
+        pauseText(place, clock),
+        'It waits on the queue until the event is resumed.',
+        (place.attempts ?? 0) > 0 && failedText(place),
+      ]),
     tone: 'warning',
   },
   'dead-letter': {
@@ -251,15 +259,18 @@ function nextAttemptText(
   return isOverdue(nextAttemptAt, clock) ? `${due} ${NOT_TAKEN}` : due;
 }
 
-function pauseText({ paused }: HistoryPlace, clock: Clock): string | undefined {
-  if (paused === undefined) return undefined;
+function pauseText({ queue, paused = {} }: HistoryPlace, clock: Clock): string {
   const { by, reason, since } = paused;
   const facts = joined(' ', [
     since !== undefined && `${span(clock.now - Date.parse(since))} ago`,
-    by !== undefined && `by ${by}`,
+    by !== undefined && `by ${callerName(by)}`,
   ]);
-  return `The event was paused${facts === '' ? '' : ` ${facts}`}${reason === undefined ? '.' : `: ${sentence(reason)}`}`;
+  const why = reason === undefined ? '.' : `: ${sentence(reason)}`;
+  return `${queue ?? 'The event'} was paused${facts === '' ? '' : ` ${facts}`}${why}`;
 }
+
+/** A user or role by the last part of its ARN: `mara` for `arn:aws:sts::123456789012:assumed-role/Operator/mara`. */
+export const callerName = (arn: string) => arn.split('/').at(-1) || arn;
 
 function keptText(where: string, { until, queueHolds }: HistoryPlace, { now }: Clock): string {
   if (queueHolds === 0) {

@@ -6,7 +6,9 @@ import { condition, type DeliveryFilter } from './delivery-filter.ts';
 import { type Effect, type Fact, identityOf, recordFact } from './facts.ts';
 import { deliveryOf, fold } from './fold.ts';
 import type { Delivery, History } from './history.ts';
+import { PREVIEWED_LENGTH, payloadPreview } from './payload-preview.ts';
 import { deliveryText, searchableText } from './searchable-text.ts';
+import { matchIn, searchPattern } from './text-match.ts';
 
 /** Maximum number of deliveries stored. The oldest are removed first. */
 export const MAX_DELIVERIES = 20_000;
@@ -25,6 +27,9 @@ const FIRST_FACTS = 20;
 export const MAX_PAYLOADS = 10_000;
 export const MAX_PAYLOAD_BYTES = 256 * 1024 * 1024;
 
+/** Characters of texts that one list reads to show where a search matches. More would block the process for seconds. */
+const MATCHED_LENGTH = 32 * 1024 * 1024;
+
 /** Milliseconds for which facts are collected before they are folded. */
 const FOLD_INTERVAL = 25;
 
@@ -38,7 +43,7 @@ const CACHE_KIB = 32 * 1024;
 const TABLES = `
 CREATE TABLE deliveries (
   n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, event_id TEXT, event TEXT, shop TEXT, state TEXT,
-  received_at TEXT, sequence INTEGER NOT NULL DEFAULT 0, row TEXT, text TEXT
+  received_at TEXT, sequence INTEGER NOT NULL DEFAULT 0, row TEXT, text TEXT, preview TEXT
 );
 CREATE INDEX deliveries_time ON deliveries (received_at, id);
 CREATE INDEX deliveries_sequence ON deliveries (sequence);
@@ -48,6 +53,13 @@ CREATE INDEX facts_delivery ON facts (n);
 CREATE INDEX facts_event ON facts (event_id);
 CREATE TABLE payloads (n INTEGER PRIMARY KEY, size INTEGER NOT NULL, bytes BLOB NOT NULL);
 CREATE VIRTUAL TABLE texts USING fts5(text, tokenize = 'trigram');`;
+
+interface StoredRow {
+  readonly id: string;
+  readonly row: string | null;
+  readonly text: string | null;
+  readonly preview: string | null;
+}
 
 /** A delivery, and the number of its last change. */
 export interface ChangedDelivery {
@@ -108,6 +120,7 @@ export class HistoryStore implements Disposable {
     const sql = 'INSERT OR IGNORE INTO payloads (n, size, bytes) VALUES (?, ?, ?)';
     if (this.#run(sql, n, bytes.length, bytes).changes === 0) return;
     this.#run('INSERT INTO texts (rowid, text) VALUES (?, ?)', 2 * n + 1, searchableText(bytes));
+    this.#setPreview(n, payloadPreview(Buffer.from(bytes.subarray(0, PREVIEWED_LENGTH + 1)).toString()));
     this.#payloads.count += 1;
     this.#payloads.bytes += bytes.length;
     while (this.#payloads.count > MAX_PAYLOADS || this.#payloads.bytes > MAX_PAYLOAD_BYTES) {
@@ -122,7 +135,9 @@ export class HistoryStore implements Disposable {
     if (requestId === undefined) return;
     if (body !== undefined) this.addPayload(requestId, bytesAsSent(body, eventId));
     const n = forgottenAt === undefined ? undefined : this.#number(requestId);
-    if (n !== undefined) this.#removePayload(n);
+    if (n === undefined) return;
+    this.#removePayload(n);
+    this.#setPreview(n, null);
   }
 
   /** The bytes that the partner sent. Undefined if they are not stored. */
@@ -154,13 +169,18 @@ export class HistoryStore implements Disposable {
     return this.facts({ eventId }).flatMap((fact) => (fact.kind === 'effect' ? [fact.effect] : []));
   }
 
-  /** Matching deliveries, newest first, and their total number. */
+  /** Matching deliveries, newest first, and their total number. With a search, each has the place of the text. */
   list(filter: DeliveryFilter, limit = MAX_DELIVERIES): { deliveries: Delivery[]; total: number } {
     this.#fold();
     const { where, values } = condition(filter);
-    const sql = `SELECT row FROM deliveries WHERE ${where} ORDER BY received_at DESC, id DESC LIMIT ?`;
-    const rows = this.#all<{ row: string }>(sql, ...values, limit);
-    const deliveries = rows.map(({ row }) => JSON.parse(row) as Delivery);
+    const sql = `SELECT n, row FROM deliveries WHERE ${where} ORDER BY received_at DESC, id DESC LIMIT ?`;
+    const rows = this.#all<{ n: number; row: string }>(sql, ...values, limit);
+    const matchOf = this.#matches(filter.search);
+    const deliveries = rows.map(({ n, row }) => {
+      const delivery: Delivery = JSON.parse(row);
+      const match = matchOf(n, delivery);
+      return match === undefined ? delivery : { ...delivery, match };
+    });
     if (deliveries.length < limit) return { deliveries, total: deliveries.length };
     const count = `SELECT count(*) AS total FROM deliveries WHERE ${where}`;
     return { deliveries, total: this.#one<{ total: number }>(count, ...values).total };
@@ -232,11 +252,13 @@ export class HistoryStore implements Disposable {
     for (const { key } of facts.splice(FIRST_FACTS, facts.length - MAX_FACTS)) {
       this.#run('DELETE FROM facts WHERE key = ?', key);
     }
-    const before = 'SELECT id, row, text FROM deliveries WHERE n = ?';
-    const { id, row, text } = this.#one<{ id: string; row: string | null; text: string | null }>(before, n);
+    // A payload may come before the first fact.
+    if (facts.length === 0) return undefined;
+    const before = 'SELECT id, row, text, preview FROM deliveries WHERE n = ?';
+    const { id, row, text, preview } = this.#one<StoredRow>(before, n);
     const own = facts.map(({ fact }) => JSON.parse(fact) as Fact);
     const history = fold(own);
-    const delivery = deliveryOf(id, own, history);
+    const delivery: Delivery = { ...deliveryOf(id, own, history), preview: preview ?? undefined };
     const newRow = JSON.stringify(delivery);
     const newText = deliveryText(delivery, history);
     if (newText !== text) {
@@ -264,7 +286,7 @@ export class HistoryStore implements Disposable {
       this.#sequence += 1;
       this.#size -= 1;
       const emptied =
-        'UPDATE deliveries SET row = NULL, text = NULL, event_id = NULL, sequence = ? WHERE n = ?';
+        'UPDATE deliveries SET row = NULL, text = NULL, preview = NULL, event_id = NULL, sequence = ? WHERE n = ?';
       this.#run(emptied, this.#sequence, n);
       this.#run('DELETE FROM facts WHERE n = ?', n);
       this.#run(
@@ -284,6 +306,12 @@ export class HistoryStore implements Disposable {
     return oldest.map(({ id }) => id);
   }
 
+  #setPreview(n: number, preview: string | null): void {
+    this.#run('UPDATE deliveries SET preview = ? WHERE n = ?', preview, n);
+    this.#dirty.add(n);
+  }
+
+  /** The preview stays, unless the payload was forgotten. */
   #removePayload(n: number): void {
     const [payload] = this.#all<{ size: number }>('SELECT size FROM payloads WHERE n = ?', n);
     if (payload === undefined) return;
@@ -291,6 +319,26 @@ export class HistoryStore implements Disposable {
     this.#run('DELETE FROM texts WHERE rowid = ?', 2 * n + 1);
     this.#payloads.count -= 1;
     this.#payloads.bytes -= payload.size;
+  }
+
+  /** @returns a function for one list, which finds the text of the search in its deliveries, the newest first */
+  #matches(search = ''): (n: number, delivery: Delivery) => Delivery['match'] {
+    if (search === '') return () => undefined;
+    const pattern = searchPattern(search);
+    let read = 0;
+    return (n, { preview = '' }) => {
+      const match = matchIn(preview, pattern);
+      if (match !== undefined || read > MATCHED_LENGTH) return match;
+      const sql = 'SELECT text FROM texts WHERE rowid = ?';
+      const [payload = '', own = ''] = [2 * n + 1, 2 * n].map(
+        (id) => this.#all<{ text: string }>(sql, id)[0]?.text ?? '',
+      );
+      read += payload.length;
+      // Each line is an id or an error.
+      return [payload, ...own.split('\n')]
+        .map((text) => matchIn(text, pattern))
+        .find((one) => one !== undefined);
+    };
   }
 
   /** @returns undefined for a delivery that was removed: it must not come back */

@@ -54,7 +54,7 @@ async function look(stage: Stage, place: HistoryPlace): Promise<HistoryPlace> {
   const { state, queue = '' } = place;
   if (state === 'queued' || state === 'retrying') {
     const paused = isEventName(queue) && (await pauseOfEvent(stage, queue).catch(() => undefined));
-    return paused ? { ...place, paused } : place;
+    return paused ? { ...place, state: 'paused', paused } : place;
   }
   const kept = ['dead-letter', 'invalid', 'parked'].includes(state)
     ? waitingQueues(stage).find(({ name }) => name === queue)
@@ -67,7 +67,8 @@ async function look(stage: Stage, place: HistoryPlace): Promise<HistoryPlace> {
 
 async function pauseOfEvent(stage: Stage, event: EventName): Promise<PausedQueue | undefined> {
   const { pause } = await pauseState(stage, event);
-  return pause === undefined || pause.running ? undefined : pausedQueue(pause);
+  // While it is being turned off, the event source still processes messages.
+  return pause === undefined || pause.running || pause.turningOff ? undefined : pausedQueue(pause);
 }
 
 export const pausedQueue = ({ by, reason, since }: Pause): PausedQueue => ({

@@ -222,6 +222,14 @@ export async function readPayload(
   return Buffer.from(bodyBase64, 'base64');
 }
 
+/** The partner's bytes if the message contains them. Undefined if they are in S3, or it was not sent by the receiver. */
+export async function payloadInMessage(
+  ...[stage, queue, message]: Parameters<typeof readPayload>
+): Promise<Buffer | undefined> {
+  if (noted(message, 'payloadKey') !== undefined) return undefined;
+  return await readPayload(stage, queue, message).catch(() => undefined);
+}
+
 /**
  * For programs: the partner's data as `body` if it is text, otherwise as `bodyBase64`, or the reason as `unreadable`.
  */

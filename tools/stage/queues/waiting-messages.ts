@@ -1,7 +1,7 @@
 import { sha256Hex } from '../../../lambda/hash.ts';
 import type { Stage } from '../stage.ts';
 import { queueState, type WaitingQueue, waitingQueues } from './queue.ts';
-import { failureNote, noted, type ReceivedMessage, readPayload, walk } from './received-message.ts';
+import { failureNote, noted, payloadInMessage, type ReceivedMessage, walk } from './received-message.ts';
 
 /** Messages that a search inspects on each queue: 100 calls of 10 messages, some seconds in AWS. */
 export const MAX_SEARCHED = 1_000;
@@ -42,8 +42,7 @@ async function waitingMessage(
   message: ReceivedMessage,
   retention: number,
 ) {
-  const isLarge = noted(message, 'payloadKey') !== undefined;
-  const bytes = isLarge ? undefined : await readPayload(stage, queue, message).catch(() => undefined);
+  const bytes = await payloadInMessage(stage, queue, message);
   return {
     queue,
     message,

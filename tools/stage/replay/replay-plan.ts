@@ -10,6 +10,7 @@ import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { hashes } from './checkpoint.ts';
 import type { ReplayState, Unsent } from './replay-state.ts';
+import { DEFAULT_RATE } from './token-bucket.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 
@@ -164,6 +165,38 @@ export function newRequest(stack: Stage, options: ReplayOptions, now: Date): Rep
     typed: { since: since.text, until: until?.text },
   };
 }
+
+/**
+ * The words after `hookctl` that run a planned replay: its times are absolute and its name is fixed, so it sends nothing
+ * that settles after the plan.
+ * @param rate messages a second
+ */
+export function plannedCommand({ name, mode, notify, filter }: ReplayRequest, rate: number): string[] {
+  const { events, since, until, shop, ids = [], outcomes = [] } = filter;
+  return [
+    'replay',
+    ...(events.length === eventNames.length ? [] : events),
+    ...['--since', since, '--until', until],
+    ...(shop === undefined ? [] : ['--shop', shop]),
+    ...ids.flatMap((id) => ['--id', id]),
+    ...outcomes.flatMap((outcome) => ['--outcome', outcome]),
+    ...(mode === 'fill' ? [] : ['--mode', mode]),
+    ...(notify ? ['--notify'] : []),
+    ...['--name', name],
+    ...rateOption(rate),
+    '--yes',
+  ];
+}
+
+/** The words after `hookctl` that continue a replay. */
+export const continuation = (name: string, rate: number) => [
+  'replay',
+  ...['--name', name],
+  ...rateOption(rate),
+  '--yes',
+];
+
+const rateOption = (rate: number) => (rate === DEFAULT_RATE ? [] : ['--rate', String(rate)]);
 
 /**
  * Compares the options given on resume with those of the replay. An option that is not given stays unchanged.

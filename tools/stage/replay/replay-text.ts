@@ -67,7 +67,7 @@ export function describePlan(
       '--until',
       mode === 'repair' &&
         typed.until !== undefined &&
-        `omit it, or set it ${Math.max(...filter.events.map(hoursOfTries))} hours after the fix: wrong writes may be settled that late`,
+        `wrong writes may be settled up to ${Math.max(...filter.events.map(hoursOfTries))} hours after the fix: a window that ends earlier misses them`,
     ],
   ];
   return [

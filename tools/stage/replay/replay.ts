@@ -1,10 +1,18 @@
 import { CommandError } from '../../terminal/command-error.ts';
 import { confirm, requireTerminal } from '../../terminal/terminal.ts';
-import { duration, manyMessages } from '../../terminal/text.ts';
+import { duration, manyMessages, printable, shellWord } from '../../terminal/text.ts';
 import { expiredPart } from '../archive/retention.ts';
 import { type Operation, printBlocks } from '../operation.ts';
 import { archiveDelay } from './archive-lag.ts';
-import { makePlan, newRequest, type ReplayOptions, type ReplayPlan, refuseAnother } from './replay-plan.ts';
+import {
+  continuation,
+  makePlan,
+  newRequest,
+  plannedCommand,
+  type ReplayOptions,
+  type ReplayPlan,
+  refuseAnother,
+} from './replay-plan.ts';
 import { type ReplayState, StateFile } from './replay-state.ts';
 import { describePlan, describeRest, describeUnsent } from './replay-text.ts';
 import { DEAD_AFTER, runReplay } from './run-replay.ts';
@@ -25,7 +33,10 @@ export async function replay(operation: Operation, options: ReplayOptions): Prom
   requireConsent(options);
   const delay = await archiveDelay(stack, left.filter.events);
   printBlocks(operation, describeRest(left, stack.title));
-  if (dryRun) return true;
+  if (dryRun) {
+    printNext(operation, continuation(left.name, rate));
+    return true;
+  }
   if (!(await consented(operation, options, 'Continue?'))) return false;
   // Read again: the user may have taken long to answer the question.
   const file = new StateFile(stack, left.name);
@@ -52,7 +63,10 @@ async function begin(operation: Operation, options: ReplayOptions): Promise<bool
     throw nothingToReplay(stack.title, plan, Date.parse(until) + delay > Date.now() ? delay : 0);
   }
   printBlocks(operation, describePlan(stack, request, plan, { rate, delay, expired }));
-  if (dryRun) return plan.damaged.length === 0;
+  if (dryRun) {
+    printNext(operation, plannedCommand(request, rate));
+    return plan.damaged.length === 0;
+  }
   if (!(await consented(operation, options, `Send ${manyMessages(plan.messages)}?`))) return false;
 
   const file = new StateFile(stack, request.name);
@@ -73,6 +87,17 @@ async function begin(operation: Operation, options: ReplayOptions): Promise<bool
     damaged: [],
   };
   return await runReplay(operation, { file, state, by, rate, delay });
+}
+
+/** Prints the command that runs exactly what the plan shows. */
+function printNext(operation: Operation, argv: readonly string[]): void {
+  const [script = '', ...words] = argv;
+  const command = printable(operation.stack.command(words.map(shellWord).join(' '), script));
+  printBlocks(operation, [
+    { kind: 'text', text: '' },
+    { kind: 'command', text: 'To run this plan', command },
+  ]);
+  operation.onPlanned?.(argv);
 }
 
 /** @throws CommandError if it would have to ask, and there is no terminal */

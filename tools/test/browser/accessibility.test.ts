@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { addressOf, OpenConsole, shopUpdated } from './open-console.ts';
@@ -18,6 +19,8 @@ beforeAll(async () => {
   processed = addressOf((await open.partner.post(shopUpdated('shop-seen'))).body.requestId);
   invalid = addressOf((await open.partner.post('no event')).body.requestId);
   await open.row('shop-seen').getByText('Processed').waitFor();
+  await bury(open.stack.outputs.ShopUpdatedDeadLetterQueueUrl, 'The table was away. '.repeat(20));
+  await bury(open.stack.outputs.GirlCreatedDeadLetterQueueUrl, 'The answer was not understood');
   // Evaluated by the browser's debugger, because the page's own policy forbids it.
   await open.page.evaluate(AXE);
 });
@@ -26,6 +29,18 @@ beforeEach(() => open.page.setViewportSize({ width: 1440, height: 900 }));
 afterEach(() => {
   expect(open.wrongs).toEqual([]);
 });
+
+/** Puts a dead letter on a queue. */
+async function bury(QueueUrl: string | undefined, reason: string): Promise<void> {
+  const client = new SQSClient(open.stack.operator);
+  const MessageAttributes = {
+    eventId: { DataType: 'String', StringValue: 'e'.repeat(64) },
+    failureReason: { DataType: 'String', StringValue: reason },
+  };
+  const MessageBody = JSON.stringify(shopUpdated(`shop-buried-${'x'.repeat(100)}`));
+  await client.send(new SendMessageCommand({ QueueUrl, MessageBody, MessageAttributes }));
+  client.destroy();
+}
 
 /** Findings that make the page unusable for some people. axe's lesser findings are advice. */
 const violations = (page: Page, given = '') =>
@@ -39,6 +54,12 @@ async function show(hash: string, ready: string | RegExp): Promise<void> {
 }
 
 const click = (name: string | RegExp) => open.button(name).first().click();
+
+async function choose(item: string): Promise<void> {
+  await open.page.getByRole('button', { name: 'More', exact: true }).click();
+  await open.page.getByRole('menuitem', { name: item }).click();
+}
+
 const leaveByEscape = () => open.page.keyboard.press('Escape');
 
 /** Each view, and how to leave it if it covers others. */
@@ -68,9 +89,33 @@ const VIEWS: readonly { name: string; enter: () => Promise<void>; leave?: () => 
     },
     leave: leaveByEscape,
   },
+  {
+    name: 'two compared deliveries',
+    async enter() {
+      const [one, other] = [processed, invalid].map((address) => address.split('/').at(-1));
+      await show(`#/deliveries?compare=${one}%2C${other}`, 'Bodies');
+      await open.page.locator('dialog .cm-editor').first().waitFor();
+    },
+    leave: leaveByEscape,
+  },
   { name: 'queues', enter: () => show('#/queues', 'quarantine') },
-  { name: 'a queue', enter: () => show('#/queues/quarantine', 'Redrive all') },
-  { name: 'dead letters', enter: () => show('#/dead-letters', 'No dead letters') },
+  {
+    name: 'a message of a queue',
+    async enter() {
+      await show('#/queues/quarantine', 'Redrive all');
+      await click('no event');
+      await open.page.getByRole('textbox', { name: /^Payload of / }).waitFor();
+    },
+  },
+  { name: 'no dead letters', enter: () => show('#/dead-letters?event=girl.deleted', 'No dead letters') },
+  {
+    name: 'a dead letter',
+    async enter() {
+      await show('#/dead-letters', /^2 dead letters/);
+      await click(/shop-buried/);
+      await open.page.getByRole('textbox', { name: /^Payload of / }).waitFor();
+    },
+  },
   {
     name: 'a plan of a replay',
     async enter() {
@@ -83,12 +128,17 @@ const VIEWS: readonly { name: string; enter: () => Promise<void>; leave?: () => 
   { name: 'an item', enter: () => show('#/tables/ShopCacheTable?key=shop-seen', 'invalidated_at') },
   { name: 'faults', enter: () => show('#/faults', 'No faults active') },
   { name: 'tasks', enter: () => click(/^Tasks/), leave: () => click('Close tasks') },
-  { name: 'keyboard shortcuts', enter: () => click(/^Keyboard shortcuts/), leave: leaveByEscape },
+  { name: 'keyboard shortcuts', enter: () => choose('Keyboard shortcuts'), leave: leaveByEscape },
+  { name: 'a menu', enter: () => click('More'), leave: leaveByEscape },
 ];
+
+/** Width of a phone in pixels. */
+const PHONE = 390;
 
 const SIZES = [
   { width: 1024, height: 768 },
-  { width: 390, height: 844 },
+  { width: 761, height: 768 },
+  { width: PHONE, height: 844 },
   // 1280 by 1024 pixels at 400 %.
   { width: 320, height: 256 },
 ];
@@ -98,12 +148,26 @@ const OUTSIDE = `(async () => {
   for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
   const outside = [...document.body.querySelectorAll('*')].filter((element) => {
     const { right, width, height } = element.getBoundingClientRect();
-    const isHidden = element.closest('.visually-hidden, .skip, .thead, .ruler') !== null;
+    const isHidden = element.closest('.visually-hidden, .skip, .thead, .ruler, .cut *') !== null;
     return !isHidden && width > 1 && height > 1 && right > innerWidth + 1;
   });
   const page = document.documentElement.scrollWidth > innerWidth ? ['the page'] : [];
   return [...page, ...outside.map((element) => element.outerHTML.slice(0, 160))];
 })()`;
+
+/** Controls that are too small for a finger: 44 pixels. Those of the list and of CodeMirror are not ours to measure. */
+const SMALL = `[...document.querySelectorAll('button, .button, .icon-button, input, select, textarea, summary, [role=tab]')]
+  .filter((element) => {
+    const target = element.closest('label') ?? element;
+    const height = Math.max(target.getBoundingClientRect().height, parseFloat(getComputedStyle(element, '::after').height) || 0);
+    return element.checkVisibility() && !element.matches('.list-pane *, .skip') && height > 0 && height < 44;
+  })
+  .map((element) => element.outerHTML.slice(0, 160))`;
+
+/** Fields with a text below 16 pixels, for which iOS enlarges the page. */
+const SMALL_TEXT = `[...document.querySelectorAll('input:not([type=checkbox], [type=radio]), select, textarea')]
+  .filter((element) => parseFloat(getComputedStyle(element).fontSize) < 16)
+  .map((element) => element.outerHTML.slice(0, 160))`;
 
 describe.each(VIEWS)('$name', ({ enter, leave }) => {
   test('has no serious axe violation and does not overflow, light or dark, wide or narrow', async () => {
@@ -116,6 +180,9 @@ describe.each(VIEWS)('$name', ({ enter, leave }) => {
     for (const size of SIZES) {
       await page.setViewportSize(size);
       expect(await page.evaluate(OUTSIDE)).toEqual([]);
+      if (size.width !== PHONE) continue;
+      expect(await page.evaluate(SMALL)).toEqual([]);
+      expect(await page.evaluate(SMALL_TEXT)).toEqual([]);
     }
     expect(await violations(page, "{ rules: { 'color-contrast': { enabled: false } } }")).toEqual([]);
     await leave?.();
@@ -183,6 +250,74 @@ describe('with the keyboard only', () => {
   });
 });
 
+describe('the header', () => {
+  test.each([1440, 761, PHONE, 320])('is one line with all views at %i pixels', async (width) => {
+    const { page } = open;
+    await page.setViewportSize({ width, height: 800 });
+    expect((await page.getByRole('banner').boundingBox())?.height).toBe(48);
+    for (const name of ['Tables', 'Faults', 'Deliveries']) {
+      const views = page.getByRole('navigation', { name: 'Views' });
+      if (width < 761) {
+        await views.getByRole('button').click();
+        await page.getByRole('menuitem', { name }).click();
+      } else {
+        const link = views.getByRole('link', { name });
+        expect(await link.evaluate((element) => element.getBoundingClientRect().right)).toBeLessThan(width);
+        await link.click();
+      }
+      await page.getByRole('heading', { level: 1, name }).waitFor({ state: 'attached' });
+    }
+  });
+
+  test('has a menu that chooses the theme, which is remembered', async () => {
+    const { page } = open;
+    const theme = () => page.evaluate('document.documentElement.dataset.theme');
+    await choose('Dark theme');
+    await open.goto('#/deliveries');
+    expect(await theme()).toBe('dark');
+    await choose('Theme of the system');
+    expect(await theme()).toBeUndefined();
+  });
+
+  test('has a link that skips it, to the list of the view', async () => {
+    const { page } = open;
+    for (const { hash, label } of [
+      { hash: '#/deliveries', label: 'Deliveries, newest first' },
+      { hash: '#/queues', label: 'Queues' },
+    ]) {
+      await open.goto(hash);
+      await page.getByLabel(label, { exact: true }).first().waitFor();
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe(label);
+    }
+  });
+});
+
+test('a refused action says why, to everybody', async () => {
+  const { page } = open;
+  const parked = await open.partner.post({
+    event: 'shop.closed',
+    data: {},
+    timestamp: new Date().toISOString(),
+  });
+  await show(addressOf(parked.body.requestId), 'Redrive from unrouted');
+  const button = open.button('Redrive from unrouted');
+  const why = 'shop.closed has no consumer yet. Add one first.';
+  expect(await button.getAttribute('aria-disabled')).toBe('true');
+  const described = await button.evaluate((element) => element.getAttribute('aria-describedby'));
+  expect(await page.evaluate(`document.getElementById('${described}').textContent`)).toBe(why);
+  const tip = page.locator('.refusal-tip');
+  for (const show of [() => button.hover(), () => button.focus()]) {
+    await show();
+    await tip.getByText(why).waitFor();
+    await page.keyboard.press('Escape');
+    await tip.waitFor({ state: 'hidden' });
+    await page.mouse.move(0, 0);
+    await button.blur();
+  }
+});
+
 describe('the description of the endpoint', () => {
   const title: string = JSON.parse(readFileSync('docs/api/openapi.json', 'utf8')).info.title;
   const heading = (page: Page) => page.getByRole('heading', { name: title });
@@ -207,10 +342,7 @@ describe('the description of the endpoint', () => {
   }
 
   test('is linked by the console, and loads nothing from other servers', async () => {
-    const [page] = await Promise.all([
-      open.context.waitForEvent('page'),
-      open.page.getByRole('link', { name: 'API', exact: true }).click(),
-    ]);
+    const [page] = await Promise.all([open.context.waitForEvent('page'), choose('API description')]);
     await heading(page).waitFor();
     await expectNothingGetsOut(page);
     await page.close();

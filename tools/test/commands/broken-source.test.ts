@@ -60,7 +60,7 @@ test('start prints a syntax error in code shared by commands and functions in th
 
 const cast = { girl: };
                      ^
-import * as z from 'zod/mini';
+import type { EventDefinition } from '../definition.ts';
 `);
 });
 

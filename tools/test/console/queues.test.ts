@@ -2,7 +2,6 @@ import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { tableKey } from '../../../lambda/effects/table-key.ts';
-import { SHOWN_CHARACTERS } from '../../console/server/queue-messages.ts';
 import { DEAD, type Operator, shopUpdated } from '../stage/queues/support.ts';
 import { type StageConsole, startStageConsole, startTestConsole, type TestConsole } from './support.ts';
 
@@ -54,22 +53,30 @@ describe('a look into a queue of the local stack', () => {
     await look('dead:shop.updated');
     const { body } = await look('dead:shop.updated');
     const { eventId, event, requestId, failureReason: reason } = DEAD;
-    const shown = { id, eventId, event, requestId, reason, body: shopUpdated('shop-1'), truncated: false };
+    const queue = 'dead:shop.updated';
+    const shown = { id, queue, eventId, event, shopId: 'shop-1', requestId, reason };
     const times = { sentAt: expect.any(String), firstSentAt: expect.any(String) };
+    const preview = expect.stringMatching(/^\{"shop_id":"shop-1"/);
     expect(body).toEqual({
-      messages: [{ ...shown, ...times, copies: 1, receives: 0, state: 'waiting' }],
+      messages: [{ ...shown, preview, ...times, copies: 1, receives: 0, state: 'waiting' }],
       limited: false,
     });
   });
 
-  test("shows the partner's payload of quarantined messages, and cuts long ones", async () => {
-    const bodyBase64 = Buffer.from('é'.repeat(SHOWN_CHARACTERS + 1)).toString('base64');
+  test('previews the bytes of a quarantined message, which may be anything', async () => {
+    const bodyBase64 = Buffer.from('é'.repeat(1_000)).toString('base64');
     const text = JSON.stringify({ problems: [], bodyBase64 });
-    await operator.put(operator.outputs.QuarantineQueueUrl, text, { reason: 'timestamp is missing' });
+    const noted = { event: 'unusable', reason: 'body must be JSON' };
+    await operator.put(operator.outputs.QuarantineQueueUrl, text, noted);
+    const named = Buffer.from('{"event":"girl.created","data":{"shop_id":7}}').toString('base64');
+    const usable = JSON.stringify({ problems: [], bodyBase64: named });
+    await operator.put(operator.outputs.QuarantineQueueUrl, usable, { ...noted, reason: 'no girl_id' });
     const { body } = await look('quarantine');
     expect(body.messages).toMatchObject([
-      { reason: 'timestamp is missing', body: 'é'.repeat(SHOWN_CHARACTERS), truncated: true },
+      { queue: 'quarantine', reason: 'body must be JSON', preview: 'é'.repeat(200) },
+      { event: 'girl.created', shopId: '7', reason: 'no girl_id', preview: '{"shop_id":7}' },
     ]);
+    expect(body.messages[0]).not.toHaveProperty('event');
   });
 
   test('says whether there are more messages than its limit', async () => {
@@ -97,32 +104,58 @@ test.each([
   await bury({ requestId: 'request-2' });
   await operator.put(dead(), shopUpdated('shop-1'), { ...DEAD, replay: '{"name":"fill-1","mode":"fill"}' });
   const { body: letters } = await api().get('/api/dead-letters');
-  const [{ count, messages }] = letters.groups;
-  expect(count).toBe(3);
-  expect(messages.map(({ copies }: { copies: number }) => copies).toSorted()).toEqual([1, 2]);
+  expect(letters.messages.map(({ copies }: { copies: number }) => copies).toSorted()).toEqual([1, 2]);
 });
 
-test('dead letters are grouped by reason over all queues, with the first and last failure', async () => {
-  const girls = operator.outputs.GirlCreatedDeadLetterQueueUrl;
-  const [firstAt, lastAt] = ['2026-01-31T10:00:00.000Z', '2026-01-31T12:00:00.000Z'];
-  await bury({ failureReason: 'Timeout', failedAt: lastAt });
-  const other = await bury({ failureReason: 'Timeout', failedAt: firstAt }, girls);
-  await bury({ failureReason: 'Not usable' });
+test.each([
+  ['the local stack', () => running.api],
+  ['a stage', () => stage.api],
+])('a message has its whole payload, as the partner sent it: %s', async (_name, api) => {
+  const bytes = Buffer.from([0xff, 0x00, 0x7b]);
+  const wrapped = JSON.stringify({ problems: [], bodyBase64: bytes.toString('base64') });
+  const quarantined = await operator.put(operator.outputs.QuarantineQueueUrl, wrapped);
+  const invalid = await api().get(`/api/queues/quarantine/messages/${quarantined}/body`);
+  expect(invalid.bytes).toEqual(bytes);
+  expect(invalid.headers).toMatchObject({ 'content-type': 'application/octet-stream' });
+
+  const long = shopUpdated('x'.repeat(100_000));
+  for (let count = 0; count < 12; count += 1) await bury();
+  const id = await operator.put(dead(), long, DEAD);
+  const address = `/api/queues/dead:shop.updated/messages/${id}/body`;
+  expect((await api().get(address)).bytes.toString()).toBe(long);
+
+  const large = await operator.put(dead(), '{"payloadKey":"gone"}', { ...DEAD, payloadKey: 'gone' });
+  const { body: letters } = await api().get('/api/dead-letters');
+  const [listed] = letters.messages.filter((message: { id: string }) => message.id === large);
+  expect(listed).not.toHaveProperty('preview');
+  expect(await api().get(`/api/queues/dead:shop.updated/messages/${large}/body`)).toMatchObject({
+    status: 404,
+    body: { detail: 'S3 no longer has it under gone' },
+  });
+
+  await operator.empty();
+  expect(await api().get(address)).toMatchObject({
+    status: 404,
+    body: { detail: expect.stringMatching(/^The message is no longer on this queue/) },
+  });
+});
+
+test('dead letters are those of all events, also the ones that SQS moved or somebody sent', async () => {
+  const other = await bury({}, operator.outputs.GirlCreatedDeadLetterQueueUrl);
   await operator.put(dead(), '{}');
   const { body } = await running.api.get('/api/dead-letters');
   expect(body).toMatchObject({ limited: [], problems: [] });
-  const [most, ...others] = body.groups;
-  expect(most).toMatchObject({ reason: 'Timeout', count: 2, firstAt, lastAt });
-  expect(most.messages).toContainEqual({
-    queue: 'girl.created',
-    id: other,
-    eventId: DEAD.eventId,
-    copies: 1,
-  });
-  expect(others.map(({ reason }: { reason: string }) => reason).sort()).toEqual([
-    'Not usable',
-    expect.stringMatching(/^SQS moved it after too many receives/),
-  ]);
+  expect(body.messages).toHaveLength(2);
+  expect(body.messages).toContainEqual(
+    expect.objectContaining({ queue: 'dead:girl.created', event: 'girl.created', id: other }),
+  );
+  expect(body.messages).toContainEqual(
+    expect.objectContaining({
+      queue: 'dead:shop.updated',
+      event: 'shop.updated',
+      reason: expect.stringMatching(/^SQS moved it after too many receives/),
+    }),
+  );
 });
 
 describe('the queues of a stage:', () => {
@@ -133,7 +166,7 @@ describe('the queues of a stage:', () => {
     expect(body.messages).toHaveLength(11);
     expect(body.messages[0]).toMatchObject({ state: 'waiting', receives: 1, reason: DEAD.failureReason });
     const { body: letters } = await stage.api.get('/api/dead-letters');
-    expect(letters.groups).toMatchObject([{ reason: DEAD.failureReason, count: 12 }]);
+    expect(letters.messages).toHaveLength(12);
     const { Messages = [] } = await operator.queues.client.send(
       new ReceiveMessageCommand({ QueueUrl: dead(), MaxNumberOfMessages: 10, VisibilityTimeout: 0 }),
     );
@@ -150,7 +183,8 @@ describe('the queues of a stage:', () => {
   test('with --read-only their messages are counted, and not received', async () => {
     const id = await bury();
     await using reader = await startStageConsole(running.stack, { readOnly: true });
-    for (const path of ['/api/queues/dead:shop.updated/messages', '/api/dead-letters']) {
+    const messages = '/api/queues/dead:shop.updated/messages';
+    for (const path of [messages, `${messages}/${id}/body`, '/api/dead-letters']) {
       const { status, body } = await reader.api.get(path);
       expect({ status, detail: body.detail }).toEqual({
         status: 403,

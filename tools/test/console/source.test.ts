@@ -153,7 +153,7 @@ test('each view names a missing permission, and the others work', async () => {
   );
   expect(queues.pausesUnknown).toBe(true);
   const { body: letters } = await poor.api.get('/api/dead-letters');
-  expect(letters).toMatchObject({ groups: [], problems: [expect.stringContaining('permission')] });
+  expect(letters).toMatchObject({ messages: [], problems: [expect.stringContaining('permission')] });
   expect(await poor.api.get('/api/tables/CastTable')).toMatchObject({
     status: 502,
     body: { detail: expect.stringContaining('dynamodb:Scan') },

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.ts';
-import { News } from '../../console/server/console-context.ts';
+import { News } from '../../console/news.ts';
+import { StackWatch } from '../../console/server/stack-watch.ts';
 import { streamRoutes } from '../../console/server/stream-routes.ts';
 import { Source } from '../../console/source.ts';
 import { listen } from '../../local/listen.ts';
@@ -125,7 +126,8 @@ describe('the stream', () => {
     news.notice({ about: 'code', level: 'error', text: 'It does not build' });
     news.notice({ about: 'code', level: 'info', text: 'Built' });
     const task = { id: 'task-1', argv: ['dlq'], command: 'npx hookctl dlq', state: 'done' } as const;
-    news.task({ ...task, startedAt: '2026-01-31T09:00:00.000Z', blocks: [], lines: [], deliveries: [] });
+    const output = { blocks: [], lines: [], deliveries: [], answers: [] };
+    news.tell({ event: 'task', data: { ...task, startedAt: '2026-01-31T09:00:00.000Z', ...output } });
     await there.until(({ events }) => events.length === 3);
     expect(there.names.slice(1)).toEqual(['notice', 'task']);
     const later = await read(undefined, undefined, port).ready();
@@ -161,6 +163,16 @@ function failed(index: number, attempt: number, error = 'x'): Fact {
   return { kind: 'line', at, function: 'shop.updated', ...ids, text: JSON.stringify(line) };
 }
 
+/** Of a stage whose queues cannot be read. */
+const watchOf = (store: HistoryStore, news: News) =>
+  new StackWatch({
+    store,
+    news,
+    readQueues: () => Promise.reject(new Error('No queues')),
+    readFaults: undefined,
+    onError: () => {},
+  });
+
 test('the oldest deliveries are removed from open pages, also from those that resume', async () => {
   await using full = await startConsoleAlone();
   const { store } = full.feed;
@@ -179,10 +191,11 @@ test('the oldest deliveries are removed from open pages, also from those that re
 test('a client that disconnects before its stream begins leaves nothing behind', async () => {
   using store = new HistoryStore();
   const news = new News();
-  const subscribe = jest.spyOn(news, 'subscribe');
   const context = { source: new Source(stage(), store), report: () => {}, closing: AbortSignal.abort() };
   const outgoing = new EventEmitter();
-  const response = await streamRoutes({ ...context, news }).request('/', {}, { outgoing });
+  const watch = watchOf(store, news);
+  const subscribe = jest.spyOn(news, 'subscribe');
+  const response = await streamRoutes({ ...context, news, watch }).request('/', {}, { outgoing });
   expect(await response.text()).toBe('');
   expect(subscribe).not.toHaveBeenCalled();
 });
@@ -197,7 +210,9 @@ test('a client that does not read is disconnected, costs little memory, and can 
   const source = new Source(stage(), store);
   const closing = new AbortController();
   const report = jest.fn();
-  const app = streamRoutes({ source, news: new News(), report, closing: closing.signal }, 300);
+  const news = new News();
+  const watch = watchOf(store, news);
+  const app = streamRoutes({ source, news, watch, report, closing: closing.signal }, 300);
   let buffered = 0;
   const listener = getRequestListener(
     (request, env) => {

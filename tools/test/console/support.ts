@@ -181,8 +181,10 @@ export class EventReader {
   #rest = '';
   /** The first data received. */
   beginning: string | undefined;
-  /** All complete events so far. */
+  /** All complete events so far, without queues and faults. */
   readonly events: ReadEvent[] = [];
+  /** Queues and faults, which may come between any other events. */
+  readonly readings: ReadEvent[] = [];
   /** The connection is closed, by either side. */
   isOver = false;
 
@@ -199,7 +201,9 @@ export class EventReader {
         this.beginning ??= text;
         const blocks = `${this.#rest}${text}`.split('\n\n');
         this.#rest = blocks.pop() ?? '';
-        this.events.push(...blocks.flatMap(parseEvent));
+        for (const event of blocks.flatMap(parseEvent)) {
+          (READINGS.has(event.event) ? this.readings : this.events).push(event);
+        }
       });
       response.on('error', () => {}).on('close', onEnd);
       if (this.#isPaused) response.pause();
@@ -245,6 +249,8 @@ export class EventReader {
     this.#request.destroy();
   }
 }
+
+const READINGS = new Set(['queues', 'faults']);
 
 type ReadEvent = ReturnType<typeof parseEvent>[number];
 

@@ -100,6 +100,7 @@ describe('send', () => {
       blocks: [{ kind: 'text', text: expect.stringMatching(/^200 queued {2}event /) }],
       lines: [expect.stringMatching(/^200 queued {2}event /)],
       deliveries: [expect.any(String)],
+      answers: [{ status: 200, text: 'queued' }],
     });
     expect(await settled(task.deliveries[0])).toMatchObject({ event: 'shop.updated', state: 'processed' });
   });
@@ -183,13 +184,21 @@ describe('dlq redrive', () => {
   });
 });
 
-test('an event is not resumed while its pause is being set', async () => {
-  const { body } = await post({ argv: ['pause', 'user.updated', '--reason', 'away'] });
-  const second = await post({ argv: ['resume', 'user.updated'] });
-  const detail = expect.stringContaining('already changes the event source of user.updated');
+test('an event is not resumed while its pause is being set, and its deliveries are then paused', async () => {
+  const { body } = await post({ argv: ['pause', 'shop.updated', '--reason', 'away'] });
+  const second = await post({ argv: ['resume', 'shop.updated'] });
+  const detail = expect.stringContaining('already changes the event source of shop.updated');
   expect(second).toMatchObject({ status: 409, body: { detail } });
   expect(await running.api.ended(body.id)).toMatchObject({ state: 'done' });
-  expect(await run('resume user.updated')).toMatchObject({ state: 'done' });
+  const { requestId } = (await partner.post(shopUpdated(randomUUID()))).body;
+  const waiting = await running.api.get(`/api/deliveries/${encodeURIComponent(String(requestId))}`);
+  expect(waiting.body).toMatchObject({
+    state: 'queued',
+    settled: false,
+    history: { now: [{ state: 'paused', queue: 'shop.updated', paused: { reason: 'away' } }] },
+  });
+  expect(await run('resume shop.updated')).toMatchObject({ state: 'done' });
+  expect(await settled(String(requestId))).toMatchObject({ state: 'processed' });
 });
 
 describe('replay', () => {
@@ -202,10 +211,15 @@ describe('replay', () => {
       return task.state === 'done' ? task : undefined;
     });
     const rows = [['shop.updated', '1', '1']];
-    expect(plan.blocks).toMatchObject([{ kind: 'heading' }, { kind: 'facts' }, { kind: 'table', rows }]);
-    expect(plan.lines.at(-1)).toMatch(/^shop\.updated +1 +1$/);
+    expect(plan.blocks).toMatchObject([
+      { kind: 'heading' },
+      { kind: 'facts' },
+      { kind: 'table', rows },
+      { kind: 'command', command: `npx hookctl ${plan.planned?.join(' ')}` },
+    ]);
+    expect(plan.lines).toContainEqual(expect.stringMatching(/^shop\.updated +1 +1$/));
     expect(plan.lines.join('\n')).not.toContain('\u001b');
-    const { blocks } = await run(`${replay} --yes`);
+    const { blocks } = await run(plan.planned?.join(' ') ?? '');
     const sent = { kind: 'table', rows: [['shop.updated', '1']] };
     expect(blocks).toContainEqual(expect.objectContaining(sent));
     const replayed = await eventually(async () => {

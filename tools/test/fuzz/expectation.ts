@@ -109,7 +109,7 @@ function isUtcDateTime(value: unknown): boolean {
 }
 
 /** The known fields of `data`, and positions in a list. */
-const OWN_FIELD = eventNames.flatMap((event) => Object.keys(catalogue[event].data.shape)).join('|');
+const OWN_FIELD = eventNames.flatMap((event) => Object.keys(catalogue[event].data.entries)).join('|');
 
 /** JsonFields that a 400 may name. Field names that the partner invents must never appear. */
 const FIELD = new RegExp(`^(?:body|event|data|timestamp|data\\.(?:${OWN_FIELD})(?:\\.\\d+)?)$`);

@@ -1,7 +1,9 @@
 import { useMemo } from 'preact/hooks';
 import type { Delivery } from '../../../stage/history/history.ts';
+import { resendCommand } from '../command.ts';
+import { redriveCommand } from '../queues/named-queue.ts';
+import { navigate, route } from '../route.ts';
 import { stack } from '../store.ts';
-import { ErrorNote } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { useRun } from '../use-run.tsx';
 import { deliveriesText } from './delivery-table.tsx';
@@ -20,7 +22,7 @@ interface CheckedBarProps {
 
 /** Actions for several selected deliveries. Replaces the filters. */
 export function CheckedBar({ checked, onSelectAll, onDone }: CheckedBarProps) {
-  const { start, busy, error, refusal } = useRun();
+  const { start, busy, refusal } = useRun();
   const queues = useMemo(
     () =>
       redrivable(
@@ -32,19 +34,24 @@ export function CheckedBar({ checked, onSelectAll, onDone }: CheckedBarProps) {
   const redriven = [...queues.values()].flat().length;
   const ids = checked.map(({ id }) => id);
   const resend = async () => {
-    const does = `Sends ${deliveriesText(checked.length)} again, with the same body.`;
-    const own = stack.local ? ['--same-headers'] : [];
-    const begun = await start(ids.map((id) => ({ argv: ['send', '--again', id, ...own], does })));
+    const did = `Sent ${deliveriesText(checked.length)} again.`;
+    // After a bad signature, the same signature would be refused again.
+    const begun = await start(
+      checked.map(({ id, state }) => ({
+        ...resendCommand(id, stack.local && state !== 'rejected'),
+        did,
+      })),
+    );
     onDone(ids.slice(0, begun?.length ?? 0));
   };
   const redrive = async () => {
-    const commands = [...queues].map(([queue, events]) => ({
-      argv: ['dlq', 'redrive', queue, ...events.flatMap((id) => ['--id', id])],
-      does: `Processes ${events.length} ${events.length === 1 ? 'message' : 'messages'} of ${queue} again.`,
-    }));
-    const begun = await start(commands);
+    const begun = await start([...queues].map(([queue, events]) => redriveCommand(queue, events)));
     const events = new Set([...queues.values()].slice(0, begun?.length ?? 0).flat());
     onDone(checked.filter(({ eventId = '' }) => events.has(eventId)).map(({ id }) => id));
+  };
+  const compare = () => {
+    const current = route.peek();
+    navigate({ ...current, query: { ...current.query, compare: ids.join(',') } });
   };
   const tooMany =
     checked.length > MAX_RESENT ? `At most ${MAX_RESENT} deliveries can be sent at once.` : undefined;
@@ -63,13 +70,18 @@ export function CheckedBar({ checked, onSelectAll, onDone }: CheckedBarProps) {
       <Button busy={busy} refusal={refusal ?? whyNotRedrive} onClick={redrive}>
         Redrive{redriven === 0 ? '' : ` ${redriven.toLocaleString('en')}`}
       </Button>
+      <Button
+        refusal={ids.length === 2 ? undefined : 'Select two deliveries to compare them.'}
+        onClick={compare}
+      >
+        Compare
+      </Button>
       <Button kind="quiet" onClick={onSelectAll}>
         Select all
       </Button>
       <Button kind="quiet" onClick={() => onDone(ids)}>
         Clear selection
       </Button>
-      {error !== undefined && <ErrorNote>{error}</ErrorNote>}
     </div>
   );
 }

@@ -1,10 +1,10 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { DetailPane } from '../detail/detail-pane.tsx';
-import { Editor } from '../editor/editor.tsx';
-import { navigate, route } from '../route.ts';
-import { connection, deliveryOf, stack } from '../store.ts';
+import { CompareDialog, Editor } from '../on-demand.tsx';
+import { filterBy, navigate, route } from '../route.ts';
+import { connection, deliveryOf, stack, rows as stored } from '../store.ts';
 import { Empty, ErrorNote } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -13,21 +13,22 @@ import { rowAfterKey, toggled } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { useKeys } from '../use-keys.tsx';
 import { CheckedBar } from './checked-bar.tsx';
+import { filter, held, hold, isThere, listKey, newer, now, release, shownRows } from './delivery-rows.ts';
 import { DeliveryTable, Summary } from './delivery-table.tsx';
 import { Filters } from './filters.tsx';
 import { FirstEvent, SendMenu, type SendProps } from './first-event.tsx';
 import { isFiltered, NO_FILTERS } from './list-filter.ts';
+import { ListMenu } from './list-menu.tsx';
 import { OutcomeStrip } from './outcome-strip.tsx';
-import { useDeliveryRows } from './use-delivery-rows.ts';
 
 /** Elements with their own use of arrow keys, Home and End. */
 const USES_ARROWS =
   '.scrolled, .viewer, [role=slider], [role=separator], [role=tablist], [role=menu], .cm-editor';
 
-const change = (query: Readonly<Record<string, string>>) => {
-  const current = route.peek();
-  navigate({ ...current, query: { ...current.query, ...query } }, { replace: true });
-};
+/** Milliseconds between updates of counts, bars and relative times such as “Last 15 minutes”. */
+const TICK = 1_000;
+
+const scrollToTop = ({ current }: RefObject<HTMLElement | null>) => current?.scrollTo({ top: 0 });
 
 const select = (id: string) => {
   const current = route.peek();
@@ -44,9 +45,27 @@ export function DeliveriesView() {
   const detail = useRef<HTMLElement>(null);
   const checked = useSignal<ReadonlySet<string>>(new Set());
   const writes = useSignal(false);
-  const shown = useDeliveryRows(query, selected, list);
-  const { rows, follow, release } = shown;
+  const rows = shownRows.value;
   useFocus(selected !== undefined, list, detail);
+  useEffect(() => {
+    const timer = setInterval(() => {
+      now.value = Date.now();
+    }, TICK);
+    return () => {
+      clearInterval(timer);
+      release();
+    };
+  }, []);
+  // With a detail, the list must not move. Until the row is there, it cannot be kept in view.
+  const isSelectedThere = isThere.value && rows.some(({ id }) => id === selected);
+  useEffect(() => {
+    if (isSelectedThere) hold();
+  }, [selected, isSelectedThere, listKey.value]);
+  useLayoutEffect(() => scrollToTop(list), [listKey.value]);
+  const follow = () => {
+    release();
+    scrollToTop(list);
+  };
 
   const showSent = (id: string) => {
     const current = route.peek();
@@ -105,7 +124,8 @@ export function DeliveriesView() {
       writes.value = true;
     },
   };
-  const isEmpty = shown.isThere && shown.all.length === 0 && !isFiltered(query) && selected === undefined;
+  const isEmpty =
+    isThere.value && stored.value.all.length === 0 && !isFiltered(query) && selected === undefined;
   return (
     <>
       {stack.local && isEmpty ? (
@@ -116,8 +136,11 @@ export function DeliveriesView() {
           detailRef={detail}
           detail={selected && <DetailPane id={selected} onClose={close} onSent={showSent} />}
         >
-          <ListPane {...{ list, query, selected, shown, checked, sends, enter }} />
+          <ListPane {...{ list, selected, checked, sends, enter, follow }} />
         </Split>
+      )}
+      {query.compare && (
+        <CompareDialog ids={query.compare} onClose={() => filterBy({ compare: '' }, { replace: true })} />
       )}
       {writes.value && (
         <Editor
@@ -135,22 +158,27 @@ export function DeliveriesView() {
 
 interface ListPaneProps {
   list: RefObject<HTMLDivElement | null>;
-  query: Readonly<Record<string, string>>;
   selected: string | undefined;
-  shown: ReturnType<typeof useDeliveryRows>;
   checked: Signal<ReadonlySet<string>>;
   sends: SendProps;
   enter: () => void;
+  follow: () => void;
 }
 
-function ListPane({ list, query, selected, shown, checked, sends, enter }: ListPaneProps) {
-  const { all, rows, filter, now, isThere, isPaused, newer, hold, release, follow } = shown;
+function ListPane({ list, selected, checked, sends, enter, follow }: ListPaneProps) {
+  const rows = shownRows.value;
+  const ready = isThere.value;
+  const filtered = isFiltered(route.value.query);
   const isRefused = connection.value.state === 'refused';
+  const followAndFocus = () => {
+    follow();
+    list.current?.focus();
+  };
   return (
     <section class="list-pane" aria-label="List of deliveries">
       <div class="list-tools row">
         {checked.value.size === 0 ? (
-          <Filters query={query} onChange={change} onLeave={() => list.current?.focus()} />
+          <Filters onLeave={() => list.current?.focus()} />
         ) : (
           <CheckedBar
             checked={[...checked.value].flatMap((id) => deliveryOf(id) ?? [])}
@@ -162,32 +190,24 @@ function ListPane({ list, query, selected, shown, checked, sends, enter }: ListP
             }}
           />
         )}
+        <ListMenu rows={rows} />
         <SendMenu {...sends} />
       </div>
-      {typeof filter !== 'string' && (
-        <OutcomeStrip rows={all} ready={isThere} filter={filter} now={now} query={query} onChange={change} />
-      )}
-      <div class={`list-frame${isThere ? '' : ' is-stale'}`} aria-busy={!isThere && !isRefused}>
-        {newer > 0 && (
-          <button
-            type="button"
-            class="button button-primary newer"
-            onClick={() => {
-              follow();
-              list.current?.focus();
-            }}
-          >
+      {typeof filter.value !== 'string' && <OutcomeStrip filter={filter.value} />}
+      <div class={`list-frame${ready ? '' : ' is-stale'}`} aria-busy={!ready && !isRefused}>
+        {newer.value > 0 && (
+          <button type="button" class="button button-primary newer" onClick={followAndFocus}>
             <Icon name="up" />
-            {newer.toLocaleString('en')} new
+            {newer.value.toLocaleString('en')} new
           </button>
         )}
-        {typeof filter === 'string' ? (
+        {typeof filter.value === 'string' ? (
           <Empty title="The address has an invalid filter">
-            <ErrorNote>{filter}</ErrorNote>
+            <ErrorNote>{filter.value}</ErrorNote>
             <ClearButton />
           </Empty>
-        ) : rows.length === 0 && isThere ? (
-          <Nothing filtered={isFiltered(query)} />
+        ) : rows.length === 0 && ready ? (
+          <Nothing filtered={filtered} />
         ) : (
           <DeliveryTable
             element={list}
@@ -208,17 +228,18 @@ function ListPane({ list, query, selected, shown, checked, sends, enter }: ListP
       </div>
       <Summary
         shown={rows.length}
-        newer={newer}
-        ready={isThere}
+        newer={newer.value}
+        ready={ready}
         refused={isRefused}
-        filtered={isFiltered(query)}
-        paused={isPaused}
+        filtered={filtered}
+        held={held.value !== undefined}
+        onFollow={followAndFocus}
       />
     </section>
   );
 }
 
-const ClearButton = () => <Button onClick={() => change(NO_FILTERS)}>Clear filters</Button>;
+const ClearButton = () => <Button onClick={() => filterBy(NO_FILTERS)}>Clear filters</Button>;
 
 function Nothing({ filtered }: { filtered: boolean }) {
   if (filtered) {

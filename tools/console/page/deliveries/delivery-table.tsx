@@ -1,21 +1,32 @@
+import { useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Delivery } from '../../../stage/history/history.ts';
+import type { Delivery, DeliveryState } from '../../../stage/history/history.ts';
 import { skipText, stateTitle } from '../../../stage/history/state-text.ts';
 import type { PayloadSearch } from '../../api.ts';
 import { rows as stored } from '../store.ts';
 import { Visible } from '../text/visible.tsx';
-import { Badge } from '../ui/badge.tsx';
+import { Badge, type BadgeTone } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
 import { Table, type TableColumn } from '../ui/table.tsx';
 import { clockText, dayText, durationText, Time } from '../ui/time.tsx';
+import { type OutcomeGroup, outcomeOf } from './outcomes.ts';
 
-/** List width in pixels below which a row has two lines, and row heights in pixels. Must match the stylesheet. */
-const NARROW = 720;
+/** On a page as narrow as this, a row has two lines. Must match the stylesheet. */
+const PHONE = '(max-width: 760px)';
+
+/** Row heights in pixels. Must match the stylesheet. */
 const ONE_LINE = 32;
-const TWO_LINES = 52;
+const TWO_LINES = 56;
 
-/** Pixels per character of a time. */
-const CHARACTER = 7.4;
+/** Pixels per character of a time and of a shop. */
+const CHARACTER = { time: 7.4, shop: 7.8 };
+
+/** Width of a list in pixels that has space for most columns. */
+const WIDE = 860;
+
+/** Maximum characters of a shop. A UUID with a prefix has about 41. */
+const SHOP_LENGTH = { wide: 42, narrow: 12 };
 
 interface DeliveryTableProps {
   element: RefObject<HTMLDivElement | null>;
@@ -39,30 +50,44 @@ export function DeliveryTable({
   onCheck,
   onScroll,
 }: DeliveryTableProps) {
-  const [isNarrow, setIsNarrow] = useState(false);
+  const isPhone = useSignal(matchMedia(PHONE).matches);
+  /** The largest `from` that the list is wide enough for. */
+  const from = useSignal(0);
   useEffect(() => {
     if (element.current === null) return;
     const observer = new ResizeObserver(([entry]) => {
       const width = entry?.contentRect.width ?? 0;
       // A hidden list has no width and keeps its layout.
-      if (width > 0) setIsNarrow(width < NARROW);
+      if (width === 0) return;
+      isPhone.value = matchMedia(PHONE).matches;
+      from.value = Math.max(...COLUMNS.map((column) => column.from).filter((least) => least <= width));
     });
     observer.observe(element.current);
     return () => observer.disconnect();
   }, []);
+  const isTight = isPhone.value || from.value < WIDE;
   const oldest = rows.at(-1);
   const day = oldest === undefined ? '' : dayText(new Date(oldest.receivedAt), new Date());
+  const shopLength = isTight ? SHOP_LENGTH.narrow : SHOP_LENGTH.wide;
+  const longestShop = rows.reduce((length, { shopId = '' }) => Math.max(length, shopId.length), 0);
+  const widths: Readonly<Record<string, string>> = {
+    time: `${Math.ceil((day.length + 8) * CHARACTER.time)}px`,
+    shop: `minmax(64px, ${Math.ceil(Math.min(longestShop, shopLength) * CHARACTER.shop)}px)`,
+  };
   return (
     <Table
       label="Deliveries, newest first"
-      class={`deliveries-table${isNarrow ? ' has-two-lines' : ''}`}
+      class={`deliveries-table${isPhone.value ? ' has-two-lines' : ''}${isTight ? ' is-tight' : ''}`}
       element={element}
-      columns={columnsOf(day.length + 8)}
+      columns={COLUMNS.filter((column) => isPhone.value || column.from <= from.value).map((column) => ({
+        ...column,
+        width: column.width ?? widths[column.name] ?? 'auto',
+      }))}
       rows={rows}
       idOf={({ id }) => id}
       nameOf={nameOf}
       current={selected}
-      rowHeight={isNarrow ? TWO_LINES : ONE_LINE}
+      rowHeight={isPhone.value ? TWO_LINES : ONE_LINE}
       checked={checked}
       onCheck={onCheck}
       onOpen={onSelect}
@@ -75,18 +100,18 @@ export function DeliveryTable({
 const nameOf = ({ event = 'unknown event', shopId, receivedAt }: Delivery) =>
   [event, ...(shopId === undefined ? [] : [shopId]), clockText(new Date(receivedAt))].join(', ');
 
-/** @param timeLength characters of the longest time */
-const columnsOf = (timeLength: number): readonly TableColumn<Delivery>[] => [
-  {
-    name: 'time',
-    heading: 'Received',
-    width: `${Math.ceil(timeLength * CHARACTER)}px`,
-    cell: ({ receivedAt }) => <Time at={receivedAt} />,
-  },
+interface DeliveryColumn extends TableColumn<Delivery> {
+  /** Width of the list in pixels from which the column is shown. A row has one line. */
+  readonly from: number;
+}
+
+const COLUMNS: readonly DeliveryColumn[] = [
+  { name: 'time', heading: 'Received', from: 0, cell: ({ receivedAt }) => <Time at={receivedAt} /> },
   {
     name: 'event',
     heading: 'Event',
-    width: 'minmax(0, 168px)',
+    from: 0,
+    width: 'minmax(0, 148px)',
     cell: ({ event }) => (
       <span class="cut" title={event}>
         {event === undefined ? <span class="soft">unknown event</span> : <Visible text={event} />}
@@ -96,16 +121,14 @@ const columnsOf = (timeLength: number): readonly TableColumn<Delivery>[] => [
   {
     name: 'state',
     heading: 'State',
-    width: '104px',
-    cell: ({ state }) => {
-      const { title, tone } = stateTitle(state);
-      return <Badge tone={tone}>{title}</Badge>;
-    },
+    from: 0,
+    width: '100px',
+    cell: ({ state }) => <StateBadge state={state} />,
   },
   {
     name: 'shop',
     heading: 'Shop',
-    width: 'minmax(0, 1fr)',
+    from: 440,
     cell: ({ shopId }) =>
       shopId !== undefined && (
         <span class="cut" title={shopId}>
@@ -114,30 +137,80 @@ const columnsOf = (timeLength: number): readonly TableColumn<Delivery>[] => [
       ),
   },
   {
-    name: 'outcome',
-    heading: 'Time or error',
-    width: 'minmax(0, 3fr)',
-    cell: (delivery) => <OutcomeCell delivery={delivery} />,
+    name: 'preview',
+    heading: 'Error and payload',
+    from: 600,
+    width: 'minmax(120px, 1fr)',
+    cell: (delivery) => <PreviewCell delivery={delivery} />,
+  },
+  {
+    name: 'latency',
+    heading: 'Took',
+    from: WIDE,
+    width: '52px',
+    end: true,
+    cell: ({ latencyMs }) => latencyMs !== undefined && durationText(latencyMs),
   },
   {
     name: 'attempts',
     heading: 'Attempts',
-    width: '60px',
+    from: 940,
+    width: '56px',
     end: true,
     cell: ({ attempts }) => attempts > 1 && <span title={`${attempts} attempts`}>{attempts}×</span>,
   },
-  { name: 'status', heading: 'Status', width: '44px', end: true, cell: ({ status }) => status },
+  { name: 'status', heading: 'Status', from: 780, width: '44px', end: true, cell: ({ status }) => status },
 ];
 
-function OutcomeCell({ delivery: { reason, error, latencyMs } }: { delivery: Delivery }) {
-  if (reason !== undefined) return <span class="cut">{skipText(reason)}</span>;
-  if (latencyMs !== undefined) return <span class="cut">{durationText(latencyMs)}</span>;
-  if (error === undefined) return null;
+/** Red is for what needs somebody. What is done needs no colour. */
+const TONES: Readonly<Record<OutcomeGroup, BadgeTone | undefined>> = {
+  'needs-you': 'bad',
+  rejected: 'warning',
+  'in-progress': 'info',
+  done: undefined,
+};
+
+function StateBadge({ state }: { state: DeliveryState }) {
+  const tone = TONES[outcomeOf(state)];
+  const { title } = stateTitle(state);
+  return tone === undefined ? <span class="soft">{title}</span> : <Badge tone={tone}>{title}</Badge>;
+}
+
+/** Why it failed or needed no effect, then what it is about or where the search found its text. */
+function PreviewCell({ delivery }: { delivery: Delivery }) {
+  const { state, reason, error, match } = delivery;
+  const why = reason === undefined ? error : skipText(reason);
+  const tone = outcomeOf(state) === 'needs-you' ? ' is-error' : '';
   return (
-    <span class="cut is-error" title={error}>
-      <Visible text={error} />
-    </span>
+    <>
+      {why !== undefined && (
+        <span class={`why cut${tone}${match === undefined ? '' : ' is-less'}`} title={why}>
+          <Visible text={why} />
+        </span>
+      )}
+      <span class={`preview cut mono soft${why !== undefined && match === undefined ? ' is-less' : ''}`}>
+        {match === undefined ? (
+          <Visible text={previewText(delivery)} />
+        ) : (
+          <>
+            <span class="before">
+              <Visible text={match[0]} />
+            </span>
+            <mark>
+              <Visible text={match[1]} />
+            </mark>
+            <Visible text={match[2]} />
+          </>
+        )}
+      </span>
+    </>
   );
+}
+
+/** Without the shop, which has its own column. */
+function previewText({ preview = '', shopId }: Delivery): string {
+  const shop = `"shop_id":${JSON.stringify(shopId)}`;
+  return preview.replace(`${shop},`, '').replace(`,${shop}}`, '}');
 }
 
 /** Milliseconds between two screen reader announcements of new deliveries. */
@@ -149,11 +222,12 @@ interface SummaryProps {
   ready: boolean;
   refused: boolean;
   filtered: boolean;
-  paused: boolean;
+  held: boolean;
+  onFollow: () => void;
 }
 
 /** Line below the list: the number of deliveries, how far payloads were searched, and whether the list is live. */
-export function Summary({ shown, newer, ready, refused, filtered, paused }: SummaryProps) {
+export function Summary({ shown, newer, ready, refused, filtered, held, onFollow }: SummaryProps) {
   const { searched } = stored.value;
   const matching = filtered ? (shown === 1 ? ' matches' : ' match') : '';
   return (
@@ -167,9 +241,13 @@ export function Summary({ shown, newer, ready, refused, filtered, paused }: Summ
           {searchText(searched)}
         </span>
       )}
-      <span class="end" title={paused ? 'The list stays as it is. Press n to follow.' : undefined}>
-        {paused ? 'Paused' : 'Live'}
-      </span>
+      {held ? (
+        <Button kind="quiet" class="follow" keyHint="n" onClick={onFollow}>
+          List held. Follow
+        </Button>
+      ) : (
+        <span class="end">Follows new deliveries</span>
+      )}
       <Announcement count={shown + newer} ready={ready} />
     </footer>
   );

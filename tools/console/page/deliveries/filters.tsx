@@ -1,19 +1,16 @@
+import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 import { states } from '../../../stage/history/history.ts';
 import { stateTitle } from '../../../stage/history/state-text.ts';
+import { filterBy, route } from '../route.ts';
 import { stack } from '../store.ts';
-import { Button, KeyHint } from '../ui/button.tsx';
+import { Button, IconButton, KeyHint } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
-import {
-  isFiltered,
-  momentAt,
-  NO_FILTERS,
-  OUTCOME_WORDS,
-  OUTCOMES,
-  readMoment,
-  statesOf,
-} from './list-filter.ts';
+import { MomentField } from '../ui/moment-field.tsx';
+import { clockText, dayText } from '../ui/time.tsx';
+import { isFiltered, NO_FILTERS, readMoment } from './list-filter.ts';
+import { OUTCOME_WORDS, OUTCOMES, statesOf } from './outcomes.ts';
 
 /** While the user types, the list updates only after a pause of this length. */
 const PAUSE_MS = 200;
@@ -29,66 +26,65 @@ const TIMES: readonly (readonly [since: string, label: string])[] = [
   ['7d', 'Last 7 days'],
 ];
 
-interface FiltersProps {
-  query: Readonly<Record<string, string>>;
-  onChange: (change: Readonly<Record<string, string>>) => void;
-  onLeave: () => void;
-}
+const HOUR = 3_600_000;
 
-export function Filters({ query, onChange, onLeave }: FiltersProps) {
-  const { event = '', state = '', since = '', until = '' } = query;
-  const isCustom = until !== '' || !TIMES.some(([length]) => length === since);
+/** @param onLeave gives the focus to the list */
+export function Filters({ onLeave }: { onLeave: () => void }) {
+  const { query } = route.value;
+  const { event = '', state = '', shop = '', since = '', until = '' } = query;
+  /** Only on a narrow page, where they are behind a button. */
+  const isOpen = useSignal(false);
+  const id = useId();
+  const count = [event, state, shop, since + until].filter((text) => text !== '').length;
   return (
     <search class="filters">
-      <SearchBox value={query.search ?? ''} onChange={(search) => onChange({ search })} onLeave={onLeave} />
-      <Select label="Event" value={event} onChange={(next) => onChange({ event: next })}>
-        <option value="">All events</option>
-        {event !== '' && !stack.events.some(({ name }) => name === event) && (
-          <option value={event}>{event}</option>
-        )}
-        {stack.events.map(({ name }) => (
-          <option key={name} value={name}>
-            {name}
-          </option>
-        ))}
-      </Select>
-      <StateSelect value={state} onChange={(next) => onChange({ state: next })} />
-      <Typed value={query.shop ?? ''} onChange={(shop) => onChange({ shop })} />
-      <Select
-        label="Time"
-        value={isCustom ? CUSTOM : since}
-        onChange={(next) =>
-          onChange({
-            since: next === CUSTOM ? new Date(Date.now() - 3_600_000).toISOString() : next,
-            until: '',
-          })
-        }
-      >
-        {TIMES.map(([length, label]) => (
-          <option key={length} value={length}>
-            {label}
-          </option>
-        ))}
-        <option value={CUSTOM}>Custom range …</option>
-      </Select>
-      {isCustom && (
-        <div class="row time-range">
-          <MomentField label="From" value={since} onChange={(next) => onChange({ since: next })} />
-          <MomentField label="To" value={until} onChange={(next) => onChange({ until: next })} />
-        </div>
-      )}
-      {isFiltered(query) && (
-        <Button kind="quiet" onClick={() => onChange(NO_FILTERS)}>
-          Clear filters
-        </Button>
-      )}
+      <SearchBox onLeave={onLeave} />
       <Button
-        kind="quiet"
-        title="Hides all deliveries received until now. “Clear filters” shows them again."
-        onClick={() => onChange({ since: new Date().toISOString(), until: '' })}
+        class="filters-button"
+        aria-expanded={isOpen.value}
+        aria-controls={id}
+        onClick={() => {
+          isOpen.value = !isOpen.value;
+        }}
       >
-        Clear list
+        Filters{count > 0 && ` (${count})`}
       </Button>
+      <div id={id} class={`filters-more${isOpen.value ? ' is-open' : ''}`}>
+        <Select label="Event" value={event} onChange={(next) => filterBy({ event: next })}>
+          <option value="">All events</option>
+          {event !== '' && !stack.events.some(({ name }) => name === event) && (
+            <option value={event}>{event}</option>
+          )}
+          {stack.events.map(({ name }) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </Select>
+        <StateSelect value={state} onChange={(next) => filterBy({ state: next })} />
+        <ShopBox />
+        <TimeFilter since={since} until={until} onLeave={onLeave} />
+        {isFiltered(query) && (
+          <Button
+            kind="quiet"
+            onClick={() => {
+              filterBy(NO_FILTERS);
+              onLeave();
+            }}
+          >
+            Clear filters
+          </Button>
+        )}
+        {since === '' && until === '' && (
+          <Button
+            kind="quiet"
+            title="Shows only deliveries from now on"
+            onClick={() => filterBy({ since: new Date().toISOString() })}
+          >
+            Hide earlier
+          </Button>
+        )}
+      </div>
     </search>
   );
 }
@@ -132,56 +128,67 @@ function StateSelect({ value, onChange }: { value: string; onChange: (value: str
   );
 }
 
-interface MomentFieldProps {
-  label: string;
-  /** ISO 8601, or a duration such as `1h`, which is shown as the moment that it means now. */
-  value: string;
-  onChange: (iso: string) => void;
-}
-
-/** Shows local time, stores ISO 8601. */
-function MomentField({ label, value, onChange }: MomentFieldProps) {
-  /** A partly typed field has no value. Without this state, the filter's moment would replace the input. */
-  const [typed, setTyped] = useState<string>();
-  const moment = readMoment(value);
-  const shown = moment === undefined || moment === 'invalid' ? Number.NaN : momentAt(moment, Date.now());
-  return (
-    <label class="row">
-      <span>{label}</span>
-      <input
-        type="datetime-local"
-        class="field"
-        step={1}
-        value={typed ?? localText(new Date(shown))}
-        onInput={({ currentTarget }) => {
-          setTyped(currentTarget.value);
-          const next = new Date(currentTarget.value);
-          if (!Number.isNaN(next.getTime())) onChange(next.toISOString());
-        }}
-        onBlur={() => {
-          if (typed === '') onChange('');
-          setTyped(undefined);
-        }}
-      />
-    </label>
-  );
-}
-
-/** Format of a `datetime-local` field: `2026-11-22T13:04:59`. */
-function localText(date: Date): string {
-  if (Number.isNaN(date.getTime())) return '';
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
-}
-
-interface SearchBoxProps {
-  value: string;
-  onChange: (text: string) => void;
+interface TimeFilterProps {
+  since: string;
+  until: string;
   onLeave: () => void;
 }
 
-function SearchBox({ value, onChange, onLeave }: SearchBoxProps) {
+/** A length of time before now, a beginning, or a range. */
+function TimeFilter({ since, until, onLeave }: TimeFilterProps) {
+  const remove = () => {
+    filterBy({ since: '', until: '' });
+    onLeave();
+  };
+  if (until !== '') {
+    return (
+      <div class="row time-range">
+        <MomentField label="From" value={since} onChange={(next) => filterBy({ since: next })} />
+        <MomentField label="To" value={until} onChange={(next) => filterBy({ until: next })} />
+        <IconButton icon="close" label="Remove the time range" onClick={remove} />
+      </div>
+    );
+  }
+  if (!TIMES.some(([length]) => length === since)) {
+    return (
+      <Button class="chip" label={`Remove: ${sinceText(since)}`} onClick={remove}>
+        {sinceText(since)}
+        <Icon name="close" />
+      </Button>
+    );
+  }
+  return (
+    <Select
+      label="Time"
+      value={since}
+      onChange={(next) => {
+        const now = Date.now();
+        const range = { since: new Date(now - HOUR).toISOString(), until: new Date(now).toISOString() };
+        filterBy(next === CUSTOM ? range : { since: next });
+      }}
+    >
+      {TIMES.map(([length, label]) => (
+        <option key={length} value={length}>
+          {label}
+        </option>
+      ))}
+      <option value={CUSTOM}>Custom range …</option>
+    </Select>
+  );
+}
+
+/** `Since 13:04:59` or, for a length such as `45m`, `Last 45m`. */
+function sinceText(since: string): string {
+  const moment = readMoment(since);
+  if (typeof moment !== 'object') return `Since ${since}`;
+  if ('ago' in moment) return `Last ${since}`;
+  const date = new Date(moment.at);
+  return `Since ${dayText(date, new Date())}${clockText(date)}`;
+}
+
+function SearchBox({ onLeave }: { onLeave: () => void }) {
   // A search of a stage reads its archive, which takes seconds, so it does not run for each letter.
-  const { text, type, flush } = useTyped(value, onChange, stack.local);
+  const { text, type, flush } = useTyped('search', stack.local);
   return (
     <div class="search-box">
       <Icon name="search" />
@@ -215,11 +222,11 @@ function SearchBox({ value, onChange, onLeave }: SearchBoxProps) {
   );
 }
 
-function Typed({ value, onChange }: { value: string; onChange: (text: string) => void }) {
-  const { text, type, flush } = useTyped(value, onChange, true);
+function ShopBox() {
+  const { text, type, flush } = useTyped('shop', true);
   return (
     <input
-      class={`field filter${value === '' ? '' : ' is-set'}`}
+      class={`field filter${text === '' ? '' : ' is-set'}`}
       aria-label="Shop"
       placeholder="Shop"
       autocomplete="off"
@@ -231,33 +238,35 @@ function Typed({ value, onChange }: { value: string; onChange: (text: string) =>
   );
 }
 
-/** A text field that reports its value when the user pauses. Otherwise it follows the address. */
-function useTyped(value: string, onChange: (text: string) => void, whileTyping: boolean) {
-  const [text, setText] = useState(value);
+/** The text of a field that changes a filter when the user pauses. For Back, all changes in a row are one. */
+function useTyped(name: 'search' | 'shop', whileTyping: boolean) {
+  const valueNow = () => route.peek().query[name] ?? '';
+  const value = route.value.query[name] ?? '';
+  /** What was typed while the filter had this value. With another value, such as after Back, it is outdated. */
+  const typed = useSignal({ text: value, value });
   const timer = useRef(0);
-  const reported = useRef(value);
-  useEffect(() => {
-    if (value === reported.current) return;
-    clearTimeout(timer.current);
-    reported.current = value;
-    setText(value);
-  }, [value]);
+  /** The address after the last change. */
+  const address = useRef('');
   useEffect(() => () => clearTimeout(timer.current), []);
-  const report = (newer: string) => {
+  const report = (text: string) => {
     clearTimeout(timer.current);
-    reported.current = newer.trim();
-    onChange(newer.trim());
+    const next = text.trim();
+    if (typed.peek().value !== valueNow()) return;
+    typed.value = { text, value: next };
+    filterBy({ [name]: next }, { replace: location.hash === address.current });
+    address.current = location.hash;
   };
   return {
-    text,
-    type: (newer: string) => {
-      setText(newer);
+    text: typed.value.value === value ? typed.value.text : value,
+    type: (text: string) => {
+      typed.value = { text, value: valueNow() };
       clearTimeout(timer.current);
-      if (whileTyping || newer === '') timer.current = Number(setTimeout(report, PAUSE_MS, newer));
+      if (whileTyping || text === '') timer.current = Number(setTimeout(report, PAUSE_MS, text));
     },
-    flush: (newer: string) => {
-      setText(newer);
-      report(newer);
+    flush: (text: string) => {
+      typed.value = { text, value: valueNow() };
+      report(text);
+      address.current = '';
     },
   };
 }

@@ -59,6 +59,7 @@ const sends = (event: string) => ({ argv: ['send', event], does: `Sends a sample
 export function SendMenu({ label = 'Send', onSent, onWrite }: SendProps & { label?: string }) {
   const { send, refusal } = useSend();
   const refused = refusal === undefined ? {} : { refusal };
+  const nameLength = Math.max(...stack.events.map(({ name }) => name.length));
   return (
     <Menu
       button={
@@ -70,9 +71,10 @@ export function SendMenu({ label = 'Send', onSent, onWrite }: SendProps & { labe
       items={[
         ...stack.events.map(({ name, meaning }) => ({
           label: (
-            <>
-              {name} <span class="soft">{meaning}</span>
-            </>
+            <span class="sample">
+              <code style={{ width: `${nameLength}ch` }}>{name}</code>
+              <span class="soft">{meaning}</span>
+            </span>
           ),
           ...refused,
           onChoose: () => send(sends(name), onSent),

@@ -1,5 +1,4 @@
 import { type Delivery, type DeliveryState, states } from '../../../stage/history/history.ts';
-import { stateTitle } from '../../../stage/history/state-text.ts';
 
 /** Filter of the list. The server applies only `search`, the page all others. */
 export interface ListFilter {
@@ -10,24 +9,6 @@ export interface ListFilter {
   readonly since: Moment | undefined;
   readonly until: Moment | undefined;
 }
-
-/** Groups of deliveries for counts and colours, by the tone of their state. */
-export const OUTCOMES = ['good', 'warning', 'bad'] as const;
-export type OutcomeGroup = (typeof OUTCOMES)[number];
-
-export const OUTCOME_WORDS: Readonly<Record<OutcomeGroup, string>> = {
-  good: 'Done',
-  warning: 'In progress',
-  bad: 'Failed',
-};
-
-export function outcomeOf(state: DeliveryState): OutcomeGroup {
-  const { tone } = stateTitle(state);
-  return tone === 'neutral' ? 'warning' : tone;
-}
-
-export const statesOf = (outcome: OutcomeGroup): readonly DeliveryState[] =>
-  states.filter((state) => outcomeOf(state) === outcome);
 
 /** A moment in epoch milliseconds, or a duration in milliseconds before now. */
 type Moment = { readonly at: number } | { readonly ago: number };
@@ -78,6 +59,26 @@ export function readMoment(text: string): Moment | 'invalid' | undefined {
 
 /** @param now epoch milliseconds */
 export const momentAt = (moment: Moment, now: number) => ('at' in moment ? moment.at : now - moment.ago);
+
+/** Filters whose relative times are absolute, so that a shared link shows the same deliveries later. */
+export function withAbsoluteTimes(
+  query: Readonly<Record<string, string>>,
+  now: number,
+): Readonly<Record<string, string>> {
+  const { since = '', until = '' } = query;
+  const absolute = (text: string) => {
+    const moment = readMoment(text.trim());
+    return typeof moment === 'object' && 'ago' in moment
+      ? new Date(momentAt(moment, now)).toISOString()
+      : text;
+  };
+  const hasOpenEnd = absolute(since) !== since && until === '';
+  return {
+    ...query,
+    since: absolute(since),
+    until: hasOpenEnd ? new Date(now).toISOString() : absolute(until),
+  };
+}
 
 /** Whether the result of the filter changes with the clock, as with `since=15m`. */
 export const movesWithTime = (filter: ListFilter | string) =>

@@ -1,37 +1,42 @@
 import { useSignal } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
-import type { Delivery } from '../../../stage/history/history.ts';
 import { stateTitle } from '../../../stage/history/state-text.ts';
+import { filterBy, route } from '../route.ts';
+import { rows as stored } from '../store.ts';
 import { clockText, dayText } from '../ui/time.tsx';
-import { type ListFilter, OUTCOME_WORDS, OUTCOMES, type OutcomeGroup, statesOf } from './list-filter.ts';
-import { countOutcomes, type Outcomes, rateText, stackOf } from './outcomes.ts';
+import { isThere, now } from './delivery-rows.ts';
+import type { ListFilter } from './list-filter.ts';
+import {
+  countOutcomes,
+  OUTCOME_WORDS,
+  OUTCOMES,
+  type OutcomeGroup,
+  type Outcomes,
+  rateText,
+  stackOf,
+  statesOf,
+} from './outcomes.ts';
 
 /** Height of the bars in pixels. Must match the stylesheet. */
 const HEIGHT = 32;
 
 const DAY = 86_400_000;
 
-interface OutcomeStripProps {
-  rows: readonly Delivery[];
-  /** All rows of the search have arrived. */
-  ready: boolean;
-  filter: ListFilter;
-  /** Epoch milliseconds. Bars and counts are recomputed when this or the address changes, but not for each delivery. */
-  now: number;
-  query: Readonly<Record<string, string>>;
-  onChange: (change: Readonly<Record<string, string>>) => void;
-}
-
 /** Deliveries over time and by outcome. Clicking a bar or a count filters the list. */
-export function OutcomeStrip({ rows, ready, filter, now, query, onChange }: OutcomeStripProps) {
-  const outcomes = useMemo(() => countOutcomes(rows, filter, now), [now, filter, ready]);
+export function OutcomeStrip({ filter }: { filter: ListFilter }) {
+  const chosen = route.value.query.state ?? '';
+  // Not for each delivery.
+  const outcomes = useMemo(
+    () => countOutcomes(stored.peek().all, filter, now.value),
+    [now.value, filter, isThere.value],
+  );
   return (
     <div class="strip row">
-      <Bars outcomes={outcomes} chosen={query.state ?? ''} now={now} onChange={onChange} />
+      <Bars outcomes={outcomes} chosen={chosen} />
       <fieldset class="outcome-filters" aria-label="Outcome">
         {OUTCOMES.map((outcome) => {
           const states = statesOf(outcome).join();
-          const isPressed = query.state === states;
+          const isPressed = chosen === states;
           return (
             <button
               key={outcome}
@@ -41,10 +46,10 @@ export function OutcomeStrip({ rows, ready, filter, now, query, onChange }: Outc
               title={statesOf(outcome)
                 .map((state) => stateTitle(state).title)
                 .join(', ')}
-              onClick={() => onChange({ state: isPressed ? '' : states })}
+              onClick={() => filterBy({ state: isPressed ? '' : states })}
             >
               <span class={`dot is-${outcome}`} />
-              {OUTCOME_WORDS[outcome]}
+              <span>{OUTCOME_WORDS[outcome]}</span>
               <b class="end">{outcomes.total[outcome].toLocaleString('en')}</b>
             </button>
           );
@@ -58,11 +63,9 @@ interface BarsProps {
   outcomes: Outcomes;
   /** The states of the filter. Bars of other outcomes are dimmed. */
   chosen: string;
-  now: number;
-  onChange: (change: Readonly<Record<string, string>>) => void;
 }
 
-function Bars({ outcomes: { bars, from, step, total }, chosen, now, onChange }: BarsProps) {
+function Bars({ outcomes: { bars, from, step, total }, chosen }: BarsProps) {
   const element = useRef<HTMLDivElement>(null);
   /** First and last bar of the selected range; equal for one bar. */
   const brush = useSignal<{ readonly start: number; readonly end: number } | undefined>(undefined);
@@ -82,7 +85,7 @@ function Bars({ outcomes: { bars, from, step, total }, chosen, now, onChange }: 
     if (countText(bars.slice(low, high + 1)) === NOTHING) return;
     const iso = (index: number) => new Date(from + index * step).toISOString();
     brush.value = undefined;
-    onChange({ since: iso(low), until: iso(high + 1) });
+    filterBy({ since: iso(low), until: iso(high + 1) });
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -95,9 +98,9 @@ function Bars({ outcomes: { bars, from, step, total }, chosen, now, onChange }: 
     event.stopPropagation();
   };
 
-  const time = (index: number) => momentText(new Date(from + index * step), now, step);
+  const time = (index: number) => momentText(new Date(from + index * step), now.value, step);
   const range = `${time(low)} – ${time(high + 1)}: ${countText(bars.slice(low, high + 1))}`;
-  const highest = Math.max(1, ...bars.map(({ good, warning, bad }) => good + warning + bad));
+  const highest = Math.max(1, ...bars.map((bar) => OUTCOMES.reduce((sum, outcome) => sum + bar[outcome], 0)));
   const all = `${countText([total])} since ${time(0)}`;
   const dims = (outcome: OutcomeGroup) => chosen !== '' && !statesOf(outcome).some((s) => chosen.includes(s));
   return (
@@ -143,6 +146,13 @@ function Bars({ outcomes: { bars, from, step, total }, chosen, now, onChange }: 
           {brush.value !== undefined && (
             <rect class="brush" x={low} y={0} width={high - low + 1} height={HEIGHT} />
           )}
+          <defs>
+            {/* Lines, because not everybody sees the colour. The lowest part of a bar begins with one. */}
+            <pattern id="hatch" width={1} height={4} y={1} patternUnits="userSpaceOnUse">
+              <rect class="hatch-ground" width={1} height={4} />
+              <rect class="hatch-line" width={1} height={3} />
+            </pattern>
+          </defs>
           {OUTCOMES.map((outcome) => (
             <path
               key={outcome}
@@ -155,7 +165,7 @@ function Bars({ outcomes: { bars, from, step, total }, chosen, now, onChange }: 
       <p class="bars-scale soft" aria-hidden="true">
         <span>{time(0)}</span>
         <span>{brush.value === undefined ? rateText(step) : range}</span>
-        <span>{from + (last + 1) * step > now ? 'now' : time(last + 1)}</span>
+        <span>{from + (last + 1) * step > now.value ? 'now' : time(last + 1)}</span>
       </p>
     </div>
   );
@@ -183,7 +193,7 @@ function countText(bars: Outcomes['bars']): string {
 }
 
 /** Text such as `13:04`, with the day if it is not today; `11-21` if a bar is a day. */
-function momentText(date: Date, now: number, step: number): string {
-  const day = dayText(date, new Date(now));
+function momentText(date: Date, at: number, step: number): string {
+  const day = dayText(date, new Date(at));
   return step >= DAY && day !== '' ? day.trim() : `${day}${clockText(date).slice(0, 5)}`;
 }

@@ -1,5 +1,29 @@
-import type { Delivery } from '../../../stage/history/history.ts';
-import { type ListFilter, matches, momentAt, type OutcomeGroup, outcomeOf } from './list-filter.ts';
+import { type Delivery, type DeliveryState, states } from '../../../stage/history/history.ts';
+import { stateTitle } from '../../../stage/history/state-text.ts';
+import { type ListFilter, matches, momentAt } from './list-filter.ts';
+
+/** Groups of deliveries for counts and colours. What needs a person is first, and at the bottom of a bar. */
+export const OUTCOMES = ['needs-you', 'rejected', 'in-progress', 'done'] as const;
+export type OutcomeGroup = (typeof OUTCOMES)[number];
+
+export const OUTCOME_WORDS: Readonly<Record<OutcomeGroup, string>> = {
+  'needs-you': 'Needs you',
+  rejected: 'Rejected',
+  'in-progress': 'In progress',
+  done: 'Done',
+};
+
+/** A queue keeps them until somebody redrives them. Other failures were answered with an error, and the partner retries. */
+const NEEDS_YOU: ReadonlySet<DeliveryState> = new Set(['dead-letter', 'invalid', 'parked']);
+
+export function outcomeOf(state: DeliveryState): OutcomeGroup {
+  if (NEEDS_YOU.has(state)) return 'needs-you';
+  const { tone } = stateTitle(state);
+  return tone === 'good' ? 'done' : tone === 'bad' ? 'rejected' : 'in-progress';
+}
+
+export const statesOf = (outcome: OutcomeGroup): readonly DeliveryState[] =>
+  states.filter((state) => outcomeOf(state) === outcome);
 
 type OutcomeCounts = Record<OutcomeGroup, number>;
 
@@ -25,7 +49,7 @@ const MAX_BARS = 120;
 /** Minimum time range in milliseconds, if the filter sets none. */
 const SHORTEST_RANGE = 30 * MINUTE;
 
-const none = (): OutcomeCounts => ({ good: 0, warning: 0, bad: 0 });
+const none = (): OutcomeCounts => ({ 'needs-you': 0, rejected: 0, 'in-progress': 0, done: 0 });
 
 /**
  * Counts the deliveries that match a filter, ignoring its states. Each count is therefore the result of that state's
@@ -65,7 +89,7 @@ export function rateText(step: number): string {
   return step === length ? `per ${name}` : `per ${step / length} ${name}s`;
 }
 
-/** Heights of the parts of a bar. Failures are at the bottom, where they are easiest to see. */
+/** Height of a part of a bar. */
 interface BarPart {
   readonly outcome: OutcomeGroup;
   readonly bottom: number;
@@ -82,7 +106,7 @@ export function stackOf(
   height: number,
 ): readonly BarPart[] {
   let bottom = 0;
-  return (['bad', 'warning', 'good'] as const).flatMap((outcome) => {
+  return OUTCOMES.flatMap((outcome) => {
     if (counts[outcome] === 0) return [];
     const part = Math.max(LOWEST, (counts[outcome] / highest) * (height - 2 * LOWEST));
     bottom += part;

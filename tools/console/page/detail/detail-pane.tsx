@@ -1,19 +1,18 @@
 import type { Delivery } from '../../../stage/history/history.ts';
-import { stateTitle } from '../../../stage/history/state-text.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { navigate, route } from '../route.ts';
-import { deliveryOf, rows, tasks } from '../store.ts';
+import { deliveryOf, rows, stack, tasks } from '../store.ts';
 import { Visible } from '../text/visible.tsx';
-import { Badge, Empty, ErrorNote, Loading } from '../ui/badge.tsx';
+import { Empty, ErrorNote, Loading } from '../ui/badge.tsx';
 import { IconButton } from '../ui/button.tsx';
-import { Copy } from '../ui/copy.tsx';
+import { Copy, shortId } from '../ui/copy.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { bytesText, durationText, Time } from '../ui/time.tsx';
 import { useKeys } from '../use-keys.tsx';
 import { Logs } from './logs.tsx';
-import { Overview } from './overview.tsx';
+import { Outcome, Overview } from './overview.tsx';
 import { Request, Response } from './request.tsx';
 import { useActions } from './use-actions.tsx';
 import { useDetail } from './use-detail.ts';
@@ -41,6 +40,12 @@ export function DetailPane({ id, onClose, onSent }: DetailPaneProps) {
     return (
       <Empty title="Delivery not found">
         <p>{error}</p>
+        {stack.local && (
+          <p>
+            The local stack started empty at <Time at={stack.startedAt} />. If that was a restart, deliveries
+            from before are gone.
+          </p>
+        )}
         <a href="#/deliveries">All deliveries</a>
       </Empty>
     );
@@ -62,8 +67,8 @@ interface ShownProps extends Omit<DetailPaneProps, 'id'> {
 }
 
 function Shown({ delivery, detail, error, reload, onClose, onSent }: ShownProps) {
-  const { event, state } = delivery;
-  const { keys, primary, others, busy, failure, editor } = useActions(delivery, detail, reload, onSent);
+  const { event } = delivery;
+  const { keys, primary, others, busy, editor } = useActions(delivery, detail, reload, onSent);
   const tab = TABS.find((name) => name === route.value.query.tab) ?? 'overview';
   const show = (name: TabName | undefined) => {
     if (name === undefined) return;
@@ -76,14 +81,12 @@ function Shown({ delivery, detail, error, reload, onClose, onSent }: ShownProps)
     ']': () => show(TABS[TABS.indexOf(tab) + 1]),
   });
   const labels = tabLabels(delivery, detail);
-  const { title, tone } = stateTitle(state);
   return (
     <article class="detail">
-      <header>
+      <header class="stack">
         <div class="row">
           <IconButton icon="back" label="Back to the list" class="detail-back" onClick={onClose} />
           <h2 class="wrap">{event === undefined ? 'Unknown event' : <Visible text={event} />}</h2>
-          <Badge tone={tone}>{title}</Badge>
           <Menu class="icon-button" label="More actions" button={<Icon name="more" />} items={others} />
           <IconButton
             icon="close"
@@ -93,6 +96,7 @@ function Shown({ delivery, detail, error, reload, onClose, onSent }: ShownProps)
             onClick={onClose}
           />
         </div>
+        <Outcome delivery={delivery} detail={detail} action={primary} busy={busy} />
         <Facts delivery={delivery} />
       </header>
       <ErrorNote>{error}</ErrorNote>
@@ -102,28 +106,37 @@ function Shown({ delivery, detail, error, reload, onClose, onSent }: ShownProps)
         active={tab}
         onChange={show}
       >
-        {tab === 'overview' ? (
-          <Overview delivery={delivery} detail={detail} action={primary} busy={busy} error={failure} />
-        ) : (
-          detail !== undefined && <DetailTab name={tab} detail={detail} />
-        )}
-        {tab !== 'overview' && detail === undefined && error === undefined && <Loading />}
+        {detail !== undefined && <DetailTab name={tab} delivery={delivery} detail={detail} />}
+        {detail === undefined && error === undefined && <Loading />}
       </Tabs>
       {editor}
     </article>
   );
 }
 
-function tabLabels({ bytes, status }: Delivery, detail: DeliveryDetail | undefined): Record<TabName, string> {
+/** Names of the tabs, and what can be said about them before they are opened. */
+function tabLabels({ bytes, status }: Delivery, detail: DeliveryDetail | undefined) {
+  const label = (title: string, note: string | number | undefined) => (
+    <>
+      {title} {note !== undefined && <span class="tab-note">{note}</span>}
+    </>
+  );
   return {
     overview: 'Overview',
-    request: `Request${bytes === undefined ? '' : ` ${bytesText(bytes)}`}`,
-    response: `Response${status === undefined ? '' : ` ${status}`}`,
-    logs: `Logs${detail === undefined ? '' : ` ${detail.logs.length}`}`,
-  };
+    request: label('Request', bytes === undefined ? undefined : bytesText(bytes)),
+    response: label('Response', status),
+    logs: label('Logs', detail?.logs.length),
+  } as const satisfies Record<TabName, unknown>;
 }
 
-function DetailTab({ name, detail }: { name: Exclude<TabName, 'overview'>; detail: DeliveryDetail }) {
+interface DetailTabProps {
+  name: TabName;
+  delivery: Delivery;
+  detail: DeliveryDetail;
+}
+
+function DetailTab({ name, delivery, detail }: DetailTabProps) {
+  if (name === 'overview') return <Overview delivery={delivery} detail={detail} />;
   if (name === 'request') return <Request detail={detail} />;
   return name === 'response' ? <Response answer={detail.answer} /> : <Logs lines={detail.logs} />;
 }
@@ -134,18 +147,18 @@ function Facts({
   delivery: Delivery;
 }) {
   const facts = [
-    ['Received', <Time key="" at={receivedAt} milliseconds />],
+    ['Received', <Time key="" at={receivedAt} />],
     ['Shop', shopId === undefined ? '–' : <Visible text={shopId} />],
     ['Attempts', attempts],
     ['Duration', latencyMs === undefined ? '–' : durationText(latencyMs)],
-    ['Request id', <Id key="" id={id} label="Copy the request id" />],
+    ['Request', <Id key="" id={id} label="Copy the request id" />],
     ['Event id', eventId === undefined ? '–' : <Id key="" id={eventId} label="Copy the event id" />],
   ] as const;
   return (
     <dl class="detail-facts">
       {facts.map(([name, value]) => (
         <div key={name}>
-          <dt class="soft">{name}</dt>
+          <dt>{name}</dt>
           <dd class="wrap">{value}</dd>
         </div>
       ))}
@@ -155,7 +168,9 @@ function Facts({
 
 const Id = ({ id, label }: { id: string; label: string }) => (
   <>
-    <span class="mono">{id}</span>
+    <span class="mono" title={id}>
+      {shortId(id)}
+    </span>
     <Copy text={id} label={label} />
   </>
 );

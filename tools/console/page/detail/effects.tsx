@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Effect, ItemEffect, NotificationEffect, PlainItem } from '../../../stage/history/facts.ts';
+import { tableTitle } from '../cell-text.ts';
 import { formatRoute } from '../route.ts';
 import { Visible } from '../text/visible.tsx';
 import { Badge } from '../ui/badge.tsx';
@@ -29,12 +30,14 @@ function ItemCard({ effect }: { effect: ItemEffect }) {
     <article class="card">
       <header>
         <h4>
-          <a href={formatRoute({ view: 'tables', path: [table], query: { key } })}>{table}</a>
+          <a href={formatRoute({ view: 'tables', path: [table], query: { key } })} title={table}>
+            {tableTitle(table)}
+          </a>
         </h4>
         <span class="mono grow">
           <Visible text={key} />
         </span>
-        {isKnown && <ItemWord effect={effect} />}
+        {isKnown && <Badge>{itemWord(effect)}</Badge>}
         {at !== undefined && <Time at={at} milliseconds />}
       </header>
       {!isKnown && (
@@ -47,11 +50,8 @@ function ItemCard({ effect }: { effect: ItemEffect }) {
   );
 }
 
-function ItemWord({ effect: { before, after } }: { effect: ItemEffect }) {
-  if (before == null) return <Badge tone="good">Item added</Badge>;
-  if (after == null) return <Badge tone="bad">Item deleted</Badge>;
-  return <Badge tone="warning">Item changed</Badge>;
-}
+const itemWord = ({ before, after }: ItemEffect) =>
+  before == null ? 'Item added' : after == null ? 'Item deleted' : 'Item changed';
 
 /** One attribute of an item before and after, as JSON text. */
 interface AttributeChange {
@@ -135,20 +135,25 @@ function Diff({ changes }: { changes: readonly AttributeChange[] }) {
   );
 }
 
+/** `Review notification` for the output `ReviewTopicArn`. */
+export const topicTitle = (output: string) => `${tableTitle(output.replace(/TopicArn$/, ''))} notification`;
+
 function NotificationCard({ effect: { topic, at, subject, texts } }: { effect: NotificationEffect }) {
   const protocols = Object.keys(texts);
   const [chosen, setChosen] = useState(protocols.includes('email') ? 'email' : (protocols[0] ?? ''));
   return (
     <article class="card">
       <header>
-        <h4 class="grow">{topic}</h4>
-        <Badge tone="good">Notification sent</Badge>
+        <h4 class="grow" title={topic}>
+          {topicTitle(topic)}
+        </h4>
+        <Badge>Sent</Badge>
         <Time at={at} milliseconds />
       </header>
       <div class="stack">
-        <h5>
-          <Visible text={subject} />
-        </h5>
+        <p>
+          <span class="soft">Subject</span> <Visible text={subject} />
+        </p>
         <p class="command">
           <Visible text={texts[chosen] ?? ''} />
         </p>

@@ -32,20 +32,24 @@ export function Logs({ lines }: { lines: readonly LineFact[] }) {
 
 function LogLine({ line: { at, function: name, text } }: { line: LineFact }) {
   const line = readLogLine(text);
-  const { level, message, fields } = line;
+  const { level = '', message, fields } = line;
+  const tone = TONES[level];
+  const facts = factsOfLine(line);
   return (
     <li>
       <details>
         <summary class="row">
           <Time at={new Date(at).toISOString()} milliseconds />
           <span class="soft">{name}</span>
-          {level !== undefined && <Badge tone={TONES[level] ?? 'neutral'}>{level.toLowerCase()}</Badge>}
+          {tone !== undefined && <Badge tone={tone}>{level.toLowerCase()}</Badge>}
           <span class="wrap">
             <Visible text={message} />
           </span>
-          <span class="mono soft cut grow">
-            <Visible text={factsOfLine(line)} />
-          </span>
+          {facts !== '' && (
+            <span class="mono soft cut grow">
+              <Visible text={facts} />
+            </span>
+          )}
         </summary>
         {fields === undefined ? (
           <pre class="command">

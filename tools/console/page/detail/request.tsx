@@ -1,8 +1,7 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { DeliveryDetail } from '../../api.ts';
 import { api, type DeliveryBody } from '../api.ts';
-import { faultText, formatJson } from '../text/format-json.ts';
-import { TextBlock, TextView } from '../text/text-view.tsx';
+import { TextView } from '../text/text-view.tsx';
 import { Visible } from '../text/visible.tsx';
 import { Badge, Empty, ErrorNote, Loading, Scrolled } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
@@ -51,7 +50,7 @@ export function Request({ detail: { id, request } }: { detail: DeliveryDetail })
       ) : body === undefined ? (
         <Loading />
       ) : (
-        <BodyText body={body} formatted={part === 'formatted'} />
+        <BodyText body={body} asSent={part === 'as sent'} />
       )}
     </div>
   );
@@ -60,10 +59,8 @@ export function Request({ detail: { id, request } }: { detail: DeliveryDetail })
 const fromOf = (sourceIp: string | undefined) =>
   sourceIp === undefined ? [] : [['Source IP address', sourceIp] as const];
 
-function BodyText({ body, formatted }: { body: DeliveryBody; formatted: boolean }) {
-  const json = useMemo(() => formatJson(body.text), [body.text]);
+function BodyText({ body, asSent }: { body: DeliveryBody; asSent: boolean }) {
   if (body.bytes.length === 0) return <Empty title="The body is empty" />;
-  const isFormatted = formatted && json.ok;
   return (
     <>
       {!body.isUtf8 && (
@@ -71,14 +68,12 @@ function BodyText({ body, formatted }: { body: DeliveryBody; formatted: boolean 
           The body is not UTF-8. U+FFFD replaces each invalid byte. Save the body to see its bytes.
         </p>
       )}
-      {formatted && !json.ok && (
-        <p class="note tone-warning">Not JSON, so it is shown as sent. {faultText(json.fault)}</p>
-      )}
       <TextView
-        key={String(isFormatted)}
-        text={isFormatted ? json.text : body.text}
-        isJson={json.ok}
-        label={isFormatted ? 'Body, formatted' : 'Body, as sent'}
+        key={String(asSent)}
+        text={body.text}
+        asSent={asSent}
+        explains={!asSent}
+        label={asSent ? 'Body, as sent' : 'Body, formatted'}
       />
     </>
   );
@@ -86,8 +81,7 @@ function BodyText({ body, formatted }: { body: DeliveryBody; formatted: boolean 
 
 function BodyTools({ id, body, part }: { id: string; body: DeliveryBody; part: RequestPart }) {
   const copy = async () => {
-    const json = part === 'formatted' ? formatJson(body.text) : undefined;
-    const text = json?.ok ? json.text : body.text;
+    const text = part === 'formatted' ? formattedIfJson(body.text) : body.text;
     if (await copyText(text)) toastInfo('Body copied.');
   };
   return (
@@ -100,6 +94,12 @@ function BodyTools({ id, body, part }: { id: string; body: DeliveryBody; part: R
       </Button>
     </>
   );
+}
+
+async function formattedIfJson(text: string): Promise<string> {
+  const { formatJson } = await import('../text/format-json.ts');
+  const json = formatJson(text);
+  return json.ok ? json.text : text;
 }
 
 /** Milliseconds within which a browser starts to write the file. */
@@ -138,7 +138,7 @@ export function Response({ answer }: Pick<DeliveryDetail, 'answer'>) {
         {responseBody === '' ? (
           <p class="soft">The body is empty.</p>
         ) : (
-          <TextBlock text={responseBody} label="Body of the response" rows={ROWS} />
+          <TextView text={responseBody} label="Body of the response" rows={ROWS} />
         )}
       </section>
       <section class="stack">

@@ -2,15 +2,21 @@ import { useState } from 'preact/hooks';
 import type { Delivery, HistoryPlace } from '../../../stage/history/history.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { api, errorText } from '../api.ts';
+import { type Command, resendCommand } from '../command.ts';
+import { sharedLink } from '../deliveries/list-menu.tsx';
 import { curlCommand } from '../editor/curl-command.ts';
-import { Editor, LONGEST_EDITED } from '../editor/editor.tsx';
-import { redriveCommand } from '../queues/named-queue.ts';
+import { Editor } from '../on-demand.tsx';
+import { queueAddress, redriveCommand } from '../queues/named-queue.ts';
+import { changeUnderWay, resumeCommand } from '../queues/pause-resume.tsx';
 import { refusal, stack } from '../store.ts';
 import { copyText } from '../ui/copy.tsx';
 import type { MenuItem } from '../ui/menu.tsx';
 import { toastError, toastInfo } from '../ui/notices.tsx';
-import { type Command, taskEnd, useRun, useSend } from '../use-run.tsx';
+import { useRun, useSend } from '../use-run.tsx';
 import { placeOf } from './overview.tsx';
+
+/** Maximum characters that can be edited here. With a longer text, a browser takes seconds for each key. */
+const LONGEST_EDITED = 200_000;
 
 /** All actions for a delivery. The one that fits its outcome comes first. */
 export function useActions(
@@ -20,42 +26,38 @@ export function useActions(
   onSent: (delivery: string) => void,
 ) {
   const { id, state } = delivery;
-  const sender = useSend();
-  const { redriving, busy, error } = useRedrive(delivery, detail, reload);
+  const { sendings, busy: sends } = useResend(delivery, detail, reload);
+  const { recovery, busy } = useRecovery(delivery, detail, reload);
   const { editing, editor } = useEdit(delivery, onSent);
-
-  const resend = async () => {
-    const hasHeaders = stack.local && detail?.request.headers.length !== 0;
-    const argv = ['send', '--again', id, ...(hasHeaders ? ['--same-headers'] : [])];
-    // It is the same event, so its timeline contains both.
-    if (await sender.send({ argv, does: 'Sends the same body again, with a new signature.' })) reload();
-  };
   const copyCurl = async () => {
     if (await copyText(curlOf(id, detail))) toastInfo('Copied as curl, with openssl to sign it.');
   };
   const copyLink = async () => {
-    if (await copyText(location.href)) toastInfo('Link copied.');
+    if (await copyText(sharedLink())) toastInfo('Link copied.');
   };
 
-  const sending: MenuItem = { label: 'Resend', keyHint: 'r', refusal: refusal(), onChoose: resend };
-  const primary = state === 'invalid' && stack.local ? editing : (redriving ?? sending);
+  const [sending] = sendings;
+  const primary = state === 'invalid' && stack.local ? editing : (recovery ?? sending);
   const all: MenuItem[] = [
-    ...(redriving === undefined ? [] : [redriving]),
-    sending,
+    ...(recovery === undefined ? [] : [recovery]),
+    ...sendings,
     editing,
     { label: 'Copy as curl', keyHint: 'c', onChoose: copyCurl },
     { label: 'Copy link', keyHint: 'l', onChoose: copyLink },
     { label: 'Refresh', onChoose: reload },
   ];
   return {
-    keys: { r: resend, e: editing.onChoose, c: copyCurl, l: copyLink },
+    keys: { r: byKey(sending), e: byKey(editing), c: copyCurl, l: copyLink },
     primary,
     others: all.filter((action) => action !== primary),
-    busy: sender.busy || busy,
-    failure: error,
+    busy: sends || busy,
     editor,
   };
 }
+
+/** What a key does, which is not a button that shows why it is refused. */
+const byKey = ({ refusal: refused, onChoose }: MenuItem) =>
+  refused === undefined ? onChoose : () => toastError(refused);
 
 /** @returns undefined if it cannot be loaded, which a toast says */
 async function loadBody(id: string) {
@@ -85,10 +87,6 @@ function useEdit({ id, event, state }: Delivery, onSent: (delivery: string) => v
     ? refusal()
     : 'An edited body needs a signature, and only the local stack’s secret is known here.';
   const edit = async () => {
-    if (refused !== undefined) {
-      toastError(refused);
-      return;
-    }
     const body = await loadBody(id);
     if (body === undefined) return;
     if (body.isUtf8 && body.text.length <= LONGEST_EDITED) {
@@ -116,34 +114,64 @@ function useEdit({ id, event, state }: Delivery, onSent: (delivery: string) => v
   return { editing, editor };
 }
 
-function useRedrive(delivery: Delivery, detail: DeliveryDetail | undefined, reload: () => void) {
-  const { start, busy, error, refusal: refused } = useRun({ opens: false });
-  const found = redriveOf(detail?.history.now[0] ?? placeOf(delivery), delivery);
-  const redrive = async (command: Command) => {
-    const [begun] = (await start([command])) ?? [];
-    if (begun === undefined) return;
-    try {
-      const { state, lines } = await taskEnd(begun);
-      if (state === 'done') toastInfo('Redriven.');
-      else toastError(lines.join('\n'));
-      reload();
-    } catch (failure) {
-      toastError(`The end of the redrive is not known: ${errorText(failure)}`);
-    }
-  };
-  const redriving: MenuItem | undefined = found && {
-    label: found.label,
-    refusal: refused ?? found.refusal,
-    onChoose: () => redrive(found.command),
-  };
-  return { redriving, busy, error };
+/** Sends it again. After a bad signature, the one that signs comes first. */
+function useResend({ id, state }: Delivery, detail: DeliveryDetail | undefined, reload: () => void) {
+  const { send, busy, refusal: refused } = useSend();
+  const isLost = !stack.local && ['refused', 'rejected', 'failed'].includes(state);
+  const sendingOf = (label: string, keepsHeaders: boolean): MenuItem => ({
+    label,
+    refusal: refused ?? (isLost ? 'AWS has stored nothing of this request.' : undefined),
+    onChoose: async () => {
+      // It is the same event, so its timeline contains both.
+      if (await send(resendCommand(id, keepsHeaders))) reload();
+    },
+  });
+  const hasHeaders = stack.local && detail?.request.headers.length !== 0;
+  const first: MenuItem = { ...sendingOf('Resend', hasHeaders), keyHint: 'r' };
+  const sendings: readonly [MenuItem, ...MenuItem[]] =
+    state === 'rejected' && hasHeaders
+      ? [{ ...sendingOf('Sign and resend', false), keyHint: 'r' }, sendingOf('Resend as received', true)]
+      : [first];
+  return { sendings, busy };
 }
+
+/** What moves a delivery on that waits for a person: a redrive, or the end of its event's pause. */
+function useRecovery(delivery: Delivery, detail: DeliveryDetail | undefined, reload: () => void) {
+  const { start, busy, refusal: refused } = useRun();
+  const place = detail?.history.now[0] ?? placeOf(delivery);
+  const found = delivery.state === 'paused' ? resumeOf(delivery.event ?? '') : redriveOf(place, delivery);
+  if (found === undefined) return { recovery: undefined, busy };
+  const { command, ...item } = found;
+  const recovery: MenuItem =
+    refused !== undefined && delivery.state === 'paused'
+      ? {
+          label: 'Show the queue',
+          onChoose: () => {
+            location.hash = queueAddress(delivery.event ?? '');
+          },
+        }
+      : { ...item, refusal: refused ?? item.refusal, onChoose: () => start([command], reload) };
+  return { recovery, busy };
+}
+
+interface FoundRecovery {
+  readonly command: Command;
+  readonly label: string;
+  /** Why it is not possible yet. */
+  readonly refusal?: string;
+}
+
+const resumeOf = (event: string): FoundRecovery => ({
+  command: resumeCommand(event),
+  label: `Resume ${event}`,
+  ...changeUnderWay(event),
+});
 
 /** How to redrive a delivery, and why that is not possible yet. Undefined if no queue keeps it for redrive. */
 function redriveOf(
   { state, queue, queueHolds }: HistoryPlace,
   { event, eventId }: Delivery,
-): { command: Command; label: string; refusal?: string } | undefined {
+): FoundRecovery | undefined {
   if (eventId === undefined || queueHolds === 0) return undefined;
   const from = (name: string) => redriveCommand(name, [eventId]);
   if (state === 'invalid') return { command: from('quarantine'), label: 'Redrive from quarantine' };

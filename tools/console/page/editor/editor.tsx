@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { faultText, formatJson } from '../text/format-json.ts';
+import { formatJson, jsonFault, withTimestamp } from '../text/format-json.ts';
 import { ErrorNote } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -19,7 +19,7 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
   const [setsNow, setSetsNow] = useState(!isEdit);
   const [asks, setAsks] = useState(false);
   const { send, busy } = useSend(setError);
-  const json = useMemo(() => formatJson(text.value), [text.value]);
+  const fault = useMemo(() => jsonFault(text.value), [text.value]);
   const isChanged = text.value !== original;
   const dated = useMemo(() => withTimestamp(text.value, new Date()), [text.value]);
   const submit = async () => {
@@ -28,6 +28,19 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
     const command = { argv: ['send', '--file', '-'], input, does: 'Signs this body and sends it.' };
     if (await send(command, onSent)) onClose();
   };
+  const latest = useRef(submit);
+  latest.current = submit;
+  useEffect(() => {
+    // In the whole dialog, because a button that was clicked keeps the focus.
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      if (!event.repeat) latest.current();
+    };
+    addEventListener('keydown', onKey, { capture: true });
+    return () => removeEventListener('keydown', onKey, { capture: true });
+  }, []);
   const close = () => {
     if (isChanged) setAsks(!asks);
     else onClose();
@@ -51,10 +64,10 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
         ) : (
           <>
             <p class="grow soft" role="status">
-              {json.ok ? 'Valid JSON' : `Not JSON. ${faultText(json.fault)}`}
+              {fault?.message ?? 'Valid JSON'}
             </p>
             <Button
-              disabled={!json.ok}
+              refusal={fault === undefined ? undefined : 'Only JSON can be formatted.'}
               onClick={() => {
                 text.value = formattedOf(text.value) ?? text.value;
               }}
@@ -62,7 +75,7 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
               Format
             </Button>
             <Button
-              disabled={!isChanged}
+              refusal={isChanged ? undefined : 'Nothing has changed.'}
               onClick={() => {
                 text.value = original;
               }}
@@ -70,18 +83,18 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
               Undo all
             </Button>
             <Button kind="primary" busy={busy} onClick={submit}>
-              {json.ok ? 'Sign and send' : 'Sign and send anyway'}
+              {fault === undefined ? 'Sign and send' : 'Sign and send anyway'}
             </Button>
           </>
         )
       }
     >
       <ErrorNote>{error}</ErrorNote>
-      <TextEditor text={text} onSend={submit} onEscape={close} />
+      <TextEditor text={text} onEscape={close} />
       <div class="row">
         {isEdit ? (
           <Button
-            disabled={dated === undefined}
+            refusal={dated === undefined ? 'The text has no timestamp.' : undefined}
             onClick={() => {
               text.value = withTimestamp(text.value, new Date()) ?? text.value;
             }}
@@ -102,9 +115,6 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
   );
 }
 
-/** Maximum characters that can be edited here. With a longer text, a browser takes seconds for each key. */
-export const LONGEST_EDITED = 200_000;
-
 interface EditorProps {
   title: string;
   text: string;
@@ -121,20 +131,17 @@ function formattedOf(text: string): string | undefined {
 
 interface TextEditorProps {
   text: Signal<string>;
-  onSend: () => void;
   onEscape: () => void;
 }
 
 /** CodeMirror, or a plain field if it does not load. */
-function TextEditor({ text, onSend, onEscape }: TextEditorProps) {
+function TextEditor({ text, onEscape }: TextEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   const [isPlain, setIsPlain] = useState(false);
   const mounted = useRef<MountedEditor>(undefined);
   /** The text that CodeMirror currently contains. */
   const known = useRef(text.value);
-  const latest = useRef(onSend);
-  latest.current = onSend;
   useEffect(() => {
     let isGone = false;
     import('./mount-editor.ts').then(
@@ -147,7 +154,6 @@ function TextEditor({ text, onSend, onEscape }: TextEditorProps) {
             known.current = changed;
             text.value = changed;
           },
-          onSend: () => latest.current(),
         });
       },
       () => setIsPlain(true),
@@ -163,14 +169,10 @@ function TextEditor({ text, onSend, onEscape }: TextEditorProps) {
   }, [text.value]);
   useEffect(() => field.current?.focus(), [isPlain]);
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Escape') {
-      // A browser closes a dialog anyway if its `cancel` event was prevented twice.
-      event.preventDefault();
-      onEscape();
-    } else if (isPlain && event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
-      event.preventDefault();
-      if (!event.repeat) onSend();
-    }
+    if (event.key !== 'Escape') return;
+    // A browser closes a dialog anyway if its `cancel` event was prevented twice.
+    event.preventDefault();
+    onEscape();
   };
   if (!isPlain) {
     // biome-ignore lint/a11y/noStaticElementInteractions: CodeMirror's own textbox is within
@@ -188,36 +190,4 @@ function TextEditor({ text, onSend, onEscape }: TextEditorProps) {
       onKeyDown={onKeyDown}
     />
   );
-}
-
-const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g;
-
-/**
- * Replaces the value of the top-level key `timestamp` and changes nothing else. With duplicate keys the last one
- * changes, because parsers use the last.
- * @returns undefined if the text is not a JSON object with this key
- */
-export function withTimestamp(text: string, now: Date): string | undefined {
-  if (!formatJson(text).ok) return undefined;
-  const tokens = tokensOf(text);
-  const colon = tokens.findLastIndex(
-    ({ token, depth }, index) =>
-      depth === 1 && token === ':' && JSON.parse(tokens[index - 1]?.token ?? '') === 'timestamp',
-  );
-  const first = tokens[colon + 1];
-  if (colon === -1 || first === undefined) return undefined;
-  const isContainer = '{['.includes(first.token);
-  const last = isContainer ? tokens.find(({ depth }, index) => index > colon + 1 && depth === 1) : first;
-  return `${text.slice(0, first.start)}${JSON.stringify(now.toISOString())}${text.slice(last?.end)}`;
-}
-
-/** The tokens of JSON text. A bracket has the depth of the value around it. */
-function tokensOf(text: string) {
-  let depth = 0;
-  return [...text.matchAll(TOKEN)].map(({ 0: token, index: start }) => {
-    if ('}]'.includes(token)) depth -= 1;
-    const found = { token, depth, start, end: start + token.length };
-    if ('{['.includes(token)) depth += 1;
-    return found;
-  });
 }

@@ -1,19 +1,16 @@
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
 import { linter } from '@codemirror/lint';
-import { EditorState, Prec } from '@codemirror/state';
+import { EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view';
 import { codeTheme } from '../text/code-theme.ts';
-import { formatJson } from '../text/format-json.ts';
+import { jsonFault } from '../text/format-json.ts';
 
 /**
  * CodeMirror in a shadow root, because it may add its styles there. The page's Content-Security-Policy forbids a
  * `style` element. Tab is not bound, so it leaves the editor (WCAG 2.1.2).
  */
-export function mountEditor(
-  host: HTMLElement,
-  { text, label, onChange, onSend }: EditorOptions,
-): MountedEditor {
+export function mountEditor(host: HTMLElement, { text, label, onChange }: EditorOptions): MountedEditor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   const view = new EditorView({
     root,
@@ -32,17 +29,6 @@ export function mountEditor(
         EditorView.updateListener.of(({ docChanged, state }) => {
           if (docChanged) onChange(state.doc.toString());
         }),
-        Prec.highest(
-          keymap.of([
-            {
-              key: 'Mod-Enter',
-              run: () => {
-                onSend();
-                return true;
-              },
-            },
-          ]),
-        ),
         keymap.of([...defaultKeymap, ...historyKeymap]),
         codeTheme,
         theme,
@@ -60,8 +46,6 @@ interface EditorOptions {
   text: string;
   label: string;
   onChange: (text: string) => void;
-  /** Called on Control+Enter or Command+Enter. */
-  onSend: () => void;
 }
 
 export interface MountedEditor {
@@ -70,9 +54,9 @@ export interface MountedEditor {
 }
 
 function faultsOf(text: string) {
-  const json = formatJson(text);
-  if (json.ok) return [];
-  const { offset, problem } = json.fault;
+  const fault = jsonFault(text);
+  if (fault === undefined) return [];
+  const { offset, problem } = fault;
   const from = Math.min(offset, text.length);
   return [{ from, to: Math.min(from + 1, text.length), severity: 'error' as const, message: problem }];
 }

@@ -1,7 +1,7 @@
 import type { FaultInfo } from '../../api.ts';
 import { api, errorText } from '../api.ts';
 import { faults } from '../store.ts';
-import { ErrorNote, Quantity } from '../ui/badge.tsx';
+import { Quantity } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { toastError, toastInfo } from '../ui/notices.tsx';
 import { Table } from '../ui/table.tsx';
@@ -16,12 +16,10 @@ async function change(work: () => Promise<unknown>, done?: string): Promise<void
   } catch (error) {
     toastError(errorText(error));
   }
-  faults.value.reload();
 }
 
 export function FaultsView() {
-  const { value, error } = faults.value;
-  const active = value?.active ?? [];
+  const { active = [], functions = [] } = faults.value ?? {};
   return (
     <div class="page">
       <div class="stack sections">
@@ -41,7 +39,6 @@ export function FaultsView() {
             End all faults
           </Button>
         </header>
-        <ErrorNote>{error}</ErrorNote>
         <FaultBoard
           active={active}
           onSwitch={(settings, fault) =>
@@ -49,7 +46,7 @@ export function FaultsView() {
           }
         />
         <ActiveFaults active={active} />
-        <Functions names={value?.functions ?? []} />
+        <Functions names={functions} />
       </div>
     </div>
   );

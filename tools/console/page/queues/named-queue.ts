@@ -1,6 +1,7 @@
-import type { DeadLetterGroup } from '../../api.ts';
+import { counted } from '../../../terminal/text.ts';
+import type { QueueMessage } from '../../api.ts';
+import type { Command } from '../command.ts';
 import { formatRoute } from '../route.ts';
-import type { Command } from '../use-run.tsx';
 
 const DEAD = 'dead:';
 
@@ -15,9 +16,6 @@ export const queueAddress = (name: string) => formatRoute({ view: 'queues', path
 
 export const deadLetterAddress = (event: string) => queueAddress(`${DEAD}${event}`);
 
-/** A user or role by the last part of its ARN: `mara` for `arn:aws:sts::123456789012:assumed-role/Operator/mara`. */
-export const callerName = (arn: string) => arn.split('/').at(-1) || arn;
-
 /**
  * @param queue an event (its dead letters), `quarantine` or `unrouted`
  * @param ids of messages or events, with their copies; by default all
@@ -27,6 +25,7 @@ export function redriveCommand(queue: string, ids?: readonly string[], count = i
   return {
     argv: ['dlq', 'redrive', queue, ...(ids ?? []).flatMap((id) => ['--id', id])],
     does: redriveText(queue, count),
+    did: `Redriven ${redrivenText(queue, count)}.`,
   };
 }
 
@@ -37,27 +36,60 @@ function redriveText(queue: string, count: number | undefined): string {
   if (queue === 'unrouted') {
     return 'Moves each unrouted event that has a consumer by now to the queue of its event. The others stay.';
   }
-  const what =
-    count === undefined ? 'all dead letters' : count === 1 ? '1 dead letter' : `${count} dead letters`;
-  return `Moves ${what} of ${queue} back to its queue. An event that fails again becomes a dead letter again.`;
+  return `Moves ${redrivenText(queue, count)} back to its queue. An event that fails again becomes a dead letter again.`;
 }
 
-/** Messages of a group by event, most dead letters first. */
-export function eventsOf({ messages }: DeadLetterGroup) {
-  return [...Map.groupBy(messages, ({ queue }) => queue)]
-    .map(([event, own]) => ({
-      event,
-      ids: own.map(({ id }) => id),
-      count: own.reduce((sum, { copies }) => sum + copies, 0),
-    }))
-    .sort((one, other) => other.count - one.count || one.event.localeCompare(other.event));
+/** `3 dead letters of shop.updated`. */
+function redrivenText(queue: string, count: number | undefined): string {
+  const isDead = queue !== 'quarantine' && queue !== 'unrouted';
+  const what = isDead ? 'dead letter' : 'message';
+  return `${count === undefined ? `all ${what}s` : counted(count, what)} of ${queue}`;
 }
 
-export const redriveGroup = (group: DeadLetterGroup): Command[] =>
-  eventsOf(group).map(({ event, ids, count }) => redriveCommand(event, ids, count));
-
-/** Redrives whole queues with SQS's own move task. */
-export function redriveAll(groups: readonly DeadLetterGroup[]): Command[] {
-  const events = new Set(groups.flatMap(({ messages }) => messages.map(({ queue }) => queue)));
-  return [...events].sort().map((event) => redriveCommand(event));
+/** Dead letters, or quarantined messages, with the same reason. */
+export interface MessageGroup {
+  readonly reason: string;
+  /** Messages, each copy included. */
+  readonly count: number;
+  /** ISO 8601. */
+  readonly firstAt: string;
+  readonly lastAt: string;
+  /** Newest first. */
+  readonly messages: readonly QueueMessage[];
 }
+
+/** Messages by reason, most messages first. */
+export function groupsOf(messages: readonly QueueMessage[]): MessageGroup[] {
+  return [...Map.groupBy(messages, ({ reason = '' }) => reason)]
+    .map(([reason, own]) => {
+      const sorted = own.toSorted((one, other) => (one.sentAt < other.sentAt ? 1 : -1));
+      const [firstAt = ''] = own.map(({ firstSentAt }) => firstSentAt).sort();
+      return { reason, count: countOf(own), firstAt, lastAt: sorted[0]?.sentAt ?? '', messages: sorted };
+    })
+    .sort((one, other) => other.count - one.count || (one.lastAt < other.lastAt ? 1 : -1));
+}
+
+/** Messages with their copies. */
+export const countOf = (messages: readonly QueueMessage[]): number =>
+  messages.reduce((sum, { copies }) => sum + copies, 0);
+
+/** Messages by the queue's name on the command line, most messages first. */
+export function queuesOf(messages: readonly QueueMessage[]) {
+  return [...Map.groupBy(messages, ({ queue }) => namedQueue(queue).event ?? queue)]
+    .map(([name, own]) => ({ name, messages: own, count: countOf(own) }))
+    .sort((one, other) => other.count - one.count || one.name.localeCompare(other.name));
+}
+
+/** One command per queue, for only these messages. */
+export const redriveMessages = (messages: readonly QueueMessage[]): Command[] =>
+  queuesOf(messages).map(({ name, messages: own, count }) =>
+    redriveCommand(
+      name,
+      own.map(({ id }) => id),
+      count,
+    ),
+  );
+
+/** One command per queue, for all that is on it: SQS's own move task. */
+export const redriveQueues = (messages: readonly QueueMessage[]): Command[] =>
+  queuesOf(messages).map(({ name }) => redriveCommand(name));

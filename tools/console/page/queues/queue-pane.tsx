@@ -1,26 +1,15 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
-import { payloadPreview } from '../../../stage/history/payload-preview.ts';
-import { counted } from '../../../terminal/text.ts';
-import type { EventQueueInfo, QueueDepth, QueueMessage, QueueMessages } from '../../api.ts';
+import type { EventQueueInfo, QueueDepth, QueueMessages } from '../../api.ts';
 import { api } from '../api.ts';
 import { formatRoute } from '../route.ts';
 import { stack } from '../store.ts';
-import { TextBlock } from '../text/text-view.tsx';
-import { Visible } from '../text/visible.tsx';
-import { Badge, Copies, Empty, ErrorNote, Quantity } from '../ui/badge.tsx';
-import { Button, Disclose } from '../ui/button.tsx';
-import { Copy, shortId } from '../ui/copy.tsx';
+import { Empty, Quantity } from '../ui/badge.tsx';
 import { Pane } from '../ui/split.tsx';
-import { Table, type TableColumn, toggled } from '../ui/table.tsx';
-import { Age } from '../ui/time.tsx';
 import { LoadNote, localRefresh, Refresh, useLoad } from '../ui/use-load.tsx';
 import { useRun } from '../use-run.tsx';
-import { deadLetterAddress, namedQueue, queueAddress, redriveCommand } from './named-queue.ts';
-
-const LIMIT = 50;
-
-const BODY_ROWS = 20;
+import { MessageGroups, Redrive } from './message-groups.tsx';
+import { MessageTable } from './message-table.tsx';
+import { deadLetterAddress, namedQueue, queueAddress, redriveQueues } from './named-queue.ts';
 
 const NOTHING: QueueMessages = { messages: [], limited: false };
 
@@ -33,7 +22,7 @@ interface QueuePaneProps {
 
 /** The messages of a queue. Reading them removes nothing. */
 export function QueuePane({ name, queue, children }: QueuePaneProps) {
-  const { start, error: failure, ...state } = useRun();
+  const act = useRun();
   const { event, isDead } = namedQueue(name);
   /** Its messages wait for a person. No consumer receives them. */
   const isKept = isDead || event === undefined;
@@ -41,12 +30,10 @@ export function QueuePane({ name, queue, children }: QueuePaneProps) {
   const isClosed = !stack.local && !isKept;
   const loaded = useLoad(
     name,
-    (signal) => (isClosed ? Promise.resolve(NOTHING) : api.messages(name, LIMIT, signal)),
+    (signal) => (isClosed ? Promise.resolve(NOTHING) : api.messages(name, signal)),
     localRefresh(),
   );
   const { messages, limited } = loaded.value ?? NOTHING;
-  const redrive = (one?: QueueMessage) =>
-    start([redriveCommand(event ?? name, one && [one.id], one?.copies)]);
   return (
     <Pane
       title={event ?? name}
@@ -57,40 +44,22 @@ export function QueuePane({ name, queue, children }: QueuePaneProps) {
         <>
           {!isClosed && <Refresh of={loaded} />}
           {isKept && messages.length > 0 && (
-            <Button {...state} onClick={() => redrive()}>
-              Redrive all
-            </Button>
+            <Redrive messages={messages} text="Redrive all" commands={redriveQueues} act={act} />
           )}
         </>
       }
     >
       {children}
       {event !== undefined && <QueueTabs event={event} isDead={isDead} queue={queue} />}
-      <ErrorNote>{failure}</ErrorNote>
       <LoadNote of={loaded} />
       {isClosed && <NotShown event={event} />}
       {loaded.value !== undefined && !isClosed && messages.length === 0 && <NoMessages name={name} />}
-      {messages.length > 0 && (
-        <>
-          <CopiesNote messages={messages} />
-          <Messages
-            messages={messages}
-            hasState={!isKept}
-            redrive={(message) =>
-              isKept && (
-                <Button
-                  {...state}
-                  kind="quiet"
-                  label={`Redrive ${message.id}`}
-                  onClick={() => redrive(message)}
-                >
-                  Redrive
-                </Button>
-              )
-            }
-          />
-        </>
-      )}
+      {messages.length > 0 &&
+        (isKept ? (
+          <MessageGroups messages={messages} hasEvent={false} act={act} />
+        ) : (
+          <MessageTable label="Messages" messages={messages} hasState />
+        ))}
       {limited && <p class="soft">Only the first {messages.length} messages are shown.</p>}
     </Pane>
   );
@@ -118,22 +87,13 @@ const NotShown = ({ event }: { event: string }) => (
     <p>
       SQS shows a message only to a consumer that receives it, and each receive is one of its ten attempts.
       Queued events and their retries are under{' '}
-      <a href={formatRoute({ view: 'deliveries', query: { event, state: 'queued,retrying' } })}>Deliveries</a>
+      <a href={formatRoute({ view: 'deliveries', query: { event, state: 'queued,retrying,paused' } })}>
+        Deliveries
+      </a>
       .
     </p>
   </Empty>
 );
-
-function CopiesNote({ messages }: { messages: readonly QueueMessage[] }) {
-  const copies = messages.reduce((sum, one) => sum + one.copies, 0);
-  if (copies === messages.length) return null;
-  return (
-    <p class="soft">
-      {counted(messages.length, 'event')}, {copies.toLocaleString('en')} copies: the sender repeated the same
-      bytes. A redrive includes the copies.
-    </p>
-  );
-}
 
 const Depth = ({ of }: { of: QueueDepth | undefined }) =>
   of === undefined ? null : <Quantity of={of.visible + of.inFlight} />;
@@ -155,108 +115,4 @@ function reasonOfNone(name: string): readonly [title: string, why: string] {
   }
   if (name === 'quarantine') return ['Quarantine is empty', 'Every signed request was a valid event.'];
   return ['No unrouted events', 'Every event was of a known kind.'];
-}
-
-const STATES = {
-  waiting: { tone: 'neutral', text: 'Waiting' },
-  'in flight': { tone: 'info', text: 'In flight' },
-  delayed: { tone: 'warning', text: 'Delayed' },
-} as const;
-
-interface MessagesProps {
-  messages: readonly QueueMessage[];
-  /** Dead letters and quarantined messages only wait, so their state is not shown. */
-  hasState: boolean;
-  redrive: (message: QueueMessage) => ComponentChildren;
-}
-
-function Messages({ messages, hasState, redrive }: MessagesProps) {
-  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
-  const columns: TableColumn<QueueMessage>[] = [
-    {
-      name: 'message',
-      heading: 'Message',
-      width: 'minmax(0, 1fr)',
-      cell: ({ id, eventId, copies, firstSentAt }) => {
-        const known = eventId ?? id;
-        const short = shortId(known);
-        return (
-          <div class="row">
-            <Disclose
-              open={open.has(id)}
-              label={`Body of ${short}`}
-              onToggle={() => setOpen(toggled(open, id))}
-            >
-              <code title={known}>{short}</code>
-            </Disclose>
-            <Copy text={known} label={eventId === undefined ? 'Copy the message id' : 'Copy the event id'} />
-            <Copies of={copies} />
-            {copies > 1 && (
-              <span class="soft">
-                first <Age at={firstSentAt} />
-              </span>
-            )}
-          </div>
-        );
-      },
-    },
-    {
-      name: 'state',
-      heading: 'State',
-      cell: ({ state }) => <Badge tone={STATES[state].tone}>{STATES[state].text}</Badge>,
-    },
-    { name: 'age', heading: 'Age', end: true, cell: ({ sentAt }) => <Age at={sentAt} suffix="" /> },
-    { name: 'receives', heading: 'Receives', end: true, cell: ({ receives }) => <Quantity of={receives} /> },
-    {
-      name: 'act',
-      heading: 'Actions',
-      hidesHeading: true,
-      end: true,
-      cell: (message) => (
-        <>
-          {message.requestId !== undefined && (
-            <a
-              class="button button-quiet"
-              href={formatRoute({ view: 'deliveries', path: [message.requestId] })}
-            >
-              Delivery
-            </a>
-          )}
-          {redrive(message)}
-        </>
-      ),
-    },
-  ];
-  return (
-    <Table
-      label="Messages"
-      columns={hasState ? columns : columns.filter(({ name }) => name !== 'state')}
-      rows={messages}
-      idOf={({ id }) => id}
-      below={(message) => <MessageText message={message} isOpen={open.has(message.id)} />}
-    />
-  );
-}
-
-/** Why a message is here, or what it is about. Shows its body if it is opened. */
-function MessageText({ message, isOpen }: { message: QueueMessage; isOpen: boolean }) {
-  const { id, eventId, reason, body, truncated } = message;
-  return (
-    <div class="stack">
-      {reason !== undefined && (
-        <p class="bad">
-          <Visible text={reason} />
-        </p>
-      )}
-      {reason === undefined && !isOpen && (
-        <p class="cut soft mono">
-          <Visible text={payloadPreview(body)} />
-        </p>
-      )}
-      {isOpen && <TextBlock text={body} label={`Body of ${eventId ?? id}`} rows={BODY_ROWS} />}
-      {isOpen && truncated && (
-        <p class="soft">Only the beginning is shown. The delivery has the whole body.</p>
-      )}
-    </div>
-  );
 }

@@ -1,17 +1,15 @@
-import { useId, useState } from 'preact/hooks';
-import { MAX_PAUSE_REASON_LENGTH } from '../../../../lambda/limits.ts';
+import { useSignal } from '@preact/signals';
+import { callerName } from '../../../stage/history/state-text.ts';
 import type { EventQueueInfo, QueueDepth, QueuesInfo } from '../../api.ts';
 import { route } from '../route.ts';
-import { queues } from '../store.ts';
+import { queues, stack } from '../store.ts';
 import { Badge, ErrorNote, Loading, Problems, Quantity } from '../ui/badge.tsx';
-import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
-import { Field } from '../ui/field.tsx';
 import { Split } from '../ui/split.tsx';
 import { Table, type TableColumn } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
-import { useRun } from '../use-run.tsx';
-import { callerName, deadLetterAddress, namedQueue, queueAddress } from './named-queue.ts';
+import { Refresh } from '../ui/use-load.tsx';
+import { deadLetterAddress, namedQueue, queueAddress } from './named-queue.ts';
+import { PauseDialog, PauseOrResume } from './pause-resume.tsx';
 import { QueuePane } from './queue-pane.tsx';
 
 /** A queue in the table. Quarantine and unrouted have no event. */
@@ -24,32 +22,11 @@ interface QueueRow extends QueueDepth {
 export function QueuesView() {
   const [opened] = route.value.path;
   const { value, error } = queues.value;
-  const { start, error: failure, ...state } = useRun();
-  const [pausing, setPausing] = useState<string>();
-  const isUnknown = value?.pausesUnknown === true;
-  /** If it is unknown whether the event is paused, both actions are offered. */
-  const pauseOrResume = ({ event, paused }: EventQueueInfo) => {
-    const pause = { label: `Pause ${event}`, kind: 'quiet', onClick: () => setPausing(event) } as const;
-    const resume = { label: `Resume ${event}`, onClick: () => start([resumeCommand(event)]) };
-    if (isUnknown) {
-      return (
-        <>
-          <Button {...state} {...pause}>
-            Pause
-          </Button>
-          <Button {...state} {...resume}>
-            Resume
-          </Button>
-        </>
-      );
-    }
-    // One button for both, so that it keeps the focus when the state changes.
-    return (
-      <Button {...state} {...(paused === undefined ? pause : resume)}>
-        {paused === undefined ? 'Pause' : 'Resume'}
-      </Button>
-    );
+  const pausing = useSignal<string | undefined>(undefined);
+  const pause = (event: string) => {
+    pausing.value = event;
   };
+  const isUnknown = value?.pausesUnknown === true;
   const isOpen = opened !== undefined;
   const named = isOpen ? namedQueue(opened) : undefined;
   const openedEvent = value?.events.find(({ event }) => event === named?.event);
@@ -65,7 +42,11 @@ export function QueuesView() {
                   <div class="grow">
                     <Processing queue={openedEvent} isUnknown={isUnknown} />
                   </div>
-                  {pauseOrResume(openedEvent)}
+                  <PauseOrResume
+                    queue={openedEvent}
+                    isUnknown={isUnknown}
+                    onPause={() => pause(openedEvent.event)}
+                  />
                 </div>
               )}
             </QueuePane>
@@ -74,15 +55,21 @@ export function QueuesView() {
       >
         <div class="page">
           <div class="stack">
+            {!stack.local && (
+              <div class="row">
+                <p class="soft grow">Read once a minute, and after commands that change a queue</p>
+                <Refresh of={queues.value} />
+              </div>
+            )}
             <ErrorNote>{error}</ErrorNote>
-            <ErrorNote>{failure}</ErrorNote>
             {value === undefined && error === undefined && <Loading />}
             {value !== undefined && (
               <>
                 <Problems problems={value.problems} />
                 <Table
                   label="Queues"
-                  columns={columnsOf(value, isOpen, pauseOrResume)}
+                  class={isOpen ? undefined : 'flows'}
+                  columns={columnsOf(value, isOpen, pause)}
                   rows={rowsOf(value)}
                   idOf={({ name }) => name}
                   current={named?.event ?? opened}
@@ -97,29 +84,17 @@ export function QueuesView() {
           </div>
         </div>
       </Split>
-      {pausing !== undefined && (
+      {pausing.value !== undefined && (
         <PauseDialog
-          event={pausing}
-          onClose={() => setPausing(undefined)}
-          onPause={(reason) => {
-            start([pauseCommand(pausing, reason)]);
-            setPausing(undefined);
+          event={pausing.value}
+          onClose={() => {
+            pausing.value = undefined;
           }}
         />
       )}
     </>
   );
 }
-
-const pauseCommand = (event: string, reason: string) => ({
-  argv: ['pause', event, '--reason', reason],
-  does: `Stops the processing of ${event}. Its deliveries wait on the queue, and one alarm says who paused it and why.`,
-});
-
-const resumeCommand = (event: string) => ({
-  argv: ['resume', event],
-  does: `Starts the processing of ${event} again. Waiting messages are processed.`,
-});
 
 const rowsOf = ({ events, receiverQueues }: QueuesInfo): QueueRow[] => [
   ...events.map((queue) => ({ ...queue, name: queue.event, event: queue })),
@@ -130,14 +105,15 @@ const rowsOf = ({ events, receiverQueues }: QueuesInfo): QueueRow[] => [
 function columnsOf(
   { pausesUnknown }: QueuesInfo,
   isOpen: boolean,
-  act: (queue: EventQueueInfo) => preact.JSX.Element,
+  pause: (event: string) => void,
 ): TableColumn<QueueRow>[] {
+  const isUnknown = pausesUnknown === true;
   const number = { end: true, width: isOpen ? 'auto' : 'minmax(auto, 96px)' };
   const all: TableColumn<QueueRow>[] = [
     {
       name: 'queue',
       heading: 'Queue',
-      width: isOpen ? 'minmax(0, max-content)' : 'minmax(0, 1fr)',
+      width: isOpen ? 'minmax(0, max-content)' : 'minmax(max-content, 1fr)',
       cell: ({ name }) => (
         <a class="row-link" href={queueAddress(name)}>
           {name}
@@ -164,7 +140,7 @@ function columnsOf(
       width: isOpen ? 'auto' : 'minmax(0, 2fr)',
       cell: (row) => {
         if (row.event !== undefined) {
-          return <Processing queue={row.event} isUnknown={pausesUnknown === true} isShort={isOpen} />;
+          return <Processing queue={row.event} isUnknown={isUnknown} isShort={isOpen} />;
         }
         return row.visible + row.inFlight > 0 ? <Badge tone="warning">Needs review</Badge> : <Dash />;
       },
@@ -174,7 +150,10 @@ function columnsOf(
       heading: 'Pause or resume',
       hidesHeading: true,
       end: true,
-      cell: ({ event }) => event !== undefined && act(event),
+      cell: ({ event }) =>
+        event !== undefined && (
+          <PauseOrResume queue={event} isUnknown={isUnknown} onPause={() => pause(event.event)} />
+        ),
     },
   ];
   const shown = ['queue', 'waiting', 'dead', 'processing'];
@@ -221,55 +200,5 @@ function Processing({ queue: { paused, pausing }, isUnknown, isShort = false }: 
         </>
       )}
     </>
-  );
-}
-
-interface PauseDialogProps {
-  event: string;
-  onClose: () => void;
-  onPause: (reason: string) => void;
-}
-
-function PauseDialog({ event, onClose, onPause }: PauseDialogProps) {
-  const [reason, setReason] = useState('');
-  const id = useId();
-  const text = reason.trim();
-  const isTooLong = text.length > MAX_PAUSE_REASON_LENGTH;
-  return (
-    <Dialog
-      title={`Pause ${event}`}
-      onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" form={id} disabled={text === '' || isTooLong}>
-            Pause {event}
-          </Button>
-        </>
-      }
-    >
-      <form
-        id={id}
-        class="stack"
-        onSubmit={(submit) => {
-          submit.preventDefault();
-          if (text !== '' && !isTooLong) onPause(text);
-        }}
-      >
-        <p>
-          Deliveries are still accepted and wait on the queue until you resume it, for up to seven days. An
-          alarm says who paused it and why.
-        </p>
-        <Field
-          name="reason"
-          label="Reason"
-          hint="One line. It is in the alarm’s email."
-          placeholder="The chat service is down until noon"
-          problem={isTooLong ? `At most ${MAX_PAUSE_REASON_LENGTH} characters` : undefined}
-          value={reason}
-          onInput={setReason}
-        />
-      </form>
-    </Dialog>
   );
 }

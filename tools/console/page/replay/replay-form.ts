@@ -1,4 +1,7 @@
-/** The form as typed. The command itself parses it. */
+import { REPLAYABLE_DAYS } from '../../../../lambda/limits.ts';
+import { timeOf } from '../ui/moment-field.tsx';
+
+/** The form as typed. The command itself parses it. Times are ISO 8601 or durations such as `24h`. */
 export interface ReplayForm {
   readonly events: readonly string[];
   readonly since: string;
@@ -23,8 +26,25 @@ export const emptyForm: ReplayForm = {
   name: '',
 };
 
+const DAY = 24 * 60 * 60_000;
+
+/** What is wrong with the times, if anything. @param now epoch milliseconds */
+export function windowProblems(
+  { since, until, name }: ReplayForm,
+  now: number,
+): { readonly since?: string; readonly until?: string } {
+  const [start, end] = [timeOf(since, now), timeOf(until, now)];
+  const future = 'This time is in the future.';
+  if (start === undefined) return name.trim() === '' ? { since: 'Choose a date and a time.' } : {};
+  if (start > now) return { since: future };
+  if (start < now - REPLAYABLE_DAYS * DAY) return { since: `A replay reaches back ${REPLAYABLE_DAYS} days.` };
+  if (end === undefined) return {};
+  if (end > now) return { until: future };
+  return end > start ? {} : { until: 'Until must be after Since.' };
+}
+
 /** Empty fields and defaults are not passed to the command, so that it can resume a replay by its name. */
-export function replayArguments(form: ReplayForm, last: '--dry-run' | '--yes'): string[] {
+export function planArguments(form: ReplayForm): string[] {
   const option = (name: string, value: string) => (value.trim() === '' ? [] : [name, value.trim()]);
   return [
     'replay',
@@ -37,9 +57,9 @@ export function replayArguments(form: ReplayForm, last: '--dry-run' | '--yes'): 
     ...(form.notify ? ['--notify'] : []),
     ...option('--rate', form.rate),
     ...option('--name', form.name),
-    last,
+    '--dry-run',
   ];
 }
 
 export const isPlanOf = (argv: readonly string[], form: ReplayForm) =>
-  JSON.stringify(argv) === JSON.stringify(replayArguments(form, '--dry-run'));
+  JSON.stringify(argv) === JSON.stringify(planArguments(form));

@@ -2,11 +2,12 @@ import { signal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import { stack, tasks } from '../store.ts';
 import { TaskOutput } from '../task-dock.tsx';
-import { ErrorNote } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { CheckBox, Field, type FieldProps } from '../ui/field.tsx';
+import { MomentField, timeOf } from '../ui/moment-field.tsx';
+import { utcText } from '../ui/time.tsx';
 import { useRun } from '../use-run.tsx';
-import { emptyForm, isPlanOf, type ReplayForm, replayArguments } from './replay-form.ts';
+import { emptyForm, isPlanOf, planArguments, type ReplayForm, windowProblems } from './replay-form.ts';
 
 const MODES = [
   {
@@ -31,7 +32,7 @@ const change = (changed: Partial<ReplayForm>) => {
 };
 
 export function ReplayView() {
-  const { start, busy, error, refusal } = useRun({ opens: false });
+  const { start, busy, refusal } = useRun();
   const plan = tasks.value.find(({ id }) => id === planId.value);
   const replay = tasks.value.find(({ id }) => id === replayId.value);
   const isCurrent = plan !== undefined && isPlanOf(plan.argv, form.value);
@@ -40,7 +41,7 @@ export function ReplayView() {
   const showPlan = async () => {
     const begun = await start([
       {
-        argv: replayArguments(form.value, '--dry-run'),
+        argv: planArguments(form.value),
         does: 'Reads the archive and shows the plan.',
         reads: true,
       },
@@ -49,10 +50,8 @@ export function ReplayView() {
     planId.value = begun[0]?.id;
     replayId.value = undefined;
   };
-  const sendPlanned = async () => {
-    const begun = await start([
-      { argv: replayArguments(form.value, '--yes'), does: 'Sends the events of the plan once more.' },
-    ]);
+  const sendPlanned = async (argv: readonly string[]) => {
+    const begun = await start([{ argv, does: 'Sends the events of the plan once more.' }]);
     if (begun !== undefined) replayId.value = begun[0]?.id;
   };
 
@@ -64,7 +63,9 @@ export function ReplayView() {
           aria-label="Replay"
           onSubmit={(submit) => {
             submit.preventDefault();
-            if (refusal === undefined && !busy && !isRunning) showPlan();
+            const wrong = submit.currentTarget.querySelector<HTMLElement>('[aria-invalid="true"]');
+            if (wrong !== null) wrong.focus();
+            else if (refusal === undefined && !busy && !isRunning) showPlan();
           }}
         >
           <p class="soft">Sends archived events to their queues again. The plan sends nothing.</p>
@@ -79,18 +80,17 @@ export function ReplayView() {
               Show plan
             </Button>
           </div>
-          <ErrorNote>{error}</ErrorNote>
         </form>
         {plan !== undefined && (
           <section class="card" aria-label={replay === undefined ? 'Plan' : 'Replay'}>
             {/* A replay prints its plan, too. */}
             <TaskOutput key={(replay ?? plan).id} task={replay ?? plan}>
-              {plan.state === 'done' && replay === undefined && (
+              {plan.planned !== undefined && replay === undefined && (
                 <Button
                   kind="primary"
                   refusal={refusal ?? (isCurrent ? undefined : 'The form has changed. Show its plan first.')}
                   busy={busy}
-                  onClick={sendPlanned}
+                  onClick={() => sendPlanned(plan.planned ?? [])}
                 >
                   Replay
                 </Button>
@@ -104,12 +104,66 @@ export function ReplayView() {
 }
 
 interface TextFieldProps extends Omit<FieldProps, 'value' | 'onInput'> {
-  name: 'since' | 'until' | 'shop' | 'ids' | 'rate' | 'name';
+  name: 'shop' | 'ids' | 'rate' | 'name';
 }
 
 const TextField = (props: TextFieldProps) => (
   <Field {...props} value={form.value[props.name]} onInput={(text) => change({ [props.name]: text })} />
 );
+
+type WindowChoices = readonly (readonly [value: string, label: string])[];
+
+const SINCE_CHOICES: WindowChoices = [
+  ['1h', 'Last hour'],
+  ['24h', '24 hours'],
+  ['7d', '7 days'],
+];
+const UNTIL_CHOICES: WindowChoices = [['', 'Now']];
+
+interface WindowFieldProps {
+  name: 'since' | 'until';
+  label: string;
+  choices: WindowChoices;
+  required?: boolean;
+  /** Shown instead of UTC. */
+  ifEmpty: string;
+}
+
+/** A time of the window: chosen or picked, in local time with the UTC below. */
+function WindowField({ name, label, choices, required, ifEmpty }: WindowFieldProps) {
+  const id = useId();
+  const value = form.value[name];
+  const set = (next: string) => change({ [name]: next });
+  const now = Date.now();
+  const problem = windowProblems(form.value, now)[name];
+  const time = timeOf(value, now);
+  const utc = time === undefined ? ifEmpty : utcText(`${new Date(time).toISOString().slice(0, 19)}Z`);
+  return (
+    <div class="form-row stack">
+      <div class="row window">
+        <MomentField
+          class="form-row stack"
+          label={label}
+          value={value}
+          onChange={set}
+          {...(required && { required })}
+          describedBy={id}
+          isInvalid={problem !== undefined}
+        />
+        <fieldset class="segments" aria-label={`${label}: quick choices`}>
+          {choices.map(([choice, text]) => (
+            <button key={choice} type="button" aria-pressed={value === choice} onClick={() => set(choice)}>
+              {text}
+            </button>
+          ))}
+        </fieldset>
+      </div>
+      <p id={id} class={problem === undefined ? 'hint soft' : 'hint bad'}>
+        {problem ?? utc}
+      </p>
+    </div>
+  );
+}
 
 /** The most needed fields come first. The command validates them. */
 function Fields() {
@@ -124,13 +178,14 @@ function Fields() {
   return (
     <>
       <div class="columns">
-        <TextField
+        <WindowField
           name="since"
           label="Since"
-          hint="24h, 7d or a time such as 2026-01-31T09:00:00Z"
+          choices={SINCE_CHOICES}
           required={name.trim() === ''}
+          ifEmpty="Only to continue a replay by its name"
         />
-        <TextField name="until" label="Until" hint="Empty: now" />
+        <WindowField name="until" label="Until" choices={UNTIL_CHOICES} ifEmpty="When you show the plan" />
       </div>
       <fieldset>
         <legend>Events</legend>

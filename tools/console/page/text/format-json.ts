@@ -1,210 +1,118 @@
+import { format, type ParseErrorCode, parseTree, printParseErrorCode, visit } from 'jsonc-parser';
+
 /**
  * Formats JSON text for people. Changes only white space outside strings: numbers and strings stay as written, such as
- * `1.0`, `1e999` and `"\u0041"`, and so do duplicate keys. It does not recurse, so any depth works.
+ * `1.0`, `1e999` and `"\u0041"`, and so do duplicate keys.
  */
-export function formatJson(text: string): Formatted {
-  return new JsonFormatter(text).format();
+export function formatJson(text: string): FormattedJson {
+  const fault = jsonFault(text);
+  return fault === undefined ? { ok: true, text: formatted(text) } : { ok: false, fault };
 }
 
-/** Position and reason of a JSON syntax error. */
-interface JsonFault {
-  /** Index in the text. */
-  readonly offset: number;
-  /** From 1, as `column`. */
-  readonly line: number;
-  readonly column: number;
-  /** Such as `a value is expected`. */
-  readonly problem: string;
-}
-
-export type Formatted =
+type FormattedJson =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly fault: JsonFault };
 
-type Expected =
-  | 'a value'
-  | 'a value or ]'
-  | 'a key or }'
-  | 'a key'
-  | 'a colon'
-  | 'a comma or }'
-  | 'a comma or ]'
-  | 'the end';
+/** Why a text is not formatted. Its message is a sentence for people. */
+export class JsonFault extends Error {
+  /** Index in the text. */
+  readonly offset: number;
+  /** Such as `a value is expected`. */
+  readonly problem: string;
 
-class JsonFormatter {
-  readonly #text: string;
-  readonly #output: string[] = [];
-  /** The open containers, outermost first. */
-  readonly #containers: ('{' | '[')[] = [];
-  #expected: Expected = 'a value';
-  #at = 0;
-  /** Start of the text that is not in the output yet. */
-  #from = 0;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  format(): Formatted {
-    this.#skipSpace();
-    while (this.#at < this.#text.length) {
-      const { at, problem } = this.#readToken(this.#text[this.#at] ?? '');
-      if (problem !== undefined) return fault(this.#text, at, problem);
-      this.#at = at;
-      this.#skipSpace();
-    }
-    if (this.#expected !== 'the end') return fault(this.#text, this.#at, `${this.#expected} is expected`);
-    this.#put('');
-    return { ok: true, text: this.#output.join('') };
-  }
-
-  #readToken(character: string): TokenEnd {
-    switch (this.#expected) {
-      case 'a key or }':
-        return character === '}' ? this.#close() : this.#readKey(character);
-      case 'a key':
-        return this.#readKey(character);
-      case 'a colon':
-        return this.#readColon(character);
-      case 'a comma or }':
-        return this.#readComma(character, '}', 'a key');
-      case 'a comma or ]':
-        return this.#readComma(character, ']', 'a value');
-      case 'a value or ]':
-        return character === ']' ? this.#close() : this.#readValue(character);
-      case 'a value':
-        return this.#readValue(character);
-      case 'the end':
-        return this.#unexpected();
-    }
-  }
-
-  #readKey(character: string): TokenEnd {
-    if (character !== '"') return this.#unexpected();
-    this.#beginLine(this.#containers.length);
-    this.#expected = 'a colon';
-    return endOfString(this.#text, this.#at);
-  }
-
-  #readColon(character: string): TokenEnd {
-    if (character !== ':') return this.#unexpected();
-    this.#expected = 'a value';
-    this.#at += 1;
-    this.#put(' ');
-    return { at: this.#at };
-  }
-
-  #readComma(character: string, closing: '}' | ']', next: Expected): TokenEnd {
-    if (character === closing) {
-      this.#beginLine(this.#containers.length - 1);
-      return this.#close();
-    }
-    if (character !== ',') return this.#unexpected();
-    this.#expected = next;
-    return { at: this.#at + 1 };
-  }
-
-  #readValue(character: string): TokenEnd {
-    if (this.#containers.at(-1) === '[') this.#beginLine(this.#containers.length);
-    if (character === '{' || character === '[') {
-      this.#containers.push(character);
-      this.#expected = character === '{' ? 'a key or }' : 'a value or ]';
-      return { at: this.#at + 1 };
-    }
-    const end = endOfScalar(this.#text, this.#at, this.#expected);
-    this.#expectNext();
-    return end;
-  }
-
-  #close(): TokenEnd {
-    this.#containers.pop();
-    this.#expectNext();
-    return { at: this.#at + 1 };
-  }
-
-  #expectNext(): void {
-    const container = this.#containers.at(-1);
-    if (container === undefined) this.#expected = 'the end';
-    else this.#expected = container === '{' ? 'a comma or }' : 'a comma or ]';
-  }
-
-  #unexpected(): TokenEnd {
-    return { at: this.#at, problem: `${this.#expected} is expected` };
-  }
-
-  #skipSpace(): void {
-    const start = this.#at;
-    while (isSpace(this.#text.charCodeAt(this.#at))) this.#at += 1;
-    if (this.#at === start) return;
-    this.#output.push(this.#text.slice(this.#from, start));
-    this.#from = this.#at;
-  }
-
-  #beginLine(depth: number): void {
-    this.#put(`\n${INDENT.repeat(Math.min(depth, DEEPEST_INDENT))}`);
-  }
-
-  /** Adds the text before the current position, and more. */
-  #put(more: string): void {
-    this.#output.push(this.#text.slice(this.#from, this.#at), more);
-    this.#from = this.#at;
+  constructor(message: string, offset: number, problem: string) {
+    super(message);
+    this.offset = offset;
+    this.problem = problem;
   }
 }
 
-/** Deeper levels are indented like this one: 10,000 levels would be mostly white space. */
-const DEEPEST_INDENT = 40;
+/** jsonc-parser calls itself for each level, and each level indents its lines further: a text could fill the memory. */
+const MAX_DEPTH = 40;
 
-const INDENT = '  ';
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-
-const isSpace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
-
-/** Where a token ends, or where it is wrong. */
-interface TokenEnd {
-  readonly at: number;
-  readonly problem?: string;
-}
-
-const ESCAPES = new Set('"\\/bfnrt');
-
-function endOfString(text: string, start: number): TokenEnd {
-  for (let at = start + 1; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) return { at: at + 1 };
-    if (code < 0x20) return { at, problem: 'a control character has to be escaped in a string' };
-    if (code !== BACKSLASH) continue;
-    at += 1;
-    const escaped = text[at];
-    if (escaped === 'u') {
-      if (!/^[0-9a-f]{4}$/i.test(text.slice(at + 1, at + 5)))
-        return { at, problem: 'four hex digits are expected after \\u' };
-      at += 4;
-    } else if (escaped === undefined || !ESCAPES.has(escaped)) {
-      return { at, problem: 'one of "\\/bfnrtu is expected after a backslash' };
-    }
+/** @returns undefined if the text is JSON that can be formatted */
+export function jsonFault(text: string): JsonFault | undefined {
+  let depth = 0;
+  const onBegin = (offset: number) => {
+    depth += 1;
+    if (depth <= MAX_DEPTH) return;
+    const problem = `deeper than ${MAX_DEPTH} levels`;
+    throw new JsonFault(`The value is ${problem}.`, offset, problem);
+  };
+  const onEnd = () => {
+    depth -= 1;
+  };
+  const onError = (code: ParseErrorCode, offset: number, length: number) => {
+    const problem = PROBLEMS[printParseErrorCode(code)] ?? 'a value is expected';
+    throw syntaxError(text, offset + badPart(text.slice(offset, offset + length)), problem);
+  };
+  const visitor = { onObjectBegin: onBegin, onArrayBegin: onBegin, onObjectEnd: onEnd, onArrayEnd: onEnd };
+  try {
+    visit(text, { ...visitor, onError }, { disallowComments: true });
+  } catch (fault) {
+    if (fault instanceof JsonFault) return fault;
+    throw fault;
   }
-  return { at: text.length, problem: 'the string does not end' };
+  return undefined;
 }
 
-const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+/** By jsonc-parser's name of the error. */
+const PROBLEMS: Readonly<Record<string, string>> = {
+  InvalidSymbol: 'text must be in double quotes',
+  InvalidNumberFormat: 'the number is not complete',
+  UnexpectedEndOfNumber: 'the number is not complete',
+  PropertyNameExpected: 'a key is expected',
+  ColonExpected: 'a colon is expected',
+  CommaExpected: 'a comma is expected',
+  CloseBraceExpected: 'a comma or } is expected',
+  CloseBracketExpected: 'a comma or ] is expected',
+  EndOfFileExpected: 'the end is expected',
+  InvalidCommentToken: 'JSON has no comments',
+  UnexpectedEndOfString: 'the string does not end',
+  InvalidUnicode: 'four hex digits are expected after \\u',
+  InvalidEscapeCharacter: 'one of "\\/bfnrtu is expected after a backslash',
+  InvalidCharacter: 'a control character has to be escaped in a string',
+};
 
-function endOfScalar(text: string, start: number, expected: string): TokenEnd {
-  if (text.charCodeAt(start) === QUOTE) return endOfString(text, start);
-  SCALAR.lastIndex = start;
-  return SCALAR.test(text) ? { at: SCALAR.lastIndex } : { at: start, problem: `${expected} is expected` };
+/** Index of the first character that a string must not contain: jsonc-parser gives only where the string begins. */
+function badPart(token: string): number {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is control characters that are looked for
+  const parts = token.matchAll(/\\(?:["\\/bfnrt]|u[\da-fA-F]{4})|[\\\u0000-\u001f]/g);
+  return parts.find(([part]) => part.length === 1)?.index ?? 0;
 }
 
-function fault(text: string, offset: number, problem: string): Formatted {
-  let line = 1;
-  let lineStart = 0;
-  for (let end = text.indexOf('\n'); end !== -1 && end < offset; end = text.indexOf('\n', lineStart)) {
-    line += 1;
-    lineStart = end + 1;
+function syntaxError(text: string, offset: number, problem: string): JsonFault {
+  const lines = text.slice(0, offset).split('\n');
+  const place = `Line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
+  return new JsonFault(`Not JSON. ${place}: ${problem}.`, offset, problem);
+}
+
+/** Does not use jsonc-parser's `applyEdits`, which copies the whole text for each edit. */
+function formatted(text: string): string {
+  const parts: string[] = [];
+  let at = 0;
+  for (const { offset, length, content } of format(text, undefined, {
+    tabSize: 2,
+    insertSpaces: true,
+    eol: '\n',
+  })) {
+    parts.push(text.slice(at, offset), content);
+    at = offset + length;
   }
-  return { ok: false, fault: { offset, line, column: offset - lineStart + 1, problem } };
+  return parts.join('') + text.slice(at);
 }
 
-export const faultText = ({ line, column, problem }: JsonFault) =>
-  `Line ${line}, column ${column}: ${problem}.`;
+/**
+ * Replaces the value of the top-level key `timestamp` and changes nothing else. With duplicate keys the last one
+ * changes, because parsers use the last.
+ * @returns undefined if the text is not a JSON object with this key
+ */
+export function withTimestamp(text: string, now: Date): string | undefined {
+  if (jsonFault(text) !== undefined) return undefined;
+  const root = parseTree(text);
+  const properties = root?.type === 'object' ? (root.children ?? []) : [];
+  const value = properties.findLast(({ children }) => children?.[0]?.value === 'timestamp')?.children?.[1];
+  if (value === undefined) return undefined;
+  const end = value.offset + value.length;
+  return text.slice(0, value.offset) + JSON.stringify(now.toISOString()) + text.slice(end);
+}

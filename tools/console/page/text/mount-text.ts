@@ -1,130 +1,120 @@
+import { standardKeymap } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
-import { EditorState } from '@codemirror/state';
-import {
-  Decoration,
-  EditorView,
-  lineNumbers,
-  MatchDecorator,
-  ViewPlugin,
-  type ViewUpdate,
-  WidgetType,
-} from '@codemirror/view';
+import { codeFolding, foldable, foldEffect, foldGutter, toggleFold, unfoldAll } from '@codemirror/language';
+import { EditorState, StateField } from '@codemirror/state';
+import { Decoration, drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { codeTheme } from './code-theme.ts';
-import { characterName, NAMED } from './visible.tsx';
+import { formatJson, type JsonFault } from './format-json.ts';
+import { fieldAtCursor, type JsonField } from './json-field.ts';
+import { untrustedText } from './untrusted-text.ts';
 
 /**
  * Shows a text of any size, read-only. CodeMirror draws only its visible part. It is as high as the text, and scrolls
  * with its parents.
  */
-export function mountText(host: HTMLElement, { text, label, isJson }: ShownText): EditorView {
+export function mountText(host: HTMLElement, { text, label, formats, onField }: ShownText): MountedText {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
-  const extensions = [
-    lineNumbers(),
-    EditorState.readOnly.of(true),
-    EditorView.editable.of(false),
-    EditorView.contentAttributes.of({ 'aria-label': label }),
-    EditorView.lineWrapping,
-    // A carriage return is part of a line, so that it is shown.
-    EditorState.lineSeparator.of('\n'),
-    EditorState.tabSize.of(2),
-    ...(isJson ? [json()] : []),
-    isolatedText,
-    EditorView.bidiIsolatedRanges.of((view) => view.plugin(isolatedText)?.found ?? Decoration.none),
-    invisibleCharacters,
-    hangingIndent,
-    codeTheme,
-    theme,
-  ];
-  return new EditorView({ root, parent: root, state: EditorState.create({ doc: text, extensions }) });
+  const formatted = formatJson(text);
+  const isFolding = formatted.ok && formats;
+  const view = new EditorView({
+    root,
+    parent: root,
+    state: EditorState.create({
+      doc: isFolding ? formatted.text : text,
+      extensions: [
+        lineNumbers(),
+        isFolding ? folding : [],
+        formatted.ok ? [json(), chosenField(onField)] : [],
+        EditorState.readOnly.of(true),
+        EditorView.editable.of(false),
+        // Not editable, but with a cursor: the keyboard chooses a value, and scrolls.
+        EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
+        EditorView.lineWrapping,
+        drawSelection(),
+        keymap.of(standardKeymap),
+        untrustedText,
+        codeTheme,
+        theme,
+      ],
+    }),
+  });
+  return {
+    fault: formatted.ok ? undefined : formatted.fault,
+    canFold: isFolding && /\n.*[{[]$/m.test(formatted.text),
+    foldAll: () => foldAll(view),
+    unfoldAll: () => unfoldAll(view),
+    destroy: () => view.destroy(),
+  };
 }
 
 interface ShownText {
   readonly text: string;
   readonly label: string;
-  readonly isJson: boolean;
+  /** Formats the text if it is JSON. */
+  readonly formats: boolean;
+  readonly onField: (field: JsonField | undefined) => void;
 }
 
-const decorated = (decorator: MatchDecorator) =>
-  ViewPlugin.define(
-    (view) => ({
-      found: decorator.createDeco(view),
-      update(update: ViewUpdate) {
-        this.found = decorator.updateDeco(update, this.found);
+export interface MountedText {
+  /** Why the text is not formatted. */
+  readonly fault: JsonFault | undefined;
+  readonly canFold: boolean;
+  readonly foldAll: () => void;
+  readonly unfoldAll: () => void;
+  readonly destroy: () => void;
+}
+
+const folding = [codeFolding(), foldGutter(), keymap.of([{ key: 'Enter', run: toggleFold }])];
+
+/** Folds what is within the outermost value, so that its keys are in view. */
+function foldAll(view: EditorView): void {
+  const { state } = view;
+  const effects = [];
+  for (let number = 2; number <= state.doc.lines; number += 1) {
+    const line = state.doc.line(number);
+    const range = foldable(state, line.from, line.to);
+    if (range === null) continue;
+    effects.push(foldEffect.of(range));
+    number = state.doc.lineAt(range.to).number;
+  }
+  view.dispatch({ effects });
+}
+
+const chosen = Decoration.mark({ class: 'chosen' });
+
+/** Marks the value that the keyboard, a click or a tap has chosen. */
+function chosenField(onField: (field: JsonField | undefined) => void) {
+  const field = StateField.define<JsonField | undefined>({
+    create: () => undefined,
+    update: (before, { selection, state }) => (selection === undefined ? before : fieldAtCursor(state)),
+    provide: (self) =>
+      EditorView.decorations.from(self, (found) =>
+        found === undefined ? Decoration.none : Decoration.set(chosen.range(found.from, found.to)),
+      ),
+  });
+  return [
+    field,
+    EditorView.updateListener.of(({ selectionSet, state }) => {
+      if (selectionSet) onField(state.field(field));
+    }),
+    EditorView.domEventHandlers({
+      // A tap moves no cursor in text that is not editable.
+      click(event, view) {
+        const anchor = view.posAtCoords(event);
+        if (anchor !== null && view.state.selection.main.empty) view.dispatch({ selection: { anchor } });
       },
     }),
-    { decorations: ({ found }) => found },
-  );
-
-/**
- * Isolates right-to-left text up to the end of its string, so that it does not move the punctuation around the string.
- * Source: Unicode's Bidi_Class R and AL.
- */
-const isolatedText = decorated(
-  new MatchDecorator({
-    regexp: /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}][^"\n]*/gu,
-    decoration: Decoration.mark({ tagName: 'bdi', bidiIsolate: null }),
-  }),
-);
-
-const invisibleCharacters = decorated(
-  new MatchDecorator({
-    regexp: NAMED,
-    decorate: (add, from, to, [character, emoji]) => {
-      if (emoji === undefined) add(from, to, Decoration.replace({ widget: new NameWidget(character) }));
-    },
-  }),
-);
-
-class NameWidget extends WidgetType {
-  readonly #character: string;
-
-  constructor(character: string) {
-    super();
-    this.#character = character;
-  }
-
-  override eq(other: NameWidget): boolean {
-    return other.#character === this.#character;
-  }
-
-  toDOM(): HTMLElement {
-    const element = document.createElement('span');
-    element.className = 'invisible';
-    element.textContent = characterName(this.#character);
-    return element;
-  }
+  ];
 }
-
-/** Widest indentation at which a wrapped line continues, in columns. */
-const WIDEST_INDENT = 80;
-
-/** The page's Content-Security-Policy forbids style attributes, so each indentation has a class. */
-const hangingIndent = decorated(
-  new MatchDecorator({
-    regexp: /^ +/g,
-    decorate: (add, from, to, _match, { state }) => {
-      if (state.doc.lineAt(from).from !== from) return;
-      add(from, from, Decoration.line({ class: `indent-${Math.min(WIDEST_INDENT, to - from)}` }));
-    },
-  }),
-);
 
 const theme = EditorView.theme({
   '.cm-content': { padding: '0', flexBasis: '0', minWidth: '0' },
-  // Breaks anywhere, as a terminal does. Chromium takes seconds to find better places in a line of megabytes.
-  '.cm-line': { padding: '0 8px 0 0', wordBreak: 'break-all', overflowWrap: 'normal' },
   '.cm-lineNumbers .cm-gutterElement': { padding: '0 1ch 0 calc(8px + 1ch)', minWidth: '0' },
-  '.invisible': {
-    padding: '0 3px',
-    borderRadius: '3px',
-    background: 'var(--warning-soft)',
-    color: 'var(--warning)',
-    fontSize: '0.85em',
+  '.cm-foldGutter .cm-gutterElement': { width: '2ch', cursor: 'pointer', textAlign: 'center' },
+  '.cm-foldPlaceholder': { border: '0', padding: '0 4px', background: 'var(--line)', color: 'var(--text)' },
+  '.cm-cursor': { borderLeftColor: 'var(--text)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
+    background: 'var(--accent-soft)',
   },
-  ...Object.fromEntries(
-    Array.from({ length: WIDEST_INDENT }, (_, index) => [
-      `.cm-line.indent-${index + 1}`,
-      { textIndent: `-${index + 1}ch`, paddingLeft: `${index + 1}ch` },
-    ]),
-  ),
+  '.chosen': { borderRadius: '3px', background: 'var(--accent-soft)' },
 });

@@ -1,6 +1,9 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
 import { Loading } from '../ui/badge.tsx';
-import { formatJson } from './format-json.ts';
+import { FieldRow } from './field-row.tsx';
+import type { JsonField } from './json-field.ts';
+import type { MountedText } from './mount-text.ts';
 import { Visible } from './visible.tsx';
 
 /** Pixels. Must match the stylesheet. */
@@ -10,49 +13,60 @@ const PADDING = 16;
 interface TextViewProps {
   text: string;
   label: string;
-  isJson: boolean;
   /** Maximum height in rows. Undefined: as high as its container. */
   rows?: number;
+  /** JSON is shown as sent, not formatted. */
+  asSent?: boolean;
+  /** Says why a text is not formatted. */
+  explains?: boolean;
 }
 
 /** Shows a text of any size, with CodeMirror. If that does not load, shows its beginning. */
-export function TextView({ text, label, isJson, rows }: TextViewProps) {
+export function TextView({ text, label, rows, asSent = false, explains = false }: TextViewProps) {
   const host = useRef<HTMLDivElement>(null);
-  const [state, setState] = useState<'loading' | 'loaded' | 'failed'>('loading');
+  const mounted = useSignal<MountedText | 'loading' | 'failed'>('loading');
+  const field = useSignal<JsonField | undefined>(undefined);
   useEffect(() => {
-    let unmount = () => {};
     let isGone = false;
+    let unmount = () => {};
+    const onField = (found: JsonField | undefined) => {
+      field.value = found;
+    };
     import('./mount-text.ts').then(
       ({ mountText }) => {
         if (isGone || host.current === null) return;
-        const view = mountText(host.current, { text, label, isJson });
-        unmount = () => view.destroy();
-        setState('loaded');
+        const view = mountText(host.current, { text, label, formats: !asSent, onField });
+        unmount = view.destroy;
+        mounted.value = view;
       },
-      () => setState('failed'),
+      () => {
+        mounted.value = 'failed';
+      },
     );
     return () => {
       isGone = true;
+      field.value = undefined;
       unmount();
     };
-  }, [text, isJson]);
+  }, [text, asSent]);
+  const view = mounted.value;
+  const shown = typeof view === 'string' ? undefined : view;
   return (
-    <section
-      class="viewer"
-      aria-label={label}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach what scrolls
-      tabIndex={0}
-      style={rows === undefined ? {} : { maxHeight: `${rows * ROW_HEIGHT + PADDING}px` }}
-    >
-      {state === 'loading' && <Loading />}
-      {state === 'failed' && <Visible text={text} />}
-      <div ref={host} />
-    </section>
+    <>
+      {explains && shown?.fault !== undefined && (
+        <p class="note tone-warning">{shown.fault.message} It is shown as sent.</p>
+      )}
+      <section class="viewer" aria-label={label}>
+        <div
+          class="viewer-text"
+          style={rows === undefined ? {} : { maxHeight: `${rows * ROW_HEIGHT + PADDING}px` }}
+        >
+          {view === 'loading' && <Loading />}
+          {view === 'failed' && <Visible text={text} />}
+          <div ref={host} />
+        </div>
+        {shown !== undefined && shown.fault === undefined && <FieldRow view={shown} field={field} />}
+      </section>
+    </>
   );
-}
-
-/** A text within other content: formatted if it is JSON. */
-export function TextBlock({ text, label, rows }: { text: string; label: string; rows: number }) {
-  const json = useMemo(() => formatJson(text), [text]);
-  return <TextView text={json.ok ? json.text : text} isJson={json.ok} label={label} rows={rows} />;
 }

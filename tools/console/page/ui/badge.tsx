@@ -14,11 +14,6 @@ export function Quantity({ of }: { of: number }) {
   return <span class={of === 0 ? 'faint' : undefined}>{of.toLocaleString('en')}</span>;
 }
 
-/** How often a message is on its queue: the sender repeated the delivery. */
-export function Copies({ of }: { of: number }) {
-  return of === 1 ? null : <Badge>{of.toLocaleString('en')} copies</Badge>;
-}
-
 /** Placeholder for missing content: why, and what to do. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (

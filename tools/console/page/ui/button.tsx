@@ -1,11 +1,13 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
 import type { ShortcutKey } from '../shortcuts.ts';
 import { Icon, type IconName } from './icon.tsx';
+import { Refusal } from './refusal.tsx';
 
 interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'children' | 'label'> {
   kind?: 'primary' | 'normal' | 'quiet' | 'danger';
   keyHint?: ShortcutKey | undefined;
-  /** Why it is disabled. The button can still get the focus, and shows this reason. */
+  /** Why it is disabled. The button can still get the focus, and then shows this reason. */
   refusal?: string | undefined;
   busy?: boolean;
   /** For a screen reader, if the text alone is ambiguous: `Redrive m-1`. */
@@ -24,6 +26,7 @@ export function Button({
   children,
   ...rest
 }: ButtonProps) {
+  const reason = useId();
   const isOff = refusal !== undefined || busy;
   return (
     <button
@@ -32,7 +35,7 @@ export function Button({
       aria-keyshortcuts={keyHint}
       aria-disabled={isOff ? 'true' : undefined}
       aria-label={label}
-      title={refusal}
+      aria-describedby={refusal === undefined ? undefined : reason}
       onClick={(event) => {
         if (isOff) event.preventDefault();
         else onClick?.(event);
@@ -41,13 +44,14 @@ export function Button({
     >
       {children}
       <KeyHint of={keyHint} />
+      <Refusal id={reason} text={refusal} />
     </button>
   );
 }
 
 export const KeyHint = ({ of }: { of: ShortcutKey | undefined }) =>
   of === undefined ? null : (
-    <span aria-hidden="true">
+    <span class="key-hint" aria-hidden="true">
       <kbd>{of}</kbd>
     </span>
   );

@@ -52,7 +52,7 @@ interface DialogProps {
   onClose: () => void;
   /** Buttons at the bottom, the main action last. */
   actions?: ComponentChildren;
-  width?: 'narrow' | 'wide';
+  width?: 'narrow' | 'wide' | 'full';
   children: ComponentChildren;
 }
 

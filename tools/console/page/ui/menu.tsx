@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useId, useRef } from 'preact/hooks';
 import type { ShortcutKey } from '../shortcuts.ts';
 import { KeyHint } from './button.tsx';
+import { Refusal } from './refusal.tsx';
 
 /**
  * A button with a menu (WAI-ARIA's menu button). The browser opens and closes the menu, and returns the focus to the
@@ -52,7 +53,9 @@ export function Menu({ button, label, class: className = 'button', items }: Menu
         id={id}
         popover="auto"
         onToggle={({ newState }) => {
-          if (newState === 'open') menu.current?.querySelector<HTMLElement>('[role="menuitem"]')?.focus();
+          // The event is late: a key may have moved the focus into the menu before.
+          if (newState !== 'open' || menu.current?.contains(document.activeElement)) return;
+          menu.current?.querySelector<HTMLElement>('[role="menuitem"]')?.focus();
         }}
       >
         {items.map(({ label: text, keyHint, refusal, onChoose }, index) => (
@@ -63,7 +66,7 @@ export function Menu({ button, label, class: className = 'button', items }: Menu
             tabIndex={-1}
             aria-disabled={refusal !== undefined}
             aria-keyshortcuts={keyHint}
-            title={refusal}
+            aria-describedby={refusal === undefined ? undefined : `${id}-${index}`}
             onClick={() => {
               if (refusal !== undefined) return;
               menu.current?.hidePopover();
@@ -72,6 +75,7 @@ export function Menu({ button, label, class: className = 'button', items }: Menu
           >
             <span>{text}</span>
             <KeyHint of={keyHint} />
+            <Refusal id={`${id}-${index}`} text={refusal} />
           </button>
         ))}
       </div>

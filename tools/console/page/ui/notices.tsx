@@ -1,75 +1,122 @@
 import { signal } from '@preact/signals';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { connection, notices } from '../store.ts';
-import { IconButton } from './button.tsx';
+import { Button, IconButton } from './button.tsx';
 
 /** Messages of the server and of actions, in a corner where they do not move other content. */
 export function Notices() {
   /** Each new stream sends the same notices again. */
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
-  const current = toast.value;
-  useEffect(() => {
-    if (current?.level !== 'info') return;
-    const timer = setTimeout(() => {
-      toast.value = undefined;
-    }, SHOWN_MS);
-    return () => clearTimeout(timer);
-  }, [current]);
   const refused = connection.value.state === 'refused' ? connection.value.reason : undefined;
   return (
-    <div class="notices stack" role="status">
-      {refused !== undefined && <NoticeBox level="error">{refused}</NoticeBox>}
+    <div id={CORNER} class="notices stack" role="status">
+      {refused !== undefined && <NoticeBox level="error" text={refused} />}
       {notices.value
         .filter(({ text }) => !closed.has(text))
         .map(({ about, level, text }) => (
-          <NoticeBox key={about} level={level} onClose={() => setClosed(new Set([...closed, text]))}>
-            {text}
-          </NoticeBox>
+          <NoticeBox
+            key={about}
+            level={level}
+            text={text}
+            onClose={() => setClosed(new Set([...closed, text]))}
+          />
         ))}
-      {current !== undefined && (
-        <NoticeBox
-          level={current.level}
-          link={current.link}
-          onClose={() => {
-            toast.value = undefined;
-          }}
-        >
-          {current.text}
-        </NoticeBox>
-      )}
+      {toasts.value.map((toast) => (
+        <NoticeBox key={toast.id} {...toast} onClose={() => closeToast(toast.id)} />
+      ))}
     </div>
   );
 }
 
+const CORNER = 'notices';
+
+interface ToastAction {
+  readonly text: string;
+  /** A link, or what a button does. */
+  readonly to: string | (() => void);
+}
+
 interface Toast {
+  readonly id: number;
   readonly text: string;
   readonly level: 'info' | 'error';
-  readonly link?: { readonly text: string; readonly href: string } | undefined;
+  readonly action?: ToastAction | undefined;
 }
 
-/** Milliseconds. A toast about an error stays until it is closed. */
+/** Milliseconds. */
 const SHOWN_MS = 6_000;
 
-const toast = signal<Toast | undefined>(undefined);
+/** Maximum number of toasts that are not errors. */
+const MAX_INFOS = 3;
 
-/** Shows the result of an action in the corner. A newer toast replaces it. */
-export function toastInfo(text: string, link?: Toast['link']): void {
-  toast.value = { level: 'info', text, link };
+/** Newest last. */
+const toasts = signal<readonly Toast[]>([]);
+let lastId = 0;
+
+const closeToast = (id: number) => {
+  toasts.value = toasts.value.filter((toast) => toast.id !== id);
+};
+
+/** The same text is shown once. No other toast replaces an error. */
+function addToast(toast: Omit<Toast, 'id'>): number {
+  lastId += 1;
+  const others = toasts.value.filter(({ level, text }) => level !== toast.level || text !== toast.text);
+  const infos = others.filter(({ level }) => level === 'info');
+  const tooOld = infos.slice(0, Math.max(0, infos.length + 1 - MAX_INFOS));
+  toasts.value = [...others.filter((other) => !tooOld.includes(other)), { ...toast, id: lastId }];
+  return lastId;
 }
 
+/** Shows the result of an action in the corner, for some seconds. @param level `error`: it is seen elsewhere, too */
+export function toastInfo(text: string, action?: ToastAction, level: Toast['level'] = 'info'): void {
+  closeLater(addToast({ level, text, action }));
+}
+
+/** Stays until it is closed. */
 export function toastError(text: string): void {
-  toast.value = { level: 'error', text };
+  addToast({ level: 'error', text });
 }
 
-interface NoticeBoxProps extends Pick<Toast, 'level' | 'link'> {
+/** @returns closes it: until then it stays */
+export function toastRunning(text: string, action: ToastAction): () => void {
+  const id = addToast({ level: 'info', text, action });
+  return () => closeToast(id);
+}
+
+function closeLater(id: number): void {
+  setTimeout(() => {
+    const isInUse = document.querySelector(`#${CORNER}:is(:hover, :focus-within)`) !== null;
+    if (isInUse) closeLater(id);
+    else closeToast(id);
+  }, SHOWN_MS);
+}
+
+interface NoticeBoxProps extends Pick<Toast, 'level' | 'text' | 'action'> {
   onClose?: () => void;
-  children: string;
 }
 
-const NoticeBox = ({ level, link, onClose, children }: NoticeBoxProps) => (
-  <div class={`notice is-${level}`}>
-    <p>{children}</p>
-    {link !== undefined && <a href={link.href}>{link.text}</a>}
-    {onClose !== undefined && <IconButton icon="close" label="Close this notice" onClick={onClose} />}
-  </div>
-);
+function NoticeBox({ level, text, action, onClose }: NoticeBoxProps) {
+  const { to } = action ?? {};
+  return (
+    <div class={`notice is-${level}`}>
+      <p>{text}</p>
+      {typeof to === 'string' && (
+        <a href={to} onClick={onClose}>
+          {action?.text}
+        </a>
+      )}
+      {typeof to === 'function' && (
+        <Button
+          kind="quiet"
+          onClick={() => {
+            to();
+            onClose?.();
+          }}
+        >
+          {action?.text}
+        </Button>
+      )}
+      {onClose !== undefined && <IconButton icon="close" label="Close this notice" onClick={onClose} />}
+    </div>
+  );
+}

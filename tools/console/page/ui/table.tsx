@@ -94,7 +94,7 @@ interface TableProps<Row> {
   /** The scrolling element, if the parent needs it. */
   element?: RefObject<HTMLDivElement | null>;
   onScroll?: (scrollTop: number) => void;
-  class?: string;
+  class?: string | undefined;
 }
 
 const elementId = (label: string, id: string) => `row-${label}-${id}`.replaceAll(/\s/g, '-');

@@ -1,9 +1,19 @@
-/** A moment: `13:04:59`, with its day if that is not today. @param at ISO 8601 */
-export function Time({ at, milliseconds = false }: { at: string; milliseconds?: boolean }) {
+import { signal } from '@preact/signals';
+
+interface TimeProps {
+  /** ISO 8601. */
+  at: string;
+  milliseconds?: boolean;
+  /** False: the day is shown elsewhere. */
+  day?: boolean;
+}
+
+/** A moment: `13:04:59`, with its day if that is not today. */
+export function Time({ at, milliseconds = false, day = true }: TimeProps) {
   const date = new Date(at);
   return (
     <time dateTime={at} title={utcText(at)} class="time">
-      {dayText(date, new Date())}
+      {day && dayText(date, new Date())}
       {clockText(date, milliseconds)}
     </time>
   );
@@ -24,8 +34,8 @@ export function dayText(date: Date, now: Date): string {
   return date.getFullYear() === now.getFullYear() ? day : `${date.getFullYear()}-${day}`;
 }
 
-/** Tooltip of every time: the same moment in UTC, as in the logs. */
-const utcText = (at: string) => `${at.replace('T', ' ').replace('Z', '')} UTC`;
+/** Tooltip of every time: the same moment in UTC, as in the logs. @param at ISO 8601 */
+export const utcText = (at: string) => `${at.replace('T', ' ').replace('Z', '')} UTC`;
 
 /** `12 ms`, `1.2 s`, `35 s`, `12 min`: only as many digits as needed. */
 export function durationText(milliseconds: number): string {
@@ -49,11 +59,24 @@ export function bytesText(bytes: number): string {
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
+/** Advances every second while an age is shown. */
+let timer: ReturnType<typeof setInterval>;
+const now = signal(0, {
+  watched() {
+    const tick = () => {
+      this.value = Date.now();
+    };
+    tick();
+    timer = setInterval(tick, 1_000);
+  },
+  unwatched: () => clearInterval(timer),
+});
+
 /** @param at ISO 8601 */
 export function Age({ at, suffix = ' ago' }: { at: string; suffix?: ' ago' | '' }) {
   return (
     <time dateTime={at} title={utcText(at)} class="time">
-      {ageText(at, Date.now())}
+      {ageText(at, now.value)}
       {suffix}
     </time>
   );

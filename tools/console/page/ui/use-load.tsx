@@ -1,66 +1,74 @@
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { type ReadonlySignal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { errorText } from '../api.ts';
-import { type LoadState, stack, tasks } from '../store.ts';
+import { changes, type LoadState, stack } from '../store.ts';
 import { ErrorNote, Loading } from './badge.tsx';
 import { Button } from './button.tsx';
 
 /**
- * Loads a value. Loads it again if `key` changes, when a task ends, and at intervals while the page is visible.
+ * Loads a value. Loads it again if `key` changes, and when `refresh` has changed and the last answer is there.
  * @param key identifies the value: a value of another key is never shown
- * @param every milliseconds; undefined: no interval
+ * @param refresh undefined: it is loaded once
  */
 export function useLoad<T>(
   key: string,
   load: (signal: AbortSignal) => Promise<T>,
-  every?: number | undefined,
+  refresh?: ReadonlySignal<unknown>,
 ): LoadState<T> {
-  const [state, setState] = useState<{ key: string; value?: T; error?: string }>({ key });
-  const [round, setRound] = useState(0);
-  const [loading, setLoading] = useState(true);
-  const reload = useCallback(() => setRound((number) => number + 1), []);
-  const ended = tasks.value.filter((task) => task.state !== 'running').length;
+  const state = useSignal<{ key: string; value?: T; error?: string }>({ key });
+  const loading = useSignal(true);
+  const round = useSignal(0);
   useEffect(() => {
     const abort = new AbortController();
-    const onSeen = () => document.hidden || reload();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    setLoading(true);
-    load(abort.signal)
-      .then(
-        (value) => abort.signal.aborted || setState({ key, value }),
-        (error) => {
-          if (abort.signal.aborted) return;
-          setState((before) => ({ ...(before.key === key ? before : { key }), error: errorText(error) }));
-        },
-      )
-      .finally(() => {
-        if (abort.signal.aborted) return;
-        setLoading(false);
-        if (every === undefined) return;
-        timer = setTimeout(() => {
-          if (document.hidden) document.addEventListener('visibilitychange', onSeen);
-          else reload();
-        }, every);
-      });
-    return () => {
-      abort.abort();
-      clearTimeout(timer);
-      document.removeEventListener('visibilitychange', onSeen);
+    const take = (change: { value: T } | { error: string }) => {
+      if (abort.signal.aborted) return;
+      const before = state.peek();
+      state.value = 'value' in change || before.key !== key ? { key, ...change } : { ...before, ...change };
+      loading.value = false;
     };
-  }, [key, round, ended, every]);
-  const isCurrent = state.key === key;
+    const loadOnce = () => {
+      loading.value = true;
+      return load(abort.signal).then(
+        (value) => take({ value }),
+        (error) => take({ error: errorText(error) }),
+      );
+    };
+    void repeat(loadOnce, refresh, abort.signal);
+    return () => abort.abort();
+  }, [key, round.value]);
+  const isCurrent = state.value.key === key;
   return {
-    value: isCurrent ? state.value : undefined,
-    error: isCurrent ? state.error : undefined,
-    loading,
-    reload,
+    value: isCurrent ? state.value.value : undefined,
+    error: isCurrent ? state.value.error : undefined,
+    loading: loading.value,
+    reload: () => {
+      round.value += 1;
+    },
   };
 }
 
-/** Milliseconds between two reads of the local stack. Reading a stage costs money, so it happens only on request. */
-const LOCAL_REFRESH = 2_000;
+/** Works now, and again when `refresh` has changed since the work began. */
+async function repeat(
+  work: () => Promise<void>,
+  refresh: ReadonlySignal<unknown> | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    const seen = refresh?.peek();
+    await work();
+    if (refresh === undefined) return;
+    const { promise: changed, resolve } = Promise.withResolvers<void>();
+    signal.addEventListener('abort', () => resolve());
+    const stop = refresh.subscribe((value) => {
+      if (value !== seen) resolve();
+    });
+    await changed;
+    stop();
+  }
+}
 
-/** For {@link useLoad}: every two seconds on the local stack, never on a stage. */
-export const localRefresh = () => (stack.local ? LOCAL_REFRESH : undefined);
+/** For {@link useLoad}: content of queues and tables. On a stage it changes only after tasks, as reading costs money. */
+export const localRefresh = () => changes;
 
 /** Why a value is not there: an error, or it is still loading. */
 export const LoadNote = ({ of: { value, error } }: { of: LoadState<unknown> }) => (

@@ -1,12 +1,27 @@
 import { describe, expect, test } from '@jest/globals';
 import { redrivable } from '../../../console/page/deliveries/checked-bar.tsx';
-import { type ListFilter, matches, readFilter } from '../../../console/page/deliveries/list-filter.ts';
-import { countOutcomes, rateText } from '../../../console/page/deliveries/outcomes.ts';
-import { countNew, holdList, olderThan } from '../../../console/page/deliveries/use-delivery-rows.ts';
-import { diffItems } from '../../../console/page/detail/effects.tsx';
+import { countNew, holdList, olderThan } from '../../../console/page/deliveries/delivery-rows.ts';
+import {
+  type ListFilter,
+  matches,
+  readFilter,
+  withAbsoluteTimes,
+} from '../../../console/page/deliveries/list-filter.ts';
+import { csv, jsonLines } from '../../../console/page/deliveries/list-menu.tsx';
+import { countOutcomes, outcomeOf, rateText } from '../../../console/page/deliveries/outcomes.ts';
+import { diffItems, topicTitle } from '../../../console/page/detail/effects.tsx';
 import { factsOfLine, readLogLine } from '../../../console/page/detail/logs.tsx';
-import { newestFirst } from '../../../console/page/store.ts';
-import type { Delivery } from '../../../stage/history/history.ts';
+import { timelineRows } from '../../../console/page/detail/timeline.tsx';
+import {
+  deliveryOf,
+  newestFirst,
+  queues,
+  rows,
+  takeReady,
+  takeReset,
+  takeRows,
+} from '../../../console/page/store.ts';
+import type { Delivery, HistoryStep } from '../../../stage/history/history.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 
@@ -27,6 +42,28 @@ test('deliveries are listed newest first, and those of the same time by their id
     delivery({ id: 'a', receivedAt: '2026-11-21T11:50:00.001Z' }),
   ];
   expect(newestFirst(rows).map(({ id }) => id)).toEqual(['a', 'c', 'b']);
+});
+
+test('a row that waits is paused while its event is, but not before its event source is off', () => {
+  const waiting = delivery({ id: 'waiting', state: 'queued' });
+  const others = [
+    delivery({ id: 'done' }),
+    delivery({ id: 'other', state: 'queued', event: 'girl.created' }),
+  ];
+  takeReset();
+  takeRows({ put: [waiting, delivery({ id: 'again', state: 'retrying' }), ...others], removed: [] });
+  takeReady({ total: 4 }, '');
+  const pause = (change: object) => {
+    const depth = { visible: 1, inFlight: 0 };
+    const queue = { event: 'shop.updated' as const, ...depth, dead: depth, ...change };
+    queues.value = { ...queues.value, value: { events: [queue], receiverQueues: [], problems: [] } };
+    return rows.value.all.flatMap(({ id, state }) => (state === 'paused' ? [id] : []));
+  };
+  expect(pause({})).toEqual([]);
+  expect(pause({ paused: { by: 'mara' }, pausing: true })).toEqual([]);
+  expect(pause({ paused: { by: 'mara' } })).toEqual(['waiting', 'again']);
+  expect(deliveryOf('waiting')).toEqual({ ...waiting, state: 'paused' });
+  expect(pause({})).toEqual([]);
 });
 
 describe('a filter', () => {
@@ -78,11 +115,59 @@ describe('a filter', () => {
       delivery({ id: 'a' }),
     ];
     const { bars, step, total } = countOutcomes(rows, filterOf({ state: 'queued' }), NOW);
-    expect(total).toEqual({ good: 1, warning: 1, bad: 1 });
+    expect(total).toEqual({ 'needs-you': 1, rejected: 0, 'in-progress': 1, done: 1 });
     expect(rateText(step)).toBe('per minute');
     expect(bars).toHaveLength(30);
-    expect(bars.at(-1)).toEqual({ good: 0, warning: 1, bad: 1 });
-    expect(bars.at(-10)).toEqual({ good: 1, warning: 0, bad: 0 });
+    expect(bars.at(-1)).toEqual({ 'needs-you': 1, rejected: 0, 'in-progress': 1, done: 0 });
+    expect(bars.at(-10)).toEqual({ 'needs-you': 0, rejected: 0, 'in-progress': 0, done: 1 });
+  });
+
+  test.each([
+    {
+      query: { shop: 'a', since: '15m' },
+      shared: { shop: 'a', since: '2026-11-21T11:45:00.000Z', until: '2026-11-21T12:00:00.000Z' },
+    },
+    {
+      query: { since: '2h', until: '1h' },
+      shared: { since: '2026-11-21T10:00:00.000Z', until: '2026-11-21T11:00:00.000Z' },
+    },
+    { query: { since: '2026-11-21T11:00:00Z' }, shared: { since: '2026-11-21T11:00:00Z', until: '' } },
+    { query: {}, shared: { since: '', until: '' } },
+  ])('has absolute times in a link to share: $query', ({ query, shared }) => {
+    expect(withAbsoluteTimes(query, NOW)).toEqual(shared);
+  });
+});
+
+test.each([
+  { state: 'dead-letter', outcome: 'needs-you' },
+  { state: 'invalid', outcome: 'needs-you' },
+  { state: 'parked', outcome: 'needs-you' },
+  { state: 'rejected', outcome: 'rejected' },
+  { state: 'failed', outcome: 'rejected' },
+  { state: 'retrying', outcome: 'in-progress' },
+  { state: 'skipped', outcome: 'done' },
+] as const)('the outcome of $state is $outcome', ({ state, outcome }) => {
+  expect(outcomeOf(state)).toBe(outcome);
+});
+
+describe('a saved list', () => {
+  const rows = [
+    delivery({ error: '=HYPERLINK("x")', preview: '{"a":"x,\ny"}', match: ['', 'a', ''] }),
+    delivery({ id: '@b', shopId: '-1', latencyMs: 12, status: 200 }),
+  ];
+
+  test('as CSV has quoted cells, and none that a spreadsheet evaluates', () => {
+    expect(csv(rows).split('\r\n')).toEqual([
+      'receivedAt,event,state,shopId,status,attempts,latencyMs,reason,error,bytes,id,eventId,preview',
+      `2026-11-21T11:50:00.000Z,shop.updated,processed,Shop-1001,,1,,,"'=HYPERLINK(""x"")",,a,,"{""a"":""x,\ny""}"`,
+      "2026-11-21T11:50:00.000Z,shop.updated,processed,'-1,200,1,12,,,,'@b,,",
+      '',
+    ]);
+  });
+
+  test('as JSON lines has the deliveries of the API, without the place of the search', () => {
+    const lines = jsonLines(rows).trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual([{ ...rows[0], match: undefined }, rows[1]]);
   });
 });
 
@@ -151,6 +236,45 @@ describe('the difference between two items', () => {
   test('has attributes of any name', () => {
     const names = diffItems({}, JSON.parse('{"__proto__":1,"constructor":2}')).map(({ name }) => name);
     expect(names).toEqual(['__proto__', 'constructor']);
+  });
+});
+
+test('a notification is named after its topic', () => {
+  expect(topicTitle('ReviewTopicArn')).toBe('Review notification');
+});
+
+describe('a timeline', () => {
+  const noon = new Date(2026, 10, 21, 12);
+  const step = (seconds: number, change: Partial<HistoryStep> = {}): HistoryStep => ({
+    kind: 'failed',
+    at: new Date(noon.getTime() + seconds * 1000).toISOString(),
+    ...change,
+  });
+
+  test('counts from the end of the previous step, which may be several equal attempts', () => {
+    const { at: until } = step(5);
+    const steps = [step(0), step(0.012), step(1, { attempts: 3, until }), step(7), step(6)];
+    expect(timelineRows(steps, noon).map(({ gap }) => gap)).toEqual(['', '+12 ms', '+988 ms', '+2 s', '']);
+  });
+
+  test('hides steps in the middle, and counts from the last of them', () => {
+    const steps = Array.from({ length: 150 }, (_, second) => step(second));
+    const rows = timelineRows(steps, noon);
+    expect(rows).toHaveLength(120);
+    expect(rows.filter(({ hidden }) => hidden > 0)).toEqual([
+      { step: steps[90], gap: '+1 s', day: undefined, hidden: 30 },
+    ]);
+  });
+
+  test.each([
+    { now: noon, days: [undefined, 'Sunday, 22 November 2026', undefined] },
+    {
+      now: new Date(2026, 10, 22),
+      days: ['Saturday, 21 November 2026', 'Sunday, 22 November 2026', undefined],
+    },
+  ])('has the day above the first step of each day: $days', ({ now, days }) => {
+    const hours = [11, 13, 14].map((hour) => step(hour * 3600));
+    expect(timelineRows(hours, now).map(({ day }) => day)).toEqual(days);
   });
 });
 

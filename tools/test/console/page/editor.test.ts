@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { curlCommand } from '../../../console/page/editor/curl-command.ts';
-import { withTimestamp } from '../../../console/page/editor/editor.tsx';
+import { withTimestamp } from '../../../console/page/text/format-json.ts';
 
 describe('a delivery as curl', () => {
   const request = {

@@ -9,24 +9,44 @@ const read = (ending: string) =>
     .map((file) => readFileSync(`${FOLDER}/${file}`, 'utf8'))
     .join('\n');
 
-const found = (text: string, pattern: RegExp) => new Set([...text.matchAll(pattern)].map(([, name]) => name));
+const found = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = '']) => name);
 
 const source = read('.tsx');
-const rules = found(read('.css').replaceAll(/\{[^{}]*\}|"[^"]*"/g, ''), /\.([a-z][\w-]*)/g);
+const rules = new Set(found(read('.css').replaceAll(/\{[^{}]*\}|"[^"]*"/g, ''), /\.([a-z][\w-]*)/g));
+
+const EXPRESSION = String.raw`\$\{(?:[^{}]|\{[^{}]*\})*\}`;
+
+/** Texts in quotes, and the parts of a template between its expressions. A part that ends with `-` has its `$`. */
+const literals = (code: string) => [
+  ...found(code, /'([^'\n]*)'/g),
+  ...found(code, /"([^"\n]*)"/g),
+  ...found(code, /`([^`]*)`/g).map((text) =>
+    text.replaceAll(new RegExp(EXPRESSION, 'g'), '$').replaceAll(/(?<!-)\$/g, ' '),
+  ),
+];
+
+const words = (texts: readonly string[]) => texts.flatMap((text) => text.split(/\s+/));
+
+/** Expressions of attributes and properties that hold classes, without values that they compare or compose. */
+const expressions = found(
+  source,
+  /\b(?:class|style|className)(?:=\{|: |\s=\s)((?:[^{}\n]|\{[^{}]*\})*)/g,
+).map((code) => code.replaceAll(new RegExp(`[=!]== '[^']*'|[a-z]+-${EXPRESSION}`, 'g'), ''));
+
+const isName = (word: string) => /^[a-z][\w-]*$/.test(word);
 
 /** Beginnings of classes that the page composes, such as `tone-` of `tone-good`. */
-const composed = [...found(source, /[\s`]([a-z]+-)\$\{/g)];
+const composed = words(literals(source)).flatMap((word) => /^([a-z]+-)\$/.exec(word)?.[1] ?? []);
 
 test('each rule is for a class that the page uses', () => {
+  const used = new Set(words(literals(source)));
   const unused = [...rules].filter(
-    (name = '') =>
-      !new RegExp(`(?<![\\w-])${name}(?![\\w-])`).test(source) &&
-      !composed.some((beginning = '-') => name.startsWith(beginning)),
+    (name) => !used.has(name) && !composed.some((beginning) => name.startsWith(beginning)),
   );
   expect(unused).toEqual([]);
 });
 
 test('each class of the page has a rule', () => {
-  const classes = [...found(source, /\bclass="([^"]*)"/g)].flatMap((names = '') => names.split(' '));
-  expect(classes.filter((name) => !rules.has(name))).toEqual([]);
+  const classes = words([...found(source, /\bclass="([^"]*)"/g), ...expressions.flatMap(literals)]);
+  expect([...new Set(classes)].filter((name) => isName(name) && !rules.has(name))).toEqual([]);
 });

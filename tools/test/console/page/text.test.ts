@@ -1,12 +1,15 @@
+import { json } from '@codemirror/lang-json';
+import { EditorState } from '@codemirror/state';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { anyCharacter } from '../../../../test/support/any-character.ts';
-import { faultText, formatJson } from '../../../console/page/text/format-json.ts';
+import { formatJson } from '../../../console/page/text/format-json.ts';
+import { fieldAtCursor } from '../../../console/page/text/json-field.ts';
 import { visibleParts } from '../../../console/page/text/visible.tsx';
 
 function format(text: string): string {
   const formatted = formatJson(text);
-  if (!formatted.ok) throw new Error(faultText(formatted.fault));
+  if (!formatted.ok) throw formatted.fault;
   return formatted.text;
 }
 
@@ -64,25 +67,41 @@ describe('formatted JSON', () => {
     );
   });
 
-  test('of 10,000 levels stays readable and small', () => {
-    const deep = `${'['.repeat(10_000)}1${']'.repeat(10_000)}`;
-    const formatted = format(deep);
-    expect(withoutSpace(formatted)).toBe(deep);
-    expect(formatted.length).toBeLessThan(2_000_000);
+  test.each(['', '{"a":'])('of 100,000 levels is refused: %s[', (key) => {
+    const text = `${key}[`.repeat(100_000);
+    expect(reason(text)).toBe('The value is deeper than 40 levels.');
+  });
+
+  test('of 40 levels is formatted', () => {
+    const deep = `${'['.repeat(40)}1${']'.repeat(40)}`;
+    expect(withoutSpace(format(deep))).toBe(deep);
   });
 
   test.each([
-    { text: '{"a":1,}', problem: 'Line 1, column 8: a key is expected.' },
-    { text: '{\n  "a" 1\n}', problem: 'Line 2, column 7: a colon is expected.' },
-    { text: '{"a":1\n', problem: 'Line 2, column 1: a comma or } is expected.' },
-    { text: '[1.]', problem: 'Line 1, column 3: a comma or ] is expected.' },
-    { text: '"a\\u12"', problem: 'Line 1, column 4: four hex digits are expected after \\u.' },
-    { text: '1 x', problem: 'Line 1, column 3: the end is expected.' },
-  ])('of $text names the error', ({ text, problem }) => {
-    const formatted = formatJson(text);
-    expect(formatted.ok ? 'valid' : faultText(formatted.fault)).toBe(problem);
+    { text: '', reason: 'Line 1, column 1: a value is expected.' },
+    { text: 'shop', reason: 'Line 1, column 1: text must be in double quotes.' },
+    { text: '{"a":1,}', reason: 'Line 1, column 8: a key is expected.' },
+    { text: '[1,]', reason: 'Line 1, column 4: a value is expected.' },
+    { text: '{a:1}', reason: 'Line 1, column 2: text must be in double quotes.' },
+    { text: '{\n  "a" 1\n}', reason: 'Line 2, column 7: a colon is expected.' },
+    { text: '{"a":1\n', reason: 'Line 2, column 1: a comma or } is expected.' },
+    { text: '{"a":1 "b":2}', reason: 'Line 1, column 8: a comma is expected.' },
+    { text: '[1] // one', reason: 'Line 1, column 5: JSON has no comments.' },
+    { text: '[1.]', reason: 'Line 1, column 2: the number is not complete.' },
+    { text: '"a\\u12"', reason: 'Line 1, column 3: four hex digits are expected after \\u.' },
+    { text: '"\\\\\\x"', reason: 'Line 1, column 4: one of "\\/bfnrtu is expected after a backslash.' },
+    { text: '"a\tb"', reason: 'Line 1, column 3: a control character has to be escaped in a string.' },
+    { text: '["a', reason: 'Line 1, column 2: the string does not end.' },
+    { text: '1 2', reason: 'Line 1, column 3: the end is expected.' },
+  ])('of $text names the error', (wrong) => {
+    expect(reason(wrong.text)).toBe(`Not JSON. ${wrong.reason}`);
   });
 });
+
+function reason(text: string): string {
+  const formatted = formatJson(text);
+  return formatted.ok ? 'valid' : formatted.fault.message;
+}
 
 function parses(text: string): boolean {
   try {
@@ -92,6 +111,35 @@ function parses(text: string): boolean {
     return false;
   }
 }
+
+describe('the value at the cursor', () => {
+  /** @param marked JSON with a bar where the cursor is */
+  const fieldAt = (marked: string) =>
+    fieldAtCursor(
+      EditorState.create({
+        doc: marked.replace('|', ''),
+        selection: { anchor: marked.indexOf('|') },
+        extensions: [json()],
+      }),
+    );
+
+  test.each([
+    { marked: '{"data":{"shop_id":"sh|op"}}', path: 'data.shop_id', value: 'shop' },
+    { marked: '{"data":{"sh|op_id":"a\\"b"}}', path: 'data.shop_id', value: 'a"b' },
+    { marked: '{"tags":["a",{},1.0|]}', path: 'tags[2]', value: '1.0' },
+    { marked: '{"a b":{"0":nul|l}}', path: '["a b"]["0"]', value: 'null' },
+    { marked: '[[1],\n |  [2]]', path: '[1]', value: '[2]' },
+    { marked: '{\n  "a": 1\n|}', path: '', value: '{\n  "a": 1\n}' },
+    { marked: '{\n  "a": 1,|\n  "b": 2}', path: 'a', value: '1' },
+    { marked: '|true', path: '', value: 'true' },
+  ])('of $marked has a path', ({ marked, path, value }) => {
+    expect(fieldAt(marked)).toMatchObject({ path, value });
+  });
+
+  test('is none in a text without values', () => {
+    expect(fieldAt('|')).toBeUndefined();
+  });
+});
 
 describe('an invisible character', () => {
   const shown = (text: string) =>

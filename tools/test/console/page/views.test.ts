@@ -1,20 +1,28 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { QueueMessage } from '../../../console/api.ts';
 import { attributesOf, cellText, columnNames } from '../../../console/page/cell-text.ts';
 import { expectation, parseMilliseconds, parseShare } from '../../../console/page/faults/fault-text.ts';
 import {
-  callerName,
   deadLetterAddress,
+  groupsOf,
   namedQueue,
   queueAddress,
-  redriveAll,
-  redriveGroup,
+  redriveMessages,
+  redriveQueues,
 } from '../../../console/page/queues/named-queue.ts';
-import { emptyForm, isPlanOf, replayArguments } from '../../../console/page/replay/replay-form.ts';
+import {
+  emptyForm,
+  isPlanOf,
+  planArguments,
+  windowProblems,
+} from '../../../console/page/replay/replay-form.ts';
 import { formatRoute, parseRoute, VIEWS } from '../../../console/page/route.ts';
 import { rowAfterKey, toggled, visibleRange } from '../../../console/page/ui/table.tsx';
 import { ageText, dayText } from '../../../console/page/ui/time.tsx';
+import { answersText } from '../../../console/page/use-run.tsx';
 import { payloadPreview } from '../../../stage/history/payload-preview.ts';
+import { callerName } from '../../../stage/history/state-text.ts';
 
 describe('an address of the page', () => {
   test.each(['', '#/', '#/nothing/x'])('leads to all deliveries if it is %j', (hash) => {
@@ -101,8 +109,15 @@ describe('items of a table', () => {
       { version: '1', girl_id: 'g1', data: '{}', updated_at: 'now' },
       { girl_id: 'g2', expires_at: 1, status: 'deleted', name: 'Aoi' },
     ];
-    expect(columnNames(items, 'girl_id', 1)).toEqual(['girl_id', 'status']);
-    expect(columnNames(items, 'girl_id', 4)).toEqual(['girl_id', 'status', 'name', 'updated_at', 'data']);
+    expect(columnNames(items, 'girl_id', 1)).toEqual(['girl_id', 'status', 'data']);
+    expect(columnNames(items, 'girl_id', 4)).toEqual([
+      'girl_id',
+      'status',
+      'name',
+      'updated_at',
+      'expires_at',
+      'data',
+    ]);
     expect(columnNames([], 'shop_id', 4)).toEqual(['shop_id']);
   });
 
@@ -116,7 +131,8 @@ describe('items of a table', () => {
     { value: null, text: 'null' },
     { value: 'two\nlines', text: 'two lines' },
     { value: ['a', '7'], text: '["a","7"]' },
-    { value: 'x'.repeat(61), text: `${'x'.repeat(59)}…` },
+    { value: `2026#${'0123456789abcdef'.repeat(4)}`, text: '2026#01234567…' },
+    { value: 'x'.repeat(201), text: `${'x'.repeat(200)}…` },
   ])('have a cell “$text”', ({ value, text }) => {
     expect(cellText(value)).toBe(text);
   });
@@ -151,40 +167,81 @@ describe('a queue', () => {
   });
 });
 
-describe('a redrive', () => {
-  const at = { firstAt: '2026-01-01T00:00:00.000Z', lastAt: '2026-01-02T00:00:00.000Z' };
-  const created = { queue: 'girl.created', id: 'a', copies: 2 } as const;
-  const deleted = { queue: 'girl.deleted', id: 'b', copies: 1 } as const;
-  const copied = { ...deleted, id: 'c', copies: 14 };
-  const schema = { reason: 'no id', count: 17, ...at, messages: [created, deleted, copied] };
-  const other = { reason: 'Gave up', count: 1, ...at, messages: [{ ...created, id: 'd' }] };
+test.each([
+  { answers: [], text: 'Sent.' },
+  { answers: [200], text: 'Answered 200: queued.' },
+  { answers: [401, 200, 200], text: 'Sent 3: 2 answered 200, 1 answered 401.' },
+])('the answers $answers are summed up as “$text”', ({ answers, text }) => {
+  expect(answersText(answers.map((status) => ({ status, text: 'queued' })))).toBe(text);
+});
 
-  test('of a group is one command per queue, the most dead letters first, with ids and the number of copies', () => {
-    expect(redriveGroup(schema)).toEqual([
+describe('dead letters', () => {
+  const day = (number: number) => `2026-01-0${number}T00:00:00.000Z`;
+
+  const letter = (id: string, event: string, more: Partial<QueueMessage> = {}): QueueMessage => {
+    const times = { sentAt: day(2), firstSentAt: day(2) };
+    const facts = {
+      id,
+      queue: `dead:${event}`,
+      event,
+      reason: 'no id',
+      receives: 0,
+      state: 'waiting',
+    } as const;
+    return { ...facts, ...times, copies: 1, ...more };
+  };
+
+  const messages = [
+    letter('a', 'girl.created', { copies: 2, firstSentAt: day(1) }),
+    letter('b', 'girl.deleted', { sentAt: day(4) }),
+    letter('c', 'girl.deleted', { copies: 14, sentAt: day(3) }),
+    letter('d', 'girl.created', { reason: 'Gave up' }),
+    letter('e', 'girl.created', { reason: 'Timeout', sentAt: day(5) }),
+  ];
+
+  test('are grouped by reason: most first, then the newest; in a group the newest first', () => {
+    const groups = groupsOf(messages);
+    expect(groups.map(({ reason, count }) => [reason, count])).toEqual([
+      ['no id', 17],
+      ['Timeout', 1],
+      ['Gave up', 1],
+    ]);
+    expect(groups[0]).toMatchObject({ firstAt: day(1), lastAt: day(4) });
+    expect(groups[0]?.messages.map(({ id }) => id)).toEqual(['b', 'c', 'a']);
+  });
+
+  test('are redriven by one command per queue, the most messages first, with ids and the number of copies', () => {
+    expect(redriveMessages(messages.slice(0, 3))).toEqual([
       {
         argv: ['dlq', 'redrive', 'girl.deleted', '--id', 'b', '--id', 'c'],
         does: expect.stringMatching(/^Moves 15 dead letters of girl\.deleted /),
+        did: 'Redriven 15 dead letters of girl.deleted.',
       },
       {
         argv: ['dlq', 'redrive', 'girl.created', '--id', 'a'],
         does: expect.stringMatching(/^Moves 2 dead letters of girl\.created /),
+        did: 'Redriven 2 dead letters of girl.created.',
       },
     ]);
   });
 
-  test('of everything is one command per queue, without ids', () => {
-    expect(redriveAll([schema, other]).map(({ argv }) => argv.join(' '))).toEqual([
-      'dlq redrive girl.created',
+  test('of whole queues are redriven without ids', () => {
+    expect(redriveQueues(messages).map(({ argv }) => argv.join(' '))).toEqual([
       'dlq redrive girl.deleted',
+      'dlq redrive girl.created',
+    ]);
+    const quarantined = letter('q', 'unusable', { queue: 'quarantine' });
+    expect(redriveQueues([quarantined]).map(({ argv }) => argv.join(' '))).toEqual([
+      'dlq redrive quarantine',
     ]);
   });
 });
 
 describe('the form of a replay', () => {
   test('leaves empty and default values to the command', () => {
-    expect(replayArguments(emptyForm, '--dry-run')).toEqual(['replay', '--since', '24h', '--dry-run']);
-    const named = replayArguments({ ...emptyForm, since: '', name: 'fill-1' }, '--yes');
-    expect(named).toEqual(['replay', '--name', 'fill-1', '--yes']);
+    expect(planArguments(emptyForm)).toEqual(['replay', '--since', '24h', '--dry-run']);
+    const named = planArguments({ ...emptyForm, since: '', name: 'fill-1' });
+    expect(named).toEqual(['replay', '--name', 'fill-1', '--dry-run']);
   });
 
   test('passes on all other values, with ids separated by line, comma or space', () => {
@@ -199,16 +256,31 @@ describe('the form of a replay', () => {
       rate: '5',
       name: 'once',
     } as const;
-    expect(replayArguments(form, '--yes').join(' ')).toBe(
-      'replay review.posted --since 2026-01-31 --until 3h --shop shop-1 --id one --id two --id three --id four --mode repair --notify --rate 5 --name once --yes',
+    expect(planArguments(form).join(' ')).toBe(
+      'replay review.posted --since 2026-01-31 --until 3h --shop shop-1 --id one --id two --id three --id four --mode repair --notify --rate 5 --name once --dry-run',
     );
   });
 
   test('has a plan only for exactly these values', () => {
-    const planned = replayArguments(emptyForm, '--dry-run');
+    const planned = planArguments(emptyForm);
     expect(isPlanOf(planned, { ...emptyForm, shop: ' ' })).toBe(true);
     expect(isPlanOf(planned, { ...emptyForm, shop: 'shop-1' })).toBe(false);
     expect(isPlanOf(planned, { ...emptyForm, events: ['shop.updated'] })).toBe(false);
+  });
+
+  test.each([
+    { times: { since: '24h', until: '' }, problems: {} },
+    { times: { since: '2026-01-01T00:00:00.000Z', until: '1h' }, problems: {} },
+    { times: { since: '', until: '' }, problems: { since: 'Choose a date and a time.' } },
+    { times: { since: 'soon', until: '' }, problems: { since: 'Choose a date and a time.' } },
+    { times: { since: '', until: '', name: 'fill-1' }, problems: {} },
+    { times: { since: '61d', until: '' }, problems: { since: 'A replay reaches back 60 days.' } },
+    { times: { since: '2026-02-01T00:00:00.000Z' }, problems: { since: 'This time is in the future.' } },
+    { times: { until: '2026-02-01T00:00:00.000Z' }, problems: { until: 'This time is in the future.' } },
+    { times: { since: '1h', until: '1h' }, problems: { until: 'Until must be after Since.' } },
+  ])('with $times has the problems $problems', ({ times, problems }) => {
+    const now = Date.parse('2026-01-31T12:00:00.000Z');
+    expect(windowProblems({ ...emptyForm, ...times }, now)).toEqual(problems);
   });
 });
 

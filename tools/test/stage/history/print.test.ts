@@ -43,7 +43,7 @@ test('each step has its time, and the duration since the previous one', () => {
 shop shop-1, the partner’s timestamp 2026-01-31T08:59:58.1Z
 
 2026-01-30, times in UTC
-09:00:00.000           ● received   request request-0, no later than this time
+09:00:00.000           ● received   request request-0, at this time or before
 09:00:00.000           ● answered   401 wrong signature, from 203.0.113.7
 
 2026-01-31
@@ -92,7 +92,7 @@ describe('the place', () => {
   const longAgo = new Date(Date.now() - 3_600_000).toISOString();
   const queue = 'shop.updated';
   const error = 'Throttled';
-  const paused = { by: 'ann', reason: 'ticket 1', since };
+  const paused = { by: 'arn:aws:sts::123456789012:assumed-role/Operator/ann', reason: 'ticket 1', since };
   test.each<[HistoryPlace, string | RegExp]>([
     [{ state: 'skipped', since, reason: 'newer-data' }, 'Skipped: Newer data was already stored.'],
     [{ state: 'skipped', since, reason: 'already-processed' }, 'Skipped: This event was processed before.'],
@@ -119,8 +119,12 @@ describe('the place', () => {
       /Attempt 2 started at \S+\. The function crashed or timed out, without a log line\.\n/,
     ],
     [
-      { state: 'queued', queue, since, paused },
-      /paused 1 min \d+ s ago by ann: ticket 1\. Resume it: npx hookctl resume shop\.updated --stage prod/,
+      { state: 'paused', queue, since, paused },
+      /Paused: shop\.updated was paused 1 min \d+ s ago by ann: ticket 1\. It waits on the queue until the event is resumed\. Resume it: npx hookctl resume shop\.updated --stage prod/,
+    ],
+    [
+      { state: 'paused', queue, since, attempts: 2, error, paused: {} },
+      'Paused: shop.updated was paused. It waits on the queue until the event is resumed. 2 attempts failed: Throttled.',
     ],
     [
       { state: 'dead-letter', queue, since, error, until: soon, queueHolds: 3 },

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { sha256Hex } from '../../../../lambda/hash.ts';
+import { PROCESSED } from '../../../../lambda/log-messages.ts';
 import type { DeliveryFilter } from '../../../stage/history/delivery-filter.ts';
 import type { Fact } from '../../../stage/history/facts.ts';
 import { exchangeFact, LocalFeed } from '../../../stage/history/local-feed.ts';
@@ -103,6 +104,67 @@ describe('a search', () => {
     store.add(line('request-1', 'Accepted'), failed('request-1', 'ThrottlingException'));
     store.add(line('request-2', 'Accepted'), processed('request-2'));
     expect(idsOf({ search })).toEqual(['request-1']);
+  });
+});
+
+describe('the place where a search matches', () => {
+  const matchOf = (search: string) => store.list({ search }).deliveries[0]?.match;
+
+  test.each([
+    { search: 'AOZ', match: ['…op_id":"s1","name":"', 'Aoz', 'ora"}'] },
+    {
+      search: 'updated',
+      match: ['{"event":"shop.', 'updated', '","data":{"shop_id":"s1","name":"Aozora"}}'],
+    },
+    { search: 'throttling', match: ['', 'Throttling', 'Exception'] },
+  ])('is in the preview, the payload, or its other texts: $search', ({ search, match }) => {
+    store.add(failed('request-1', 'ThrottlingException'));
+    store.addPayload(
+      'request-1',
+      Buffer.from('{"event":"shop.updated","data":{"shop_id":"s1","name":"Aozora"}}'),
+    );
+    expect(matchOf(search)).toEqual(match);
+  });
+
+  test('has one line and whole characters', () => {
+    store.add(line('request-1', 'Accepted'));
+    store.addPayload('request-1', Buffer.from(`"${'🍣'.repeat(13)}\n  x[1]\n  y${'z'.repeat(200)}"`));
+    const [before = '', found, after = ''] = matchOf('x[1]') ?? [];
+    expect([before, found]).toEqual([`…${'🍣'.repeat(9)} `, 'x[1]']);
+    expect(after).toMatch(/^ yz+$/);
+  });
+
+  test('is not part of a list without a search', () => {
+    store.add(line('request-1', 'Accepted'));
+    expect(store.list({}).deliveries[0]).not.toHaveProperty('match');
+  });
+});
+
+describe('the preview of a payload', () => {
+  const body = '{"event":"shop.updated","data":{"name":"Aozora"}}';
+
+  test('changes the row when the payload comes', () => {
+    store.add(line('request-1', 'Accepted'));
+    const sequence = store.changedSince(0)?.at(-1)?.sequence ?? 0;
+    store.addPayload('request-1', Buffer.from(body));
+    expect(store.changedSince(sequence)).toMatchObject([{ delivery: { preview: '{"name":"Aozora"}' } }]);
+  });
+
+  test('disappears with the payload when it is forgotten', () => {
+    const ids = { requestId: 'request-1', eventId: sha256Hex('request-1'), event: 'shop.updated' } as const;
+    const receipt = { receivedAt: '2026-01-31T09:00:00.000Z', settledAt: '2026-01-31T09:00:01.000Z' };
+    const record = { ...ids, ...receipt, outcome: PROCESSED, attempt: 1 } as const;
+    store.addRecord({ ...record, body }, 'object');
+    expect(store.get('request-1')).toMatchObject({ preview: '{"name":"Aozora"}' });
+    store.addRecord({ ...record, forgottenAt: '2026-02-01T00:00:00.000Z' }, 'object');
+    expect(store.get('request-1')).not.toHaveProperty('preview');
+    expect(idsOf({ search: 'Aozora' })).toEqual([]);
+  });
+
+  test('of a large payload is its beginning', () => {
+    store.add(line('request-1', 'Accepted'));
+    store.addPayload('request-1', Buffer.from(`{"data":"${'x'.repeat(5_000_000)}"}`));
+    expect(store.get('request-1')?.preview).toMatch(/^\{"data":"x{191}$/);
   });
 });
 

@@ -168,7 +168,7 @@ describe('a plan', () => {
     expect(said).toMatch(/ mode +repair: rewrites items from their newest events\n/);
     expect(said).toContain('at least 4 s, at 1 message a second');
     expect(said).toContain('dead letters  1. They also stay on the dead-letter queue unless redriven.');
-    expect(said).toMatch(/EVENT +MESSAGES +PROCESSED +DEAD-LETTERED\nshop\.updated +4 +3 +1$/);
+    expect(said).toMatch(/EVENT +MESSAGES +PROCESSED +DEAD-LETTERED\nshop\.updated +4 +3 +1\n/);
   });
 
   test('that is interrupted by Ctrl-C leaves nothing behind', async () => {
@@ -181,7 +181,8 @@ describe('a plan', () => {
   test('of a repair with a fixed end warns that wrong writes may be settled later', async () => {
     await replayer.archive('some', numbered(1));
     await replayer.archive('girl', [{ event: 'girl.created' }]);
-    const end = 'omit it, or set it 73 hours after the fix: wrong writes may be settled that late';
+    const end =
+      'wrong writes may be settled up to 73 hours after the fix: a window that ends earlier misses them';
     expect(await plan({ mode: 'repair' })).toContain(end);
     expect(await plan({ mode: 'repair', events: ['girl.created'] })).toContain(end.replace('73', '4'));
     expect(await plan()).not.toContain(end);
@@ -270,6 +271,25 @@ describe('on the command line', () => {
   });
   afterAll(() => project.remove());
   const typed = (line: string) => [...line.split(' '), '--outputs', replayer.operator.outputsFile];
+
+  test('a plan ends with the command that runs it: later records are not sent, nor any a second time', async () => {
+    await replayer.archive('before', [...numbered(1), { event: 'user.updated', shopId: 'shop-0' }]);
+    const line = 'replay shop.updated --since 3h --shop shop-0 --rate 50 --dry-run';
+    const { stdout } = await project.run(typed(line));
+    const [, since, until] = /settled from (\S+Z) to (\S+Z)\n/.exec(stdout) ?? [];
+    const [, planned = '', name] = /npx hookctl (.* --name (fill-[0-9-]+) .*)/.exec(stdout) ?? [];
+    const times = `--since ${since} --until ${until}`;
+    expect(planned).toBe(
+      typed(`replay shop.updated ${times} --shop shop-0 --name ${name} --rate 50 --yes`).join(' '),
+    );
+
+    const settledAt = new Date().toISOString();
+    await replayer.archive('later', [{ ...numbered(1, 1)[0], shopId: 'shop-0', settledAt }]);
+    expect(await project.run(planned.split(' '))).toMatchObject({ code: 0 });
+    expect(await shops()).toEqual(['shop-0']);
+    const again = await project.run(planned.split(' '));
+    expect(again.stderr).toContain(`Replay ${name} was finished at `);
+  });
 
   test('an invalid or long name is refused', async () => {
     expect(await project.run(typed('replay --since 1h --name Upper'))).toEqual({

@@ -1,0 +1,88 @@
+import { standardKeymap } from '@codemirror/commands';
+import { json } from '@codemirror/lang-json';
+import { MergeView, unifiedMergeView } from '@codemirror/merge';
+import { EditorState, type Extension } from '@codemirror/state';
+import { EditorView, keymap, lineNumbers } from '@codemirror/view';
+import { codeTheme } from '../text/code-theme.ts';
+import { formatJson } from '../text/format-json.ts';
+import { untrustedText } from '../text/untrusted-text.ts';
+import { visibleParts } from '../text/visible.tsx';
+
+interface DiffTexts {
+  readonly before: string;
+  readonly after: string;
+  /** In one column, because two do not fit. */
+  readonly isNarrow: boolean;
+  /** Also lines that are equal and far from a difference. */
+  readonly showsAll: boolean;
+}
+
+/** Lines shown around each difference, and the fewest equal lines that are folded. */
+const COLLAPSED = { margin: 3, minSize: 6 };
+
+/** Milliseconds for an exact comparison. After that, differences are larger than necessary. */
+const diffConfig = { timeout: 500 };
+
+/** Shows the differences of two texts, formatted if they are JSON. @returns removes them */
+export function mountDiff(host: HTMLElement, given: DiffTexts): () => void {
+  const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
+  const [before, after] = [shownText(given.before), shownText(given.after)];
+  const options = { diffConfig, ...(!given.showsAll && { collapseUnchanged: COLLAPSED }) };
+  const extensionsOf = (label: string): Extension[] => [
+    lineNumbers(),
+    json(),
+    EditorState.readOnly.of(true),
+    EditorView.editable.of(false),
+    EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
+    EditorView.lineWrapping,
+    keymap.of(standardKeymap),
+    untrustedText,
+    codeTheme,
+    theme,
+  ];
+  if (given.isNarrow) {
+    const unified = unifiedMergeView({ original: before, mergeControls: false, ...options });
+    const extensions = [...extensionsOf('Newer body, with removed lines'), unified];
+    const view = new EditorView({
+      root,
+      parent: root,
+      state: EditorState.create({ doc: after, extensions }),
+    });
+    return () => view.destroy();
+  }
+  const view = new MergeView({
+    root,
+    parent: root,
+    a: { doc: before, extensions: extensionsOf('Older body') },
+    b: { doc: after, extensions: extensionsOf('Newer body') },
+    ...options,
+  });
+  return () => view.destroy();
+}
+
+/** Formatted if it is JSON. Invisible characters are named in the text, because removed lines have no decorations. */
+function shownText(text: string): string {
+  const json = formatJson(text);
+  return visibleParts(json.ok ? json.text : text)
+    .map(({ text: part, isName }) => (isName ? `‹${part}›` : part))
+    .join('');
+}
+
+/** Light enough that all colours of JSON have a contrast of 4.5 on it. */
+const shade = (tone: string) => `color-mix(in srgb, var(--${tone}) 12%, transparent)`;
+
+const theme = EditorView.theme({
+  '.cm-content': { padding: '0' },
+  '.cm-lineNumbers .cm-gutterElement': { padding: '0 1ch', minWidth: '0' },
+  '&.cm-merge-b .cm-changedLine': { background: 'var(--good-soft)' },
+  '&.cm-merge-b .cm-changedText': { background: shade('good') },
+  '&.cm-merge-a .cm-changedLine': { background: 'var(--bad-soft)' },
+  '&.cm-merge-a .cm-changedText': { background: shade('bad') },
+  '& .cm-deletedChunk': { padding: '0', background: 'var(--bad-soft)', wordBreak: 'break-all' },
+  '& .cm-deletedChunk .cm-deletedText': { background: shade('bad') },
+  '&.cm-merge-a .cm-changedLineGutter, & .cm-deletedLineGutter': { background: 'var(--bad)' },
+  '&.cm-merge-b .cm-changedLineGutter': { background: 'var(--good)' },
+  '& .cm-collapsedLines': { padding: '2px 12px', background: 'var(--line)', color: 'var(--text-soft)' },
+  // CodeMirror's own characters are missing in many fonts.
+  '& .cm-collapsedLines:before, & .cm-collapsedLines:after': { content: '"⋯"' },
+});

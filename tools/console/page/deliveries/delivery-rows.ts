@@ -1,0 +1,81 @@
+import { computed, signal } from '@preact/signals';
+import type { Delivery } from '../../../stage/history/history.ts';
+import { route } from '../route.ts';
+import { deliveryOf, resets, rows as stored } from '../store.ts';
+import { matches, movesWithTime, readFilter } from './list-filter.ts';
+
+/** Epoch milliseconds. The list updates it each second, for counts, bars and times such as “Last 15 minutes”. */
+export const now = signal(Date.now());
+
+/** The filters of the address, in one text. */
+const filters = computed(() => {
+  const { tab: _tab, compare: _compare, ...others } = route.value.query;
+  return new URLSearchParams(others).toString();
+});
+
+/** A sentence if the address has an invalid filter. */
+export const filter = computed(() => readFilter(Object.fromEntries(new URLSearchParams(filters.value))));
+
+/** Another value means another list: other filters, or another process of the server. */
+export const listKey = computed(() => `${resets.value} ${filters.value}`);
+
+/** The rows belong to the search of the address, and all have arrived. */
+export const isThere = computed(
+  () => stored.value.ready && stored.value.search === (route.value.query.search?.trim() ?? ''),
+);
+
+/** The deliveries that match the filters, newest first. */
+const live = computed(() => {
+  const known = filter.value;
+  if (typeof known === 'string') return [];
+  const at = movesWithTime(known) ? now.value : 0;
+  return stored.value.all.filter((row) => matches(row, known, at));
+});
+
+/** The list at the moment it was held. Its rows still change, but no rows are added between them or removed. */
+interface HeldList {
+  readonly rows: readonly Delivery[];
+  readonly ids: ReadonlySet<string>;
+}
+
+const lastHeld = signal<(HeldList & { readonly key: string }) | undefined>(undefined);
+
+/** The list is held while a delivery is open or the user has scrolled down. */
+export const held = computed(() => (lastHeld.value?.key === listKey.value ? lastHeld.value : undefined));
+
+/** The rows as listed. */
+export const shownRows = computed(() =>
+  held.value === undefined
+    ? live.value
+    : [...held.value.rows.map((row) => deliveryOf(row.id) ?? row), ...olderThan(held.value, live.value)],
+);
+
+/** Number of deliveries that came since the list was held. */
+export const newer = computed(() => (held.value === undefined ? 0 : countNew(held.value, live.value)));
+
+export function hold(): void {
+  if (held.peek() === undefined) lastHeld.value = { ...holdList(shownRows.peek()), key: listKey.peek() };
+}
+
+export function release(): void {
+  lastHeld.value = undefined;
+}
+
+export function holdList(rows: readonly Delivery[]): HeldList {
+  return { rows, ids: new Set(rows.map(({ id }) => id)) };
+}
+
+/** Number of deliveries newer than all of a held list. @param live newest first */
+export function countNew(list: HeldList, live: readonly Delivery[]): number {
+  const known = live.findIndex(({ id }) => list.ids.has(id));
+  return known === -1 ? live.length : known;
+}
+
+/**
+ * Deliveries added below a held list since then, such as older logs of a stage. They move nothing. @param live newest
+ * first
+ */
+export function olderThan(list: HeldList, live: readonly Delivery[]): readonly Delivery[] {
+  const last = live.findLastIndex(({ id }) => list.ids.has(id));
+  return last === -1 ? [] : live.slice(last + 1);
+}

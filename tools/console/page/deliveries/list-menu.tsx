@@ -1,0 +1,84 @@
+import type { Delivery } from '../../../stage/history/history.ts';
+import { formatRoute, route } from '../route.ts';
+import { copyText } from '../ui/copy.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Menu } from '../ui/menu.tsx';
+import { toastInfo } from '../ui/notices.tsx';
+import { withAbsoluteTimes } from './list-filter.ts';
+
+/** @param rows all that match the filters */
+export function ListMenu({ rows }: { rows: readonly Delivery[] }) {
+  const save = (ending: string, text: string) => {
+    const time = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
+    saveFile(`deliveries-${time}Z.${ending}`, text);
+  };
+  const refusal = rows.length === 0 ? 'The list has no deliveries.' : undefined;
+  return (
+    <Menu
+      class="icon-button"
+      label="Share or save this list"
+      button={<Icon name="more" />}
+      items={[
+        {
+          label: 'Copy link to this list',
+          onChoose: async () => {
+            if (await copyText(sharedLink([]))) toastInfo('Link copied.');
+          },
+        },
+        { label: 'Save as JSON lines', refusal, onChoose: () => save('jsonl', jsonLines(rows)) },
+        { label: 'Save as CSV', refusal, onChoose: () => save('csv', csv(rows)) },
+      ]}
+    />
+  );
+}
+
+/** The address of this page for other people. Times such as the last 15 minutes are absolute. */
+export function sharedLink(path = route.peek().path): string {
+  const { view, query } = route.peek();
+  return new URL(
+    `/${formatRoute({ view, path, query: withAbsoluteTimes(query, Date.now()) })}`,
+    location.href,
+  ).href;
+}
+
+/** Columns of the CSV file, as in the API. */
+const COLUMNS = [
+  'receivedAt',
+  'event',
+  'state',
+  'shopId',
+  'status',
+  'attempts',
+  'latencyMs',
+  'reason',
+  'error',
+  'bytes',
+  'id',
+  'eventId',
+  'preview',
+] as const satisfies readonly (keyof Delivery)[];
+
+/** One JSON object in each line, as in the API. */
+export const jsonLines = (rows: readonly Delivery[]): string =>
+  rows.map(({ match: _match, ...row }) => `${JSON.stringify(row)}\n`).join('');
+
+/** CSV as in RFC 4180, with a line of names. */
+export function csv(rows: readonly Delivery[]): string {
+  const lines = rows.map((row) => COLUMNS.map((name) => csvCell(String(row[name] ?? ''))));
+  return [COLUMNS, ...lines].map((cells) => `${cells.join(',')}\r\n`).join('');
+}
+
+function csvCell(text: string): string {
+  // A spreadsheet would evaluate such a cell as a formula. Source: OWASP, "CSV Injection".
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+function saveFile(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text]));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}

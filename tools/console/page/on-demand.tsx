@@ -1,0 +1,34 @@
+import { signal } from '@preact/signals';
+import type { FunctionComponent } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { errorText } from './api.ts';
+import { toastError } from './ui/notices.tsx';
+
+/** Edits and sends a body. */
+export const Editor = onDemand(async () => (await import('./editor/editor.tsx')).Editor);
+
+/** Compares two deliveries. */
+export const CompareDialog = onDemand(
+  async () => (await import('./compare/compare-dialog.tsx')).CompareDialog,
+);
+
+/**
+ * A component whose script is loaded when it is first shown, because it needs packages that nothing else needs.
+ * @param load is called again after a failure
+ */
+function onDemand<P extends object>(load: () => Promise<FunctionComponent<P>>): FunctionComponent<P> {
+  const loaded = signal<FunctionComponent<P> | undefined>(undefined);
+  return (props) => {
+    useEffect(() => {
+      if (loaded.value !== undefined) return;
+      load().then(
+        (component) => {
+          loaded.value = component;
+        },
+        (error) => toastError(`This part of the page could not be loaded: ${errorText(error)}`),
+      );
+    }, []);
+    const Component = loaded.value;
+    return Component === undefined ? null : <Component {...props} />;
+  };
+}

@@ -1,0 +1,95 @@
+import { type ReadonlySignal, useSignal } from '@preact/signals';
+import { formatRoute } from '../route.ts';
+import { Button } from '../ui/button.tsx';
+import { copyText } from '../ui/copy.tsx';
+import { toastInfo } from '../ui/notices.tsx';
+import type { JsonField } from './json-field.ts';
+import type { MountedText } from './mount-text.ts';
+import { Visible } from './visible.tsx';
+
+interface FieldRowProps {
+  view: MountedText;
+  field: ReadonlySignal<JsonField | undefined>;
+}
+
+/** Below a JSON text: the chosen value, and what can be done with it. */
+export function FieldRow({ view, field: { value: field } }: FieldRowProps) {
+  const isFolded = useSignal(false);
+  const fold = () => {
+    if (isFolded.value) view.unfoldAll();
+    else view.foldAll();
+    isFolded.value = !isFolded.value;
+  };
+  return (
+    <div class="field-row row">
+      <p class="cut" role="status">
+        {field === undefined ? (
+          <span class="soft">Choose a value to copy it or to filter by it.</span>
+        ) : (
+          <FieldText field={field} />
+        )}
+      </p>
+      {field !== undefined && <FieldActions field={field} />}
+      {view.canFold && (
+        <Button kind="quiet" onClick={fold}>
+          {isFolded.value ? 'Unfold all' : 'Fold all'}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+const FieldText = ({ field: { path, source, isContainer } }: { field: JsonField }) => (
+  <code>
+    <b>{path === '' ? 'The whole text' : <Visible text={path} />}</b>
+    {!isContainer && (
+      <>
+        {' = '}
+        <Visible text={source} />
+      </>
+    )}
+  </code>
+);
+
+/** Characters. Longer values are no search terms. */
+const LONGEST_SEARCHED = 200;
+
+function FieldActions({ field: { path, source, value, isContainer } }: { field: JsonField }) {
+  const copy = async (text: string, what: string) => {
+    if (await copyText(text)) toastInfo(`${what} copied.`);
+  };
+  // Payloads are searched as they are written.
+  const search = isContainer ? '' : source.replaceAll(/^"|"$/g, '');
+  const filter = FILTERS[path];
+  return (
+    <>
+      <Button kind="quiet" onClick={() => copy(value, 'Value')}>
+        Copy value
+      </Button>
+      {path !== '' && (
+        <Button kind="quiet" onClick={() => copy(path, 'Path')}>
+          Copy path
+        </Button>
+      )}
+      {search !== '' && search.length <= LONGEST_SEARCHED && (
+        <a class="button button-quiet" href={formatRoute({ view: 'deliveries', query: { search } })}>
+          Search deliveries
+        </a>
+      )}
+      {filter !== undefined && (
+        <a
+          class="button button-quiet"
+          href={formatRoute({ view: 'deliveries', query: { [filter.name]: value } })}
+        >
+          {filter.text}
+        </a>
+      )}
+    </>
+  );
+}
+
+/** Filters of the list, by the path of the value. */
+const FILTERS: Readonly<Record<string, { readonly name: string; readonly text: string }>> = {
+  event: { name: 'event', text: 'Filter by this event' },
+  'data.shop_id': { name: 'shop', text: 'Filter by this shop' },
+};

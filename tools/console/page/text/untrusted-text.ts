@@ -1,0 +1,105 @@
+import { EditorState } from '@codemirror/state';
+import {
+  Decoration,
+  EditorView,
+  MatchDecorator,
+  ViewPlugin,
+  type ViewUpdate,
+  WidgetType,
+} from '@codemirror/view';
+import { characterName, NAMED } from './visible.tsx';
+
+const decorated = (decorator: MatchDecorator) =>
+  ViewPlugin.define(
+    (view) => ({
+      found: decorator.createDeco(view),
+      update(update: ViewUpdate) {
+        this.found = decorator.updateDeco(update, this.found);
+      },
+    }),
+    { decorations: ({ found }) => found },
+  );
+
+/**
+ * Isolates right-to-left text up to the end of its string, so that it does not move the punctuation around the string.
+ * Source: Unicode's Bidi_Class R and AL.
+ */
+const isolatedText = decorated(
+  new MatchDecorator({
+    regexp: /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}][^"\n]*/gu,
+    decoration: Decoration.mark({ tagName: 'bdi', bidiIsolate: null }),
+  }),
+);
+
+const invisibleCharacters = decorated(
+  new MatchDecorator({
+    regexp: NAMED,
+    decorate: (add, from, to, [character, emoji]) => {
+      if (emoji === undefined) add(from, to, Decoration.replace({ widget: new NameWidget(character) }));
+    },
+  }),
+);
+
+class NameWidget extends WidgetType {
+  readonly #character: string;
+
+  constructor(character: string) {
+    super();
+    this.#character = character;
+  }
+
+  override eq(other: NameWidget): boolean {
+    return other.#character === this.#character;
+  }
+
+  toDOM(): HTMLElement {
+    const element = document.createElement('span');
+    element.className = 'invisible';
+    element.textContent = characterName(this.#character);
+    return element;
+  }
+}
+
+/** Widest indentation at which a wrapped line continues, in columns. */
+const WIDEST_INDENT = 80;
+
+/** The page's Content-Security-Policy forbids style attributes, so each indentation has a class. */
+const hangingIndent = decorated(
+  new MatchDecorator({
+    regexp: /^ +/g,
+    decorate: (add, from, to, _match, { state }) => {
+      if (state.doc.lineAt(from).from !== from) return;
+      add(from, from, Decoration.line({ class: `indent-${Math.min(WIDEST_INDENT, to - from)}` }));
+    },
+  }),
+);
+
+const theme = EditorView.theme({
+  // Breaks anywhere, as a terminal does. Chromium takes seconds to find better places in a line of megabytes.
+  '.cm-line': { padding: '0 8px 0 0', wordBreak: 'break-all', overflowWrap: 'normal' },
+  '.invisible': {
+    padding: '0 3px',
+    borderRadius: '3px',
+    background: 'var(--warning-soft)',
+    color: 'var(--warning)',
+    fontSize: '0.85em',
+  },
+  ...Object.fromEntries(
+    Array.from({ length: WIDEST_INDENT }, (_, index) => [
+      `.cm-line.indent-${index + 1}`,
+      { textIndent: `-${index + 1}ch`, paddingLeft: `${index + 1}ch` },
+    ]),
+  ),
+});
+
+/** Shows text from outside as it is: nothing in it is invisible or moves other text. */
+export const untrustedText = [
+  // A carriage return is part of a line, so that it is shown.
+  EditorState.lineSeparator.of('\n'),
+  EditorState.tabSize.of(2),
+  isolatedText,
+  EditorView.bidiIsolatedRanges.of((view) => view.plugin(isolatedText)?.found ?? Decoration.none),
+  invisibleCharacters,
+  hangingIndent,
+  theme,
+];

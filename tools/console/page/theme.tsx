@@ -1,0 +1,47 @@
+import { effect, signal } from '@preact/signals';
+import { Icon } from './ui/icon.tsx';
+import type { MenuItem } from './ui/menu.tsx';
+
+/** Items of a menu that choose the theme. */
+export const themeItems = (): readonly MenuItem[] =>
+  THEMES.map(({ name, label }) => ({
+    label: (
+      <>
+        {label}{' '}
+        {name === theme.value && (
+          <>
+            <Icon name="check" />
+            <span class="visually-hidden">chosen</span>
+          </>
+        )}
+      </>
+    ),
+    onChoose: () => {
+      theme.value = name;
+    },
+  }));
+
+/** `auto` follows the system. */
+const THEMES = [
+  { name: 'auto', label: 'Theme of the system' },
+  { name: 'light', label: 'Light theme' },
+  { name: 'dark', label: 'Dark theme' },
+] as const;
+
+const KEEPER = 'console-theme';
+
+const stored = localStorage.getItem(KEEPER);
+const theme = signal(THEMES.find(({ name }) => name === stored)?.name ?? 'auto');
+
+/** Applies the stored theme, and each one that is chosen. */
+export function applyTheme(): void {
+  effect(() => {
+    if (theme.value === 'auto') {
+      localStorage.removeItem(KEEPER);
+      delete document.documentElement.dataset.theme;
+    } else {
+      localStorage.setItem(KEEPER, theme.value);
+      document.documentElement.dataset.theme = theme.value;
+    }
+  });
+}

@@ -1,0 +1,127 @@
+import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { formatRoute, type ViewName } from './route.ts';
+import { deadLetterCount, faults, needsYouCount, queues, stack } from './store.ts';
+import { TasksButton, toggleTasks } from './task-dock.tsx';
+import { themeItems } from './theme.tsx';
+import { Icon } from './ui/icon.tsx';
+import { Menu } from './ui/menu.tsx';
+
+interface TopBarProps {
+  /** From left to right. */
+  views: readonly { readonly name: ViewName; readonly title: string; readonly address: string }[];
+  current: ViewName;
+  onHelp: () => void;
+  /** State of the connection. */
+  children: ComponentChildren;
+}
+
+/** One line at every width: the stack, the views with their counts, and a menu of the rest. */
+export function TopBar({ views, current, onHelp, children }: TopBarProps) {
+  return (
+    <header class="top">
+      <a class="brand" href={formatRoute({ view: 'deliveries' })} title={stack.title}>
+        <svg class="logo" viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
+          {/* The favicon, logo.svg, has the same shapes. */}
+          <path d="M3 6.5h6.5M3 10h4M3 13.5h6.5" />
+          <circle cx="13.5" cy="10" r="4.5" />
+        </svg>
+        <span class="brand-title cut">{stack.title}</span>
+      </a>
+      {stack.readOnly && <span class="badge read-only">Read only</span>}
+      <nav class="nav" aria-label="Views">
+        {isPhone.value ? (
+          <ViewMenu views={views} current={current} />
+        ) : (
+          views.map(({ name, title, address }) => (
+            <a key={name} href={address} aria-current={name === current ? 'page' : undefined}>
+              {title}
+              <Count of={name} />
+            </a>
+          ))
+        )}
+      </nav>
+      <div class="top-end">
+        {children}
+        {!isPhone.value && <TasksButton />}
+        <Menu
+          class="icon-button"
+          label="More"
+          button={<Icon name="more" />}
+          items={[
+            ...(isPhone.value ? [{ label: 'Tasks', onChoose: toggleTasks }] : []),
+            {
+              label: 'API description',
+              onChoose: () => open('/api-docs/webhook.html', '_blank', 'noopener'),
+            },
+            { label: 'Keyboard shortcuts', keyHint: '?', onChoose: onHelp },
+            ...themeItems(),
+          ]}
+        />
+      </div>
+    </header>
+  );
+}
+
+/** The width below which the page is stacked, as in the stylesheet. */
+const PHONE = matchMedia('(max-width: 760px)');
+const isPhone = signal(PHONE.matches);
+PHONE.addEventListener('change', () => {
+  isPhone.value = PHONE.matches;
+});
+
+/** All views in a menu. What needs somebody stays visible, because the menu is closed most of the time. */
+function ViewMenu({ views, current }: Pick<TopBarProps, 'views' | 'current'>) {
+  return (
+    <>
+      <Menu
+        class="button"
+        button={
+          <>
+            {views.find(({ name }) => name === current)?.title}
+            <Icon name="down" />
+          </>
+        }
+        items={views.map(({ name, title, address }) => ({
+          label: (
+            <>
+              {title} <Count of={name} />
+            </>
+          ),
+          onChoose: () => {
+            location.hash = address;
+          },
+        }))}
+      />
+      {views
+        .filter(({ name }) => countOf(name) > 0)
+        .map(({ name, title, address }) => (
+          <a key={name} href={address} title={title}>
+            <span class="visually-hidden">{title}: </span>
+            <Count of={name} />
+          </a>
+        ))}
+    </>
+  );
+}
+
+function Count({ of }: { of: ViewName }) {
+  const count = countOf(of);
+  if (count === 0) return null;
+  const isFault = of === 'faults';
+  return (
+    <span class={`count tone-${isFault ? 'warning' : 'bad'}`}>
+      {count.toLocaleString('en')}
+      {of === 'deliveries' && <span class="visually-hidden">need you</span>}
+      {isFault && <span class={isPhone.value ? 'visually-hidden' : undefined}>active</span>}
+    </span>
+  );
+}
+
+/** What needs somebody in a view. */
+function countOf(view: ViewName): number {
+  if (view === 'faults') return faults.value?.active.length ?? 0;
+  const known = queues.value.value;
+  if (known === undefined) return 0;
+  return view === 'deliveries' ? needsYouCount(known) : view === 'dead-letters' ? deadLetterCount(known) : 0;
+}

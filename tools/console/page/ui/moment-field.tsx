@@ -1,0 +1,64 @@
+import { useState } from 'preact/hooks';
+import { momentAt, readMoment } from '../deliveries/list-filter.ts';
+
+interface MomentFieldProps {
+  label: string;
+  /** ISO 8601, or a duration such as `1h`, which is shown as the moment that it means now. */
+  value: string;
+  onChange: (iso: string) => void;
+  class?: string;
+  required?: boolean;
+  /** Id of the element that describes it. */
+  describedBy?: string;
+  isInvalid?: boolean;
+}
+
+/** Shows local time, stores ISO 8601. */
+export function MomentField({
+  label,
+  value,
+  onChange,
+  class: name = 'row',
+  required = false,
+  describedBy,
+  isInvalid = false,
+}: MomentFieldProps) {
+  /** A partly typed field has no value. Without this state, the filter's moment would replace the input. */
+  const [typed, setTyped] = useState<string>();
+  const shown = timeOf(value, Date.now()) ?? Number.NaN;
+  return (
+    <label class={name}>
+      <span>{label}</span>
+      <input
+        type="datetime-local"
+        class="field"
+        step={1}
+        required={required}
+        aria-describedby={describedBy}
+        aria-invalid={isInvalid}
+        value={typed ?? localText(new Date(shown))}
+        onInput={({ currentTarget }) => {
+          setTyped(currentTarget.value);
+          const next = new Date(currentTarget.value);
+          if (!Number.isNaN(next.getTime())) onChange(next.toISOString());
+        }}
+        onBlur={() => {
+          if (typed === '') onChange('');
+          setTyped(undefined);
+        }}
+      />
+    </label>
+  );
+}
+
+/** Epoch milliseconds of a field's value. Undefined if it is no time. */
+export function timeOf(value: string, now: number): number | undefined {
+  const moment = readMoment(value);
+  return moment === undefined || moment === 'invalid' ? undefined : momentAt(moment, now);
+}
+
+/** Format of a `datetime-local` field: `2026-11-22T13:04:59`. */
+function localText(date: Date): string {
+  if (Number.isNaN(date.getTime())) return '';
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}

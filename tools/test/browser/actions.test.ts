@@ -1,0 +1,104 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.ts';
+import { OpenConsole, shopUpdated } from './open-console.ts';
+
+let open: OpenConsole;
+
+beforeAll(async () => {
+  open = await OpenConsole.start();
+});
+afterAll(() => open[Symbol.asyncDispose]());
+afterEach(() => {
+  expect(open.wrongs).toEqual([]);
+});
+
+const dock = () => open.page.getByRole('region', { name: 'Tasks' });
+
+async function pause(event: string): Promise<void> {
+  await open.show('#/queues');
+  await open.button(`Pause ${event}`).click();
+  const dialog = open.page.getByRole('dialog');
+  await dialog.getByRole('textbox').fill('The cache is being moved');
+  await dialog.getByRole('button', { name: /^Pause/ }).click();
+}
+
+test('after a bad signature, the body is signed and sent; as received, it is refused again', async () => {
+  const { page, detail } = open;
+  const { body } = await open.partner.post(shopUpdated('shop-unsigned'), { signature: 'wrong' });
+  await open.show(`#/deliveries/${encodeURIComponent(String(body.requestId))}`);
+  await open.button('Sign and resend').waitFor();
+  await open.button('More actions').click();
+  await page.getByRole('menuitem', { name: 'Resend as received' }).click();
+  await page.getByText('Answered 401: Invalid signature.').waitFor();
+  await page.keyboard.press('r');
+  await page.getByText('Answered 200: queued.').waitFor();
+  await page.getByRole('link', { name: 'Show it' }).last().click();
+  await detail.getByText('Processed', { exact: true }).first().waitFor();
+  expect(await dock().count()).toBe(0);
+});
+
+test('a delivery of a paused event is resumed, but not while the pause is being set', async () => {
+  const { page, detail } = open;
+  await pause('shop.updated');
+  const pausing = open.button('Pausing … shop.updated');
+  await pausing.waitFor();
+  expect(await pausing.getAttribute('aria-disabled')).toBe('true');
+  await page.getByText('Paused shop.updated.').waitFor();
+
+  await open.show('#/deliveries?state=paused');
+  await open.partner.post(shopUpdated('shop-paused'));
+  await open.select('shop-paused');
+  await detail.getByText(/^shop\.updated was paused .* by operator: The cache is being moved\./).waitFor();
+  expect(await dock().count()).toBe(0);
+  await open.button('Resume shop.updated').click();
+  await page.getByText('Resumed shop.updated.').waitFor();
+  await detail.getByText('Processed', { exact: true }).first().waitFor();
+  await open.button('Show output').last().click();
+  await open.taskOutput(/^Resumed shop\.updated in the local stack\./);
+  await open.button('Close tasks').click();
+});
+
+test('a failed command opens its output', async () => {
+  const { page } = open;
+  await open.show('#/queues');
+  await open.button('Pause user.updated').click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox').fill('Too late');
+  // Somebody else is faster.
+  const task = JSON.stringify({ argv: ['pause', 'user.updated', '--reason', 'First'] });
+  const headers = "{ 'content-type': 'application/json' }";
+  await page.evaluate(`fetch('/api/tasks', { method: 'POST', headers: ${headers}, body: '${task}' })`);
+  await page.getByText('First', { exact: true }).waitFor();
+  await page.getByText('1 running').waitFor({ state: 'hidden' });
+  await dialog.getByRole('button', { name: /^Pause/ }).click();
+  await open.taskOutput(/^user\.updated is already paused/);
+  await open.button('Close tasks').click();
+});
+
+test('a replay sends what its plan has shown, and nothing that settled later', async () => {
+  const { page } = open;
+  await open.partner.post(shopUpdated('shop-planned'));
+  await open.show('#/replay');
+  await page.getByText('More options').click();
+  await page.getByLabel('Shop id').fill('shop-planned');
+  await page.getByLabel('Since', { exact: true }).fill('2026-01-01T00:00:00');
+  await open.button('Show plan').click();
+  await page.getByText('A replay reaches back 60 days.').waitFor();
+  expect(await page.evaluate('document.activeElement.type')).toBe('datetime-local');
+  await open.button('Last hour').click();
+  const replay = page.getByRole('button', { name: 'Replay', exact: true });
+  // The archive is up to a second late.
+  await eventually(async () => {
+    await open.button('Show plan').click();
+    await page.locator('.card .badge', { hasText: /Done|Failed/ }).waitFor();
+    return (await replay.count()) > 0 || undefined;
+  });
+  const { body } = await open.partner.post(shopUpdated('shop-planned', { name: 'Later' }));
+  const id = String(body.requestId);
+  await eventually(async () => open.feed.store.get(id)?.state === 'processed' || undefined);
+  await replay.click();
+  await page
+    .getByText(/is finished: sent 1 message in /)
+    .first()
+    .waitFor();
+});

@@ -1,0 +1,171 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { FaultsInfo, QueuesInfo, Task } from '../../console/api.ts';
+import { News } from '../../console/news.ts';
+import { StackWatch } from '../../console/server/stack-watch.ts';
+import { HistoryStore } from '../../stage/history/store.ts';
+
+const NO_QUEUES: QueuesInfo = { events: [], receiverQueues: [], problems: [] };
+
+let store: HistoryStore;
+
+beforeEach(() => {
+  jest.useFakeTimers();
+  store = new HistoryStore();
+});
+afterEach(() => {
+  store.close();
+  jest.useRealTimers();
+});
+
+/** Counts readings of queues and what pages get. */
+function watched({ isLocal }: { isLocal: boolean }) {
+  const news = new News();
+  const seen = { readings: 0, sent: [] as string[], queues: NO_QUEUES, errors: [] as unknown[] };
+  let faults: FaultsInfo = { active: [], functions: [] };
+  news.subscribe((_subject, { event }) => {
+    if (event !== 'task') seen.sent.push(event);
+  });
+  const watch = new StackWatch({
+    news,
+    store,
+    readQueues: async () => {
+      seen.readings += 1;
+      return seen.queues;
+    },
+    readFaults: isLocal ? () => faults : undefined,
+    onError: (error) => seen.errors.push(error),
+  });
+  const hit = (hits: number) => {
+    faults = { ...faults, active: [{ id: '1', service: 'sqs', kind: 'down', hits }] };
+  };
+  return { news, watch, seen, hit };
+}
+
+const task = (command: string, state: Task['state']): Task => ({
+  id: command,
+  argv: [command],
+  command,
+  state,
+  startedAt: '2026-01-31T09:00:00.000Z',
+  blocks: [],
+  lines: [],
+  deliveries: [],
+  answers: [],
+});
+
+const changeStore = () =>
+  store.add({ kind: 'effect', at: Date.now(), requestId: 'r', eventId: 'e', effect: NOTIFICATION });
+
+const NOTIFICATION = {
+  kind: 'notification',
+  topic: 't',
+  at: '2026-01-31T09:00:00.000Z',
+  subject: 's',
+  texts: {},
+} as const;
+
+const SECOND = 1_000;
+
+/** Passes time. Promises are resolved meanwhile. */
+const pass = (seconds: number) => jest.advanceTimersByTimeAsync(seconds * SECOND);
+
+describe('the queues of a stage', () => {
+  test('are read once for all pages, every minute, and not without a page', async () => {
+    const { watch, seen } = watched({ isLocal: false });
+    await pass(120);
+    expect(seen.readings).toBe(0);
+    const pages = [watch.open(), watch.open()];
+    await pass(1);
+    expect(seen.readings).toBe(1);
+    changeStore();
+    await pass(58);
+    expect(seen.readings).toBe(1);
+    await pass(61);
+    expect(seen.readings).toBe(3);
+    for (const close of pages) close();
+    await pass(600);
+    expect(seen.readings).toBe(3);
+  });
+
+  test('are not read again when a page is loaded again within a minute', async () => {
+    const { watch, seen, news } = watched({ isLocal: false });
+    watch.open()();
+    watch.open();
+    await pass(0);
+    expect(seen.readings).toBe(1);
+    watch.open()();
+    expect(news.current().has('queues')).toBe(true);
+    await pass(1);
+    expect(seen.readings).toBe(1);
+  });
+
+  test('are read once after a command that changed them, and not after others', async () => {
+    const { watch, seen, news } = watched({ isLocal: false });
+    watch.open();
+    await pass(10);
+    news.tell({ event: 'task', data: task('send', 'done') });
+    news.tell({ event: 'task', data: task('dlq', 'running') });
+    await pass(10);
+    expect(seen.readings).toBe(1);
+    for (const command of ['dlq', 'pause', 'resume'])
+      news.tell({ event: 'task', data: task(command, 'done') });
+    await pass(10);
+    expect(seen.readings).toBe(2);
+  });
+});
+
+describe('the queues of the local stack', () => {
+  test('are read when something happens, at most every two seconds, and once more when they have settled', async () => {
+    const { watch, seen } = watched({ isLocal: true });
+    watch.open();
+    await pass(5);
+    expect(seen.readings).toBe(1);
+    for (let round = 0; round < 10; round += 1) {
+      changeStore();
+      await pass(0.2);
+    }
+    await pass(3);
+    expect(seen.readings).toBeLessThanOrEqual(4);
+    const { readings } = seen;
+    expect(readings).toBeGreaterThanOrEqual(3);
+    await pass(4);
+    expect(seen.readings).toBe(readings);
+  });
+
+  test('are sent when they have changed, or when something has happened', async () => {
+    const { watch, seen } = watched({ isLocal: true });
+    watch.open();
+    await pass(60);
+    expect(seen.sent).toEqual(['faults', 'queues']);
+    // A terminal paused an event.
+    seen.queues = { ...NO_QUEUES, problems: ['x'] };
+    await pass(10);
+    expect(seen.sent).toEqual(['faults', 'queues', 'queues']);
+    changeStore();
+    await pass(10);
+    expect(seen.sent).toEqual(['faults', 'queues', 'queues', 'queues']);
+  });
+
+  test('that are old are not sent to a page that opens', async () => {
+    const { watch, news } = watched({ isLocal: true });
+    const close = watch.open();
+    await pass(1);
+    close();
+    watch.open();
+    expect([...news.current().keys()]).toEqual(['faults']);
+  });
+});
+
+test('faults are sent when they begin or end, and the calls that they hit when something happens', async () => {
+  const { watch, seen, hit } = watched({ isLocal: true });
+  watch.open();
+  await pass(1);
+  hit(0);
+  watch.tellFaults();
+  watch.tellFaults();
+  expect(seen.sent).toEqual(['faults', 'queues', 'faults']);
+  hit(1);
+  changeStore();
+  await pass(3);
+  expect(seen.sent.filter((event) => event === 'faults')).toHaveLength(3);
+});
