@@ -3,11 +3,12 @@ import {
   GetSubscriptionAttributesCommand,
   paginateListSubscriptionsByTopic,
   SNSClient,
-  type Subscription,
 } from '@aws-sdk/client-sns';
 import { counted } from '../../terminal/text.ts';
 import {
   ago,
+  allOf,
+  detectDrift,
   failure,
   type Inspection,
   ok,
@@ -26,9 +27,6 @@ const DAY = 24 * 60 * 60 * 1000;
 /** Milliseconds until a metric of a delivery is certain to be there. */
 const METRIC_DELAY = 15 * 60 * 1000;
 
-const driftOfStack = ({ stage }: Inspection) =>
-  `aws cloudformation detect-stack-drift --stack-name ${stage.stackName}`;
-
 export const alarmChecks: readonly StageCheck[] = [
   {
     name: 'alarm mails',
@@ -36,8 +34,7 @@ export const alarmChecks: readonly StageCheck[] = [
     why: 'Nobody is notified when an alarm fires.',
     fix: subscribing('you@example.com'),
     async look(inspection) {
-      const { stage } = inspection;
-      if (stage.local) return skipped('the local stack sends no mail');
+      if (inspection.isLocalStack) return skipped('the local stack sends no mail');
       const configured = (await inspection.resources('AWS::SNS::Subscription'))
         .map(({ properties }) => properties)
         .filter(({ Protocol, TopicArn }) => Protocol === 'email' && TopicArn?.Ref?.startsWith('Alarms'));
@@ -61,7 +58,7 @@ export const alarmChecks: readonly StageCheck[] = [
           `${Endpoint} is confirmed, but everyone with one of its mails can unsubscribe it by a link`,
           {
             why: 'A forwarded mail is enough, and no alarm notices it. Subscribe again, and confirm by the token in the link.',
-            fix: `aws sns unsubscribe --subscription-arn ${SubscriptionArn} && ${fix}\naws sns confirm-subscription --topic-arn ${stage.output('AlarmTopicArn')} --authenticate-on-unsubscribe true --token TOKEN`,
+            fix: `aws sns unsubscribe --subscription-arn ${SubscriptionArn} && ${fix}\naws sns confirm-subscription --topic-arn ${inspection.stage.output('AlarmTopicArn')} --authenticate-on-unsubscribe true --token TOKEN`,
           },
         );
       });
@@ -72,7 +69,7 @@ export const alarmChecks: readonly StageCheck[] = [
     name: 'chat',
     needs: ['sns:ListSubscriptionsByTopic'],
     why: 'Chat rooms are not notified. Somebody changed the channel in Amazon Q Developer in chat applications.',
-    fix: driftOfStack,
+    fix: detectDrift,
     async look(inspection) {
       const channels = await inspection.resources('AWS::Chatbot::');
       if (channels.length === 0) return skipped('no channel is configured');
@@ -109,7 +106,7 @@ export const alarmChecks: readonly StageCheck[] = [
     name: 'all alarms',
     needs: ['cloudwatch:DescribeAlarms'],
     why: 'Nothing watches this any more: a deployment does not create again what was deleted by hand.',
-    fix: driftOfStack,
+    fix: detectDrift,
     async look(inspection) {
       const { names, alarms, all } = await alarmsOfStack(inspection);
       const topic = inspection.stage.output('AlarmTopicArn');
@@ -147,7 +144,7 @@ export const alarmChecks: readonly StageCheck[] = [
     name: 'data of alarms',
     needs: ['cloudwatch:GetMetricData'],
     why: 'These alarms cannot fire: their metric has another name or dimension, or a log filter is gone.',
-    fix: driftOfStack,
+    fix: detectDrift,
     async look(inspection) {
       const ages = [...(await inspection.lastDeliveries()).values()].map(since);
       if (!ages.some((age) => age > METRIC_DELAY && age < DAY)) return skipped('no traffic to compare with');
@@ -178,12 +175,10 @@ function subscribing(address: string) {
     `aws sns subscribe --topic-arn ${stage.output('AlarmTopicArn')} --protocol email --notification-endpoint ${address}`;
 }
 
-async function subscriptionsOf(inspection: Inspection, topic: string): Promise<Subscription[]> {
-  const subscriptions: Subscription[] = [];
+function subscriptionsOf(inspection: Inspection, topic: string) {
   const query = { TopicArn: inspection.stage.output(topic) };
   const pages = paginateListSubscriptionsByTopic({ client: inspection.client(SNSClient) }, query);
-  for await (const page of pages) subscriptions.push(...(page.Subscriptions ?? []));
-  return subscriptions;
+  return allOf(pages, (page) => page.Subscriptions);
 }
 
 /** `all` has further alarms whose names begin with the stack's: left over, or of a stage such as `prod-eu`. */

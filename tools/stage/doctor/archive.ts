@@ -1,9 +1,9 @@
 import { DescribeDeliveryStreamCommand } from '@aws-sdk/client-firehose';
-import { ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { GetBucketLifecycleConfigurationCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
-import { archiveDays, bufferSeconds } from '../archive/retention.ts';
+import { bufferSeconds } from '../archive/retention.ts';
 import {
-  ago,
+  eventTimes,
   failure,
   type Inspection,
   ok,
@@ -52,13 +52,13 @@ const checks: readonly StageCheck[] = [
         const at = await newestObject(stage, event);
         const delivery = deliveries.get(event);
         const isLate = delivery && since(delivery) > wait && (at === undefined || at < delivery);
-        return { isLate, text: `${event} ${ago(at)}` };
+        return { event, at, isLate };
       });
       const found = await Promise.all(looks);
-      const late = found.map(({ isLate, text }) =>
-        isLate ? warning(`before the last delivery: ${text}`) : undefined,
-      );
-      return problemsOr(found.map(({ text }) => text).join(', '), late);
+      const times = new Map(found.map(({ event, at }) => [event, at]));
+      const late = found.filter(({ isLate }) => isLate).map(({ event }) => event);
+      if (late.length > 0) return warning(`older than the last delivery: ${late.join(', ')}`);
+      return ok(eventTimes(stage.events, (event) => times.get(event)));
     },
   },
   {
@@ -67,7 +67,7 @@ const checks: readonly StageCheck[] = [
     why: 'Firehose retries for 24 hours, then it drops the records. See "Archive failing" in docs/operations.md.',
     fix: ({ stage }) => `aws s3api get-bucket-policy --bucket ${stage.archiveBucket}`,
     async look(inspection) {
-      if (inspection.stage.local) return skipped('not on the local stack');
+      if (inspection.isLocalStack) return skipped('not on the local stack');
       const log = await inspection.logGroup('ArchiveLog');
       const lines = await inspection.logLines(log ?? '', '"errorCode"', 24);
       if (lines.length === 0) return ok('none in the last day');
@@ -85,7 +85,14 @@ const checks: readonly StageCheck[] = [
         ({ properties }) => properties.LifecycleConfiguration?.Rules ?? [],
       );
       const wanted = rules.find(({ Prefix }) => Prefix === 'event=')?.ExpirationInDays;
-      const days = await archiveDays(inspection.stage);
+      const Bucket = inspection.stage.archiveBucket;
+      const query = new GetBucketLifecycleConfigurationCommand({ Bucket });
+      const lifecycle = await inspection.stage.s3.send(query).catch((error: Error) => {
+        if (error.name === 'NoSuchLifecycleConfiguration') return undefined;
+        throw error;
+      });
+      const rule = lifecycle?.Rules?.find(({ Filter, Prefix = Filter?.Prefix }) => Prefix === 'event=');
+      const days = rule?.Status === 'Enabled' ? rule.Expiration?.Days : undefined;
       if (days === wanted) return ok(`${days} days`);
       return failure(`${days === undefined ? 'no limit' : `${days} days`} instead of ${wanted} days`);
     },

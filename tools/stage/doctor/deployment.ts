@@ -9,7 +9,17 @@ import {
 } from '@aws-sdk/client-lambda';
 import { counted, printable } from '../../terminal/text.ts';
 import { pausesOf } from '../queues/pause-state.ts';
-import { ago, failure, ok, problemsOr, type StageCheck, skipped, warning } from './inspection.ts';
+import {
+  ago,
+  allOf,
+  detectDrift,
+  failure,
+  ok,
+  problemsOr,
+  type StageCheck,
+  skipped,
+  warning,
+} from './inspection.ts';
 
 const IS_LOCAL = skipped('the local stack always runs this code, in one version');
 
@@ -37,7 +47,7 @@ export const deploymentChecks: readonly StageCheck[] = [
     fix: ({ stageName }) => `npx cdk diff -c stage=${stageName} && npx cdk deploy -c stage=${stageName}`,
     async look(inspection) {
       const { stage } = inspection;
-      if (stage.local) return IS_LOCAL;
+      if (inspection.isLocalStack) return IS_LOCAL;
       const [deployed, { Outputs, Resources }] = await Promise.all([
         inspection.resources(''),
         inspection.code(),
@@ -69,7 +79,7 @@ export const deploymentChecks: readonly StageCheck[] = [
     why: 'A deployment is shifting traffic, was interrupted half-way, or somebody rolled back by hand.',
     fix: () => 'npx hookctl doctor again in ten minutes, then see docs/rollback.md',
     async look(inspection) {
-      if (inspection.stage.local) return IS_LOCAL;
+      if (inspection.isLocalStack) return IS_LOCAL;
       const versions = await inspection.resources('AWS::Lambda::Version');
       const aliases = await inspection.resources('AWS::Lambda::Alias');
       const looks = aliases.map(async ({ physicalId, properties }) => {
@@ -94,19 +104,18 @@ export const deploymentChecks: readonly StageCheck[] = [
     name: 'event sources',
     needs: ['lambda:ListEventSourceMappings', 'cloudwatch:DescribeAlarms', 'sqs:GetQueueAttributes'],
     why: 'Events wait on their queue. SQS deletes them 7 days after their arrival.',
-    fix: ({ stage }) => `aws cloudformation detect-stack-drift --stack-name ${stage.stackName}`,
+    fix: detectDrift,
     async look(inspection) {
       const { stage } = inspection;
       const pauses = (await pausesOf(stage)).map(({ event, by, since, reason = '', running }) => {
         const fix = stage.command(event, 'resume');
         if (by === undefined) return failure(`${event} is off, but nobody paused it with a reason`, { fix });
-        const seen = `${event} paused ${ago(since)} by ${by}: ${printable(reason)}`;
+        const seen = `${event} paused ${ago(since)} by ${by.replace(/.*\//, '')}: ${printable(reason)}`;
         if (!running) return warning(seen, { fix });
         return warning(`${seen}. But it is on`, { why: 'It is processed in spite of the pause.', fix });
       });
-      const sources: EventSourceMappingConfiguration[] = [];
       const pages = paginateListEventSourceMappings({ client: stage.lambda }, {});
-      for await (const { EventSourceMappings = [] } of pages) sources.push(...EventSourceMappings);
+      const sources = await allOf(pages, (page) => page.EventSourceMappings);
       const queues = await inspection.resources('AWS::SQS::Queue');
       const mappings = await inspection.resources('AWS::Lambda::EventSourceMapping');
       const drifted = mappings.map(({ properties }) => {
@@ -146,8 +155,8 @@ export const diffCheck: StageCheck = {
   needs: [],
   why: 'What is deployed differs from this folder.',
   fix: ({ stageName }) => `npx cdk diff -c stage=${stageName}`,
-  async look({ stage, stageName, signal }) {
-    if (stage.local) return IS_LOCAL;
+  async look({ isLocalStack, stageName, signal }) {
+    if (isLocalStack) return IS_LOCAL;
     const args = ['cdk', 'diff', '--context', `stage=${stageName}`, '--fail'];
     const child = spawn('npx', args, { stdio: ['ignore', 'ignore', 'pipe'], signal });
     const ended = new Promise((resolve) => child.once('close', resolve).once('error', resolve));

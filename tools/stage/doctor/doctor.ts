@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { styleText } from 'node:util';
 import { lines } from '../../terminal/layout.ts';
 import { duration } from '../../terminal/text.ts';
@@ -5,7 +6,7 @@ import { type Operation, refusalOf } from '../operation.ts';
 import { alarmChecks } from './alarms.ts';
 import { archiveChecks } from './archive.ts';
 import { deploymentChecks, diffCheck } from './deployment.ts';
-import { type CheckResult, Inspection, type StageCheck, skipped, warning } from './inspection.ts';
+import { type CheckResult, Inspection, type StageCheck, since, skipped, warning } from './inspection.ts';
 import { keyChecks } from './keys.ts';
 import { queueChecks } from './queues.ts';
 import { receivingChecks } from './receiving.ts';
@@ -22,27 +23,32 @@ export const CHECKS: Readonly<Record<string, readonly StageCheck[]>> = {
   'Keys and certificates': keyChecks,
 };
 
+/** Everything that the checks may call. All of it only reads. */
+export const DOCTOR_ACTIONS = [
+  ...new Set(
+    Object.values(CHECKS)
+      .flat()
+      .flatMap(({ needs }) => needs),
+  ),
+].sort();
+
 /** Seconds after which a check without an answer is given up. With the rest, the command takes less than a minute. */
 const TIME_LIMIT = 50;
 
-/** Seconds for `cdk diff`, which synthesises and reads the account. */
+/** The same with `cdk diff`, which synthesises and reads the account. */
 const DIFF_TIME_LIMIT = 300;
 
 /** Checks that run at the same time. Each makes some calls in parallel, and AWS throttles an account's calls. */
 const AT_ONCE = 8;
 
-interface CheckedLine extends CheckResult {
-  readonly group: string;
-  readonly name: string;
-}
+type CheckedLine = CheckResult & { readonly group: string; readonly name: string };
 
 /** Looks at a stage, and prints what it finds. Changes nothing. @returns false if a check failed */
 export async function doctor(
-  operation: Operation,
+  { stack, signal, printLine, width, progress }: Operation,
   { json, diff }: { readonly json: boolean; readonly diff: boolean },
 ): Promise<boolean> {
-  const { stack, signal, printLine, width, progress } = operation;
-  const started = Date.now();
+  const started = new Date();
   const limit = diff ? DIFF_TIME_LIMIT : TIME_LIMIT;
   using inspection = new Inspection(stack, AbortSignal.any([signal, AbortSignal.timeout(limit * 1000)]));
   const checks = Object.entries(CHECKS).flatMap(([group, all]) => all.map((check) => ({ group, check })));
@@ -62,47 +68,43 @@ export async function doctor(
   progress.end();
   signal.throwIfAborted();
   const results = found.flat();
-  const counts = Map.groupBy(results, ({ state }) => state);
-  const count = (state: CheckResult['state']) => counts.get(state)?.length ?? 0;
+  const count = (wanted: CheckResult['state']) => results.filter(({ state }) => state === wanted).length;
   const summary = `${count('failure')} failed, ${count('warning')} to look at, ${count('ok')} ok, ${count('skipped')} skipped`;
   if (json) {
-    printLine(
-      JSON.stringify({ stack: stack.title, at: new Date(started), summary, checks: results }, undefined, 2),
-    );
+    printLine(JSON.stringify({ stack: stack.title, at: started, summary, checks: results }, undefined, 2));
   } else {
-    printLine(`${stack.title} (${stack.stackName}), ${new Date(started).toISOString()}`);
-    for (const group of Object.keys(CHECKS)) {
-      printLine('');
-      printLine(styleText('bold', group));
-      for (const result of results.filter((one) => one.group === group)) {
-        for (const line of resultLines(result, width)) printLine(line);
-      }
+    printLine(`${stack.title} (${stack.stackName}), ${started.toISOString()}`);
+    for (const [group, lines] of Map.groupBy(results, (line) => line.group)) {
+      printLine(`\n${styleText('bold', group)}`);
+      for (const line of lines.flatMap((each) => resultLines(each, width))) printLine(line);
     }
-    printLine('');
-    printLine(`${summary}, in ${duration(Date.now() - started)}.`);
+    printLine(`\n${summary}, in ${duration(since(started))}.`);
   }
   return count('failure') === 0;
 }
 
+const NOT_CHECKED = { why: 'The state is unknown.', fix: 'Run the command again.' };
+
+/** A check that is given up goes on until the process ends. */
 async function examine(inspection: Inspection, check: StageCheck, limit: number): Promise<CheckResult[]> {
   const { signal, stage } = inspection;
-  const late = Promise.withResolvers<CheckResult>();
-  const giveUp = () => late.resolve(warning(`no answer within ${limit} s`, NOT_CHECKED));
-  if (signal.aborted) giveUp();
-  signal.addEventListener('abort', giveUp);
+  const late = warning(`no answer within ${limit} s`, NOT_CHECKED);
   try {
-    const results = [await Promise.race([check.look(inspection), late.promise])].flat();
-    const advice = { why: check.why, fix: check.fix(inspection) };
+    const results = await Promise.race([check.look(inspection), aborted(signal).then(() => late)]);
     const isFine = ({ state }: CheckResult) => state === 'ok' || state === 'skipped';
-    return results.map((result) => (isFine(result) ? result : { ...advice, ...result }));
+    return [results]
+      .flat()
+      .map((result) =>
+        isFine(result)
+          ? result
+          : { ...result, why: result.why ?? check.why, fix: result.fix ?? check.fix(inspection) },
+      );
   } catch (error) {
-    return [unchecked(error, check, stage.local)];
-  } finally {
-    signal.removeEventListener('abort', giveUp);
+    return [signal.aborted ? late : unchecked(error, check, stage.local)];
   }
 }
 
-const NOT_CHECKED = { why: 'The state is unknown.', fix: 'Run the command again.' };
+const aborted = async (signal: AbortSignal) => signal.aborted || once(signal, 'abort');
 
 /** How the local AWS endpoint answers what it does not offer. */
 const NOT_LOCAL = new Set(['UnknownOperationException', 'UnsupportedService', 'NotImplemented']);
@@ -112,32 +114,30 @@ function unchecked(error: unknown, { needs }: StageCheck, local: boolean): Check
   const { name, message, code } = error as NodeJS.ErrnoException;
   if (local && code === 'ECONNREFUSED') throw error;
   if (local && NOT_LOCAL.has(name)) return skipped('not on the local stack');
-  if (name.startsWith('AccessDenied') || name.startsWith('AuthorizationError')) {
-    const why = `It needs ${needs.join(', ')}.`;
-    return warning(`not checked: ${refusalOf(error, local)}`, {
-      why,
-      fix: 'docs/permissions.md has the policy',
-    });
+  if (!/^(AccessDenied|AuthorizationError)/.test(name)) {
+    return warning(`not checked: ${name}: ${message.split('\n')[0]}`, NOT_CHECKED);
   }
-  return warning(`not checked: ${name}: ${message.split('\n')[0]}`, NOT_CHECKED);
+  const why = `It needs ${needs.join(', ')}.`;
+  return warning(`not checked: ${refusalOf(error, local)}`, { why, fix: 'docs/permissions.md, "doctor"' });
 }
 
 const STYLES = { ok: 'green', warning: 'yellow', failure: 'red', skipped: 'gray' } as const;
 
-const STATE_WIDTH = 'failure'.length;
-
 const NAME_WIDTH = Math.max(...Object.values(CHECKS).flatMap((all) => all.map(({ name }) => name.length)));
 
-const INDENT = STATE_WIDTH + NAME_WIDTH + 6;
+/** Before the text: the state, the name, and two spaces around each. */
+const INDENT = 'failure'.length + NAME_WIDTH + 6;
 
 /** A command is not wrapped, so that it can be pasted. */
-function resultLines({ state, name, seen, why, fix }: CheckedLine, width: number): string[] {
-  const wrapped = (text: string) => lines(text, Math.max(20, width - INDENT));
-  const [first = '', ...rest] = wrapped(seen);
-  const more = [...rest, ...(why === undefined ? [] : wrapped(why)), ...(fix ? fix.split('\n') : [])];
-  const mark = styleText(STYLES[state], state.padEnd(STATE_WIDTH));
+function resultLines({ state, name, seen, why = '', fix = '' }: CheckedLine, width: number): string[] {
+  const wrapped = [seen, why].filter(Boolean).flatMap((text) => lines(text, Math.max(20, width - INDENT)));
+  const [first = '', ...rest] = wrapped;
+  const mark = styleText(STYLES[state], state.padEnd('failure'.length));
+  const line = `  ${mark}  ${name.padEnd(NAME_WIDTH)}  ${first}`;
+  const commands = fix.split('\n').filter(Boolean);
+  const below = [...rest, ...commands.map((command) => styleText('cyan', command))];
   return [
-    `  ${mark}  ${name.padEnd(NAME_WIDTH)}  ${first}`,
-    ...more.map((line) => `${' '.repeat(INDENT)}${line}`),
+    state === 'skipped' ? styleText('gray', line) : line,
+    ...below.map((text) => `${' '.repeat(INDENT)}${text}`),
   ];
 }

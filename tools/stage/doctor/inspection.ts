@@ -6,8 +6,9 @@ import {
   GetTemplateCommand,
   paginateListStackResources,
 } from '@aws-sdk/client-cloudformation';
-import { type MetricAlarm, paginateDescribeAlarms } from '@aws-sdk/client-cloudwatch';
+import { paginateDescribeAlarms } from '@aws-sdk/client-cloudwatch';
 import { paginateFilterLogEvents, StartQueryCommand } from '@aws-sdk/client-cloudwatch-logs';
+import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { ACCEPTED } from '../../../lambda/log-messages.ts';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { synthesise } from '../../local/template/synthesise.ts';
@@ -88,6 +89,11 @@ export class Inspection implements Disposable {
     return this.stage.stackName.replace('PartnerWebhooks-', '');
   }
 
+  /** Whether it is what `npm start` runs. An emulator is not: it has CloudFormation, versions and aliases. */
+  get isLocalStack(): boolean {
+    return this.stage.local && this.stage.commandSuffix === '';
+  }
+
   /** A client of a service that few commands use. Its package is loaded only when a check asks for it. */
   client<Client extends { destroy(): void }>(
     Class: new (settings: Stage['clientSettings']) => Client,
@@ -107,15 +113,13 @@ export class Inspection implements Disposable {
     const query = { StackName: this.stage.stackName };
     const { TemplateBody = '{}' } = await client.send(new GetTemplateCommand(query));
     const inTemplate = JSON.parse(TemplateBody).Resources ?? {};
-    const resources: StackResource[] = [];
-    for await (const { StackResourceSummaries = [] } of paginateListStackResources({ client }, query)) {
-      for (const summary of StackResourceSummaries) {
-        const { LogicalResourceId: logicalId = '', PhysicalResourceId: physicalId = '' } = summary;
-        const properties = inTemplate[logicalId]?.Properties ?? {};
-        resources.push({ logicalId, physicalId, type: summary.ResourceType ?? '', properties });
-      }
-    }
-    return resources;
+    const pages = paginateListStackResources({ client }, query);
+    const summaries = await allOf(pages, (page) => page.StackResourceSummaries);
+    return summaries.map((summary): StackResource => {
+      const { LogicalResourceId: logicalId = '', PhysicalResourceId: physicalId = '' } = summary;
+      const properties = inTemplate[logicalId]?.Properties ?? {};
+      return { logicalId, physicalId, type: summary.ResourceType ?? '', properties };
+    });
   });
 
   /** The template that this code makes of the stage's settings. @throws SynthesisError */
@@ -129,9 +133,7 @@ export class Inspection implements Disposable {
   readonly alarms = once(async () => {
     const query = { AlarmNamePrefix: `${this.stage.stackName}-` };
     const pages = paginateDescribeAlarms({ client: this.stage.cloudwatch }, query);
-    const alarms: MetricAlarm[] = [];
-    for await (const { MetricAlarms = [] } of pages) alarms.push(...MetricAlarms);
-    return alarms;
+    return allOf(pages, (page) => page.MetricAlarms);
   });
 
   /** When each event was last accepted. An event without a delivery in {@link SEARCHED_DAYS} is missing. */
@@ -188,6 +190,27 @@ function once<Value>(ask: () => Promise<Value>): () => Promise<Value> {
   };
 }
 
+/** The items of all pages of a list. */
+export async function allOf<Page, Item>(
+  pages: AsyncIterable<Page>,
+  itemsOf: (page: Page) => readonly Item[] | undefined,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  for await (const page of pages) items.push(...(itemsOf(page) ?? []));
+  return items;
+}
+
+/** The command that shows what somebody changed by hand. */
+export const detectDrift = ({ stage }: Inspection) =>
+  `aws cloudformation detect-stack-drift --stack-name ${stage.stackName}`;
+
+/** `shop.updated 5 min ago; girl.created, girl.deleted never`. */
+export function eventTimes(events: readonly EventName[], timeOf: (event: EventName) => Date | undefined) {
+  const [known, unknown] = [events.filter(timeOf), events.filter((event) => timeOf(event) === undefined)];
+  const times = known.map((event) => `${event} ${ago(timeOf(event))}`);
+  return [...times, unknown.length > 0 ? `not ${unknown.join(', ')}` : []].flat().join('; ');
+}
+
 /** How many there are of each text: `3 × Rejected, 1 × Parked`. */
 export const tally = (texts: readonly string[]): string =>
   [...Map.groupBy(texts, (text) => text)].map(([text, all]) => `${all.length} × ${text}`).join(', ');
@@ -195,6 +218,4 @@ export const tally = (texts: readonly string[]): string =>
 /** Milliseconds since a time. */
 export const since = (time: Date | number | undefined) => Date.now() - Number(time ?? Date.now());
 
-/** `3 h 5 min ago`; `never` without a time. */
-export const ago = (time: Date | number | undefined) =>
-  time === undefined ? 'never' : `${duration(since(time))} ago`;
+export const ago = (time: Date | number | undefined) => `${duration(since(time))} ago`;

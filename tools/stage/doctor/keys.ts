@@ -2,6 +2,7 @@ import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import { GetTopicAttributesCommand, SNSClient } from '@aws-sdk/client-sns';
 import { alarmTable } from '../../../lib/alarms/alarm-table.ts';
 import {
+  detectDrift,
   failure,
   type Inspection,
   ok,
@@ -49,7 +50,7 @@ export const keyChecks: readonly StageCheck[] = [
     name: 'grants',
     needs: ['kms:ListGrants'],
     why: 'DynamoDB uses the key by a grant. Without it, the tables cannot be read.',
-    fix: ({ stage }) => `aws cloudformation detect-stack-drift --stack-name ${stage.stackName}`,
+    fix: detectDrift,
     async look(inspection) {
       const tables = await inspection.resources('AWS::DynamoDB::Table');
       const [key] = tables.flatMap(({ properties }) => properties.SSESpecification?.KMSMasterKeyId ?? []);

@@ -1,7 +1,16 @@
 import { GetAccountSettingsCommand } from '@aws-sdk/client-lambda';
 import { REJECTED, SERVER_ERROR, UNUSABLE } from '../../../lambda/log-messages.ts';
 import { messagePattern } from '../../../lib/alarms/log-patterns.ts';
-import { ago, failure, ok, SEARCHED_DAYS, type StageCheck, skipped, tally, warning } from './inspection.ts';
+import {
+  allOf,
+  eventTimes,
+  failure,
+  ok,
+  SEARCHED_DAYS,
+  type StageCheck,
+  tally,
+  warning,
+} from './inspection.ts';
 
 /** Requests a second if Service Quotas lists no other quota. Source: API Gateway developer guide, "Quotas". */
 const DEFAULT_RATE = 10_000;
@@ -14,13 +23,13 @@ export const receivingChecks: readonly StageCheck[] = [
     name: 'last deliveries',
     needs: ['logs:StartQuery', 'logs:GetQueryResults', 'logs:StopQuery'],
     why: 'The partner does not send, sends to another address, or is rejected.',
-    fix: ({ stage }) =>
-      stage.local ? 'npx hookctl send shop.updated' : `npx hookctl tail${stage.commandSuffix} --since 1h`,
+    fix: ({ stage, isLocalStack }) =>
+      isLocalStack ? 'npx hookctl send shop.updated' : `npx hookctl tail${stage.commandSuffix} --since 1h`,
     async look(inspection) {
       const last = await inspection.lastDeliveries();
-      if (last.size === 0) return warning(`none accepted in ${SEARCHED_DAYS} days`);
-      const seen = inspection.stage.events.map((event) => `${event} ${ago(last.get(event))}`);
-      return ok(seen.join(', ').replaceAll('never', `not in ${SEARCHED_DAYS} days`));
+      const { events } = inspection.stage;
+      if (!events.some((event) => last.has(event))) return warning(`none accepted in ${SEARCHED_DAYS} days`);
+      return ok(`${eventTimes(events, (event) => last.get(event))} (in ${SEARCHED_DAYS} days)`);
     },
   },
   {
@@ -53,10 +62,10 @@ export const receivingChecks: readonly StageCheck[] = [
         '@aws-sdk/client-service-quotas'
       );
       const client = inspection.client(ServiceQuotasClient);
-      let quota = DEFAULT_RATE;
-      for await (const page of paginateListServiceQuotas({ client }, { ServiceCode: 'apigateway' })) {
-        quota = page.Quotas?.find(({ QuotaName }) => QuotaName === 'Throttle rate')?.Value ?? quota;
-      }
+      const pages = paginateListServiceQuotas({ client }, { ServiceCode: 'apigateway' });
+      const quotas = await allOf(pages, (page) => page.Quotas);
+      const { Value: quota = DEFAULT_RATE } =
+        quotas.find(({ QuotaName }) => QuotaName === 'Throttle rate') ?? {};
       return (rate > quota ? warning : ok)(`${rate} requests a second; the account’s quota is ${quota}`);
     },
   },
@@ -67,9 +76,7 @@ export const receivingChecks: readonly StageCheck[] = [
     fix: () =>
       'aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value 1000',
     async look(inspection) {
-      const { lambda, local } = inspection.stage;
-      if (local) return skipped('not on the local stack');
-      const { AccountLimit } = await lambda.send(new GetAccountSettingsCommand({}));
+      const { AccountLimit } = await inspection.stage.lambda.send(new GetAccountSettingsCommand({}));
       const { ConcurrentExecutions: all = 0, UnreservedConcurrentExecutions: free = 0 } = AccountLimit ?? {};
       const settings = (await inspection.resources('AWS::Lambda::')).map(({ properties }) => properties);
       const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
