@@ -43,7 +43,7 @@ export const deploymentChecks: readonly StageCheck[] = [
   {
     name: 'this code',
     needs: ['cloudformation:GetTemplate', 'cloudformation:ListStackResources'],
-    why: 'What you read in this folder is not what runs. Without its outputs, commands do not find queues, logs or streams.',
+    why: 'What you read in this folder is not what runs.',
     fix: ({ stageName }) => `npx cdk diff -c stage=${stageName} && npx cdk deploy -c stage=${stageName}`,
     async look(inspection) {
       const { stage } = inspection;
@@ -53,20 +53,15 @@ export const deploymentChecks: readonly StageCheck[] = [
         inspection.code(),
       ]);
       const missing = Object.keys(Outputs).filter((name) => stage.outputs[name] === undefined);
-      if (missing.length > 0) return failure(`outputs missing: ${missing.join(', ')}`);
+      const why = 'Commands find queues, logs and streams by them. Another version of the code is deployed.';
+      if (missing.length > 0) return failure(`outputs missing: ${missing.join(', ')}`, { why });
       // Only types and properties: the CDK adds metadata when it deploys.
-      const before = new Map(deployed.map((one) => [one.logicalId, one]));
-      const differing = [
-        ...Object.entries(Resources).filter(
-          ([id, { Properties }]) => !isDeepStrictEqual(before.get(id)?.properties, Properties),
-        ),
-        ...deployed.map(({ logicalId, type }) => [logicalId, { Type: type }] as const),
-      ]
-        .filter(
-          ([id, { Type }], index, all) =>
-            Type !== 'AWS::CDK::Metadata' && (index < all.length - deployed.length || !(id in Resources)),
-        )
-        .map(([, { Type }]) => Type.replace('AWS::', ''));
+      const there = new Map(deployed.map((one) => [one.logicalId, one]));
+      const code = new Map(Object.entries(Resources));
+      const differing = [...new Set([...there.keys(), ...code.keys()])]
+        .filter((id) => !isDeepStrictEqual(there.get(id)?.properties, code.get(id)?.Properties))
+        .map((id) => (code.get(id)?.Type ?? there.get(id)?.type ?? '').replace('AWS::', ''))
+        .filter((type) => type !== 'CDK::Metadata');
       if (differing.length === 0) return ok('deployed as it is in this folder');
       return warning(
         `${counted(differing.length, 'resource')} differ: ${[...new Set(differing)].join(', ')}`,

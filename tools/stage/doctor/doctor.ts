@@ -134,8 +134,7 @@ function resultLines({ state, name, seen, why = '', fix = '' }: CheckedLine, wid
   const [first = '', ...rest] = wrapped;
   const mark = styleText(STYLES[state], state.padEnd('failure'.length));
   const line = `  ${mark}  ${name.padEnd(NAME_WIDTH)}  ${first}`;
-  const commands = fix.split('\n').filter(Boolean);
-  const below = [...rest, ...commands.map((command) => styleText('cyan', command))];
+  const below = [...rest, ...(fix === '' ? [] : [styleText('cyan', fix)])];
   return [
     state === 'skipped' ? styleText('gray', line) : line,
     ...below.map((text) => `${' '.repeat(INDENT)}${text}`),

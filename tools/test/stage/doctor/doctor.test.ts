@@ -188,7 +188,9 @@ describe('alarms and mails', () => {
       `failure: d@example.com is not subscribed\n${subscribe} d@example.com`,
     ]);
     stubbed.answer('sns GetSubscriptionAttributes', xml('GetSubscriptionAttributes', attribute(false)));
-    expect((await look('alarm mails'))[0]).toMatch(/^warning: a@example.com is confirmed, but everyone/);
+    expect((await look('alarm mails'))[0]).toMatch(
+      /^warning: a@example.com is confirmed, but a link in each/,
+    );
   });
 
   test('no address', async () => {
