@@ -80,8 +80,7 @@ export const alarmChecks: readonly StageCheck[] = [
   {
     name: 'in ALARM',
     needs: ['cloudwatch:DescribeAlarms'],
-    why: 'See the description of the alarm.',
-    fix: () => 'docs/operations.md',
+    why: 'See its description, and docs/operations.md.',
     async look(inspection) {
       const { stage } = inspection;
       const { alarms } = await alarmsOfStack(inspection);
@@ -92,10 +91,10 @@ export const alarmChecks: readonly StageCheck[] = [
           StateValue === 'ALARM' && AlarmActions.length > 0 && !paused.has(AlarmName),
       );
       const found = on.map((alarm) => {
-        const [, why = '', step = '', card = ''] =
+        const [, impact, step, card] =
           /^Impact: (.*) First step: (.*)\. See (\S+)/.exec(alarm.AlarmDescription ?? '') ?? [];
-        const seen = `${shortNames(inspection, [alarm])}, since ${ago(alarm.StateTransitionedTimestamp)}`;
-        return failure(seen, why === '' ? {} : { why, fix: `${step} (${card})` });
+        const seen = `${shortNames(inspection, [alarm])}, ${ago(alarm.StateTransitionedTimestamp)}`;
+        return failure(seen, step === undefined ? {} : { why: `${impact} See ${card}`, fix: step });
       });
       return problemsOr(`none of ${alarms.length}`, found);
     },

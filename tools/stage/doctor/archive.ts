@@ -23,7 +23,6 @@ const checks: readonly StageCheck[] = [
     name: 'streams',
     needs: ['firehose:DescribeDeliveryStream'],
     why: 'Its consumer cannot archive: each message is tried again, and becomes a dead letter.',
-    fix: () => 'docs/operations.md, "Archive failing"',
     async look({ stage }) {
       const looks = stage.events.map(async (event) => {
         const DeliveryStreamName = stage.event(event).archiveStream;
@@ -65,7 +64,6 @@ const checks: readonly StageCheck[] = [
     name: 'delivery errors',
     needs: ['logs:FilterLogEvents'],
     why: 'Firehose retries for 24 hours, then it drops the records. See "Archive failing" in docs/operations.md.',
-    fix: ({ stage }) => `aws s3api get-bucket-policy --bucket ${stage.archiveBucket}`,
     async look(inspection) {
       if (inspection.isLocalStack) return skipped('not on the local stack');
       const log = await inspection.logGroup('ArchiveLog');

@@ -71,8 +71,7 @@ export const deploymentChecks: readonly StageCheck[] = [
   {
     name: 'functions',
     needs: ['lambda:GetAlias'],
-    why: 'A deployment is shifting traffic, was interrupted half-way, or somebody rolled back by hand.',
-    fix: () => 'npx hookctl doctor again in ten minutes, then see docs/rollback.md',
+    why: 'A deployment shifts traffic now, was interrupted, or somebody rolled back by hand (docs/rollback.md).',
     async look(inspection) {
       if (inspection.isLocalStack) return IS_LOCAL;
       const versions = await inspection.resources('AWS::Lambda::Version');

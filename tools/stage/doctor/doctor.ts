@@ -59,7 +59,8 @@ export async function doctor(
   const workers = Array.from({ length: AT_ONCE }, async () => {
     for (const [index, { group, check }] of left) {
       const results = await examine(inspection, check, limit);
-      found[index] = results.map((result) => ({ group, name: check.name, ...result }));
+      const { name } = check;
+      found[index] = results.map(({ state, seen, why, fix }) => ({ group, name, state, seen, why, fix }));
       done += 1;
       progress.show({ doing: 'Looking', done, total: checks.length, unit: 'checks' });
     }
@@ -92,13 +93,8 @@ async function examine(inspection: Inspection, check: StageCheck, limit: number)
   try {
     const results = await Promise.race([check.look(inspection), aborted(signal).then(() => late)]);
     const isFine = ({ state }: CheckResult) => state === 'ok' || state === 'skipped';
-    return [results]
-      .flat()
-      .map((result) =>
-        isFine(result)
-          ? result
-          : { ...result, why: result.why ?? check.why, fix: result.fix ?? check.fix(inspection) },
-      );
+    const { why, fix } = check;
+    return [results].flat().map((one) => (isFine(one) ? one : { why, fix: fix?.(inspection), ...one }));
   } catch (error) {
     return [signal.aborted ? late : unchecked(error, check, stage.local)];
   }

@@ -22,9 +22,11 @@ interface Advice {
   readonly fix: string;
 }
 
-export interface CheckResult extends Partial<Advice> {
+export interface CheckResult {
   readonly state: 'ok' | 'warning' | 'failure' | 'skipped';
   readonly seen: string;
+  readonly why?: string | undefined;
+  readonly fix?: string | undefined;
 }
 
 export const ok = (seen: string): CheckResult => ({ state: 'ok', seen });
@@ -51,8 +53,9 @@ export interface StageCheck {
   readonly name: string;
   /** Permissions of its calls. `docs/permissions.md` lists those of all checks. */
   readonly needs: readonly string[];
-  readonly why: string;
-  readonly fix: (inspection: Inspection) => string;
+  /** Advice for results that have none of their own. */
+  readonly why?: string;
+  readonly fix?: (inspection: Inspection) => string;
   readonly look: (inspection: Inspection) => Promise<CheckResult | CheckResult[]>;
 }
 

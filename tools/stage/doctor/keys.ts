@@ -25,19 +25,19 @@ export const keyChecks: readonly StageCheck[] = [
     name: 'keys',
     needs: ['kms:DescribeKey', 'sns:GetTopicAttributes'],
     why: 'What it encrypts cannot be used: alarms and notifications are not sent, or no data can be read.',
-    fix: () => 'aws kms list-keys',
     async look(inspection) {
       const TopicArn = inspection.stage.output('AlarmTopicArn');
       const { Attributes } = await inspection
         .client(SNSClient)
         .send(new GetTopicAttributesCommand({ TopicArn }));
       const own = (await inspection.resources('AWS::KMS::Key')).map(({ physicalId }) => physicalId);
-      const ofTopic = Attributes?.KmsMasterKeyId?.replace(/.*\//, '');
+      const ofTopic = Attributes?.KmsMasterKeyId ?? '';
+      const isKnown = ofTopic === '' || own.some((id) => ofTopic.endsWith(id));
       const { KMSClient, DescribeKeyCommand } = await import('@aws-sdk/client-kms');
-      const looks = [...new Set(ofTopic === undefined ? own : [...own, ofTopic])].map(async (KeyId) => {
+      const looks = [...own, ...(isKnown ? [] : [ofTopic])].map(async (KeyId) => {
         const { KeyMetadata } = await inspection.client(KMSClient).send(new DescribeKeyCommand({ KeyId }));
         const { KeyState, DeletionDate, Description } = KeyMetadata ?? {};
-        const seen = `${KeyState}: ${KeyId}${KeyId === ofTopic ? ', of the alarm topic' : ''} (${Description})`;
+        const seen = `${KeyState}: ${KeyId}${ofTopic.endsWith(KeyId) ? ', of the alarm topic' : ''} (${Description})`;
         if (KeyState === 'Enabled') return ok(seen);
         const cancel = DeletionDate ? `aws kms cancel-key-deletion --key-id ${KeyId} && ` : '';
         const when = DeletionDate ? `, deleted on ${DeletionDate.toISOString()}` : '';
@@ -72,7 +72,6 @@ export const keyChecks: readonly StageCheck[] = [
     name: 'certificates',
     needs: ['acm:DescribeCertificate'],
     why: 'After its expiry every delivery fails. See "Certificate" in docs/operations.md.',
-    fix: () => 'aws acm list-certificates',
     async look(inspection) {
       const text = JSON.stringify((await domains(inspection)).map(({ properties }) => properties));
       const arns = [...new Set(text.match(/arn:[\w-]+:acm:[^"]+/g))];

@@ -20,8 +20,6 @@ export const queueChecks: readonly StageCheck[] = [
   {
     name: 'set aside',
     needs,
-    why: '',
-    fix: ({ stage }) => stage.command('list'),
     async look(inspection) {
       const queues = waitingQueues(inspection.stage);
       const looks = queues.map(async ({ name, kind, url }) => {
@@ -56,7 +54,6 @@ export const queueChecks: readonly StageCheck[] = [
     name: 'removed events',
     needs: ['sqs:ListQueues', ...needs],
     why: WHY.removed,
-    fix: ({ stage }) => stage.command('list'),
     async look(inspection) {
       const queues = await removedQueues(inspection.stage);
       const looks = queues.map(async ({ name, url }) => {

@@ -44,8 +44,6 @@ export const secretChecks: readonly StageCheck[] = [
   {
     name: 'previous version',
     needs: ['secretsmanager:GetSecretValue'],
-    why: '',
-    fix: () => '',
     async look(inspection) {
       const [current, previous] = await Promise.all(
         ['AWSCURRENT', 'AWSPREVIOUS'].map((stage) => version(inspection, stage)),

@@ -112,8 +112,10 @@ function selectionOf(query: string): Selection {
       const fields = parseJsonObject(message) ?? {};
       return fields.message === wanted ? [{ timestamp, event: textOf(fields, 'event') ?? '' }] : [];
     });
-    const newest = new Map(matched.toReversed().map((line) => [line.event, line]));
-    const rows = [...newest.values()].map(({ timestamp, event }) => [
+    const newest = matched.filter(
+      (line, index) => matched.findIndex(({ event }) => event === line.event) === index,
+    );
+    const rows = newest.map(({ timestamp, event }) => [
       { field: '@timestamp', value: new Date(timestamp).toISOString().replace('T', ' ').replace('Z', '') },
       { field: 'event', value: event },
     ]);
