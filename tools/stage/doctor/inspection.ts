@@ -211,7 +211,7 @@ export const detectDrift = ({ stage }: Inspection) =>
 export function eventTimes(events: readonly EventName[], timeOf: (event: EventName) => Date | undefined) {
   const [known, unknown] = [events.filter(timeOf), events.filter((event) => timeOf(event) === undefined)];
   const times = known.map((event) => `${event} ${ago(timeOf(event))}`);
-  return [...times, unknown.length > 0 ? `not ${unknown.join(', ')}` : []].flat().join('; ');
+  return [...times, unknown.length > 0 ? `none of ${unknown.join(', ')}` : []].flat().join('; ');
 }
 
 /** How many there are of each text: `3 × Rejected, 1 × Parked`. */

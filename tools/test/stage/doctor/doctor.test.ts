@@ -313,7 +313,7 @@ describe('receiving', () => {
     expect(await look('last deliveries')).toEqual(['warning: none accepted in 7 days']);
     answerDeliveries({ 'shop.updated': hoursAgo(3), 'user.updated': hoursAgo(1) });
     expect(await look('last deliveries')).toEqual([
-      'ok: shop.updated 3 h ago; user.updated 1 h ago; not girl.schedule_changed, girl.created, girl.deleted, review.posted (in 7 days)',
+      'ok: shop.updated 3 h ago; user.updated 1 h ago; none of girl.schedule_changed, girl.created, girl.deleted, review.posted (in 7 days)',
     ]);
   });
 
@@ -373,7 +373,7 @@ describe('archive', () => {
       const Bucket = stubbed.stage.archiveBucket;
       await stubbed.stage.s3.send(new PutObjectCommand({ Bucket, Key: `event=shop.updated/${Key}`, Body }));
     }
-    expect(await look('newest objects')).toEqual([expect.stringMatching(/^ok: shop.updated \d s ago; not /)]);
+    expect(await look('newest objects')).toEqual([expect.stringMatching(/^ok: shop.updated \d s ago; none of /)]);
   });
 
   test('errors of Firehose by code', async () => {
