@@ -31,18 +31,21 @@ export const alarmChecks: readonly StageCheck[] = [
   {
     name: 'alarm mails',
     needs: ['sns:ListSubscriptionsByTopic', 'sns:GetSubscriptionAttributes'],
-    why: 'Nobody is notified when an alarm fires.',
-    fix: subscribing('you@example.com'),
+    why: 'Nobody is notified when an alarm fires. Set alarmEmails in cdk.json, then deploy.',
+    fix: ({ stageName }) => `npx cdk deploy -c stage=${stageName}`,
     async look(inspection) {
       if (inspection.isLocalStack) return skipped('the local stack sends no mail');
       const configured = (await inspection.resources('AWS::SNS::Subscription'))
         .map(({ properties }) => properties)
         .filter(({ Protocol, TopicArn }) => Protocol === 'email' && TopicArn?.Ref?.startsWith('Alarms'));
-      if (configured.length === 0) return warning('no address in alarmEmails');
       const subscriptions = await subscriptionsOf(inspection, 'AlarmTopicArn');
+      if (configured.length === 0) {
+        const seen = `no address in alarmEmails; ${counted(subscriptions.length, 'other subscription')}`;
+        return (subscriptions.length > 0 ? ok : warning)(seen);
+      }
       const looks = configured.map(async ({ Endpoint }) => {
         const SubscriptionArn = subscriptions.find((one) => one.Endpoint === Endpoint)?.SubscriptionArn;
-        const fix = subscribing(Endpoint)(inspection);
+        const fix = subscribing(inspection, Endpoint);
         if (!SubscriptionArn?.startsWith('arn:')) {
           const why =
             'It gets no alarm. SNS mails a new token. Confirm with it: docs/alarms.md, "Mail scanners".';
@@ -113,27 +116,20 @@ export const alarmChecks: readonly StageCheck[] = [
         ({ AlarmName = '', AlarmActions }) => AlarmActions?.includes(topic) && !names.includes(AlarmName),
       );
       const list = (found: readonly MetricAlarm[]) => found.map(({ AlarmName }) => AlarmName).join(' ');
+      const short = (found: readonly MetricAlarm[]) => shortNames(inspection, found);
+      const gone = short(missing.map((AlarmName) => ({ AlarmName })));
+      const turnOn = {
+        why: 'They change their state, but notify nobody.',
+        fix: `aws cloudwatch enable-alarm-actions --alarm-names ${list(silent)}`,
+      };
+      const remove = {
+        why: 'They were left over or made by hand, and mail to the topic of this stage.',
+        fix: `aws cloudwatch delete-alarms --alarm-names ${list(foreign)}`,
+      };
       return problemsOr(`${names.length}, as deployed`, [
-        missing.length > 0
-          ? failure(
-              `deleted: ${shortNames(
-                inspection,
-                missing.map((AlarmName) => ({ AlarmName })),
-              )}`,
-            )
-          : undefined,
-        silent.length > 0
-          ? failure(`turned off: ${shortNames(inspection, silent)}`, {
-              why: 'They change their state, but notify nobody.',
-              fix: `aws cloudwatch enable-alarm-actions --alarm-names ${list(silent)}`,
-            })
-          : undefined,
-        foreign.length > 0
-          ? warning(`not of this stack: ${shortNames(inspection, foreign)}`, {
-              why: 'They were left over or made by hand, and mail to the topic of this stage.',
-              fix: `aws cloudwatch delete-alarms --alarm-names ${list(foreign)}`,
-            })
-          : undefined,
+        missing.length > 0 ? failure(`deleted: ${gone}`) : undefined,
+        silent.length > 0 ? failure(`turned off: ${short(silent)}`, turnOn) : undefined,
+        foreign.length > 0 ? warning(`not of this stack: ${short(foreign)}`, remove) : undefined,
       ]);
     },
   },
@@ -167,10 +163,8 @@ export const alarmChecks: readonly StageCheck[] = [
   },
 ];
 
-function subscribing(address: string) {
-  return ({ stage }: Inspection) =>
-    `aws sns subscribe --topic-arn ${stage.output('AlarmTopicArn')} --protocol email --notification-endpoint ${address}`;
-}
+const subscribing = ({ stage }: Inspection, address: string) =>
+  `aws sns subscribe --topic-arn ${stage.output('AlarmTopicArn')} --protocol email --notification-endpoint ${address}`;
 
 function subscriptionsOf(inspection: Inspection, topic: string) {
   const query = { TopicArn: inspection.stage.output(topic) };

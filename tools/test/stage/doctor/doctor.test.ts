@@ -194,7 +194,7 @@ describe('alarms and mails', () => {
   });
 
   test('no address', async () => {
-    expect(await look('alarm mails')).toEqual(['warning: no address in alarmEmails']);
+    expect(await look('alarm mails')).toEqual(['warning: no address in alarmEmails; 0 other subscriptions']);
   });
 
   test('a chat channel with and without a subscription', async () => {
@@ -373,7 +373,9 @@ describe('archive', () => {
       const Bucket = stubbed.stage.archiveBucket;
       await stubbed.stage.s3.send(new PutObjectCommand({ Bucket, Key: `event=shop.updated/${Key}`, Body }));
     }
-    expect(await look('newest objects')).toEqual([expect.stringMatching(/^ok: shop.updated \d s ago; none of /)]);
+    expect(await look('newest objects')).toEqual([
+      expect.stringMatching(/^ok: shop.updated \d s ago; none of /),
+    ]);
   });
 
   test('errors of Firehose by code', async () => {
