@@ -23,7 +23,7 @@ const domains = (inspection: Inspection) => inspection.resources('AWS::ApiGatewa
 export const keyChecks: readonly StageCheck[] = [
   {
     name: 'keys',
-    needs: ['kms:DescribeKey', 'sns:GetTopicAttributes'],
+    needs: ['kms:DescribeKey', 'kms:GetKeyPolicy', 'sns:GetTopicAttributes'],
     why: 'What it encrypts cannot be used: alarms and notifications are not sent, or no data can be read.',
     async look(inspection) {
       const TopicArn = inspection.stage.output('AlarmTopicArn');
@@ -33,15 +33,25 @@ export const keyChecks: readonly StageCheck[] = [
       const own = (await inspection.resources('AWS::KMS::Key')).map(({ physicalId }) => physicalId);
       const ofTopic = Attributes?.KmsMasterKeyId ?? '';
       const isKnown = ofTopic === '' || own.some((id) => ofTopic.endsWith(id));
-      const { KMSClient, DescribeKeyCommand } = await import('@aws-sdk/client-kms');
-      const looks = [...own, ...(isKnown ? [] : [ofTopic])].map(async (KeyId) => {
-        const { KeyMetadata } = await inspection.client(KMSClient).send(new DescribeKeyCommand({ KeyId }));
+      const ids = [...own, ...(isKnown ? [] : [ofTopic])];
+      if (ids.length === 0) return skipped('no key');
+      const { KMSClient, DescribeKeyCommand, GetKeyPolicyCommand } = await import('@aws-sdk/client-kms');
+      const kms = inspection.client(KMSClient);
+      const looks = ids.map(async (KeyId) => {
+        const { KeyMetadata } = await kms.send(new DescribeKeyCommand({ KeyId }));
         const { KeyState, DeletionDate, Description } = KeyMetadata ?? {};
-        const seen = `${KeyState}: ${KeyId}${ofTopic.endsWith(KeyId) ? ', of the alarm topic' : ''} (${Description})`;
-        if (KeyState === 'Enabled') return ok(seen);
-        const cancel = DeletionDate ? `aws kms cancel-key-deletion --key-id ${KeyId} && ` : '';
-        const when = DeletionDate ? `, deleted on ${DeletionDate.toISOString()}` : '';
-        return failure(`${seen}${when}`, { fix: `${cancel}aws kms enable-key --key-id ${KeyId}` });
+        const isOfTopic = ofTopic.endsWith(KeyId);
+        const seen = `${KeyState}: ${KeyId}${isOfTopic ? ', of the alarm topic' : ''} (${Description})`;
+        if (KeyState !== 'Enabled') {
+          const cancel = DeletionDate ? `aws kms cancel-key-deletion --key-id ${KeyId} && ` : '';
+          const when = DeletionDate ? `, deleted on ${DeletionDate.toISOString()}` : '';
+          return failure(`${seen}${when}`, { fix: `${cancel}aws kms enable-key --key-id ${KeyId}` });
+        }
+        if (!isOfTopic) return ok(seen);
+        const { Policy } = await kms.send(new GetKeyPolicyCommand({ KeyId }));
+        if (Policy?.includes('cloudwatch.amazonaws.com')) return ok(seen);
+        const fix = `aws kms get-key-policy --key-id ${KeyId} --output text`;
+        return failure(`${seen}: its policy does not allow cloudwatch.amazonaws.com`, { fix });
       });
       return Promise.all(looks);
     },

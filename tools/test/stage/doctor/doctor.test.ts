@@ -118,7 +118,7 @@ describe('deployment', () => {
     await set('OK');
     expect(lines).toEqual([
       expect.stringMatching(
-        /^warning: girl.schedule_changed paused 0 s ago by mia: the table is restored. But it is on\n/,
+        /^warning: girl.schedule_changed paused \d+ s ago by mia: the table is restored. But it is on\n/,
       ),
       expect.stringMatching(/^failure: girl.created is off.*\nnpx hookctl resume girl.created --stage test$/),
       expect.stringMatching(/^failure: \S+ShopUpdatedQueue\S* has no event source/),
@@ -214,7 +214,7 @@ describe('alarms and mails', () => {
     await set('ALARM');
     expect(await look('in ALARM')).toEqual([
       expect.stringMatching(
-        /^failure: UnroutedNotEmpty, 0 s ago\nnpx hookctl dlq show unrouted --stage \w+$/,
+        /^failure: UnroutedNotEmpty, \d+ s ago\nnpx hookctl dlq show unrouted --stage \w+$/,
       ),
     ]);
     await set('OK');
@@ -269,8 +269,12 @@ describe('queues', () => {
     for (const url of [ShopUpdatedDeadLetterQueueUrl, UnroutedQueueUrl]) await send(url);
     answerAge(48);
     expect(await look('set aside')).toEqual([
-      'failure: dead letters of shop.updated: 1 message, the oldest for 2 d, deleted in 12 d\nnpx hookctl dlq show shop.updated --stage test',
-      'failure: unrouted: 1 message, the oldest for 2 d, deleted in 12 d\nnpx hookctl dlq show unrouted --stage test',
+      expect.stringMatching(
+        /^failure: dead letters of shop.updated: 1 message, the oldest for 2 d, deleted in (12 d|11 d 23 h)\nnpx hookctl dlq show shop.updated --stage test$/,
+      ),
+      expect.stringMatching(
+        /^failure: unrouted: 1 message, the oldest for 2 d, deleted in (12 d|11 d 23 h)\nnpx hookctl dlq show unrouted --stage test$/,
+      ),
     ]);
   });
 
@@ -285,14 +289,18 @@ describe('queues', () => {
       })),
     ];
     stubbed.answer('event-source-mappings', { EventSourceMappings });
-    const text = 'girl.created: 1 message, the oldest for 1 h, deleted in 6 d 23 h';
-    expect(await look('event queues')).toEqual([`failure: ${text}`]);
+    const text = /^\w+: girl.created: 1 message, the oldest for 1 h, deleted in 6 d 2[23] h$/;
+    const [late = ''] = await look('event queues');
+    expect(late).toMatch(text);
+    expect(late).toMatch(/^failure/);
     stubbed.answer('event-source-mappings', {
       EventSourceMappings: EventSourceMappings.map((source) =>
         source.EventSourceArn.endsWith(`:${queue}`) ? { ...source, State: 'Disabled' } : source,
       ),
     });
-    expect(await look('event queues')).toEqual([`ok: ${text}`]);
+    const [waiting = ''] = await look('event queues');
+    expect(waiting).toMatch(text);
+    expect(waiting).toMatch(/^ok/);
   });
 
   test('the queue of a removed event', async () => {
@@ -374,7 +382,7 @@ describe('archive', () => {
       await stubbed.stage.s3.send(new PutObjectCommand({ Bucket, Key: `event=shop.updated/${Key}`, Body }));
     }
     expect(await look('newest objects')).toEqual([
-      expect.stringMatching(/^ok: shop.updated \d s ago; none of /),
+      expect.stringMatching(/^ok: shop.updated \d+ s ago; none of /),
     ]);
   });
 
@@ -428,6 +436,23 @@ describe('keys and certificates', () => {
     answer('PendingDeletion', Date.UTC(2026, 0, 31) / 1000);
     expect(await look('keys')).toEqual([
       'failure: PendingDeletion: key-1 (Topics), deleted on 2026-01-31T00:00:00.000Z\naws kms cancel-key-deletion --key-id key-1 && aws kms enable-key --key-id key-1',
+    ]);
+  });
+
+  test('a key of the alarm topic that CloudWatch may not use', async () => {
+    answerResources(stubbed, {});
+    const attributes =
+      '<Attributes><entry><key>KmsMasterKeyId</key><value>key-2</value></entry></Attributes>';
+    stubbed.answer('sns GetTopicAttributes', xml('GetTopicAttributes', attributes));
+    stubbed.answer('kms DescribeKey', {
+      KeyMetadata: { KeyId: 'key-2', KeyState: 'Enabled', Description: 'x' },
+    });
+    const seen = 'Enabled: key-2, of the alarm topic (x)';
+    stubbed.answer('kms GetKeyPolicy', { Policy: '{"Service":"cloudwatch.amazonaws.com"}' });
+    expect(await look('keys')).toEqual([`ok: ${seen}`]);
+    stubbed.answer('kms GetKeyPolicy', { Policy: '{}' });
+    expect(await look('keys')).toEqual([
+      `failure: ${seen}: its policy does not allow cloudwatch.amazonaws.com\naws kms get-key-policy --key-id key-2 --output text`,
     ]);
   });
 
