@@ -15,32 +15,30 @@ import { untrustedText } from './untrusted-text.ts';
 export function mountText(host: HTMLElement, { text, label, formats, onField }: ShownText): MountedText {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   const formatted = formatJson(text);
-  const isFolding = formatted.ok && formats;
-  const view = new EditorView({
-    root,
-    parent: root,
-    state: EditorState.create({
-      doc: isFolding ? formatted.text : text,
-      extensions: [
-        lineNumbers(),
-        isFolding ? folding : [],
-        formatted.ok ? [json(), chosenField(onField)] : [],
-        EditorState.readOnly.of(true),
-        EditorView.editable.of(false),
-        // Not editable, but with a cursor: the keyboard chooses a value, and scrolls.
-        EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
-        EditorView.lineWrapping,
-        drawSelection(),
-        keymap.of(standardKeymap),
-        untrustedText,
-        codeTheme,
-        theme,
-      ],
-    }),
+  const isFormatted = formatted.ok && formats;
+  const state = EditorState.create({
+    doc: isFormatted ? formatted.text : text,
+    extensions: [
+      lineNumbers(),
+      folding,
+      isFormatted ? foldGutter() : [],
+      formatted.ok ? [json(), chosenField(onField)] : [],
+      EditorState.readOnly.of(true),
+      EditorView.editable.of(false),
+      // Not editable, but with a cursor: the keyboard chooses a value, and scrolls.
+      EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
+      EditorView.lineWrapping,
+      drawSelection(),
+      keymap.of(standardKeymap),
+      untrustedText,
+      codeTheme,
+      theme,
+    ],
   });
+  const view = new EditorView({ root, parent: root, state: withShortLines(state) });
   return {
     fault: formatted.ok ? undefined : formatted.fault,
-    canFold: isFolding && /\n.*[{[]$/m.test(formatted.text),
+    canFold: isFormatted && /\n.*[{[]$/m.test(formatted.text),
     foldAll: () => foldAll(view),
     unfoldAll: () => unfoldAll(view),
     destroy: () => view.destroy(),
@@ -64,7 +62,34 @@ export interface MountedText {
   readonly destroy: () => void;
 }
 
-const folding = [codeFolding(), foldGutter(), keymap.of([{ key: 'Enter', run: toggleFold }])];
+/** Characters. The browser takes a second to draw a line of megabytes. */
+const LONGEST_LINE = 10_000;
+
+/** Folds the ends of very long lines. A click on the placeholder or Enter in the line shows them. */
+function withShortLines(state: EditorState): EditorState {
+  const effects = [];
+  let at = 0;
+  for (const line of state.doc.iterLines()) {
+    if (line.length > LONGEST_LINE) effects.push(foldEffect.of({ from: at + LONGEST_LINE, to: at + line.length }));
+    at += line.length + 1;
+  }
+  return state.update({ effects }).state;
+}
+
+const folding = [
+  codeFolding({
+    preparePlaceholder: ({ doc }, { from, to }) =>
+      doc.lineAt(from).to === to ? `… ${(to - from).toLocaleString('en')} more characters. Show all` : '…',
+    placeholderDOM(_view, onClick, text: string) {
+      const placeholder = document.createElement('span');
+      placeholder.className = 'cm-foldPlaceholder';
+      placeholder.textContent = text;
+      placeholder.onclick = onClick;
+      return placeholder;
+    },
+  }),
+  keymap.of([{ key: 'Enter', run: toggleFold }]),
+];
 
 /** Folds what is within the outermost value, so that its keys are in view. */
 function foldAll(view: EditorView): void {

@@ -7,7 +7,7 @@ import {
   type ViewUpdate,
   WidgetType,
 } from '@codemirror/view';
-import { characterName, NAMED } from './visible.tsx';
+import { NAMED, nameOfRun } from './visible.tsx';
 
 const decorated = (decorator: MatchDecorator) =>
   ViewPlugin.define(
@@ -34,28 +34,28 @@ const isolatedText = decorated(
 const invisibleCharacters = decorated(
   new MatchDecorator({
     regexp: NAMED,
-    decorate: (add, from, to, [character, emoji]) => {
-      if (emoji === undefined) add(from, to, Decoration.replace({ widget: new NameWidget(character) }));
+    decorate: (add, from, to, [run, emoji]) => {
+      if (emoji === undefined) add(from, to, Decoration.replace({ widget: new NameWidget(nameOfRun(run)) }));
     },
   }),
 );
 
 class NameWidget extends WidgetType {
-  readonly #character: string;
+  readonly #name: string;
 
-  constructor(character: string) {
+  constructor(name: string) {
     super();
-    this.#character = character;
+    this.#name = name;
   }
 
   override eq(other: NameWidget): boolean {
-    return other.#character === this.#character;
+    return other.#name === this.#name;
   }
 
   toDOM(): HTMLElement {
     const element = document.createElement('span');
     element.className = 'invisible';
-    element.textContent = characterName(this.#character);
+    element.textContent = this.#name;
     return element;
   }
 }

@@ -162,8 +162,9 @@ describe('a queue', () => {
     { body: ' no\n\tjson ', preview: 'no json' },
     { body: 'null', preview: 'null' },
     { body: `{"data":${deep}}`, preview: `{"data":${'['.repeat(192)}` },
+    { body: `${'x'.repeat(199)}😀`, preview: 'x'.repeat(199) },
   ])('shows the data of a body in one line: $preview', ({ body, preview }) => {
-    expect(payloadPreview(body)).toBe(preview);
+    expect(payloadPreview(Buffer.from(body))).toBe(preview);
   });
 });
 
