@@ -1,9 +1,7 @@
-import { standardKeymap } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
 import { MergeView, unifiedMergeView } from '@codemirror/merge';
 import { EditorState, type Extension } from '@codemirror/state';
-import { EditorView, keymap, lineNumbers } from '@codemirror/view';
-import { codeTheme } from '../text/code-theme.ts';
+import { EditorView } from '@codemirror/view';
 import { formatJson } from '../text/format-json.ts';
 import { untrustedText } from '../text/untrusted-text.ts';
 import { visibleParts } from '../text/visible.tsx';
@@ -38,18 +36,7 @@ export function mountDiff(host: HTMLElement, given: DiffTexts): MountedDiff {
   const [before, after] = [shownText(given.before), shownText(given.after)];
   const note = noteOn(before, after, given);
   const options = { diffConfig, ...(!given.showsAll && { collapseUnchanged: COLLAPSED }) };
-  const extensionsOf = (label: string): Extension[] => [
-    lineNumbers(),
-    json(),
-    EditorState.readOnly.of(true),
-    EditorView.editable.of(false),
-    EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
-    EditorView.lineWrapping,
-    keymap.of(standardKeymap),
-    untrustedText,
-    codeTheme,
-    theme,
-  ];
+  const extensionsOf = (label: string): Extension[] => [untrustedText(label), json(), theme];
   if (given.isNarrow) {
     const unified = unifiedMergeView({ original: before.text, mergeControls: false, ...options });
     const extensions = [...extensionsOf('Newer body, with removed lines'), unified];

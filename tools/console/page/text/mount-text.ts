@@ -1,9 +1,7 @@
-import { standardKeymap } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
 import { codeFolding, foldable, foldEffect, foldGutter, toggleFold, unfoldAll } from '@codemirror/language';
-import { EditorState, StateField } from '@codemirror/state';
-import { Decoration, drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
-import { codeTheme } from './code-theme.ts';
+import { EditorState, Prec, StateField } from '@codemirror/state';
+import { Decoration, drawSelection, EditorView, keymap } from '@codemirror/view';
 import { formatJson, type JsonFault } from './format-json.ts';
 import { fieldAtCursor, type JsonField } from './json-field.ts';
 import { untrustedText } from './untrusted-text.ts';
@@ -19,19 +17,11 @@ export function mountText(host: HTMLElement, { text, label, formats, onField }: 
   const state = EditorState.create({
     doc: isFormatted ? formatted.text : text,
     extensions: [
-      lineNumbers(),
+      untrustedText(label),
       folding,
       isFormatted ? foldGutter() : [],
       formatted.ok ? [json(), chosenField(onField)] : [],
-      EditorState.readOnly.of(true),
-      EditorView.editable.of(false),
-      // Not editable, but with a cursor: the keyboard chooses a value, and scrolls.
-      EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
-      EditorView.lineWrapping,
       drawSelection(),
-      keymap.of(standardKeymap),
-      untrustedText,
-      codeTheme,
       theme,
     ],
   });
@@ -70,7 +60,8 @@ function withShortLines(state: EditorState): EditorState {
   const effects = [];
   let at = 0;
   for (const line of state.doc.iterLines()) {
-    if (line.length > LONGEST_LINE) effects.push(foldEffect.of({ from: at + LONGEST_LINE, to: at + line.length }));
+    if (line.length > LONGEST_LINE)
+      effects.push(foldEffect.of({ from: at + LONGEST_LINE, to: at + line.length }));
     at += line.length + 1;
   }
   return state.update({ effects }).state;
@@ -88,7 +79,7 @@ const folding = [
       return placeholder;
     },
   }),
-  keymap.of([{ key: 'Enter', run: toggleFold }]),
+  Prec.high(keymap.of([{ key: 'Enter', run: toggleFold }])),
 ];
 
 /** Folds what is within the outermost value, so that its keys are in view. */
@@ -137,9 +128,5 @@ const theme = EditorView.theme({
   '.cm-lineNumbers .cm-gutterElement': { padding: '0 1ch 0 calc(8px + 1ch)', minWidth: '0' },
   '.cm-foldGutter .cm-gutterElement': { width: '2ch', cursor: 'pointer', textAlign: 'center' },
   '.cm-foldPlaceholder': { border: '0', padding: '0 4px', background: 'var(--line)', color: 'var(--text)' },
-  '.cm-cursor': { borderLeftColor: 'var(--text)' },
-  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
-    background: 'var(--accent-soft)',
-  },
   '.chosen': { borderRadius: '3px', background: 'var(--accent-soft)' },
 });

@@ -1,12 +1,16 @@
+import { standardKeymap } from '@codemirror/commands';
 import { EditorState } from '@codemirror/state';
 import {
   Decoration,
   EditorView,
+  keymap,
+  lineNumbers,
   MatchDecorator,
   ViewPlugin,
   type ViewUpdate,
   WidgetType,
 } from '@codemirror/view';
+import { codeTheme } from './code-theme.ts';
 import { NAMED, nameOfRun } from './visible.tsx';
 
 const decorated = (decorator: MatchDecorator) =>
@@ -92,8 +96,15 @@ const theme = EditorView.theme({
   ),
 });
 
-/** Shows text from outside as it is: nothing in it is invisible or moves other text. */
-export const untrustedText = [
+/** Shows text from outside as it is, read-only: nothing in it is invisible or moves other text. */
+export const untrustedText = (label: string) => [
+  lineNumbers(),
+  EditorState.readOnly.of(true),
+  EditorView.editable.of(false),
+  // Not editable, but with a cursor: the keyboard chooses a value, and scrolls.
+  EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
+  EditorView.lineWrapping,
+  keymap.of(standardKeymap),
   // A carriage return is part of a line, so that it is shown.
   EditorState.lineSeparator.of('\n'),
   EditorState.tabSize.of(2),
@@ -102,4 +113,5 @@ export const untrustedText = [
   invisibleCharacters,
   hangingIndent,
   theme,
+  codeTheme,
 ];
