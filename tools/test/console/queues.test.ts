@@ -78,7 +78,6 @@ describe('a look into a queue of the local stack', () => {
     ]);
     expect(body.messages[0]).not.toHaveProperty('event');
   });
-
 });
 
 test.each([
