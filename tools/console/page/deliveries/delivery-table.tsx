@@ -170,7 +170,7 @@ const TONES: Readonly<Record<OutcomeGroup, BadgeTone | undefined>> = {
   done: undefined,
 };
 
-function StateBadge({ state }: { state: DeliveryState }) {
+export function StateBadge({ state }: { state: DeliveryState }) {
   const tone = TONES[outcomeOf(state)];
   const { title } = stateTitle(state);
   return tone === undefined ? <span class="soft">{title}</span> : <Badge tone={tone}>{title}</Badge>;
