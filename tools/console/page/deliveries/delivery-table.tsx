@@ -180,7 +180,7 @@ export function StateBadge({ state }: { state: DeliveryState }) {
 function PreviewCell({ delivery }: { delivery: Delivery }) {
   const { state, reason, error, match } = delivery;
   const why = reason === undefined ? error : skipText(reason);
-  const tone = outcomeOf(state) === 'needs-you' ? ' is-error' : '';
+  const tone = outcomeOf(state) === 'needs-you' ? ' bad' : '';
   return (
     <>
       {why !== undefined && (
