@@ -88,7 +88,6 @@ function Items({ table: { name, key }, opened }: { table: TableInfo; opened: str
       {items.length > 0 && (
         <Table
           label={`Items of ${tableTitle(name)}`}
-          class="flows"
           columns={columnNames(items, key, opened === undefined ? COLUMNS.alone : COLUMNS.beside).map(
             (column, index, { length }) => ({
               name: column,

@@ -5,9 +5,10 @@ import type { Delivery } from '../../../stage/history/history.ts';
 import { stateTitle } from '../../../stage/history/state-text.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { api, type DeliveryBody, errorText } from '../api.ts';
+import { StateBadge } from '../deliveries/delivery-table.tsx';
 import { formatRoute } from '../route.ts';
 import { Visible } from '../text/visible.tsx';
-import { Badge, ErrorNote } from '../ui/badge.tsx';
+import { ErrorNote } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { shortId } from '../ui/copy.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -83,7 +84,7 @@ const FACTS: readonly Fact[] = [
   {
     name: 'State',
     of: (one) => stateTitle(one.state).title,
-    show: ({ state }) => <Badge tone={stateTitle(state).tone}>{stateTitle(state).title}</Badge>,
+    show: ({ state }) => <StateBadge state={state} />,
   },
   { name: 'Event', of: (one) => one.event },
   { name: 'Shop', of: (one) => one.shopId },

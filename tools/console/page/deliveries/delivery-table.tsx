@@ -147,7 +147,7 @@ const TONES: Readonly<Record<OutcomeGroup, BadgeTone | undefined>> = {
   done: undefined,
 };
 
-function StateBadge({ state }: { state: DeliveryState }) {
+export function StateBadge({ state }: { state: DeliveryState }) {
   const tone = TONES[outcomeOf(state)];
   const { title } = stateTitle(state);
   return tone === undefined ? <span class="soft">{title}</span> : <Badge tone={tone}>{title}</Badge>;
@@ -157,7 +157,7 @@ function StateBadge({ state }: { state: DeliveryState }) {
 function PreviewCell({ delivery }: { delivery: Delivery }) {
   const { state, reason, error, match } = delivery;
   const why = reason === undefined ? error : skipText(reason);
-  const tone = outcomeOf(state) === 'needs-you' ? ' is-error' : '';
+  const tone = outcomeOf(state) === 'needs-you' ? ' bad' : '';
   return (
     <>
       {why !== undefined && (

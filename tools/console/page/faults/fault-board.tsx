@@ -46,7 +46,7 @@ export function FaultBoard({ active, onSwitch }: FaultBoardProps) {
     ...faultKinds.map((kind) => ({
       name: kind,
       heading: kindNames[kind],
-      width: 'minmax(auto, 120px)',
+      width: 'minmax(min-content, 10%)',
       cell: (service: FaultService) =>
         canFail(service, kind) ? (
           <FaultSwitch

@@ -69,7 +69,6 @@ export function QueuesView() {
                 <Problems problems={value.problems} />
                 <Table
                   label="Queues"
-                  class={isOpen ? undefined : 'flows'}
                   columns={columnsOf(value, isOpen, pause)}
                   rows={rowsOf(value)}
                   idOf={({ name }) => name}
