@@ -5,12 +5,13 @@ import * as z from 'zod/mini';
 import { readSamples, sampleBody } from '../../events/samples.ts';
 import { isEventName } from '../../lambda/events/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
+import { SECRET_REFRESH_INTERVAL } from '../../lambda/limits.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import type { Trace } from '../stage/history/trace.ts';
 import { OUTPUTS_FILE } from '../stage/local-folder.ts';
 import type { FunctionName } from '../stage/logs/follow-logs.ts';
 import type { Operation, RecordedDelivery } from '../stage/operation.ts';
-import { outputsOption, type RunOperation, runOperation, stageOption } from '../stage/operation.ts';
+import { orRefusal, outputsOption, type RunOperation, runOperation, stageOption } from '../stage/operation.ts';
 import {
   answerText,
   postRecorded,
@@ -18,12 +19,14 @@ import {
   type RepeatableRequest,
   type SentAnswer,
 } from '../stage/signed-post.ts';
+import type { Stage } from '../stage/stage.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError, UsageError } from '../terminal/command-error.ts';
 import { readBytes, STANDARD_INPUT } from '../terminal/files.ts';
 import { jsonOption, SECRET_OF_STACK, secretOption, wholeNumber } from '../terminal/options.ts';
 import { typedPath } from '../terminal/project-folder.ts';
 import { shownId } from '../terminal/terminal.ts';
+import { duration } from '../terminal/text.ts';
 
 const DEFAULT_URL = `http://localhost:3000${WEBHOOK_PATH}`;
 
@@ -166,6 +169,9 @@ async function sendAll(
     else if (wait === undefined) printLine(JSON.stringify(answer));
     answers.push(answer);
   }
+  if (!badSignature && !json && answers.some(({ status }) => status === 401)) {
+    for (const line of await hintsAfterRotation(operation.stack)) printLine(line);
+  }
   const areExpected = answers.every(({ status }) => status === (badSignature ? 401 : 200));
   if (wait === undefined || signal.aborted) return areExpected;
   const functions = event !== undefined && isEventName(event) ? ['receiver' as const, event] : undefined;
@@ -185,6 +191,22 @@ async function postOne(
     : postSigned({ ...post, ...signing }));
   onPosted?.({ status, body }, requestId);
   return { status, body };
+}
+
+/** Milliseconds after a rotation for which a 401 may be due to it: the receiver's interval, and the clocks' difference. */
+const AFTER_ROTATION = 2 * SECRET_REFRESH_INTERVAL;
+
+/** Why a signature may have been refused, if the secret of the stack has just been changed. */
+async function hintsAfterRotation(stack: Stage): Promise<string[]> {
+  if (stack.outputs.WebhookSecretArn === undefined) return [];
+  const { secretChangedAt } = await import('../stage/signed-post.ts');
+  const changed = await orRefusal(stack, async () => ({ at: await secretChangedAt(stack) }));
+  const age = 'at' in changed && changed.at ? Date.now() - changed.at.getTime() : AFTER_ROTATION;
+  if (age >= AFTER_ROTATION) return [];
+  return [
+    `The secret was changed ${duration(age)} ago.`,
+    `A running receiver may answer 401 to the new secret for up to ${SECRET_REFRESH_INTERVAL / 1000} s. Send it again then.`,
+  ];
 }
 
 interface Sendable {

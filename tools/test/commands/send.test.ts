@@ -57,9 +57,16 @@ describe('send', () => {
     });
   });
 
+  test('says after a 401 that a rotation needs time, if there was one just now', async () => {
+    const { stdout } = await send('shop.updated', '--secret', 'another');
+    expect(stdout).toMatch(
+      /^401 .*\nThe secret was changed \d+ s ago\.\nA running receiver may answer 401 to the new secret for up to 30 s\. Send it again then\.\n$/,
+    );
+  });
+
   test('expects 401 with --bad-signature', async () => {
     const { code, stdout } = await send('shop.updated', '--bad-signature');
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^401 /) });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^401 [^\n]+\n$/) });
   });
 
   test('sends as many different events as --count says', async () => {

@@ -22,7 +22,7 @@ async function redriven(
   const stack = operator.stack.with({ outputs: { ...operator.outputs, ...outputs } });
   const operation = { ...operator.operation(signal), stack };
   const done = await redriveEach(operation, operator.queue(name), ids);
-  return { done, said: operation.said };
+  return { done, said: operation.said, reported: operation.reported };
 }
 
 describe('without consumers', () => {
@@ -101,9 +101,12 @@ describe('without consumers', () => {
     test('moves them with their attributes, but without their failure', async () => {
       await putDead(1);
       const id = await operator.put(dead, shopUpdated('shop-2'), DEAD);
-      expect(await redriven(operator, 'shop.updated', { ids: [id] })).toEqual({
+      expect(await redriven(operator, 'shop.updated', { ids: [id.slice(0, 8)] })).toMatchObject({
         done: true,
         said: ['    1 × moved to the queue of shop.updated'],
+        reported: [
+          { queue: 'shop.updated', outcomes: [{ id, what: 'moved to the queue of shop.updated', redriven: true }] },
+        ],
       });
       expect(await operator.queues.count(dead)).toBe(1);
       const { failureReason: _reason, failedAt: _at, ...carried } = DEAD;
@@ -125,7 +128,7 @@ describe('without consumers', () => {
         const facts = { ...DEAD, ...failure, requestId };
         copies.push(await operator.put(dead, shopUpdated('shop-1'), facts));
       }
-      expect(await redriven(operator, 'shop.updated', { ids: copies.slice(0, 1) })).toEqual({
+      expect(await redriven(operator, 'shop.updated', { ids: copies.slice(0, 1) })).toMatchObject({
         done: true,
         said: ['    1 × moved to the queue of shop.updated (2 copies)'],
       });
@@ -138,13 +141,23 @@ describe('without consumers', () => {
     test('names a missing one, and moves the others; if all are missing, it is refused', async () => {
       const id = await operator.put(dead, shopUpdated('shop-1'), DEAD);
       await expect(redriven(operator, 'shop.updated', { ids: ['no-such-id'] })).rejects.toThrow('no-such-id');
-      expect(await redriven(operator, 'shop.updated', { ids: [id, 'no-such-id'] })).toEqual({
+      expect(await redriven(operator, 'shop.updated', { ids: [id, 'no-such-id'] })).toMatchObject({
         done: false,
         said: [
           '    1 × moved to the queue of shop.updated',
           expect.stringContaining('Not on the dead-letter queue of shop.updated: no-such-id'),
         ],
       });
+    });
+
+    test('refuses an id that is the beginning of several', async () => {
+      const requests = ['request-10', 'request-11'];
+      for (const requestId of requests)
+        await operator.put(dead, shopUpdated(requestId), { ...DEAD, requestId });
+      const refused = await refusalOf(redriven(operator, 'shop.updated', { ids: ['request-1'] }));
+      expect(refused).toContain("Several ids begin with 'request-1'. Give one of: request-1");
+      for (const requestId of requests) expect(refused).toContain(requestId);
+      expect(await operator.queues.count(dead)).toBe(2);
     });
 
     test('keeps messages that cannot be sent', async () => {
