@@ -1,4 +1,10 @@
-import { outputsOption, type RunOperation, reporting, runOperation, stageOption } from '../stage/operation.ts';
+import {
+  outputsOption,
+  type RunOperation,
+  reporting,
+  runOperation,
+  stageOption,
+} from '../stage/operation.ts';
 import { hookctlGroup } from '../terminal/command.ts';
 import { CommandError, UsageError } from '../terminal/command-error.ts';
 import { ExportDestination } from '../terminal/files.ts';

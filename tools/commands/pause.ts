@@ -1,5 +1,11 @@
 import { MAX_PAUSE_REASON_LENGTH } from '../../lambda/limits.ts';
-import { outputsOption, type RunOperation, reporting, runOperation, stageOption } from '../stage/operation.ts';
+import {
+  outputsOption,
+  type RunOperation,
+  reporting,
+  runOperation,
+  stageOption,
+} from '../stage/operation.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { UsageError } from '../terminal/command-error.ts';
 import { jsonOption } from '../terminal/options.ts';

@@ -8,7 +8,13 @@ import {
   sinceOption,
   untilOption,
 } from '../stage/archive/record-filter.ts';
-import { outputsOption, type RunOperation, reporting, runOperation, stageOption } from '../stage/operation.ts';
+import {
+  outputsOption,
+  type RunOperation,
+  reporting,
+  runOperation,
+  stageOption,
+} from '../stage/operation.ts';
 import { DEFAULT_RATE, MAX_RATE } from '../stage/replay/token-bucket.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { jsonOption, time, wholeNumber } from '../terminal/options.ts';

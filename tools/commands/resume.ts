@@ -1,4 +1,10 @@
-import { outputsOption, type RunOperation, reporting, runOperation, stageOption } from '../stage/operation.ts';
+import {
+  outputsOption,
+  type RunOperation,
+  reporting,
+  runOperation,
+  stageOption,
+} from '../stage/operation.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { jsonOption } from '../terminal/options.ts';
 

@@ -4,6 +4,7 @@ import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import * as z from 'zod/mini';
 import { readSamples, sampleBody } from '../../events/samples.ts';
 import { isEventName } from '../../lambda/events/catalogue.ts';
+import { pascalCase } from '../../lambda/events/event-names.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import { SECRET_REFRESH_INTERVAL } from '../../lambda/limits.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
@@ -11,7 +12,13 @@ import type { Trace } from '../stage/history/trace.ts';
 import { OUTPUTS_FILE } from '../stage/local-folder.ts';
 import type { FunctionName } from '../stage/logs/follow-logs.ts';
 import type { Operation, RecordedDelivery } from '../stage/operation.ts';
-import { orRefusal, outputsOption, type RunOperation, runOperation, stageOption } from '../stage/operation.ts';
+import {
+  orRefusal,
+  outputsOption,
+  type RunOperation,
+  runOperation,
+  stageOption,
+} from '../stage/operation.ts';
 import {
   answerText,
   postRecorded,
@@ -90,6 +97,7 @@ export const sendCommand = (runOperation: RunOperation) =>
       const given = again === undefined && file !== STANDARD_INPUT ? bodyOf(file, event) : undefined;
       const isDefaultSecret = send.getOptionValueSource('secret') === 'default';
       await runOperation(whereOf(options), async (operation) => {
+        if (event !== undefined) requireDeployed(operation.stack, event);
         const source =
           again === undefined
             ? { bodyAt: given ?? (await standardInput(operation)), event }
@@ -156,12 +164,27 @@ function whereOf({ stage, outputs, url, again, wait }: SendOptions) {
 async function sendAll(
   operation: Operation,
   sendable: Sendable,
-  { secret, encoding, badSignature, count, json, wait }: SendOptions,
+  options: SendOptions,
 ): Promise<boolean> {
-  const { printLine, signal } = operation;
+  const { badSignature, json, wait } = options;
   const { event } = sendable;
-  const signing = { secret: badSignature ? `${secret} but wrong` : secret, encoding };
   const since = new Date();
+  const answers = await postAll(operation, sendable, options);
+  const areExpected = answers.every(({ status }) => status === (badSignature ? 401 : 200));
+  if (wait === undefined || operation.signal.aborted) return areExpected;
+  const functions = event !== undefined && isEventName(event) ? ['receiver' as const, event] : undefined;
+  const awaiting = { seconds: wait === true ? DEFAULT_WAIT : wait, since, functions, json };
+  return (await awaitAnswers(operation, answers, awaiting)) && areExpected;
+}
+
+/** Posts all deliveries, and prints the answers. */
+async function postAll(
+  operation: Operation,
+  sendable: Sendable,
+  { secret, encoding, badSignature, count, json, wait }: SendOptions,
+): Promise<SentAnswer[]> {
+  const { printLine, signal } = operation;
+  const signing = { secret: badSignature ? `${secret} but wrong` : secret, encoding };
   const answers: SentAnswer[] = [];
   for (let index = 0; index < count && !signal.aborted; index += 1) {
     const answer = await postOne(operation, sendable, index, signing);
@@ -172,11 +195,7 @@ async function sendAll(
   if (!badSignature && !json && answers.some(({ status }) => status === 401)) {
     for (const line of await hintsAfterRotation(operation.stack)) printLine(line);
   }
-  const areExpected = answers.every(({ status }) => status === (badSignature ? 401 : 200));
-  if (wait === undefined || signal.aborted) return areExpected;
-  const functions = event !== undefined && isEventName(event) ? ['receiver' as const, event] : undefined;
-  const awaiting = { seconds: wait === true ? DEFAULT_WAIT : wait, since, functions, json };
-  return (await awaitAnswers(operation, answers, awaiting)) && areExpected;
+  return answers;
 }
 
 async function postOne(
@@ -215,6 +234,18 @@ interface Sendable {
   readonly event?: string | undefined;
   /** Sent with its own headers. @default signed */
   readonly request?: RepeatableRequest | undefined;
+}
+
+/** @throws CommandError if the stack is older than the event: it would park the delivery */
+function requireDeployed({ outputs, title, commandSuffix }: Stage, event: string): void {
+  // Of an address elsewhere, only the webhook is known.
+  const isKnown = outputs.UnroutedQueueUrl !== undefined;
+  if (!isKnown || outputs[`${pascalCase(event)}QueueUrl`] !== undefined) return;
+  const next =
+    commandSuffix === ''
+      ? 'The stack restarts by itself after a new event, unless it was started with --no-watch. Then send it again'
+      : 'Deploy the stack. Then send it again';
+  throw new CommandError(`${event} is not deployed yet in ${title}. ${next}`);
 }
 
 /** The bytes of a file, or a sample that is newer for each delivery. @throws CommandError */

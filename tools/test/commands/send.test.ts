@@ -49,6 +49,15 @@ describe('send', () => {
     expect(await send('shop.updated', '--url', host)).toEqual(accepted);
   });
 
+  test('says that the stack does not have an event yet, and sends nothing', async () => {
+    const file = '.local/older.json';
+    const { ShopUpdatedQueueUrl: _missing, ...outputs } = running.stack.outputs;
+    await writeFile(project.path(file), JSON.stringify({ [running.stack.name]: outputs }));
+    expect(await send('shop.updated', '--outputs', file)).toEqual(
+      refusal(`shop.updated is not deployed yet in the stack of ${file}. Deploy the stack. Then send it again`),
+    );
+  });
+
   test('exits with 1 if a delivery is refused', async () => {
     expect(await send('shop.updated', '--secret', 'another')).toEqual({
       code: 1,

@@ -211,7 +211,7 @@ describe('reading', () => {
       await sleep(50);
       abort.abort();
     });
-    const read = new Set<string>();
+    const read = new Map<string, string | undefined>();
     const counts: number[] = [];
     for (const stage of [operator.stack.with({ s3 }), operator.stack]) {
       const signal = counts.length === 0 ? abort.signal : undefined;

@@ -11,7 +11,7 @@ import { type SharedStack, sharedStack } from '../../../../test/support/shared-s
 import { Tables } from '../../../../test/support/tables.ts';
 import { redriveAll } from '../../../stage/queues/redrive-all.ts';
 import { redriveEach } from '../../../stage/queues/redrive-each.ts';
-import { DEAD, Operator, shopUpdated, startedOperator } from './support.ts';
+import { DEAD, Operator, refusalOf, shopUpdated, startedOperator } from './support.ts';
 
 /** Redrives single messages, and returns what it printed. */
 async function redriven(
@@ -22,7 +22,7 @@ async function redriven(
   const stack = operator.stack.with({ outputs: { ...operator.outputs, ...outputs } });
   const operation = { ...operator.operation(signal), stack };
   const done = await redriveEach(operation, operator.queue(name), ids);
-  return { done, said: operation.said, reported: operation.reported };
+  return { done, said: operation.said };
 }
 
 describe('without consumers', () => {
@@ -67,6 +67,7 @@ describe('without consumers', () => {
       expect(await redriveShopUpdated(operation)).toBe(true);
       expect(await counts()).toEqual([0, 12]);
       expect(operation.said.at(-1)).toBe('Moved 12 messages to the queue of shop.updated.');
+      expect(operation.reported).toMatchObject([{ queue: 'shop.updated', moved: 12, isEmpty: true }]);
     });
 
     test('follows a running one', async () => {
@@ -101,12 +102,9 @@ describe('without consumers', () => {
     test('moves them with their attributes, but without their failure', async () => {
       await putDead(1);
       const id = await operator.put(dead, shopUpdated('shop-2'), DEAD);
-      expect(await redriven(operator, 'shop.updated', { ids: [id.slice(0, 8)] })).toMatchObject({
+      expect(await redriven(operator, 'shop.updated', { ids: [id.slice(0, 8)] })).toEqual({
         done: true,
         said: ['    1 × moved to the queue of shop.updated'],
-        reported: [
-          { queue: 'shop.updated', outcomes: [{ id, what: 'moved to the queue of shop.updated', redriven: true }] },
-        ],
       });
       expect(await operator.queues.count(dead)).toBe(1);
       const { failureReason: _reason, failedAt: _at, ...carried } = DEAD;
@@ -128,7 +126,7 @@ describe('without consumers', () => {
         const facts = { ...DEAD, ...failure, requestId };
         copies.push(await operator.put(dead, shopUpdated('shop-1'), facts));
       }
-      expect(await redriven(operator, 'shop.updated', { ids: copies.slice(0, 1) })).toMatchObject({
+      expect(await redriven(operator, 'shop.updated', { ids: copies.slice(0, 1) })).toEqual({
         done: true,
         said: ['    1 × moved to the queue of shop.updated (2 copies)'],
       });
@@ -141,13 +139,27 @@ describe('without consumers', () => {
     test('names a missing one, and moves the others; if all are missing, it is refused', async () => {
       const id = await operator.put(dead, shopUpdated('shop-1'), DEAD);
       await expect(redriven(operator, 'shop.updated', { ids: ['no-such-id'] })).rejects.toThrow('no-such-id');
-      expect(await redriven(operator, 'shop.updated', { ids: [id, 'no-such-id'] })).toMatchObject({
+      expect(await redriven(operator, 'shop.updated', { ids: [id, 'no-such-id'] })).toEqual({
         done: false,
         said: [
           '    1 × moved to the queue of shop.updated',
           expect.stringContaining('Not on the dead-letter queue of shop.updated: no-such-id'),
         ],
       });
+    });
+
+    test('reports each message as data', async () => {
+      const id = await operator.put(dead, shopUpdated('shop-1'), DEAD);
+      const { reported, ...operation } = operator.operation();
+      await redriveEach(operation, operator.queue('shop.updated'), [id, 'no-such-id']);
+      expect(reported).toMatchObject([
+        {
+          queue: 'shop.updated',
+          outcomes: [{ id, what: 'moved to the queue of shop.updated', redriven: true }],
+          missing: ['no-such-id'],
+          interrupted: false,
+        },
+      ]);
     });
 
     test('refuses an id that is the beginning of several', async () => {

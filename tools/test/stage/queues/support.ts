@@ -56,7 +56,9 @@ export class Operator {
     return join(this.#folder, name);
   }
 
-  operation(signal = new AbortController().signal): Operation & { readonly said: string[]; readonly reported: object[] } {
+  operation(
+    signal = new AbortController().signal,
+  ): Operation & { readonly said: string[]; readonly reported: object[] } {
     const said: string[] = [];
     const reported: object[] = [];
     const printLine = (line: string) => said.push(line);
