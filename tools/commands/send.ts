@@ -161,11 +161,7 @@ function whereOf({ stage, outputs, url, again, wait }: SendOptions) {
 }
 
 /** @returns whether all answers were as expected and, with `wait`, all deliveries were processed in time */
-async function sendAll(
-  operation: Operation,
-  sendable: Sendable,
-  options: SendOptions,
-): Promise<boolean> {
+async function sendAll(operation: Operation, sendable: Sendable, options: SendOptions): Promise<boolean> {
   const { badSignature, json, wait } = options;
   const { event } = sendable;
   const since = new Date();

@@ -54,7 +54,9 @@ describe('send', () => {
     const { ShopUpdatedQueueUrl: _missing, ...outputs } = running.stack.outputs;
     await writeFile(project.path(file), JSON.stringify({ [running.stack.name]: outputs }));
     expect(await send('shop.updated', '--outputs', file)).toEqual(
-      refusal(`shop.updated is not deployed yet in the stack of ${file}. Deploy the stack. Then send it again`),
+      refusal(
+        `shop.updated is not deployed yet in the stack of ${file}. Deploy the stack. Then send it again`,
+      ),
     );
   });
 
