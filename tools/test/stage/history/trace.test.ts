@@ -20,7 +20,7 @@ import { awaitDeliveries } from '../../../stage/history/wait.ts';
 import { redriveAll } from '../../../stage/queues/redrive-all.ts';
 import { Project } from '../../commands/project.ts';
 import { archived, objectKey, putObject, putRecords } from '../archive/support.ts';
-import { Operator, replied } from '../queues/support.ts';
+import { Operator, refusalOf, replied } from '../queues/support.ts';
 import { crashConsumer } from './support.ts';
 
 const HOUR = 3_600_000;
@@ -394,8 +394,7 @@ describe('trace cannot find', () => {
 
   test('an unknown id: it says where it searched, and who may know more', async () => {
     const failure = traceDelivery(operator.stack, 'q'.repeat(16), { signal });
-    const { message } = await failure.catch((error: Error) => error as Error);
-    expect(message.split('\n')).toEqual([
+    expect((await refusalOf(failure)).split('\n')).toEqual([
       `Nothing was found for '${'q'.repeat(16)}'.`,
       expect.stringMatching(/^Searched: the logs since \S+Z\.$/),
       expect.stringMatching(/^Searched: the archive since \S+Z \(\d+ records in \d+ objects.*\)\.$/),
