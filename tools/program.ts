@@ -17,7 +17,7 @@ const EXPECTED = new Set(['CommandError', 'UsageError', 'SynthesisError']);
 export const COMMAND_GROUPS = {
   'Run the stack on this machine': ['start', 'send', 'invoke', 'acceptance'],
   'Look at a stage': ['trace', 'tail', 'console'],
-  'Operate a stage': ['dlq', 'archive', 'replay', 'pause', 'resume'],
+  'Operate a stage': ['doctor', 'dlq', 'archive', 'replay', 'pause', 'resume'],
   'Help the partner': ['check-sender'],
   'Plan capacity and cost': ['load', 'cost', 'bench'],
   'Change this project': ['new-event', 'generate', 'api', 'check', 'test'],

@@ -1,4 +1,4 @@
-import { startAwsEndpoint } from '../../tools/local/aws/endpoint.ts';
+import { type AwsEndpoint, startAwsEndpoint } from '../../tools/local/aws/endpoint.ts';
 import type { InjectedFaults } from '../../tools/local/aws/faults.ts';
 import { type ClientSettings, clientSettings } from '../../tools/local/client-settings.ts';
 import { deploy } from '../../tools/local/deploy.ts';
@@ -12,6 +12,7 @@ export interface TestAws {
   readonly outputs: Readonly<Record<string, string>>;
   /** Settings for a client with all permissions. */
   readonly operator: ClientSettings;
+  readonly addPrincipals: AwsEndpoint['addPrincipals'];
   close(): Promise<void>;
 }
 
@@ -35,5 +36,10 @@ export async function startTestAws(
   });
   const operator = clientSettings(aws.url, 'operator');
   await deploy(resources, aws, TEST_SECRET);
-  return { outputs: resources.outputs(), operator, close: () => aws.close() };
+  return {
+    outputs: resources.outputs(),
+    operator,
+    addPrincipals: aws.addPrincipals,
+    close: () => aws.close(),
+  };
 }

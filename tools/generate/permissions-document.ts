@@ -1,6 +1,7 @@
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { SynthesisedTemplate } from '../local/template/synthesised-template.ts';
+import { DOCTOR_ACTIONS } from '../stage/doctor/doctor.ts';
 import { markdownTable } from './markdown-table.ts';
 
 /** A permission of a role. Grouped ones have several roles, actions or resources, joined by commas. */
@@ -44,7 +45,22 @@ One key for everything replaces the topics' key above. KMS checks the role that 
 key for any service ([reason](security.md#a-key-of-ones-own)).
 
 ${addedIn(encrypted)}
+
+## For people who run \`npx hookctl doctor\`
+
+This policy only reads. \`secretsmanager:GetSecretValue\` and \`kms:Decrypt\`, which a secret under a key of your own also
+needs, can be limited to their ARNs. Without an action, its checks are a warning that names it.
+
+\`\`\`json
+${doctorPolicy()}
+\`\`\`
 `;
+}
+
+function doctorPolicy(): string {
+  const Action = ['cloudformation:DescribeStacks', 'kms:Decrypt', ...DOCTOR_ACTIONS].sort();
+  const Statement = [{ Effect: 'Allow', Action: [...new Set(Action)], Resource: '*' }];
+  return JSON.stringify({ Version: '2012-10-17', Statement }, undefined, 2);
 }
 
 function grantsOf(assembly: string): Grant[] {

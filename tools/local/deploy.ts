@@ -20,7 +20,7 @@ import { type DeployedResource, type Resources, rolePolicies } from './template/
  */
 export async function deploy(
   resources: Resources,
-  aws: Pick<AwsEndpoint, 'url' | 'putAlarm' | 'addPrincipals'>,
+  aws: Pick<AwsEndpoint, 'url' | 'putAlarm' | 'addPrincipals' | 'addStack'>,
   secret: string,
 ): Promise<void> {
   const settings = clientSettings(aws.url, 'operator');
@@ -55,6 +55,7 @@ export async function deploy(
     for (const { name, properties } of resources.ofType('AWS::CloudWatch::Alarm')) {
       aws.putAlarm({ AlarmName: name, ...properties });
     }
+    aws.addStack(resources.running());
     aws.addPrincipals(
       rolePolicies(resources).map(({ arn, logicalId, statements }) => ({
         name: logicalId,

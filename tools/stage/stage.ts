@@ -40,6 +40,8 @@ export class Stage {
   readonly lambda: LambdaClient;
   readonly sts: STSClient;
   readonly firehose: FirehoseClient;
+  /** For clients of further services. */
+  readonly clientSettings: ReturnType<typeof clientSettings>;
   private readonly clients: readonly { destroy(): void }[];
   /** Milliseconds between two polls, for example of a move task or an event source. */
   readonly pollMilliseconds: number = 1_000;
@@ -52,6 +54,7 @@ export class Stage {
     this.local = region === undefined;
     this.commandSuffix = option;
     const settings = clientSettings(region, origin);
+    this.clientSettings = settings;
     this.sqs = new SQSClient(settings);
     this.dynamodb = new DynamoDBClient(settings);
     this.s3 = new S3Client({ ...settings, forcePathStyle: this.local });
@@ -71,6 +74,17 @@ export class Stage {
    */
   get waitSeconds(): 0 | 1 {
     return this.local ? 0 : 1;
+  }
+
+  /**
+   * Name of its CloudFormation stack, with which the names of its resources begin.
+   * @throws CommandError if the name of a queue does not begin with it
+   */
+  get stackName(): string {
+    const queue = this.output('QuarantineQueueUrl').split('/').at(-1) ?? '';
+    const name = queue.slice(0, Math.max(0, queue.lastIndexOf('-Quarantine')));
+    if (name !== '') return name;
+    throw new CommandError(`The name of QuarantineQueueUrl, ${queue}, does not begin with the stack's`);
   }
 
   get webhookUrl(): string {

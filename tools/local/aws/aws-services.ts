@@ -1,5 +1,6 @@
 import type { StackObserver } from '../observation.ts';
 import { type Authorization, createAuthorization } from './authorization.ts';
+import { createStacks, type Stacks } from './cloudformation/stacks.ts';
 import { type CloudWatchAlarms, createAlarms } from './cloudwatch/alarms.ts';
 import { createDynamodb } from './dynamodb/dynamodb.ts';
 import { AwsError } from './errors.ts';
@@ -28,6 +29,7 @@ export interface AwsServices {
   readonly logs: Logs;
   readonly alarms: CloudWatchAlarms;
   readonly mappings: EventSourceMappings;
+  readonly stacks: Stacks;
   readonly sqs: Sqs;
   /** Carries out an authorised request. @throws AwsError */
   carryOut(request: AwsRequest): Promise<AwsResponse>;
@@ -53,6 +55,7 @@ export async function createAwsServices(options: AwsServicesOptions): Promise<Aw
     sns(fauxqs, { Action: 'Publish', TopicArn: topicArn, Subject: subject, Message: text }),
   );
   const mappings = createEventSourceMappings();
+  const stacks = createStacks();
   const firehose = createFirehose({
     isAllowed: authorization.isAllowed,
     async writeObject(roleArn, bucket, key, body, isGzip) {
@@ -70,6 +73,7 @@ export async function createAwsServices(options: AwsServicesOptions): Promise<Aw
     firehose: firehose.operations,
     monitoring: alarms.operations,
     lambda: mappings.operations,
+    cloudformation: stacks.operations,
     sts: {
       GetCallerIdentity: (_parameters, accessKeyId) => ({
         Arn: authorization.callerArn(accessKeyId),
@@ -93,6 +97,7 @@ export async function createAwsServices(options: AwsServicesOptions): Promise<Aw
     logs,
     alarms,
     mappings,
+    stacks,
     sqs,
     async carryOut(request) {
       if (request.service === 's3') return s3.answer(request.http);

@@ -5,6 +5,7 @@ import { listen } from '../listen.ts';
 import type { InspectedMessage, StackObserver } from '../observation.ts';
 import type { Principal } from './authorization.ts';
 import { createAwsServices } from './aws-services.ts';
+import type { RunningStack } from './cloudformation/stacks.ts';
 import type { MetricAlarm } from './cloudwatch/alarms.ts';
 import { AwsError } from './errors.ts';
 import { ConnectionLostError, type InjectedFaults } from './faults.ts';
@@ -35,6 +36,8 @@ export interface AwsEndpoint {
    * @throws Error for a policy condition that is not supported
    */
   addPrincipals(principals: Principal[]): void;
+  /** Makes a stack known to CloudFormation's API, which can read it. */
+  addStack(stack: RunningStack): void;
   /** Creates a log group of CloudWatch Logs. */
   createLogGroup(name: string): void;
   /** Adds a line to a log group. @param at time of writing, epoch milliseconds. @default now */
@@ -58,8 +61,8 @@ const CLOSE_GRACE_MS = 500;
 
 /**
  * Starts the AWS endpoint of the local stack: SQS, SNS, S3, DynamoDB, Secrets Manager, Firehose, CloudWatch Logs,
- * CloudWatch's alarms, Lambda's event source mappings and STS on one port. It serves any client, with any secret key
- * and for any region.
+ * CloudWatch's alarms, Lambda's event source mappings, STS, and CloudFormation as far as it describes the stack, on one
+ * port. It serves any client, with any secret key and for any region.
  * @throws Error EADDRINUSE of Node.js
  */
 export async function startAwsEndpoint({
@@ -129,6 +132,7 @@ export async function startAwsEndpoint({
   return {
     url: `http://${publicHost()}`,
     addPrincipals: authorization.addPrincipals,
+    addStack: services.stacks.add,
     createLogGroup: services.logs.create,
     writeLog: services.logs.write,
     putAlarm: services.alarms.put,

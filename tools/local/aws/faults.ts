@@ -6,7 +6,7 @@ import type { AwsRequest, Service } from './services.ts';
 
 /** A failure of the AWS endpoint. It lasts until it is ended. */
 export interface Fault {
-  readonly service: Exclude<Service, 'logs' | 'monitoring' | 'lambda' | 'sts'>;
+  readonly service: Exclude<Service, 'logs' | 'monitoring' | 'lambda' | 'cloudformation' | 'sts'>;
   /** Such as `SendMessage`. @default every operation */
   readonly operation?: string;
   /**

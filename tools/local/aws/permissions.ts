@@ -18,6 +18,7 @@ const RESOURCES: Record<Exclude<Service, 's3' | 'sts'>, ResourcesOf> = {
   firehose: ({ DeliveryStreamName: name }) => (name === undefined ? [] : [`deliverystream/${name}`]),
   monitoring: ({ AlarmName: name, ...others }) =>
     [name ?? [], textsOf(others, 'AlarmNames') ?? []].flat().map((each) => `alarm:${each}`),
+  cloudformation: ({ StackName: name }) => (name === undefined ? [] : [`stack/${name}/local`]),
   lambda: ({ UUID: uuid }) => (uuid === undefined ? [] : [`event-source-mapping:${uuid}`]),
 };
 

@@ -92,6 +92,12 @@ export const SERVICES = {
     protocol: 'rest-json',
     accessDenied: { code: 'AccessDeniedException', status: 403 },
   },
+  cloudformation: {
+    title: 'CloudFormation',
+    protocol: 'query',
+    namespace: 'http://cloudformation.amazonaws.com/doc/2010-05-15/',
+    accessDenied: { code: 'AccessDenied', status: 403 },
+  },
   sts: {
     title: 'STS',
     protocol: 'query',

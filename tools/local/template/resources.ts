@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { PolicyStatement } from '../aws/authorization.ts';
+import type { RunningStack } from '../aws/cloudformation/stacks.ts';
 import { ACCOUNT_ID, arnOf } from '../aws/services.ts';
 import { REGION } from '../client-settings.ts';
 import type { SynthesisedStack } from './cloud-assembly.ts';
@@ -326,6 +327,22 @@ export class Resources {
         url.replace(`https://${ref}.execute-api.${REGION}.${URL_SUFFIX}`, this.#location.apiUrl),
       text,
     );
+  }
+
+  /** The stack as CloudFormation describes it. */
+  running(): RunningStack {
+    const { name, template } = this.#stack;
+    return {
+      name,
+      id: this.#pseudoParameter('AWS::StackId') ?? '',
+      template,
+      resources: Object.entries(template.Resources).map(([logicalId, { Type }]) => ({
+        logicalId,
+        type: Type,
+        physicalId: this.#ref(logicalId) ?? logicalId,
+      })),
+      outputs: () => this.outputs(),
+    };
   }
 
   /** Types in the template that the local stack can neither run nor ignore. */

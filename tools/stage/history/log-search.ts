@@ -103,7 +103,7 @@ export class LogSearch {
         endTime: Math.ceil(window.until.getTime() / 1000),
       }),
     );
-    const answer = await resultOf(this.#stage, queryId, this.#signal);
+    const answer = await queryResult(this.#stage, queryId, this.#signal);
     if (answer === undefined) return [];
     const { results = [], statistics: { bytesScanned = 0, recordsMatched = 0 } = {} } = answer;
     const facts = results.flatMap((row) => {
@@ -138,8 +138,8 @@ async function reachable(stage: Stage, { since, until }: Window): Promise<Window
   return { since: new Date(Math.max(since.getTime(), oldest)), until };
 }
 
-/** @returns undefined if it was interrupted */
-async function resultOf(
+/** Waits for the result of a query. @returns undefined if it was interrupted */
+export async function queryResult(
   { logs }: Stage,
   queryId: string | undefined,
   signal: AbortSignal,

@@ -2,7 +2,7 @@ import { GetQueueAttributesCommand, paginateListQueues, type SQSClient } from '@
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { SMOKE_TEST_QUEUE } from '../../../lambda/receiver/request.ts';
 import { didYouMean } from '../../../lib/did-you-mean.ts';
-import { CommandError, UsageError } from '../../terminal/command-error.ts';
+import { UsageError } from '../../terminal/command-error.ts';
 import { messages } from '../../terminal/text.ts';
 import { recentMaxima } from '../recent-maxima.ts';
 import type { Stage } from '../stage.ts';
@@ -170,12 +170,7 @@ export async function removedQueues(stage: Stage): Promise<AnyQueue[]> {
     .filter(([output]) => output.endsWith('QueueUrl') && !output.endsWith('DeadLetterQueueUrl'))
     .map(([, url]) => url);
   const known = new Set([...consumed, ...waitingQueues(stage).map(({ url }) => url)].map(nameOf));
-  const quarantine = nameOf(stage.output('QuarantineQueueUrl'));
-  const prefix = quarantine.slice(0, Math.max(0, quarantine.lastIndexOf('Quarantine')));
-  // An empty prefix would list all queues of the account.
-  if (prefix === '') {
-    throw new CommandError(`The name of QuarantineQueueUrl, ${quarantine}, does not begin with the stack's`);
-  }
+  const prefix = `${stage.stackName}-`;
   const pages = paginateListQueues({ client: stage.sqs, pageSize: PAGE }, { QueueNamePrefix: prefix });
   const urls: string[] = [];
   for await (const { QueueUrls = [] } of pages) urls.push(...QueueUrls);

@@ -4,7 +4,15 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { readTarget } from '../../../test/acceptance/target.ts';
-import { left, mustBeProtected, mustOutlastShortage, mustRollBack, mustShow, unprotect } from './checks.ts';
+import {
+  left,
+  mustBeHealthy,
+  mustBeProtected,
+  mustOutlastShortage,
+  mustRollBack,
+  mustShow,
+  unprotect,
+} from './checks.ts';
 import {
   type ClientSettings,
   type Emulator,
@@ -83,6 +91,7 @@ async function checkStage(emulator: Emulator, folder: string, stage: Stage): Pro
   }
   await step(`npx hookctl acceptance, ${name}`, () => accept(emulator, outputs));
   if (name === 'dev') {
+    await step('npx hookctl doctor finds nothing wrong', () => mustBeHealthy(name, environment));
     await step('The console of a stage shows every view', () => mustShow(name, outputs, emulator));
     await step('A deployment whose smoke test fails is rolled back', () =>
       mustRollBack(settings, outputs, (options) => run([...deploy, ...options], environment)),

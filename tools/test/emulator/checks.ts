@@ -39,7 +39,7 @@ import type {
   TableRows,
   Task,
 } from '../../console/api.ts';
-import { type ClientSettings, type Emulator, type Ended, optionsOf, start, stop } from './emulator.ts';
+import { type ClientSettings, type Emulator, type Ended, optionsOf, run, start, stop } from './emulator.ts';
 
 /** Timeouts in milliseconds: in the emulator, functions start in separate processes. */
 const PATIENCE = { limit: 120_000, interval: 500 };
@@ -63,6 +63,26 @@ export async function mustShow(
     await lookAtEveryView(stage, await addressOf(command), partner);
   } finally {
     await stop(command);
+  }
+}
+
+/** Checks that the emulator cannot pass: it stores no lifecycle of a bucket. */
+const NOT_EMULATED = ['retention'];
+
+/**
+ * Looks at a stage with `doctor`: what was just deployed must be what this folder makes, and nothing may fail.
+ * @throws Error that describes the difference
+ */
+export async function mustBeHealthy(stage: string, environment: Emulator['environment']): Promise<void> {
+  const { output } = await run(['npx', 'hookctl', 'doctor', '--stage', stage, '--json'], environment);
+  const { checks }: { checks: { name: string; state: string }[] } = JSON.parse(
+    output.slice(output.indexOf('{'), output.lastIndexOf('}') + 1),
+  );
+  const inState = (...states: readonly string[]) =>
+    checks.filter(({ state }) => states.includes(state)).map(({ name }) => name);
+  assert.deepEqual(inState('failure'), NOT_EMULATED, output);
+  for (const name of ['stack', 'this code', 'functions', 'event sources']) {
+    assert.ok(inState('ok').includes(name), output);
   }
 }
 

@@ -1,13 +1,17 @@
 import { AwsError } from '../errors.ts';
-import { type JsonObject, textOf, textsOf } from '../json.ts';
+import { type JsonObject, parseJsonObject, textOf, textsOf } from '../json.ts';
 import type { Operations } from '../services.ts';
 
 /** The oldest queries are removed first. */
 const MAX_QUERIES = 100;
 
-/** The only supported form of query: the newest lines that match a regular expression. */
+/** One supported form of query: the newest lines that match a regular expression. */
 const QUERY =
   /^fields @message \| filter @message like \/((?:\\.|[^/\\])+)\/ \| sort @timestamp desc \| limit ([1-9]\d{0,3})$/;
+
+/** The other form: the newest line with a message, of each event. */
+const NEWEST_BY_EVENT =
+  /^fields @timestamp, event \| filter message = "(\w+)" \| sort @timestamp desc \| dedup event$/;
 
 /** A line of a group. */
 interface QueriedLine {
@@ -23,7 +27,7 @@ interface Query {
 }
 
 /**
- * The part of CloudWatch Logs Insights that this project uses: one form of query. A query completes only at the second
+ * The part of CloudWatch Logs Insights that this project uses: two forms of query. A query completes only at the second
  * request for its results, so that a caller that does not wait for it fails.
  * @param linesOf throws AwsError if the group does not exist
  */
@@ -40,26 +44,23 @@ export function createQueries(linesOf: (group: string) => readonly QueriedLine[]
 
   return {
     StartQuery(parameters) {
-      const [, pattern = '', limit] = QUERY.exec(textOf(parameters, 'queryString') ?? '') ?? [];
-      if (limit === undefined) throw malformed();
+      const select = selectionOf(textOf(parameters, 'queryString') ?? '');
       const { startTime, endTime } = parameters;
       if (typeof startTime !== 'number' || typeof endTime !== 'number' || endTime < startTime) {
         throw new AwsError('InvalidParameterException', 'The query needs a startTime and a later endTime.');
       }
       const groups = textsOf(parameters, 'logGroupNames') ?? [];
       if (groups.length === 0) throw new AwsError('InvalidParameterException', 'logGroupNames is needed.');
-      const expression = compile(pattern);
       const scanned = groups
         .flatMap(linesOf)
         .filter(({ timestamp }) => timestamp >= startTime * 1000 && timestamp <= endTime * 1000);
-      const matched = scanned.filter(({ message }) => expression.test(message));
-      const newest = matched.toSorted((a, b) => b.timestamp - a.timestamp).slice(0, Number(limit));
+      const { matched, rows } = select(scanned);
       const queryId = crypto.randomUUID();
       queries.set(queryId, {
         status: 'Running',
-        results: newest.map(({ message }) => [{ field: '@message', value: message }]),
+        results: rows,
         statistics: {
-          recordsMatched: matched.length,
+          recordsMatched: matched,
           recordsScanned: scanned.length,
           bytesScanned: scanned.reduce((sum, { message }) => sum + Buffer.byteLength(message), 0),
         },
@@ -89,6 +90,41 @@ export function createQueries(linesOf: (group: string) => readonly QueriedLine[]
   };
 }
 
+/** The number of lines that a query matches, and the rows of its result. */
+type Selection = (lines: readonly QueriedLine[]) => { matched: number; rows: JsonObject[][] };
+
+function selectionOf(query: string): Selection {
+  const [, pattern = '', limit] = QUERY.exec(query) ?? [];
+  if (limit !== undefined) {
+    const expression = compile(pattern);
+    return (lines) => {
+      const matched = newestFirst(lines.filter(({ message }) => expression.test(message)));
+      const rows = matched
+        .slice(0, Number(limit))
+        .map(({ message }) => [{ field: '@message', value: message }]);
+      return { matched: matched.length, rows };
+    };
+  }
+  const wanted = NEWEST_BY_EVENT.exec(query)?.[1];
+  if (wanted === undefined) throw malformed();
+  return (lines) => {
+    const matched = newestFirst(lines).flatMap(({ timestamp, message }) => {
+      const fields = parseJsonObject(message) ?? {};
+      return fields.message === wanted ? [{ timestamp, event: textOf(fields, 'event') ?? '' }] : [];
+    });
+    const newest = matched.filter(
+      (line, index) => matched.findIndex(({ event }) => event === line.event) === index,
+    );
+    const rows = newest.map(({ timestamp, event }) => [
+      { field: '@timestamp', value: new Date(timestamp).toISOString().replace('T', ' ').replace('Z', '') },
+      { field: 'event', value: event },
+    ]);
+    return { matched: matched.length, rows };
+  };
+}
+
+const newestFirst = (lines: readonly QueriedLine[]) => lines.toSorted((a, b) => b.timestamp - a.timestamp);
+
 function compile(pattern: string): RegExp {
   try {
     return new RegExp(pattern);
@@ -100,6 +136,6 @@ function compile(pattern: string): RegExp {
 function malformed(): AwsError {
   return new AwsError(
     'MalformedQueryException',
-    'The local AWS endpoint knows one form of query: fields @message | filter @message like /…/ | sort @timestamp desc | limit …',
+    'The local AWS endpoint knows two forms of query: fields @message | filter @message like /…/ | sort @timestamp desc | limit …, and fields @timestamp, event | filter message = "…" | sort @timestamp desc | dedup event',
   );
 }

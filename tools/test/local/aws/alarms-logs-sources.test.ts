@@ -373,6 +373,24 @@ describe('a Logs Insights query', () => {
     expect([before.results, after.results]).toEqual([[], []]);
   });
 
+  test('finds the newest line with a message of each event', async () => {
+    const line = (event: string) => JSON.stringify({ message: 'Accepted', event });
+    const group = 'newest-of-each';
+    const now = Date.now();
+    for (const [event, at] of Object.entries({ a: 5_000, b: 3_000 }))
+      endpoint.writeLog(group, line(event), now - at);
+    endpoint.writeLog(group, line('a'), now - 1_000);
+    endpoint.writeLog(group, JSON.stringify({ message: 'Rejected' }), now);
+    const queryString =
+      'fields @timestamp, event | filter message = "Accepted" | sort @timestamp desc | dedup event';
+    const { results = [] } = await resultsOf({ logGroupNames: [group], queryString });
+    const timeOf = (at: number) => new Date(at).toISOString().replace('T', ' ').replace('Z', '');
+    expect(results.map((row) => row.map(({ value }) => value))).toEqual([
+      [timeOf(now - 1_000), 'a'],
+      [timeOf(now - 3_000), 'b'],
+    ]);
+  });
+
   test('that is stopped has no lines, and can be stopped once', async () => {
     const { queryId } = await start();
     expect(await logs.send(new StopQueryCommand({ queryId }))).toMatchObject({ success: true });

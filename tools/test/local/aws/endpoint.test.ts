@@ -162,18 +162,20 @@ describe('a request', () => {
 describe('a service that the endpoint lacks is refused in the form that its client reads', () => {
   const refusal = (service: string) => ({
     name: 'UnsupportedService',
-    message: `The local AWS endpoint does not offer ${service}, only sqs, sns, s3, dynamodb, secretsmanager, logs, firehose, monitoring, lambda, sts.`,
+    message: `The local AWS endpoint does not offer ${service}, only sqs, sns, s3, dynamodb, secretsmanager, logs, firehose, monitoring, lambda, cloudformation, sts.`,
   });
 
-  test('in XML', async () => {
+  test('in XML, as an operation that it lacks', async () => {
     const cloudFront = new CloudFrontClient(settingsOf(endpoint));
     const cloudFormation = new CloudFormationClient(settingsOf(endpoint));
     await expect(cloudFront.send(new ListDistributionsCommand({}))).rejects.toMatchObject(
       refusal('cloudfront'),
     );
-    await expect(cloudFormation.send(new ListStacksCommand({}))).rejects.toMatchObject(
-      refusal('cloudformation'),
-    );
+    await expect(cloudFormation.send(new ListStacksCommand({}))).rejects.toMatchObject({
+      name: 'UnknownOperationException',
+      message:
+        "The local AWS endpoint does not offer CloudFormation's ListStacks, only DescribeStacks, ListStackResources, GetTemplate.",
+    });
     for (const client of [cloudFront, cloudFormation]) client.destroy();
   });
 

@@ -1,0 +1,21 @@
+import { outputsOption, type RunOperation, runOperation, stageOption } from '../stage/operation.ts';
+import { hookctlCommand } from '../terminal/command.ts';
+import { jsonOption } from '../terminal/options.ts';
+
+export const doctorCommand = (runOperation: RunOperation) =>
+  hookctlCommand(
+    'doctor',
+    'Checks a stage as an experienced engineer would, and says what is wrong and what fixes it. It only reads. Exit code 1 if a check fails.',
+  )
+    .addOption(stageOption())
+    .addOption(outputsOption())
+    .addOption(jsonOption())
+    .option('--diff', 'also run cdk diff, which may take minutes')
+    .action(({ json = false, diff = false, ...where }) =>
+      runOperation(where, async (operation) => {
+        const { doctor } = await import('../stage/doctor/doctor.ts');
+        return doctor(operation, { json, diff });
+      }),
+    );
+
+export const command = doctorCommand(runOperation);

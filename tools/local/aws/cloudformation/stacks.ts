@@ -1,0 +1,63 @@
+import { AwsError } from '../errors.ts';
+import { type JsonObject, textOf } from '../json.ts';
+import type { Operations } from '../services.ts';
+
+/** A stack that runs here. */
+export interface RunningStack {
+  readonly name: string;
+  readonly id: string;
+  readonly template: object;
+  readonly resources: readonly {
+    readonly logicalId: string;
+    readonly type: string;
+    readonly physicalId: string;
+  }[];
+  /** A function, because the address of the API is known later. */
+  readonly outputs: () => Readonly<Record<string, string>>;
+}
+
+/** The part of CloudFormation that reads a stack. */
+export interface Stacks {
+  add(stack: RunningStack): void;
+  readonly operations: Operations;
+}
+
+export function createStacks(): Stacks {
+  const stacks = new Map<string, RunningStack>();
+  const startedAt = Date.now() / 1000;
+
+  function named(parameters: JsonObject): RunningStack {
+    const name = textOf(parameters, 'StackName') ?? '';
+    const stack = stacks.get(name);
+    if (stack !== undefined) return stack;
+    throw new AwsError('ValidationError', `Stack with id ${name} does not exist`);
+  }
+
+  return {
+    add: (stack) => stacks.set(stack.name, stack),
+    operations: {
+      DescribeStacks(parameters) {
+        const { name, id, outputs } = named(parameters);
+        const Outputs = Object.entries(outputs()).map(([OutputKey, OutputValue]) => ({
+          OutputKey,
+          OutputValue,
+        }));
+        const StackStatus = 'CREATE_COMPLETE';
+        const CreationTime = new Date(startedAt * 1000).toISOString();
+        return { Stacks: [{ StackName: name, StackId: id, CreationTime, StackStatus, Outputs }] };
+      },
+
+      ListStackResources: (parameters) => ({
+        StackResourceSummaries: named(parameters).resources.map(({ logicalId, type, physicalId }) => ({
+          LogicalResourceId: logicalId,
+          PhysicalResourceId: physicalId,
+          ResourceType: type,
+          ResourceStatus: 'CREATE_COMPLETE',
+          LastUpdatedTimestamp: startedAt,
+        })),
+      }),
+
+      GetTemplate: (parameters) => ({ TemplateBody: JSON.stringify(named(parameters).template) }),
+    },
+  };
+}

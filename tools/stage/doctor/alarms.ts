@@ -1,0 +1,188 @@
+import { GetMetricDataCommand, type MetricAlarm } from '@aws-sdk/client-cloudwatch';
+import {
+  GetSubscriptionAttributesCommand,
+  paginateListSubscriptionsByTopic,
+  SNSClient,
+} from '@aws-sdk/client-sns';
+import { counted } from '../../terminal/text.ts';
+import {
+  ago,
+  allOf,
+  detectDrift,
+  failure,
+  type Inspection,
+  ok,
+  problemsOr,
+  type StageCheck,
+  since,
+  skipped,
+  warning,
+} from './inspection.ts';
+
+/** Metrics to which every delivery adds a value. The others have one only if something fails. */
+const OF_TRAFFIC = new Set(['Errors', 'Throttles', 'Count', '5xx', '5XXError', 'Latency', 'Verified']);
+
+const DAY = 24 * 60 * 60 * 1000;
+
+/** Milliseconds until a metric of a delivery is certain to be there. */
+const METRIC_DELAY = 15 * 60 * 1000;
+
+export const alarmChecks: readonly StageCheck[] = [
+  {
+    name: 'alarm mails',
+    needs: ['sns:ListSubscriptionsByTopic', 'sns:GetSubscriptionAttributes'],
+    why: 'Nobody is notified when an alarm fires. Set alarmEmails in cdk.json, then deploy.',
+    fix: ({ stageName }) => `npx cdk deploy -c stage=${stageName}`,
+    async look(inspection) {
+      if (inspection.isLocalStack) return skipped('the local stack sends no mail');
+      const configured = (await inspection.resources('AWS::SNS::Subscription'))
+        .map(({ properties }) => properties)
+        .filter(({ Protocol, TopicArn }) => Protocol === 'email' && TopicArn?.Ref?.startsWith('Alarms'));
+      const subscriptions = await subscriptionsOf(inspection, 'AlarmTopicArn');
+      if (configured.length === 0) {
+        const seen = `no address in alarmEmails; ${counted(subscriptions.length, 'other subscription')}`;
+        return (subscriptions.length > 0 ? ok : warning)(seen);
+      }
+      const looks = configured.map(async ({ Endpoint }) => {
+        const SubscriptionArn = subscriptions.find((one) => one.Endpoint === Endpoint)?.SubscriptionArn;
+        const fix = subscribing(inspection, Endpoint);
+        if (!SubscriptionArn?.startsWith('arn:')) {
+          const why =
+            'It gets no alarm. SNS mails a new token. Confirm with it: docs/alarms.md, "Mail scanners".';
+          const isPending = SubscriptionArn === 'PendingConfirmation';
+          return failure(`${Endpoint} ${isPending ? 'has not confirmed' : 'is not subscribed'}`, {
+            why,
+            fix,
+          });
+        }
+        const query = new GetSubscriptionAttributesCommand({ SubscriptionArn });
+        const { Attributes } = await inspection.client(SNSClient).send(query);
+        if (Attributes?.ConfirmationWasAuthenticated === 'true') return ok(`${Endpoint} is confirmed`);
+        return warning(`${Endpoint} is confirmed, but a link in each of its mails unsubscribes it`, {
+          why: 'A mail scanner may follow it, and no alarm notices. Confirm by the token instead: docs/alarms.md, "Mail scanners".',
+          fix: `aws sns unsubscribe --subscription-arn ${SubscriptionArn} && ${fix}`,
+        });
+      });
+      return Promise.all(looks);
+    },
+  },
+  {
+    name: 'chat',
+    needs: ['sns:ListSubscriptionsByTopic'],
+    why: 'Chat rooms are not notified. Somebody changed the channel in Amazon Q Developer in chat applications.',
+    fix: detectDrift,
+    async look(inspection) {
+      const channels = await inspection.resources('AWS::Chatbot::');
+      if (channels.length === 0) return skipped('no channel is configured');
+      const subscriptions = await subscriptionsOf(inspection, 'ChatTopicArn');
+      if (!subscriptions.some(({ Endpoint }) => Endpoint?.includes('chatbot')))
+        return failure('not subscribed');
+      return ok(`${counted(channels.length, 'channel')}, subscribed`);
+    },
+  },
+  {
+    name: 'in ALARM',
+    needs: ['cloudwatch:DescribeAlarms'],
+    why: 'See its description, and docs/operations.md.',
+    async look(inspection) {
+      const { stage } = inspection;
+      const { alarms } = await alarmsOfStack(inspection);
+      // A pause has its own line. An alarm without actions is CodeDeploy's.
+      const paused = new Set(stage.events.map((event) => stage.event(event).pausedAlarm));
+      const on = alarms.filter(
+        ({ StateValue, AlarmName = '', AlarmActions = [] }) =>
+          StateValue === 'ALARM' && AlarmActions.length > 0 && !paused.has(AlarmName),
+      );
+      const found = on.map((alarm) => {
+        const [, impact, step, card] =
+          /^Impact: (.*) First step: (.*)\. See (\S+)/.exec(alarm.AlarmDescription ?? '') ?? [];
+        const seen = `${shortNames(inspection, [alarm])}, ${ago(alarm.StateTransitionedTimestamp)}`;
+        return failure(seen, step === undefined ? {} : { why: `${impact} See ${card}`, fix: step });
+      });
+      return problemsOr(`none of ${alarms.length}`, found);
+    },
+  },
+  {
+    name: 'all alarms',
+    needs: ['cloudwatch:DescribeAlarms'],
+    why: 'Nothing watches this any more: a deployment does not create again what was deleted by hand.',
+    fix: detectDrift,
+    async look(inspection) {
+      const { names, alarms, all } = await alarmsOfStack(inspection);
+      const topic = inspection.stage.output('AlarmTopicArn');
+      const missing = names.filter((name) => !alarms.some(({ AlarmName }) => AlarmName === name));
+      const silent = alarms.filter(({ ActionsEnabled }) => ActionsEnabled === false);
+      const foreign = all.filter(
+        ({ AlarmName = '', AlarmActions }) => AlarmActions?.includes(topic) && !names.includes(AlarmName),
+      );
+      const list = (found: readonly MetricAlarm[]) => found.map(({ AlarmName }) => AlarmName).join(' ');
+      const short = (found: readonly MetricAlarm[]) => shortNames(inspection, found);
+      const gone = short(missing.map((AlarmName) => ({ AlarmName })));
+      const turnOn = {
+        why: 'They change their state, but notify nobody.',
+        fix: `aws cloudwatch enable-alarm-actions --alarm-names ${list(silent)}`,
+      };
+      const remove = {
+        why: 'They were left over or made by hand, and mail to the topic of this stage.',
+        fix: `aws cloudwatch delete-alarms --alarm-names ${list(foreign)}`,
+      };
+      return problemsOr(`${names.length}, as deployed`, [
+        missing.length > 0 ? failure(`deleted: ${gone}`) : undefined,
+        silent.length > 0 ? failure(`turned off: ${short(silent)}`, turnOn) : undefined,
+        foreign.length > 0 ? warning(`not of this stack: ${short(foreign)}`, remove) : undefined,
+      ]);
+    },
+  },
+  {
+    name: 'data of alarms',
+    needs: ['cloudwatch:GetMetricData'],
+    why: 'These alarms cannot fire: their metric has another name or dimension, or a log filter is gone.',
+    fix: detectDrift,
+    async look(inspection) {
+      const ages = [...(await inspection.lastDeliveries()).values()].map(since);
+      if (!ages.some((age) => age > METRIC_DELAY && age < DAY)) return skipped('no traffic to compare with');
+      const watched = (await alarmsOfStack(inspection)).alarms.filter(
+        ({ MetricName = '', Dimensions = [] }) =>
+          OF_TRAFFIC.has(MetricName) && !Dimensions.some(({ Name }) => Name === 'ExecutedVersion'),
+      );
+      const MetricDataQueries = watched.map(({ Namespace, MetricName, Dimensions }, index) => ({
+        Id: `m${index}`,
+        MetricStat: { Metric: { Namespace, MetricName, Dimensions }, Period: 3_600, Stat: 'SampleCount' },
+      }));
+      const window = { StartTime: new Date(Date.now() - DAY), EndTime: new Date() };
+      const { MetricDataResults = [] } = await inspection.stage.cloudwatch.send(
+        new GetMetricDataCommand({ ...window, MetricDataQueries }),
+      );
+      const hasData = (index: number) =>
+        MetricDataResults.some(({ Id, Values = [] }) => Id === `m${index}` && Values.length > 0);
+      const empty = watched.filter((_, index) => !hasData(index));
+      if (empty.length === 0)
+        return ok(`the ${watched.length} that see every delivery had values in the last day`);
+      return failure(`no value in a day with deliveries: ${shortNames(inspection, empty)}`);
+    },
+  },
+];
+
+const subscribing = ({ stage }: Inspection, address: string) =>
+  `aws sns subscribe --topic-arn ${stage.output('AlarmTopicArn')} --protocol email --notification-endpoint ${address}`;
+
+function subscriptionsOf(inspection: Inspection, topic: string) {
+  const query = { TopicArn: inspection.stage.output(topic) };
+  const pages = paginateListSubscriptionsByTopic({ client: inspection.client(SNSClient) }, query);
+  return allOf(pages, (page) => page.Subscriptions);
+}
+
+/** `all` has further alarms whose names begin with the stack's: left over, or of a stage such as `prod-eu`. */
+async function alarmsOfStack(inspection: Inspection) {
+  const names = (await inspection.resources('AWS::CloudWatch::Alarm')).map(({ physicalId }) => physicalId);
+  const all = await inspection.alarms();
+  return { names, alarms: all.filter(({ AlarmName = '' }) => names.includes(AlarmName)), all };
+}
+
+/** `PartnerWebhooks-prod-ApiSlow1A2B3C4D-XYZ` → `ApiSlow`. */
+const shortNames = ({ stage }: Inspection, alarms: readonly MetricAlarm[]) =>
+  alarms
+    .map(({ AlarmName = '' }) =>
+      AlarmName.replace(`${stage.stackName}-`, '').replace(/[0-9A-F]{8}(-\w+)?$/, ''),
+    )
+    .join(', ');

@@ -1,0 +1,161 @@
+import { spawn } from 'node:child_process';
+import { buffer } from 'node:stream/consumers';
+import { isDeepStrictEqual } from 'node:util';
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import {
+  type EventSourceMappingConfiguration,
+  GetAliasCommand,
+  paginateListEventSourceMappings,
+} from '@aws-sdk/client-lambda';
+import { counted, printable } from '../../terminal/text.ts';
+import { pausesOf } from '../queues/pause-state.ts';
+import {
+  ago,
+  allOf,
+  detectDrift,
+  failure,
+  ok,
+  problemsOr,
+  type StageCheck,
+  skipped,
+  warning,
+} from './inspection.ts';
+
+const IS_LOCAL = skipped('the local stack always runs this code, in one version');
+
+export const deploymentChecks: readonly StageCheck[] = [
+  {
+    name: 'stack',
+    needs: ['cloudformation:DescribeStacks'],
+    why: 'The last deployment failed, hangs or still runs. After a failed rollback, no deployment is possible (docs/rollback.md).',
+    fix: ({ stage }) =>
+      `aws cloudformation describe-stack-events --stack-name ${stage.stackName} --max-items 20 --query 'StackEvents[].[Timestamp,LogicalResourceId,ResourceStatus,ResourceStatusReason]' --output text`,
+    async look(inspection) {
+      const client = inspection.client(CloudFormationClient);
+      const query = { StackName: inspection.stage.stackName };
+      const { Stacks: [stack] = [] } = await client.send(new DescribeStacksCommand(query));
+      const { StackStatus: status = '', LastUpdatedTime, CreationTime } = stack ?? {};
+      const seen = `${status}, ${ago(LastUpdatedTime ?? CreationTime)}`;
+      if (status.endsWith('_FAILED')) return failure(seen);
+      return /_IN_PROGRESS$|ROLLBACK/.test(status) ? warning(seen) : ok(seen);
+    },
+  },
+  {
+    name: 'this code',
+    needs: ['cloudformation:GetTemplate', 'cloudformation:ListStackResources'],
+    why: 'What you read in this folder is not what runs.',
+    fix: ({ stageName }) => `npx cdk diff -c stage=${stageName} && npx cdk deploy -c stage=${stageName}`,
+    async look(inspection) {
+      const { stage } = inspection;
+      if (inspection.isLocalStack) return IS_LOCAL;
+      const [deployed, { Outputs, Resources }] = await Promise.all([
+        inspection.resources(''),
+        inspection.code(),
+      ]);
+      const missing = Object.keys(Outputs).filter((name) => stage.outputs[name] === undefined);
+      const why = 'Commands find queues, logs and streams by them. Another version of the code is deployed.';
+      if (missing.length > 0) return failure(`outputs missing: ${missing.join(', ')}`, { why });
+      // Only types and properties: the CDK adds metadata when it deploys.
+      const there = new Map(deployed.map((one) => [one.logicalId, one]));
+      const code = new Map(Object.entries(Resources));
+      const differing = [...new Set([...there.keys(), ...code.keys()])]
+        .filter((id) => !isDeepStrictEqual(there.get(id)?.properties, code.get(id)?.Properties))
+        .map((id) => (code.get(id)?.Type ?? there.get(id)?.type ?? '').replace('AWS::', ''))
+        .filter((type) => type !== 'CDK::Metadata');
+      if (differing.length === 0) return ok('deployed as it is in this folder');
+      return warning(
+        `${counted(differing.length, 'resource')} differ: ${[...new Set(differing)].join(', ')}`,
+      );
+    },
+  },
+  {
+    name: 'functions',
+    needs: ['lambda:GetAlias'],
+    why: 'A deployment shifts traffic now, was interrupted, or somebody rolled back by hand (docs/rollback.md).',
+    async look(inspection) {
+      if (inspection.isLocalStack) return IS_LOCAL;
+      const versions = await inspection.resources('AWS::Lambda::Version');
+      const aliases = await inspection.resources('AWS::Lambda::Alias');
+      const looks = aliases.map(async ({ physicalId, properties }) => {
+        const [, FunctionName = '', Name] = /:function:([^:]+):(.+)$/.exec(physicalId) ?? [];
+        const newest = versions
+          .find((one) => isDeepStrictEqual(one.properties.FunctionName, properties.FunctionName))
+          ?.physicalId.replace(/.*:/, '');
+        const alias = await inspection.stage.lambda.send(new GetAliasCommand({ FunctionName, Name }));
+        const shares = Object.entries(alias.RoutingConfig?.AdditionalVersionWeights ?? {});
+        if (alias.FunctionVersion === newest && shares.length === 0) return undefined;
+        const shifted = shares.map(
+          ([version, share]) => `, and ${Math.round(share * 100)} % version ${version}`,
+        );
+        const seen = `${FunctionName} runs version ${alias.FunctionVersion}${shifted.join('')}; ${newest} was deployed`;
+        const fix = `aws lambda update-alias --function-name ${FunctionName} --name ${Name} --function-version ${newest} --routing-config AdditionalVersionWeights={}`;
+        return warning(seen, { fix });
+      });
+      return problemsOr(`all ${aliases.length} on their newest version`, await Promise.all(looks));
+    },
+  },
+  {
+    name: 'event sources',
+    needs: ['lambda:ListEventSourceMappings', 'cloudwatch:DescribeAlarms', 'sqs:GetQueueAttributes'],
+    why: 'Events wait on their queue. SQS deletes them 7 days after their arrival.',
+    fix: detectDrift,
+    async look(inspection) {
+      const { stage } = inspection;
+      const pauses = (await pausesOf(stage)).map(({ event, by, since, reason = '', running }) => {
+        const fix = stage.command(event, 'resume');
+        if (by === undefined) return failure(`${event} is off, but nobody paused it with a reason`, { fix });
+        const seen = `${event} paused ${ago(since)} by ${by.replace(/.*\//, '')}: ${printable(reason)}`;
+        if (!running) return warning(seen, { fix });
+        return warning(`${seen}. But it is on`, { why: 'It is processed in spite of the pause.', fix });
+      });
+      const pages = paginateListEventSourceMappings({ client: stage.lambda }, {});
+      const sources = await allOf(pages, (page) => page.EventSourceMappings);
+      const queues = await inspection.resources('AWS::SQS::Queue');
+      const mappings = await inspection.resources('AWS::Lambda::EventSourceMapping');
+      const drifted = mappings.map(({ properties }) => {
+        const [id] = properties.EventSourceArn['Fn::GetAtt'];
+        const queue = queues
+          .find(({ logicalId }) => logicalId === id)
+          ?.physicalId.split('/')
+          .at(-1);
+        const source = sources.find(({ EventSourceArn }) => EventSourceArn?.split(':').at(-1) === queue);
+        if (source === undefined) return failure(`${queue} has no event source`);
+        const changes = driftOf(properties, source).join(', ');
+        const why = 'Somebody changed it by hand. A deployment keeps it, unless it changes the same setting.';
+        return changes === '' ? undefined : warning(`${queue}: ${changes}`, { why });
+      });
+      return problemsOr(`${mappings.length} on, with the deployed settings`, [...pauses, ...drifted]);
+    },
+  },
+];
+
+// biome-ignore lint/suspicious/noExplicitAny: a property has whatever shape CloudFormation gives it.
+function driftOf(deployed: any, source: EventSourceMappingConfiguration): string[] {
+  const concurrency = 'MaximumConcurrency';
+  const settings: readonly (readonly [string, unknown, unknown])[] = [
+    ['batch size', deployed.BatchSize, source.BatchSize],
+    ['concurrency', deployed.ScalingConfig?.[concurrency], source.ScalingConfig?.[concurrency]],
+    ['response types', deployed.FunctionResponseTypes?.join(), source.FunctionResponseTypes?.join()],
+    ['calls the alias', true, source.FunctionArn?.endsWith(':live')],
+  ];
+  return settings
+    .filter(([, wanted, actual]) => wanted !== actual)
+    .map(([name, wanted, actual]) => `${name} ${actual ?? 'unset'} instead of ${wanted ?? 'unset'}`);
+}
+
+/** Off by default: a synthesis and a look at the account may take minutes. */
+export const diffCheck: StageCheck = {
+  name: 'cdk diff',
+  needs: [],
+  why: 'What is deployed differs from this folder.',
+  fix: ({ stageName }) => `npx cdk diff -c stage=${stageName}`,
+  async look({ isLocalStack, stageName, signal }) {
+    if (isLocalStack) return IS_LOCAL;
+    const args = ['cdk', 'diff', '--context', `stage=${stageName}`, '--fail'];
+    const child = spawn('npx', args, { stdio: ['ignore', 'ignore', 'pipe'], signal });
+    const ended = new Promise((resolve) => child.once('close', resolve).once('error', resolve));
+    const [text, code] = await Promise.all([buffer(child.stderr), ended]);
+    const last = printable(text.toString().trim().split('\n').at(-1) ?? '');
+    return code === 0 ? ok('no differences') : warning(last);
+  },
+};

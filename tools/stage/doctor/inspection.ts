@@ -1,0 +1,224 @@
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  CloudFormationClient,
+  GetTemplateCommand,
+  paginateListStackResources,
+} from '@aws-sdk/client-cloudformation';
+import { paginateDescribeAlarms } from '@aws-sdk/client-cloudwatch';
+import { paginateFilterLogEvents, StartQueryCommand } from '@aws-sdk/client-cloudwatch-logs';
+import type { EventName } from '../../../lambda/events/catalogue.ts';
+import { ACCEPTED } from '../../../lambda/log-messages.ts';
+import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
+import { synthesise } from '../../local/template/synthesise.ts';
+import { duration, jsonObject } from '../../terminal/text.ts';
+import { queryResult } from '../history/log-search.ts';
+import type { Stage } from '../stage.ts';
+
+/** Why a finding matters, and what fixes it: a command line, or a page of the documents. */
+interface Advice {
+  readonly why: string;
+  readonly fix: string;
+}
+
+export interface CheckResult {
+  readonly state: 'ok' | 'warning' | 'failure' | 'skipped';
+  readonly seen: string;
+  readonly why?: string | undefined;
+  readonly fix?: string | undefined;
+}
+
+export const ok = (seen: string): CheckResult => ({ state: 'ok', seen });
+export const skipped = (seen: string): CheckResult => ({ state: 'skipped', seen });
+/** @param advice in place of the check's own */
+export const warning = (seen: string, advice: Partial<Advice> = {}): CheckResult => ({
+  state: 'warning',
+  seen,
+  ...advice,
+});
+export const failure = (seen: string, advice: Partial<Advice> = {}): CheckResult => ({
+  ...warning(seen, advice),
+  state: 'failure',
+});
+
+/** What is wrong, or that all is well. */
+export const problemsOr = (seen: string, problems: readonly (CheckResult | undefined)[]) => {
+  const found = problems.filter((problem) => problem !== undefined);
+  return found.length > 0 ? found : ok(seen);
+};
+
+/** One line of `npx hookctl doctor`, or several if it finds several things. */
+export interface StageCheck {
+  readonly name: string;
+  /** Permissions of its calls. `docs/permissions.md` lists those of all checks. */
+  readonly needs: readonly string[];
+  /** Advice for results that have none of their own. */
+  readonly why?: string;
+  readonly fix?: (inspection: Inspection) => string;
+  readonly look: (inspection: Inspection) => Promise<CheckResult | CheckResult[]>;
+}
+
+/** A resource of the deployed stack. */
+interface StackResource {
+  readonly logicalId: string;
+  readonly physicalId: string;
+  readonly type: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a property has whatever shape CloudFormation gives it.
+  readonly properties: any;
+}
+
+/** Days of the receiver's log that are searched for the last delivery of each event. */
+export const SEARCHED_DAYS = 7;
+
+const SECONDS_PER_DAY = 24 * 60 * 60;
+
+/** Maximum pages of a log that are read. Each holds up to 1 MB. */
+const MAX_PAGES = 10;
+
+/** A stage that is looked at. Calls whose answer several checks need are made once. */
+export class Inspection implements Disposable {
+  readonly stage: Stage;
+  readonly signal: AbortSignal;
+  readonly #clients = new Map<unknown, { destroy(): void }>();
+
+  constructor(stage: Stage, signal: AbortSignal) {
+    this.stage = stage;
+    this.signal = signal;
+  }
+
+  /** Name of the stage in `cdk.json`. */
+  get stageName(): string {
+    return this.stage.stackName.replace('PartnerWebhooks-', '');
+  }
+
+  /** Whether it is what `npm start` runs. An emulator is not: it has CloudFormation, versions and aliases. */
+  get isLocalStack(): boolean {
+    return this.stage.local && this.stage.commandSuffix === '';
+  }
+
+  /** A client of a service that few commands use. Its package is loaded only when a check asks for it. */
+  client<Client extends { destroy(): void }>(
+    Class: new (settings: Stage['clientSettings']) => Client,
+  ): Client {
+    const client = (this.#clients.get(Class) as Client) ?? new Class(this.stage.clientSettings);
+    this.#clients.set(Class, client);
+    return client;
+  }
+
+  /** The resources of a type, or of types with a common beginning, in the deployed template. */
+  async resources(type: string): Promise<StackResource[]> {
+    return (await this.#deployed()).filter((resource) => resource.type.startsWith(type));
+  }
+
+  readonly #deployed = once(async () => {
+    const client = this.client(CloudFormationClient);
+    const query = { StackName: this.stage.stackName };
+    const { TemplateBody = '{}' } = await client.send(new GetTemplateCommand(query));
+    const inTemplate = JSON.parse(TemplateBody).Resources ?? {};
+    const pages = paginateListStackResources({ client }, query);
+    const summaries = await allOf(pages, (page) => page.StackResourceSummaries);
+    return summaries.map((summary): StackResource => {
+      const { LogicalResourceId: logicalId = '', PhysicalResourceId: physicalId = '' } = summary;
+      const properties = inTemplate[logicalId]?.Properties ?? {};
+      return { logicalId, physicalId, type: summary.ResourceType ?? '', properties };
+    });
+  });
+
+  /** The template that this code makes of the stage's settings. @throws SynthesisError */
+  readonly code = once(async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'doctor-'));
+    await synthesise(folder.path, { stage: this.stageName });
+    return readCloudAssembly(folder.path).template;
+  });
+
+  /** All alarms whose names begin with the stack's. They may include those of another stage. */
+  readonly alarms = once(async () => {
+    const query = { AlarmNamePrefix: `${this.stage.stackName}-` };
+    const pages = paginateDescribeAlarms({ client: this.stage.cloudwatch }, query);
+    return allOf(pages, (page) => page.MetricAlarms);
+  });
+
+  /** When each event was last accepted. An event without a delivery in {@link SEARCHED_DAYS} is missing. */
+  readonly lastDeliveries = once(async () => {
+    const { logs, receiverLogGroup } = this.stage;
+    const now = Math.ceil(Date.now() / 1000);
+    const { queryId } = await logs.send(
+      new StartQueryCommand({
+        logGroupNames: [receiverLogGroup],
+        queryString: `fields @timestamp, event | filter message = "${ACCEPTED}" | sort @timestamp desc | dedup event`,
+        startTime: now - SEARCHED_DAYS * SECONDS_PER_DAY,
+        endTime: now,
+      }),
+    );
+    const { results = [] } = (await queryResult(this.stage, queryId, this.signal)) ?? {};
+    return new Map(
+      results.map((row) => {
+        const value = (name: string) => row.find(({ field }) => field === name)?.value ?? '';
+        return [value('event'), new Date(`${value('@timestamp').replace(' ', 'T')}Z`)];
+      }),
+    );
+  });
+
+  /** Lines of a log that match a pattern, parsed. @param hours how far back. @returns at most {@link MAX_PAGES} pages */
+  async logLines(logGroupName: string, filterPattern: string, hours: number) {
+    const query = { logGroupName, filterPattern, startTime: Date.now() - hours * 3_600_000 };
+    const lines: Readonly<Record<string, unknown>>[] = [];
+    let pages = 0;
+    for await (const { events = [] } of paginateFilterLogEvents({ client: this.stage.logs }, query)) {
+      for (const { message = '' } of events) lines.push(jsonObject(message) ?? {});
+      pages += 1;
+      if (pages === MAX_PAGES || this.signal.aborted) break;
+    }
+    return lines;
+  }
+
+  /** The name of a log group, by the beginning of its logical id. */
+  async logGroup(id: string): Promise<string | undefined> {
+    const groups = await this.resources('AWS::Logs::LogGroup');
+    return groups.find(({ logicalId }) => logicalId.startsWith(id))?.physicalId;
+  }
+
+  [Symbol.dispose](): void {
+    for (const client of this.#clients.values()) client.destroy();
+  }
+}
+
+/** A call that is made once, when it is first needed. */
+function once<Value>(ask: () => Promise<Value>): () => Promise<Value> {
+  let answer: Promise<Value> | undefined;
+  return () => {
+    answer ??= ask();
+    return answer;
+  };
+}
+
+/** The items of all pages of a list. */
+export async function allOf<Page, Item>(
+  pages: AsyncIterable<Page>,
+  itemsOf: (page: Page) => readonly Item[] | undefined,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  for await (const page of pages) items.push(...(itemsOf(page) ?? []));
+  return items;
+}
+
+/** The command that shows what somebody changed by hand. */
+export const detectDrift = ({ stage }: Inspection) =>
+  `aws cloudformation detect-stack-drift --stack-name ${stage.stackName}`;
+
+/** `shop.updated 5 min ago; girl.created, girl.deleted never`. */
+export function eventTimes(events: readonly EventName[], timeOf: (event: EventName) => Date | undefined) {
+  const [known, unknown] = [events.filter(timeOf), events.filter((event) => timeOf(event) === undefined)];
+  const times = known.map((event) => `${event} ${ago(timeOf(event))}`);
+  return [...times, unknown.length > 0 ? `none of ${unknown.join(', ')}` : []].flat().join('; ');
+}
+
+/** How many there are of each text: `3 × Rejected, 1 × Parked`. */
+export const tally = (texts: readonly string[]): string =>
+  [...Map.groupBy(texts, (text) => text)].map(([text, all]) => `${all.length} × ${text}`).join(', ');
+
+/** Milliseconds since a time. */
+export const since = (time: Date | number | undefined) => Date.now() - Number(time ?? Date.now());
+
+export const ago = (time: Date | number | undefined) => `${duration(since(time))} ago`;

@@ -1,0 +1,81 @@
+import { alarmTable } from '../../../lib/alarms/alarm-table.ts';
+import { duration, manyMessages } from '../../terminal/text.ts';
+import { pausesOf } from '../queues/pause-state.ts';
+import { type AnyQueue, oldestMessage, queueState, removedQueues, waitingQueues } from '../queues/queue.ts';
+import { failure, type Inspection, problemsOr, type StageCheck, since, warning } from './inspection.ts';
+
+/** Milliseconds that a message may wait for its first attempts. */
+const MAX_WAIT = alarmTable['<Event>/Waiting'].fires.threshold * 1000;
+
+const needs = ['sqs:GetQueueAttributes', 'cloudwatch:GetMetricStatistics'];
+
+const WHY: Readonly<Record<AnyQueue['kind'], string>> = {
+  'dead-letter': 'These events were not processed. They wait for a redrive.',
+  quarantine: 'Signed deliveries were unusable. The partner does not repeat them.',
+  unrouted: 'The partner sends an event kind that this stage does not process.',
+  removed: 'Nothing consumes this queue. Export what you need.',
+};
+
+export const queueChecks: readonly StageCheck[] = [
+  {
+    name: 'set aside',
+    needs,
+    async look(inspection) {
+      const queues = waitingQueues(inspection.stage);
+      const looks = queues.map(async ({ name, kind, url }) => {
+        const found = await contents(inspection, url);
+        const advice = { why: WHY[kind], fix: inspection.stage.command(`show ${name}`) };
+        const of = kind === 'dead-letter' ? 'dead letters of ' : '';
+        return found && failure(`${of}${name}: ${found.text}`, advice);
+      });
+      return problemsOr('no dead letters, nothing quarantined or unrouted', await Promise.all(looks));
+    },
+  },
+  {
+    name: 'event queues',
+    needs: ['lambda:ListEventSourceMappings', 'cloudwatch:DescribeAlarms', ...needs],
+    why: 'Its consumer does not keep up, or fails. See "Waiting" in docs/operations.md.',
+    fix: ({ stage }) => stage.command('list'),
+    async look(inspection) {
+      const { stage } = inspection;
+      const paused = new Set((await pausesOf(stage)).map(({ event }) => event));
+      const looks = stage.events.map(async (event) => {
+        const found = await contents(inspection, stage.event(event).queueUrl);
+        if (found === undefined) return [];
+        const isLate = found.visible > 0 && found.oldest !== undefined && since(found.oldest) > MAX_WAIT;
+        return [{ text: `${event}: ${found.text}`, isLate: isLate && !paused.has(event) }];
+      });
+      const busy = (await Promise.all(looks)).flat();
+      const late = busy.map(({ text, isLate }) => (isLate ? failure(text) : undefined));
+      return problemsOr(busy.map(({ text }) => text).join('; ') || 'empty', late);
+    },
+  },
+  {
+    name: 'removed events',
+    needs: ['sqs:ListQueues', ...needs],
+    why: WHY.removed,
+    async look(inspection) {
+      const queues = await removedQueues(inspection.stage);
+      const looks = queues.map(async ({ name, url }) => {
+        const found = await contents(inspection, url);
+        return (
+          found && warning(`${name}: ${found.text}`, { fix: inspection.stage.command(`export ${name}`) })
+        );
+      });
+      const seen = queues.length === 0 ? 'no queue left' : `${queues.length} queues left, all empty`;
+      return problemsOr(seen, await Promise.all(looks));
+    },
+  },
+];
+
+/** @returns undefined if a queue is empty */
+async function contents({ stage }: Inspection, url: string) {
+  const { arn, visible, inFlight, delayed, retention } = await queueState(stage.sqs, url);
+  const count = visible + inFlight + delayed;
+  if (count === 0) return undefined;
+  const oldest = await oldestMessage(stage, arn);
+  const left = duration((oldest ?? 0) + retention * 1000 - Date.now());
+  const age =
+    oldest === undefined ? 'age unknown' : `the oldest for ${duration(since(oldest))}, deleted in ${left}`;
+  return { visible, oldest, text: `${manyMessages(count)}, ${age}` };
+}
