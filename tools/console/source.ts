@@ -2,14 +2,7 @@ import { isEventName } from '../../lambda/events/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import type { DeliveryFilter } from '../stage/history/delivery-filter.ts';
 import { itemNow, itemOfEvent } from '../stage/history/effects.ts';
-import {
-  type Effect,
-  type ExchangeFact,
-  type Fact,
-  type LineFact,
-  type RecordFact,
-  recordFact,
-} from '../stage/history/facts.ts';
+import type { Effect, ExchangeFact, Fact, LineFact, RecordFact } from '../stage/history/facts.ts';
 import { findFacts } from '../stage/history/find-facts.ts';
 import { foldedAttempts } from '../stage/history/fold.ts';
 import { followArchive, followLines } from '../stage/history/follow-facts.ts';
@@ -30,7 +23,7 @@ const SEARCHES = 20;
 const HOUR = 60 * 60 * 1000;
 
 interface TextSearch {
-  readonly read: Set<string>;
+  readonly read: Map<string, string | undefined>;
   records: number;
 }
 
@@ -173,8 +166,8 @@ export class Source {
       const options = { since: new Date(Date.now() - HOUR), signal, onProblem };
       // The list already has the observed deliveries. The archive may have more, from a run without the console.
       return followArchive(stage, options, (records, object) => {
-        const facts = records.map((record) => recordFact(record, object));
-        store.add(...facts.filter(({ requestId = '' }) => store.get(requestId) !== undefined));
+        const known = records.filter(({ requestId = '' }) => store.get(requestId) !== undefined);
+        for (const record of known) store.addRecord(record, object);
       });
     }
     const options = { since: this.since, signal, onProblem };
@@ -248,7 +241,7 @@ export class Source {
   }
 
   #searchFor(text: string): TextSearch {
-    const search = this.#searches.get(text) ?? { read: new Set(), records: 0 };
+    const search = this.#searches.get(text) ?? { read: new Map(), records: 0 };
     this.#searches.delete(text);
     this.#searches.set(text, search);
     for (const oldest of this.#searches.keys()) {
