@@ -88,7 +88,7 @@ export function App() {
       </TopBar>
       <main class="main" id="main" tabIndex={-1}>
         <h1 class="visually-hidden">{title}</h1>
-        {(view !== 'faults' || stack.local) && <View />}
+        <View />
       </main>
       <Notices />
       <TaskDock />

@@ -171,7 +171,12 @@ class PageStream {
     const { source } = this.#console;
     const searched = await source.search({ search }, end);
     const found = searched === undefined ? [] : source.store.list({ search }).deliveries;
-    await this.#sendRows(found.map((delivery) => ({ id: delivery.id, delivery })));
+    for (let start = 0; start < found.length && !end.aborted; start += MAX_ROWS) {
+      // Read again, because rows may have changed while the batch before was sent.
+      const ids = found.slice(start, start + MAX_ROWS).map(({ id }) => id);
+      const { deliveries } = source.store.list({ search, ids });
+      await this.#sendRows(deliveries.map((delivery) => ({ id: delivery.id, delivery })));
+    }
     const { total } = source.store.list({ search }, 0);
     await this.#send({ event: 'ready', data: { total, ...(searched && { searched }) } });
   }

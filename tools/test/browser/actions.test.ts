@@ -32,8 +32,14 @@ test('after a bad signature, the body is signed and sent; as received, it is ref
   await page.getByText('Answered 401: Invalid signature.').waitFor();
   await page.keyboard.press('r');
   await page.getByText('Answered 200: queued.').waitFor();
+  await detail.getByText('Another request of this event: Processed').waitFor();
+  await detail.getByRole('link', { name: 'Show the request' }).click();
+  await detail.getByRole('heading', { name: 'Processed', exact: true }).waitFor();
+  await page.goBack();
   await page.getByRole('link', { name: 'Show it' }).last().click();
-  await detail.getByText('Processed', { exact: true }).first().waitFor();
+  await detail.getByRole('heading', { name: 'Processed', exact: true }).waitFor();
+  expect(await detail.getByText('Another request').count()).toBe(0);
+  await page.locator('#detail:focus').waitFor();
   expect(await dock().count()).toBe(0);
 });
 
@@ -73,6 +79,8 @@ test('a failed command opens its output', async () => {
   await open.show('#/queues');
   await open.button('Pause user.updated').click();
   const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox').press('Enter');
+  await dialog.locator('.hint').getByText('Type a reason.').waitFor();
   await dialog.getByRole('textbox').fill('Too late');
   // Somebody else is faster.
   const task = JSON.stringify({ argv: ['pause', 'user.updated', '--reason', 'First'] });

@@ -376,6 +376,21 @@ test('dead letters of one event can be listed, read and redriven', async () => {
   await page.getByText('No dead letters').waitFor();
 });
 
+test('dead letters can be redriven one after the other by keyboard', async () => {
+  const { page, stack } = open;
+  const end = stack.faults.inject({ service: 'dynamodb', kind: 'down' });
+  await post('shop-dead-5', 'shop-dead-6');
+  await page.getByRole('link', { name: 'Dead letters 2' }).waitFor();
+  end();
+  await open.show('#/dead-letters');
+  await page.locator('.messages .col-act button').first().focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: /^1 dead letter,/ }).waitFor();
+  await page.locator('.messages .col-act button:focus').waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator('h2:focus', { hasText: 'No dead letters' }).waitFor();
+});
+
 test('a message of a paused event waits on its queue, where its body can be read, until the event is resumed', async () => {
   const { page } = open;
   await open.show('#/queues');

@@ -3,7 +3,7 @@ import { type Delivery, type HistoryPlace, isWaiting } from '../../../stage/hist
 import { type Clock, stateWords } from '../../../stage/history/state-text.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { keptOn } from '../deliveries/outcomes.ts';
-import { formatRoute } from '../route.ts';
+import { formatRoute, route } from '../route.ts';
 import { pauseOf } from '../store.ts';
 import { Sentence } from '../text/visible.tsx';
 import { Problems, Scrolled } from '../ui/badge.tsx';
@@ -50,7 +50,7 @@ export function Overview({ delivery, detail }: OverviewProps) {
   return (
     <Scrolled class="overview stack" label="Overview">
       {others.map((place, index) => (
-        <Place key={index} place={place} clock={clock} />
+        <Place key={index} place={place} clock={clock} request={otherRequestOf(place, delivery, detail)} />
       ))}
       <Problems problems={detail.problems} />
       <Effects effects={detail.effects} />
@@ -77,6 +77,23 @@ export function placesOf(
   ];
 }
 
+/** The request that a place belongs to, if it is another one with the same bytes, such as a resend. */
+export function otherRequestOf(
+  { state, replay }: HistoryPlace,
+  { id, status, state: own }: Delivery,
+  { history: { steps } }: Pick<DeliveryDetail, 'history'>,
+): string | undefined {
+  const isOther = status !== 200 || (state === 'processed' && own !== 'processed');
+  if (!isOther || replay !== undefined) return undefined;
+  const accepted = steps.findLast(
+    ({ kind, status: answer, requestId }) =>
+      requestId !== undefined &&
+      requestId !== id &&
+      (kind === 'processed' || (kind === 'answered' && answer === 200)),
+  );
+  return accepted?.requestId;
+}
+
 /** Where a delivery is, as far as its row shows. */
 function placeOf({ receivedAt, latencyMs = 0, event, ...row }: Delivery): HistoryPlace {
   const since = new Date(Date.parse(receivedAt) + latencyMs).toISOString();
@@ -87,19 +104,26 @@ function placeOf({ receivedAt, latencyMs = 0, event, ...row }: Delivery): Histor
 interface PlaceProps {
   place: HistoryPlace;
   clock: Clock;
+  /** The other request that it belongs to. */
+  request?: string | undefined;
   children?: ComponentChildren;
 }
 
-function Place({ place, clock, children }: PlaceProps) {
+function Place({ place, clock, request, children }: PlaceProps) {
   const { title, detail, tone } = stateWords(place, clock);
   const queue = queueOf(place);
   return (
     <div class={`outcome note row tone-${tone}`}>
       <div class="grow">
-        <h3>{title}</h3>
+        <h3>{request === undefined ? title : `Another request of this event: ${title}`}</h3>
         <p>
           <Sentence text={detail} />{' '}
-          {queue !== undefined && <a href={formatRoute({ view: 'queues', path: [queue] })}>Show the queue</a>}
+          {queue !== undefined && <a href={formatRoute({ view: 'queues', path: [queue] })}>Show the queue</a>}{' '}
+          {request !== undefined && (
+            <a href={formatRoute({ ...route.value, view: 'deliveries', path: [request] })}>
+              Show the request
+            </a>
+          )}
         </p>
       </div>
       {children}

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import type { Delivery } from '../../../stage/history/history.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { ApiError, api, errorText } from '../api.ts';
-import { connection, stack } from '../store.ts';
+import { connection, rows, stack } from '../store.ts';
 
 /** Milliseconds. While a key is held in the list, the server is not asked for each row. */
 const PAUSE = 60;
@@ -73,9 +73,14 @@ export function useDetail(
     };
     // A changed row means that there are new details. Each stream sends the same row as a new object, so the text is
     // compared.
-  }, [id, JSON.stringify(row), round.value]);
+  }, [id, JSON.stringify(row), statesOfEvent(row), round.value]);
   return { ...(state.value.id === id ? state.value : {}), reload };
 }
+
+/** States of the requests with the same bytes: their steps are part of the detail. */
+const statesOfEvent = (row: Delivery | undefined) =>
+  row?.eventId !== undefined &&
+  rows.value.all.flatMap(({ id, eventId, state }) => (eventId === row.eventId ? [id, state] : [])).join(' ');
 
 /** Resolves when the page is visible. */
 async function untilSeen(signal: AbortSignal): Promise<void> {

@@ -1,7 +1,8 @@
 import type { FaultInfo } from '../../api.ts';
 import { api, errorText } from '../api.ts';
-import { faults } from '../store.ts';
-import { Quantity } from '../ui/badge.tsx';
+import { deliveriesAddress } from '../route.ts';
+import { faults, stack } from '../store.ts';
+import { Empty, Quantity } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { toastError, toastInfo } from '../ui/notices.tsx';
 import { Table } from '../ui/table.tsx';
@@ -20,6 +21,7 @@ async function change(work: () => Promise<unknown>, done?: string): Promise<void
 
 export function FaultsView() {
   const { active = [], functions = [] } = faults.value ?? {};
+  if (!stack.local) return <OnlyLocal />;
   return (
     <div class="page">
       <div class="stack sections">
@@ -51,6 +53,16 @@ export function FaultsView() {
     </div>
   );
 }
+
+const OnlyLocal = () => (
+  <Empty title="Faults exist only on the local stack">
+    <p>
+      This console shows {stack.title}. Start the local stack with <code>npx hookctl start</code> to try a
+      fault.
+    </p>
+    <a href={deliveriesAddress.value}>Deliveries</a>
+  </Empty>
+);
 
 function ActiveFaults({ active }: { active: readonly FaultInfo[] }) {
   return (

@@ -44,7 +44,8 @@ export function MessageTable({ label, messages, hasState, act }: MessageTablePro
       messages.some(({ event, queue }) => event !== undefined && namedQueue(queue).event === undefined),
     shop: messages.some(({ shopId }) => shopId !== undefined),
     state: hasState,
-    receives: messages.some(({ receives }) => receives > 0),
+    // Elsewhere each look counts, so the number says nothing about attempts.
+    receives: hasState && messages.some(({ receives }) => receives > 0),
     copies: messages.some(({ copies }) => copies > 1),
   };
   const payload: TableColumn<QueueMessage> = {

@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals';
 import { useId, useState } from 'preact/hooks';
 import { MAX_PAUSE_REASON_LENGTH } from '../../../../lambda/limits.ts';
 import type { EventQueueInfo } from '../../api.ts';
@@ -72,7 +73,10 @@ export function PauseDialog({ event, onClose }: { event: string; onClose: () => 
   const [reason, setReason] = useState('');
   const id = useId();
   const text = reason.trim();
-  const isTooLong = text.length > MAX_PAUSE_REASON_LENGTH;
+  const isAsked = useSignal(false);
+  const tooLong =
+    text.length > MAX_PAUSE_REASON_LENGTH ? `At most ${MAX_PAUSE_REASON_LENGTH} characters` : undefined;
+  const refusal = text === '' ? 'Type a reason.' : tooLong;
   return (
     <Dialog
       title={`Pause ${event}`}
@@ -80,7 +84,7 @@ export function PauseDialog({ event, onClose }: { event: string; onClose: () => 
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" form={id} disabled={text === '' || isTooLong}>
+          <Button kind="primary" type="submit" form={id} refusal={refusal}>
             Pause {event}
           </Button>
         </>
@@ -89,9 +93,12 @@ export function PauseDialog({ event, onClose }: { event: string; onClose: () => 
       <form
         id={id}
         class="stack"
+        // The refused button submits nothing, so the field says why.
+        onKeyDown={({ key }) => {
+          isAsked.value = key === 'Enter';
+        }}
         onSubmit={(submit) => {
           submit.preventDefault();
-          if (text === '' || isTooLong) return;
           start([pauseCommand(event, text)]);
           onClose();
         }}
@@ -105,7 +112,7 @@ export function PauseDialog({ event, onClose }: { event: string; onClose: () => 
           label="Reason"
           hint="One line. It is in the alarm’s email."
           placeholder="The chat service is down until noon"
-          problem={isTooLong ? `At most ${MAX_PAUSE_REASON_LENGTH} characters` : undefined}
+          problem={isAsked.value ? refusal : tooLong}
           value={reason}
           onInput={setReason}
         />

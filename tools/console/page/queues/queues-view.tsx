@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { callerName } from '../../../stage/history/state-text.ts';
 import type { EventQueueInfo, QueueDepth, QueuesInfo } from '../../api.ts';
+import { OUTCOME_WORDS } from '../deliveries/outcomes.ts';
 import { route } from '../route.ts';
 import { queues, stack } from '../store.ts';
 import { Visible } from '../text/visible.tsx';
@@ -142,7 +143,11 @@ function columnsOf(
         if (row.event !== undefined) {
           return <Processing queue={row.event} isUnknown={isUnknown} isShort={isOpen} />;
         }
-        return row.visible + row.inFlight > 0 ? <Badge tone="warning">Needs review</Badge> : <Dash />;
+        return row.visible + row.inFlight > 0 ? (
+          <Badge tone="bad">{OUTCOME_WORDS['needs-you']}</Badge>
+        ) : (
+          <Dash />
+        );
       },
     },
     {

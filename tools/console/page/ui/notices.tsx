@@ -1,6 +1,8 @@
 import { signal, useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
 import { connection, notices } from '../store.ts';
 import { Button, IconButton } from './button.tsx';
+import { useNextFocus } from './use-next-focus.ts';
 
 /** Messages of the server and of actions, in a corner where they do not move other content. */
 export function Notices() {
@@ -108,8 +110,13 @@ interface NoticeBoxProps extends Pick<Toast, 'level' | 'text' | 'action'> {
 
 function NoticeBox({ level, text, action, onClose }: NoticeBoxProps) {
   const { to } = action ?? {};
+  const own = useRef<HTMLDivElement>(null);
+  useNextFocus(
+    own,
+    () => () => document.querySelector<HTMLElement>('#detail') ?? document.querySelector('#main'),
+  );
   return (
-    <div class={`notice is-${level}`}>
+    <div ref={own} class={`notice is-${level}`}>
       <p>{text}</p>
       {typeof to === 'string' && (
         <a href={to} onClick={onClose}>

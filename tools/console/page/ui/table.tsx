@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren, RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { hasModifier, type ShortcutKey } from '../shortcuts.ts';
+import { useNextFocus } from './use-next-focus.ts';
 
 /**
  * The table of every view. It uses ARIA roles instead of table elements, because rows share the tracks of a CSS grid
@@ -172,8 +173,11 @@ function TableRow<Row>({ table, row, at }: TableRowProps<Row>) {
   const isGrid = onOpen !== undefined;
   const cell = isGrid ? 'gridcell' : 'cell';
   const content = below?.(row);
+  const own = useRef<HTMLDivElement>(null);
+  useNextFocus(own, nextControl);
   return (
     <div
+      ref={own}
       id={elementId(label, rowId)}
       role="row"
       class={`tr${isCurrent ? ' is-current' : ''}${isGrid ? ' opens' : ''}`}
@@ -213,6 +217,21 @@ function TableRow<Row>({ table, row, at }: TableRowProps<Row>) {
       )}
     </div>
   );
+}
+
+/** After a row was removed: the same control of the row that takes its place, or the heading if no row is left. */
+function nextControl(row: HTMLElement) {
+  const view = row.closest<HTMLElement>('.page');
+  const column = document.activeElement?.closest('.td')?.classList[1];
+  const rows = [row.nextElementSibling, row.previousElementSibling];
+  return () => {
+    const left = rows.find((other) => other?.isConnected);
+    const control = left?.querySelector<HTMLElement>(`.${column} :is(a, button)`);
+    if (control) return control;
+    const heading = view?.isConnected ? view.querySelector<HTMLElement>('h2') : undefined;
+    if (heading?.tabIndex === -1) heading.tabIndex = -1;
+    return heading;
+  };
 }
 
 export function toggled(checked: ReadonlySet<string> | undefined, id: string): ReadonlySet<string> {

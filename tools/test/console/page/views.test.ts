@@ -161,7 +161,9 @@ describe('a queue', () => {
     { body: '{"event":"shop.updated"}', preview: '{"event":"shop.updated"}' },
     { body: ' no\n\tjson ', preview: 'no json' },
     { body: 'null', preview: 'null' },
-    { body: `{"data":${deep}}`, preview: `{"data":${'['.repeat(192)}` },
+    { body: `{"data":${deep}}`, preview: '['.repeat(200) },
+    { body: `{"event": "e", "n": 1,\n"data": ["${'x'.repeat(20_000)}"]}`, preview: `["${'x'.repeat(198)}` },
+    { body: `{"in":{"data":["${'x'.repeat(20_000)}"]}}`, preview: `{"in":{"data":["${'x'.repeat(184)}` },
     { body: `${'x'.repeat(199)}😀`, preview: 'x'.repeat(199) },
   ])('shows the data of a body in one line: $preview', ({ body, preview }) => {
     expect(payloadPreview(Buffer.from(body))).toBe(preview);
