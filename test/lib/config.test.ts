@@ -4,6 +4,7 @@ import { App, Stack } from 'aws-cdk-lib';
 import * as z from 'zod';
 import { configSchema, findStage, parseConfig, warningIds } from '../../lib/config.ts';
 import { warn } from '../../lib/warnings.ts';
+import { unknownContextKeys, webhookApp } from '../../lib/webhook-app.ts';
 import { stages } from '../../tools/local/template/stages.ts';
 
 const everySetting = JSON.parse(readFileSync('tools/local/template/every-setting.json', 'utf8'));
@@ -307,6 +308,28 @@ describe('the stage', () => {
 
   test.each(['{', '[]', undefined, 7])('is not looked for in %j', (given) => {
     expect(() => findStage(given, 'dev')).toThrow('The context `stages` must be a JSON object');
+  });
+});
+
+describe('the context', () => {
+  test('with a misspelled key is refused: another stage would be deployed', async () => {
+    const context = { stage: 'dev', stages: { dev: {} }, stagee: 'prod' };
+    await expect(webhookApp({ context })).rejects.toThrow("Unknown context 'stagee'. Did you mean stage?");
+  });
+
+  test.each([
+    '@aws-cdk/core:stageNames',
+    'aws:cdk:enable-path-metadata',
+    'cdk-migrate',
+    'availability-zones:account=111122223333:region=eu-central-1',
+    'stage',
+    'nag',
+  ])('may have %s', (key) => {
+    expect(unknownContextKeys([key])).toEqual([]);
+  });
+
+  test('with any other key is warned of', () => {
+    expect(unknownContextKeys(['environment'])).toEqual(['environment']);
   });
 });
 

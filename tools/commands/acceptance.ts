@@ -9,6 +9,7 @@ import {
   TargetError,
   variable,
 } from '../../test/acceptance/target.ts';
+import { ACCEPTANCE_PREFIX } from '../stage/archive/acceptance-records.ts';
 import { NOT_RUNNING, OUTPUTS_FILE } from '../stage/local-folder.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
@@ -41,7 +42,7 @@ With --outputs, it uses your AWS region and credentials (AWS_REGION, AWS_PROFILE
 Other traffic does not disturb the run. Its events are real:
 - Alarms for quarantined, unrouted and rejected requests may fire.
 - Subscribers of the chat and review topics get notifications, whose idempotency records stay for ${MEMORY_DAYS} days.
-- Everything else is named acceptance-… and is removed at the end, also after a failure, but not after Ctrl-C.`,
+- Everything else is named ${ACCEPTANCE_PREFIX}… and is removed at the end, also after a failure, but not after Ctrl-C.`,
   )
   .action(async ({ outputs: given, wait }) => {
     if (given === undefined && !existsSync(OUTPUTS_FILE)) {
@@ -58,7 +59,7 @@ Other traffic does not disturb the run. Its events are real:
     const region = await findRegion();
     await proveAccess(outputs.WebhookSecretArn, region, given === undefined);
 
-    const run = `acceptance-${randomBytes(4).toString('hex')}`;
+    const run = `${ACCEPTANCE_PREFIX}${randomBytes(4).toString('hex')}`;
     const code = await runProgram([...JEST, '--config=test/acceptance/jest.config.js'], {
       [variable.outputs]: file,
       [variable.run]: run,

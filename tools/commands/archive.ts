@@ -80,7 +80,9 @@ const collect = (text: string, before: string[] = []) => {
 
 command
   .command('forget')
-  .description('Removes the payload from every record of a person. The records stay, and a note is written')
+  .description(
+    'Removes the payload from every record of a person. The records stay. A note says what was removed',
+  )
   .option('--user <id>', 'user_id of the person; repeatable', collect)
   .option('--girl <id>', 'girl_id of the person; repeatable', collect)
   .option('--dry-run', 'show what would be removed, and remove nothing')

@@ -1,4 +1,10 @@
-import { outputsOption, type RunOperation, runOperation, stageOption } from '../stage/operation.ts';
+import {
+  outputsOption,
+  type RunOperation,
+  reporting,
+  runOperation,
+  stageOption,
+} from '../stage/operation.ts';
 import { hookctlGroup } from '../terminal/command.ts';
 import { CommandError, UsageError } from '../terminal/command-error.ts';
 import { ExportDestination } from '../terminal/files.ts';
@@ -47,7 +53,7 @@ export function dlqCommand(runOperation: RunOperation) {
     .argument('<queue>', QUEUE)
     .option(
       '--id <id>',
-      'only this message and its copies: at least 8 characters of its message id or event id; repeatable',
+      'only this message and its copies: at least 8 characters of the id of the message, event or request; repeatable',
       collect,
     )
     .option(
@@ -55,8 +61,10 @@ export function dlqCommand(runOperation: RunOperation) {
       `messages per second, 1 to ${FASTEST_MOVE}; only when redriving all dead letters of an event`,
       wholeNumber(1, FASTEST_MOVE),
     )
-    .action((name, { id, rate, ...where }) =>
-      runOperation(where, async (operation) => {
+    .addOption(jsonOption())
+    .action((name, { id, rate, json, ...where }) =>
+      runOperation(where, async (given) => {
+        const operation = reporting(given, json);
         const { findQueue } = await import('../stage/queues/queue.ts');
         const queue = await findQueue(operation.stack, name);
         if (queue.kind === 'removed') {

@@ -1,7 +1,14 @@
 import { MAX_PAUSE_REASON_LENGTH } from '../../lambda/limits.ts';
-import { outputsOption, type RunOperation, runOperation, stageOption } from '../stage/operation.ts';
+import {
+  outputsOption,
+  type RunOperation,
+  reporting,
+  runOperation,
+  stageOption,
+} from '../stage/operation.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { UsageError } from '../terminal/command-error.ts';
+import { jsonOption } from '../terminal/options.ts';
 
 export const pauseCommand = (runOperation: RunOperation) =>
   hookctlCommand(
@@ -12,7 +19,8 @@ export const pauseCommand = (runOperation: RunOperation) =>
     .option('--reason <text>', 'required: the reason, in one line, for the mail of the alarm')
     .addOption(stageOption())
     .addOption(outputsOption())
-    .action(async (event, { reason = '', ...where }) => {
+    .addOption(jsonOption())
+    .action(async (event, { reason = '', json, ...where }) => {
       const { isReason } = await import('../stage/queues/pause-state.ts');
       const line = reason.trim();
       if (!isReason(line)) {
@@ -22,7 +30,7 @@ export const pauseCommand = (runOperation: RunOperation) =>
       }
       await runOperation(where, async (operation) => {
         const { pause } = await import('../stage/queues/pause.ts');
-        return pause(operation, event, line);
+        return pause(reporting(operation, json), event, line);
       });
     });
 

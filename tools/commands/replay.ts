@@ -8,10 +8,16 @@ import {
   sinceOption,
   untilOption,
 } from '../stage/archive/record-filter.ts';
-import { outputsOption, type RunOperation, runOperation, stageOption } from '../stage/operation.ts';
+import {
+  outputsOption,
+  type RunOperation,
+  reporting,
+  runOperation,
+  stageOption,
+} from '../stage/operation.ts';
 import { DEFAULT_RATE, MAX_RATE, NAME_RULE } from '../stage/replay/limits.ts';
 import { hookctlCommand } from '../terminal/command.ts';
-import { time, wholeNumber } from '../terminal/options.ts';
+import { jsonOption, time, wholeNumber } from '../terminal/options.ts';
 
 export const replayCommand = (runOperation: RunOperation) =>
   hookctlCommand(
@@ -44,10 +50,11 @@ export const replayCommand = (runOperation: RunOperation) =>
     .option('--yes', 'do not ask for confirmation')
     .addOption(stageOption())
     .addOption(outputsOption())
-    .action((events, { stage, outputs, id, outcome, dryRun = false, yes = false, ...options }) =>
+    .addOption(jsonOption())
+    .action((events, { stage, outputs, json, id, outcome, dryRun = false, yes = false, ...options }) =>
       runOperation({ stage, outputs }, async (operation) => {
         const { replay } = await import('../stage/replay/replay.ts');
-        return replay(operation, {
+        return replay(reporting(operation, json), {
           events: events ?? [],
           ids: id,
           outcomes: outcome,

@@ -1,15 +1,23 @@
-import { outputsOption, type RunOperation, runOperation, stageOption } from '../stage/operation.ts';
+import {
+  outputsOption,
+  type RunOperation,
+  reporting,
+  runOperation,
+  stageOption,
+} from '../stage/operation.ts';
 import { hookctlCommand } from '../terminal/command.ts';
+import { jsonOption } from '../terminal/options.ts';
 
 export const resumeCommand = (runOperation: RunOperation) =>
   hookctlCommand('resume', 'Resumes the processing of a paused event.')
     .argument('<event>', 'event, such as shop.updated')
     .addOption(stageOption())
     .addOption(outputsOption())
-    .action((event, where) =>
+    .addOption(jsonOption())
+    .action((event, { json, ...where }) =>
       runOperation(where, async (operation) => {
         const { resume } = await import('../stage/queues/pause.ts');
-        return resume(operation, event);
+        return resume(reporting(operation, json), event);
       }),
     );
 

@@ -4,13 +4,21 @@ import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import * as z from 'zod/mini';
 import { readSamples, sampleBody } from '../../events/samples.ts';
 import { isEventName } from '../../lambda/events/catalogue.ts';
+import { pascalCase } from '../../lambda/events/event-names.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
+import { SECRET_REFRESH_INTERVAL } from '../../lambda/limits.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import type { Trace } from '../stage/history/trace.ts';
 import { OUTPUTS_FILE } from '../stage/local-folder.ts';
 import type { FunctionName } from '../stage/logs/follow-logs.ts';
 import type { Operation, RecordedDelivery } from '../stage/operation.ts';
-import { outputsOption, type RunOperation, runOperation, stageOption } from '../stage/operation.ts';
+import {
+  orRefusal,
+  outputsOption,
+  type RunOperation,
+  runOperation,
+  stageOption,
+} from '../stage/operation.ts';
 import {
   answerText,
   postRecorded,
@@ -18,12 +26,14 @@ import {
   type RepeatableRequest,
   type SentAnswer,
 } from '../stage/signed-post.ts';
+import type { Stage } from '../stage/stage.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError, UsageError } from '../terminal/command-error.ts';
 import { readBytes, STANDARD_INPUT } from '../terminal/files.ts';
 import { jsonOption, SECRET_OF_STACK, secretOption, wholeNumber } from '../terminal/options.ts';
 import { typedPath } from '../terminal/project-folder.ts';
 import { shownId } from '../terminal/terminal.ts';
+import { duration } from '../terminal/text.ts';
 
 const DEFAULT_URL = `http://localhost:3000${WEBHOOK_PATH}`;
 
@@ -87,6 +97,7 @@ export const sendCommand = (runOperation: RunOperation) =>
       const given = again === undefined && file !== STANDARD_INPUT ? bodyOf(file, event) : undefined;
       const isDefaultSecret = send.getOptionValueSource('secret') === 'default';
       await runOperation(whereOf(options), async (operation) => {
+        if (event !== undefined) requireDeployed(operation.stack, event);
         const source =
           again === undefined
             ? { bodyAt: given ?? (await standardInput(operation)), event }
@@ -150,15 +161,26 @@ function whereOf({ stage, outputs, url, again, wait }: SendOptions) {
 }
 
 /** @returns whether all answers were as expected and, with `wait`, all deliveries were processed in time */
-async function sendAll(
+async function sendAll(operation: Operation, sendable: Sendable, options: SendOptions): Promise<boolean> {
+  const { badSignature, json, wait } = options;
+  const { event } = sendable;
+  const since = new Date();
+  const answers = await postAll(operation, sendable, options);
+  const areExpected = answers.every(({ status }) => status === (badSignature ? 401 : 200));
+  if (wait === undefined || operation.signal.aborted) return areExpected;
+  const functions = event !== undefined && isEventName(event) ? ['receiver' as const, event] : undefined;
+  const awaiting = { seconds: wait === true ? DEFAULT_WAIT : wait, since, functions, json };
+  return (await awaitAnswers(operation, answers, awaiting)) && areExpected;
+}
+
+/** Posts all deliveries, and prints the answers. */
+async function postAll(
   operation: Operation,
   sendable: Sendable,
   { secret, encoding, badSignature, count, json, wait }: SendOptions,
-): Promise<boolean> {
+): Promise<SentAnswer[]> {
   const { printLine, signal } = operation;
-  const { event } = sendable;
   const signing = { secret: badSignature ? `${secret} but wrong` : secret, encoding };
-  const since = new Date();
   const answers: SentAnswer[] = [];
   for (let index = 0; index < count && !signal.aborted; index += 1) {
     const answer = await postOne(operation, sendable, index, signing);
@@ -166,11 +188,10 @@ async function sendAll(
     else if (wait === undefined) printLine(JSON.stringify(answer));
     answers.push(answer);
   }
-  const areExpected = answers.every(({ status }) => status === (badSignature ? 401 : 200));
-  if (wait === undefined || signal.aborted) return areExpected;
-  const functions = event !== undefined && isEventName(event) ? ['receiver' as const, event] : undefined;
-  const awaiting = { seconds: wait === true ? DEFAULT_WAIT : wait, since, functions, json };
-  return (await awaitAnswers(operation, answers, awaiting)) && areExpected;
+  if (!badSignature && !json && answers.some(({ status }) => status === 401)) {
+    for (const line of await hintsAfterRotation(operation.stack)) printLine(line);
+  }
+  return answers;
 }
 
 async function postOne(
@@ -187,12 +208,40 @@ async function postOne(
   return { status, body };
 }
 
+/** Milliseconds after a rotation for which a 401 may be due to it: the receiver's interval, and the clocks' difference. */
+const AFTER_ROTATION = 2 * SECRET_REFRESH_INTERVAL;
+
+/** Why a signature may have been refused, if the secret of the stack has just been changed. */
+async function hintsAfterRotation(stack: Stage): Promise<string[]> {
+  if (stack.outputs.WebhookSecretArn === undefined) return [];
+  const { secretChangedAt } = await import('../stage/signed-post.ts');
+  const changed = await orRefusal(stack, async () => ({ at: await secretChangedAt(stack) }));
+  const age = 'at' in changed && changed.at ? Date.now() - changed.at.getTime() : AFTER_ROTATION;
+  if (age >= AFTER_ROTATION) return [];
+  return [
+    `The secret was changed ${duration(age)} ago.`,
+    `A running receiver may answer 401 to the new secret for up to ${SECRET_REFRESH_INTERVAL / 1000} s. Send it again then.`,
+  ];
+}
+
 interface Sendable {
   /** @param index of the delivery, from 0 */
   readonly bodyAt: (index: number) => Uint8Array;
   readonly event?: string | undefined;
   /** Sent with its own headers. @default signed */
   readonly request?: RepeatableRequest | undefined;
+}
+
+/** @throws CommandError if the stack is older than the event: it would park the delivery */
+function requireDeployed({ outputs, title, commandSuffix }: Stage, event: string): void {
+  // Of an address elsewhere, only the webhook is known.
+  const isKnown = outputs.UnroutedQueueUrl !== undefined;
+  if (!isKnown || outputs[`${pascalCase(event)}QueueUrl`] !== undefined) return;
+  const next =
+    commandSuffix === ''
+      ? 'The stack restarts by itself after a new event, unless it was started with --no-watch. Then send it again'
+      : 'Deploy the stack. Then send it again';
+  throw new CommandError(`${event} is not deployed yet in ${title}. ${next}`);
 }
 
 /** The bytes of a file, or a sample that is newer for each delivery. @throws CommandError */

@@ -166,8 +166,8 @@ export interface ReceiverQueue extends QueueDepth {
 }
 
 /**
- * `GET /api/queues/<name>/messages?limit=500`: removes nothing. The name is `dead:<event>`, `quarantine`, `unrouted` or,
- * on the local stack, an event. On a stage, reading an event's own queue would count as an attempt.
+ * `GET /api/queues/<name>/messages`: reads at most 500, and removes none. The name is `dead:<event>`, `quarantine`,
+ * `unrouted` or, on the local stack, an event. On a stage, reading an event's own queue would count as an attempt.
  */
 export interface QueueMessages {
   readonly messages: readonly QueueMessage[];

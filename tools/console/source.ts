@@ -2,14 +2,7 @@ import { isEventName } from '../../lambda/events/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import type { DeliveryFilter } from '../stage/history/delivery-filter.ts';
 import { itemNow, itemOfEvent } from '../stage/history/effects.ts';
-import {
-  type Effect,
-  type ExchangeFact,
-  type Fact,
-  type LineFact,
-  type RecordFact,
-  recordFact,
-} from '../stage/history/facts.ts';
+import type { Effect, ExchangeFact, Fact, LineFact, RecordFact } from '../stage/history/facts.ts';
 import { findFacts } from '../stage/history/find-facts.ts';
 import { foldedAttempts } from '../stage/history/fold.ts';
 import { followArchive, followLines } from '../stage/history/follow-facts.ts';
@@ -30,7 +23,7 @@ const SEARCHES = 20;
 const HOUR = 60 * 60 * 1000;
 
 interface TextSearch {
-  readonly read: Set<string>;
+  readonly read: Map<string, string | undefined>;
   records: number;
 }
 
@@ -62,7 +55,7 @@ export class Source {
     this.#following = this.#follow(notify);
   }
 
-  /** The request as it arrived. For a stage, the archived part. */
+  /** The request as it arrived. For a stage, the archived part, as far as `history` or `body` has found it. */
   async request(delivery: Delivery): Promise<RequestDetail> {
     const exchange = this.#exchange(delivery);
     const { method = 'POST', path = WEBHOOK_PATH, headers = [], sourceIp } = exchange ?? {};
@@ -89,6 +82,8 @@ export class Source {
 
   /** The bytes that the partner sent. Undefined if they are not stored. */
   async body(delivery: Delivery): Promise<Uint8Array | undefined> {
+    const isKnown = this.store.payload(delivery.id) !== undefined || this.#record(delivery) !== undefined;
+    if (!isKnown && isInArchive(delivery)) await this.#find(delivery, this.#closing.signal);
     const body = await this.#body(delivery);
     return body instanceof Uint8Array ? body : undefined;
   }
@@ -171,8 +166,8 @@ export class Source {
       const options = { since: new Date(Date.now() - HOUR), signal, onProblem };
       // The list already has the observed deliveries. The archive may have more, from a run without the console.
       return followArchive(stage, options, (records, object) => {
-        const facts = records.map((record) => recordFact(record, object));
-        store.add(...facts.filter(({ requestId = '' }) => store.get(requestId) !== undefined));
+        const known = records.filter(({ requestId = '' }) => store.get(requestId) !== undefined);
+        for (const record of known) store.addRecord(record, object);
       });
     }
     const options = { since: this.since, signal, onProblem };
@@ -217,25 +212,24 @@ export class Source {
   async #body(delivery: Delivery): Promise<Uint8Array | string | undefined> {
     const kept = this.store.payload(delivery.id);
     if (kept !== undefined) return kept;
-    const signal = this.#closing.signal;
-    if (this.#record(delivery) === undefined && isInArchive(delivery)) await this.#find(delivery, signal);
     const fact = this.#record(delivery);
     if (fact === undefined) return undefined;
-    const stored = await storedRecord(this.stage, fact, signal);
+    const stored = await storedRecord(this.stage, fact, this.#closing.signal);
     if (stored === undefined) return undefined;
     const { bytes, record } = stored;
     if (bytes !== undefined) this.store.addPayload(delivery.id, bytes);
     if (bytes !== undefined) return bytes;
-    return record.forgottenAt === undefined
-      ? 'It was large, and is no longer stored'
-      : `A person's data was removed from the archive at ${record.forgottenAt}`;
+    if (record.forgottenAt === undefined) return 'It was large, and is no longer stored';
+    // Its preview goes, too.
+    this.store.addRecord(record, fact.object);
+    return `A person's data was removed from the archive at ${record.forgottenAt}`;
   }
 
   async #effectsNow(delivery: Delivery): Promise<{ effects: readonly Effect[]; problem?: string }> {
     try {
-      const payload = await this.body(delivery);
+      const payload = await this.#body(delivery);
       const record = this.#record(delivery)?.record;
-      const item = record && payload && itemOfEvent(record, payload);
+      const item = record && payload instanceof Uint8Array ? itemOfEvent(record, payload) : undefined;
       if (item === undefined) return { effects: [] };
       return { effects: [itemNow(item, await itemOf(this.stage, item.table, item.key))] };
     } catch (error) {
@@ -247,7 +241,7 @@ export class Source {
   }
 
   #searchFor(text: string): TextSearch {
-    const search = this.#searches.get(text) ?? { read: new Set(), records: 0 };
+    const search = this.#searches.get(text) ?? { read: new Map(), records: 0 };
     this.#searches.delete(text);
     this.#searches.set(text, search);
     for (const oldest of this.#searches.keys()) {

@@ -13,6 +13,7 @@ import {
   REPLAYABLE_DAYS,
   RETRY_JITTER,
   SECRET_MAX_AGE,
+  SECRET_REFRESH_INTERVAL,
 } from '../../lambda/limits.ts';
 import { markdownTable } from './markdown-table.ts';
 
@@ -27,6 +28,7 @@ export function limitsTable(): string {
       `${GATEWAY_TIMEOUT_SECONDS.http} s; REST API: ${GATEWAY_TIMEOUT_SECONDS.rest} s`,
     ],
     ['receivers cache the secret', `${SECRET_MAX_AGE / 60_000} minutes`],
+    ['a receiver reads it again after wrong signatures', `at most every ${SECRET_REFRESH_INTERVAL / 1000} s`],
     ['a `timestamp` may be ahead of our clock', `${CLOCK_TOLERANCE / 60_000} minutes`],
     ['attempts of a message', `${MAX_RECEIVES}`],
     [

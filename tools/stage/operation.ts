@@ -25,6 +25,8 @@ export interface Operation {
   readonly input?: Uint8Array | undefined;
   /** Finds a delivery by the id of its request. @default asks the console of the local stack */
   readonly recorded?: (id: string) => Promise<RecordedDelivery | undefined>;
+  /** Called with the result of the command, as data. */
+  readonly report?: (result: object) => void;
   /** Called with each answer, and the id of its request if known. */
   readonly onPosted?: (answer: SentAnswer, requestId: string | undefined) => void;
   /** Called with the words after `hookctl` that run exactly what a dry run has shown, or the rest of what has ended. */
@@ -45,6 +47,16 @@ export function printBlocks({ printLine, width, print }: Operation, blocks: read
     if (print === undefined) for (const line of blockLines(block, width)) printLine(line);
     else print(block);
   }
+}
+
+/**
+ * An operation for `--json`: the result is one JSON object on standard output, and lines for people go to standard
+ * error.
+ */
+export function reporting(operation: Operation, json: true | undefined): Operation {
+  if (json === undefined) return operation;
+  const report = (result: object) => operation.printLine(JSON.stringify(result, undefined, 2));
+  return { ...operation, printLine: console.error, report };
 }
 
 interface Where {

@@ -100,7 +100,7 @@ export async function postRecorded(
 
 const nothingAnswers = (url: string) =>
   new CommandError(
-    `Nothing answers at ${url}. Is it the right address? The local stack is started with: npm start`,
+    `Nothing answers at ${url}. Is it the right address? The local stack is started with: npm start. If it is restarting, try again in a few seconds`,
   );
 
 /** Headers with a request id in answers by API Gateway itself: HTTP API, REST API. */
@@ -143,4 +143,11 @@ export async function currentSecret(stage: Stage): Promise<string> {
   } catch (error) {
     throw error instanceof UnusableSecretError ? new CommandError(error.message) : error;
   }
+}
+
+/** When the current version of a stack's secret was stored. */
+export async function secretChangedAt(stage: Stage): Promise<Date | undefined> {
+  const SecretId = stage.output('WebhookSecretArn');
+  const { CreatedDate } = await stage.secrets.send(new GetSecretValueCommand({ SecretId }));
+  return CreatedDate;
 }

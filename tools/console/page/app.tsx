@@ -1,12 +1,20 @@
 import type { FunctionComponent } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { Confirmation } from './confirmation.tsx';
 import { DeadLettersView } from './dead-letters-view.tsx';
 import { DeliveriesView } from './deliveries/deliveries-view.tsx';
 import { FaultsView } from './faults/faults-view.tsx';
 import { QueuesView } from './queues/queues-view.tsx';
 import { ReplayView } from './replay/replay-view.tsx';
-import { deliveriesAddress, formatRoute, parseRoute, route, VIEWS, type ViewName } from './route.ts';
+import {
+  deliveriesAddress,
+  formatRoute,
+  navigate,
+  parseRoute,
+  route,
+  VIEWS,
+  type ViewName,
+} from './route.ts';
 import { connection, resets, stack } from './store.ts';
 import { openStream } from './stream.ts';
 import { TablesView } from './tables-view.tsx';
@@ -15,7 +23,7 @@ import { TopBar } from './top-bar.tsx';
 import { openDialog } from './ui/dialog.tsx';
 import { Notices } from './ui/notices.tsx';
 import { RefusalTip } from './ui/refusal.tsx';
-import { KeysDialog, useKeys } from './use-keys.tsx';
+import { KeysDialog, showHelp, useKeys } from './use-keys.tsx';
 
 const CONTENT: Record<ViewName, { readonly title: string; readonly View: FunctionComponent }> = {
   deliveries: { title: 'Deliveries', View: DeliveriesView },
@@ -40,7 +48,6 @@ export function App() {
   const { view } = route.value;
   const { title, View } = CONTENT[view];
   const views = VIEWS.filter((name) => name !== 'faults' || stack.local);
-  const [helps, setHelps] = useState(false);
   useRestart();
   const search = parseRoute(deliveriesAddress.value).query.search?.trim() ?? '';
   useEffect(() => openStream(search), [search]);
@@ -62,11 +69,11 @@ export function App() {
     '4': go,
     '5': go,
     '6': go,
-    '?': () => setHelps(true),
+    '?': showHelp,
     '/': () => {
       // Immediately if possible, so that the next keys are typed into the box and do not act as shortcuts.
       if (focusSearch()) return;
-      if (view !== 'deliveries') location.hash = deliveriesAddress.value;
+      navigate(parseRoute(deliveriesAddress.value));
       requestAnimationFrame(focusSearch);
     },
   });
@@ -76,7 +83,6 @@ export function App() {
       <TopBar
         views={views.map((name) => ({ name, title: CONTENT[name].title, address: addressOf(name) }))}
         current={view}
-        onHelp={() => setHelps(true)}
       >
         <ConnectionState />
       </TopBar>
@@ -88,7 +94,7 @@ export function App() {
       <TaskDock />
       <Confirmation />
       <RefusalTip />
-      {helps && <KeysDialog onClose={() => setHelps(false)} />}
+      <KeysDialog />
     </>
   );
 }

@@ -3,15 +3,15 @@ import { api } from './api.ts';
 import { MessageGroups, Redrive } from './queues/message-groups.tsx';
 import { countOf, groupsOf, queuesOf, redriveQueues } from './queues/named-queue.ts';
 import { formatRoute, navigate, route } from './route.ts';
-import { stack } from './store.ts';
+import { changes, stack } from './store.ts';
 import { Empty, Problems } from './ui/badge.tsx';
-import { LoadNote, localRefresh, Refresh, useLoad } from './ui/use-load.tsx';
+import { LoadNote, Refresh, useLoad } from './ui/use-load.tsx';
 import { useRun } from './use-run.tsx';
 
 /** Dead letters of all events, or of one, by reason: `#/dead-letters?event=<event>`. */
 export function DeadLettersView() {
   const act = useRun();
-  const loaded = useLoad('dead letters', api.deadLetters, localRefresh());
+  const loaded = useLoad('dead letters', api.deadLetters, changes);
   const { messages: all = [], problems = [], limited = [] } = loaded.value ?? {};
   const { event = '' } = route.value.query;
   const messages = all.filter((message) => event === '' || message.event === event);

@@ -13,10 +13,12 @@ export const CompareDialog = onDemand(
 );
 
 /**
- * A component whose script is loaded when it is first shown, because it needs packages that nothing else needs.
- * @param load is called again after a failure
+ * A dialog whose script is loaded when it is first shown, because it needs packages that nothing else needs.
+ * @param load is called again after a failure, which closes the dialog
  */
-function onDemand<P extends object>(load: () => Promise<FunctionComponent<P>>): FunctionComponent<P> {
+function onDemand<P extends { onClose: () => void }>(
+  load: () => Promise<FunctionComponent<P>>,
+): FunctionComponent<P> {
   const loaded = signal<FunctionComponent<P> | undefined>(undefined);
   return (props) => {
     useEffect(() => {
@@ -25,7 +27,10 @@ function onDemand<P extends object>(load: () => Promise<FunctionComponent<P>>): 
         (component) => {
           loaded.value = component;
         },
-        (error) => toastError(`This part of the page could not be loaded: ${errorText(error)}`),
+        (error) => {
+          toastError(`This part of the page could not be loaded: ${errorText(error)}`);
+          props.onClose();
+        },
       );
     }, []);
     const Component = loaded.value;

@@ -2,11 +2,13 @@
 import { type FeedEvent, joinFeed } from './feeds.ts';
 
 /** A window's request. `search` undefined: it is hidden. `lock` is held until the window is gone. */
-export type WindowMessage = { readonly search: string | undefined } | { readonly lock: string };
+export type WindowMessage =
+  | { readonly search: string | undefined; readonly request: number }
+  | { readonly lock: string };
 
-/** The answer: events of the feed of this search. */
+/** The answer: events of the feed that the window's request named. */
 export interface FeedMessage {
-  readonly search: string;
+  readonly request: number;
   readonly events: readonly FeedEvent[];
 }
 
@@ -20,10 +22,10 @@ addEventListener('connect', (event) => {
       void navigator.locks.request(data.lock, () => leave());
       return;
     }
-    const { search } = data;
+    const { search, request } = data;
     leave();
     leave = () => {};
     if (search === undefined) return;
-    leave = joinFeed(search, (events) => port.postMessage({ search, events } satisfies FeedMessage));
+    leave = joinFeed(search, (events) => port.postMessage({ request, events } satisfies FeedMessage));
   };
 });

@@ -41,7 +41,7 @@ export const SHORTCUTS = {
   delivery: {
     title: 'Delivery',
     keys: {
-      r: 'Resend',
+      r: 'Resend, redrive or resume: the action that fits',
       e: 'Edit and send',
       c: 'Copy as curl',
       l: 'Copy a link',
@@ -55,3 +55,6 @@ export type PagePart = keyof typeof SHORTCUTS;
 export type KeyOf<P extends PagePart> = keyof (typeof SHORTCUTS)[P]['keys'] & string;
 /** A key that the help lists. */
 export type ShortcutKey = { [P in PagePart]: KeyOf<P> }[PagePart];
+
+/** Keys with a modifier belong to the browser or the system: Alt with an arrow goes back. */
+export const hasModifier = ({ ctrlKey, metaKey, altKey }: KeyboardEvent) => ctrlKey || metaKey || altKey;

@@ -13,10 +13,8 @@ export type StreamConnection =
 export interface Rows {
   /** Newest first. */
   readonly all: readonly Delivery[];
-  /** The search of these rows. While the next search loads, it is the previous one. */
-  readonly search: string;
-  /** Everything that existed when the stream was opened has arrived. */
-  readonly ready: boolean;
+  /** The search of these rows. While the next search loads, it is the previous one. Undefined: no rows have arrived. */
+  readonly search: string | undefined;
   /** How far the payloads of a stage were searched. */
   readonly searched?: PayloadSearch | undefined;
 }
@@ -38,7 +36,7 @@ export function setStack(info: StackInfo): void {
 
 export const connection = signal<StreamConnection>({ state: 'connecting' });
 /** Rows as the server sent them. */
-const received = signal<Rows>({ all: [], search: '', ready: false });
+const received = signal<Rows>({ all: [], search: undefined });
 /** How often the server was replaced by another process. */
 export const resets = signal(0);
 /** Newest first. */
@@ -53,7 +51,10 @@ export const queues = signal<LoadState<QueuesInfo>>({
 });
 /** Only of the local stack. */
 export const faults = signal<FaultsInfo | undefined>(undefined);
-/** Counts changes after which queues and tables may have other content: see `useLoad`. */
+/**
+ * Counts changes after which queues and tables may have other content: see `useLoad`. On a stage only tasks count,
+ * because reading costs money.
+ */
 export const changes = signal(0);
 
 /** Why events are paused. Not while an event source is being turned off, because it still processes messages. */
@@ -72,7 +73,7 @@ export const pauseOf = (event: string | undefined) => pauses.value.get(event ?? 
 const pausedRows = new WeakMap<Delivery, Delivery>();
 
 /** A row as all views see it. The server does not know that it waits for a pause: see `Delivery` in its API. */
-function shown(row: Delivery): Delivery {
+export function asShown(row: Delivery): Delivery {
   if (!isWaiting(row.state) || pauseOf(row.event) === undefined) return row;
   const paused = pausedRows.get(row) ?? { ...row, state: 'paused' };
   pausedRows.set(row, paused);
@@ -80,7 +81,7 @@ function shown(row: Delivery): Delivery {
 }
 
 export const rows = computed<Rows>(() =>
-  pauses.value.size === 0 ? received.value : { ...received.value, all: received.value.all.map(shown) },
+  pauses.value.size === 0 ? received.value : { ...received.value, all: received.value.all.map(asShown) },
 );
 
 export const refusal = () =>
@@ -103,7 +104,7 @@ let frame = 0;
 
 export function deliveryOf(id: string): Delivery | undefined {
   const row = known.get(id);
-  return row && shown(row);
+  return row && asShown(row);
 }
 
 /** The following rows are complete. The old ones stay visible until all have arrived. */
@@ -116,12 +117,6 @@ export function takeReset(): void {
   resets.value += 1;
 }
 
-/** Call when the stream of another search begins. */
-export function expectRows(): void {
-  beginRows();
-  received.value = { ...received.value, ready: false };
-}
-
 export function takeRows({ put, removed }: StreamEvents['deliveries']): void {
   const target = next ?? known;
   for (const delivery of put) target.set(delivery.id, delivery);
@@ -132,7 +127,7 @@ export function takeRows({ put, removed }: StreamEvents['deliveries']): void {
 export function takeReady({ searched }: StreamEvents['ready'], search: string): void {
   known = next ?? known;
   next = undefined;
-  received.value = { all: newestFirst(known.values()), search, ready: true, searched };
+  received.value = { all: newestFirst(known.values()), search, searched };
 }
 
 /** Sorting costs little, because almost all deliveries arrive in order. Equal times are ordered by id. */

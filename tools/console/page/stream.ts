@@ -3,7 +3,6 @@ import type { FeedMessage, WindowMessage } from './shared-stream.ts';
 import {
   beginRows,
   connection,
-  expectRows,
   faults,
   putTask,
   stack,
@@ -21,7 +20,6 @@ let follow: ((search: string | undefined) => void) | undefined;
 
 export function openStream(text: string): void {
   search = text;
-  expectRows();
   if (follow === undefined) {
     follow = followShared() ?? followAlone();
     document.addEventListener('visibilitychange', update);
@@ -42,20 +40,25 @@ function followShared(): typeof follow {
     // Another process of the server gets another worker, with its own code.
     const worker = new SharedWorker('/shared-stream.js', { type: 'module', name: stack.startedAt });
     const post = (message: WindowMessage) => worker.port.postMessage(message);
+    /** Events of an earlier request may still be on their way. */
+    let request = 0;
     worker.onerror = () => {
       worker.port.close();
       follow = followAlone();
       update();
     };
     worker.port.onmessage = ({ data }: MessageEvent<FeedMessage>) => {
-      if (data.search === search) data.events.forEach(take);
+      if (data.request === request) data.events.forEach(take);
     };
     const lock = crypto.randomUUID();
     void navigator.locks.request(lock, () => {
       post({ lock });
       return new Promise(() => {});
     });
-    return (text) => post({ search: text });
+    return (text) => {
+      request += 1;
+      post({ search: text, request });
+    };
   } catch {
     return undefined;
   }

@@ -5,14 +5,14 @@ import type { TableInfo } from '../api.ts';
 import { api } from './api.ts';
 import { attributesOf, cellText, columnNames, isBlock, tableTitle, valueText } from './cell-text.ts';
 import { formatRoute, navigate, route } from './route.ts';
-import { stack } from './store.ts';
+import { changes, stack } from './store.ts';
 import { TextView } from './text/text-view.tsx';
 import { Visible } from './text/visible.tsx';
 import { Empty } from './ui/badge.tsx';
 import { Button } from './ui/button.tsx';
 import { Pane, Split } from './ui/split.tsx';
 import { Table } from './ui/table.tsx';
-import { LoadNote, localRefresh, Refresh, useLoad } from './ui/use-load.tsx';
+import { LoadNote, Refresh, useLoad } from './ui/use-load.tsx';
 
 /** Columns besides the key and the data, if the list is alone, and if an item is next to it. */
 const COLUMNS = { alone: 4, beside: 1 };
@@ -70,7 +70,7 @@ function Items({ table: { name, key }, opened }: { table: TableInfo; opened: str
   /** Start keys of the pages visited, the current one last. */
   const turned = useSignal<readonly string[]>([]);
   const after = turned.value.at(-1) ?? '';
-  const loaded = useLoad(`${name} ${after}`, (signal) => api.table(name, { after }, signal), localRefresh());
+  const loaded = useLoad(`${name} ${after}`, (signal) => api.table(name, { after }, signal), changes);
   const { rows: items = [], next } = loaded.value ?? {};
   return (
     <>
@@ -88,7 +88,6 @@ function Items({ table: { name, key }, opened }: { table: TableInfo; opened: str
       {items.length > 0 && (
         <Table
           label={`Items of ${tableTitle(name)}`}
-          class="flows"
           columns={columnNames(items, key, opened === undefined ? COLUMNS.alone : COLUMNS.beside).map(
             (column, index, { length }) => ({
               name: column,
@@ -170,7 +169,7 @@ function FindForm({ name, idName, children }: FindFormProps) {
 }
 
 function ItemPane({ table: { name, key }, id }: { table: TableInfo; id: string }) {
-  const loaded = useLoad(`${name}/${id}`, (signal) => api.table(name, { key: id }, signal), localRefresh());
+  const loaded = useLoad(`${name}/${id}`, (signal) => api.table(name, { key: id }, signal), changes);
   const { value } = loaded;
   const [item] = value?.rows ?? [];
   return (

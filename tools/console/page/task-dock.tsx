@@ -1,5 +1,6 @@
+import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Block, ProgressStep } from '../../terminal/block.ts';
 import type { Task } from '../api.ts';
 import { api, errorText } from './api.ts';
@@ -168,16 +169,16 @@ export function TaskOutput({ task, children }: { task: Task; children?: Componen
 
 /** Ends a command like Ctrl-C does: at a safe point. */
 function Interrupt({ id }: { id: string }) {
-  const [asked, setAsked] = useState(false);
+  const asked = useSignal(false);
   return (
     <Button
-      busy={asked}
+      busy={asked.value}
       onClick={async () => {
-        setAsked(true);
+        asked.value = true;
         try {
           await api.interrupt(id);
         } catch (error) {
-          setAsked(false);
+          asked.value = false;
           toastError(errorText(error));
         }
       }}

@@ -1,23 +1,23 @@
-import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { formatRoute, type ViewName } from './route.ts';
 import { deadLetterCount, faults, needsYouCount, queues, stack } from './store.ts';
 import { TasksButton, toggleTasks } from './task-dock.tsx';
 import { themeItems } from './theme.tsx';
 import { Icon } from './ui/icon.tsx';
+import { isNarrow } from './ui/is-narrow.ts';
 import { Menu } from './ui/menu.tsx';
+import { showHelp } from './use-keys.tsx';
 
 interface TopBarProps {
   /** From left to right. */
   views: readonly { readonly name: ViewName; readonly title: string; readonly address: string }[];
   current: ViewName;
-  onHelp: () => void;
   /** State of the connection. */
   children: ComponentChildren;
 }
 
 /** One line at every width: the stack, the views with their counts, and a menu of the rest. */
-export function TopBar({ views, current, onHelp, children }: TopBarProps) {
+export function TopBar({ views, current, children }: TopBarProps) {
   return (
     <header class="top">
       <a class="brand" href={formatRoute({ view: 'deliveries' })} title={stack.title}>
@@ -30,7 +30,7 @@ export function TopBar({ views, current, onHelp, children }: TopBarProps) {
       </a>
       {stack.readOnly && <span class="badge read-only">Read only</span>}
       <nav class="nav" aria-label="Views">
-        {isPhone.value ? (
+        {isNarrow.value ? (
           <ViewMenu views={views} current={current} />
         ) : (
           views.map(({ name, title, address }) => (
@@ -43,18 +43,16 @@ export function TopBar({ views, current, onHelp, children }: TopBarProps) {
       </nav>
       <div class="top-end">
         {children}
-        {!isPhone.value && <TasksButton />}
+        {!isNarrow.value && <TasksButton />}
         <Menu
-          class="icon-button"
           label="More"
-          button={<Icon name="more" />}
           items={[
-            ...(isPhone.value ? [{ label: 'Tasks', onChoose: toggleTasks }] : []),
+            ...(isNarrow.value ? [{ label: 'Tasks', onChoose: toggleTasks }] : []),
             {
               label: 'API description',
               onChoose: () => open('/api-docs/webhook.html', '_blank', 'noopener'),
             },
-            { label: 'Keyboard shortcuts', keyHint: '?', onChoose: onHelp },
+            { label: 'Keyboard shortcuts', keyHint: '?', onChoose: showHelp },
             ...themeItems(),
           ]}
         />
@@ -63,19 +61,11 @@ export function TopBar({ views, current, onHelp, children }: TopBarProps) {
   );
 }
 
-/** The width below which the page is stacked, as in the stylesheet. */
-const PHONE = matchMedia('(max-width: 760px)');
-const isPhone = signal(PHONE.matches);
-PHONE.addEventListener('change', () => {
-  isPhone.value = PHONE.matches;
-});
-
 /** All views in a menu. What needs somebody stays visible, because the menu is closed most of the time. */
 function ViewMenu({ views, current }: Pick<TopBarProps, 'views' | 'current'>) {
   return (
     <>
       <Menu
-        class="button"
         button={
           <>
             {views.find(({ name }) => name === current)?.title}
@@ -113,7 +103,7 @@ function Count({ of }: { of: ViewName }) {
     <span class={`count tone-${isFault ? 'warning' : 'bad'}`}>
       {count.toLocaleString('en')}
       {of === 'deliveries' && <span class="visually-hidden">need you</span>}
-      {isFault && <span class={isPhone.value ? 'visually-hidden' : undefined}>active</span>}
+      {isFault && <span class={isNarrow.value ? 'visually-hidden' : undefined}>active</span>}
     </span>
   );
 }

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { type KeyOf, type PagePart, SHORTCUTS } from './shortcuts.ts';
+import { hasModifier, type KeyOf, type PagePart, SHORTCUTS } from './shortcuts.ts';
 import { Dialog, openDialog } from './ui/dialog.tsx';
 import { CheckBox } from './ui/field.tsx';
 
@@ -37,8 +37,7 @@ const singleKeys = signal(localStorage.getItem(KEEPER) !== 'off');
 
 function isShortcut(event: KeyboardEvent): boolean {
   const { key, target, repeat } = event;
-  if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey)
-    return false;
+  if (event.defaultPrevented || event.isComposing || hasModifier(event)) return false;
   if (key.length === 1 && key !== ' ' && !singleKeys.value) return false;
   if (repeat && !REPEATED.has(key)) return false;
   return !isTyping(target) && openDialog() === null;
@@ -57,7 +56,17 @@ const KEY_NAMES: Readonly<Record<string, string>> = {
   PageUp: 'Page Up',
 };
 
-export function KeysDialog({ onClose }: { onClose: () => void }) {
+const isHelpOpen = signal(false);
+
+export const showHelp = () => {
+  isHelpOpen.value = true;
+};
+
+export function KeysDialog() {
+  if (!isHelpOpen.value) return null;
+  const onClose = () => {
+    isHelpOpen.value = false;
+  };
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose} width="wide">
       <div class="shortcuts">

@@ -1,5 +1,4 @@
-import { signal } from '@preact/signals';
-import { useRef, useState } from 'preact/hooks';
+import { signal, useSignal } from '@preact/signals';
 import type { Task } from '../api.ts';
 import { ApiError, api, errorText } from './api.ts';
 import type { Command } from './command.ts';
@@ -14,21 +13,22 @@ import { toastError, toastInfo, toastRunning } from './ui/notices.tsx';
  * @returns `start` runs commands and returns the tasks that it started, or undefined if none
  */
 export function useRun() {
-  const [busy, setBusy] = useState(false);
+  const busy = useSignal(false);
   /** @param onEnd called when all have ended */
   const start = async (
     commands: readonly Command[],
     onEnd?: () => void,
   ): Promise<readonly Task[] | undefined> => {
-    setBusy(true);
+    if (busy.peek()) return undefined;
+    busy.value = true;
     const { begun = [], error } = (await run(commands)) ?? {};
-    setBusy(false);
+    busy.value = false;
     if (error !== undefined) toastError(error);
     if (begun.length === 0) return undefined;
     report(commands.slice(0, begun.length), begun).then(onEnd);
     return begun;
   };
-  return { start, busy, refusal: refusal() };
+  return { start, busy: busy.value, refusal: refusal() };
 }
 
 /**
@@ -36,27 +36,23 @@ export function useRun() {
  * @param onError called with the error, if a toast would not be visible
  */
 export function useSend(onError: (text: string) => void = toastError) {
-  const [busy, setBusy] = useState(false);
-  /** A ref has the current value. `busy` has the value of the last render. */
-  const isSending = useRef(false);
+  const busy = useSignal(false);
   /** @param onSent called with the request's id; without it a link is shown @returns whether it was sent */
   const send = async (command: Command, onSent?: (delivery: string) => void): Promise<boolean> => {
     const refused = refusal();
     if (refused !== undefined) onError(refused);
-    if (refused !== undefined || isSending.current) return false;
-    isSending.current = true;
-    setBusy(true);
+    if (refused !== undefined || busy.peek()) return false;
+    busy.value = true;
     try {
       return await sendOne(command, onSent);
     } catch (error) {
       onError(errorText(error));
       return false;
     } finally {
-      isSending.current = false;
-      setBusy(false);
+      busy.value = false;
     }
   };
-  return { send, busy, refusal: refusal() };
+  return { send, busy: busy.value, refusal: refusal() };
 }
 
 /** @throws Error that says why nothing was sent */
@@ -184,7 +180,7 @@ export async function taskEnd(task: Task): Promise<Task> {
       );
       function end() {
         clearTimeout(timer);
-        unsubscribe?.();
+        unsubscribe();
         resolve();
       }
     });

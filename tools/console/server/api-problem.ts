@@ -1,4 +1,5 @@
 import { CommandError } from '../../terminal/command-error.ts';
+
 /** An error answer (RFC 9457). Thrown to end a request. */
 export class ApiProblem extends Error {
   override readonly name = 'Problem';

@@ -13,24 +13,22 @@ import {
   UnreadablePayloadError,
   walk,
 } from '../../stage/queues/received-message.ts';
+import { MAX_SEARCHED } from '../../stage/queues/waiting-messages.ts';
 import type { Stage } from '../../stage/stage.ts';
 import type { DeadLetters, QueueMessage, QueueMessages } from '../api.ts';
 import { ApiProblem, forbidden, notFound } from './api-problem.ts';
 import type { ConsoleContext } from './console-context.ts';
 
+/** Maximum number of messages listed of a queue. On a stage they are read 10 per call, and hidden from others meanwhile. */
+const MAX_READ = 500;
+
 /**
  * The messages of a queue, and copies as one. None is removed.
- * @param limit maximum number of messages in the answer
  * @param name an event, `dead:<event>`, `quarantine` or `unrouted`
  * @throws ApiProblem if there is no such queue, or reading would count as an attempt
  */
-export async function queueMessages(look: Look, name: string, limit: number): Promise<QueueMessages> {
-  const { messages, limited } = await messagesOf(look, seenQueue(look, name));
-  return { messages: messages.slice(0, limit), limited: limited || messages.length > limit };
-}
-
-/** Maximum number of messages read from a queue. On a stage they are read 10 per call, and hidden from others meanwhile. */
-export const MAX_READ = 500;
+export const queueMessages = (look: Look, name: string): Promise<QueueMessages> =>
+  messagesOf(look, seenQueue(look, name));
 
 /**
  * The dead letters of every event. Reads one queue after the other.
@@ -43,6 +41,7 @@ export async function deadLetters(look: Look): Promise<DeadLetters> {
   const limited: string[] = [];
   const messages: QueueMessage[] = [];
   for (const waiting of waitingQueues(stage).filter(({ kind }) => kind === 'dead-letter')) {
+    if (look.signal.aborted) break;
     const queue = { name: addressName(waiting), url: waiting.url, waiting };
     const seen = await problems.unless(waiting.title, messagesOf(look, queue));
     if (seen?.limited) limited.push(waiting.name);
@@ -52,8 +51,9 @@ export async function deadLetters(look: Look): Promise<DeadLetters> {
 }
 
 /**
- * The partner's bytes of one message. On a stage, this receives messages until it is found.
- * @throws ApiProblem if the message is not there, or its bytes are no longer stored
+ * The partner's bytes of one message. On a stage, this receives messages until it is found, at most
+ * {@link MAX_SEARCHED}.
+ * @throws ApiProblem if the message is not found, or its bytes are no longer stored
  */
 export async function messagePayload(look: Look, name: string, id: string): Promise<Buffer> {
   const { url, waiting = OWN_QUEUE } = seenQueue(look, name);
@@ -67,9 +67,13 @@ export async function messagePayload(look: Look, name: string, id: string): Prom
     found.abort();
   };
   const signal = AbortSignal.any([look.signal, found.signal]);
-  await visitMessages({ ...look, signal }, url, undefined, visit);
+  const limited = await visitMessages({ ...look, signal }, url, MAX_SEARCHED, visit);
   if (payload !== undefined) return payload;
-  throw notFound('The message is no longer on this queue, or somebody else holds it. Load the list again');
+  throw notFound(
+    limited
+      ? `The message is not among the ${MAX_SEARCHED.toLocaleString('en')} messages that were read. The queue has more`
+      : 'The message is no longer on this queue, or somebody else holds it. Load the list again',
+  );
 }
 
 /** A queue whose messages are shown. */
@@ -120,15 +124,11 @@ function requireLook({ local, readOnly }: Look): void {
   throw forbidden('read-only', detail);
 }
 
-/**
- * Visits messages of a queue.
- * @param limit maximum number; undefined: all
- * @returns whether there are more
- */
+/** Visits messages of a queue, up to the limit. @returns whether there may be more */
 async function visitMessages(
   look: Look,
   url: string,
-  limit: number | undefined,
+  limit: number,
   visit: (message: SeenMessage) => Promise<void>,
 ): Promise<boolean> {
   requireLook(look);
@@ -136,11 +136,10 @@ async function visitMessages(
   if (local !== undefined) {
     const all = await local.stack.inspectQueue(url);
     for (const message of all.slice(0, limit)) await visit(inspected(message));
-    return limit !== undefined && all.length > limit;
+    return all.length > limit;
   }
   return await queueLocks.look(url, async () => {
-    const options = { signal, ...(limit !== undefined && { limit }) };
-    const { limited } = await walk(source.stage, url, options, async (message) => {
+    const { limited } = await walk(source.stage, url, { signal, limit }, async (message) => {
       await visit({ ...message, state: 'waiting' });
       return 'kept';
     });
@@ -199,7 +198,7 @@ async function factsOf(
     shopId,
     requestId: noted(message, 'requestId'),
     reason: waiting && reasonOf(message, waiting),
-    preview: payload && payloadPreview(payload.toString()),
+    preview: payload && payloadPreview(payload),
   };
   const { id, sentAt, receives, state } = message;
   return {

@@ -13,9 +13,8 @@ import {
   endOf,
   type LocalParts,
   readQuery,
-  wholeNumber,
 } from './console-context.ts';
-import { deadLetters, MAX_READ, messagePayload, PartialFailures, queueMessages } from './queue-messages.ts';
+import { deadLetters, messagePayload, PartialFailures, queueMessages } from './queue-messages.ts';
 
 /** Milliseconds for which a value from CloudWatch is reused. The metric has one value per minute. */
 const METRIC_AGE = 60_000;
@@ -31,8 +30,8 @@ export function queueRoutes(console: ConsoleContext) {
       return c.json(await console.watch.read());
     })
     .get('/queues/:name/messages', async (c) => {
-      const { limit } = readQuery(c, { limit: wholeNumber(1, MAX_READ, MAX_READ) });
-      return c.json(await queueMessages(look(c), c.req.param('name'), limit));
+      readQuery(c, {});
+      return c.json(await queueMessages(look(c), c.req.param('name')));
     })
     .get('/queues/:name/messages/:id/body', async (c) => {
       readQuery(c, {});
@@ -61,8 +60,11 @@ export function queuesReader(stage: Stage, local: LocalParts | undefined) {
 /** Reads the local queue without receiving messages. */
 function inspectedAge(stack: LocalStack): OldestAt {
   return async (url) => {
-    const times = (await stack.inspectQueue(url)).map(({ sentAt }) => sentAt.getTime());
-    return times.length === 0 ? undefined : new Date(Math.min(...times));
+    const messages = await stack.inspectQueue(url);
+    return messages.reduce<Date | undefined>(
+      (oldest, { sentAt }) => (oldest === undefined || sentAt < oldest ? sentAt : oldest),
+      undefined,
+    );
   };
 }
 

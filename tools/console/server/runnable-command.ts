@@ -100,7 +100,7 @@ const COMMANDS: Readonly<Record<keyof PageCommands, AllowedCommand>> = {
       if (dryRun) return undefined;
       // Without it, the command would ask in the terminal of the console.
       if (!yes) throw badRequest('A replay needs --dry-run or --yes: the console cannot answer its question');
-      return 'the archive by a replay';
+      return 'the queues by a replay';
     },
   },
 };
@@ -195,8 +195,8 @@ function withConsole(task: CommandTask, { input }: ParsedCommand, { source }: Co
       recorded: async (id) => {
         const delivery = source.store.get(id);
         if (delivery === undefined) return undefined;
-        const [request, body] = await Promise.all([source.request(delivery), source.body(delivery)]);
-        return { request, body };
+        const body = await source.body(delivery);
+        return { request: await source.request(delivery), body };
       },
     });
 }

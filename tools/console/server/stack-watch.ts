@@ -36,6 +36,8 @@ export class StackWatch {
   #readings = 0;
   /** When the last reading began. */
   #readAt = 0;
+  /** Number of the last reading that began, and of the newest one that pages have. */
+  readonly #newest = { begun: 0, told: 0 };
   /** Something may have changed since then. */
   #isChanged = false;
   /** A queue changes a moment after the log line that reports it, so the local stack is read once more. */
@@ -69,11 +71,15 @@ export class StackWatch {
     this.#isUnsettled = isChanged && this.#isLocal;
     this.#readAt = Date.now();
     this.#readings += 1;
+    this.#newest.begun += 1;
+    const number = this.#newest.begun;
     try {
       const data = await this.#options.readQueues();
       // After a change, the same counts may stand for other messages.
       if (isChanged) this.#sent.queues = '';
-      this.#tell({ event: 'queues', data });
+      // A page may ask for a reading during another one, which may then end later.
+      if (number > this.#newest.told) this.#tell({ event: 'queues', data });
+      this.#newest.told = Math.max(this.#newest.told, number);
       this.tellFaults();
       return data;
     } finally {

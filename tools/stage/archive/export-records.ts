@@ -4,7 +4,7 @@ import type { Operation } from '../operation.ts';
 import { storedPayload } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
 import { describeDamage, readArchive } from './read-archive.ts';
-import { matches, type RecordFilter } from './record-filter.ts';
+import { IdCandidates, matches, type RecordFilter } from './record-filter.ts';
 import { expiredPart, lateness } from './retention.ts';
 
 interface ExportOptions {
@@ -16,7 +16,7 @@ interface ExportOptions {
 /**
  * Writes the archive records that match a filter, one line each: by event, then in the order of their objects.
  * @returns false if an object is damaged, a payload is missing, or the export was interrupted
- * @throws CommandError if the whole window has expired
+ * @throws CommandError if the whole window has expired; at the end, if an id of the filter is not unique
  */
 export async function exportRecords(
   operation: Operation,
@@ -25,12 +25,14 @@ export async function exportRecords(
 ): Promise<boolean> {
   const { stack, signal, progress, printLine } = operation;
   const expired = await expiredPart(stack, filter);
+  const candidates = new IdCandidates(filter.ids);
   let exported = 0;
   let missing = 0;
   const exportOne = async (record: ArchiveRecord) => {
     const payload = payloads ? await payloadOf(stack, record.payloadKey) : {};
     if ('unreadable' in payload) missing += 1;
     await write(`${JSON.stringify({ ...record, ...payload })}\n`);
+    candidates.note(record);
     exported += 1;
   };
   // Creates the file before the archive is read, so that a file that cannot be written fails early.
@@ -45,6 +47,7 @@ export async function exportRecords(
     printLine(`Interrupted after ${objects} of ${total} objects and ${count}: the export is incomplete.`);
     return false;
   }
+  candidates.requireUnique();
   const late = exported === 0 ? await lateness(stack, filter.events) : undefined;
   const lines = [
     `Exported ${count} of ${stack.title}.`,

@@ -32,8 +32,8 @@ interface ForgetCounts {
 
 /**
  * Removes the payload from each record that names one of these people. Also deletes the objects in the payload bucket
- * that such records refer to, and the query results, and writes a note without the ids. S3 counts a rewritten object as
- * new, so other people's expired payloads are removed from it, too. If a run stops half-way, the next one continues it.
+ * that such records refer to, and the query results. If there is anything to remove, writes a note without the ids. S3
+ * counts a rewritten object as new, so other people's expired payloads are removed from it, too. If a run stops half-way, the next one continues it.
  * @returns false if not everything could be searched, or if it was interrupted or declined
  */
 export async function forget(
@@ -47,8 +47,12 @@ export async function forget(
   if (search === undefined) return false;
   for (const line of describeSearch(stack, data, search)) printLine(line);
   const { found, isWhole } = search;
-  const isNothing = found.length + search.queryResults === 0;
-  if (dryRun || (!isNothing && !(await agreed('Remove this permanently?')))) {
+  if (found.length + search.queryResults === 0) {
+    printLine('Nothing was found, so nothing was changed and nothing noted.');
+    for (const line of await whatIsLeft(stack)) printLine(line);
+    return isWhole;
+  }
+  if (dryRun || !(await agreed('Remove this permanently?'))) {
     printLine('Nothing was changed.');
     return dryRun && isWhole;
   }
@@ -63,8 +67,7 @@ export async function forget(
     printLine('What was removed stays removed. Repeat the command to continue.');
     return false;
   }
-  if (!isNothing)
-    printLine(`Done: removed the payload of ${counted(done.records + done.expired, 'record')}.`);
+  printLine(`Done: removed the payload of ${counted(done.records + done.expired, 'record')}.`);
   printLine(`Noted, without the ids: ${note} in the bucket of the archive.`);
   for (const line of await whatIsLeft(stack)) printLine(line);
   return complete;

@@ -6,7 +6,7 @@ import { table } from '../../terminal/layout.ts';
 import { counted, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { countFailedObjects, describeDamage, readArchive } from './read-archive.ts';
-import { matches, type RecordFilter } from './record-filter.ts';
+import { IdCandidates, matches, type RecordFilter } from './record-filter.ts';
 import { bufferSeconds, expiredPart, lateness } from './retention.ts';
 
 const HEADINGS: Readonly<Record<SettledOutcome | 'replayed', string>> = {
@@ -38,7 +38,7 @@ interface DayOfRecords extends RecordCounts {
 /**
  * Prints the number of records by event, day and outcome.
  * @returns false if an object is damaged, or if it was interrupted
- * @throws CommandError if the whole window has expired
+ * @throws CommandError if the whole window has expired, or an id of the filter is not unique
  */
 export async function listRecords(
   operation: Operation,
@@ -49,12 +49,16 @@ export async function listRecords(
   const expired = await expiredPart(stack, filter);
   const days = new Map<string, DayOfRecords>();
   const replays = new Map<string, number>();
+  const candidates = new IdCandidates(filter.ids);
   const reading = readArchive(stack, { ...filter, signal, progress });
   for await (const object of reading) {
     for await (const { record } of object.records()) {
-      if (matches(filter, record)) count(days, replays, record);
+      if (!matches(filter, record)) continue;
+      candidates.note(record);
+      count(days, replays, record);
     }
   }
+  candidates.requireUnique();
   const { objects, total, bytes, damaged } = reading;
   const sorted = [...days.keys()].sort().flatMap((key) => days.get(key) ?? []);
   const failedObjects = await countFailedObjects(stack, filter);

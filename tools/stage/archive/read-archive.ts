@@ -29,6 +29,8 @@ const MAX_OPEN_BYTES = 32 * 1024 * 1024;
 interface StoredObject {
   readonly key: string;
   readonly bytes: number;
+  /** Changes when `forget` rewrites the object. */
+  readonly etag?: string | undefined;
 }
 
 interface ArchiveWindow {
@@ -50,7 +52,7 @@ interface ReadOptions extends ArchiveWindow {
   /** Maximum to read. Bytes are compressed bytes. @default no limit */
   readonly limits?: { readonly objects: number; readonly bytes: number } | undefined;
   /** Returns whether to skip an object. Skipped objects are not counted. */
-  readonly skip?: (key: string) => boolean;
+  readonly skip?: (key: string, etag: string | undefined) => boolean;
   /** Stops reading early, without an error. */
   readonly signal?: AbortSignal | undefined;
   /** Shows the number of objects read, and the total. @default none */
@@ -166,7 +168,7 @@ class ArchiveReading {
   async *#wanted(): AsyncGenerator<StoredObject> {
     const { skip } = this.#options;
     for await (const object of listArchive(this.#stage, this.#options)) {
-      if (!skip?.(object.key)) yield object;
+      if (!skip?.(object.key, object.etag)) yield object;
     }
   }
 }
@@ -228,7 +230,7 @@ export async function* listObjects(
         ContinuationToken: token,
       }),
     );
-    for (const { Key = '', Size = 0 } of Contents) yield { key: Key, bytes: Size };
+    for (const { Key = '', Size = 0, ETag } of Contents) yield { key: Key, bytes: Size, etag: ETag };
     token = NextContinuationToken;
   } while (token !== undefined);
 }

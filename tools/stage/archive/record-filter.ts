@@ -3,9 +3,10 @@ import type { ArchiveRecord, SettledOutcome } from '../../../lambda/archive/reco
 import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
 import { tableKey } from '../../../lambda/effects/table-key.ts';
 import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
-import { UsageError } from '../../terminal/command-error.ts';
+import { CommandError, UsageError } from '../../terminal/command-error.ts';
 import { eachOf, time } from '../../terminal/options.ts';
 import { SHORT_ID_LENGTH } from '../../terminal/terminal.ts';
+import { printable } from '../../terminal/text.ts';
 
 /** Selects records. An absent property matches all. */
 export interface RecordFilter {
@@ -16,7 +17,7 @@ export interface RecordFilter {
   readonly until?: Date | undefined;
   /** The shop's id as the partner writes it. */
   readonly shop?: string | undefined;
-  /** Any of these: an event id or its beginning, or the whole id of the request that brought the event. */
+  /** Any of these: the id of an event or of the request that brought it, or the beginning of one. */
   readonly ids?: readonly string[] | undefined;
   readonly outcomes?: readonly SettledOutcome[] | undefined;
 }
@@ -38,8 +39,44 @@ export function matches(filter: RecordFilter, record: ArchiveRecord): boolean {
     (until === undefined || settledAt < until.getTime()) &&
     (shop === undefined || record.shopId === tableKey(shop)) &&
     (outcomes === undefined || outcomes.includes(record.outcome)) &&
-    (ids === undefined || ids.some((id) => record.eventId.startsWith(id) || record.requestId === id))
+    (ids === undefined || ids.some((id) => idThatBegins(record, id) !== undefined))
   );
+}
+
+/** The id of a record that a given id is, or is the beginning of. */
+const idThatBegins = ({ eventId, requestId }: ArchiveRecord, given: string) =>
+  [eventId, requestId].find((id) => id?.startsWith(given));
+
+/** Maximum number of ids listed for an ambiguous one. A longer list does not help. */
+const MAX_CANDIDATES = 10;
+
+/** Notes which ids the given beginnings of ids have matched. */
+export class IdCandidates {
+  readonly #given: ReadonlyMap<string, Set<string>>;
+
+  constructor(ids: readonly string[] = []) {
+    this.#given = new Map(ids.map((id) => [id, new Set()]));
+  }
+
+  /** @param record that matches the filter */
+  note(record: ArchiveRecord): void {
+    for (const [given, found] of this.#given) {
+      const id = idThatBegins(record, given);
+      if (id !== undefined && found.size <= MAX_CANDIDATES) found.add(id);
+    }
+  }
+
+  /** @throws CommandError if a given beginning has matched several ids. It lists them */
+  requireUnique(): void {
+    for (const [given, found] of this.#given) if (found.size > 1) throw severalIds(given, [...found]);
+  }
+}
+
+/** @param found ids that begin with the given text */
+export function severalIds(given: string, found: readonly string[]): CommandError {
+  const more = found.length > MAX_CANDIDATES ? ' and more' : '';
+  const listed = found.slice(0, MAX_CANDIDATES).map(printable).join(', ');
+  return new CommandError(`Several ids begin with '${printable(given)}'. Give one of: ${listed}${more}`);
 }
 
 export const eventsArgument = () =>
@@ -66,7 +103,7 @@ export const outcomeOption = () =>
 export const idOption = () =>
   new Option(
     '--id <id>',
-    `only this event (${SHORT_ID_LENGTH} or more characters of its id) or request (full id); repeatable`,
+    `only this event or request: at least ${SHORT_ID_LENGTH} characters of its id; repeatable`,
   ).argParser<readonly string[]>((text, before = []) => {
     if (text.length >= SHORT_ID_LENGTH) return [...before, text];
     throw new InvalidArgumentError(`At least ${SHORT_ID_LENGTH} characters: a shorter id is ambiguous.`);

@@ -180,9 +180,12 @@ function unknown(
   ].filter((part) => typeof part === 'string');
   return new CommandError(
     [
-      `Nothing was found for '${text}' until ${until.toISOString()}.${searched.length > 0 ? ` Searched: ${searched.join('; ')}.` : ''}`,
+      `Nothing was found for '${text}'.`,
+      ...searched.map((source) => `Searched: ${source}.`),
+      `The search ends at ${until.toISOString()}. --since and --until change the window.`,
       ...notSearched,
-      'The request may never have arrived, or API Gateway answered it itself: see its access log. The archive has an event some minutes after its effect. --since and --until change the window.',
-    ].join(' '),
+      'The request may never have arrived, or API Gateway answered it itself: see its access log.',
+      'The archive has an event some minutes after its effect.',
+    ].join('\n'),
   );
 }

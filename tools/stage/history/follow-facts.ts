@@ -42,14 +42,15 @@ export async function followLines(
 }
 
 /**
- * Yields records as the archive receives them, object by object, until the signal is aborted. A record may come twice.
+ * Yields records as the archive receives them, object by object, until the signal is aborted. A record may come
+ * twice. It comes again when `forget` has removed its payload.
  */
 export async function followArchive(
   stage: Stage,
   { since, signal, onProblem }: FollowFactsOptions,
   add: (records: readonly ArchiveRecord[], object: string) => void,
 ): Promise<void> {
-  const read = new Set<string>();
+  const read = new Map<string, string | undefined>();
   let isUnreadable = false;
   while (stage.hasArchive && !signal.aborted) {
     try {

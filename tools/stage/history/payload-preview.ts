@@ -1,12 +1,14 @@
 const PREVIEW_LENGTH = 200;
 
-/** Characters of a body that are read. Parsing a longer one takes too long for a row of a list. */
-export const PREVIEWED_LENGTH = 16 * 1024;
+/** Bytes of a body that are read. Parsing a longer one takes too long for a row of a list. */
+const READ_BYTES = 16 * 1024;
 
 /** A body in one line: the data of an event, otherwise the beginning of the body. */
-export function payloadPreview(body: string): string {
-  const text = body.length > PREVIEWED_LENGTH ? body : (dataText(body) ?? body);
-  return text.slice(0, PREVIEW_LENGTH).replaceAll(/\s+/g, ' ').trim();
+export function payloadPreview(body: Uint8Array): string {
+  const start = Buffer.from(body.subarray(0, READ_BYTES)).toString();
+  const text = body.length > READ_BYTES ? start : (dataText(start) ?? start);
+  const shown = text.slice(0, PREVIEW_LENGTH).replace(/[\ud800-\udbff]$/, '');
+  return shown.replaceAll(/\s+/g, ' ').trim();
 }
 
 /** @returns undefined if it is not an event, or is cut off */

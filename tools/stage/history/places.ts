@@ -32,8 +32,10 @@ export function placesOf(
     ...ofKind(facts, 'dead-letter').flatMap((letter) => placeOfLetter(letter, requests) ?? []),
   ].sort((a, b) => WORST_FIRST.indexOf(a.state) - WORST_FIRST.indexOf(b.state));
   const done = doneOf(messages);
-  // A processed delivery stays processed, whatever happens to a resend or a replay.
-  const [first, ...others] = done?.state === 'processed' ? [done, ...open] : open.length > 0 ? open : [done];
+  // A processed delivery stays processed, whatever happens to a resend or a replay, unless a dead letter is left, which
+  // needs a person.
+  const isDone = done?.state === 'processed' && open[0]?.state !== 'dead-letter';
+  const [first, ...others] = isDone ? [done, ...open] : [...open, done];
   if (first !== undefined) return [first, ...others.filter((place) => place !== undefined)];
   return [{ state: unansweredOf(facts), since: isoTime(facts[0]?.at ?? 0) }];
 }

@@ -16,8 +16,11 @@ const LIMITS = { objects: 1_000, bytes: 256 * 1024 * 1024 };
 const LONGEST = 20_000;
 
 type ReadingOptions = NonNullable<Parameters<typeof readArchive>[1]> & {
-  /** Keys of objects to skip. The function adds the keys that it reads. */
-  readonly read?: Set<string>;
+  /**
+   * Keys and ETags of objects to skip. The function adds those that it reads. `forget` rewrites an object under its key,
+   * so it is read again.
+   */
+  readonly read?: Map<string, string | undefined>;
 };
 
 /** Called with the records of one object. @returns true to stop reading */
@@ -38,19 +41,24 @@ export function isIn(
  */
 export async function readRecords(
   stage: Stage,
-  { read = new Set(), ...options }: ReadingOptions,
+  { read = new Map(), ...options }: ReadingOptions,
   visit: Visit,
 ) {
+  const etags = new Map<string, string | undefined>();
+  const skip = (key: string, etag: string | undefined) => {
+    etags.set(key, etag);
+    return read.has(key) && read.get(key) === etag;
+  };
   const reading = readArchive(stage, {
     ...options,
     order: 'newest-first',
-    skip: (key) => read.has(key),
+    skip,
     doing: 'Reading the archive',
   });
   for await (const object of reading) {
     const records: ArchiveRecord[] = [];
     for await (const { record } of object.records()) records.push(record);
-    if (object.isRead) read.add(object.key);
+    if (object.isRead) read.set(object.key, etags.get(object.key));
     if (visit(records, object.key) === true) break;
   }
   const { objects, records, damaged, unread } = reading;

@@ -6,7 +6,7 @@ import { condition, type DeliveryFilter } from './delivery-filter.ts';
 import { type Effect, type Fact, identityOf, recordFact } from './facts.ts';
 import { deliveryOf, fold } from './fold.ts';
 import type { Delivery, History } from './history.ts';
-import { PREVIEWED_LENGTH, payloadPreview } from './payload-preview.ts';
+import { payloadPreview } from './payload-preview.ts';
 import { deliveryText, searchableText } from './searchable-text.ts';
 import { matchIn, searchPattern } from './text-match.ts';
 
@@ -120,7 +120,7 @@ export class HistoryStore implements Disposable {
     const sql = 'INSERT OR IGNORE INTO payloads (n, size, bytes) VALUES (?, ?, ?)';
     if (this.#run(sql, n, bytes.length, bytes).changes === 0) return;
     this.#run('INSERT INTO texts (rowid, text) VALUES (?, ?)', 2 * n + 1, searchableText(bytes));
-    this.#setPreview(n, payloadPreview(Buffer.from(bytes.subarray(0, PREVIEWED_LENGTH + 1)).toString()));
+    this.#setPreview(n, payloadPreview(bytes));
     this.#payloads.count += 1;
     this.#payloads.bytes += bytes.length;
     while (this.#payloads.count > MAX_PAYLOADS || this.#payloads.bytes > MAX_PAYLOAD_BYTES) {

@@ -58,6 +58,8 @@ export async function pause(operation: Operation, name: string, reason: string):
   printLine(`Paused. Nothing processes ${event} in ${stack.title}. New events wait on its queue.`);
   for (const line of await deadline(stack, event, state.queue)) printLine(line);
   printLine(`Resume: ${undo}`);
+  const author = earlier === undefined ? { by, reason } : { by: before?.by, reason: before?.reason };
+  operation.report?.({ stack: stack.title, event, ...author, waiting: state.queue.visible, resume: undo });
   return true;
 }
 
@@ -96,6 +98,7 @@ export async function resume(operation: Operation, name: string): Promise<boolea
     visible === 0 ? 'Nothing waited.' : `About ${messages(visible)} waited and will be processed now.`;
   printLine(`Resumed ${event} in ${stack.title}. ${waited}`);
   if (before?.since !== undefined) printLine(`It was paused ${described(before)}`);
+  operation.report?.({ stack: stack.title, event, by, waited: visible });
   return true;
 }
 

@@ -55,6 +55,7 @@ export async function redriveAll(operation: Operation, queue: WaitingQueue, rate
     })
     .finally(() => progress.end());
   const moved = task.ApproximateNumberOfMessagesMoved ?? 0;
+  const result = { stack: stack.title, queue: queue.name, moved };
   const done = `Moved ${messages(moved)} to the queue of ${queue.name}.`;
   if (task.Status === 'FAILED') {
     throw new CommandError(
@@ -62,11 +63,15 @@ export async function redriveAll(operation: Operation, queue: WaitingQueue, rate
     );
   }
   if (task.Status === 'CANCELLED') {
+    operation.report?.({ ...result, cancelled: true });
     printLine(`Cancelled. ${done} The others are on ${queue.title}. Nothing is lost.`);
     return false;
   }
   printLine(done);
-  if (moved === 0 || (await hasMessage({ sqs, waitSeconds: FAILS_AGAIN_WITHIN_SECONDS }, queue.url))) {
+  const isEmpty =
+    moved > 0 && !(await hasMessage({ sqs, waitSeconds: FAILS_AGAIN_WITHIN_SECONDS }, queue.url));
+  operation.report?.({ ...result, cancelled: false, isEmpty });
+  if (!isEmpty) {
     printLine(`There are still messages on ${queue.title}: they failed again, are new or were in flight.`);
     printLine(`See why: ${stack.command(`show ${queue.name}`)}`);
   }

@@ -4,6 +4,7 @@ import { sha256Hex } from '../../../lambda/hash.ts';
 import { CommandError, UsageError } from '../../terminal/command-error.ts';
 import { SHORT_ID_LENGTH } from '../../terminal/terminal.ts';
 import { messages } from '../../terminal/text.ts';
+import { severalIds } from '../archive/record-filter.ts';
 import type { Operation } from '../operation.ts';
 import { currentSecret, postSigned } from '../signed-post.ts';
 import type { Stage } from '../stage.ts';
@@ -29,8 +30,8 @@ interface RedriveOutcome {
   readonly requestId?: string | undefined;
 }
 
-/** With the key of the message's copies. */
-type KeyedOutcome = RedriveOutcome & { readonly key: string };
+/** With the message's id and the key of its copies. */
+type KeyedOutcome = RedriveOutcome & { readonly id: string; readonly key: string };
 
 /** Redrives one message. @returns undefined if this redrive does not apply to it */
 type RedriveOne = (message: ReceivedMessage) => Promise<RedriveOutcome | undefined>;
@@ -38,10 +39,10 @@ type RedriveOne = (message: ReceivedMessage) => Promise<RedriveOutcome | undefin
 /**
  * Redrives messages one by one. Each is sent first, and deleted only when it is safely stored elsewhere. If the process
  * dies in between, a message is in two places, but is still processed only once.
- * @param ids message ids or event ids, or at least {@link SHORT_ID_LENGTH} characters of one. Only these messages and their
- * copies are redriven
+ * @param ids of messages, events or requests, or at least {@link SHORT_ID_LENGTH} characters of one. Only these messages
+ * and their copies are redriven
  * @returns whether everything requested was done
- * @throws CommandError if there is nothing to redrive, or an id is too short to name one message
+ * @throws CommandError if there is nothing to redrive, or an id does not name one message
  */
 export async function redriveEach(
   operation: Operation,
@@ -69,7 +70,7 @@ export async function redriveEach(
       if (named && !named.keys.has(key)) return 'kept';
       const outcome = await redriveOne(message).catch(failed);
       if (outcome === undefined) return 'kept';
-      outcomes.push({ ...outcome, key });
+      outcomes.push({ ...outcome, id: message.id, key });
       const done = outcomes.length;
       if (outcome.hopeless || done === named?.count) enough.abort();
       progress.show({ doing: 'Redriving', done, total: Math.max(done, total), unit: 'messages' });
@@ -81,7 +82,7 @@ export async function redriveEach(
 
 /** @returns whether everything requested was done @throws CommandError if there was nothing to redrive */
 async function reportRedrive(
-  { stack, signal, printLine }: Operation,
+  { stack, signal, printLine, report }: Operation,
   queue: WaitingQueue,
   {
     outcomes,
@@ -100,7 +101,17 @@ async function reportRedrive(
       `${id} could not be deleted, so it is still on ${queue.title}. Redriving it again does no harm.`,
     );
   }
+  const reportAll = () =>
+    report?.({
+      stack: stack.title,
+      queue: queue.name,
+      outcomes: outcomes.map(({ id, what, redriven }) => ({ id, what, redriven })),
+      undeleted,
+      missing: named?.missing ?? [],
+      interrupted: signal.aborted,
+    });
   if (signal.aborted) {
+    reportAll();
     printLine(`Interrupted. Messages that were not redriven are still on ${queue.title}. Nothing is lost.`);
     return false;
   }
@@ -113,6 +124,7 @@ async function reportRedrive(
       isEmpty ? `Nothing to redrive: ${emptiness(queue, await queueState(stack.sqs, queue.url))}` : notThere,
     );
   }
+  reportAll();
   if (notThere !== undefined) printLine(notThere);
   const isHopeless = outcomes.some(({ hopeless }) => hopeless);
   const unseen = isHopeless || named === undefined ? 0 : named.count - outcomes.length;
@@ -124,23 +136,30 @@ async function reportRedrive(
   return isAll && outcomes.every(({ redriven }) => redriven);
 }
 
-/** Finds messages by id, and all their copies, which may be anywhere on the queue. */
+/**
+ * Finds messages by id, and all their copies, which may be anywhere on the queue.
+ * @throws CommandError if an id is the beginning of several
+ */
 async function findNamed({ stack, signal }: Operation, queue: WaitingQueue, ids: readonly string[]) {
   const keys: string[] = [];
   const chosen = new Set<string>();
-  const missing = new Set(ids);
+  const matched = new Map(ids.map((id) => [id, new Set<string>()]));
   const { seen } = await walk(stack, queue.url, { signal }, async (message) => {
     const key = copyKey(queue, message);
     keys.push(key);
-    const own = [message.id, noted(message, 'eventId')];
-    for (const id of ids.filter((id) => own.some((one) => one?.startsWith(id)))) {
+    const own = [noted(message, 'eventId'), message.id, noted(message, 'requestId')];
+    for (const [id, whole] of matched) {
+      const found = own.find((one) => one?.startsWith(id));
+      if (found === undefined) continue;
       chosen.add(key);
-      missing.delete(id);
+      whole.add(found);
     }
     return 'kept';
   });
+  for (const [id, whole] of matched) if (whole.size > 1) throw severalIds(id, [...whole]);
+  const missing = ids.filter((id) => matched.get(id)?.size === 0);
   const count = keys.filter((key) => chosen.has(key)).length;
-  return { keys: chosen, count, missing: [...missing], isEmpty: seen === 0 };
+  return { keys: chosen, count, missing, isEmpty: seen === 0 };
 }
 
 function redriverOf(stack: Stage, queue: WaitingQueue): RedriveOne | Promise<RedriveOne> {

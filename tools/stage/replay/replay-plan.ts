@@ -3,9 +3,10 @@ import { type EventName, eventNames, isNotification } from '../../../lambda/even
 import { REPLAYABLE_DAYS, REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/limits.ts';
 import type { ReplayMode } from '../../../lambda/queue/replay.ts';
 import { CommandError, UsageError } from '../../terminal/command-error.ts';
+import { isOfAcceptance } from '../archive/acceptance-records.ts';
 import type { ArchiveObject } from '../archive/archive-object.ts';
 import { readArchive } from '../archive/read-archive.ts';
-import { matches, type RecordFilter, requireWindow } from '../archive/record-filter.ts';
+import { IdCandidates, matches, type RecordFilter, requireWindow } from '../archive/record-filter.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { hashes } from './checkpoint.ts';
@@ -38,12 +39,14 @@ export async function* replayRecords(
   const filter = filterOf(request);
   for await (const { line, record } of object.records()) {
     if (!matches(filter, record) || record.replay?.name === request.name) continue;
-    yield { line, record, unsent: unsentOf(record) };
+    yield { line, record, unsent: unsentOf(record, request) };
   }
 }
 
-function unsentOf({ replay, forgottenAt, receivedAt }: ArchiveRecord): Unsent | undefined {
+function unsentOf(record: ArchiveRecord, { filter: { shop, ids } }: ReplayRequest): Unsent | undefined {
+  const { replay, forgottenAt, receivedAt } = record;
   if (replay !== undefined) return 'ofReplays';
+  if (shop === undefined && ids === undefined && isOfAcceptance(record)) return 'ofAcceptance';
   if (forgottenAt !== undefined) return 'forgotten';
   return Date.parse(receivedAt) < Date.now() - REPLAYABLE_RECEIPT_DAYS * DAY ? 'tooOld' : undefined;
 }
@@ -54,10 +57,17 @@ const filterOf = ({ filter }: ReplayRequest): RecordFilter => ({
   until: new Date(filter.until),
 });
 
-const nothing = (): Record<Unsent, number> => ({ ofReplays: 0, forgotten: 0, tooOld: 0, payloadGone: 0 });
+const nothing = (): Record<Unsent, number> => ({
+  ofReplays: 0,
+  ofAcceptance: 0,
+  forgotten: 0,
+  tooOld: 0,
+  payloadGone: 0,
+});
 
 /**
  * Counts what a replay would send, without holding it in memory.
+ * @throws CommandError if an id of the filter is not unique
  * @returns undefined if Ctrl-C ended it. `barren`: hashes of the objects without messages to send, in the format of
  * `done`, and their skipped records. They are not read again
  */
@@ -67,11 +77,13 @@ export async function makePlan(operation: Operation, request: ReplayRequest) {
   const skipped = nothing();
   const barren = { keys: [] as string[], skipped: nothing() };
   let messages = 0;
+  const candidates = new IdCandidates(request.filter.ids);
   const objects = readArchive(stack, { ...filterOf(request), signal, progress, doing: 'Planning' });
   for await (const object of objects) {
     const unsentHere: Unsent[] = [];
     let isBarren = true;
     for await (const { record, unsent } of replayRecords(object, request)) {
+      candidates.note(record);
       if (unsent !== undefined) {
         unsentHere.push(unsent);
         skipped[unsent] += 1;
@@ -89,6 +101,7 @@ export async function makePlan(operation: Operation, request: ReplayRequest) {
     for (const reason of unsentHere) barren.skipped[reason] += 1;
   }
   if (signal.aborted) return undefined;
+  candidates.requireUnique();
   const done = hashes(barren.keys);
   return { messages, counts, skipped, damaged: objects.damaged, barren: { done, skipped: barren.skipped } };
 }

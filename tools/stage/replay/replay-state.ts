@@ -41,8 +41,14 @@ const schema = z.object({
   done: z.string(),
   /** Messages sent, by event. */
   sent: z.record(z.string(), count),
-  /** Records that are not sent, by reason. Earlier versions did not count `tooOld`. */
-  skipped: z.object({ ofReplays: count, forgotten: count, tooOld: z._default(count, 0), payloadGone: count }),
+  /** Records that are not sent, by reason. Earlier versions did not count `tooOld` and `ofAcceptance`. */
+  skipped: z.object({
+    ofReplays: count,
+    ofAcceptance: z._default(count, 0),
+    forgotten: count,
+    tooOld: z._default(count, 0),
+    payloadGone: count,
+  }),
   /** Messages that SQS will never accept: their number, and the first of them. */
   refused: z.object({ count, first: z.array(z.object({ event, eventId: z.string(), why: z.string() })) }),
   /** Damaged objects, with a description. */

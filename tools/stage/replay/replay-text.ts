@@ -113,12 +113,14 @@ function countTable(counts: ReplayPlan['counts']): Block {
 /** `12 from replays, 3 forgotten`. */
 export function describeUnsent({
   ofReplays,
+  ofAcceptance,
   forgotten,
   tooOld,
   payloadGone,
 }: Record<Unsent, number>): string {
   const reasons: readonly (readonly [number, string])[] = [
     [ofReplays, 'from replays'],
+    [ofAcceptance, 'from acceptance runs (to include them, name them by --shop or --id)'],
     [forgotten, 'forgotten'],
     [tooOld, `received more than ${REPLAYABLE_RECEIPT_DAYS} days ago`],
     [payloadGone, 'without a payload'],

@@ -36,7 +36,9 @@ export async function replay(operation: Operation, options: ReplayOptions): Prom
   const delay = await archiveDelay(stack, left.filter.events);
   printBlocks(operation, describeRest({ ...left, rate }, stack.title));
   if (dryRun) {
-    printNext(operation, continuation(left.name, options.rate));
+    const command = printNext(operation, continuation(left.name, options.rate));
+    const { mode, notify, filter, planned, sent, skipped } = left;
+    operation.report?.({ stack: stack.title, name, mode, notify, filter, planned, sent, skipped, command });
     return true;
   }
   if (!(await consented(operation, options, 'Continue?'))) return false;
@@ -71,7 +73,8 @@ async function begin(operation: Operation, options: ReplayOptions): Promise<bool
   }
   printBlocks(operation, describePlan(stack, request, plan, { rate, delay, expired }));
   if (dryRun) {
-    printNext(operation, plannedCommand(request, rate));
+    const command = printNext(operation, plannedCommand(request, rate));
+    operation.report?.({ stack: stack.title, ...request, ...planReport(plan), expired, command });
     return plan.damaged.length === 0;
   }
   if (!(await consented(operation, options, `Send ${manyMessages(plan.messages)}?`))) return false;
@@ -97,8 +100,18 @@ async function begin(operation: Operation, options: ReplayOptions): Promise<bool
   return await runReplay(operation, { file, state, by, delay });
 }
 
-/** Prints the command that runs exactly what the plan shows. */
-function printNext(operation: Operation, argv: readonly string[]): void {
+/** A plan as data, for `--json`. */
+const planReport = ({ messages, counts, skipped, damaged }: ReplayPlan) => ({
+  messages,
+  events: Object.fromEntries(
+    [...counts].map(([event, outcomes]) => [event, Object.fromEntries(outcomes)] as const),
+  ),
+  skipped,
+  damaged: damaged.map(({ key, line, message }) => ({ key, line, message })),
+});
+
+/** Prints the command that runs exactly what the plan shows. @returns it */
+function printNext(operation: Operation, argv: readonly string[]): string {
   const [script = '', ...words] = argv;
   const command = printable(operation.stack.command(words.map(shellWord).join(' '), script));
   printBlocks(operation, [
@@ -106,6 +119,7 @@ function printNext(operation: Operation, argv: readonly string[]): void {
     { kind: 'command', text: 'To run this plan', command },
   ]);
   operation.onPlanned?.(argv);
+  return command;
 }
 
 /** @throws CommandError if it would have to ask, and there is no terminal */

@@ -68,7 +68,18 @@ export async function runReplay(
   const end = describeEnd(stack, checkpoint.state, { finished, sent, took });
   const rest = unarchived === undefined ? [] : ['', unarchived];
   printBlocks(operation, [...end, ...rest.map((text) => ({ kind: 'text' as const, text }))]);
-  const { damaged, refused } = checkpoint.state;
+  const { name, sent: total, skipped, damaged, refused } = checkpoint.state;
+  operation.report?.({
+    stack: stack.title,
+    name,
+    finished,
+    sent: total,
+    sentNow: sent,
+    skipped,
+    refused,
+    damaged,
+    unarchived,
+  });
   return finished && unarchived === undefined && damaged.length === 0 && refused.count === 0;
 }
 

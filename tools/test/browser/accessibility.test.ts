@@ -60,7 +60,10 @@ async function choose(item: string): Promise<void> {
   await open.page.getByRole('menuitem', { name: item }).click();
 }
 
-const leaveByEscape = () => open.page.keyboard.press('Escape');
+async function leaveByEscape(): Promise<void> {
+  await open.page.keyboard.press('Escape');
+  await open.page.getByRole('dialog').waitFor({ state: 'hidden' });
+}
 
 /** Each view, and how to leave it if it covers others. */
 const VIEWS: readonly { name: string; enter: () => Promise<void>; leave?: () => Promise<void> }[] = [

@@ -137,7 +137,7 @@ describe('a command refuses in one line', () => {
     const url = `http://localhost:${await freePort()}/api/v1/webhooks/partner`;
     expect(await project.run(['send', 'shop.updated', '--url', url])).toEqual(
       refusal(
-        `Nothing answers at ${url}. Is it the right address? The local stack is started with: npm start`,
+        `Nothing answers at ${url}. Is it the right address? The local stack is started with: npm start. If it is restarting, try again in a few seconds`,
       ),
     );
   });

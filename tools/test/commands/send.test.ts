@@ -49,6 +49,17 @@ describe('send', () => {
     expect(await send('shop.updated', '--url', host)).toEqual(accepted);
   });
 
+  test('says that the stack does not have an event yet, and sends nothing', async () => {
+    const file = '.local/older.json';
+    const { ShopUpdatedQueueUrl: _missing, ...outputs } = running.stack.outputs;
+    await writeFile(project.path(file), JSON.stringify({ [running.stack.name]: outputs }));
+    expect(await send('shop.updated', '--outputs', file)).toEqual(
+      refusal(
+        `shop.updated is not deployed yet in the stack of ${file}. Deploy the stack. Then send it again`,
+      ),
+    );
+  });
+
   test('exits with 1 if a delivery is refused', async () => {
     expect(await send('shop.updated', '--secret', 'another')).toEqual({
       code: 1,
@@ -57,9 +68,16 @@ describe('send', () => {
     });
   });
 
+  test('says after a 401 that a rotation needs time, if there was one just now', async () => {
+    const { stdout } = await send('shop.updated', '--secret', 'another');
+    expect(stdout).toMatch(
+      /^401 .*\nThe secret was changed \d+ s ago\.\nA running receiver may answer 401 to the new secret for up to 30 s\. Send it again then\.\n$/,
+    );
+  });
+
   test('expects 401 with --bad-signature', async () => {
     const { code, stdout } = await send('shop.updated', '--bad-signature');
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^401 /) });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^401 [^\n]+\n$/) });
   });
 
   test('sends as many different events as --count says', async () => {

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { type Delivery, Partner } from '../../../test/support/partner.ts';
+import { forget } from '../../stage/archive/forget.ts';
 import { startTestConsole, type TestConsole } from './support.ts';
 
 let running: TestConsole;
@@ -18,6 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => running[Symbol.asyncDispose]());
 afterEach(() => running.stack.faults.clear());
+
+const NOW = new Date().toISOString();
 
 const shopUpdated = (data: object = {}, more: object = {}) => ({
   event: 'shop.updated',
@@ -74,6 +77,33 @@ describe('a delivery', () => {
     const second = await deliver(shopUpdated(data, { timestamp: '2026-01-31T10:00:00Z' }));
     expect(second.effects).toMatchObject([{ before: first.effects[0].after }]);
     expect(second.effects[0].after).not.toHaveProperty('updated_fields');
+  });
+
+  test('is not found by its payload after the person was forgotten', async () => {
+    const [user_id, display_name] = [`user-${randomUUID()}`, `Aiko ${randomUUID()}`];
+    const { id } = await deliver({ event: 'user.updated', data: { user_id, display_name }, timestamp: NOW });
+    const found = async () => {
+      const { body } = await running.api.get(`/api/deliveries?search=${encodeURIComponent(display_name)}`);
+      return body.deliveries.length;
+    };
+    expect(await found()).toBe(1);
+    const operation = {
+      stack: running.source.stage,
+      signal: new AbortController().signal,
+      printLine: () => {},
+      progress: { show: () => {}, end: () => {} },
+      width: Number.POSITIVE_INFINITY,
+    };
+    const agreed = async () => true;
+    await eventually(async () => {
+      const isKnown = running.feed.store.facts({ id }).some(({ kind }) => kind === 'record');
+      return isKnown || undefined;
+    });
+    await forget(operation, [{ kind: 'user', id: user_id }], { dryRun: false, agreed });
+    await eventually(async () => (await found()) === 0 || undefined);
+    const { body } = await running.api.get(pathOf(id));
+    expect(body.request.bodyMissing).toContain('data was removed from the archive');
+    expect(body).not.toHaveProperty('preview');
   });
 
   test('has its notification for people', async () => {

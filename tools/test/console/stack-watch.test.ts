@@ -20,7 +20,7 @@ afterEach(() => {
 /** Counts readings of queues and what pages get. */
 function watched({ isLocal }: { isLocal: boolean }) {
   const news = new News();
-  const seen = { readings: 0, sent: [] as string[], queues: NO_QUEUES, errors: [] as unknown[] };
+  const seen = { readings: 0, sent: [] as string[], queues: NO_QUEUES, seconds: 0, errors: [] as unknown[] };
   let faults: FaultsInfo = { active: [], functions: [] };
   news.subscribe((_subject, { event }) => {
     if (event !== 'task') seen.sent.push(event);
@@ -30,7 +30,9 @@ function watched({ isLocal }: { isLocal: boolean }) {
     store,
     readQueues: async () => {
       seen.readings += 1;
-      return seen.queues;
+      const { queues, seconds } = seen;
+      if (seconds > 0) await new Promise((resolve) => setTimeout(resolve, seconds * SECOND));
+      return queues;
     },
     readFaults: isLocal ? () => faults : undefined,
     onError: (error) => seen.errors.push(error),
@@ -97,6 +99,18 @@ describe('the queues of a stage', () => {
     expect(news.current().has('queues')).toBe(true);
     await pass(1);
     expect(seen.readings).toBe(1);
+  });
+
+  test('that were read slowly do not replace newer ones', async () => {
+    const { watch, seen, news } = watched({ isLocal: false });
+    seen.seconds = 10;
+    const slow = watch.read();
+    seen.seconds = 0;
+    seen.queues = { ...NO_QUEUES, problems: ['newer'] };
+    await watch.read();
+    await pass(10);
+    await slow;
+    expect(news.current().get('queues')).toMatchObject({ data: { problems: ['newer'] } });
   });
 
   test('are read once after a command that changed them, and not after others', async () => {

@@ -259,7 +259,7 @@ describe('replay', () => {
   test('excludes another one of any events', async () => {
     const argv = ['replay', '--since', '1h', '--rate', '1', '--yes'];
     const { body: task } = await post({ argv });
-    const detail = expect.stringContaining(`already changes the archive by a replay: ${task.command}`);
+    const detail = expect.stringContaining(`already changes the queues by a replay: ${task.command}`);
     const second = await post({ argv: [...argv, '--shop', 'shop-1'] });
     expect(second).toMatchObject({ status: 409, body: { detail } });
     await running.api.delete(`/api/tasks/${task.id}`);

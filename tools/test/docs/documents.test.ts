@@ -28,6 +28,7 @@ import {
   MEMORY_DAYS,
   REPLAYABLE_DAYS,
   SECRET_MAX_AGE,
+  SECRET_REFRESH_INTERVAL,
 } from '../../../lambda/limits.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { Partner } from '../../../test/support/partner.ts';
@@ -154,6 +155,11 @@ describe('a number in a document is the one in the code:', () => {
       what: 'minutes for which a secret is cached',
       value: minutes(SECRET_MAX_AGE),
       said: /(?:Cache it for|We wait|Wait|forget the leaked secret within) (\w+) minutes/g,
+    },
+    {
+      what: 'seconds for which the new secret may get 401',
+      value: SECRET_REFRESH_INTERVAL / 1000,
+      said: /401 for up to (\d+) seconds|read again at most every (\d+) s/g,
     },
     {
       what: 'minutes that a timestamp may be ahead',

@@ -1,13 +1,14 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Delivery } from '../../../stage/history/history.ts';
 import { stateTitle } from '../../../stage/history/state-text.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { api, type DeliveryBody, errorText } from '../api.ts';
+import { StateBadge } from '../deliveries/delivery-table.tsx';
 import { formatRoute } from '../route.ts';
 import { Visible } from '../text/visible.tsx';
-import { Badge, ErrorNote } from '../ui/badge.tsx';
+import { ErrorNote } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { shortId } from '../ui/copy.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -63,7 +64,7 @@ function Comparison({ pair }: { pair: Pair }) {
           compared.
         </p>
       ) : (
-        <Bodies key={before.detail.id + after.detail.id} texts={[before.body.text, after.body.text]} />
+        <Bodies key={before.detail.id + after.detail.id} bodies={[before.body, after.body]} />
       )}
     </>
   );
@@ -83,7 +84,7 @@ const FACTS: readonly Fact[] = [
   {
     name: 'State',
     of: (one) => stateTitle(one.state).title,
-    show: ({ state }) => <Badge tone={stateTitle(state).tone}>{stateTitle(state).title}</Badge>,
+    show: ({ state }) => <StateBadge state={state} />,
   },
   { name: 'Event', of: (one) => one.event },
   { name: 'Shop', of: (one) => one.shopId },
@@ -133,12 +134,16 @@ function Facts({ pair }: { pair: readonly [Delivery, Delivery] }) {
 /** Pixels. On a narrower page the bodies share one column. Must match the stylesheet. */
 const NARROW = '(max-width: 760px)';
 
-function Bodies({ texts }: { texts: readonly [string, string] }) {
+const isEqualTo = (one: Uint8Array, other: Uint8Array) =>
+  one.length === other.length && one.every((byte, at) => byte === other[at]);
+
+function Bodies({ bodies: [one, other] }: { bodies: readonly [DeliveryBody, DeliveryBody] }) {
   const host = useRef<HTMLDivElement>(null);
   const error = useSignal<string | undefined>(undefined);
+  const note = useSignal<string | undefined>(undefined);
   const showsAll = useSignal(false);
-  const [before, after] = texts;
-  const isEqual = before === after;
+  const isEqual = useMemo(() => isEqualTo(one.bytes, other.bytes), [one, other]);
+  const [before, after] = [one.text, other.text];
   useEffect(() => {
     if (isEqual) return;
     let isGone = false;
@@ -147,7 +152,9 @@ function Bodies({ texts }: { texts: readonly [string, string] }) {
       ({ mountDiff }) => {
         if (isGone || host.current === null) return;
         const isNarrow = matchMedia(NARROW).matches;
-        unmount = mountDiff(host.current, { before, after, isNarrow, showsAll: showsAll.value });
+        const diff = mountDiff(host.current, { before, after, isNarrow, showsAll: showsAll.value });
+        unmount = diff.destroy;
+        note.value = diff.note;
       },
       (failure) => {
         error.value = `The bodies could not be compared: ${errorText(failure)}`;
@@ -174,6 +181,7 @@ function Bodies({ texts }: { texts: readonly [string, string] }) {
         )}
       </div>
       <ErrorNote>{error.value}</ErrorNote>
+      {note.value !== undefined && <p class="note tone-warning">{note.value}</p>}
       {isEqual ? <p class="soft">Both have the same bytes.</p> : <div ref={host} class="viewer" />}
     </section>
   );

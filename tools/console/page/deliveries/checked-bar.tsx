@@ -1,4 +1,3 @@
-import { useMemo } from 'preact/hooks';
 import type { Delivery } from '../../../stage/history/history.ts';
 import { resendCommand } from '../command.ts';
 import { redriveCommand } from '../queues/named-queue.ts';
@@ -6,7 +5,8 @@ import { navigate, route } from '../route.ts';
 import { stack } from '../store.ts';
 import { Button } from '../ui/button.tsx';
 import { useRun } from '../use-run.tsx';
-import { deliveriesText } from './delivery-table.tsx';
+import { deliveriesText } from './delivery-rows.ts';
+import { keptOn } from './outcomes.ts';
 
 /** Maximum number of deliveries that one action sends. Each is a separate command. */
 const MAX_RESENT = 100;
@@ -23,13 +23,9 @@ interface CheckedBarProps {
 /** Actions for several selected deliveries. Replaces the filters. */
 export function CheckedBar({ checked, onSelectAll, onDone }: CheckedBarProps) {
   const { start, busy, refusal } = useRun();
-  const queues = useMemo(
-    () =>
-      redrivable(
-        checked,
-        stack.events.map(({ name }) => name),
-      ),
-    [checked],
+  const queues = redrivable(
+    checked,
+    stack.events.map(({ name }) => name),
   );
   const redriven = [...queues.values()].flat().length;
   const ids = checked.map(({ id }) => id);
@@ -86,13 +82,6 @@ export function CheckedBar({ checked, onSelectAll, onDone }: CheckedBarProps) {
   );
 }
 
-/** The queue from which a delivery can be redriven, as `npx hookctl dlq` names it. Undefined if no queue keeps it. */
-function queueOf({ state, event = '' }: Delivery, events: readonly string[]): string | undefined {
-  if (state === 'dead-letter') return event;
-  if (state === 'invalid') return 'quarantine';
-  return state === 'parked' && events.includes(event) ? 'unrouted' : undefined;
-}
-
 /**
  * Event ids by the queue to redrive them from.
  * @param events with a consumer: a redrive does not move others
@@ -104,9 +93,11 @@ export function redrivable(
   // Two deliveries of the same bytes have the same event id.
   const queues = new Map<string, Set<string>>();
   for (const delivery of deliveries) {
-    const queue = queueOf(delivery, events);
-    if (queue === undefined || delivery.eventId === undefined) continue;
-    queues.set(queue, (queues.get(queue) ?? new Set()).add(delivery.eventId));
+    const { state, event = '', eventId } = delivery;
+    const queue = keptOn(delivery);
+    const hasNoConsumer = state === 'parked' && !events.includes(event);
+    if (queue === undefined || eventId === undefined || hasNoConsumer) continue;
+    queues.set(queue, (queues.get(queue) ?? new Set()).add(eventId));
   }
   return new Map([...queues].map(([queue, ids]) => [queue, [...ids]]));
 }

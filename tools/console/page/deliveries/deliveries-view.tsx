@@ -13,7 +13,7 @@ import { rowAfterKey, toggled } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { useKeys } from '../use-keys.tsx';
 import { CheckedBar } from './checked-bar.tsx';
-import { filter, held, hold, isThere, listKey, newer, now, release, shownRows } from './delivery-rows.ts';
+import { filter, hold, isThere, listKey, newer, release, shownRows } from './delivery-rows.ts';
 import { DeliveryTable, Summary } from './delivery-table.tsx';
 import { Filters } from './filters.tsx';
 import { FirstEvent, SendMenu, type SendProps } from './first-event.tsx';
@@ -24,9 +24,6 @@ import { OutcomeStrip } from './outcome-strip.tsx';
 /** Elements with their own use of arrow keys, Home and End. */
 const USES_ARROWS =
   '.scrolled, .viewer, [role=slider], [role=separator], [role=tablist], [role=menu], .cm-editor';
-
-/** Milliseconds between updates of counts, bars and relative times such as “Last 15 minutes”. */
-const TICK = 1_000;
 
 const scrollToTop = ({ current }: RefObject<HTMLElement | null>) => current?.scrollTo({ top: 0 });
 
@@ -47,15 +44,7 @@ export function DeliveriesView() {
   const writes = useSignal(false);
   const rows = shownRows.value;
   useFocus(selected !== undefined, list, detail);
-  useEffect(() => {
-    const timer = setInterval(() => {
-      now.value = Date.now();
-    }, TICK);
-    return () => {
-      clearInterval(timer);
-      release();
-    };
-  }, []);
+  useEffect(() => release, []);
   // With a detail, the list must not move. Until the row is there, it cannot be kept in view.
   const isSelectedThere = isThere.value && rows.some(({ id }) => id === selected);
   useEffect(() => {
@@ -168,7 +157,6 @@ interface ListPaneProps {
 function ListPane({ list, selected, checked, sends, enter, follow }: ListPaneProps) {
   const rows = shownRows.value;
   const ready = isThere.value;
-  const filtered = isFiltered(route.value.query);
   const isRefused = connection.value.state === 'refused';
   const followAndFocus = () => {
     follow();
@@ -207,14 +195,14 @@ function ListPane({ list, selected, checked, sends, enter, follow }: ListPanePro
             <ClearButton />
           </Empty>
         ) : rows.length === 0 && ready ? (
-          <Nothing filtered={filtered} />
+          <Nothing />
         ) : (
           <DeliveryTable
             element={list}
             rows={rows}
-            selected={selected}
+            current={selected}
             checked={checked.value}
-            onSelect={select}
+            onOpen={select}
             onEnter={enter}
             onCheck={(ids) => {
               checked.value = ids;
@@ -226,23 +214,15 @@ function ListPane({ list, selected, checked, sends, enter, follow }: ListPanePro
           />
         )}
       </div>
-      <Summary
-        shown={rows.length}
-        newer={newer.value}
-        ready={ready}
-        refused={isRefused}
-        filtered={filtered}
-        held={held.value !== undefined}
-        onFollow={followAndFocus}
-      />
+      <Summary onFollow={followAndFocus} />
     </section>
   );
 }
 
 const ClearButton = () => <Button onClick={() => filterBy(NO_FILTERS)}>Clear filters</Button>;
 
-function Nothing({ filtered }: { filtered: boolean }) {
-  if (filtered) {
+function Nothing() {
+  if (isFiltered(route.value.query)) {
     return (
       <Empty title="No delivery matches">
         <ClearButton />

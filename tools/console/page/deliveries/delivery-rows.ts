@@ -2,10 +2,8 @@ import { computed, signal } from '@preact/signals';
 import type { Delivery } from '../../../stage/history/history.ts';
 import { route } from '../route.ts';
 import { deliveryOf, resets, rows as stored } from '../store.ts';
+import { now } from '../ui/time.tsx';
 import { matches, movesWithTime, readFilter } from './list-filter.ts';
-
-/** Epoch milliseconds. The list updates it each second, for counts, bars and times such as “Last 15 minutes”. */
-export const now = signal(Date.now());
 
 /** The filters of the address, in one text. */
 const filters = computed(() => {
@@ -20,9 +18,7 @@ export const filter = computed(() => readFilter(Object.fromEntries(new URLSearch
 export const listKey = computed(() => `${resets.value} ${filters.value}`);
 
 /** The rows belong to the search of the address, and all have arrived. */
-export const isThere = computed(
-  () => stored.value.ready && stored.value.search === (route.value.query.search?.trim() ?? ''),
-);
+export const isThere = computed(() => stored.value.search === (route.value.query.search?.trim() ?? ''));
 
 /** The deliveries that match the filters, newest first. */
 const live = computed(() => {
@@ -50,11 +46,17 @@ export const shownRows = computed(() =>
     : [...held.value.rows.map((row) => deliveryOf(row.id) ?? row), ...olderThan(held.value, live.value)],
 );
 
+/** `1 delivery`, `1,200 deliveries`. */
+export const deliveriesText = (count: number) =>
+  `${count.toLocaleString('en')} ${count === 1 ? 'delivery' : 'deliveries'}`;
+
 /** Number of deliveries that came since the list was held. */
 export const newer = computed(() => (held.value === undefined ? 0 : countNew(held.value, live.value)));
 
 export function hold(): void {
-  if (held.peek() === undefined) lastHeld.value = { ...holdList(shownRows.peek()), key: listKey.peek() };
+  // Rows of the previous search are not this list.
+  if (held.peek() === undefined && isThere.peek())
+    lastHeld.value = { ...holdList(shownRows.peek()), key: listKey.peek() };
 }
 
 export function release(): void {

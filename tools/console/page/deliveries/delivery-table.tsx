@@ -1,21 +1,22 @@
 import { useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Delivery, DeliveryState } from '../../../stage/history/history.ts';
 import { skipText, stateTitle } from '../../../stage/history/state-text.ts';
 import type { PayloadSearch } from '../../api.ts';
-import { rows as stored } from '../store.ts';
+import { route } from '../route.ts';
+import { connection, rows as stored } from '../store.ts';
 import { Visible } from '../text/visible.tsx';
 import { Badge, type BadgeTone } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
-import { Table, type TableColumn } from '../ui/table.tsx';
+import { isNarrow } from '../ui/is-narrow.ts';
+import { Table, type TableColumn, type TableProps } from '../ui/table.tsx';
 import { clockText, dayText, durationText, Time } from '../ui/time.tsx';
+import { deliveriesText, held, isThere, listKey, newer, shownRows } from './delivery-rows.ts';
+import { isFiltered } from './list-filter.ts';
 import { type OutcomeGroup, outcomeOf } from './outcomes.ts';
 
-/** On a page as narrow as this, a row has two lines. Must match the stylesheet. */
-const PHONE = '(max-width: 760px)';
-
-/** Row heights in pixels. Must match the stylesheet. */
+/** Row heights in pixels. On a narrow page a row has two lines. Must match the stylesheet. */
 const ONE_LINE = 32;
 const TWO_LINES = 56;
 
@@ -28,29 +29,13 @@ const WIDE = 860;
 /** Maximum characters of a shop. A UUID with a prefix has about 41. */
 const SHOP_LENGTH = { wide: 42, narrow: 12 };
 
-interface DeliveryTableProps {
+interface DeliveryTableProps extends Omit<TableProps<Delivery>, 'label' | 'columns' | 'idOf' | 'element'> {
   element: RefObject<HTMLDivElement | null>;
-  rows: readonly Delivery[];
-  selected: string | undefined;
-  checked: ReadonlySet<string>;
-  onSelect: (id: string) => void;
-  onEnter: () => void;
-  onCheck: (ids: ReadonlySet<string>) => void;
-  onScroll: (scrollTop: number) => void;
 }
 
 /** The rows of deliveries. Only visible rows are drawn. */
-export function DeliveryTable({
-  element,
-  rows,
-  selected,
-  checked,
-  onSelect,
-  onEnter,
-  onCheck,
-  onScroll,
-}: DeliveryTableProps) {
-  const isPhone = useSignal(matchMedia(PHONE).matches);
+export function DeliveryTable(props: DeliveryTableProps) {
+  const { element, rows } = props;
   /** The largest `from` that the list is wide enough for. */
   const from = useSignal(0);
   useEffect(() => {
@@ -59,13 +44,12 @@ export function DeliveryTable({
       const width = entry?.contentRect.width ?? 0;
       // A hidden list has no width and keeps its layout.
       if (width === 0) return;
-      isPhone.value = matchMedia(PHONE).matches;
       from.value = Math.max(...COLUMNS.map((column) => column.from).filter((least) => least <= width));
     });
     observer.observe(element.current);
     return () => observer.disconnect();
   }, []);
-  const isTight = isPhone.value || from.value < WIDE;
+  const isTight = isNarrow.value || from.value < WIDE;
   const oldest = rows.at(-1);
   const day = oldest === undefined ? '' : dayText(new Date(oldest.receivedAt), new Date());
   const shopLength = isTight ? SHOP_LENGTH.narrow : SHOP_LENGTH.wide;
@@ -76,23 +60,16 @@ export function DeliveryTable({
   };
   return (
     <Table
+      {...props}
       label="Deliveries, newest first"
-      class={`deliveries-table${isPhone.value ? ' has-two-lines' : ''}${isTight ? ' is-tight' : ''}`}
-      element={element}
-      columns={COLUMNS.filter((column) => isPhone.value || column.from <= from.value).map((column) => ({
+      class={`deliveries-table${isNarrow.value ? ' has-two-lines' : ''}${isTight ? ' is-tight' : ''}`}
+      columns={COLUMNS.filter((column) => isNarrow.value || column.from <= from.value).map((column) => ({
         ...column,
         width: column.width ?? widths[column.name] ?? 'auto',
       }))}
-      rows={rows}
       idOf={({ id }) => id}
       nameOf={nameOf}
-      current={selected}
-      rowHeight={isPhone.value ? TWO_LINES : ONE_LINE}
-      checked={checked}
-      onCheck={onCheck}
-      onOpen={onSelect}
-      onEnter={onEnter}
-      onScroll={onScroll}
+      rowHeight={isNarrow.value ? TWO_LINES : ONE_LINE}
     />
   );
 }
@@ -170,7 +147,7 @@ const TONES: Readonly<Record<OutcomeGroup, BadgeTone | undefined>> = {
   done: undefined,
 };
 
-function StateBadge({ state }: { state: DeliveryState }) {
+export function StateBadge({ state }: { state: DeliveryState }) {
   const tone = TONES[outcomeOf(state)];
   const { title } = stateTitle(state);
   return tone === undefined ? <span class="soft">{title}</span> : <Badge tone={tone}>{title}</Badge>;
@@ -180,7 +157,7 @@ function StateBadge({ state }: { state: DeliveryState }) {
 function PreviewCell({ delivery }: { delivery: Delivery }) {
   const { state, reason, error, match } = delivery;
   const why = reason === undefined ? error : skipText(reason);
-  const tone = outcomeOf(state) === 'needs-you' ? ' is-error' : '';
+  const tone = outcomeOf(state) === 'needs-you' ? ' bad' : '';
   return (
     <>
       {why !== undefined && (
@@ -216,23 +193,13 @@ function previewText({ preview = '', shopId }: Delivery): string {
 /** Milliseconds between two screen reader announcements of new deliveries. */
 const ANNOUNCED_EVERY = 5_000;
 
-interface SummaryProps {
-  shown: number;
-  newer: number;
-  ready: boolean;
-  refused: boolean;
-  filtered: boolean;
-  held: boolean;
-  onFollow: () => void;
-}
-
 /** Line below the list: the number of deliveries, how far payloads were searched, and whether the list is live. */
-export function Summary({ shown, newer, ready, refused, filtered, held, onFollow }: SummaryProps) {
+export function Summary({ onFollow }: { onFollow: () => void }) {
   const { searched } = stored.value;
-  const matching = filtered ? (shown === 1 ? ' matches' : ' match') : '';
+  const { length } = shownRows.value;
   return (
     <footer class="list-summary row">
-      <span>{refused ? 'Not loaded' : ready ? `${deliveriesText(shown)}${matching}` : 'Loading …'}</span>
+      <span>{countText(length)}</span>
       {searched !== undefined && (
         <span
           class="cut"
@@ -241,41 +208,41 @@ export function Summary({ shown, newer, ready, refused, filtered, held, onFollow
           {searchText(searched)}
         </span>
       )}
-      {held ? (
+      {held.value === undefined ? (
+        <span class="end">Follows new deliveries</span>
+      ) : (
         <Button kind="quiet" class="follow" keyHint="n" onClick={onFollow}>
           List held. Follow
         </Button>
-      ) : (
-        <span class="end">Follows new deliveries</span>
       )}
-      <Announcement count={shown + newer} ready={ready} />
+      {/* Deliveries that appear with another filter are not new, so each list has its own. */}
+      {isThere.value && <Announcement key={listKey.value} count={length + newer.value} />}
     </footer>
   );
 }
 
-/** `1 delivery`, `1,200 deliveries`. */
-export const deliveriesText = (count: number) =>
-  `${count.toLocaleString('en')} ${count === 1 ? 'delivery' : 'deliveries'}`;
+function countText(shown: number): string {
+  if (connection.value.state === 'refused') return 'Not loaded';
+  if (!isThere.value) return 'Loading …';
+  const verb = shown === 1 ? 'matches' : 'match';
+  return `${deliveriesText(shown)}${isFiltered(route.value.query) ? ` ${verb}` : ''}`;
+}
 
 function searchText({ refused, records, limited }: PayloadSearch): string {
   if (refused !== undefined) return `Payloads not searched: ${refused}`;
   return `${records.toLocaleString('en')} payloads searched${limited ? ', not all' : ''}`;
 }
 
-function Announcement({ count, ready }: { count: number; ready: boolean }) {
-  const [text, setText] = useState('');
+function Announcement({ count }: { count: number }) {
+  const text = useSignal('');
   const latest = useRef(count);
-  const announced = useRef(count);
-  const wasReady = useRef(ready);
   latest.current = count;
-  // Deliveries that existed at the start, or that appear with another filter, are not new.
-  if (!ready || !wasReady.current) announced.current = count;
-  wasReady.current = ready;
   useEffect(() => {
+    let announced = latest.current;
     const timer = setInterval(() => {
-      const more = latest.current - announced.current;
-      announced.current = latest.current;
-      setText(more > 0 ? `${more} new ${more === 1 ? 'delivery' : 'deliveries'}` : '');
+      const more = latest.current - announced;
+      announced = latest.current;
+      text.value = more > 0 ? `${more} new ${more === 1 ? 'delivery' : 'deliveries'}` : '';
     }, ANNOUNCED_EVERY);
     return () => clearInterval(timer);
   }, []);

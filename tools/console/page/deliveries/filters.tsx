@@ -136,6 +136,7 @@ interface TimeFilterProps {
 
 /** A length of time before now, a beginning, or a range. */
 function TimeFilter({ since, until, onLeave }: TimeFilterProps) {
+  const { change } = useChanges();
   const remove = () => {
     filterBy({ since: '', until: '' });
     onLeave();
@@ -143,8 +144,8 @@ function TimeFilter({ since, until, onLeave }: TimeFilterProps) {
   if (until !== '') {
     return (
       <div class="row time-range">
-        <MomentField label="From" value={since} onChange={(next) => filterBy({ since: next })} />
-        <MomentField label="To" value={until} onChange={(next) => filterBy({ until: next })} />
+        <MomentField label="From" value={since} onChange={(next) => change({ since: next })} />
+        <MomentField label="To" value={until} onChange={(next) => change({ until: next })} />
         <IconButton icon="close" label="Remove the time range" onClick={remove} />
       </div>
     );
@@ -206,6 +207,8 @@ function SearchBox({ onLeave }: { onLeave: () => void }) {
         value={text}
         onInput={({ currentTarget }) => type(currentTarget.value)}
         onKeyDown={(event) => {
+          // Such a key belongs to the input method: Enter accepts Japanese text.
+          if (event.isComposing) return;
           if (event.key === 'Escape') {
             event.preventDefault();
             if (text === '') onLeave();
@@ -238,23 +241,36 @@ function ShopBox() {
   );
 }
 
-/** The text of a field that changes a filter when the user pauses. For Back, all changes in a row are one. */
+/** Changes filters while the user types. For Back, all changes in a row are one. */
+function useChanges() {
+  /** The address after the last change. */
+  const address = useRef('');
+  return {
+    change: (filters: Readonly<Record<string, string>>) => {
+      filterBy(filters, { replace: location.hash === address.current });
+      address.current = location.hash;
+    },
+    end: () => {
+      address.current = '';
+    },
+  };
+}
+
+/** The text of a field that changes a filter when the user pauses. */
 function useTyped(name: 'search' | 'shop', whileTyping: boolean) {
   const valueNow = () => route.peek().query[name] ?? '';
   const value = route.value.query[name] ?? '';
   /** What was typed while the filter had this value. With another value, such as after Back, it is outdated. */
   const typed = useSignal({ text: value, value });
   const timer = useRef(0);
-  /** The address after the last change. */
-  const address = useRef('');
+  const { change, end } = useChanges();
   useEffect(() => () => clearTimeout(timer.current), []);
   const report = (text: string) => {
     clearTimeout(timer.current);
     const next = text.trim();
     if (typed.peek().value !== valueNow()) return;
     typed.value = { text, value: next };
-    filterBy({ [name]: next }, { replace: location.hash === address.current });
-    address.current = location.hash;
+    change({ [name]: next });
   };
   return {
     text: typed.value.value === value ? typed.value.text : value,
@@ -266,7 +282,7 @@ function useTyped(name: 'search' | 'shop', whileTyping: boolean) {
     flush: (text: string) => {
       typed.value = { text, value: valueNow() };
       report(text);
-      address.current = '';
+      end();
     },
   };
 }

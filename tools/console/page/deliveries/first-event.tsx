@@ -58,7 +58,6 @@ const sends = (event: string) => ({ argv: ['send', event], does: `Sends a sample
 /** Menu to send a sample of any event, or a body that the user writes. */
 export function SendMenu({ label = 'Send', onSent, onWrite }: SendProps & { label?: string }) {
   const { send, refusal } = useSend();
-  const refused = refusal === undefined ? {} : { refusal };
   const nameLength = Math.max(...stack.events.map(({ name }) => name.length));
   return (
     <Menu
@@ -76,10 +75,10 @@ export function SendMenu({ label = 'Send', onSent, onWrite }: SendProps & { labe
               <span class="soft">{meaning}</span>
             </span>
           ),
-          ...refused,
+          refusal,
           onChoose: () => send(sends(name), onSent),
         })),
-        ...(stack.local ? [{ label: 'Write a body …', ...refused, onChoose: onWrite }] : []),
+        ...(stack.local ? [{ label: 'Write a body …', refusal, onChoose: onWrite }] : []),
       ]}
     />
   );

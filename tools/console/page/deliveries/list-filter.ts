@@ -28,9 +28,9 @@ const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86
 export function readFilter(query: Readonly<Record<string, string>>): ListFilter | string {
   const text = (name: (typeof FILTER_NAMES)[number]) => query[name]?.trim() ?? '';
   const [since, until] = [readMoment(text('since')), readMoment(text('until'))];
-  const badTime = since === 'invalid' ? 'since' : until === 'invalid' ? 'until' : undefined;
   if (since === 'invalid' || until === 'invalid') {
-    return `“${text(badTime ?? 'since')}” is not a time. “${badTime}” must be ISO 8601 or a length such as 15m, 3h or 7d.`;
+    const name = since === 'invalid' ? 'since' : 'until';
+    return `“${text(name)}” is not a time. “${name}” must be ISO 8601 or a length such as 15m, 3h or 7d.`;
   }
   if (since !== undefined && until !== undefined && 'at' in since && 'at' in until && until.at <= since.at) {
     return 'The end of the time range must be after its start.';

@@ -1,9 +1,8 @@
 import type { Delivery } from '../../../stage/history/history.ts';
 import { formatRoute, route } from '../route.ts';
-import { copyText } from '../ui/copy.tsx';
-import { Icon } from '../ui/icon.tsx';
+import { copyAndSay } from '../ui/copy.tsx';
 import { Menu } from '../ui/menu.tsx';
-import { toastInfo } from '../ui/notices.tsx';
+import { saveFile } from '../ui/save-file.ts';
 import { withAbsoluteTimes } from './list-filter.ts';
 
 /** @param rows all that match the filters */
@@ -15,16 +14,9 @@ export function ListMenu({ rows }: { rows: readonly Delivery[] }) {
   const refusal = rows.length === 0 ? 'The list has no deliveries.' : undefined;
   return (
     <Menu
-      class="icon-button"
       label="Share or save this list"
-      button={<Icon name="more" />}
       items={[
-        {
-          label: 'Copy link to this list',
-          onChoose: async () => {
-            if (await copyText(sharedLink([]))) toastInfo('Link copied.');
-          },
-        },
+        { label: 'Copy link to this list', onChoose: () => copyAndSay(sharedLink([]), 'Link copied.') },
         { label: 'Save as JSON lines', refusal, onChoose: () => save('jsonl', jsonLines(rows)) },
         { label: 'Save as CSV', refusal, onChoose: () => save('csv', csv(rows)) },
       ]}
@@ -72,13 +64,4 @@ function csvCell(text: string): string {
   // A spreadsheet would evaluate such a cell as a formula. Source: OWASP, "CSV Injection".
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
-
-function saveFile(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text]));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
 }

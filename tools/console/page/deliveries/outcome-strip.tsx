@@ -2,9 +2,10 @@ import { useSignal } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
 import { stateTitle } from '../../../stage/history/state-text.ts';
 import { filterBy, route } from '../route.ts';
+import { hasModifier } from '../shortcuts.ts';
 import { rows as stored } from '../store.ts';
-import { clockText, dayText } from '../ui/time.tsx';
-import { isThere, now } from './delivery-rows.ts';
+import { clockText, dayText, now } from '../ui/time.tsx';
+import { isThere } from './delivery-rows.ts';
 import type { ListFilter } from './list-filter.ts';
 import {
   countOutcomes,
@@ -24,7 +25,7 @@ const DAY = 86_400_000;
 
 /** Deliveries over time and by outcome. Clicking a bar or a count filters the list. */
 export function OutcomeStrip({ filter }: { filter: ListFilter }) {
-  const chosen = route.value.query.state ?? '';
+  const chosen = route.value.query.state;
   // Not for each delivery.
   const outcomes = useMemo(
     () => countOutcomes(stored.peek().all, filter, now.value),
@@ -32,7 +33,7 @@ export function OutcomeStrip({ filter }: { filter: ListFilter }) {
   );
   return (
     <div class="strip row">
-      <Bars outcomes={outcomes} chosen={chosen} />
+      <Bars outcomes={outcomes} states={filter.states} />
       <fieldset class="outcome-filters" aria-label="Outcome">
         {OUTCOMES.map((outcome) => {
           const states = statesOf(outcome).join();
@@ -61,11 +62,11 @@ export function OutcomeStrip({ filter }: { filter: ListFilter }) {
 
 interface BarsProps {
   outcomes: Outcomes;
-  /** The states of the filter. Bars of other outcomes are dimmed. */
-  chosen: string;
+  /** Of the filter. Bars of other outcomes are dimmed. */
+  states: ListFilter['states'];
 }
 
-function Bars({ outcomes: { bars, from, step, total }, chosen }: BarsProps) {
+function Bars({ outcomes: { bars, from, step, total }, states }: BarsProps) {
   const element = useRef<HTMLDivElement>(null);
   /** First and last bar of the selected range; equal for one bar. */
   const brush = useSignal<{ readonly start: number; readonly end: number } | undefined>(undefined);
@@ -88,7 +89,7 @@ function Bars({ outcomes: { bars, from, step, total }, chosen }: BarsProps) {
     filterBy({ since: iso(low), until: iso(high + 1) });
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (hasModifier(event)) return;
     const to = { ArrowLeft: end - 1, ArrowRight: end + 1, Home: 0, End: last }[event.key];
     if (to !== undefined) brush.value = { start: event.shiftKey ? start : clamp(to), end: clamp(to) };
     else if (event.key === 'Enter') choose();
@@ -102,7 +103,8 @@ function Bars({ outcomes: { bars, from, step, total }, chosen }: BarsProps) {
   const range = `${time(low)} – ${time(high + 1)}: ${countText(bars.slice(low, high + 1))}`;
   const highest = Math.max(1, ...bars.map((bar) => OUTCOMES.reduce((sum, outcome) => sum + bar[outcome], 0)));
   const all = `${countText([total])} since ${time(0)}`;
-  const dims = (outcome: OutcomeGroup) => chosen !== '' && !statesOf(outcome).some((s) => chosen.includes(s));
+  const dims = (outcome: OutcomeGroup) =>
+    states !== undefined && !statesOf(outcome).some((state) => states.has(state));
   return (
     <div class="bars">
       <div

@@ -13,11 +13,18 @@ export const OUTCOME_WORDS: Readonly<Record<OutcomeGroup, string>> = {
   done: 'Done',
 };
 
-/** A queue keeps them until somebody redrives them. Other failures were answered with an error, and the partner retries. */
-const NEEDS_YOU: ReadonlySet<DeliveryState> = new Set(['dead-letter', 'invalid', 'parked']);
+/**
+ * The queue that keeps such a delivery until somebody redrives it, as `npx hookctl dlq` names it. Other failures were
+ * answered with an error, and the partner retries.
+ */
+export function keptOn({ state, event = '' }: Pick<Delivery, 'state' | 'event'>): string | undefined {
+  if (state === 'dead-letter') return event;
+  if (state === 'invalid') return 'quarantine';
+  return state === 'parked' ? 'unrouted' : undefined;
+}
 
 export function outcomeOf(state: DeliveryState): OutcomeGroup {
-  if (NEEDS_YOU.has(state)) return 'needs-you';
+  if (keptOn({ state }) !== undefined) return 'needs-you';
   const { tone } = stateTitle(state);
   return tone === 'good' ? 'done' : tone === 'bad' ? 'rejected' : 'in-progress';
 }

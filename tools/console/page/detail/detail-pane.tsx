@@ -1,12 +1,11 @@
 import type { Delivery } from '../../../stage/history/history.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { navigate, route } from '../route.ts';
-import { deliveryOf, rows, stack, tasks } from '../store.ts';
+import { asShown, deliveryOf, rows, stack, tasks } from '../store.ts';
 import { Visible } from '../text/visible.tsx';
 import { Empty, ErrorNote, Loading } from '../ui/badge.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { Copy, shortId } from '../ui/copy.tsx';
-import { Icon } from '../ui/icon.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { bytesText, durationText, Time } from '../ui/time.tsx';
@@ -32,7 +31,7 @@ export function DetailPane({ id, onClose, onSent }: DetailPaneProps) {
   void rows.value;
   const row = deliveryOf(id);
   const { detail, error, awaited, reload } = useDetail(id, row);
-  const delivery = row ?? detail;
+  const delivery = row ?? (detail && asShown(detail));
   if (delivery !== undefined) {
     return <Shown {...{ delivery, detail, error, reload, onClose, onSent }} key={id} />;
   }
@@ -87,7 +86,7 @@ function Shown({ delivery, detail, error, reload, onClose, onSent }: ShownProps)
         <div class="row">
           <IconButton icon="back" label="Back to the list" class="detail-back" onClick={onClose} />
           <h2 class="wrap">{event === undefined ? 'Unknown event' : <Visible text={event} />}</h2>
-          <Menu class="icon-button" label="More actions" button={<Icon name="more" />} items={others} />
+          <Menu label="More actions" items={others} />
           <IconButton
             icon="close"
             label="Close"

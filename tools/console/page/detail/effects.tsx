@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
 import type { Effect, ItemEffect, NotificationEffect, PlainItem } from '../../../stage/history/facts.ts';
 import { tableTitle } from '../cell-text.ts';
 import { formatRoute } from '../route.ts';
@@ -140,7 +140,7 @@ export const topicTitle = (output: string) => `${tableTitle(output.replace(/Topi
 
 function NotificationCard({ effect: { topic, at, subject, texts } }: { effect: NotificationEffect }) {
   const protocols = Object.keys(texts);
-  const [chosen, setChosen] = useState(protocols.includes('email') ? 'email' : (protocols[0] ?? ''));
+  const chosen = useSignal(protocols.includes('email') ? 'email' : (protocols[0] ?? ''));
   return (
     <article class="card">
       <header>
@@ -155,7 +155,7 @@ function NotificationCard({ effect: { topic, at, subject, texts } }: { effect: N
           <span class="soft">Subject</span> <Visible text={subject} />
         </p>
         <p class="command">
-          <Visible text={texts[chosen] ?? ''} />
+          <Visible text={texts[chosen.value] ?? ''} />
         </p>
         {protocols.length > 1 && (
           <fieldset class="segments" aria-label="Text by protocol">
@@ -163,8 +163,10 @@ function NotificationCard({ effect: { topic, at, subject, texts } }: { effect: N
               <button
                 key={protocol}
                 type="button"
-                aria-pressed={protocol === chosen}
-                onClick={() => setChosen(protocol)}
+                aria-pressed={protocol === chosen.value}
+                onClick={() => {
+                  chosen.value = protocol;
+                }}
               >
                 {protocol}
               </button>

@@ -1,13 +1,15 @@
-import { useEffect, useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
 import { type Delivery, type HistoryPlace, isWaiting } from '../../../stage/history/history.ts';
 import { type Clock, stateWords } from '../../../stage/history/state-text.ts';
 import type { DeliveryDetail } from '../../api.ts';
+import { keptOn } from '../deliveries/outcomes.ts';
 import { formatRoute } from '../route.ts';
 import { pauseOf } from '../store.ts';
 import { Sentence } from '../text/visible.tsx';
 import { Problems, Scrolled } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import type { MenuItem } from '../ui/menu.tsx';
+import { now } from '../ui/time.tsx';
 import { Effects } from './effects.tsx';
 import { Timeline } from './timeline.tsx';
 
@@ -21,7 +23,7 @@ interface OutcomeProps {
 
 /** What happened to a delivery, and what to do first. */
 export function Outcome({ delivery, detail, action, busy }: OutcomeProps) {
-  const clock = useClock(detail?.settled === false);
+  const clock = clockOf(detail?.settled === false);
   return (
     <Place place={placesOf(delivery, detail)[0]} clock={clock}>
       <Button
@@ -43,7 +45,7 @@ interface OverviewProps {
 }
 
 export function Overview({ delivery, detail }: OverviewProps) {
-  const clock = useClock(!detail.settled);
+  const clock = clockOf(!detail.settled);
   const [, ...others] = placesOf(delivery, detail);
   return (
     <Scrolled class="overview stack" label="Overview">
@@ -58,7 +60,7 @@ export function Overview({ delivery, detail }: OverviewProps) {
 }
 
 /** The delivery's own place first. If the same event was delivered more than once, there may be others. */
-function placesOf(
+export function placesOf(
   delivery: Delivery,
   detail: DeliveryDetail | undefined,
 ): readonly [HistoryPlace, ...HistoryPlace[]] {
@@ -76,16 +78,16 @@ function placesOf(
 }
 
 /** Where a delivery is, as far as its row shows. */
-export function placeOf({ receivedAt, latencyMs = 0, event, ...row }: Delivery): HistoryPlace {
-  const queue = row.state === 'invalid' ? 'quarantine' : row.state === 'parked' ? 'unrouted' : event;
+function placeOf({ receivedAt, latencyMs = 0, event, ...row }: Delivery): HistoryPlace {
   const since = new Date(Date.parse(receivedAt) + latencyMs).toISOString();
+  const queue = keptOn({ ...row, event }) ?? event;
   return { ...row, queue, since, paused: row.state === 'paused' ? pauseOf(event) : undefined };
 }
 
 interface PlaceProps {
   place: HistoryPlace;
   clock: Clock;
-  children?: preact.ComponentChildren;
+  children?: ComponentChildren;
 }
 
 function Place({ place, clock, children }: PlaceProps) {
@@ -112,16 +114,5 @@ function queueOf({ state, queue, queueHolds }: HistoryPlace): string | undefined
   return isWaiting(state) || state === 'invalid' || state === 'parked' ? queue : undefined;
 }
 
-/**
- * The current time, updated every second if `ticks`. Its times stay ISO texts, because {@link Sentence} formats them.
- */
-function useClock(ticks: boolean): Clock {
-  const [now, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    setNow(Date.now());
-    if (!ticks) return;
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
-    return () => clearInterval(timer);
-  }, [ticks]);
-  return { now, time: (iso) => iso };
-}
+/** The current time, updated every second if `ticks`. Its times stay ISO texts, because {@link Sentence} formats them. */
+const clockOf = (ticks: boolean): Clock => ({ now: ticks ? now.value : Date.now(), time: (iso) => iso });

@@ -1,12 +1,12 @@
-import { useState } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
 import type { DeliveryDetail } from '../../api.ts';
 import { api, type DeliveryBody } from '../api.ts';
 import { TextView } from '../text/text-view.tsx';
 import { Visible } from '../text/visible.tsx';
 import { Badge, Empty, ErrorNote, Loading, Scrolled } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
-import { copyText } from '../ui/copy.tsx';
-import { toastInfo } from '../ui/notices.tsx';
+import { copyAndSay } from '../ui/copy.tsx';
+import { saveFile } from '../ui/save-file.ts';
 import { durationText } from '../ui/time.tsx';
 import { useLoad } from '../ui/use-load.tsx';
 
@@ -14,7 +14,8 @@ const PARTS = { formatted: 'Formatted', 'as sent': 'As sent', headers: 'Headers'
 type RequestPart = keyof typeof PARTS;
 
 export function Request({ detail: { id, request } }: { detail: DeliveryDetail }) {
-  const [part, setPart] = useState<RequestPart>('formatted');
+  const chosen = useSignal<RequestPart>('formatted');
+  const part = chosen.value;
   // When the reason changes, the body may have become available.
   const { value: body, error } = useLoad(`${id} ${request.bodyMissing ?? ''}`, (signal) =>
     api.body(id, signal),
@@ -27,7 +28,14 @@ export function Request({ detail: { id, request } }: { detail: DeliveryDetail })
       <div class="row">
         <fieldset class="segments" aria-label="Part of the request">
           {parts.map(([name, label]) => (
-            <button key={name} type="button" aria-pressed={name === part} onClick={() => setPart(name)}>
+            <button
+              key={name}
+              type="button"
+              aria-pressed={name === part}
+              onClick={() => {
+                chosen.value = name;
+              }}
+            >
               {label}
             </button>
           ))}
@@ -80,16 +88,14 @@ function BodyText({ body, asSent }: { body: DeliveryBody; asSent: boolean }) {
 }
 
 function BodyTools({ id, body, part }: { id: string; body: DeliveryBody; part: RequestPart }) {
-  const copy = async () => {
-    const text = part === 'formatted' ? formattedIfJson(body.text) : body.text;
-    if (await copyText(text)) toastInfo('Body copied.');
-  };
+  const copy = () =>
+    copyAndSay(part === 'formatted' ? formattedIfJson(body.text) : body.text, 'Body copied.');
   return (
     <>
       <Button kind="quiet" onClick={copy}>
         Copy
       </Button>
-      <Button kind="quiet" onClick={() => save(body.bytes, `${id.replaceAll(/[^\w-]/g, '')}.bin`)}>
+      <Button kind="quiet" onClick={() => saveFile(`${id.replaceAll(/[^\w-]/g, '')}.bin`, body.bytes)}>
         Save
       </Button>
     </>
@@ -100,19 +106,6 @@ async function formattedIfJson(text: string): Promise<string> {
   const { formatJson } = await import('../text/format-json.ts');
   const json = formatJson(text);
   return json.ok ? json.text : text;
-}
-
-/** Milliseconds within which a browser starts to write the file. */
-const SAVED_WITHIN = 10_000;
-
-/** This content type makes a browser save the bytes and not display them. */
-function save(bytes: Uint8Array<ArrayBuffer>, name: string): void {
-  const address = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }));
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), SAVED_WITHIN);
 }
 
 /** Visible rows of a body, so that the headers below it stay in view. */

@@ -1,19 +1,20 @@
-import { useState } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
 import type { Delivery, HistoryPlace } from '../../../stage/history/history.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { api, errorText } from '../api.ts';
 import { type Command, resendCommand } from '../command.ts';
 import { sharedLink } from '../deliveries/list-menu.tsx';
+import { keptOn } from '../deliveries/outcomes.ts';
 import { curlCommand } from '../editor/curl-command.ts';
 import { Editor } from '../on-demand.tsx';
 import { queueAddress, redriveCommand } from '../queues/named-queue.ts';
 import { changeUnderWay, resumeCommand } from '../queues/pause-resume.tsx';
 import { refusal, stack } from '../store.ts';
-import { copyText } from '../ui/copy.tsx';
+import { copyAndSay } from '../ui/copy.tsx';
 import type { MenuItem } from '../ui/menu.tsx';
-import { toastError, toastInfo } from '../ui/notices.tsx';
+import { toastError } from '../ui/notices.tsx';
 import { useRun, useSend } from '../use-run.tsx';
-import { placeOf } from './overview.tsx';
+import { placesOf } from './overview.tsx';
 
 /** Maximum characters that can be edited here. With a longer text, a browser takes seconds for each key. */
 const LONGEST_EDITED = 200_000;
@@ -29,25 +30,23 @@ export function useActions(
   const { sendings, busy: sends } = useResend(delivery, detail, reload);
   const { recovery, busy } = useRecovery(delivery, detail, reload);
   const { editing, editor } = useEdit(delivery, onSent);
-  const copyCurl = async () => {
-    if (await copyText(curlOf(id, detail))) toastInfo('Copied as curl, with openssl to sign it.');
-  };
-  const copyLink = async () => {
-    if (await copyText(sharedLink())) toastInfo('Link copied.');
-  };
+  const copyCurl = () => copyAndSay(curlOf(id, detail), 'Copied as curl, with openssl to sign it.');
+  const copyLink = () => copyAndSay(sharedLink(), 'Link copied.');
 
-  const [sending] = sendings;
-  const primary = state === 'invalid' && stack.local ? editing : (recovery ?? sending);
+  // What waits for a person is moved on by the key: sending it again would add a duplicate.
+  const [first, ...more] = recovery === undefined ? sendings : ([recovery, ...sendings] as const);
+  const main: MenuItem = { ...first, keyHint: 'r' };
+  const primary = state === 'invalid' && stack.local ? editing : main;
   const all: MenuItem[] = [
-    ...(recovery === undefined ? [] : [recovery]),
-    ...sendings,
+    main,
+    ...more,
     editing,
     { label: 'Copy as curl', keyHint: 'c', onChoose: copyCurl },
     { label: 'Copy link', keyHint: 'l', onChoose: copyLink },
     { label: 'Refresh', onChoose: reload },
   ];
   return {
-    keys: { r: byKey(sending), e: byKey(editing), c: copyCurl, l: copyLink },
+    keys: { r: byKey(main), e: byKey(editing), c: copyCurl, l: copyLink },
     primary,
     others: all.filter((action) => action !== primary),
     busy: sends || busy,
@@ -82,7 +81,7 @@ async function curlOf(id: string, detail: DeliveryDetail | undefined): Promise<s
 }
 
 function useEdit({ id, event, state }: Delivery, onSent: (delivery: string) => void) {
-  const [edited, setEdited] = useState<string>();
+  const edited = useSignal<string | undefined>(undefined);
   const refused = stack.local
     ? refusal()
     : 'An edited body needs a signature, and only the local stack’s secret is known here.';
@@ -90,7 +89,7 @@ function useEdit({ id, event, state }: Delivery, onSent: (delivery: string) => v
     const body = await loadBody(id);
     if (body === undefined) return;
     if (body.isUtf8 && body.text.length <= LONGEST_EDITED) {
-      setEdited(body.text);
+      edited.value = body.text;
       return;
     }
     const why = body.isUtf8 ? `longer than ${LONGEST_EDITED.toLocaleString('en')} characters` : 'not UTF-8';
@@ -102,12 +101,14 @@ function useEdit({ id, event, state }: Delivery, onSent: (delivery: string) => v
     refusal: refused,
     onChoose: edit,
   };
-  const editor = edited !== undefined && (
+  const editor = edited.value !== undefined && (
     <Editor
       title={`Edit and send ${event ?? ''}`}
-      text={edited}
+      text={edited.value}
       isEdit
-      onClose={() => setEdited(undefined)}
+      onClose={() => {
+        edited.value = undefined;
+      }}
       onSent={onSent}
     />
   );
@@ -127,19 +128,18 @@ function useResend({ id, state }: Delivery, detail: DeliveryDetail | undefined, 
     },
   });
   const hasHeaders = stack.local && detail?.request.headers.length !== 0;
-  const first: MenuItem = { ...sendingOf('Resend', hasHeaders), keyHint: 'r' };
   const sendings: readonly [MenuItem, ...MenuItem[]] =
     state === 'rejected' && hasHeaders
-      ? [{ ...sendingOf('Sign and resend', false), keyHint: 'r' }, sendingOf('Resend as received', true)]
-      : [first];
+      ? [sendingOf('Sign and resend', false), sendingOf('Resend as received', true)]
+      : [sendingOf('Resend', hasHeaders)];
   return { sendings, busy };
 }
 
 /** What moves a delivery on that waits for a person: a redrive, or the end of its event's pause. */
 function useRecovery(delivery: Delivery, detail: DeliveryDetail | undefined, reload: () => void) {
   const { start, busy, refusal: refused } = useRun();
-  const place = detail?.history.now[0] ?? placeOf(delivery);
-  const found = delivery.state === 'paused' ? resumeOf(delivery.event ?? '') : redriveOf(place, delivery);
+  const [place] = placesOf(delivery, detail);
+  const found = delivery.state === 'paused' ? resumeOf(delivery.event ?? '') : redriveOf(delivery, place);
   if (found === undefined) return { recovery: undefined, busy };
   const { command, ...item } = found;
   const recovery: MenuItem =
@@ -168,16 +168,13 @@ const resumeOf = (event: string): FoundRecovery => ({
 });
 
 /** How to redrive a delivery, and why that is not possible yet. Undefined if no queue keeps it for redrive. */
-function redriveOf(
-  { state, queue, queueHolds }: HistoryPlace,
-  { event, eventId }: Delivery,
-): FoundRecovery | undefined {
-  if (eventId === undefined || queueHolds === 0) return undefined;
-  const from = (name: string) => redriveCommand(name, [eventId]);
-  if (state === 'invalid') return { command: from('quarantine'), label: 'Redrive from quarantine' };
-  if (state === 'dead-letter') return { command: from(queue ?? event ?? ''), label: 'Redrive' };
-  if (state !== 'parked') return undefined;
-  const parked = { command: from('unrouted'), label: 'Redrive from unrouted' };
-  if (stack.events.some(({ name }) => name === event)) return parked;
-  return { ...parked, refusal: `${event ?? 'This event'} has no consumer yet. Add one first.` };
+function redriveOf(delivery: Delivery, { queueHolds }: HistoryPlace): FoundRecovery | undefined {
+  const { state, event, eventId } = delivery;
+  const queue = keptOn(delivery);
+  if (queue === undefined || eventId === undefined || queueHolds === 0) return undefined;
+  const command = redriveCommand(queue, [eventId]);
+  if (state === 'dead-letter') return { command, label: 'Redrive' };
+  const found = { command, label: `Redrive from ${queue}` };
+  if (state === 'invalid' || stack.events.some(({ name }) => name === event)) return found;
+  return { ...found, refusal: `${event ?? 'This event'} has no consumer yet. Add one first.` };
 }

@@ -1,4 +1,5 @@
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useSignal, useSignalEffect } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import type { Delivery } from '../../../stage/history/history.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { ApiError, api, errorText } from '../api.ts';
@@ -25,17 +26,25 @@ export function useDetail(
   id: string,
   row: Delivery | undefined,
 ): LoadedDetail & { readonly reload: () => void } {
-  const [state, setState] = useState<LoadedDetail & { id: string }>({ id });
-  const [round, setRound] = useState(0);
-  const loaded: LoadedDetail = state.id === id ? state : {};
-  /** A failed request is retried once, and when the server is reachable again. */
-  const retry = loaded.error === undefined ? 'not needed' : connection.value.state === 'live';
+  const state = useSignal<LoadedDetail & { id: string }>({ id });
+  const round = useSignal(0);
+  const reload = () => {
+    round.value = round.peek() + 1;
+  };
+  // A failed request is repeated when the server is reachable again.
+  useSignalEffect(() => {
+    if (connection.value.state === 'live' && state.peek().error !== undefined) reload();
+  });
   const hasRow = row !== undefined;
   useEffect(() => {
     const abort = new AbortController();
-    const take = (detail: DeliveryDetail) => setState({ id, detail });
-    const keep = (change: LoadedDetail) =>
-      setState((before) => ({ ...(before.id === id ? before : {}), id, ...change }));
+    const take = (detail: DeliveryDetail) => {
+      state.value = { id, detail };
+    };
+    const keep = (change: LoadedDetail) => {
+      const before = state.peek();
+      state.value = { ...(before.id === id ? before : {}), id, ...change };
+    };
     const settled = () => api.settled(id, SETTLED_WAIT, abort.signal);
     const load = async () => {
       let detail = await api.delivery(id, abort.signal).catch((error: unknown) => {
@@ -64,9 +73,8 @@ export function useDetail(
     };
     // A changed row means that there are new details. Each stream sends the same row as a new object, so the text is
     // compared.
-  }, [id, JSON.stringify(row), retry, round]);
-  const reload = useCallback(() => setRound((number) => number + 1), []);
-  return { ...loaded, reload };
+  }, [id, JSON.stringify(row), round.value]);
+  return { ...(state.value.id === id ? state.value : {}), reload };
 }
 
 /** Resolves when the page is visible. */

@@ -63,10 +63,6 @@ function faultsOf(text: string) {
 
 const theme = EditorView.theme({
   '&': { height: '100%' },
-  '.cm-cursor': { borderLeftColor: 'var(--text)' },
-  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
-    background: 'var(--accent-soft)',
-  },
   // CodeMirror draws this with an image from a data URL, which the page's Content-Security-Policy forbids.
   '.cm-lintRange-error': { backgroundImage: 'none', textDecoration: 'underline wavy var(--bad)' },
   '.cm-tooltip': {

@@ -46,7 +46,7 @@ export function FaultBoard({ active, onSwitch }: FaultBoardProps) {
     ...faultKinds.map((kind) => ({
       name: kind,
       heading: kindNames[kind],
-      width: 'minmax(auto, 120px)',
+      width: 'minmax(min-content, 10%)',
       cell: (service: FaultService) =>
         canFail(service, kind) ? (
           <FaultSwitch
@@ -66,24 +66,21 @@ export function FaultBoard({ active, onSwitch }: FaultBoardProps) {
   return (
     <section class="card" aria-label="Faults of services">
       <header>
-        <Field
-          name="share"
-          label="Share of calls, in %"
-          value={share.value}
-          problem={typeof affected === 'string' ? affected : undefined}
-          onInput={(text) => {
-            share.value = text;
-          }}
-        />
-        <Field
-          name="delay"
-          label="Delay of slow calls, in ms"
-          value={milliseconds.value}
-          problem={typeof delay === 'string' ? delay : undefined}
-          onInput={(text) => {
-            milliseconds.value = text;
-          }}
-        />
+        {[
+          { name: 'share', label: 'Share of calls, in %', typed: share, parsed: affected },
+          { name: 'delay', label: 'Delay of slow calls, in ms', typed: milliseconds, parsed: delay },
+        ].map(({ name, label, typed, parsed }) => (
+          <Field
+            key={name}
+            name={name}
+            label={label}
+            value={typed.value}
+            problem={typeof parsed === 'string' ? parsed : undefined}
+            onInput={(text) => {
+              typed.value = text;
+            }}
+          />
+        ))}
       </header>
       <p class="expectation" role="status">
         {shown === undefined && <span class="soft">Select a switch to see what it does.</span>}

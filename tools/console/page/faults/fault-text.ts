@@ -1,4 +1,4 @@
-import { SECRET_MAX_AGE } from '../../../../lambda/limits.ts';
+import { MAX_FUNCTION_SECONDS, SECRET_MAX_AGE } from '../../../../lambda/limits.ts';
 import { POSSIBLY_REPEATED } from '../../../../lambda/log-messages.ts';
 import type { FaultSettings } from '../../api.ts';
 
@@ -141,7 +141,7 @@ export function parseShare(text: string): number | string {
 }
 
 /** Maximum delay in milliseconds. No function runs longer, so a longer delay would make no difference. */
-const LONGEST_DELAY = 60_000;
+const LONGEST_DELAY = MAX_FUNCTION_SECONDS * 1_000;
 
 export function parseMilliseconds(text: string): number | string {
   const value = Number(text);

@@ -91,7 +91,6 @@ export function MessageGroups({ messages, hasEvent, act }: MessageGroupsProps) {
   const { start, ...state } = act;
   return (
     <Table
-      class="flows"
       label="Messages by reason"
       columns={hasEvent ? columns : columns.filter(({ name }) => name !== 'events' && name !== 'first')}
       rows={groups}

@@ -66,7 +66,7 @@ export function MessageTable({ label, messages, hasState, act }: MessageTablePro
   return (
     <>
       <Table
-        class="messages flows"
+        class="messages"
         label={label}
         columns={[
           ...columns,

@@ -2,10 +2,10 @@ import type { ComponentChildren } from 'preact';
 import type { EventQueueInfo, QueueDepth, QueueMessages } from '../../api.ts';
 import { api } from '../api.ts';
 import { formatRoute } from '../route.ts';
-import { stack } from '../store.ts';
+import { changes, stack } from '../store.ts';
 import { Empty, Quantity } from '../ui/badge.tsx';
 import { Pane } from '../ui/split.tsx';
-import { LoadNote, localRefresh, Refresh, useLoad } from '../ui/use-load.tsx';
+import { LoadNote, Refresh, useLoad } from '../ui/use-load.tsx';
 import { useRun } from '../use-run.tsx';
 import { MessageGroups, Redrive } from './message-groups.tsx';
 import { MessageTable } from './message-table.tsx';
@@ -31,7 +31,7 @@ export function QueuePane({ name, queue, children }: QueuePaneProps) {
   const loaded = useLoad(
     name,
     (signal) => (isClosed ? Promise.resolve(NOTHING) : api.messages(name, signal)),
-    localRefresh(),
+    changes,
   );
   const { messages, limited } = loaded.value ?? NOTHING;
   return (

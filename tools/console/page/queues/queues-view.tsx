@@ -3,6 +3,7 @@ import { callerName } from '../../../stage/history/state-text.ts';
 import type { EventQueueInfo, QueueDepth, QueuesInfo } from '../../api.ts';
 import { route } from '../route.ts';
 import { queues, stack } from '../store.ts';
+import { Visible } from '../text/visible.tsx';
 import { Badge, ErrorNote, Loading, Problems, Quantity } from '../ui/badge.tsx';
 import { Split } from '../ui/split.tsx';
 import { Table, type TableColumn } from '../ui/table.tsx';
@@ -68,7 +69,6 @@ export function QueuesView() {
                 <Problems problems={value.problems} />
                 <Table
                   label="Queues"
-                  class={isOpen ? undefined : 'flows'}
                   columns={columnsOf(value, isOpen, pause)}
                   rows={rowsOf(value)}
                   idOf={({ name }) => name}
@@ -196,7 +196,11 @@ function Processing({ queue: { paused, pausing }, isUnknown, isShort = false }: 
             {since === undefined ? 'Its event source was turned off by hand.' : <Age at={since} />}
             {by !== undefined && ` by ${callerName(by)}`}
           </span>
-          {reason !== undefined && <p>{reason}</p>}
+          {reason !== undefined && (
+            <p>
+              <Visible text={reason} />
+            </p>
+          )}
         </>
       )}
     </>

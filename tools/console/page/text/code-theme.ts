@@ -9,13 +9,17 @@ const colours = HighlightStyle.define([
   { tag: [tags.bool, tags.null], color: 'var(--json-literal)' },
 ]);
 
-/** Colours and typeface of JSON, in the editor and where it is shown. */
+/** Colours and typeface of JSON, and the cursor, in the editor and where it is shown. */
 export const codeTheme = [
   syntaxHighlighting(colours),
   EditorView.theme({
     '&': { fontSize: '12px', background: 'var(--ground-sunk)', color: 'var(--text)' },
     '&.cm-focused': { outline: 'none' },
     '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '18px' },
+    '.cm-cursor': { borderLeftColor: 'var(--text)' },
+    '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
+      background: 'var(--accent-soft)',
+    },
     '.cm-gutters': { background: 'none', border: '0', color: 'var(--text-faint)' },
   }),
 ];

@@ -1,8 +1,7 @@
-import { type ReadonlySignal, useSignal } from '@preact/signals';
+import { type ReadonlySignal, type Signal, useSignal } from '@preact/signals';
 import { formatRoute } from '../route.ts';
 import { Button } from '../ui/button.tsx';
 import { copyText } from '../ui/copy.tsx';
-import { toastInfo } from '../ui/notices.tsx';
 import type { JsonField } from './json-field.ts';
 import type { MountedText } from './mount-text.ts';
 import { Visible } from './visible.tsx';
@@ -15,6 +14,7 @@ interface FieldRowProps {
 /** Below a JSON text: the chosen value, and what can be done with it. */
 export function FieldRow({ view, field: { value: field } }: FieldRowProps) {
   const isFolded = useSignal(false);
+  const copied = useSignal<Copied | undefined>(undefined);
   const fold = () => {
     if (isFolded.value) view.unfoldAll();
     else view.foldAll();
@@ -26,10 +26,13 @@ export function FieldRow({ view, field: { value: field } }: FieldRowProps) {
         {field === undefined ? (
           <span class="soft">Choose a value to copy it or to filter by it.</span>
         ) : (
-          <FieldText field={field} />
+          <>
+            {copied.value?.field === field && <b>{copied.value.what} copied. </b>}
+            <FieldText field={field} />
+          </>
         )}
       </p>
-      {field !== undefined && <FieldActions field={field} />}
+      {field !== undefined && <FieldActions field={field} copied={copied} />}
       {view.canFold && (
         <Button kind="quiet" onClick={fold}>
           {isFolded.value ? 'Unfold all' : 'Fold all'}
@@ -37,6 +40,11 @@ export function FieldRow({ view, field: { value: field } }: FieldRowProps) {
       )}
     </div>
   );
+}
+
+interface Copied {
+  readonly field: JsonField;
+  readonly what: 'Value' | 'Path';
 }
 
 const FieldText = ({ field: { path, source, isContainer } }: { field: JsonField }) => (
@@ -54,13 +62,20 @@ const FieldText = ({ field: { path, source, isContainer } }: { field: JsonField 
 /** Characters. Longer values are no search terms. */
 const LONGEST_SEARCHED = 200;
 
-function FieldActions({ field: { path, source, value, isContainer } }: { field: JsonField }) {
-  const copy = async (text: string, what: string) => {
-    if (await copyText(text)) toastInfo(`${what} copied.`);
+interface FieldActionsProps {
+  field: JsonField;
+  /** Said next to the buttons: a toast would cover them. */
+  copied: Signal<Copied | undefined>;
+}
+
+function FieldActions({ field, copied }: FieldActionsProps) {
+  const { path, source, value, isContainer } = field;
+  const copy = async (text: string, what: Copied['what']) => {
+    if (await copyText(text)) copied.value = { field, what };
   };
   // Payloads are searched as they are written.
   const search = isContainer ? '' : source.replaceAll(/^"|"$/g, '');
-  const filter = FILTERS[path];
+  const filter = isContainer ? undefined : FILTERS.get(path);
   return (
     <>
       <Button kind="quiet" onClick={() => copy(value, 'Value')}>
@@ -89,7 +104,7 @@ function FieldActions({ field: { path, source, value, isContainer } }: { field: 
 }
 
 /** Filters of the list, by the path of the value. */
-const FILTERS: Readonly<Record<string, { readonly name: string; readonly text: string }>> = {
-  event: { name: 'event', text: 'Filter by this event' },
-  'data.shop_id': { name: 'shop', text: 'Filter by this shop' },
-};
+const FILTERS = new Map([
+  ['event', { name: 'event', text: 'Filter by this event' }],
+  ['data.shop_id', { name: 'shop', text: 'Filter by this shop' }],
+]);

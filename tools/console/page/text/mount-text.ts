@@ -1,9 +1,7 @@
-import { standardKeymap } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
 import { codeFolding, foldable, foldEffect, foldGutter, toggleFold, unfoldAll } from '@codemirror/language';
-import { EditorState, StateField } from '@codemirror/state';
-import { Decoration, drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
-import { codeTheme } from './code-theme.ts';
+import { EditorState, Prec, StateField } from '@codemirror/state';
+import { Decoration, drawSelection, EditorView, keymap } from '@codemirror/view';
 import { formatJson, type JsonFault } from './format-json.ts';
 import { fieldAtCursor, type JsonField } from './json-field.ts';
 import { untrustedText } from './untrusted-text.ts';
@@ -15,32 +13,22 @@ import { untrustedText } from './untrusted-text.ts';
 export function mountText(host: HTMLElement, { text, label, formats, onField }: ShownText): MountedText {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   const formatted = formatJson(text);
-  const isFolding = formatted.ok && formats;
-  const view = new EditorView({
-    root,
-    parent: root,
-    state: EditorState.create({
-      doc: isFolding ? formatted.text : text,
-      extensions: [
-        lineNumbers(),
-        isFolding ? folding : [],
-        formatted.ok ? [json(), chosenField(onField)] : [],
-        EditorState.readOnly.of(true),
-        EditorView.editable.of(false),
-        // Not editable, but with a cursor: the keyboard chooses a value, and scrolls.
-        EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
-        EditorView.lineWrapping,
-        drawSelection(),
-        keymap.of(standardKeymap),
-        untrustedText,
-        codeTheme,
-        theme,
-      ],
-    }),
+  const isFormatted = formatted.ok && formats;
+  const state = EditorState.create({
+    doc: isFormatted ? formatted.text : text,
+    extensions: [
+      untrustedText(label),
+      folding,
+      isFormatted ? foldGutter() : [],
+      formatted.ok ? [json(), chosenField(onField)] : [],
+      drawSelection(),
+      theme,
+    ],
   });
+  const view = new EditorView({ root, parent: root, state: withShortLines(state) });
   return {
     fault: formatted.ok ? undefined : formatted.fault,
-    canFold: isFolding && /\n.*[{[]$/m.test(formatted.text),
+    canFold: isFormatted && /\n.*[{[]$/m.test(formatted.text),
     foldAll: () => foldAll(view),
     unfoldAll: () => unfoldAll(view),
     destroy: () => view.destroy(),
@@ -64,7 +52,35 @@ export interface MountedText {
   readonly destroy: () => void;
 }
 
-const folding = [codeFolding(), foldGutter(), keymap.of([{ key: 'Enter', run: toggleFold }])];
+/** Characters. The browser takes a second to draw a line of megabytes. */
+const LONGEST_LINE = 10_000;
+
+/** Folds the ends of very long lines. A click on the placeholder or Enter in the line shows them. */
+function withShortLines(state: EditorState): EditorState {
+  const effects = [];
+  let at = 0;
+  for (const line of state.doc.iterLines()) {
+    if (line.length > LONGEST_LINE)
+      effects.push(foldEffect.of({ from: at + LONGEST_LINE, to: at + line.length }));
+    at += line.length + 1;
+  }
+  return state.update({ effects }).state;
+}
+
+const folding = [
+  codeFolding({
+    preparePlaceholder: ({ doc }, { from, to }) =>
+      doc.lineAt(from).to === to ? `… ${(to - from).toLocaleString('en')} more characters. Show all` : '…',
+    placeholderDOM(_view, onClick, text: string) {
+      const placeholder = document.createElement('span');
+      placeholder.className = 'cm-foldPlaceholder';
+      placeholder.textContent = text;
+      placeholder.onclick = onClick;
+      return placeholder;
+    },
+  }),
+  Prec.high(keymap.of([{ key: 'Enter', run: toggleFold }])),
+];
 
 /** Folds what is within the outermost value, so that its keys are in view. */
 function foldAll(view: EditorView): void {
@@ -112,9 +128,5 @@ const theme = EditorView.theme({
   '.cm-lineNumbers .cm-gutterElement': { padding: '0 1ch 0 calc(8px + 1ch)', minWidth: '0' },
   '.cm-foldGutter .cm-gutterElement': { width: '2ch', cursor: 'pointer', textAlign: 'center' },
   '.cm-foldPlaceholder': { border: '0', padding: '0 4px', background: 'var(--line)', color: 'var(--text)' },
-  '.cm-cursor': { borderLeftColor: 'var(--text)' },
-  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
-    background: 'var(--accent-soft)',
-  },
   '.chosen': { borderRadius: '3px', background: 'var(--accent-soft)' },
 });

@@ -1,13 +1,17 @@
+import { standardKeymap } from '@codemirror/commands';
 import { EditorState } from '@codemirror/state';
 import {
   Decoration,
   EditorView,
+  keymap,
+  lineNumbers,
   MatchDecorator,
   ViewPlugin,
   type ViewUpdate,
   WidgetType,
 } from '@codemirror/view';
-import { characterName, NAMED } from './visible.tsx';
+import { codeTheme } from './code-theme.ts';
+import { NAMED, nameOfRun } from './visible.tsx';
 
 const decorated = (decorator: MatchDecorator) =>
   ViewPlugin.define(
@@ -34,28 +38,28 @@ const isolatedText = decorated(
 const invisibleCharacters = decorated(
   new MatchDecorator({
     regexp: NAMED,
-    decorate: (add, from, to, [character, emoji]) => {
-      if (emoji === undefined) add(from, to, Decoration.replace({ widget: new NameWidget(character) }));
+    decorate: (add, from, to, [run, emoji]) => {
+      if (emoji === undefined) add(from, to, Decoration.replace({ widget: new NameWidget(nameOfRun(run)) }));
     },
   }),
 );
 
 class NameWidget extends WidgetType {
-  readonly #character: string;
+  readonly #name: string;
 
-  constructor(character: string) {
+  constructor(name: string) {
     super();
-    this.#character = character;
+    this.#name = name;
   }
 
   override eq(other: NameWidget): boolean {
-    return other.#character === this.#character;
+    return other.#name === this.#name;
   }
 
   toDOM(): HTMLElement {
     const element = document.createElement('span');
     element.className = 'invisible';
-    element.textContent = characterName(this.#character);
+    element.textContent = this.#name;
     return element;
   }
 }
@@ -92,8 +96,15 @@ const theme = EditorView.theme({
   ),
 });
 
-/** Shows text from outside as it is: nothing in it is invisible or moves other text. */
-export const untrustedText = [
+/** Shows text from outside as it is, read-only: nothing in it is invisible or moves other text. */
+export const untrustedText = (label: string) => [
+  lineNumbers(),
+  EditorState.readOnly.of(true),
+  EditorView.editable.of(false),
+  // Not editable, but with a cursor: the keyboard chooses a value, and scrolls.
+  EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
+  EditorView.lineWrapping,
+  keymap.of(standardKeymap),
   // A carriage return is part of a line, so that it is shown.
   EditorState.lineSeparator.of('\n'),
   EditorState.tabSize.of(2),
@@ -102,4 +113,5 @@ export const untrustedText = [
   invisibleCharacters,
   hangingIndent,
   theme,
+  codeTheme,
 ];

@@ -39,8 +39,8 @@ const INVISIBLE =
 const JOINED_EMOJI =
   /(?:\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?\u200d){1,3}\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?|\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}/uy;
 
-/** The first group is an emoji. All other matches are invisible characters. */
-export const NAMED = new RegExp(`(${JOINED_EMOJI.source})|${INVISIBLE.source}`, 'gu');
+/** The first group is an emoji. All other matches are runs of one invisible character. */
+export const NAMED = new RegExp(`(${JOINED_EMOJI.source})|(${INVISIBLE.source})\\2*`, 'gu');
 
 interface TextPart {
   readonly text: string;
@@ -55,7 +55,7 @@ export function visibleParts(text: string): TextPart[] {
   for (const match of text.matchAll(NAMED)) {
     if (match[1] !== undefined) continue;
     if (match.index > from) parts.push({ text: text.slice(from, match.index), isName: false });
-    parts.push({ text: characterName(match[0]), isName: true });
+    parts.push({ text: nameOfRun(match[0]), isName: true });
     from = match.index + match[0].length;
   }
   if (from < text.length) parts.push({ text: text.slice(from), isName: false });
@@ -71,10 +71,12 @@ const NAMES: Readonly<Record<number, string>> = {
   127: 'DEL',
 };
 
-/** Such as `NUL` or `U+202E`. */
-export function characterName(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  return NAMES[code] ?? `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+/** Such as `NUL`, or `U+202E ×3` for a character that is repeated. */
+export function nameOfRun(run: string): string {
+  const code = run.codePointAt(0) ?? 0;
+  const count = run.length / String.fromCodePoint(code).length;
+  const name = NAMES[code] ?? `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+  return count === 1 ? name : `${name} ×${count}`;
 }
 
 const TAB_COLUMNS = 2;

@@ -1,5 +1,6 @@
+import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import type { Tone as StateTone } from '../../../stage/history/state-text.ts';
 
 /** A word with a colour. The meaning is also clear without the colour. */
@@ -50,14 +51,16 @@ export function Problems({ problems }: { problems: readonly string[] }) {
 const SAID_AFTER = 300;
 
 export function Loading() {
-  const [isLate, setIsLate] = useState(false);
+  const isLate = useSignal(false);
   useEffect(() => {
-    const timer = setTimeout(setIsLate, SAID_AFTER, true);
+    const timer = setTimeout(() => {
+      isLate.value = true;
+    }, SAID_AFTER);
     return () => clearTimeout(timer);
   }, []);
   return (
     <p class="loading soft" role="status">
-      {isLate && 'Loading …'}
+      {isLate.value && 'Loading …'}
     </p>
   );
 }

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { errorText } from '../api.ts';
 import { IconButton } from './button.tsx';
-import { toastError } from './notices.tsx';
+import { toastError, toastInfo } from './notices.tsx';
 
 /** Milliseconds for which the button shows that it has copied. */
 const SAID_MS = 1_500;
@@ -28,6 +28,11 @@ export function Copy({ text, label }: { text: string; label: string }) {
 const SHORT_ID_LENGTH = 8;
 
 export const shortId = (id: string) => id.slice(0, SHORT_ID_LENGTH);
+
+/** @param said text of the toast when it is copied */
+export async function copyAndSay(text: string | Promise<string>, said: string): Promise<void> {
+  if (await copyText(text)) toastInfo(said);
+}
 
 /**
  * Copies a text. A toast reports an error.

@@ -2,13 +2,14 @@ import type { ComponentChildren } from 'preact';
 import { useId, useRef } from 'preact/hooks';
 import type { ShortcutKey } from '../shortcuts.ts';
 import { KeyHint } from './button.tsx';
+import { Icon } from './icon.tsx';
 import { Refusal } from './refusal.tsx';
 
 /**
  * A button with a menu (WAI-ARIA's menu button). The browser opens and closes the menu, and returns the focus to the
  * button.
  */
-export function Menu({ button, label, class: className = 'button', items }: MenuProps) {
+export function Menu({ button, label, items }: MenuProps) {
   const menu = useRef<HTMLDivElement>(null);
   const id = useId();
   const onKeyDown = (event: KeyboardEvent) => {
@@ -37,13 +38,13 @@ export function Menu({ button, label, class: className = 'button', items }: Menu
       <button
         type="button"
         id={`${id}-button`}
-        class={className}
+        class={button === undefined ? 'icon-button' : 'button'}
         popovertarget={id}
         aria-haspopup="menu"
         aria-label={label}
         title={label}
       >
-        {button}
+        {button ?? <Icon name="more" />}
       </button>
       <div
         ref={menu}
@@ -91,8 +92,8 @@ export interface MenuItem {
 }
 
 interface MenuProps {
-  button: ComponentChildren;
+  /** Content of the button. @default an icon for more, which needs a label */
+  button?: ComponentChildren;
   label?: string;
-  class?: string;
   items: readonly MenuItem[];
 }

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
 import { momentAt, readMoment } from '../deliveries/list-filter.ts';
 
 interface MomentFieldProps {
@@ -24,7 +24,7 @@ export function MomentField({
   isInvalid = false,
 }: MomentFieldProps) {
   /** A partly typed field has no value. Without this state, the filter's moment would replace the input. */
-  const [typed, setTyped] = useState<string>();
+  const typed = useSignal<string | undefined>(undefined);
   const shown = timeOf(value, Date.now()) ?? Number.NaN;
   return (
     <label class={name}>
@@ -36,15 +36,15 @@ export function MomentField({
         required={required}
         aria-describedby={describedBy}
         aria-invalid={isInvalid}
-        value={typed ?? localText(new Date(shown))}
+        value={typed.value ?? localText(new Date(shown))}
         onInput={({ currentTarget }) => {
-          setTyped(currentTarget.value);
+          typed.value = currentTarget.value;
           const next = new Date(currentTarget.value);
           if (!Number.isNaN(next.getTime())) onChange(next.toISOString());
         }}
         onBlur={() => {
-          if (typed === '') onChange('');
-          setTyped(undefined);
+          if (typed.value === '') onChange('');
+          typed.value = undefined;
         }}
       />
     </label>

@@ -1,24 +1,32 @@
-import { signal } from '@preact/signals';
-import { useState } from 'preact/hooks';
+import { signal, useSignal } from '@preact/signals';
 import { connection, notices } from '../store.ts';
 import { Button, IconButton } from './button.tsx';
 
 /** Messages of the server and of actions, in a corner where they do not move other content. */
 export function Notices() {
   /** Each new stream sends the same notices again. */
-  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
+  const closed = useSignal<ReadonlySet<string>>(new Set());
   const refused = connection.value.state === 'refused' ? connection.value.reason : undefined;
   return (
-    <div id={CORNER} class="notices stack" role="status">
+    <div
+      id={CORNER}
+      class="notices stack"
+      role="status"
+      onPointerMove={() => {
+        movedAt = Date.now();
+      }}
+    >
       {refused !== undefined && <NoticeBox level="error" text={refused} />}
       {notices.value
-        .filter(({ text }) => !closed.has(text))
+        .filter(({ text }) => !closed.value.has(text))
         .map(({ about, level, text }) => (
           <NoticeBox
             key={about}
             level={level}
             text={text}
-            onClose={() => setClosed(new Set([...closed, text]))}
+            onClose={() => {
+              closed.value = new Set([...closed.value, text]);
+            }}
           />
         ))}
       {toasts.value.map((toast) => (
@@ -83,10 +91,13 @@ export function toastRunning(text: string, action: ToastAction): () => void {
   return () => closeToast(id);
 }
 
+/** When the pointer last moved over the corner. A toast that appears under a pointer at rest must not stay. */
+let movedAt = 0;
+
 function closeLater(id: number): void {
   setTimeout(() => {
-    const isInUse = document.querySelector(`#${CORNER}:is(:hover, :focus-within)`) !== null;
-    if (isInUse) closeLater(id);
+    const hasFocus = document.querySelector(`#${CORNER}:focus-within`) !== null;
+    if (hasFocus || Date.now() - movedAt < SHOWN_MS) closeLater(id);
     else closeToast(id);
   }, SHOWN_MS);
 }

@@ -4,12 +4,22 @@ import { useEffect, useRef } from 'preact/hooks';
  * The reason why the control around it is refused. The control names it by `aria-describedby`, so that a screen reader
  * announces it. {@link RefusalTip} shows it to everybody else.
  */
-export const Refusal = ({ id, text }: { id: string; text: string | undefined }) =>
-  text === undefined ? null : (
+export function Refusal({ id, text }: { id: string; text: string | undefined }) {
+  // The tip of a reason that no longer holds would stay until the pointer moves.
+  useEffect(
+    () => () => {
+      const tip = document.querySelector<HTMLElement>('.refusal-tip:popover-open');
+      if (tip !== null && tip.textContent === text) tip.hidePopover();
+    },
+    [text],
+  );
+  if (text === undefined) return null;
+  return (
     <span id={id} data-refusal hidden>
       {text}
     </span>
   );
+}
 
 /** Pixels between a control and its reason, and between the reason and the edge of the window. */
 const DISTANCE = 6;

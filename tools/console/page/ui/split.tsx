@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren, RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { hasModifier } from '../shortcuts.ts';
 import { useKeys } from '../use-keys.tsx';
 import { Icon } from './icon.tsx';
 
@@ -71,7 +72,7 @@ export function Split({ detail, detailLabel, detailRef, children }: SplitProps) 
             End: MAXIMUM,
           };
           const percent = to[event.key as keyof typeof to];
-          if (percent === undefined) return;
+          if (percent === undefined || hasModifier(event)) return;
           event.preventDefault();
           event.stopPropagation();
           move(percent);

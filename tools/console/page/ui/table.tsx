@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { ShortcutKey } from '../shortcuts.ts';
+import { hasModifier, type ShortcutKey } from '../shortcuts.ts';
 
 /**
  * The table of every view. It uses ARIA roles instead of table elements, because rows share the tracks of a CSS grid
@@ -71,7 +71,7 @@ export interface TableColumn<Row> {
   readonly cell: (row: Row) => ComponentChildren;
 }
 
-interface TableProps<Row> {
+export interface TableProps<Row> {
   label: string;
   columns: readonly TableColumn<Row>[];
   rows: readonly Row[];
@@ -101,7 +101,7 @@ const elementId = (label: string, id: string) => `row-${label}-${id}`.replaceAll
 
 function onKey<Row>(event: KeyboardEvent, table: TableProps<Row>, index: number): void {
   const { rows, idOf, onOpen, onEnter, checked, onCheck } = table;
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target !== event.currentTarget) return;
+  if (hasModifier(event) || event.target !== event.currentTarget) return;
   const row = rows[index];
   const to = rows[rowAfterKey(event.key, index, rows.length) ?? -1];
   if (event.key === 'Enter' && row !== undefined) onEnter?.();
@@ -116,13 +116,14 @@ function onKey<Row>(event: KeyboardEvent, table: TableProps<Row>, index: number)
  * @returns called when a check cell is clicked, in the head without an id. Shift extends the selection from the row
  * that was clicked before
  */
-function useTicks<Row>({ rows, idOf, checked, onCheck }: TableProps<Row>) {
+function useTicks<Row>(table: TableProps<Row>) {
+  const { rows, idOf, checked, onCheck } = table;
   const anchor = useRef<string>(undefined);
   return (rowId: string | undefined, extend: boolean) => {
     const from = extend ? rows.findIndex((row) => idOf(row) === anchor.current) : -1;
     anchor.current = rowId;
     if (rowId === undefined) {
-      onCheck?.(new Set(checked?.size === rows.length ? [] : rows.map(idOf)));
+      onCheck?.(new Set(areAllChecked(table) ? [] : rows.map(idOf)));
     } else if (from === -1) {
       onCheck?.(toggled(checked, rowId));
     } else {
@@ -133,17 +134,18 @@ function useTicks<Row>({ rows, idOf, checked, onCheck }: TableProps<Row>) {
   };
 }
 
-function TableHead<Row>({ columns, rows, checked, onCheck }: TableProps<Row>) {
+/** Rows that a filter hides may be checked, too. */
+const areAllChecked = <Row,>({ rows, idOf, checked }: TableProps<Row>) =>
+  rows.length > 0 && rows.every((row) => checked?.has(idOf(row)));
+
+function TableHead<Row>(table: TableProps<Row>) {
+  const { columns, onCheck } = table;
   return (
     <div role="rowgroup" class="thead">
       <div role="row" class="tr" aria-rowindex={1}>
         {onCheck !== undefined && (
           <span role="columnheader" class="col-check">
-            <input
-              type="checkbox"
-              aria-label="Select all"
-              checked={rows.length > 0 && checked?.size === rows.length}
-            />
+            <input type="checkbox" aria-label="Select all" checked={areAllChecked(table)} />
           </span>
         )}
         {columns.map(({ name, heading, end, hidesHeading }) => (

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useRef } from 'preact/hooks';
+import { hasModifier } from '../shortcuts.ts';
 
 /** Tabs with one panel. Arrow keys move between them (WAI-ARIA's pattern, with automatic activation). */
 export function Tabs<Name extends string>({ label, tabs, active, onChange, children }: TabsProps<Name>) {
@@ -8,7 +9,7 @@ export function Tabs<Name extends string>({ label, tabs, active, onChange, child
   const move = (event: KeyboardEvent) => {
     const steps: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
     const step = steps[event.key];
-    if (step === undefined) return;
+    if (step === undefined || hasModifier(event)) return;
     event.preventDefault();
     event.stopPropagation();
     const current = tabs.findIndex(({ name }) => name === active);

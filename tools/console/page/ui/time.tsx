@@ -59,9 +59,10 @@ export function bytesText(bytes: number): string {
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** Advances every second while an age is shown. */
 let timer: ReturnType<typeof setInterval>;
-const now = signal(0, {
+
+/** Epoch milliseconds. Advances every second while something shows it. */
+export const now = signal(Date.now(), {
   watched() {
     const tick = () => {
       this.value = Date.now();

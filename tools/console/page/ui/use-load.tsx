@@ -1,7 +1,7 @@
-import { type ReadonlySignal, useSignal } from '@preact/signals';
+import { effect, type ReadonlySignal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { errorText } from '../api.ts';
-import { changes, type LoadState, stack } from '../store.ts';
+import { type LoadState, stack } from '../store.ts';
 import { ErrorNote, Loading } from './badge.tsx';
 import { Button } from './button.tsx';
 
@@ -13,28 +13,36 @@ import { Button } from './button.tsx';
 export function useLoad<T>(
   key: string,
   load: (signal: AbortSignal) => Promise<T>,
-  refresh?: ReadonlySignal<unknown>,
+  refresh?: ReadonlySignal<number>,
 ): LoadState<T> {
   const state = useSignal<{ key: string; value?: T; error?: string }>({ key });
   const loading = useSignal(true);
   const round = useSignal(0);
   useEffect(() => {
     const abort = new AbortController();
+    /** Value of `refresh` at the last load. */
+    let seen = Number.NaN;
+    loading.value = false;
     const take = (change: { value: T } | { error: string }) => {
       if (abort.signal.aborted) return;
       const before = state.peek();
       state.value = 'value' in change || before.key !== key ? { key, ...change } : { ...before, ...change };
       loading.value = false;
     };
-    const loadOnce = () => {
+    const stop = effect(() => {
+      const wanted = refresh?.value ?? 0;
+      if (loading.value || wanted === seen) return;
+      seen = wanted;
       loading.value = true;
-      return load(abort.signal).then(
+      load(abort.signal).then(
         (value) => take({ value }),
         (error) => take({ error: errorText(error) }),
       );
+    });
+    return () => {
+      stop();
+      abort.abort();
     };
-    void repeat(loadOnce, refresh, abort.signal);
-    return () => abort.abort();
   }, [key, round.value]);
   const isCurrent = state.value.key === key;
   return {
@@ -46,29 +54,6 @@ export function useLoad<T>(
     },
   };
 }
-
-/** Works now, and again when `refresh` has changed since the work began. */
-async function repeat(
-  work: () => Promise<void>,
-  refresh: ReadonlySignal<unknown> | undefined,
-  signal: AbortSignal,
-): Promise<void> {
-  while (!signal.aborted) {
-    const seen = refresh?.peek();
-    await work();
-    if (refresh === undefined) return;
-    const { promise: changed, resolve } = Promise.withResolvers<void>();
-    signal.addEventListener('abort', () => resolve());
-    const stop = refresh.subscribe((value) => {
-      if (value !== seen) resolve();
-    });
-    await changed;
-    stop();
-  }
-}
-
-/** For {@link useLoad}: content of queues and tables. On a stage it changes only after tasks, as reading costs money. */
-export const localRefresh = () => changes;
 
 /** Why a value is not there: an error, or it is still loading. */
 export const LoadNote = ({ of: { value, error } }: { of: LoadState<unknown> }) => (

@@ -1,6 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { redrivable } from '../../../console/page/deliveries/checked-bar.tsx';
-import { countNew, holdList, olderThan } from '../../../console/page/deliveries/delivery-rows.ts';
+import {
+  countNew,
+  held,
+  hold,
+  holdList,
+  olderThan,
+  shownRows,
+} from '../../../console/page/deliveries/delivery-rows.ts';
 import {
   type ListFilter,
   matches,
@@ -12,6 +19,7 @@ import { countOutcomes, outcomeOf, rateText } from '../../../console/page/delive
 import { diffItems, topicTitle } from '../../../console/page/detail/effects.tsx';
 import { factsOfLine, readLogLine } from '../../../console/page/detail/logs.tsx';
 import { timelineRows } from '../../../console/page/detail/timeline.tsx';
+import { route } from '../../../console/page/route.ts';
 import {
   deliveryOf,
   newestFirst,
@@ -64,6 +72,23 @@ test('a row that waits is paused while its event is, but not before its event so
   expect(pause({ paused: { by: 'mara' } })).toEqual(['waiting', 'again']);
   expect(deliveryOf('waiting')).toEqual({ ...waiting, state: 'paused' });
   expect(pause({})).toEqual([]);
+});
+
+test('a list is not held with the rows of the search before', () => {
+  const receive = (id: string, search: string) => {
+    takeReset();
+    takeRows({ put: [delivery({ id })], removed: [] });
+    takeReady({ total: 1 }, search);
+  };
+  receive('of-all', '');
+  route.value = { view: 'deliveries', path: [], query: { search: 'next' } };
+  hold();
+  expect(held.value).toBeUndefined();
+  receive('of-next', 'next');
+  expect(shownRows.value.map(({ id }) => id)).toEqual(['of-next']);
+  hold();
+  expect(held.value?.rows).toHaveLength(1);
+  route.value = { view: 'deliveries', path: [], query: {} };
 });
 
 describe('a filter', () => {

@@ -158,6 +158,8 @@ describe('an invisible character', () => {
     { text: 'after an emoji 😀\u200d', expected: 'after an emoji 😀<U+200D>' },
     { text: 'flag by tags \u{1f3f4}\u{e0061}\u{e007f}', expected: 'flag by tags 🏴<U+E0061><U+E007F>' },
     { text: '\u0085', expected: '<U+0085>' },
+    { text: '\u202e\u202e\u202e\u200b', expected: '<U+202E ×3><U+200B>' },
+    { text: '\u{e0041}\u{e0041}', expected: '<U+E0041 ×2>' },
   ])('is named: $expected', ({ text, expected }) => {
     expect(shown(text)).toBe(expected);
   });

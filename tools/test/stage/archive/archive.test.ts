@@ -85,6 +85,21 @@ describe('list', () => {
     });
   });
 
+  test('refuses an id that is the beginning of several, and lists them', async () => {
+    const eventIds = ['a', 'b'].map((last) => last.padStart(64, 'c'));
+    await putRecords(
+      operator.stack,
+      objectKey('same'),
+      eventIds.map((eventId) => archived({ eventId })),
+    );
+    const refused = `Several ids begin with 'cccccccc'. Give one of: ${eventIds.join(', ')}`;
+    await expect(listing({ ids: ['cccccccc'] })).rejects.toThrow(refused);
+    const options = { payloads: false, write: async () => {} };
+    await expect(exportRecords(operator.operation(), { ids: ['cccccccc'] }, options)).rejects.toThrow(
+      refused,
+    );
+  });
+
   test('names a damaged object, counts records that Firehose could not deliver, and shows the rest', async () => {
     await putHistory();
     const key = objectKey('damaged', 'girl.created');

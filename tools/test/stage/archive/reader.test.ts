@@ -211,7 +211,7 @@ describe('reading', () => {
       await sleep(50);
       abort.abort();
     });
-    const read = new Set<string>();
+    const read = new Map<string, string | undefined>();
     const counts: number[] = [];
     for (const stage of [operator.stack.with({ s3 }), operator.stack]) {
       const signal = counts.length === 0 ? abort.signal : undefined;
@@ -384,7 +384,7 @@ describe('a filter', () => {
     { until: later },
     { shop: 'shop-1' },
     { ids: ['none', 'abcdef01'] },
-    { ids: ['request-1'] },
+    { ids: ['request'] },
     { outcomes: ['Stale', 'Processed'] as const },
   ])('%j matches the record', (filter) => {
     expect(matches(filter, record)).toBe(true);
@@ -395,7 +395,7 @@ describe('a filter', () => {
     { until: settledAt },
     { since: later },
     { shop: 'shop' },
-    { ids: ['none', 'request'] },
+    { ids: ['none', 'request-11'] },
     { outcomes: ['Stale'] as const },
   ])('%j does not match the record', (filter) => {
     expect(matches(filter, record)).toBe(false);

@@ -198,7 +198,13 @@ const stories: readonly {
     name: 'a replay that failed',
     facts: [accepted, processed, consumed(90, 'DeadLettered', { ...ofReplay, error: 'Error' })],
     steps: [...PROCESSED, tried('dead-lettered', 1, replayed)],
-    states: ['processed', 'dead-letter'],
+    states: ['dead-letter', 'processed'],
+  },
+  {
+    name: 'a dead letter whose event a replay processed, and which is still on its queue',
+    facts: [accepted, consumed(1, 'DeadLettered', { error: 'Error' }), consumed(90, 'Processed', ofReplay)],
+    steps: [...DELIVERED, tried('dead-lettered', 1), tried('processed', 1, replayed)],
+    states: ['dead-letter', 'processed'],
   },
   {
     name: 'a replay soon after, of which alone there is a record',

@@ -78,6 +78,8 @@ describe('with a separate event source', () => {
   /** State of the event source by queue, and which commands are rejected. */
   const sources = new Map<unknown, string>();
   const refused = new Set<string>();
+  /** What the commands of a test reported as data. */
+  let reported: object[];
   let stack: Stage;
 
   beforeAll(() => {
@@ -89,6 +91,7 @@ describe('with a separate event source', () => {
     cloudwatch = new CloudWatchClient(aws.operator);
   });
   beforeEach(async () => {
+    reported = [];
     const ofOperator = replied(new CloudWatchClient(aws.operator), (name) => refuse(name));
     stack = operator.stack.with({ lambda, cloudwatch: ofOperator });
     // Like CloudWatch at its first evaluation.
@@ -114,6 +117,7 @@ describe('with a separate event source', () => {
   async function act(command: (operation: Operation, event: string) => Promise<unknown>, of = stack) {
     const operation = { ...operator.operation(), stack: of };
     await command(operation, EVENT);
+    reported.push(...operation.reported);
     return operation.said.join('\n');
   }
   const paused =
@@ -159,6 +163,16 @@ describe('with a separate event source', () => {
       NewStateValue: 'OK',
       NewStateReason: `Resumed by ${OPERATOR}`,
     });
+  });
+
+  test('both are reported as data', async () => {
+    await act(paused());
+    await operator.put(aws.outputs.ShopUpdatedQueueUrl, '{}');
+    await act(resume);
+    expect(reported).toMatchObject([
+      { event: EVENT, by: OPERATOR, reason: REASON, waiting: 0, resume: expect.stringContaining('resume') },
+      { event: EVENT, by: OPERATOR, waited: 1 },
+    ]);
   });
 
   test('a pause is reported again by the next one if somebody turned the event source on', async () => {

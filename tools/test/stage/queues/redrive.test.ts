@@ -11,7 +11,7 @@ import { type SharedStack, sharedStack } from '../../../../test/support/shared-s
 import { Tables } from '../../../../test/support/tables.ts';
 import { redriveAll } from '../../../stage/queues/redrive-all.ts';
 import { redriveEach } from '../../../stage/queues/redrive-each.ts';
-import { DEAD, Operator, shopUpdated, startedOperator } from './support.ts';
+import { DEAD, Operator, refusalOf, shopUpdated, startedOperator } from './support.ts';
 
 /** Redrives single messages, and returns what it printed. */
 async function redriven(
@@ -67,6 +67,7 @@ describe('without consumers', () => {
       expect(await redriveShopUpdated(operation)).toBe(true);
       expect(await counts()).toEqual([0, 12]);
       expect(operation.said.at(-1)).toBe('Moved 12 messages to the queue of shop.updated.');
+      expect(operation.reported).toMatchObject([{ queue: 'shop.updated', moved: 12, isEmpty: true }]);
     });
 
     test('follows a running one', async () => {
@@ -101,7 +102,7 @@ describe('without consumers', () => {
     test('moves them with their attributes, but without their failure', async () => {
       await putDead(1);
       const id = await operator.put(dead, shopUpdated('shop-2'), DEAD);
-      expect(await redriven(operator, 'shop.updated', { ids: [id] })).toEqual({
+      expect(await redriven(operator, 'shop.updated', { ids: [id.slice(0, 8)] })).toEqual({
         done: true,
         said: ['    1 × moved to the queue of shop.updated'],
       });
@@ -145,6 +146,30 @@ describe('without consumers', () => {
           expect.stringContaining('Not on the dead-letter queue of shop.updated: no-such-id'),
         ],
       });
+    });
+
+    test('reports each message as data', async () => {
+      const id = await operator.put(dead, shopUpdated('shop-1'), DEAD);
+      const { reported, ...operation } = operator.operation();
+      await redriveEach(operation, operator.queue('shop.updated'), [id, 'no-such-id']);
+      expect(reported).toMatchObject([
+        {
+          queue: 'shop.updated',
+          outcomes: [{ id, what: 'moved to the queue of shop.updated', redriven: true }],
+          missing: ['no-such-id'],
+          interrupted: false,
+        },
+      ]);
+    });
+
+    test('refuses an id that is the beginning of several', async () => {
+      const requests = ['request-10', 'request-11'];
+      for (const requestId of requests)
+        await operator.put(dead, shopUpdated(requestId), { ...DEAD, requestId });
+      const refused = await refusalOf(redriven(operator, 'shop.updated', { ids: ['request-1'] }));
+      expect(refused).toContain("Several ids begin with 'request-1'. Give one of: request-1");
+      for (const requestId of requests) expect(refused).toContain(requestId);
+      expect(await operator.queues.count(dead)).toBe(2);
     });
 
     test('keeps messages that cannot be sent', async () => {

@@ -56,11 +56,16 @@ export class Operator {
     return join(this.#folder, name);
   }
 
-  operation(signal = new AbortController().signal): Operation & { readonly said: string[] } {
+  operation(
+    signal = new AbortController().signal,
+  ): Operation & { readonly said: string[]; readonly reported: object[] } {
     const said: string[] = [];
+    const reported: object[] = [];
     const printLine = (line: string) => said.push(line);
     const progress = { show: () => {}, end: () => {} };
-    return { stack: this.stack, signal, printLine, progress, width: Number.POSITIVE_INFINITY, said };
+    const report = (result: object) => reported.push(result);
+    const output = { printLine, report, progress, width: Number.POSITIVE_INFINITY };
+    return { stack: this.stack, signal, ...output, said, reported };
   }
 
   queue(name: string): WaitingQueue {

@@ -12,6 +12,7 @@ import { Partner } from '../../../../test/support/partner.ts';
 import { sharedStack } from '../../../../test/support/shared-stack.ts';
 import { Tables } from '../../../../test/support/tables.ts';
 import type { TestAws } from '../../../../test/support/test-aws.ts';
+import { ACCEPTANCE_PREFIX } from '../../../stage/archive/acceptance-records.ts';
 import { listRecords } from '../../../stage/archive/list-records.ts';
 import type { ReplayOptions } from '../../../stage/replay/replay-plan.ts';
 import { replayMessage } from '../../../stage/replay/send-batch.ts';
@@ -149,6 +150,35 @@ describe('the records that are sent', () => {
     expect(done).toBe(true);
   });
 
+  test('exclude those of acceptance runs, unless their shop or id is given: they are counted', async () => {
+    const ofRun = `${ACCEPTANCE_PREFIX}1f3a`;
+    const data = { girl_id: `${ofRun}-girl`, note: 'x' };
+    const body = (fields: object) => JSON.stringify({ event: 'girl.deleted', data: fields });
+    const mentioned = body({ girl_id: 'girl-1', note: `${ofRun}-girl` });
+    await replayer.archive('run', [{ shopId: `${ofRun}-shop`, body: undefined, payloadKey: 'large' }]);
+    await replayer.archive('girl', [
+      { event: 'girl.deleted', shopId: undefined, eventId: 'a'.repeat(64), body: body(data) },
+      { event: 'girl.deleted', shopId: undefined, eventId: 'b'.repeat(64), body: mentioned },
+    ]);
+    const { said, reported } = await replayer.replay({ dryRun: true });
+    expect(reported).toMatchObject([{ messages: 1, skipped: { ofAcceptance: 2 } }]);
+    expect(said).toMatch(/skipped +2 from acceptance runs \(to include them, name them by --shop or --id\)/);
+    expect((await replayer.replay({ dryRun: true, ids: ['aaaaaaaa'] })).reported).toMatchObject([
+      { messages: 1, skipped: { ofAcceptance: 0 } },
+    ]);
+  });
+
+  test('are not chosen by an id that is the beginning of several', async () => {
+    const ids = ['a', 'b'].map((last) => last.padStart(64, 'c'));
+    await replayer.archive(
+      'same',
+      ids.map((eventId) => ({ eventId })),
+    );
+    const refused = await refusalOf(replayer.replay({ ids: ['cccccccc'] }));
+    expect(refused).toBe(`Several ids begin with 'cccccccc'. Give one of: ${ids.join(', ')}`);
+    expect(await shops()).toEqual([]);
+  });
+
   test('exclude those of the replay itself, such as before an interruption, without counting', async () => {
     await replayer.archive('own', [{ body: undefined, replay: replay('own') }, ...numbered(1)]);
     const { said } = await replayer.replay({ name: 'own' });
@@ -271,6 +301,19 @@ describe('on the command line', () => {
   });
   afterAll(() => project.remove());
   const typed = (line: string) => [...line.split(' '), '--outputs', replayer.operator.outputsFile];
+
+  test('--json prints the plan, and then the result, as data', async () => {
+    await replayer.archive('some', numbered(2));
+    const replay = `replay shop.updated --since 3h --name data --json`;
+    const planned = await project.type(typed(`${replay} --dry-run`));
+    const { filter, command, ...plan } = JSON.parse(planned.stdout);
+    expect(plan).toMatchObject({ name: 'data', messages: 2, events: { 'shop.updated': { Processed: 2 } } });
+    expect(command).toContain(`--until ${filter.until}`);
+    expect(planned.stderr).toContain('Replay data in the stack of');
+    const { stdout } = await project.type([...command.split(' ').slice(2), '--json']);
+    const result = JSON.parse(stdout);
+    expect(result).toMatchObject({ name: 'data', finished: true, sent: { 'shop.updated': 2 }, sentNow: 2 });
+  });
 
   test('a plan ends with the command that runs it: later records are not sent, nor any a second time', async () => {
     await replayer.archive('before', [...numbered(1), { event: 'user.updated', shopId: 'shop-0' }]);

@@ -80,7 +80,7 @@ export class Replayer {
     const usual = { name: 'test', events: [], rate: 10_000, dryRun: false, yes: true };
     const options = { ...usual, since: SINCE, until: UNTIL, ...asked };
     const done = await replay({ ...operation, stack, progress }, options);
-    return { done, said: operation.said.join('\n'), shown };
+    return { done, said: operation.said.join('\n'), shown, reported: operation.reported };
   }
 
   /** Continues a replay by its name alone. */
@@ -144,7 +144,7 @@ export function begun(name: string): ReplayState {
     begun: {},
     done: '',
     sent: {},
-    skipped: { ofReplays: 0, forgotten: 0, tooOld: 0, payloadGone: 0 },
+    skipped: { ofReplays: 0, ofAcceptance: 0, forgotten: 0, tooOld: 0, payloadGone: 0 },
     refused: { count: 0, first: [] },
     damaged: [],
   };
