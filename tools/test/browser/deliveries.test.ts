@@ -220,7 +220,7 @@ describe('the list', () => {
       [ids.slice(0, 2), 'They differ only in white space outside of strings.'],
       [ids.slice(2), 'They differ only in bytes that are not UTF-8.'],
     ] as const) {
-      await open.show(`#/deliveries?compare=${pair.join(',')}`);
+      await open.show(`#/deliveries?${new URLSearchParams({ compare: pair.join() })}`);
       await dialog.getByText(note).waitFor();
       await press('Escape');
     }
