@@ -15,7 +15,7 @@ import {
   runOperation,
   stageOption,
 } from '../stage/operation.ts';
-import { DEFAULT_RATE, MAX_RATE } from '../stage/replay/token-bucket.ts';
+import { DEFAULT_RATE, MAX_RATE, NAME_RULE } from '../stage/replay/limits.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { jsonOption, time, wholeNumber } from '../terminal/options.ts';
 
@@ -41,7 +41,11 @@ export const replayCommand = (runOperation: RunOperation) =>
       'name of a new replay, or of the one to continue (default: mode and time)',
       replayName,
     )
-    .option('--rate <n>', `messages per second, 1 to ${MAX_RATE}`, wholeNumber(1, MAX_RATE), DEFAULT_RATE)
+    .option(
+      '--rate <n>',
+      `messages per second, 1 to ${MAX_RATE} (default: ${DEFAULT_RATE}, or as in the last run)`,
+      wholeNumber(1, MAX_RATE),
+    )
     .option('--dry-run', 'show the plan, and send nothing')
     .option('--yes', 'do not ask for confirmation')
     .addOption(stageOption())
@@ -69,7 +73,5 @@ function typed(text: string) {
 
 function replayName(text: string): string {
   if (REPLAY_NAME.test(text)) return text;
-  throw new InvalidArgumentError(
-    'It must be 1 to 63 lower-case letters, digits and hyphens, and not begin with a hyphen.',
-  );
+  throw new InvalidArgumentError(NAME_RULE);
 }

@@ -256,7 +256,8 @@ export interface Task {
   readonly argv: readonly string[];
   /** The command line for a terminal: `npx hookctl dlq redrive shop.updated --stage prod`. */
   readonly command: string;
-  readonly state: 'running' | 'done' | 'failed';
+  /** `interrupted` by a user, or because the console closed. */
+  readonly state: 'running' | 'done' | 'failed' | 'interrupted';
   /** ISO 8601. */
   readonly startedAt: string;
   readonly endedAt?: string;
@@ -269,6 +270,9 @@ export interface Task {
   readonly deliveries: readonly string[];
   /** The answers to them: 200 and `queued`, 401 and `Invalid signature`. */
   readonly answers: readonly { readonly status: number; readonly text: string }[];
-  /** After a dry run of a replay: the words that run exactly the shown plan, with absolute times and its name. */
+  /**
+   * The words that run exactly the plan that a dry run of a replay has shown, with absolute times and its name; or those
+   * that continue a replay.
+   */
   readonly planned?: readonly string[];
 }

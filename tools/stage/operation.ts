@@ -29,7 +29,7 @@ export interface Operation {
   readonly report?: (result: object) => void;
   /** Called with each answer, and the id of its request if known. */
   readonly onPosted?: (answer: SentAnswer, requestId: string | undefined) => void;
-  /** Called with the words after `hookctl` that run exactly what a dry run has shown. */
+  /** Called with the words after `hookctl` that run exactly what a dry run has shown, or the rest of what has ended. */
   readonly onPlanned?: (argv: readonly string[]) => void;
 }
 

@@ -93,6 +93,7 @@ const STATES: Readonly<Record<Task['state'], { tone: BadgeTone; text: string }>>
   running: { tone: 'info', text: 'Running' },
   done: { tone: 'good', text: 'Done' },
   failed: { tone: 'bad', text: 'Failed' },
+  interrupted: { tone: 'neutral', text: 'Interrupted' },
 };
 
 function TaskState({ task: { state } }: { task: Task }) {

@@ -64,7 +64,7 @@ async function sendOne(command: Command, onSent?: (delivery: string) => void): P
   const task = await taskEnd(begun);
   const { answers, lines, deliveries } = task;
   const [delivery] = deliveries;
-  if (hasFailed(task)) throw new Error(lines.join('\n'));
+  if (hasFailed(task) || isUnsent(task)) throw new Error(lines.join('\n'));
   // Navigating would close a dialog that was opened meanwhile, and lose its input.
   const isFree = openDialog() === null || openDialog() === dialog;
   const opens = delivery !== undefined && onSent !== undefined && isFree;
@@ -81,6 +81,8 @@ const linkTo = (delivery: string) => ({
 
 /** A delivery that got an error answer was sent, and the answer says so. */
 const hasFailed = ({ state, answers }: Task) => state === 'failed' && answers.length === 0;
+
+const isUnsent = ({ state, answers }: Task) => state === 'interrupted' && answers.length === 0;
 
 /** `Answered 401: Invalid signature.`; of several: `Sent 3: 2 answered 200, 1 answered 401.` */
 export function answersText(answers: Task['answers']): string {
@@ -123,7 +125,9 @@ async function report(commands: readonly Command[], begun: readonly Task[]): Pro
     const ended = await Promise.all(begun.map(taskEnd));
     const answers = ended.flatMap((task) => task.answers);
     const failed = ended.find(hasFailed);
+    const interrupted = ended.find(({ state }) => state === 'interrupted');
     if (failed !== undefined) showOutput(failed.id);
+    else if (interrupted !== undefined) toastInfo('Interrupted.', output(interrupted));
     else toastInfo(answers.length === 0 ? did : answersText(answers), output(first), levelOf(answers));
   } catch (failure) {
     toastError(`The end of ${what} is not known: ${errorText(failure)}`);

@@ -117,10 +117,11 @@ export class Tasks {
     };
     try {
       const done = await run(operation);
-      record.end(done === false ? 'failed' : 'done');
+      record.end(done !== false ? 'done' : signal.aborted ? 'interrupted' : 'failed');
     } catch (error) {
-      operation.printLine(lineOf(error, signal, this.#stack.local));
-      record.end('failed');
+      const interrupted = isInterruption(error, signal);
+      operation.printLine(interrupted ? 'Interrupted.' : lineOf(error, this.#stack.local));
+      record.end(interrupted ? 'interrupted' : 'failed');
     }
   }
 }
@@ -199,7 +200,7 @@ class TaskRecord {
     }, INTERVAL);
   }
 
-  end(state: 'done' | 'failed'): void {
+  end(state: Exclude<Task['state'], 'running'>): void {
     clearTimeout(this.#timer);
     this.#task = { ...this.#task, state, progress: undefined, endedAt: new Date().toISOString() };
     this.#onChange(this.#task);
@@ -212,8 +213,7 @@ const clean = <Value>(value: Value): Value =>
     typeof part === 'string' ? printable(stripVTControlCharacters(part)) : part,
   );
 
-function lineOf(error: unknown, signal: AbortSignal, local: boolean): string {
-  if (isInterruption(error, signal)) return 'Interrupted.';
+function lineOf(error: unknown, local: boolean): string {
   const shown = forPeople(error, local);
   if (shown instanceof CommandError) return shown.message;
   const { name, message } = shown instanceof Error ? shown : { name: 'Error', message: String(shown) };

@@ -10,8 +10,8 @@ import { IdCandidates, matches, type RecordFilter, requireWindow } from '../arch
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { hashes } from './checkpoint.ts';
+import { DEFAULT_RATE } from './limits.ts';
 import type { ReplayState, Unsent } from './replay-state.ts';
-import { DEFAULT_RATE } from './token-bucket.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 
@@ -125,8 +125,8 @@ export interface ReplayOptions {
   readonly notify?: boolean | undefined;
   /** @default mode and time */
   readonly name?: string | undefined;
-  /** Maximum messages a second. */
-  readonly rate: number;
+  /** Maximum messages a second. @default that of the last run, or 100 */
+  readonly rate?: number | undefined;
   /** Stops after printing the plan. */
   readonly dryRun: boolean;
   /** Skips the question. */
@@ -196,20 +196,18 @@ export function plannedCommand({ name, mode, notify, filter }: ReplayRequest, ra
     ...(mode === 'fill' ? [] : ['--mode', mode]),
     ...(notify ? ['--notify'] : []),
     ...['--name', name],
-    ...rateOption(rate),
+    ...(rate === DEFAULT_RATE ? [] : ['--rate', String(rate)]),
     '--yes',
   ];
 }
 
-/** The words after `hookctl` that continue a replay. */
-export const continuation = (name: string, rate: number) => [
+/** The words after `hookctl` that continue a replay. @param rate if it is not that of the last run */
+export const continuation = (name: string, rate?: number) => [
   'replay',
   ...['--name', name],
-  ...rateOption(rate),
+  ...(rate === undefined ? [] : ['--rate', String(rate)]),
   '--yes',
 ];
-
-const rateOption = (rate: number) => (rate === DEFAULT_RATE ? [] : ['--rate', String(rate)]);
 
 /**
  * Compares the options given on resume with those of the replay. An option that is not given stays unchanged.

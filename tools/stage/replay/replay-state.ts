@@ -7,6 +7,7 @@ import { REPLAY_NAME, replayModes } from '../../../lambda/queue/replay.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { jsonOf } from '../history/json.ts';
 import type { Stage } from '../stage.ts';
+import { DEFAULT_RATE } from './limits.ts';
 
 const event = z.custom<EventName>((value) => typeof value === 'string' && isEventName(value));
 const outcome = z.custom<SettledOutcome>((value) => settledOutcomes.some((known) => known === value));
@@ -30,6 +31,8 @@ const schema = z.object({
   /** ARN of the person who started it. */
   by: z.string(),
   startedAt: z.string(),
+  /** Messages a second of the last run. Earlier versions did not store it. */
+  rate: z._default(count, DEFAULT_RATE),
   /** Number of messages in the plan. */
   planned: count,
   /** Unfinished objects by key. Their lines up to `line` are settled, except those in `left`. Earlier versions had none. */

@@ -51,7 +51,7 @@ export function describePlan(
     ['mode', MODES[mode]],
     ['people', describePeople(request, counts)],
     ['messages', count(messages)],
-    ['time', `${describeTime(messages / rate)}, at ${manyMessages(rate)} a second`],
+    ['time', describeTime(messages, rate)],
     [
       'wait',
       writtenAt > Date.now() &&
@@ -133,7 +133,8 @@ export function describeUnsent({
 
 /** The rest of an interrupted replay. */
 export function describeRest(state: ReplayState, title: string): Block[] {
-  const { name, startedAt, by, mode, notify, filter, planned } = state;
+  const { name, startedAt, by, mode, notify, filter, planned, rate } = state;
+  const sent = sentOf(state);
   return [
     heading(`Continuing replay ${name} in ${title}`),
     GAP,
@@ -142,7 +143,8 @@ export function describeRest(state: ReplayState, title: string): Block[] {
       ['mode', MODES[mode]],
       ['people', notify && NOTIFIED_AGAIN],
       ['window', `settled from ${filter.since} to ${filter.until}`],
-      ['sent', `${count(sentOf(state))} of ${manyMessages(planned)}`],
+      ['sent', `${count(sent)} of ${manyMessages(planned)}`],
+      ['time', describeTime(Math.max(0, planned - sent), rate)],
     ]),
   ];
 }
@@ -193,8 +195,12 @@ export function describeEnd(
   ];
 }
 
-const describeTime = (seconds: number) =>
-  seconds < 1 ? 'about a second' : `at least ${duration(seconds * 1000)}`;
+/** @param rate messages a second */
+function describeTime(messages: number, rate: number): string {
+  const seconds = messages / rate;
+  const time = seconds < 1 ? 'about a second' : `at least ${duration(seconds * 1000)}`;
+  return `${time}, at ${manyMessages(rate)} a second`;
+}
 
 const sum = (numbers: Iterable<number>) => [...numbers].reduce((total, number) => total + number, 0);
 

@@ -4,6 +4,7 @@ import { duration, manyMessages, printable, shellWord } from '../../terminal/tex
 import { expiredPart } from '../archive/retention.ts';
 import { type Operation, printBlocks } from '../operation.ts';
 import { archiveDelay } from './archive-lag.ts';
+import { DEFAULT_RATE } from './limits.ts';
 import {
   continuation,
   makePlan,
@@ -24,17 +25,18 @@ import { DEAD_AFTER, runReplay } from './run-replay.ts';
  */
 export async function replay(operation: Operation, options: ReplayOptions): Promise<boolean> {
   const { stack } = operation;
-  const { name, rate, dryRun } = options;
+  const { name, dryRun } = options;
   const left = name === undefined ? undefined : await new StateFile(stack, name).read();
   if (left === undefined) return await begin(operation, options);
 
   refuseEnded(left);
   refuseAnother(options, left);
   requireConsent(options);
+  const { rate = left.rate } = options;
   const delay = await archiveDelay(stack, left.filter.events);
-  printBlocks(operation, describeRest(left, stack.title));
+  printBlocks(operation, describeRest({ ...left, rate }, stack.title));
   if (dryRun) {
-    const command = printNext(operation, continuation(left.name, rate));
+    const command = printNext(operation, continuation(left.name, options.rate));
     const { mode, notify, filter, planned, sent, skipped } = left;
     operation.report?.({ stack: stack.title, name, mode, notify, filter, planned, sent, skipped, command });
     return true;
@@ -44,12 +46,17 @@ export async function replay(operation: Operation, options: ReplayOptions): Prom
   const file = new StateFile(stack, left.name);
   const state = (await file.read()) ?? left;
   refuseEnded(state);
-  return await runReplay(operation, { file, state, by: await stack.caller(), rate, delay });
+  return await runReplay(operation, {
+    file,
+    state: { ...state, rate },
+    by: await stack.caller(),
+    delay,
+  });
 }
 
 async function begin(operation: Operation, options: ReplayOptions): Promise<boolean> {
   const { stack, printLine } = operation;
-  const { rate, dryRun } = options;
+  const { rate = DEFAULT_RATE, dryRun } = options;
   const now = new Date();
   const request = newRequest(stack, options, now);
   const { events, since, until } = request.filter;
@@ -81,6 +88,7 @@ async function begin(operation: Operation, options: ReplayOptions): Promise<bool
     ...request,
     by,
     startedAt: now.toISOString(),
+    rate,
     planned: plan.messages,
     begun: {},
     done: plan.barren.done,
@@ -89,7 +97,7 @@ async function begin(operation: Operation, options: ReplayOptions): Promise<bool
     refused: { count: 0, first: [] },
     damaged: [],
   };
-  return await runReplay(operation, { file, state, by, rate, delay });
+  return await runReplay(operation, { file, state, by, delay });
 }
 
 /** A plan as data, for `--json`. */

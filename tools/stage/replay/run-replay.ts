@@ -4,6 +4,7 @@ import { manyMessages } from '../../terminal/text.ts';
 import { type Operation, printBlocks } from '../operation.ts';
 import { notYetArchived } from './archive-lag.ts';
 import { Checkpoint } from './checkpoint.ts';
+import { continuation } from './replay-plan.ts';
 import { type ReplayState, type StateFile, TakenOverError } from './replay-state.ts';
 import { describeEnd } from './replay-text.ts';
 import { sendRecords } from './send-records.ts';
@@ -20,20 +21,14 @@ const SHOW_INTERVAL = 200;
 
 /**
  * Runs a replay to its end, or until Ctrl-C.
- * @param run `state`: new, or as the last run left it; `by`: ARN of the person who runs it; `rate`: messages a second;
- * `delay`: milliseconds by which the archive is late
+ * @param run `state`: new, or as the last run left it; `by`: ARN of the person who runs it; `delay`:
+ * milliseconds by which the archive is late
  * @returns whether all of it was sent
  * @throws CommandError if another process runs it; or if it stopped, with the reason and how to continue
  */
 export async function runReplay(
   operation: Operation,
-  {
-    file,
-    state,
-    by,
-    rate,
-    delay,
-  }: { file: StateFile; state: ReplayState; by: string; rate: number; delay: number },
+  { file, state, by, delay }: { file: StateFile; state: ReplayState; by: string; delay: number },
 ): Promise<boolean> {
   const { stack, signal } = operation;
   const checkpoint = await Checkpoint.take(file, state, by);
@@ -49,7 +44,7 @@ export async function runReplay(
   let failure: unknown;
   try {
     const whileOwned = { ...operation, signal: AbortSignal.any([signal, takenOver.signal]) };
-    ({ finished, unarchived } = await sendWindow(whileOwned, checkpoint, { rate, delay }));
+    ({ finished, unarchived } = await sendWindow(whileOwned, checkpoint, delay));
   } catch (error) {
     failure = error;
   }
@@ -59,6 +54,7 @@ export async function runReplay(
     failure ??= error;
   });
   if (takenOver.signal.aborted) throw takenOver.signal.reason;
+  if (!finished || failure !== undefined) operation.onPlanned?.(continuation(state.name));
   if (failure !== undefined) {
     const noted =
       checkpoint.unsaved === 0
@@ -89,14 +85,15 @@ export async function runReplay(
 
 /**
  * Sends the records of the window, again and again until Firehose has written all of them.
+ * @param delay milliseconds by which the archive is late
  * @returns `finished` is false after an abort; `unarchived`: a text if Firehose still holds records
  */
 async function sendWindow(
   { stack, signal, progress }: Operation,
   checkpoint: Checkpoint,
-  { rate, delay }: { readonly rate: number; readonly delay: number },
+  delay: number,
 ): Promise<{ readonly finished: boolean; readonly unarchived: string | undefined }> {
-  const { filter, planned } = checkpoint.state;
+  const { filter, planned, rate } = checkpoint.state;
   const until = new Date(filter.until);
   const writtenAt = until.getTime() + delay;
   const bucket = new TokenBucket(rate);

@@ -1,9 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Messages a second of a replay: default and maximum. */
-export const DEFAULT_RATE = 100;
-export const MAX_RATE = 10_000;
-
 /** Seconds of a rate that may pass at once. Timers are not precise enough for less at the highest rate. */
 const BURST_SECONDS = 0.1;
 

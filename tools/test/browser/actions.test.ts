@@ -120,3 +120,36 @@ test('a replay sends what its plan has shown, and nothing that settled later', a
     .first()
     .waitFor();
 });
+
+test('a replay that its user has interrupted can be continued', async () => {
+  const { page } = open;
+  for (const name of ['One', 'Two', 'Three']) {
+    await open.partner.post(shopUpdated('shop-in-parts', { name }));
+  }
+  // Empties the form.
+  await open.goto('#/replay');
+  await page.getByText('More options').click();
+  await page.getByLabel('Shop id').fill('shop-in-parts');
+  await page.getByLabel('Messages per second').fill('1');
+  // The archive is up to a second late.
+  await eventually(async () => {
+    await open.button('Show plan').click();
+    await page.locator('.card .badge', { hasText: /Done|Failed/ }).waitFor();
+    return (await page.getByText('at least 3 s, at 1 message a second').count()) > 0 || undefined;
+  });
+  await page.getByRole('button', { name: 'Replay', exact: true }).click();
+  await page.getByText(/^Replaying: /).waitFor();
+  await open.button('Interrupt').click();
+  await page.locator('.card .badge', { hasText: 'Interrupted' }).waitFor();
+  expect(await page.getByRole('region', { name: 'Tasks' }).count()).toBe(0);
+  await open.button('Continue').click();
+  await page.getByRole('heading', { name: /^Continuing replay / }).waitFor();
+  await page
+    .getByText(/ is finished: sent /)
+    .first()
+    .waitFor();
+  expect(await page.evaluate(HEADINGS)).toEqual(['H1', 'H2', 'H3']);
+});
+
+/** Levels of the headings, in the order of the page. */
+const HEADINGS = `[...document.querySelectorAll('h1, h2, h3')].map(({ tagName }) => tagName)`;

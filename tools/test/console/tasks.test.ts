@@ -158,7 +158,7 @@ describe('dlq redrive', () => {
     expect(progress.total).toBeGreaterThanOrEqual(4);
     expect(await running.api.delete(`/api/tasks/${first.id}`)).toMatchObject({ status: 202 });
     expect(await running.api.ended(first.id)).toMatchObject({
-      state: 'failed',
+      state: 'interrupted',
       lines: [expect.any(String), expect.stringMatching(/^Cancelled\. /)],
     });
     expect(await running.api.delete('/api/tasks/none')).toMatchObject({ status: 404 });
@@ -229,6 +229,31 @@ describe('replay', () => {
         : undefined;
     });
     expect(replayed).toMatchObject([{ state: 'processed' }]);
+  });
+
+  test('that is interrupted can be continued at its rate', async () => {
+    const sent = await Promise.all([1, 2, 3].map(() => partner.post(shopUpdated(randomUUID()))));
+    const ids = sent.map(({ body }) => ` --id ${body.eventId}`).join('');
+    const replay = `replay shop.updated --since 1h${ids} --name in-parts --rate 1`;
+    await eventually(async () => {
+      const { blocks } = await run(`${replay} --dry-run`);
+      return JSON.stringify(blocks).includes('"shop.updated","3"') || undefined;
+    });
+    const { body } = await post({ argv: `${replay} --yes`.split(' ') });
+    await eventually(
+      async () =>
+        (await running.api.get(`/api/tasks/${body.id}`)).body.progress?.doing === 'Replaying' || undefined,
+    );
+    await running.api.delete(`/api/tasks/${body.id}`);
+    const { state, planned = [] } = await running.api.ended(body.id);
+    expect({ state, planned }).toEqual({
+      state: 'interrupted',
+      planned: ['replay', '--name', 'in-parts', '--yes'],
+    });
+    const rest = await run(planned.join(' '));
+    expect(rest.state).toBe('done');
+    expect(rest).not.toHaveProperty('planned');
+    expect(rest.lines).toContainEqual(expect.stringMatching(/^ *time .*, at 1 message a second$/));
   });
 
   test('excludes another one of any events', async () => {

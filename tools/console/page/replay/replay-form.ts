@@ -1,10 +1,13 @@
 import { REPLAYABLE_DAYS } from '../../../../lambda/limits.ts';
+import { REPLAY_NAME } from '../../../../lambda/queue/replay.ts';
+import { MAX_RATE, NAME_RULE } from '../../../stage/replay/limits.ts';
 import { timeOf } from '../ui/moment-field.tsx';
 
 /** The form as typed. The command itself parses it. Times are ISO 8601 or durations such as `24h`. */
 export interface ReplayForm {
   readonly events: readonly string[];
-  readonly since: string;
+  /** Undefined until it is changed: see {@link sinceOf}. */
+  readonly since: string | undefined;
   readonly until: string;
   readonly shop: string;
   readonly ids: string;
@@ -16,7 +19,7 @@ export interface ReplayForm {
 
 export const emptyForm: ReplayForm = {
   events: [],
-  since: '24h',
+  since: undefined,
   until: '',
   shop: '',
   ids: '',
@@ -28,19 +31,44 @@ export const emptyForm: ReplayForm = {
 
 const DAY = 24 * 60 * 60_000;
 
-/** What is wrong with the times, if anything. @param now epoch milliseconds */
-export function windowProblems(
-  { since, until, name }: ReplayForm,
+/** The start of the window as typed. The default is for a new replay: a name alone continues one. */
+export const sinceOf = ({ since, name }: ReplayForm) => since ?? (name.trim() === '' ? '24h' : '');
+
+type FormProblems = { readonly [Name in keyof ReplayForm]?: string };
+
+/** What is wrong, by field. The command checks the other fields. @param now epoch milliseconds */
+export function formProblems(form: ReplayForm, now: number): FormProblems {
+  const [rate, name] = [form.rate.trim(), form.name.trim()];
+  const isRate = /^[1-9]\d*$/.test(rate) && Number(rate) <= MAX_RATE;
+  return {
+    ...windowProblems(form, now),
+    ...(rate !== '' && !isRate && { rate: RATE_RULE }),
+    ...(name !== '' && !REPLAY_NAME.test(name) && { name: NAME_RULE }),
+  };
+}
+
+const RATE_RULE = `It must be a whole number from 1 to ${MAX_RATE.toLocaleString('en')}.`;
+
+function windowProblems(form: ReplayForm, now: number): FormProblems {
+  const [start, end] = [timeOf(sinceOf(form), now), timeOf(form.until, now)];
+  const since = startProblem(form, start, now);
+  if (end === undefined) return { ...since };
+  if (end > now) return { ...since, until: FUTURE };
+  const isOrdered = since !== undefined || start === undefined || end > start;
+  return { ...since, ...(!isOrdered && { until: 'Until must be after Since.' }) };
+}
+
+const FUTURE = 'This time is in the future.';
+
+function startProblem(
+  { name }: ReplayForm,
+  start: number | undefined,
   now: number,
-): { readonly since?: string; readonly until?: string } {
-  const [start, end] = [timeOf(since, now), timeOf(until, now)];
-  const future = 'This time is in the future.';
-  if (start === undefined) return name.trim() === '' ? { since: 'Choose a date and a time.' } : {};
-  if (start > now) return { since: future };
-  if (start < now - REPLAYABLE_DAYS * DAY) return { since: `A replay reaches back ${REPLAYABLE_DAYS} days.` };
-  if (end === undefined) return {};
-  if (end > now) return { until: future };
-  return end > start ? {} : { until: 'Until must be after Since.' };
+): FormProblems | undefined {
+  if (start === undefined) return name.trim() === '' ? { since: 'Choose a date and a time.' } : undefined;
+  if (start > now) return { since: FUTURE };
+  const isTooOld = start < now - REPLAYABLE_DAYS * DAY;
+  return isTooOld ? { since: `A replay reaches back ${REPLAYABLE_DAYS} days.` } : undefined;
 }
 
 /** Empty fields and defaults are not passed to the command, so that it can resume a replay by its name. */
@@ -49,7 +77,7 @@ export function planArguments(form: ReplayForm): string[] {
   return [
     'replay',
     ...form.events,
-    ...option('--since', form.since),
+    ...option('--since', sinceOf(form)),
     ...option('--until', form.until),
     ...option('--shop', form.shop),
     ...form.ids.split(/[\s,]+/).flatMap((id) => option('--id', id)),

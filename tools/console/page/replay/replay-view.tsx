@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { useId } from 'preact/hooks';
+import { DEFAULT_RATE } from '../../../stage/replay/limits.ts';
 import { stack, tasks } from '../store.ts';
 import { TaskOutput } from '../task-dock.tsx';
 import { Button } from '../ui/button.tsx';
@@ -7,7 +8,7 @@ import { CheckBox, Field, type FieldProps } from '../ui/field.tsx';
 import { MomentField, timeOf } from '../ui/moment-field.tsx';
 import { utcText } from '../ui/time.tsx';
 import { useRun } from '../use-run.tsx';
-import { emptyForm, isPlanOf, planArguments, type ReplayForm, windowProblems } from './replay-form.ts';
+import { emptyForm, formProblems, isPlanOf, planArguments, type ReplayForm, sinceOf } from './replay-form.ts';
 
 const MODES = [
   {
@@ -36,7 +37,12 @@ export function ReplayView() {
   const plan = tasks.value.find(({ id }) => id === planId.value);
   const replay = tasks.value.find(({ id }) => id === replayId.value);
   const isCurrent = plan !== undefined && isPlanOf(plan.argv, form.value);
-  const isRunning = plan?.state === 'running' || replay?.state === 'running';
+  const shown = replay ?? plan;
+  const isRunning = shown?.state === 'running';
+  const title = replay === undefined ? 'Plan' : 'Replay';
+  /** What runs the plan or, after a replay that was interrupted or failed, the rest of it. */
+  const next = isRunning ? undefined : shown?.planned;
+  const isChanged = replay === undefined && !isCurrent;
 
   const showPlan = async () => {
     const begun = await start([
@@ -51,7 +57,13 @@ export function ReplayView() {
     replayId.value = undefined;
   };
   const sendPlanned = async (argv: readonly string[]) => {
-    const begun = await start([{ argv, does: 'Sends the events of the plan once more.' }]);
+    const begun = await start([
+      {
+        argv,
+        does:
+          replay === undefined ? 'Sends the events of the plan once more.' : 'Sends the rest of the replay.',
+      },
+    ]);
     if (begun !== undefined) replayId.value = begun[0]?.id;
   };
 
@@ -64,7 +76,7 @@ export function ReplayView() {
           onSubmit={(submit) => {
             submit.preventDefault();
             const wrong = submit.currentTarget.querySelector<HTMLElement>('[aria-invalid="true"]');
-            if (wrong !== null) wrong.focus();
+            if (wrong !== null) focusField(wrong);
             else if (refusal === undefined && !busy && !isRunning) showPlan();
           }}
         >
@@ -72,7 +84,7 @@ export function ReplayView() {
           <Fields />
           <div class="row">
             <Button
-              kind={isCurrent && replay === undefined ? 'normal' : 'primary'}
+              kind={next === undefined || isChanged ? 'primary' : 'normal'}
               type="submit"
               refusal={refusal}
               busy={busy || isRunning}
@@ -81,18 +93,19 @@ export function ReplayView() {
             </Button>
           </div>
         </form>
-        {plan !== undefined && (
-          <section class="card" aria-label={replay === undefined ? 'Plan' : 'Replay'}>
+        {shown !== undefined && (
+          <section class="card" aria-label={title}>
+            <h2 class="visually-hidden">{title}</h2>
             {/* A replay prints its plan, too. */}
-            <TaskOutput key={(replay ?? plan).id} task={replay ?? plan}>
-              {plan.planned !== undefined && replay === undefined && (
+            <TaskOutput key={shown.id} task={shown}>
+              {next !== undefined && (
                 <Button
                   kind="primary"
-                  refusal={refusal ?? (isCurrent ? undefined : 'The form has changed. Show its plan first.')}
+                  refusal={refusal ?? (isChanged ? 'The form has changed. Show its plan first.' : undefined)}
                   busy={busy}
-                  onClick={() => sendPlanned(plan.planned ?? [])}
+                  onClick={() => sendPlanned(next)}
                 >
-                  Replay
+                  {replay === undefined ? 'Replay' : 'Continue'}
                 </Button>
               )}
             </TaskOutput>
@@ -103,12 +116,23 @@ export function ReplayView() {
   );
 }
 
+function focusField(field: HTMLElement): void {
+  const options = field.closest('details');
+  if (options !== null) options.open = true;
+  field.focus();
+}
+
 interface TextFieldProps extends Omit<FieldProps, 'value' | 'onInput'> {
   name: 'shop' | 'ids' | 'rate' | 'name';
 }
 
 const TextField = (props: TextFieldProps) => (
-  <Field {...props} value={form.value[props.name]} onInput={(text) => change({ [props.name]: text })} />
+  <Field
+    {...props}
+    value={form.value[props.name]}
+    problem={formProblems(form.value, Date.now())[props.name]}
+    onInput={(text) => change({ [props.name]: text })}
+  />
 );
 
 type WindowChoices = readonly (readonly [value: string, label: string])[];
@@ -132,10 +156,10 @@ interface WindowFieldProps {
 /** A time of the window: chosen or picked, in local time with the UTC below. */
 function WindowField({ name, label, choices, required, ifEmpty }: WindowFieldProps) {
   const id = useId();
-  const value = form.value[name];
+  const value = name === 'since' ? sinceOf(form.value) : form.value.until;
   const set = (next: string) => change({ [name]: next });
   const now = Date.now();
-  const problem = windowProblems(form.value, now)[name];
+  const problem = formProblems(form.value, now)[name];
   const time = timeOf(value, now);
   const utc = time === undefined ? ifEmpty : utcText(`${new Date(time).toISOString().slice(0, 19)}Z`);
   return (
@@ -183,7 +207,7 @@ function Fields() {
           label="Since"
           choices={SINCE_CHOICES}
           required={name.trim() === ''}
-          ifEmpty="Only to continue a replay by its name"
+          ifEmpty="Empty to continue the replay of this name. For a new one, choose a time."
         />
         <WindowField name="until" label="Until" choices={UNTIL_CHOICES} ifEmpty="When you show the plan" />
       </div>
@@ -196,7 +220,11 @@ function Fields() {
             </CheckBox>
           ))}
         </div>
-        <p class="hint soft">None selected: all events</p>
+        <p class="hint soft">
+          {events.length === 0
+            ? 'None selected: all events'
+            : `Selected: ${events.length} of ${stack.events.length}`}
+        </p>
       </fieldset>
       <fieldset>
         <legend>Mode</legend>
@@ -225,11 +253,15 @@ function Fields() {
         <div class="columns">
           <TextField name="shop" label="Shop id" hint="Empty: all shops" />
           <TextField name="ids" label="Event or request ids" hint="One per line. Empty: all" lines={3} />
-          <TextField name="rate" label="Messages per second" hint="Empty: default" />
+          <TextField
+            name="rate"
+            label="Messages per second"
+            hint={`Empty: ${DEFAULT_RATE}, or as the continued replay`}
+          />
           <TextField
             name="name"
             label="Name"
-            hint="To continue an interrupted replay, type its name and empty Since"
+            hint="Of a new replay, or of the one to continue. Empty: mode and time"
           />
         </div>
       </details>

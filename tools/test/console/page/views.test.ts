@@ -13,9 +13,9 @@ import {
 } from '../../../console/page/queues/named-queue.ts';
 import {
   emptyForm,
+  formProblems,
   isPlanOf,
   planArguments,
-  windowProblems,
 } from '../../../console/page/replay/replay-form.ts';
 import { formatRoute, parseRoute, VIEWS } from '../../../console/page/route.ts';
 import { rowAfterKey, toggled, visibleRange } from '../../../console/page/ui/table.tsx';
@@ -23,6 +23,7 @@ import { ageText, dayText } from '../../../console/page/ui/time.tsx';
 import { answersText } from '../../../console/page/use-run.tsx';
 import { payloadPreview } from '../../../stage/history/payload-preview.ts';
 import { callerName } from '../../../stage/history/state-text.ts';
+import { NAME_RULE } from '../../../stage/replay/limits.ts';
 
 describe('an address of the page', () => {
   test.each(['', '#/', '#/nothing/x'])('leads to all deliveries if it is %j', (hash) => {
@@ -243,8 +244,12 @@ describe('dead letters', () => {
 describe('the form of a replay', () => {
   test('leaves empty and default values to the command', () => {
     expect(planArguments(emptyForm)).toEqual(['replay', '--since', '24h', '--dry-run']);
-    const named = planArguments({ ...emptyForm, since: '', name: 'fill-1' });
-    expect(named).toEqual(['replay', '--name', 'fill-1', '--dry-run']);
+  });
+
+  test('with only a name continues that replay; a start that was chosen stays', () => {
+    const named = { ...emptyForm, name: 'fill-1' };
+    expect(planArguments(named)).toEqual(['replay', '--name', 'fill-1', '--dry-run']);
+    expect(planArguments({ ...named, since: '24h' })).toContain('--since');
   });
 
   test('passes on all other values, with ids separated by line, comma or space', () => {
@@ -271,19 +276,31 @@ describe('the form of a replay', () => {
     expect(isPlanOf(planned, { ...emptyForm, events: ['shop.updated'] })).toBe(false);
   });
 
+  const RATE = 'It must be a whole number from 1 to 10,000.';
+
   test.each([
-    { times: { since: '24h', until: '' }, problems: {} },
-    { times: { since: '2026-01-01T00:00:00.000Z', until: '1h' }, problems: {} },
-    { times: { since: '', until: '' }, problems: { since: 'Choose a date and a time.' } },
-    { times: { since: 'soon', until: '' }, problems: { since: 'Choose a date and a time.' } },
-    { times: { since: '', until: '', name: 'fill-1' }, problems: {} },
-    { times: { since: '61d', until: '' }, problems: { since: 'A replay reaches back 60 days.' } },
-    { times: { since: '2026-02-01T00:00:00.000Z' }, problems: { since: 'This time is in the future.' } },
-    { times: { until: '2026-02-01T00:00:00.000Z' }, problems: { until: 'This time is in the future.' } },
-    { times: { since: '1h', until: '1h' }, problems: { until: 'Until must be after Since.' } },
-  ])('with $times has the problems $problems', ({ times, problems }) => {
+    { typed: {}, problems: {} },
+    { typed: { since: '2026-01-01T00:00:00.000Z', until: '1h' }, problems: {} },
+    { typed: { since: '', until: '' }, problems: { since: 'Choose a date and a time.' } },
+    { typed: { since: 'soon', until: '' }, problems: { since: 'Choose a date and a time.' } },
+    { typed: { since: '', until: '', name: 'fill-1' }, problems: {} },
+    { typed: { since: '61d', until: '' }, problems: { since: 'A replay reaches back 60 days.' } },
+    { typed: { since: '2026-02-01T00:00:00.000Z' }, problems: { since: 'This time is in the future.' } },
+    { typed: { until: '2026-02-01T00:00:00.000Z' }, problems: { until: 'This time is in the future.' } },
+    {
+      typed: { since: '2026-02-01T00:00:00.000Z', until: '1h' },
+      problems: { since: 'This time is in the future.' },
+    },
+    { typed: { rate: ' 10000 ', name: ' a-9 ' }, problems: {} },
+    { typed: { rate: '10001' }, problems: { rate: RATE } },
+    { typed: { rate: '1.5' }, problems: { rate: RATE } },
+    {
+      typed: { since: '1h', until: '1h', rate: '0', name: 'a b/ü' },
+      problems: { until: 'Until must be after Since.', rate: RATE, name: NAME_RULE },
+    },
+  ])('with $typed has the problems $problems', ({ typed, problems }) => {
     const now = Date.parse('2026-01-31T12:00:00.000Z');
-    expect(windowProblems({ ...emptyForm, ...times }, now)).toEqual(problems);
+    expect(formProblems({ ...emptyForm, ...typed }, now)).toEqual(problems);
   });
 });
 

@@ -67,12 +67,20 @@ describe('a second run under the same name continues', () => {
     expect(await replayer.continue('running')).toMatchObject({ done: true });
   });
 
+  test('at the rate of the last run, unless another is given, and says how long the rest takes', async () => {
+    await replayer.putState({ ...begun('slow'), rate: 20, sent: { 'shop.updated': 30 } });
+    const { said } = await replayer.continue('slow', { rate: undefined, dryRun: true });
+    expect(said).toContain('at least 3 s, at 20 messages a second');
+    await replayer.continue('slow', { rate: 50 });
+    expect(await replayer.state('slow')).toMatchObject({ rate: 50 });
+  });
+
   test('a replay that an earlier version began', async () => {
-    const { begun: _begun, skipped, ...state } = begun('earlier');
+    const { begun: _begun, rate: _rate, skipped, ...state } = begun('earlier');
     const { tooOld: _tooOld, ...counted } = skipped;
     await replayer.putState({ ...state, skipped: counted } as never);
-    expect(await replayer.continue('earlier')).toMatchObject({ done: true });
-    expect(await replayer.state('earlier')).toMatchObject({ begun: {}, skipped: { tooOld: 0 } });
+    expect(await replayer.continue('earlier', { rate: undefined })).toMatchObject({ done: true });
+    expect(await replayer.state('earlier')).toMatchObject({ begun: {}, rate: 100, skipped: { tooOld: 0 } });
   });
 
   test('an invalid state file is refused', async () => {

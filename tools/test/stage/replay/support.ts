@@ -139,6 +139,7 @@ export function begun(name: string): ReplayState {
     typed: { since },
     by: OPERATOR,
     startedAt: new Date().toISOString(),
+    rate: 10_000,
     planned: 90,
     begun: {},
     done: '',
