@@ -200,38 +200,6 @@ test('a client that disconnects before its stream begins leaves nothing behind',
   expect(subscribe).not.toHaveBeenCalled();
 });
 
-test('a row that a search finds in the archive is never older than the one sent before', async () => {
-  const rows = 501;
-  using store = new HistoryStore();
-  store.add(...Array.from({ length: rows }, (_, index) => failed(index, 1)));
-  const source = new Source(stage(), store);
-  const searched = { objects: 1, records: rows, since: '2026-01-01T00:00:00.000Z', limited: false };
-  jest.spyOn(source, 'search').mockResolvedValue(searched);
-  const news = new News();
-  const closing = new AbortController();
-  const context = { source, news, watch: watchOf(store, news), report: () => {}, closing: closing.signal };
-  const app = streamRoutes(context);
-  const { body } = await app.request('/?search=shop.updated', {}, { outgoing: new EventEmitter() });
-  const sent: number[] = [];
-  let batches = 0;
-  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    const data = /^event: deliveries\ndata: (.*)$/m.exec(chunk)?.[1];
-    if (data !== undefined) batches += 1;
-    for (const { id, attempts } of JSON.parse(data ?? '{"put":[]}').put) {
-      if (id === 'request-0') sent.push(attempts);
-    }
-    // The first two batches are all rows. The next ones wait until they are read.
-    if (batches === 2 && data !== undefined) {
-      store.add(failed(0, 2));
-      await sleep(200);
-    }
-    if (chunk.includes('event: ready')) break;
-  }
-  closing.abort();
-  expect(sent).toEqual(sent.toSorted());
-  expect(sent.at(-1)).toBe(2);
-});
-
 // Takes seconds: writes 20 MB of rows.
 test('a client that does not read is disconnected, costs little memory, and can resume', async () => {
   // About 20 MB of rows: more than the buffers of two sockets hold.
