@@ -70,7 +70,7 @@ function Comparison({ pair }: { pair: Pair }) {
   );
 }
 
-interface Fact {
+interface ComparedFact {
   readonly name: string;
   /** Equal values are equal texts. */
   readonly of: (delivery: Delivery) => string | number | undefined;
@@ -78,7 +78,7 @@ interface Fact {
   readonly show?: (delivery: Delivery) => ComponentChildren;
 }
 
-const FACTS: readonly Fact[] = [
+const FACTS: readonly ComparedFact[] = [
   // It always differs, so it is not marked.
   { name: 'Received', of: () => '', show: (one) => <Time at={one.receivedAt} milliseconds /> },
   {

@@ -11,7 +11,7 @@ import { Table, type TableColumn, toggled } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
 import type { useRun } from '../use-run.tsx';
 import { MessageTable } from './message-table.tsx';
-import { groupsOf, type MessageGroup, queuesOf, redriveMessages } from './named-queue.ts';
+import { type GroupedMessages, groupsOf, queuesOf, redriveMessages } from './named-queue.ts';
 
 type RunAction = ReturnType<typeof useRun>;
 
@@ -21,7 +21,7 @@ const LONG_REASON = 200;
 /** Messages that are all shown at first, without opening a group. */
 const FEW_MESSAGES = 10;
 
-const isLong = ({ reason }: MessageGroup) => reason.length > LONG_REASON;
+const isLong = ({ reason }: GroupedMessages) => reason.length > LONG_REASON;
 
 interface MessageGroupsProps {
   messages: readonly QueueMessage[];
@@ -36,8 +36,8 @@ export function MessageGroups({ messages, hasEvent, act }: MessageGroupsProps) {
   const areOpen = useSignal(groups.length === 1 || messages.length <= FEW_MESSAGES);
   /** Reasons of the groups that the user has opened or closed. */
   const turned = useSignal<ReadonlySet<string>>(new Set());
-  const isOpen = ({ reason }: MessageGroup) => turned.value.has(reason) !== areOpen.value;
-  const columns: TableColumn<MessageGroup>[] = [
+  const isOpen = ({ reason }: GroupedMessages) => turned.value.has(reason) !== areOpen.value;
+  const columns: TableColumn<GroupedMessages>[] = [
     {
       name: 'reason',
       heading: 'Reason',

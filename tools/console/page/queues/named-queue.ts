@@ -47,7 +47,7 @@ function redrivenText(queue: string, count: number | undefined): string {
 }
 
 /** Dead letters, or quarantined messages, with the same reason. */
-export interface MessageGroup {
+export interface GroupedMessages {
   readonly reason: string;
   /** Messages, each copy included. */
   readonly count: number;
@@ -59,7 +59,7 @@ export interface MessageGroup {
 }
 
 /** Messages by reason, most messages first. */
-export function groupsOf(messages: readonly QueueMessage[]): MessageGroup[] {
+export function groupsOf(messages: readonly QueueMessage[]): GroupedMessages[] {
   return [...Map.groupBy(messages, ({ reason = '' }) => reason)]
     .map(([reason, own]) => {
       const sorted = own.toSorted((one, other) => (one.sentAt < other.sentAt ? 1 : -1));
