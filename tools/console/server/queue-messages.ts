@@ -156,7 +156,7 @@ function inspected({ attributes, ...message }: InspectedMessage): SeenMessage {
 
 /** The messages of a queue, copies as one, and whether there are more. */
 async function messagesOf(look: Look, queue: SeenQueue): Promise<QueueMessages> {
-  const listed: ListedMessage<ListedMessage>[] = [];
+  const listed: ListedMessage<MessageOnQueue>[] = [];
   const limited = await visitMessages(look, queue.url, MAX_READ, async (message) => {
     listed.push({
       // The copies on an event's own queue are processed one by one.
@@ -173,7 +173,7 @@ async function messagesOf(look: Look, queue: SeenQueue): Promise<QueueMessages> 
   return { messages, limited };
 }
 
-type ListedMessage = Omit<QueueMessage, 'copies' | 'firstSentAt'>;
+type MessageOnQueue = Omit<QueueMessage, 'copies' | 'firstSentAt'>;
 
 /** The event as the queue or the receiver knows it. Undefined in quarantine, where only the payload may name it. */
 function eventOf(waiting: WaitingQueue | undefined, message: SeenMessage): string | undefined {
@@ -186,7 +186,7 @@ async function factsOf(
   stage: Stage,
   { name, waiting }: SeenQueue,
   message: SeenMessage,
-): Promise<ListedMessage> {
+): Promise<MessageOnQueue> {
   const isLarge = noted(message, 'payloadKey') !== undefined;
   const payload =
     (await payloadInMessage(stage, waiting ?? OWN_QUEUE, message)) ??
