@@ -77,7 +77,8 @@ async function reportError(error: unknown): Promise<void> {
 export const handler = middy<GatewayEvent, GatewayAnswer>()
   .before(({ context }) => {
     logger.addContext(context);
-    [ids, isProbe] = [{}, false];
+    ids = {};
+    isProbe = false;
   })
   .handler(createReceiver({ secrets, queues, identify, report, reportError }));
 

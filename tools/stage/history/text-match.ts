@@ -8,7 +8,7 @@ const AFTER = 160;
 export const searchPattern = (search: string) =>
   new RegExp(RegExp.escape(search.replaceAll('\0', ' ')), 'iu');
 
-/** The first match of a text with what is around it, in one line. Undefined if there is none. */
+/** The first match of a text and the text around it, in one line. @returns undefined if nothing matches */
 export function matchIn(text: string, pattern: RegExp): Delivery['match'] {
   const found = pattern.exec(text);
   if (found === null) return undefined;

@@ -496,7 +496,7 @@ describe('keys and certificates', () => {
     ]);
   });
 
-  test('a trust store of which a newer version exists, or with warnings', async () => {
+  test('a trust store that is not the newest version, or has warnings', async () => {
     domain({ MutualTlsAuthentication: {} });
     const { stage, aws } = stubbed;
     const TruststoreUri = `s3://${aws.outputs.PayloadBucket}/partner.pem`;
