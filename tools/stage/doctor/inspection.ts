@@ -97,7 +97,7 @@ export class Inspection implements Disposable {
     return this.stage.local && this.stage.commandSuffix === '';
   }
 
-  /** A client of a service that few commands use. Its package is loaded only when a check asks for it. */
+  /** A client of a service that only `doctor` uses. All checks share it. */
   client<Client extends { destroy(): void }>(
     Class: new (settings: Stage['clientSettings']) => Client,
   ): Client {
