@@ -61,10 +61,9 @@ async function sendOne(command: Command, onSent?: (delivery: string) => void): P
   const { begun: [begun] = [], error } = (await run([command])) ?? {};
   if (error !== undefined) throw new Error(error);
   if (begun === undefined) return false;
-  const task = await taskEnd(begun);
-  const { answers, lines, deliveries } = task;
+  const { state, answers, lines, deliveries } = await taskEnd(begun);
   const [delivery] = deliveries;
-  if (hasFailed(task) || isUnsent(task)) throw new Error(lines.join('\n'));
+  if (state !== 'done' && answers.length === 0) throw new Error(lines.join('\n'));
   // Navigating would close a dialog that was opened meanwhile, and lose its input.
   const isFree = openDialog() === null || openDialog() === dialog;
   const opens = delivery !== undefined && onSent !== undefined && isFree;
@@ -81,8 +80,6 @@ const linkTo = (delivery: string) => ({
 
 /** A delivery that got an error answer was sent, and the answer says so. */
 const hasFailed = ({ state, answers }: Task) => state === 'failed' && answers.length === 0;
-
-const isUnsent = ({ state, answers }: Task) => state === 'interrupted' && answers.length === 0;
 
 /** `Answered 401: Invalid signature.`; of several: `Sent 3: 2 answered 200, 1 answered 401.` */
 export function answersText(answers: Task['answers']): string {
