@@ -11,7 +11,7 @@ import type { News } from '../news.ts';
 import type { Source } from '../source.ts';
 import { ApiProblem, badRequest } from './api-problem.ts';
 import type { QueueLocks } from './queue-locks.ts';
-import type { StackWatch } from './stack-watch.ts';
+import type { QueueWatch } from './queue-watch.ts';
 
 /** Commands that the page may run. The caller gives them, because commands import the console. */
 export type PageCommands = Readonly<
@@ -28,7 +28,7 @@ export interface ConsoleContext {
   readonly commands: PageCommands;
   /** Sends tasks, notices, queues and faults to every open page. */
   readonly news: News;
-  readonly watch: StackWatch;
+  readonly watch: QueueWatch;
   /** Reports a bug of the console itself. */
   readonly report: (error: unknown) => void;
   /** Aborted when the console closes. */

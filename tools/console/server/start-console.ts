@@ -25,7 +25,7 @@ import { guard, type SecurityRules, securityHeaders } from './guard.ts';
 import { pageRoutes } from './page-routes.ts';
 import { QueueLocks } from './queue-locks.ts';
 import { queueRoutes, queuesReader } from './queue-routes.ts';
-import { StackWatch } from './stack-watch.ts';
+import { QueueWatch } from './queue-watch.ts';
 import { streamRoutes } from './stream-routes.ts';
 import { Tasks, taskRoutes } from './tasks.ts';
 
@@ -44,7 +44,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
   const news = new News();
   const report = (error: unknown) =>
     console.error('The console:', error instanceof Error ? error.stack : String(error));
-  const watch = new StackWatch({
+  const watch = new QueueWatch({
     news,
     store: source.store,
     readQueues: queuesReader(source.stage, local),

@@ -4,7 +4,7 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.ts';
 import { News } from '../../console/news.ts';
-import { StackWatch } from '../../console/server/stack-watch.ts';
+import { QueueWatch } from '../../console/server/queue-watch.ts';
 import { streamRoutes } from '../../console/server/stream-routes.ts';
 import { Source } from '../../console/source.ts';
 import { listen } from '../../local/listen.ts';
@@ -165,7 +165,7 @@ function failed(index: number, attempt: number, error = 'x'): Fact {
 
 /** Of a stage whose queues cannot be read. */
 const watchOf = (store: HistoryStore, news: News) =>
-  new StackWatch({
+  new QueueWatch({
     store,
     news,
     readQueues: () => Promise.reject(new Error('No queues')),

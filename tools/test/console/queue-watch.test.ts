@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { FaultsInfo, QueuesInfo, Task } from '../../console/api.ts';
 import { News } from '../../console/news.ts';
-import { StackWatch } from '../../console/server/stack-watch.ts';
+import { QueueWatch } from '../../console/server/queue-watch.ts';
 import { HistoryStore } from '../../stage/history/store.ts';
 
 const NO_QUEUES: QueuesInfo = { events: [], receiverQueues: [], problems: [] };
@@ -25,7 +25,7 @@ function watched({ isLocal }: { isLocal: boolean }) {
   news.subscribe((_subject, { event }) => {
     if (event !== 'task') seen.sent.push(event);
   });
-  const watch = new StackWatch({
+  const watch = new QueueWatch({
     news,
     store,
     readQueues: async () => {

@@ -17,7 +17,7 @@ const STAGE_EVERY = 60_000;
 /** Commands after which a stage is read. The others leave its queues as they were. */
 const QUEUE_COMMANDS = new Set(['dlq', 'pause', 'resume', 'replay']);
 
-interface StackWatchOptions {
+interface QueueWatchOptions {
   readonly news: News;
   readonly store: HistoryStore;
   readonly readQueues: () => Promise<QueuesInfo>;
@@ -27,8 +27,8 @@ interface StackWatchOptions {
 }
 
 /** Reads queues and faults once for all open pages, and not at all without a page. */
-export class StackWatch {
-  readonly #options: StackWatchOptions;
+export class QueueWatch {
+  readonly #options: QueueWatchOptions;
   readonly #isLocal: boolean;
   #pages = 0;
   #unsubscribe = () => {};
@@ -44,7 +44,7 @@ export class StackWatch {
   #isUnsettled = false;
   readonly #sent = { queues: '', faults: '' };
 
-  constructor(options: StackWatchOptions) {
+  constructor(options: QueueWatchOptions) {
     this.#options = options;
     this.#isLocal = options.readFaults !== undefined;
     options.news.subscribe((_subject, item) => {
