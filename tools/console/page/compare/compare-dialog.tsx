@@ -12,6 +12,7 @@ import { ErrorNote } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { shortId } from '../ui/copy.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { isNarrow } from '../ui/is-narrow.ts';
 import { bytesText, durationText, Time } from '../ui/time.tsx';
 import { LoadNote, useLoad } from '../ui/use-load.tsx';
 
@@ -131,9 +132,6 @@ function Facts({ pair }: { pair: readonly [Delivery, Delivery] }) {
   );
 }
 
-/** Pixels. On a narrower page the bodies share one column. Must match the stylesheet. */
-const NARROW = '(max-width: 760px)';
-
 const isEqualTo = (one: Uint8Array, other: Uint8Array) =>
   one.length === other.length && one.every((byte, at) => byte === other[at]);
 
@@ -151,8 +149,8 @@ function Bodies({ bodies: [one, other] }: { bodies: readonly [DeliveryBody, Deli
     import('./mount-diff.ts').then(
       ({ mountDiff }) => {
         if (isGone || host.current === null) return;
-        const isNarrow = matchMedia(NARROW).matches;
-        const diff = mountDiff(host.current, { before, after, isNarrow, showsAll: showsAll.value });
+        const options = { before, after, isNarrow: isNarrow.value, showsAll: showsAll.value };
+        const diff = mountDiff(host.current, options);
         unmount = diff.destroy;
         note.value = diff.note;
       },
@@ -164,7 +162,7 @@ function Bodies({ bodies: [one, other] }: { bodies: readonly [DeliveryBody, Deli
       isGone = true;
       unmount();
     };
-  }, [before, after, showsAll.value]);
+  }, [before, after, showsAll.value, isNarrow.value]);
   return (
     <section class="stack" aria-label="Difference of the bodies">
       <div class="row">

@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { formatJson, jsonFault, withTimestamp } from '../text/format-json.ts';
 import { ErrorNote } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
@@ -15,16 +15,19 @@ import type { MountedEditor } from './mount-editor.ts';
 export function Editor({ title, text: given, isEdit = false, onClose, onSent }: EditorProps) {
   const original = useMemo(() => formattedOf(given) ?? given, [given]);
   const text = useSignal(original);
-  const [error, setError] = useState<string>();
-  const [setsNow, setSetsNow] = useState(!isEdit);
-  const [asks, setAsks] = useState(false);
-  const { send, busy } = useSend(setError);
+  const error = useSignal<string | undefined>(undefined);
+  const setsNow = useSignal(!isEdit);
+  /** Whether to discard the changes. */
+  const asks = useSignal(false);
+  const { send, busy } = useSend((text) => {
+    error.value = text;
+  });
   const fault = useMemo(() => jsonFault(text.value), [text.value]);
   const isChanged = text.value !== original;
   const dated = useMemo(() => withTimestamp(text.value, new Date()), [text.value]);
   const submit = async () => {
-    setError(undefined);
-    const input = setsNow ? (withTimestamp(text.value, new Date()) ?? text.value) : text.value;
+    error.value = undefined;
+    const input = setsNow.value ? (withTimestamp(text.value, new Date()) ?? text.value) : text.value;
     const command = { argv: ['send', '--file', '-'], input, does: 'Signs this body and sends it.' };
     if (await send(command, onSent)) onClose();
   };
@@ -42,7 +45,7 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
     return () => removeEventListener('keydown', onKey, { capture: true });
   }, []);
   const close = () => {
-    if (isChanged) setAsks(!asks);
+    if (isChanged) asks.value = !asks.value;
     else onClose();
   };
   return (
@@ -51,12 +54,18 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
       width="wide"
       onClose={close}
       actions={
-        asks ? (
+        asks.value ? (
           <>
             <p class="grow" role="alert">
               Discard your changes?
             </p>
-            <Button onClick={() => setAsks(false)}>Keep editing</Button>
+            <Button
+              onClick={() => {
+                asks.value = false;
+              }}
+            >
+              Keep editing
+            </Button>
             <Button kind="danger" onClick={onClose}>
               Discard
             </Button>
@@ -89,7 +98,7 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
         )
       }
     >
-      <ErrorNote>{error}</ErrorNote>
+      <ErrorNote>{error.value}</ErrorNote>
       <TextEditor text={text} onEscape={close} />
       <div class="row">
         {isEdit ? (
@@ -102,7 +111,12 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
             Set timestamp to now
           </Button>
         ) : (
-          <CheckBox checked={setsNow} onChange={setSetsNow}>
+          <CheckBox
+            checked={setsNow.value}
+            onChange={(on) => {
+              setsNow.value = on;
+            }}
+          >
             Set timestamp to now
           </CheckBox>
         )}
@@ -138,7 +152,7 @@ interface TextEditorProps {
 function TextEditor({ text, onEscape }: TextEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
-  const [isPlain, setIsPlain] = useState(false);
+  const isPlain = useSignal(false);
   const mounted = useRef<MountedEditor>(undefined);
   /** The text that CodeMirror currently contains. */
   const known = useRef(text.value);
@@ -156,7 +170,9 @@ function TextEditor({ text, onEscape }: TextEditorProps) {
           },
         });
       },
-      () => setIsPlain(true),
+      () => {
+        isPlain.value = true;
+      },
     );
     return () => {
       isGone = true;
@@ -167,14 +183,14 @@ function TextEditor({ text, onEscape }: TextEditorProps) {
     if (text.value !== known.current) mounted.current?.set(text.value);
     known.current = text.value;
   }, [text.value]);
-  useEffect(() => field.current?.focus(), [isPlain]);
+  useEffect(() => field.current?.focus(), [isPlain.value]);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Escape') return;
     // A browser closes a dialog anyway if its `cancel` event was prevented twice.
     event.preventDefault();
     onEscape();
   };
-  if (!isPlain) {
+  if (!isPlain.value) {
     // biome-ignore lint/a11y/noStaticElementInteractions: CodeMirror's own textbox is within
     return <div ref={host} class="field editor" onKeyDown={onKeyDown} />;
   }

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useId, useState } from 'preact/hooks';
+import { useId } from 'preact/hooks';
 import { MAX_PAUSE_REASON_LENGTH } from '../../../../lambda/limits.ts';
 import type { EventQueueInfo } from '../../api.ts';
 import type { Command } from '../command.ts';
@@ -70,9 +70,9 @@ export const resumeCommand = (event: string): Command => ({
 /** Asks for the reason, and pauses. */
 export function PauseDialog({ event, onClose }: { event: string; onClose: () => void }) {
   const { start } = useRun();
-  const [reason, setReason] = useState('');
+  const reason = useSignal('');
   const id = useId();
-  const text = reason.trim();
+  const text = reason.value.trim();
   const isAsked = useSignal(false);
   const tooLong =
     text.length > MAX_PAUSE_REASON_LENGTH ? `At most ${MAX_PAUSE_REASON_LENGTH} characters` : undefined;
@@ -113,8 +113,10 @@ export function PauseDialog({ event, onClose }: { event: string; onClose: () => 
           hint="One line. It is in the alarm’s email."
           placeholder="The chat service is down until noon"
           problem={isAsked.value ? refusal : tooLong}
-          value={reason}
-          onInput={setReason}
+          value={reason.value}
+          onInput={(typed) => {
+            reason.value = typed;
+          }}
         />
       </form>
     </Dialog>
