@@ -1,6 +1,6 @@
 import type { BrowserContext, Locator, Page } from 'playwright-core';
-import { Partner } from '../../../test/support/partner.ts';
-import { startTestStack, TEST_SECRET } from '../../../test/support/test-stack.ts';
+import { Partner, TEST_SECRET } from '../../../test/support/partner.ts';
+import { startTestStack } from '../../../test/support/test-stack.ts';
 import { pageCommands } from '../../commands/page-commands.ts';
 import { type LocalConsole, startLocalConsole } from '../../console/local-console.ts';
 import type { LocalStack, LocalStackOptions } from '../../local/local-stack.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
 import type { EffectName } from '../../../lambda/events/definition.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { testAssembly } from '../../../test/support/test-stack.ts';
+import { testAssembly } from '../../../test/support/test-assembly.ts';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { freePort, Project, type Running, refusal } from './project.ts';
 

@@ -31,11 +31,10 @@ import {
   SECRET_REFRESH_INTERVAL,
 } from '../../../lambda/limits.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { Partner } from '../../../test/support/partner.ts';
+import { Partner, TEST_SECRET } from '../../../test/support/partner.ts';
 import { type SharedStack, sharedStack } from '../../../test/support/shared-stack.ts';
 import { bodyOf, signingVectors } from '../../../test/support/signing-vectors.ts';
 import { Tables } from '../../../test/support/tables.ts';
-import { TEST_SECRET } from '../../../test/support/test-stack.ts';
 import { ANSWER_WAIT_SECONDS } from '../../check-sender/finding.ts';
 
 const run = promisify(execFile);

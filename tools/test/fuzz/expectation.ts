@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { catalogue, type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
-import { TEST_SECRET } from '../../../test/support/test-stack.ts';
+import { TEST_SECRET } from '../../../test/support/partner.ts';
 import type { GatewayKind } from '../../terminal/options.ts';
 import { type FuzzRequest, headersOf } from './requests.ts';
 

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { anyCharacter } from '../../../test/support/any-character.ts';
-import { TEST_SECRET } from '../../../test/support/test-stack.ts';
+import { TEST_SECRET } from '../../../test/support/partner.ts';
 
 const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 3 });
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { testAssembly } from '../../../test/support/test-stack.ts';
+import { testAssembly } from '../../../test/support/test-assembly.ts';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { resolveIntrinsics } from '../../local/template/intrinsics.ts';
 import { Resources, rolePolicies } from '../../local/template/resources.ts';

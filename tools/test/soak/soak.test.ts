@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { testAssembly } from '../../../test/support/test-stack.ts';
+import { testAssembly } from '../../../test/support/test-assembly.ts';
 import { soak, surviveKills, surviveOutage } from './soak.ts';
 
 // Takes half a minute, because the last retries wait.
