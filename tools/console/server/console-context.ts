@@ -1,7 +1,7 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import { en } from 'zod/locales';
+import en from 'zod/v4/locales/en.js';
 import * as z from 'zod/mini';
 import { GATEWAY_BODY_MEGABYTES } from '../../../lambda/limits.ts';
 import { readBody } from '../../local/aws/http-server.ts';
