@@ -29,6 +29,7 @@ export function startWorker(definition: FunctionDefinition, inspected: boolean):
     logGroupName: log.groupName,
     logStreamName: log.streamName,
     inspected,
+    compileCache: process.env.NODE_COMPILE_CACHE,
   };
   return new Worker(executionEnvironmentEntryPoint(), {
     workerData: settings,
