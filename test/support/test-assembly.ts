@@ -14,17 +14,26 @@ export function testAssembly(): string {
  * A cloud assembly that the first test file synthesises, for all that need it.
  * @param name unique among all of them
  * @param overrides of the context in `cdk.json`
+ * @param validate whether to check it against CloudFormation's rules, which takes longer than the synthesis
  * @returns its folder
  */
-export async function sharedAssembly(name: string, overrides: Record<string, unknown>): Promise<string> {
+export async function sharedAssembly(
+  name: string,
+  overrides: Record<string, unknown>,
+  validate = true,
+): Promise<string> {
   const folder = join(dirname(testAssembly()), name);
-  await synthesiseOnce({ folder, overrides });
+  await synthesiseOnce({ folder, overrides, validate });
   return folder;
 }
 
-/** The cloud assembly of the stack with this kind of API. @returns its folder */
+/**
+ * The cloud assembly of the stack with this kind of API. It is not validated, because the tests of all stages validate
+ * both kinds.
+ * @returns its folder
+ */
 export async function gatewayAssembly(gateway: StageConfig['gateway']): Promise<string> {
-  return gateway === 'http' ? testAssembly() : sharedAssembly(gateway, stageOverrides({ gateway }));
+  return gateway === 'http' ? testAssembly() : sharedAssembly(gateway, stageOverrides({ gateway }), false);
 }
 
 /** The same, with other settings of the stage. @param name unique among those with other settings */
@@ -33,5 +42,5 @@ export function scarceAssembly(
   name: string,
   fields: object,
 ): Promise<string> {
-  return sharedAssembly(`${gateway}-${name}`, stageOverrides({ ...fields, gateway }));
+  return sharedAssembly(`${gateway}-${name}`, stageOverrides({ ...fields, gateway }), false);
 }

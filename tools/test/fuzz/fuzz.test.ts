@@ -10,12 +10,14 @@ import { startTestAws, type TestAws } from '../../../test/support/test-aws.ts';
 import { FuzzedReceiver } from './fuzz.ts';
 import { bodyText, modelledEvents } from './requests.ts';
 
-const SEED = 1;
+/** With it, {@link REQUESTS} reach every outcome, also the payloads that are too large for a queue. */
+const SEED = 16;
 
-/** `npx hookctl fuzz` sends more requests, from other seeds. */
-const REQUESTS = 2_000;
+/** Enough for every outcome and event. `npx hookctl fuzz` sends more requests, from other seeds. */
+const REQUESTS = 1_000;
 
-const BATCHES = 25;
+/** Per event. Enough for more than 10 dead letters of each. */
+const BATCHES = 15;
 
 let aws: TestAws;
 beforeAll(async () => {
@@ -23,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => aws.close());
 
-// Takes 6 s each: hundreds of requests, and each stored message is read.
+// Takes 2 s each: a thousand requests, and each stored message is read.
 test.each(['http', 'rest'] as const)(
   'whatever comes in through gateway %s is answered as the decisions say, and what is signed is kept',
   async (gateway) => {
@@ -85,7 +87,7 @@ describe('consumers', () => {
   });
   const batch = fc.uniqueArray(record, { maxLength: 10, selector: ({ messageId }) => messageId });
 
-  // Takes 6 s: hundreds of batches for each event.
+  // Takes 2 s: fifteen batches for each event.
   test('settle every record of every batch, and never throw', async () => {
     let [done, failed] = [0, 0];
     for (const event of eventNames) {
@@ -107,6 +109,6 @@ describe('consumers', () => {
       expect(await new Queues(aws.operator).count(deadLetters)).toBeGreaterThan(10);
     }
     // There are records of all kinds: some are processed, some fail, some become dead letters.
-    expect(Math.min(done, failed)).toBeGreaterThan(100);
+    expect(Math.min(done, failed)).toBeGreaterThan(50);
   });
 });

@@ -35,6 +35,8 @@ interface SoakOptions extends SoakRunOptions {
   /** Posts, without retries after 401 and 500. */
   readonly deliveries: number;
   readonly seed: number;
+  /** How often a function is killed during its work. @default 20 */
+  readonly kills?: number;
 }
 
 const SENDERS = 8;
@@ -68,9 +70,6 @@ const FAULTS: readonly Fault[] = [
 /** Duration of a complete outage of a service, in milliseconds. */
 const OUTAGE = 3_000;
 
-/** How often the functions are killed during their work. */
-const KILLS = 20;
-
 /** Replaces the template's 180 s: the time after which messages of a killed function become visible again. */
 export const VISIBILITY_SECONDS = 5;
 
@@ -96,7 +95,8 @@ async function setVisibility(queues: Queues, urls: readonly (string | undefined)
 }
 
 /** Posts a plan to a stack with faults, waits until it is idle, and compares its state with the expected state. */
-export async function soak({ assembly, deliveries, seed, onProgress = () => {} }: SoakOptions) {
+export async function soak(options: SoakOptions) {
+  const { assembly, deliveries, seed, kills = 20, onProgress = () => {} } = options;
   const started = performance.now();
   const plan = makePlan({ deliveries, seed });
   const faults = new InjectedFaults(seed);
@@ -111,7 +111,7 @@ export async function soak({ assembly, deliveries, seed, onProgress = () => {} }
       await queues.subscribe(stack.outputs.ReviewTopicArn, 'soak-review'),
     ];
     const partner = new PartnerSimulator(stack.outputs.WebhookUrl ?? '', FIRST_SECRET);
-    const sender = new Sender(stack, partner, faults, plan);
+    const sender = new Sender(stack, partner, faults, plan, kills);
     const progress = setInterval(() => onProgress(sender.progress()), 1_000);
     try {
       await sender.run();
@@ -168,18 +168,21 @@ class Sender {
   readonly #faults: InjectedFaults;
   readonly #line: PlannedBody[];
   readonly #total: number;
+  readonly #postsPerKill: number;
 
   constructor(
     stack: LocalStack,
     partner: PartnerSimulator,
     faults: InjectedFaults,
     plan: readonly PlannedBody[],
+    kills: number,
   ) {
     this.#stack = stack;
     this.#partner = partner;
     this.#faults = faults;
     this.#line = inPostingOrder(plan);
     this.#total = this.#line.length;
+    this.#postsPerKill = Math.ceil(this.#total / kills);
   }
 
   progress(): ProgressStep {
@@ -245,7 +248,7 @@ class Sender {
     if (part(1 / 4)) this.#outage({ service: 'dynamodb', kind: 'down' });
     if (part(5 / 8)) this.#outage({ service: 'firehose', kind: 'down' });
     if (part(3 / 4)) this.#outage({ service: 'sqs', operation: 'SendMessage', kind: 'down' });
-    if (this.posts % Math.ceil(this.#total / KILLS) === 0) {
+    if (this.posts % this.#postsPerKill === 0) {
       this.kills += 1;
       const name = KILLED[this.kills % KILLED.length] ?? '';
       await this.#stack.functions.get(name)?.function.kill();
