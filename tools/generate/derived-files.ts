@@ -48,7 +48,7 @@ export function derivedFiles(assemblies: Assemblies, commands: string): DerivedF
 
 /** The charges of `prod` for some numbers of deliveries. */
 function costOf(assembly: string): string {
-  const workloads = [1e6, 1e7, 1e8].map((deliveries) => ({ ...defaultWorkload, deliveries }));
+  const workloads = [1e6, 1e8].map((deliveries) => ({ ...defaultWorkload, deliveries }));
   const [head = [], ...rows] = costTable(deployed(parseConfig('prod', stages.prod), assembly), workloads);
   return `US dollars a month in us-east-1, list prices of ${PRICES_DATE} without free tiers:
 
