@@ -47,7 +47,7 @@ async function waitingMessage(
     queue,
     message,
     /** When SQS deletes it. */
-    keptUntil: new Date(message.sentAt.getTime() + retention * 1000),
+    expiresAt: new Date(message.sentAt.getTime() + retention * 1000),
     messageId: message.id,
     requestId: noted(message, 'requestId'),
     // A message that was sent by hand has no attributes.

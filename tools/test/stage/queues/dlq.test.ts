@@ -531,7 +531,7 @@ describe('messages for review', () => {
     });
     const { event, requestId, failureReason } = DEAD;
     expect(one).toMatchObject({ body, queue: { name: event }, event, requestId, failureReason });
-    expect(one?.keptUntil.getTime()).toBe((one?.message.sentAt.getTime() ?? 0) + KEPT);
+    expect(one?.expiresAt.getTime()).toBe((one?.message.sentAt.getTime() ?? 0) + KEPT);
     expect(await shown('shop.updated')).toContain('2 messages on');
   });
 
