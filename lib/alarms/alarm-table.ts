@@ -33,7 +33,7 @@ export interface AlarmDefinition {
   readonly impact: Text;
   /** A sentence without its full stop. */
   readonly firstStep: Text;
-  /** Anchor of its card in `docs/operations.md`. */
+  /** Anchor of its section in `docs/operations.md`, the runbook. */
   readonly section: string;
   /** Whether people are notified. @default true */
   readonly notifies?: boolean;

@@ -64,7 +64,7 @@ describe('every alarm', () => {
     expect(breaking(notifies)).toEqual([]);
   });
 
-  test('describes the loss of users, the first step, the card, and links', () => {
+  test('describes the loss of users, the first step, the section of the runbook, and links', () => {
     const text =
       /^Impact: \S.*\. First step: \S.*\. See \S+\/operations(\.md)?#[a-z-]+(\n(Queue|Log|Function|Topic|API|Certificate|Dashboard): https:\/\/[a-z0-9-]+\.console\.aws\.amazon\.com\/\S+)+$/;
     expect(breaking((one) => text.test(describedAs(one)))).toEqual([]);

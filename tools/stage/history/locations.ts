@@ -133,7 +133,7 @@ function locationOfMessage(
   const isOwn = (fact: Fact) => fact.requestId === requestId;
   const redrive = ofKind(facts, 'redrive').findLast((fact) => isOwn(fact) && fact.at >= since);
   if (redrive !== undefined) return { ...location, state: 'queued', since: isoTime(redrive.at) };
-  if (last?.kind === 'dead-lettered' && !message.buryFailed) {
+  if (last?.kind === 'dead-lettered' && !message.notMoved) {
     return { ...location, state: 'dead-letter', until: ofKind(facts, 'dead-letter').find(isOwn)?.until };
   }
   if (started !== undefined) return { ...location, state: 'retrying', startedAt: isoTime(started.at) };

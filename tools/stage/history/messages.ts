@@ -1,5 +1,5 @@
 import {
-  BURY_FAILED,
+  DEAD_LETTER_NOT_SENT,
   DEAD_LETTERED,
   DUPLICATE,
   FAILED,
@@ -14,6 +14,9 @@ import type { HistoryRequest } from './requests.ts';
 
 /** Maximum milliseconds between a log line and its record. In between is one batch call that sends dead letters. */
 export const LINE_TO_RECORD = 60_000;
+
+/** Log messages of a failed move to the dead-letter queue. The second is from consumers of version 0.1.0. */
+const NOT_MOVED: readonly string[] = [DEAD_LETTER_NOT_SENT, 'BuryFailed'];
 
 /** Log messages that end an attempt of a consumer. */
 const ENDS: Readonly<Record<string, StepKind>> = {
@@ -49,7 +52,7 @@ export interface HistoryMessage {
   /** An attempt that has started and whose end is not known. */
   readonly started?: AttemptTime | undefined;
   /** The message could not be sent to the dead-letter queue, so it is retried although it was given up. */
-  readonly buryFailed?: boolean;
+  readonly notMoved?: boolean;
   readonly origin: MessageOrigin;
 }
 
@@ -174,8 +177,9 @@ function messageFromLines(messageId: string, known: MessageSources): MessageWith
       (a, b) => a.at - b.at || a.attempt - b.attempt,
     ),
     started: isMoved ? undefined : started,
-    buryFailed:
-      deadLetter === undefined && lines.some(({ message, at }) => message === BURY_FAILED && at >= lastEnd),
+    notMoved:
+      deadLetter === undefined &&
+      lines.some(({ message, at }) => NOT_MOVED.includes(message) && at >= lastEnd),
   };
 }
 

@@ -106,6 +106,12 @@ const stories: readonly {
   },
   {
     name: 'a dead letter that could not be moved',
+    facts: [...givenUp, consumed(3.1, 'DeadLetterNotSent', { level: 'ERROR', attempt: 2 })],
+    steps: [...GIVEN_UP, { kind: 'noted', message: 'DeadLetterNotSent' }],
+    states: ['retrying'],
+  },
+  {
+    name: 'a dead letter that a consumer of version 0.1.0 could not move',
     facts: [...givenUp, consumed(3.1, 'BuryFailed', { level: 'ERROR', attempt: 2 })],
     steps: [...GIVEN_UP, { kind: 'noted', message: 'BuryFailed' }],
     states: ['retrying'],
@@ -283,10 +289,10 @@ const stories: readonly {
     name: 'given up, but moved by SQS, as the dead-letter queue was away',
     facts: [
       ...givenUp,
-      consumed(3.1, 'BuryFailed', { level: 'ERROR', attempt: 2 }),
+      consumed(3.1, 'DeadLetterNotSent', { level: 'ERROR', attempt: 2 }),
       deadLetter({ messageId: 'message-1', receives: 2 }),
     ],
-    steps: [...GIVEN_UP, tried('dead-lettered', 2), { kind: 'noted', message: 'BuryFailed' }],
+    steps: [...GIVEN_UP, tried('dead-lettered', 2), { kind: 'noted', message: 'DeadLetterNotSent' }],
     states: ['dead-letter'],
   },
   {
