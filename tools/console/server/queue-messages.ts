@@ -2,16 +2,16 @@ import type { InspectedMessage } from '../../local/observation.ts';
 import { payloadFacts } from '../../stage/history/local-feed.ts';
 import { payloadPreview } from '../../stage/history/payload-preview.ts';
 import { refusalOf } from '../../stage/operation.ts';
-import { copyKey, foldCopies, type ListedMessage } from '../../stage/queues/copies.ts';
+import { copyKey, groupCopies, type ListedMessage } from '../../stage/queues/copies.ts';
 import { sourceQueueUrl, type WaitingQueue, waitingQueues } from '../../stage/queues/queue.ts';
 import {
-  noted,
+  attributeText,
+  forEachMessage,
   payloadInMessage,
   type ReceivedMessage,
   readPayload,
   reasonOf,
   UnreadablePayloadError,
-  walk,
 } from '../../stage/queues/received-message.ts';
 import { MAX_SEARCHED } from '../../stage/queues/waiting-messages.ts';
 import type { Stage } from '../../stage/stage.ts';
@@ -139,9 +139,9 @@ async function visitMessages(
     return all.length > limit;
   }
   return await queueLocks.look(url, async () => {
-    const { limited } = await walk(source.stage, url, { signal, limit }, async (message) => {
+    const { limited } = await forEachMessage(source.stage, url, { signal, limit }, async (message) => {
       await visit({ ...message, state: 'waiting' });
-      return 'kept';
+      return 'stays';
     });
     return limited;
   });
@@ -165,7 +165,7 @@ async function messagesOf(look: Look, queue: SeenQueue): Promise<QueueMessages> 
       shown: await factsOf(look.source.stage, queue, message),
     });
   });
-  const messages = foldCopies(listed).map(({ shown, copies, firstAt }) => ({
+  const messages = groupCopies(listed).map(({ shown, copies, firstAt }) => ({
     ...shown,
     copies,
     firstSentAt: firstAt,
@@ -178,7 +178,7 @@ type MessageOnQueue = Omit<QueueMessage, 'copies' | 'firstSentAt'>;
 /** The event as the queue or the receiver knows it. Undefined in quarantine, where only the payload may name it. */
 function eventOf(waiting: WaitingQueue | undefined, message: SeenMessage): string | undefined {
   if (waiting?.kind === 'quarantine') return undefined;
-  return waiting?.kind === 'dead-letter' ? waiting.name : noted(message, 'event');
+  return waiting?.kind === 'dead-letter' ? waiting.name : attributeText(message, 'event');
 }
 
 /** A message without its payload, which may have 1 MiB. */
@@ -187,16 +187,16 @@ async function factsOf(
   { name, waiting }: SeenQueue,
   message: SeenMessage,
 ): Promise<MessageOnQueue> {
-  const isLarge = noted(message, 'payloadKey') !== undefined;
+  const isLarge = attributeText(message, 'payloadKey') !== undefined;
   const payload =
     (await payloadInMessage(stage, waiting ?? OWN_QUEUE, message)) ??
     (isLarge ? undefined : Buffer.from(message.body));
   const { event, shopId } = payload === undefined ? {} : payloadFacts(payload);
   const facts = {
-    eventId: noted(message, 'eventId'),
+    eventId: attributeText(message, 'eventId'),
     event: eventOf(waiting, message) ?? event,
     shopId,
-    requestId: noted(message, 'requestId'),
+    requestId: attributeText(message, 'requestId'),
     reason: waiting && reasonOf(message, waiting),
     preview: payload && payloadPreview(payload),
   };

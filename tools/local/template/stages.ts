@@ -6,8 +6,8 @@ import { runSynthesis } from './synthesise.ts';
 const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
 
 /**
- * The stages of `cdk.json`, one with every setting, and one with a key for everything, which cannot be combined with
- * another setting. With their fields.
+ * The stages of `cdk.json`, one with every setting, and one with `encryption`, which cannot be combined with another
+ * setting. With their fields.
  */
 export const stages: Readonly<Record<string, object>> = {
   ...context.stages,
