@@ -3,7 +3,10 @@ import { hookctlCommand } from '../terminal/command.ts';
 import { UsageError } from '../terminal/command-error.ts';
 import { jsonOption, time } from '../terminal/options.ts';
 
-/** Shows the history of one delivery; with `--search <text>`, lists the deliveries that contain a text. */
+/**
+ * Command that shows the history of one delivery or, with `--search <text>`, lists the deliveries that
+ * contain a text.
+ */
 export const command = hookctlCommand(
   'trace',
   'Shows the history of one delivery: receipt, queue, answer, attempts, effect, archive, redrive and replay.',
