@@ -74,7 +74,7 @@ export const SECRET_OF_STACK = 'the secret of the stack';
  * @param defaultText the default as the help shows it: some commands read the secret of a stage instead
  */
 export const secretOption = (defaultText = LOCAL_SECRET) =>
-  new Option('--secret <secret>', 'HMAC secret that signs deliveries')
+  new Option('--secret <secret>', 'secret that signs deliveries')
     .env('WEBHOOK_SECRET')
     .default(LOCAL_SECRET, defaultText)
     .argParser(nonEmptySecret);
