@@ -5,7 +5,7 @@ import { INTERRUPTED } from '../terminal/terminal.ts';
 
 export const command = hookctlCommand(
   'check',
-  'Checks types, lint, format and the direction of imports, and that each event has all its files.',
+  'Checks types, lint, format and imports, and that each event has all its files.',
 )
   .option('--fix', 'fix format and import order')
   .action(async ({ fix }) => {

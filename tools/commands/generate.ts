@@ -6,7 +6,7 @@ import { CommandError } from '../terminal/command-error.ts';
 
 export const command = hookctlCommand(
   'generate',
-  'Updates every file that is generated from the code, such as docs/api/, lists of the stack’s resources and tables.',
+  'Updates all generated files, such as docs/api/ and tables in documents.',
 )
   .option('--check', 'write nothing, and fail if a file is out of date')
   .action(async ({ check = false }) => {
