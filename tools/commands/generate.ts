@@ -40,12 +40,11 @@ export const command = hookctlCommand(
     );
   });
 
-/** Commands whose options only people who change this project need. `new-event` has a section all the same. */
+/** Commands whose options only people who change this project need. */
 const INTERNAL = new Set<string>([
   ...COMMAND_GROUPS['Change this project'],
   ...COMMAND_GROUPS['Test this project further'],
 ]);
-INTERNAL.delete('new-event');
 
 /** `docs/commands.md`. */
 export async function documentOfCommands(): Promise<string> {

@@ -40,7 +40,7 @@ export function commandsDocument(
 
 function internalSection(commands: readonly CommandUnknownOpts[]): string {
   const names = commands.map((command) => `\`${command.name()}\``).join(', ');
-  const text = wrapped(`See [Contributing](../CONTRIBUTING.md#tests) for ${names}.`);
+  const text = wrapped(`${names}: see [contributing](../CONTRIBUTING.md).`);
   return `## For changes of this project\n\n${text}`;
 }
 
