@@ -47,7 +47,7 @@ It is safe while the partner sends. Its events are real:
     const { stackName, outputs } = target(file);
     if (given === undefined) {
       const { localEnvironment } = await import('../stage/stage.ts');
-      // If a profile is set, the SDK ignores the keys in the environment.
+      // The SDK would prefer a profile to the keys in the environment.
       delete process.env.AWS_PROFILE;
       Object.assign(process.env, localEnvironment(outputs));
     }
@@ -60,7 +60,7 @@ It is safe while the partner sends. Its events are real:
       [variable.run]: run,
       [variable.wait]: String(wait),
     });
-    // Jest is interrupted, too, and then does not clean up.
+    // Ctrl-C interrupts Jest as well, which then does not delete what it created.
     if (code === INTERRUPTED) {
       console.error(`Interrupted: items and queues named ${run} were not removed`);
       process.exitCode = INTERRUPTED;
@@ -73,7 +73,7 @@ It is safe while the partner sends. Its events are real:
     process.exitCode = code;
   });
 
-/** @throws CommandError if the file does not name exactly one stack */
+/** @throws CommandError if the file does not contain the outputs of exactly one stack */
 function target(file: string): AcceptanceTarget {
   try {
     return readTarget(file);
@@ -82,7 +82,7 @@ function target(file: string): AcceptanceTarget {
   }
 }
 
-/** @throws CommandError if there is no region, or there are no credentials */
+/** @throws CommandError if no region or no credentials are configured */
 async function findRegion(): Promise<string> {
   const { config } = new SecretsManagerClient();
   let region: string;
@@ -100,8 +100,9 @@ async function findRegion(): Promise<string> {
 }
 
 /**
- * Reads the secret, because every delivery needs it.
- * @throws CommandError if it cannot be read: credentials of another account, a missing permission, or no answer
+ * Reads the secret once, because every delivery of the suite needs it.
+ * @throws CommandError if the secret cannot be read: credentials of another account, a missing permission, or
+ * no answer
  */
 async function proveAccess(secretArn: string, region: string, isLocal: boolean): Promise<void> {
   try {

@@ -53,7 +53,7 @@ on('export', 'Writes records with payloads, which are personal data, as JSON lin
     return runOperation(options, async (operation) => {
       const { exportRecords } = await import('../stage/archive/export-records.ts');
       await using destination = new ExportDestination(output);
-      // Standard output is for the records, so messages go to standard error.
+      // Messages go to standard error, because standard output is for the records.
       const aside = { ...operation, printLine: console.error };
       return await exportRecords(aside, filter, { payloads, write: (line) => destination.write(line) });
     });
@@ -64,7 +64,7 @@ interface TypedFilter extends Pick<RecordFilter, 'since' | 'until' | 'shop'> {
   readonly id?: RecordFilter['ids'];
 }
 
-/** @throws CommandError if the window is empty */
+/** @throws CommandError if the time window is empty */
 function filterOf(
   events: RecordFilter['events'],
   { since, until, shop, outcome, id }: TypedFilter,
@@ -93,7 +93,7 @@ command
       ...girl.map((id) => ({ kind: 'girl', id }) as const),
     ];
     if (persons.length === 0) throw new UsageError('Name the person: --user <id> or --girl <id>');
-    // Checked before the archive is searched, which takes a while.
+    // Fails before the archive is searched, which takes long.
     if (!dryRun && !yes) requireTerminal();
     return runOperation(where, async (operation) => {
       const { forget } = await import('../stage/archive/forget.ts');

@@ -9,7 +9,9 @@ import { table } from '../terminal/layout.ts';
 import { decimal, wholeNumber } from '../terminal/options.ts';
 import { screenWidth } from '../terminal/terminal.ts';
 
-/** A body that fits a message and its archive record (decision D13). */
+/**
+ * Parses the size of a payload. The maximum is what fits into a message and an archive record (decision D13).
+ */
 const payloadBytes = wholeNumber(1, MAX_RECORD_BYTES - RECORD_RESERVE_BYTES);
 const milliseconds = wholeNumber(1, MAX_FUNCTION_SECONDS * 1000);
 /** Maximum messages of a batch. Source: Lambda developer guide, "Using Lambda with Amazon SQS". */

@@ -11,7 +11,7 @@ import { ExportDestination } from '../terminal/files.ts';
 import { jsonOption, wholeNumber } from '../terminal/options.ts';
 import { typedPath } from '../terminal/project-folder.ts';
 
-/** Maximum messages a second. Source: SQS API reference, `StartMessageMoveTask`. */
+/** Maximum messages a second of a redrive. Source: SQS API reference, `StartMessageMoveTask`. */
 const FASTEST_MOVE = 500;
 
 const QUEUE = 'event such as shop.updated, quarantine, unrouted, or a name from dlq list';
@@ -93,7 +93,7 @@ export function dlqCommand(runOperation: RunOperation) {
         const { dlqExport } = await import('../stage/queues/dlq-export.ts');
         const queue = await findQueue(operation.stack, name);
         await using destination = new ExportDestination(output);
-        // Standard output is only for the exported lines.
+        // Messages go to standard error, because standard output is for the exported lines.
         const aside = { ...operation, printLine: console.error };
         return await dlqExport(aside, queue, (line) => destination.write(line));
       }),

@@ -19,7 +19,7 @@ export const command = hookctlCommand(
         throw new CommandError(`Out of date: ${names.join(', ')}. Update with: npm run generate`);
       }
     };
-    // First, because everything else depends on the events that it lists.
+    // The list of events is generated first, because everything else depends on it.
     const outdated = [eventIndex()].filter((file) => !isUpToDate(file));
     refuse(outdated.map(({ file }) => file));
     outdated.forEach(bringUpToDate);
@@ -46,7 +46,7 @@ const INTERNAL = new Set<string>([
   ...COMMAND_GROUPS['Test this project further'],
 ]);
 
-/** `docs/commands.md`. */
+/** The text of `docs/commands.md`. */
 export async function documentOfCommands(): Promise<string> {
   const commands = await loadCommands();
   const isInternal = (command: CommandUnknownOpts) => INTERNAL.has(command.name());

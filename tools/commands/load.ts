@@ -44,7 +44,8 @@ export const command = hookctlCommand(
     await runOperation(isNamed || url === undefined ? { stage, outputs } : { url }, async (operation) => {
       const { stack } = operation;
       const own = new URL(stack.webhookUrl);
-      // A stage found with AWS permissions may be loaded. Any other address must be confirmed by naming its host twice.
+      // A stage that was found with AWS permissions may be loaded. For any other address, the user must
+      // repeat the host's name.
       const confirmed = URL.parse(url ?? '')?.host === own.host ? own.host : iOwn;
       const target = url === undefined ? own : loadTarget(url, confirmed);
       const isSecretOfStack =

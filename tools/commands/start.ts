@@ -64,7 +64,7 @@ async function start(settings: StartSettings): Promise<void> {
   if (next?.interrupted.aborted === false) restartProcess(next.restart, next.options);
 }
 
-/** By the options that name them. */
+/** The ports of the stack, by the names of their options. */
 const portsOf = ({ port, awsPort, consolePort, console }: StartSettings) => ({
   port,
   'aws-port': awsPort,

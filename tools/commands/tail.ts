@@ -18,6 +18,6 @@ export const command = hookctlCommand(
       const { tail } = await import('../stage/logs/tail.ts');
       return tail(operation, { events: event, id, since, json });
     });
-    // Ctrl-C is the normal end.
+    // Ctrl-C is the usual way to end the command, so it is no error.
     process.exitCode = 0;
   });

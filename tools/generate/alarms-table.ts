@@ -2,16 +2,16 @@ import { type AlarmDefinition, alarmTable } from '../../lib/alarms/alarm-table.t
 import { markdownTable } from './markdown-table.ts';
 
 /**
- * Every alarm with a link to its card, and when it fires, in the order of the cards: the most urgent first. Alarms that
- * differ only in their name share a row.
- * @param runbook `docs/operations.md`, which has the cards
- * @throws Error if an alarm has no card
+ * Every alarm with a link to its section in the runbook, and when it fires, in the order of the sections: the most urgent
+ * first. Alarms that differ only in their name share a row.
+ * @param runbook `docs/operations.md`, with a section for each alarm
+ * @throws Error if an alarm has no section
  */
 export function alarmsTable(runbook: string): string {
-  const cards = [...runbook.matchAll(/^### (.+)$/gm)].map(([, title = '']) => title);
+  const titles = [...runbook.matchAll(/^### (.+)$/gm)].map(([, title = '']) => title);
   const alarms = Object.entries<AlarmDefinition>(alarmTable).map(([name, { metric, fires, section }]) => {
-    const position = cards.findIndex((title) => anchor(title) === section);
-    if (position === -1) throw new Error(`The alarm ${name} has no card with the anchor #${section}`);
+    const position = titles.findIndex((title) => anchor(title) === section);
+    if (position === -1) throw new Error(`The alarm ${name} has no section with the anchor #${section}`);
     const statistic = metric.statistic.replace(/^[MS]/, (letter) => letter.toLowerCase());
     const metricText = `\`${metric.name}\` (${statistic}, ${duration(metric.period)})`;
     return { name, position, section, condition: `${metricText} ${firesAt(fires)}` };

@@ -13,7 +13,7 @@ interface Grant {
 }
 
 /**
- * What each role may do with `prod`'s settings, what every other setting adds, and what a key for everything adds.
+ * What each role may do with `prod`'s settings, what every other setting adds, and what `encryption` adds.
  */
 export function permissionsDocument(prod: string, everySetting: string, encrypted: string): string {
   const grants = grantsOf(prod);

@@ -2,15 +2,22 @@ import { facts } from '../../terminal/layout.ts';
 import { duration, messages, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
-import { copyKey, countLine, eventCount, eventsAndCopies, foldCopies, type ListedMessage } from './copies.ts';
+import {
+  copyKey,
+  countLine,
+  eventCount,
+  eventsAndCopies,
+  groupCopies,
+  type ListedMessage,
+} from './copies.ts';
 import { type AnyQueue, emptiness, queueState, sourceQueueUrl } from './queue.ts';
 import {
-  failureNote,
-  noted,
+  attributeText,
+  failureAttribute,
+  forEachMessage,
   payloadFields,
   type ReceivedMessage,
   reasonOf,
-  walk,
 } from './received-message.ts';
 import { MAX_SEARCHED } from './waiting-messages.ts';
 
@@ -28,8 +35,8 @@ export async function dlqShow(
   const state = await queueState(stack.sqs, queue.url);
   const listed: ListedMessage<ReturnType<typeof shownMessage>>[] = [];
   const payloads = new Map<string, Awaited<ReturnType<typeof payloadFields>>>();
-  const look = { signal, limit: Math.max(limit, MAX_SEARCHED) };
-  const { seen, limited } = await walk(stack, queue.url, look, async (message) => {
+  const options = { signal, limit: Math.max(limit, MAX_SEARCHED) };
+  const { seen, limited } = await forEachMessage(stack, queue.url, options, async (message) => {
     const key = copyKey(queue, message);
     const shown = shownMessage(queue, state.retention, message);
     listed.push({ key, at: shown.sentAt, shown });
@@ -37,9 +44,9 @@ export async function dlqShow(
       payloads.set(key, {});
       payloads.set(key, await payloadFields(stack, queue, message));
     }
-    return 'kept';
+    return 'stays';
   });
-  const entries = foldCopies(listed);
+  const entries = groupCopies(listed);
   const shown: ShownMessage[] = entries.slice(0, limit).map(({ shown, key, copies, firstAt }) => ({
     ...shown,
     copies,
@@ -92,11 +99,11 @@ function shownMessage(queue: AnyQueue, retention: number, message: ReceivedMessa
   return {
     messageId: message.id,
     reason: reasonOf(message, queue),
-    event: noted(message, 'event'),
-    eventId: noted(message, 'eventId'),
-    requestId: noted(message, 'requestId'),
-    failedAt: failureNote(message, 'failedAt'),
-    receivedAt: noted(message, 'receivedAt'),
+    event: attributeText(message, 'event'),
+    eventId: attributeText(message, 'eventId'),
+    requestId: attributeText(message, 'requestId'),
+    failedAt: failureAttribute(message, 'failedAt'),
+    receivedAt: attributeText(message, 'receivedAt'),
     sentAt: message.sentAt.toISOString(),
     keptUntil: new Date(message.sentAt.getTime() + retention * 1000).toISOString(),
     receives: message.receives,

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { type Delivery, type HistoryPlace, isWaiting } from '../../../stage/history/history.ts';
+import { type Delivery, type HistoryLocation, isWaiting } from '../../../stage/history/history.ts';
 import { type Clock, stateWords } from '../../../stage/history/state-text.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { keptOn } from '../deliveries/outcomes.ts';
@@ -15,7 +15,7 @@ import { Timeline } from './timeline.tsx';
 
 interface OutcomeProps {
   delivery: Delivery;
-  /** Undefined until it is loaded. The row's own data is shown at once. */
+  /** Undefined while it loads. Until then, the view shows what the row contains. */
   detail: DeliveryDetail | undefined;
   action: MenuItem;
   busy: boolean;
@@ -25,7 +25,7 @@ interface OutcomeProps {
 export function Outcome({ delivery, detail, action, busy }: OutcomeProps) {
   const clock = clockOf(detail?.settled === false);
   return (
-    <Place place={placesOf(delivery, detail)[0]} clock={clock}>
+    <Place place={locationsOf(delivery, detail)[0]} clock={clock}>
       <Button
         kind="primary"
         keyHint={action.keyHint}
@@ -46,7 +46,7 @@ interface OverviewProps {
 
 export function Overview({ delivery, detail }: OverviewProps) {
   const clock = clockOf(!detail.settled);
-  const [, ...others] = placesOf(delivery, detail);
+  const [, ...others] = locationsOf(delivery, detail);
   return (
     <Scrolled class="overview stack" label="Overview">
       {others.map((place, index) => (
@@ -59,15 +59,19 @@ export function Overview({ delivery, detail }: OverviewProps) {
   );
 }
 
-/** The delivery's own place first. If the same event was delivered more than once, there may be others. */
-export function placesOf(
+/**
+ * Where the event is. The place of this delivery is first; others follow if the same event was delivered more
+ * than once.
+ */
+export function locationsOf(
   delivery: Delivery,
   detail: DeliveryDetail | undefined,
-): readonly [HistoryPlace, ...HistoryPlace[]] {
+): readonly [HistoryLocation, ...HistoryLocation[]] {
   const own = placeOf(delivery);
   const known = detail?.history.now ?? [];
-  // Rows and details learn of a pause at different times.
-  const isOwn = ({ state }: HistoryPlace) =>
+  // A delivery's row and its detail may differ about a pause for a moment, because they are loaded
+  // separately.
+  const isOwn = ({ state }: HistoryLocation) =>
     state === own.state || (isWaiting(state) && isWaiting(own.state));
   const { paused, state } = own;
   const same = known.find(isOwn) ?? own;
@@ -77,9 +81,9 @@ export function placesOf(
   ];
 }
 
-/** The request that a place belongs to, if it is another one with the same bytes, such as a resend. */
+/** The request that caused a place, if it is another one with the same bytes, such as a resend. */
 export function otherRequestOf(
-  { state, replay }: HistoryPlace,
+  { state, replay }: HistoryLocation,
   { id, status, state: own }: Delivery,
   { history: { steps } }: Pick<DeliveryDetail, 'history'>,
 ): string | undefined {
@@ -94,17 +98,17 @@ export function otherRequestOf(
   return accepted?.requestId;
 }
 
-/** Where a delivery is, as far as its row shows. */
-function placeOf({ receivedAt, latencyMs = 0, event, ...row }: Delivery): HistoryPlace {
+/** Where a delivery is, as far as its row in the list shows. */
+function placeOf({ receivedAt, latencyMs = 0, event, ...row }: Delivery): HistoryLocation {
   const since = new Date(Date.parse(receivedAt) + latencyMs).toISOString();
   const queue = keptOn({ ...row, event }) ?? event;
   return { ...row, queue, since, paused: row.state === 'paused' ? pauseOf(event) : undefined };
 }
 
 interface PlaceProps {
-  place: HistoryPlace;
+  place: HistoryLocation;
   clock: Clock;
-  /** The other request that it belongs to. */
+  /** Id of another request with the same bytes that the place belongs to. */
   request?: string | undefined;
   children?: ComponentChildren;
 }
@@ -131,12 +135,15 @@ function Place({ place, clock, request, children }: PlaceProps) {
   );
 }
 
-/** Name of the queue where it waits, as in the view of queues. */
-function queueOf({ state, queue, queueHolds }: HistoryPlace): string | undefined {
+/** Name, as in the view of queues, of the queue where the message waits. */
+function queueOf({ state, queue, queueHolds }: HistoryLocation): string | undefined {
   if (queue === undefined || queueHolds === 0) return undefined;
   if (state === 'dead-letter') return `dead:${queue}`;
   return isWaiting(state) || state === 'invalid' || state === 'parked' ? queue : undefined;
 }
 
-/** The current time, updated every second if `ticks`. Its times stay ISO texts, because {@link Sentence} formats them. */
+/**
+ * The time for a sentence about a place. It advances every second if `ticks`. Times stay ISO texts, because
+ * {@link Sentence} formats them.
+ */
 const clockOf = (ticks: boolean): Clock => ({ now: ticks ? now.value : Date.now(), time: (iso) => iso });
