@@ -59,7 +59,7 @@ export const sendCommand = (runOperation: RunOperation) =>
     .option('--file <file>', 'post a file instead of a sample; - is standard input', typedPath)
     .option(
       '--again <id>',
-      'post an earlier delivery again, signed with the current secret; the id is as for trace',
+      'post an earlier delivery again, signed with the current secret; takes the same ids as trace',
     )
     .option('--same-headers', 'with --again and a request id: keep headers and signature; local stack only')
     .option(
@@ -295,7 +295,7 @@ async function deliveryOf(
     );
   }
   if (sameHeaders && (delivery?.body === undefined || delivery.request.headers.length === 0)) {
-    throw new CommandError(`The request ${id} is not kept as it came in. Send it without --same-headers`);
+    throw new CommandError(`The request ${id} has no stored headers. Send it without --same-headers`);
   }
   if (delivery?.body !== undefined) {
     const { request, body } = delivery;
