@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { App, Stack } from 'aws-cdk-lib';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
-import { metrics as reportedMetrics } from '../../lambda/metric-names.ts';
+import { formerNames, metrics as reportedMetrics } from '../../lambda/metric-names.ts';
 import { logMetrics } from '../../lib/alarms/log-metrics.ts';
 import { readCloudAssembly } from '../../tools/local/template/cloud-assembly.ts';
 import { resolveIntrinsics } from '../../tools/local/template/intrinsics.ts';
@@ -185,7 +185,9 @@ describe('what the dashboard shows', () => {
     const lasting = Object.entries(reportedMetrics).filter(
       ([, { dimensions }]) => !(dimensions as readonly string[]).includes('version'),
     );
-    expect(new Set(reported.map((metric) => metric.name))).toEqual(new Set(lasting.map(([name]) => name)));
+    const former = new Set<string>(Object.values(formerNames));
+    const current = lasting.map(([name]) => name).filter((name) => !former.has(name));
+    expect(new Set(reported.map((metric) => metric.name))).toEqual(new Set(current));
     for (const { name: metricName, dimensions } of reported) {
       const { dimensions: wanted } = reportedMetrics[metricName as keyof typeof reportedMetrics];
       expect([metricName, Object.keys(dimensions).sort()]).toEqual([

@@ -171,7 +171,12 @@ interface NotifyingPayload {
   readonly timestamp: string;
 }
 
-/** Processes an event. @param receivedAt @default the event's timestamp @returns whether it is done */
+/**
+ * Processes an event.
+ * @param receivedAt
+ * @default the event's timestamp
+ * @returns whether it is done
+ */
 async function consume(payload: NotifyingPayload, replay?: Replay, receivedAt?: string): Promise<boolean> {
   const { event } = payload;
   // Clients read it at their first call.

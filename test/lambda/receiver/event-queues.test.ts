@@ -32,7 +32,10 @@ afterEach(() => {
 });
 afterAll(() => aws.close());
 
-/** Stores a delivery at the real endpoint. @returns the parameters of the call, which SQS does not return completely */
+/**
+ * Stores a delivery at the real endpoint.
+ * @returns the parameters of the call, which SQS does not return completely
+ */
 async function sent(payload: object, eventId = 'e-1', requestId = 'r-1'): Promise<SendMessageCommandInput> {
   const client = new SQSClient(aws.operator);
   const inputs: SendMessageCommandInput[] = [];
