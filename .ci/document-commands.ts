@@ -1,6 +1,7 @@
 /**
- * Runs each ```bash block of the documents on a local stack. A block that cannot run there needs a reason in `SKIPPED`;
- * its syntax and its commands are checked all the same. A stage of an example becomes the local stack.
+ * Runs each ```bash block of the documents against a local stack. A block that cannot run there must have a
+ * reason in `SKIPPED`; its syntax and its commands are still checked. A block for a stage runs against the
+ * local stack.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,7 +9,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { hookctl } from '../tools/program.ts';
 
-/** Why a block with such a text does not run. The first match counts. */
+/** Reasons why blocks that contain a text are not run. The first match counts. */
 const SKIPPED: readonly (readonly [text: RegExp, reason: string])[] = [
   [/npx cdk|cdk synth|--assembly|aws cloudformation|\bresource [A-Z]/, 'needs CloudFormation or CDK'],
   [
@@ -102,7 +103,7 @@ async function unknownIn([name = '', ...words]: readonly string[]): Promise<stri
     .map((word) => `hookctl ${name}: no option ${word}`);
 }
 
-/** A port that nothing listens on. */
+/** Finds a port that nothing listens on. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -136,7 +137,7 @@ aws() {
 }
 `;
 
-/** @returns what it wrote if it failed */
+/** @returns the output of the commands if they failed; undefined if they succeeded */
 async function run(commands: string, prelude: string): Promise<string | undefined> {
   const child = spawn('bash', ['--norc', '-c', `set -eo pipefail\n${prelude}\n${commands}`], {
     stdio: ['ignore', 'pipe', 'pipe'],

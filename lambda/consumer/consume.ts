@@ -31,7 +31,10 @@ async function outOfTime(context: Context, signal: AbortSignal): Promise<never> 
  * either fails temporarily, the message waits and is retried, longer each time. If the failure is permanent, or the
  * last attempt failed, the message goes to the dead-letter queue with its reason. The other messages of the batch are
  * not affected.
- * @param process causes the event's effect. It may be called again with the same event.
+ * @param process causes the event's effect. It may be called again with the same event
+ * @example
+ * const cast = new Cast();
+ * export const handler = consume('girl.deleted', (event) => cast.remove({ ...event, girlId: event.data.girl_id }));
  */
 export function consume<Name extends EventName>(
   name: Name,

@@ -1,6 +1,10 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempDisposable, open, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import type { Plugin } from 'esbuild';
 import { signatureOf } from '../../events/signing.ts';
 import { eventNames } from '../../lambda/events/catalogue.ts';
@@ -112,7 +116,8 @@ export function gatewayDelivery(number: number) {
 }
 
 /**
- * Runs JavaScript in a process of its own, so that nothing else is measured.
+ * Runs JavaScript in a process of its own, so that nothing else is measured. Its log goes to a file: the process that
+ * reads a pipe would be this one, which also answers as AWS.
  * @param env the whole environment: `NODE_OPTIONS` or `NODE_COMPILE_CACHE` of this process would distort the result
  * @returns the last line that the script prints, parsed as JSON
  * @throws Error if the script fails, times out or is aborted
@@ -123,15 +128,25 @@ export async function runScript(
   env: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const options = { env, signal, timeout: PROCESS_LIMIT };
-  const typed = ['--input-type=module', '-e', script, ...words];
-  // The message of the error that execFile throws contains the whole command, and so the delivery.
-  const { stdout } = await promisify(execFile)(process.execPath, typed, options).catch(
-    ({ killed, code, stderr }) => {
-      signal.throwIfAborted();
-      const why = killed ? `took more than ${PROCESS_LIMIT / 1000} s` : `ended with ${code}`;
-      throw new Error(stderr || `A measured process ${why}`);
-    },
-  );
-  return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '');
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'bench-log-'));
+  await using log = await open(join(folder.path, 'log'), 'w+');
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script, ...words], {
+    env,
+    signal,
+    timeout: PROCESS_LIMIT,
+    stdio: ['ignore', log.fd, 'pipe'],
+  });
+  const errors = text(child.stderr as Readable);
+  const ended = once(child, 'close') as Promise<[number | null]>;
+  const [code] = await ended.catch((error) => {
+    signal.throwIfAborted();
+    throw error;
+  });
+  if (code !== 0) {
+    const why = child.killed ? `took more than ${PROCESS_LIMIT / 1000} s` : `ended with ${code}`;
+    throw new Error((await errors) || `A measured process ${why}`);
+  }
+  const lines = await readFile(join(folder.path, 'log'), 'utf8');
+  const last: unknown = JSON.parse(lines.trimEnd().split('\n').at(-1) ?? '');
+  return last;
 }

@@ -8,8 +8,8 @@ import { Source } from './source.ts';
 export type LocalConsole = Pick<Console, 'url' | 'token' | 'news'> & AsyncDisposable;
 
 /**
- * Starts the console of a local stack in this process.
- * @param feed must have observed the stack since its start
+ * Starts the console of a local stack in the stack's own process.
+ * @param feed must have observed the stack from its start
  * @param port 0 for any free port
  */
 export async function startLocalConsole(

@@ -6,31 +6,27 @@ const WIDTH = 120;
 
 const INTRODUCTION = `# Commands
 
-Type \`npx hookctl NAME\` in a folder of the project. \`npx hookctl --help\` lists the commands, and \`npx hookctl NAME
---help\` prints the arguments and options of one. The exit code is 2 for a wrong command line, and 1 for a failure.
+Type \`npx hookctl <command>\` in the project, after \`npm ci\`: elsewhere, npx looks for a package of that name.
+\`--help\` explains each command. The exit code is 1 for a failure, and 2 for a wrong command line.
 
-\`npm start\` and \`npm test\` are \`npx hookctl start\` and \`npx hookctl test\`. npm takes options for itself, so type
-options behind \`npx hookctl\`.
+\`npm start\` and \`npm test\` are \`npx hookctl start\` and \`npx hookctl test\`. With options, type \`npx hookctl\`:
+npm takes options for itself.
 
-For completion with the Tab key, type this in the folder of the project, once in each shell. bash needs the package
-bash-completion. zsh and fish have \`complete zsh\` and \`complete fish\`. Then \`hookctl\` needs no \`npx\`.
+For completion with the Tab key, run this once in each shell. zsh and fish have \`complete zsh\` and
+\`complete fish\`. bash needs the package bash-completion.
 
 \`\`\`bash
 export PATH="$PWD/node_modules/.bin:$PATH"
 source <(hookctl complete bash)
 \`\`\`
 
-Type \`npx hookctl\` only in the project after \`npm ci\`: elsewhere, npx looks for a package of that name.
-
-## Common arguments and options
-
-Several commands have these:`;
+## Common arguments and options`;
 
 const FOOTER = 'Generated from the help of the commands: `npm run generate`.';
 
 /**
  * The text of `docs/commands.md`.
- * @param internal commands for people who change this project; the document shows only their descriptions
+ * @param internal commands for people who change this project; the document shows only their names
  */
 export function commandsDocument(
   commands: readonly CommandUnknownOpts[],
@@ -42,12 +38,11 @@ export function commandsDocument(
   return `${parts.join('\n\n')}\n`;
 }
 
-const internalSection = (commands: readonly CommandUnknownOpts[]) =>
-  [
-    '## For changes of this project',
-    '',
-    ...commands.map((command) => wrapped(`- \`${command.name()}\`: ${marked(command.description())}`)),
-  ].join('\n');
+function internalSection(commands: readonly CommandUnknownOpts[]): string {
+  const names = commands.map((command) => `\`${command.name()}\``).join(', ');
+  const text = wrapped(`See [Contributing](../CONTRIBUTING.md#tests) for ${names}.`);
+  return `## For changes of this project\n\n${text}`;
+}
 
 /** Arguments and options that several commands describe in the same words. */
 function commonItems(commands: readonly CommandUnknownOpts[]): Set<string> {

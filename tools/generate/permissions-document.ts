@@ -23,11 +23,9 @@ export function permissionsDocument(prod: string, everySetting: string, encrypte
     table(grantsOf(assembly).filter((grant) => !known.has(JSON.stringify(grant))));
   return `# Permissions
 
-Each role of the stack, and everything that it may do. Resources have the names of their constructs. \`<Event>\` stands
-for every event of the catalogue: \`<Event>/Consumer\` may only use the resources of its own event.
-
-This page is generated from the synthesised template (\`npm run generate\`), and a test fails if it is out of date. So
-every new permission shows up as a changed line. Every queue, topic and bucket also rejects requests without TLS.
+Everything that each role of the stack may do, by the names of constructs. \`<Event>\` stands for each event of the
+catalogue: \`<Event>/Consumer\` may only use the resources of its own event. Every queue, topic and bucket also rejects
+requests without TLS. Generated from the synthesised template (\`npm run generate\`): a new permission is a changed line.
 
 ## The prod stage
 
@@ -35,22 +33,20 @@ ${table(grants)}
 
 ## Added by optional settings
 
-The settings are \`tracing\`, an existing secret and its key, an existing key for the topics, and a CloudFront
-distribution.
+These are \`tracing\`, \`secretArn\` and its key, \`kmsKeyArn\` and \`cloudFront\`.
 
 ${addedIn(everySetting)}
 
 ## Added by \`encryption\`
 
-The key of \`encryption\` also replaces the topics' key above. KMS checks the role that a service acts for. Consumers may use the
-key for any service ([reason](security.md#a-key-of-ones-own)).
+Its key replaces the topics' key above. Consumers may use it for any service ([why](security.md#a-key-of-ones-own)).
 
 ${addedIn(encrypted)}
 
 ## For people who run \`npx hookctl doctor\`
 
-This policy only reads. \`secretsmanager:GetSecretValue\` and \`kms:Decrypt\`, which a secret under a key of your own also
-needs, can be limited to their ARNs. Without an action, its checks are a warning that names it.
+This policy only reads. You can limit \`secretsmanager:GetSecretValue\` and \`kms:Decrypt\` to the secret and its key. For
+a missing action, \`doctor\` prints a warning that names it.
 
 \`\`\`json
 ${doctorPolicy()}
@@ -77,14 +73,22 @@ function grantsOf(assembly: string): Grant[] {
 
 const COLUMNS = ['role', 'resource', 'action', 'condition'] as const;
 
+const HEADINGS = {
+  role: 'Role of',
+  resource: 'Resource',
+  action: 'Actions',
+  condition: 'Condition',
+} as const;
+
 function table(grants: readonly Grant[]): string {
   const ofConsumers = collapse(grants, (grant) => withoutEvent(grant, grant.role.split('/')[0]));
   const ofAll = collapse(ofConsumers, (grant) => withoutEvent(grant));
   const rows = joined(joined(joined(ofAll, 'action'), 'role'), 'resource');
+  const columns = COLUMNS.filter((column) => rows.some((row) => row[column] !== ''));
   const cell = (text: string) => (text === '' ? '' : `\`${text}\``);
   return markdownTable(
-    ['Role of', 'Resource', 'Actions', 'Condition'],
-    rows.map((row) => COLUMNS.map((column) => cell(row[column]))),
+    columns.map((column) => HEADINGS[column]),
+    rows.map((row) => columns.map((column) => cell(row[column]))),
   );
 }
 

@@ -73,8 +73,7 @@ interface Where {
  */
 export type RunOperation = (where: Where, task: (operation: Operation) => Promise<unknown>) => Promise<void>;
 
-export const stageOption = () =>
-  new Option('--stage <stage>', 'stage in AWS (default: the stack that npm start runs)');
+export const stageOption = () => new Option('--stage <stage>', 'stage in AWS (default: the local stack)');
 
 export const outputsOption = () =>
   new Option('--outputs <file>', 'file that cdk deploy --outputs-file wrote, instead of --stage').argParser(

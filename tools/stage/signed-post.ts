@@ -45,6 +45,7 @@ interface WebhookAnswer extends SentAnswer {
 /**
  * Posts a body as the partner does: signed, as JSON.
  * @throws CommandError if nothing answers; AbortError if the signal is aborted
+ * @example const { status, requestId } = await postSigned({ url, body: sampleBody(sample, new Date()), secret });
  */
 export async function postSigned(post: SignedPost): Promise<WebhookAnswer> {
   const { url, body, signal = null } = post;

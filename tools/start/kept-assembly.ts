@@ -4,8 +4,8 @@ import { cp, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Everything that a synthesis reads, relative to the project's root, and the installed packages: `npm ci` rewrites the
- * installed lock file.
+ * Everything that a synthesis reads, relative to the project's root. Installed packages are represented by
+ * the lock file in `node_modules`, which `npm ci` rewrites.
  */
 export const MADE_OF = [
   'bin',
@@ -24,15 +24,15 @@ export const MADE_OF = [
 const VARIABLE = /^(CDK|JSII)_/;
 
 interface KeptAssembliesOptions {
-  /** Where the last assembly is stored: in a folder that is named by the digest of its sources. */
+  /** Folder with the last assembly, in a subfolder that is named by the digest of its sources. */
   readonly folder: string;
-  /** Writes a cloud assembly. */
+  /** Synthesises into a folder. */
   readonly synthesise: (folder: string, overrides: Readonly<Record<string, unknown>>) => Promise<void>;
-  /** Files and folders that it reads. @default those of this project */
+  /** Files and folders that a synthesis reads. @default those of this project */
   readonly madeOf?: readonly string[];
 }
 
-/** The cloud assembly of the last start. If no source has changed since, it equals a new synthesis. */
+/** The stored cloud assembly of the last start. It is used again if no source has changed. */
 export class KeptAssemblies {
   readonly #options: KeptAssembliesOptions;
 
@@ -40,18 +40,21 @@ export class KeptAssemblies {
     this.#options = options;
   }
 
-  /** Writes the assembly of the current sources. @throws errors of the synthesis */
+  /**
+   * Writes the assembly of the current sources: the stored one, or a new one.
+   * @throws errors of the synthesis
+   */
   async write(folder: string, overrides: Readonly<Record<string, unknown>> = {}): Promise<void> {
     const digest = this.#digest(overrides);
     const kept = cp(join(this.#options.folder, digest), folder, { recursive: true });
     if (await kept.then(() => true).catch(() => false)) return;
     await this.#options.synthesise(folder, overrides);
-    // If a source was saved meanwhile, it is unknown which version was synthesised. If the assembly cannot be stored,
-    // only the next start takes longer.
+    // Stored only if no source was saved during the synthesis, because otherwise its version is unknown. If
+    // storing fails, only the next start takes longer.
     if (this.#digest(overrides) === digest) await this.#keep(folder, digest).catch(() => {});
   }
 
-  /** Renames, because another start may copy the folder, and must not find half of it. */
+  /** Stores the assembly by a rename, so that another start never copies half of it. */
   async #keep(assembly: string, digest: string): Promise<void> {
     const { folder } = this.#options;
     await mkdir(folder, { recursive: true });

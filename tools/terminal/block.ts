@@ -1,6 +1,6 @@
 export interface Column {
   readonly heading: string;
-  /** @default 'left' */
+  /** Alignment of the column. @default 'left' */
   readonly align?: 'left' | 'right';
 }
 
@@ -17,12 +17,12 @@ export type Block =
     };
 
 export interface ProgressStep {
-  /** Verb phrase, such as `Posting` or `Waiting for quiet`. */
+  /** Verb phrase for the work, such as `Posting` or `Waiting for quiet`. */
   readonly doing: string;
   readonly done: number;
   readonly total: number;
-  /** Unit of the counts, such as `rounds`. @default no unit */
+  /** Unit of the counts, such as `rounds`. @default none */
   readonly unit?: string;
-  /** More information, such as `19 kills`. @default none */
+  /** More information in parentheses, such as `19 kills`. @default none */
   readonly note?: string;
 }

@@ -2,7 +2,7 @@ import { effect, signal } from '@preact/signals';
 import { Icon } from './ui/icon.tsx';
 import type { MenuItem } from './ui/menu.tsx';
 
-/** Items of a menu that choose the theme. */
+/** Menu items to choose the theme. */
 export const themeItems = (): readonly MenuItem[] =>
   THEMES.map(({ name, label }) => ({
     label: (
@@ -21,7 +21,7 @@ export const themeItems = (): readonly MenuItem[] =>
     },
   }));
 
-/** `auto` follows the system. */
+/** The themes. `auto` is the one of the system. */
 const THEMES = [
   { name: 'auto', label: 'Theme of the system' },
   { name: 'light', label: 'Light theme' },
@@ -33,7 +33,7 @@ const KEEPER = 'console-theme';
 const stored = localStorage.getItem(KEEPER);
 const theme = signal(THEMES.find(({ name }) => name === stored)?.name ?? 'auto');
 
-/** Applies the stored theme, and each one that is chosen. */
+/** Applies the stored theme now, and any other when the user chooses it. */
 export function applyTheme(): void {
   effect(() => {
     if (theme.value === 'auto') {

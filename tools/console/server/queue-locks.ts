@@ -1,15 +1,18 @@
 import { ApiProblem } from './api-problem.ts';
 
 /**
- * Runs reads of a queue one after the other, and never during its redrive. Each hides the messages that it holds, so
- * another would miss them.
+ * Runs reads of a queue one after the other, and none during a redrive. Receiving hides messages for some
+ * time, so a second reader would miss them.
  */
 export class QueueLocks {
-  /** The last task waiting for a queue, by the queue's URL. */
+  /** The last pending task of each queue, by the queue's URL. */
   readonly #last = new Map<string, Promise<unknown>>();
   readonly #redriven = new Set<string>();
 
-  /** Runs a read after the earlier ones. @throws ApiProblem during a redrive, which may take long */
+  /**
+   * Reads a queue after all earlier reads.
+   * @throws ApiProblem during a redrive, because that may take long
+   */
   async look<Seen>(url: string, work: () => Promise<Seen>): Promise<Seen> {
     if (this.#redriven.has(url)) {
       const detail =

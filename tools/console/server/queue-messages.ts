@@ -19,13 +19,16 @@ import type { DeadLetters, QueueMessage, QueueMessages } from '../api.ts';
 import { ApiProblem, forbidden, notFound } from './api-problem.ts';
 import type { ConsoleContext } from './console-context.ts';
 
-/** Maximum number of messages listed of a queue. On a stage they are read 10 per call, and hidden from others meanwhile. */
+/**
+ * Maximum number of messages of a queue to list. On a stage each call receives 10, and hides them from others
+ * meanwhile.
+ */
 const MAX_READ = 500;
 
 /**
- * The messages of a queue, and copies as one. None is removed.
+ * The messages of a queue, with copies as one. Deletes none.
  * @param name an event, `dead:<event>`, `quarantine` or `unrouted`
- * @throws ApiProblem if there is no such queue, or reading would count as an attempt
+ * @throws ApiProblem if the queue does not exist, or if reading it would count as an attempt
  */
 export const queueMessages = (look: Look, name: string): Promise<QueueMessages> =>
   messagesOf(look, seenQueue(look, name));
@@ -51,7 +54,7 @@ export async function deadLetters(look: Look): Promise<DeadLetters> {
 }
 
 /**
- * The partner's bytes of one message. On a stage, this receives messages until it is found, at most
+ * The bytes that the partner sent, from one message. On a stage, receives messages until it is found, at most
  * {@link MAX_SEARCHED}.
  * @throws ApiProblem if the message is not found, or its bytes are no longer stored
  */
@@ -76,17 +79,17 @@ export async function messagePayload(look: Look, name: string, id: string): Prom
   );
 }
 
-/** A queue whose messages are shown. */
+/** A queue whose messages the page shows. */
 interface SeenQueue extends Pick<WaitingQueue, 'url'> {
-  /** In an address: `dead:shop.updated`. */
+  /** Name of the queue in an address: `dead:shop.updated`. */
   readonly name: string;
-  /** Undefined for an event's own queue. */
+  /** Undefined for an event's own queue, which a consumer reads. */
   readonly waiting?: WaitingQueue | undefined;
 }
 
 const addressName = ({ kind, name }: WaitingQueue) => (kind === 'dead-letter' ? `dead:${name}` : name);
 
-/** Stands for an event's own queue, whose messages have the same form as its dead letters. */
+/** Kind to parse an event's own queue as: its messages have the same form as dead letters. */
 const OWN_QUEUE = { kind: 'dead-letter' } as const;
 
 type SeenMessage = Pick<
@@ -95,12 +98,12 @@ type SeenMessage = Pick<
 > &
   Pick<QueueMessage, 'state'>;
 
-/** Access to queues. On the local stack, reading receives nothing. */
+/** What reading a queue needs. On the local stack, messages are read without receiving them. */
 type Look = Pick<ConsoleContext, 'source' | 'local' | 'queueLocks' | 'readOnly'> & {
   readonly signal: AbortSignal;
 };
 
-/** @throws ApiProblem if there is no such queue, or reading would count as an attempt */
+/** @throws ApiProblem if the queue does not exist, or if reading it would count as an attempt */
 function seenQueue({ source: { stage }, local }: Look, name: string): SeenQueue {
   const waiting = waitingQueues(stage).find((queue) => name === addressName(queue));
   const url = waiting?.url ?? sourceQueueUrl(stage, name);
@@ -116,7 +119,9 @@ function seenQueue({ source: { stage }, local }: Look, name: string): SeenQueue 
   return { name, url, waiting };
 }
 
-/** @throws ApiProblem in read-only mode, if reading would receive messages */
+/**
+ * @throws ApiProblem in read-only mode if reading means receiving messages, which hides them for some time
+ */
 function requireLook({ local, readOnly }: Look): void {
   if (local !== undefined || !readOnly) return;
   const detail =
@@ -124,7 +129,10 @@ function requireLook({ local, readOnly }: Look): void {
   throw forbidden('read-only', detail);
 }
 
-/** Visits messages of a queue, up to the limit. @returns whether there may be more */
+/**
+ * Calls a function with each message of a queue, up to a limit.
+ * @returns whether the queue may have more
+ */
 async function visitMessages(
   look: Look,
   url: string,
@@ -154,12 +162,12 @@ function inspected({ attributes, ...message }: InspectedMessage): SeenMessage {
   return { ...message, attributes: Object.fromEntries(typed), movedBySqs: false };
 }
 
-/** The messages of a queue, copies as one, and whether there are more. */
+/** The messages of a queue with copies as one, and whether there are more. */
 async function messagesOf(look: Look, queue: SeenQueue): Promise<QueueMessages> {
   const listed: ListedMessage<MessageOnQueue>[] = [];
   const limited = await visitMessages(look, queue.url, MAX_READ, async (message) => {
     listed.push({
-      // The copies on an event's own queue are processed one by one.
+      // The consumer of an event's own queue processes copies one by one, so each is listed.
       key: queue.waiting === undefined ? message.id : copyKey(queue.waiting, message),
       at: message.sentAt.toISOString(),
       shown: await factsOf(look.source.stage, queue, message),
@@ -175,13 +183,16 @@ async function messagesOf(look: Look, queue: SeenQueue): Promise<QueueMessages> 
 
 type MessageOnQueue = Omit<QueueMessage, 'copies' | 'firstSentAt'>;
 
-/** The event as the queue or the receiver knows it. Undefined in quarantine, where only the payload may name it. */
+/**
+ * The event that the queue belongs to or that the receiver recognised. Undefined for a quarantined message,
+ * where only the payload may name one.
+ */
 function eventOf(waiting: WaitingQueue | undefined, message: SeenMessage): string | undefined {
   if (waiting?.kind === 'quarantine') return undefined;
   return waiting?.kind === 'dead-letter' ? waiting.name : attributeText(message, 'event');
 }
 
-/** A message without its payload, which may have 1 MiB. */
+/** What is known of a message, without its payload, which may have 1 MiB. */
 async function factsOf(
   stage: Stage,
   { name, waiting }: SeenQueue,
@@ -211,7 +222,7 @@ async function factsOf(
   };
 }
 
-/** Collects parts that could not be read: one line for each reason, with all its subjects. */
+/** Collects what could not be read: one line for each reason, which names all its subjects. */
 export class PartialFailures {
   readonly #local: boolean;
   readonly #subjects = new Map<string, string[]>();
@@ -222,9 +233,9 @@ export class PartialFailures {
   }
 
   /**
-   * @param subject what is read: `the queue of shop.updated`
-   * @returns undefined if it cannot be read now
-   * @throws the error if it is a bug of the console itself
+   * @param subject what is read, for the text: `the queue of shop.updated`
+   * @returns undefined if the read failed
+   * @throws the error if it is a bug of the console
    */
   async unless<Known>(subject: string, read: Promise<Known>): Promise<Known | undefined> {
     try {

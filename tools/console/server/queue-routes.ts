@@ -43,7 +43,7 @@ export function queueRoutes(console: ConsoleContext) {
     });
 }
 
-/** @returns a function that reads the depth of every queue */
+/** @returns a function that reads the current depth of every queue */
 export function queuesReader(stage: Stage, local: LocalParts | undefined) {
   const oldestAt = local === undefined ? measuredAge(stage) : inspectedAge(local.stack);
   return async (): Promise<QueuesInfo> => {
@@ -57,7 +57,7 @@ export function queuesReader(stage: Stage, local: LocalParts | undefined) {
   };
 }
 
-/** Reads the local queue without receiving messages. */
+/** Age of the oldest message on a local queue, which can be read without receiving messages. */
 function inspectedAge(stack: LocalStack): OldestAt {
   return async (url) => {
     const messages = await stack.inspectQueue(url);
@@ -68,7 +68,10 @@ function inspectedAge(stack: LocalStack): OldestAt {
   };
 }
 
-/** Uses CloudWatch's metric: SQS does not report the age, and receiving would count as an attempt. */
+/**
+ * Age of the oldest message from CloudWatch's metric, because SQS does not report it, and receiving a message
+ * would count as an attempt.
+ */
 function measuredAge(stack: Pick<Stage, 'cloudwatch'>): OldestAt {
   const known = new Map<string, { readonly askedAt: number; readonly oldest: Promise<number | undefined> }>();
   return async (_url, { arn, visible, inFlight }) => {
@@ -83,7 +86,10 @@ function measuredAge(stack: Pick<Stage, 'cloudwatch'>): OldestAt {
   };
 }
 
-/** The depth of every queue of a stack. If a permission is missing, the answer names it and has the rest. */
+/**
+ * The depth of every queue of a stack. If a permission is missing, `problems` names it, and the other depths
+ * are there.
+ */
 async function queuesOf(stack: Stage, oldestAt: OldestAt): Promise<QueuesInfo> {
   const problems = new PartialFailures(stack.local);
   const [pauses, receiverQueues, events] = await Promise.all([

@@ -2,31 +2,33 @@ import type { HistoryStore } from '../../stage/history/store.ts';
 import type { FaultsInfo, QueuesInfo } from '../api.ts';
 import type { News, NewsItem } from '../news.ts';
 
-/** Milliseconds between the beginnings of two readings, however much changes. */
+/** Minimum milliseconds between the starts of two reads of all queues. */
 const GAP = 2_000;
 
 /**
- * Milliseconds after which the local stack is read without a known change. That notices what a terminal did, such as a
- * pause.
+ * Milliseconds between reads of the local stack without a known change. They find what a terminal did, such
+ * as a pause.
  */
 const LOCAL_EVERY = 10_000;
 
-/** The same for a stage. A reading is about twenty SQS calls: a cent an hour at one a minute. */
+/**
+ * Milliseconds between reads of a stage. Each needs about twenty SQS calls: at one a minute, a cent an hour.
+ */
 const STAGE_EVERY = 60_000;
 
-/** Commands after which a stage is read. The others leave its queues as they were. */
+/** Commands after which a stage's queues are read. Other commands do not change them. */
 const QUEUE_COMMANDS = new Set(['dlq', 'pause', 'resume', 'replay']);
 
 interface QueueWatchOptions {
   readonly news: News;
   readonly store: HistoryStore;
   readonly readQueues: () => Promise<QueuesInfo>;
-  /** Undefined for a stage. */
+  /** Undefined for a stage, which has no faults. */
   readonly readFaults: (() => FaultsInfo) | undefined;
   readonly onError: (error: unknown) => void;
 }
 
-/** Reads queues and faults once for all open pages, and not at all without a page. */
+/** Reads queues and faults, once for all open pages, and not at all while no page is open. */
 export class QueueWatch {
   readonly #options: QueueWatchOptions;
   readonly #isLocal: boolean;
@@ -34,13 +36,15 @@ export class QueueWatch {
   #unsubscribe = () => {};
   #timer: NodeJS.Timeout | undefined;
   #readings = 0;
-  /** When the last reading began. */
+  /** When the last read began, in epoch milliseconds. */
   #readAt = 0;
-  /** Number of the last reading that began, and of the newest one that pages have. */
+  /** Number of the last read that began, and of the newest read whose result was sent to pages. */
   readonly #newest = { begun: 0, told: 0 };
-  /** Something may have changed since then. */
+  /** Whether something may have changed since the last read began. */
   #isChanged = false;
-  /** A queue changes a moment after the log line that reports it, so the local stack is read once more. */
+  /**
+   * Whether to read the local stack once more: a queue changes a moment after the log line that reports it.
+   */
   #isUnsettled = false;
   readonly #sent = { queues: '', faults: '' };
 
@@ -52,7 +56,10 @@ export class QueueWatch {
     });
   }
 
-  /** A page has opened. @returns a function to call when it has closed */
+  /**
+   * Called when a page opens.
+   * @returns a function to call when the page closes
+   */
   open(): () => void {
     this.#pages += 1;
     if (this.#pages === 1) this.#begin();
@@ -64,7 +71,7 @@ export class QueueWatch {
     };
   }
 
-  /** Reads the queues now. Open pages get the result, too. */
+  /** Reads the queues now, and also sends the result to all open pages. */
   async read(): Promise<QueuesInfo> {
     const isChanged = this.#isChanged;
     this.#isChanged = false;
@@ -75,9 +82,9 @@ export class QueueWatch {
     const number = this.#newest.begun;
     try {
       const data = await this.#options.readQueues();
-      // After a change, the same counts may stand for other messages.
+      // After a change, equal counts may be of other messages, so they are sent again.
       if (isChanged) this.#sent.queues = '';
-      // A page may ask for a reading during another one, which may then end later.
+      // Reads may overlap and end in another order. A result older than the last one sent is dropped.
       if (number > this.#newest.told) this.#tell({ event: 'queues', data });
       this.#newest.told = Math.max(this.#newest.told, number);
       this.tellFaults();
@@ -88,13 +95,13 @@ export class QueueWatch {
     }
   }
 
-  /** Sends the faults to open pages, if they have changed. */
+  /** Sends the faults to all open pages if they have changed. */
   tellFaults(): void {
     const data = this.#options.readFaults?.();
     if (data !== undefined) this.#tell({ event: 'faults', data });
   }
 
-  /** Without a page, changes of the local stack were not noticed. */
+  /** Changes of the local stack are not recorded while no page is open, so one is assumed. */
   #begin(): void {
     const { store, news } = this.#options;
     if (this.#isLocal) {

@@ -37,7 +37,10 @@ const newToken = () => randomBytes(TOKEN_BYTES).toString('base64url');
 /** Milliseconds that `close()` waits for open requests. */
 const CLOSE_LIMIT = 2_000;
 
-/** Serves the console on this computer only. @throws if the port is in use (EADDRINUSE) */
+/**
+ * Starts the console's server, for this computer only.
+ * @throws Error EADDRINUSE if the port is in use
+ */
 export async function startConsole(options: ConsoleOptions): Promise<Console> {
   const { source, token = newToken(), readOnly, local, commands } = options;
   const closing = new AbortController();
@@ -66,7 +69,8 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
   const rules = { port: options.port, token, readOnly, local: local !== undefined };
   const app = consoleApp(context, tasks, rules);
   const listener = getRequestListener(app.fetch, {
-    // Functions of the local stack run in this process and need the original objects.
+    // Hono must not replace global objects: functions of the local stack share this process and need those of
+    // Node.js.
     overrideGlobalObjects: false,
     errorHandler: () =>
       problemResponse(new ApiProblem('bad-request', 400, 'Bad request', 'This is not a usable request')),
@@ -93,26 +97,27 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
 }
 
 export interface ConsoleOptions {
-  /** The caller closes it. */
+  /** Must be closed by the caller, after the console. */
   readonly source: Source;
   readonly port: number;
-  /** @default a new one */
+  /** Token of the page's cookie. @default a random one */
   readonly token?: string;
   readonly readOnly: boolean;
-  /** The stack, if it runs in this process. Undefined for a stage. */
+  /** The local stack in this process. Undefined for a stage. */
   readonly local: LocalParts | undefined;
   readonly commands: PageCommands;
 }
 
 export interface Console {
-  /** Address to open. For a stage, it includes the token. */
+  /** Address for a browser. For a stage, it contains the token. */
   readonly url: string;
   readonly port: number;
   /** Value of the page's cookie. */
   readonly token: string;
   readonly news: News;
   /**
-   * Interrupts tasks and waits for them. Ends streams at once, and other requests when they are answered or after 2 s.
+   * Interrupts tasks and waits for them. Ends streams at once, and other requests when they are answered,
+   * after 2 s at most.
    */
   close(): Promise<void>;
 }
@@ -124,7 +129,7 @@ function consoleApp(console: ConsoleContext, tasks: Tasks, rules: SecurityRules)
   app.use(
     securityHeaders(),
     async (c, next) => {
-      // A browser must not cache the API.
+      // Answers of the API must never be cached.
       c.header('cache-control', 'no-store');
       await next();
     },

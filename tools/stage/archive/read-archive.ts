@@ -69,6 +69,10 @@ interface ReadOptions extends ArchiveWindow {
  * all. A damaged object ends only its own records: see `damaged` and the object's `damage`. An object that has expired
  * since it was listed has no records.
  * @throws CommandError if the stage has no archive
+ * @example
+ * const reading = readArchive(stage, { events: ['shop.updated'], since, until });
+ * for await (const object of reading) for await (const { record } of object.records()) count(record.outcome);
+ * if (reading.damaged.length > 0) warn(reading.damaged);
  */
 export const readArchive = (stage: Stage, options: ReadOptions = {}) => new ArchiveReading(stage, options);
 

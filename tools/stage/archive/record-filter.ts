@@ -87,7 +87,7 @@ export const eventsArgument = () =>
 export const sinceOption = () =>
   new Option(
     '--since <time>',
-    'only records settled since this time (2026-01-31T09:00:00Z), date (2026-01-31) or age (3h, 7d)',
+    'only records settled since this time: 2026-01-31T09:00:00Z, 2026-01-31 or 3h',
   ).argParser(time);
 
 export const untilOption = () =>

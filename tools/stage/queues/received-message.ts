@@ -106,6 +106,11 @@ const GIVEN_BACK_AT_ONCE = 8;
  * @returns `seen`: number of messages; `undeleted`: ids of settled messages that could not be deleted, so they are still
  * on this queue, too; `limited`: the limit was reached, so there may be more
  * @throws errors of `visit`, after the messages were made visible again
+ * @example
+ * const { seen } = await forEachMessage(stage, queue.url, { signal, limit: 100 }, async ({ id }) => {
+ *   print(id);
+ *   return 'stays';
+ * });
  */
 export async function forEachMessage(
   { sqs, waitSeconds }: Pick<Stage, 'sqs' | 'waitSeconds'>,

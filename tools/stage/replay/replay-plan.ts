@@ -66,10 +66,13 @@ const nothing = (): Record<Unsent, number> => ({
 });
 
 /**
- * Counts what a replay would send, without holding it in memory.
+ * Counts what a replay would send. The messages are not held in memory.
  * @throws CommandError if an id of the filter is not unique
  * @returns undefined if Ctrl-C ended it. `barren`: objects without messages to send, as hashes in the format of `done`,
  * and their skipped records. The replay does not read these objects again
+ * @example
+ * const plan = await makePlan(operation, newRequest(operation.stack, options, new Date()));
+ * if (plan !== undefined) operation.printLine(`${plan.messages} messages`);
  */
 export async function makePlan(operation: Operation, request: ReplayRequest) {
   const { stack, signal, progress } = operation;

@@ -17,7 +17,7 @@ import { bytesText, durationText, Time } from '../ui/time.tsx';
 import { LoadNote, useLoad } from '../ui/use-load.tsx';
 
 interface CompareDialogProps {
-  /** Of the address: two ids of deliveries with a comma between them. */
+  /** Two ids of deliveries, separated by a comma, as the address has them. */
   ids: string;
   onClose: () => void;
 }
@@ -35,7 +35,7 @@ export function CompareDialog({ ids, onClose }: CompareDialogProps) {
 
 interface ComparedDelivery {
   readonly detail: DeliveryDetail;
-  /** Undefined if it is not available. */
+  /** Undefined if the server no longer has the body. */
   readonly body: DeliveryBody | undefined;
 }
 
@@ -73,14 +73,14 @@ function Comparison({ pair }: { pair: Pair }) {
 
 interface ComparedFact {
   readonly name: string;
-  /** Equal values are equal texts. */
+  /** The value to compare. Values whose texts are equal count as equal. */
   readonly of: (delivery: Delivery) => string | number | undefined;
-  /** @default as `of`, as text */
+  /** How the value is shown. @default `of`, as text */
   readonly show?: (delivery: Delivery) => ComponentChildren;
 }
 
 const FACTS: readonly ComparedFact[] = [
-  // It always differs, so it is not marked.
+  // The times of two deliveries always differ, so their difference is not marked.
   { name: 'Received', of: () => '', show: (one) => <Time at={one.receivedAt} milliseconds /> },
   {
     name: 'State',

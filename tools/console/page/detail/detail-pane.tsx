@@ -22,12 +22,12 @@ type TabName = (typeof TABS)[number];
 interface DetailPaneProps {
   id: string;
   onClose: () => void;
-  /** @param delivery id of the request that was sent from here */
+  /** @param delivery id of the new delivery that the user sent from this pane */
   onSent: (delivery: string) => void;
 }
 
 export function DetailPane({ id, onClose, onSent }: DetailPaneProps) {
-  // Reading the signal makes the pane render again when the stream brings a change.
+  // Reading the signal here renders the pane again when the stream brings a change.
   void rows.value;
   const row = deliveryOf(id);
   const { detail, error, awaited, reload } = useDetail(id, row);
@@ -113,7 +113,7 @@ function Shown({ delivery, detail, error, reload, onClose, onSent }: ShownProps)
   );
 }
 
-/** Names of the tabs, and what can be said about them before they are opened. */
+/** Names of the tabs, with figures that are known before a tab is opened, such as the body's size. */
 function tabLabels({ bytes, status }: Delivery, detail: DeliveryDetail | undefined) {
   const label = (title: string, note: string | number | undefined) => (
     <>

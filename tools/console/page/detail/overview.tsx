@@ -15,7 +15,7 @@ import { Timeline } from './timeline.tsx';
 
 interface OutcomeProps {
   delivery: Delivery;
-  /** Undefined until it is loaded. The row's own data is shown at once. */
+  /** Undefined while it loads. Until then, the view shows what the row contains. */
   detail: DeliveryDetail | undefined;
   action: MenuItem;
   busy: boolean;
@@ -59,14 +59,18 @@ export function Overview({ delivery, detail }: OverviewProps) {
   );
 }
 
-/** The delivery's own place first. If the same event was delivered more than once, there may be others. */
+/**
+ * Where the event is. The place of this delivery is first; others follow if the same event was delivered more
+ * than once.
+ */
 export function locationsOf(
   delivery: Delivery,
   detail: DeliveryDetail | undefined,
 ): readonly [HistoryLocation, ...HistoryLocation[]] {
   const own = placeOf(delivery);
   const known = detail?.history.now ?? [];
-  // Rows and details learn of a pause at different times.
+  // A delivery's row and its detail may differ about a pause for a moment, because they are loaded
+  // separately.
   const isOwn = ({ state }: HistoryLocation) =>
     state === own.state || (isWaiting(state) && isWaiting(own.state));
   const { paused, state } = own;
@@ -77,7 +81,7 @@ export function locationsOf(
   ];
 }
 
-/** The request that a place belongs to, if it is another one with the same bytes, such as a resend. */
+/** The request that caused a place, if it is another one with the same bytes, such as a resend. */
 export function otherRequestOf(
   { state, replay }: HistoryLocation,
   { id, status, state: own }: Delivery,
@@ -94,7 +98,7 @@ export function otherRequestOf(
   return accepted?.requestId;
 }
 
-/** Where a delivery is, as far as its row shows. */
+/** Where a delivery is, as far as its row in the list shows. */
 function placeOf({ receivedAt, latencyMs = 0, event, ...row }: Delivery): HistoryLocation {
   const since = new Date(Date.parse(receivedAt) + latencyMs).toISOString();
   const queue = keptOn({ ...row, event }) ?? event;
@@ -104,7 +108,7 @@ function placeOf({ receivedAt, latencyMs = 0, event, ...row }: Delivery): Histor
 interface PlaceProps {
   place: HistoryLocation;
   clock: Clock;
-  /** The other request that it belongs to. */
+  /** Id of another request with the same bytes that the place belongs to. */
   request?: string | undefined;
   children?: ComponentChildren;
 }
@@ -131,12 +135,15 @@ function Place({ place, clock, request, children }: PlaceProps) {
   );
 }
 
-/** Name of the queue where it waits, as in the view of queues. */
+/** Name, as in the view of queues, of the queue where the message waits. */
 function queueOf({ state, queue, queueHolds }: HistoryLocation): string | undefined {
   if (queue === undefined || queueHolds === 0) return undefined;
   if (state === 'dead-letter') return `dead:${queue}`;
   return isWaiting(state) || state === 'invalid' || state === 'parked' ? queue : undefined;
 }
 
-/** The current time, updated every second if `ticks`. Its times stay ISO texts, because {@link Sentence} formats them. */
+/**
+ * The time for a sentence about a place. It advances every second if `ticks`. Times stay ISO texts, because
+ * {@link Sentence} formats them.
+ */
 const clockOf = (ticks: boolean): Clock => ({ now: ticks ? now.value : Date.now(), time: (iso) => iso });

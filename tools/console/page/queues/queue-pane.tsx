@@ -15,7 +15,7 @@ const NOTHING: QueueMessages = { messages: [], limited: false };
 
 interface QueuePaneProps {
   name: string;
-  /** Absent for quarantine and unrouted. */
+  /** Absent for the queues `quarantine` and `unrouted`. */
   queue: EventQueueInfo | undefined;
   children: ComponentChildren;
 }
@@ -24,9 +24,9 @@ interface QueuePaneProps {
 export function QueuePane({ name, queue, children }: QueuePaneProps) {
   const act = useRun();
   const { event, isDead } = namedQueue(name);
-  /** Its messages wait for a person. No consumer receives them. */
+  /** Whether the messages wait for a person. No consumer receives them. */
   const isKept = isDead || event === undefined;
-  /** On a stage, where reading means receiving. */
+  /** Whether messages are hidden: on a stage, reading a queue means receiving, which delays its consumer. */
   const isClosed = !stack.local && !isKept;
   const loaded = useLoad(
     name,
