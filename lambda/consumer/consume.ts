@@ -34,7 +34,7 @@ async function outOfTime(context: Context, signal: AbortSignal): Promise<never> 
  * @param process causes the event's effect. It may be called again with the same event
  * @example
  * const cast = new Cast();
- * export const handler = consume('girl.deleted', (event) => cast.remove({ ...event, girlId: event.data.girl_id }));
+ * export const handler = consume('girl.deleted', (event) => cast.remove({ girlId: event.data.girl_id }, event));
  */
 export function consume<Name extends EventName>(
   name: Name,
