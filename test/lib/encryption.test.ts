@@ -61,7 +61,8 @@ const keyGrants = (template: SynthesisedTemplate, path: string) =>
     .map(({ action, resource, condition }) => `${action} ${resource} ${condition}`);
 
 /**
- * The one grant of a key, in the format of `keyGrants`. @param services restricts the use to calls through them.
+ * The one grant of a key, in the format of `keyGrants`.
+ * @param services restricts the use to calls through them.
  * @default no restriction
  */
 const decryptAndGenerate = (key: string, services?: readonly string[]) => {

@@ -22,7 +22,7 @@ import { permissionsDocument } from './permissions-document.ts';
 
 const COMMANDS_DOCUMENT = 'docs/commands.md';
 
-/** Files generated from the stack, by path. */
+/** Functions that make the files which depend on the stack, by path. */
 const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
   'test/lib/snapshots/logical-ids.txt': (all) => logicalIds(all),
   'test/lib/snapshots/stateful.txt': (all) => statefulResources([all.prod, all['every-setting']]),
