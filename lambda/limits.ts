@@ -156,7 +156,7 @@ export const MAX_BUFFER_SECONDS = 900;
 /**
  * Maximum seconds for which `npx hookctl dlq` hides the messages of a queue, while it inspects them or after it was killed.
  */
-export const MAX_LOOK_SECONDS = 15 * 60;
+export const MAX_INSPECTION_SECONDS = 15 * 60;
 
 /**
  * Maximum characters of the reason for a pause. An alarm's state reason takes 1,023, and it begins with the ARN of the

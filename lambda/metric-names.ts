@@ -46,8 +46,12 @@ export const metrics = {
   /** Consumer: the event is given up, and goes to the dead-letter queue. */
   DeadLettered: { dimensions: ['event'] },
   /** Consumer: a message could not be moved to the dead-letter queue. It returns to its own queue. */
+  DeadLetterNotSent: { dimensions: [] },
+  /** Former name of `DeadLetterNotSent`, also published until users have changed their dashboards (CHANGELOG.md). */
   BuryFailed: { dimensions: [] },
-  /** Consumer: a retry could not be delayed. The message returns sooner. */
+  /** Consumer: a retry could not be delayed. The message returns when the queue's visibility timeout ends. */
+  RetryNotDelayed: { dimensions: [] },
+  /** Former name of `RetryNotDelayed`, also published until users have changed their dashboards (CHANGELOG.md). */
   HideFailed: { dimensions: [] },
   /** Consumer: the answer of SNS was lost, so a notification may have been sent twice. */
   PossiblyRepeated: { dimensions: ['event'] },

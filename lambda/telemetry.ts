@@ -10,7 +10,7 @@ import type { DimensionName, MetricName } from './metric-names.ts';
 class LeanLogFormatter extends LogFormatter {
   override formatAttributes(
     { logLevel, message, timestamp, serviceName, lambdaContext, xRayTraceId }: UnformattedAttributes,
-    facts: LogAttributes,
+    attributes: LogAttributes,
   ): LogItem {
     return new LogItem({
       attributes: {
@@ -22,7 +22,7 @@ class LeanLogFormatter extends LogFormatter {
         ...(logLevel !== 'INFO' && { function_request_id: lambdaContext?.awsRequestId }),
         ...(isTraced() && { xray_trace_id: xRayTraceId }),
       },
-    }).addAttributes(facts);
+    }).addAttributes(attributes);
   }
 }
 

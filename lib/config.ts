@@ -459,7 +459,7 @@ export function configSchema(target: DeploymentTarget = {}) {
       (stage) => stage?.kmsKeyArn === undefined || stage.encryption === undefined,
       across(
         'kmsKeyArn',
-        'cannot be set with encryption, which has one key for everything: remove one of the two',
+        'cannot be set with encryption, whose key also encrypts the topics: remove one of the two',
       ),
     )
     .refine(

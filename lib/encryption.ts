@@ -27,14 +27,14 @@ interface EncryptionProps {
   /** @default AWS' own keys for all but the topics */
   readonly settings: StageConfig['encryption'];
   /**
-   * Existing key for the topics, if there is no key for everything. Its policy must let cloudwatch.amazonaws.com
+   * Existing key for the topics, if `encryption` is not set. Its policy must let cloudwatch.amazonaws.com
    * decrypt and generate data keys. @default a new key
    */
   readonly topicKeyArn: string | undefined;
   readonly removalPolicy: RemovalPolicy;
 }
 
-/** The keys of a stage: one for everything with personal data if that is configured, otherwise one for the topics. */
+/** The KMS keys of a stage. With the setting `encryption`, one key is for all personal data, otherwise for the topics. */
 export class Encryption {
   /** Encrypts the topics: CloudWatch cannot publish to one under the AWS-managed key of SNS. */
   readonly topicKey: IKey;
@@ -84,7 +84,7 @@ export class Encryption {
   }
 
   /**
-   * The permissions on the key that a role needs for its other permissions; none if there is no key for everything. A
+   * The permissions on the key that a role needs for its other permissions; none if `encryption` is not set. A
    * caller of Firehose needs both actions too. AWS does not say whether Firehose sets `kms:ViaService`, so such a role
    * gets them without that condition. Source: AWS's notice "Enhanced security controls for Amazon Data Firehose",
    * quoted in https://github.com/ministryofjustice/modernisation-platform/issues/12960.

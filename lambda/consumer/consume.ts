@@ -10,7 +10,7 @@ import { STARTED } from '../log-messages.ts';
 import { recordLog } from '../record-log.ts';
 import { logger } from '../telemetry.ts';
 import { type ConsumedMessage, MessageSettler, type ReadFields, type Settlement } from './message-settler.ts';
-import { type ReceivedEvent, readFacts, readRecord } from './received-event.ts';
+import { type ReceivedEvent, readMetadata, readRecord } from './received-event.ts';
 
 /** The function's time ran out before the record was done. */
 class OutOfTimeError extends Error {
@@ -56,7 +56,7 @@ export function consume<Name extends EventName>(
     timeout: Promise<never>,
   ): Promise<Settlement> {
     // A first attempt that ends without a line is known by the second one's.
-    if (message.facts.attempt > 1) recordLog.info(STARTED);
+    if (message.metadata.attempt > 1) recordLog.info(STARTED);
     const read: ReadFields = {};
     try {
       const outcome = await Promise.race([takeEffect(message, context, read), timeout]);
@@ -67,8 +67,8 @@ export function consume<Name extends EventName>(
   }
 
   /** @param read gets the fields as soon as the event is read, so that a dead letter has them too */
-  async function takeEffect({ record, facts }: ConsumedMessage, context: Context, read: ReadFields) {
-    const event = await readRecord(name, record, facts);
+  async function takeEffect({ record, metadata }: ConsumedMessage, context: Context, read: ReadFields) {
+    const event = await readRecord(name, record, metadata);
     const { shop_id } = event.data;
     read.timestamp = event.timestamp;
     if (shop_id !== undefined) read.shopId = tableKey(shop_id);
@@ -89,7 +89,7 @@ export function consume<Name extends EventName>(
   return middy<SQSEvent, SQSBatchResponse>()
     .before(({ context }) => logger.addContext(context))
     .handler(async ({ Records }, context) => {
-      const messages = Records.map((record) => ({ record, facts: readFacts(record) }));
+      const messages = Records.map((record) => ({ record, metadata: readMetadata(record) }));
       const settlements = await archiveBatch(await settleBatch(messages, context));
       const returning = settlements.filter(({ kind }) => kind === 'returns');
       return {

@@ -6,7 +6,7 @@ import { sha256Hex } from '../hash.ts';
 import { attribute } from '../queue/message.ts';
 import { parseReplay, type Replay } from '../queue/replay.ts';
 
-/** An event as a consumer gets it: the partner's fields, and the receiver's facts about its delivery. */
+/** An event as a consumer gets it: the partner's fields, and the receiver's metadata about its delivery. */
 export interface ReceivedEvent<Name extends EventName = EventName> extends PartnerEvent<Name> {
   /** The partner's JSON text. */
   readonly text: string;
@@ -22,7 +22,8 @@ export interface ReceivedEvent<Name extends EventName = EventName> extends Partn
 }
 
 /** Facts that are known before the payload is read. */
-export interface MessageFacts extends Pick<ReceivedEvent, 'eventId' | 'receivedAt' | 'requestId' | 'replay'> {
+export interface MessageMetadata
+  extends Pick<ReceivedEvent, 'eventId' | 'receivedAt' | 'requestId' | 'replay'> {
   /** 1 for the first receive. */
   readonly attempt: number;
 }
@@ -40,7 +41,7 @@ export class UnprocessableMessageError extends Error {
 export async function readRecord<Name extends EventName>(
   name: Name,
   record: SQSRecord,
-  facts: MessageFacts = readFacts(record),
+  metadata: MessageMetadata = readMetadata(record),
 ): Promise<ReceivedEvent<Name>> {
   const payload = payloadOf(record);
   const parsed =
@@ -53,14 +54,14 @@ export async function readRecord<Name extends EventName>(
   }
   const event = parsed.event as PartnerEvent<Name>;
   // Without this check, an unreadable repair would be processed as an ordinary delivery.
-  if (facts.replay === undefined && attributeOf(record, attribute.replay) !== undefined) {
+  if (metadata.replay === undefined && attributeOf(record, attribute.replay) !== undefined) {
     throw new UnprocessableMessageError('The message attribute `replay` is malformed');
   }
-  const received = { ...event, ...facts, text: parsed.text };
+  const received = { ...event, ...metadata, text: parsed.text };
   return { ...received, effectiveTimestamp: effectiveTimestamp(received), version: versionOf(received) };
 }
 
-export function readFacts(record: SQSRecord): MessageFacts {
+export function readMetadata(record: SQSRecord): MessageMetadata {
   const replay = attributeOf(record, attribute.replay);
   return {
     eventId: attributeOf(record, attribute.eventId) ?? sha256Hex(record.body),

@@ -32,13 +32,13 @@ export class ShopCache {
   async invalidate(update: ShopUpdate): Promise<EffectOutcome> {
     const { shopId, updatedFields, receivedAt, version } = update;
     const names = updatedFields && (await storableText('updated_fields', JSON.stringify(updatedFields)));
-    const kept = names === undefined ? undefined : updatedFields;
+    const fields = names === undefined ? undefined : updatedFields;
     return await versionedWrite(version, () =>
       this.#client.send(
         new UpdateItemCommand({
           TableName: this.#table,
           Key: { shop_id: { S: tableKey(shopId) } },
-          UpdateExpression: kept
+          UpdateExpression: fields
             ? 'SET version = :version, invalidated_at = :at, updated_fields = :fields REMOVE shop'
             : 'SET version = :version, invalidated_at = :at REMOVE shop, updated_fields',
           ConditionExpression: mayWrite(update),
@@ -46,7 +46,7 @@ export class ShopCache {
           ExpressionAttributeValues: {
             ':version': { S: version },
             ':at': { S: receivedAt },
-            ...(kept && { ':fields': { L: kept.map((field) => ({ S: field })) } }),
+            ...(fields && { ':fields': { L: fields.map((field) => ({ S: field })) } }),
           },
         }),
       ),

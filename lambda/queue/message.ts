@@ -3,7 +3,7 @@ import { sha256Hex } from '../hash.ts';
 import { MAX_ATTRIBUTE_LENGTH, MAX_RECORD_BYTES, RECORD_RESERVE_BYTES } from '../limits.ts';
 
 /** Facts about an event. The body of its message is the partner's JSON text. */
-export interface EventFacts {
+export interface EventMetadata {
   readonly event: string;
   /** Lower-case hex SHA-256 of the raw body (decision D7). */
   readonly eventId: string;
@@ -78,12 +78,12 @@ export function fitsMessage(body: string): boolean {
   return Buffer.byteLength(JSON.stringify(body)) <= MAX_ARCHIVED_BYTES;
 }
 
-export function eventAttributes(facts: EventFacts) {
+export function eventAttributes(metadata: EventMetadata) {
   return {
-    [attribute.event]: stringAttribute(facts.event),
-    [attribute.eventId]: stringAttribute(facts.eventId),
-    [attribute.receivedAt]: stringAttribute(facts.receivedAt),
-    [attribute.requestId]: stringAttribute(facts.requestId),
+    [attribute.event]: stringAttribute(metadata.event),
+    [attribute.eventId]: stringAttribute(metadata.eventId),
+    [attribute.receivedAt]: stringAttribute(metadata.receivedAt),
+    [attribute.requestId]: stringAttribute(metadata.requestId),
   };
 }
 

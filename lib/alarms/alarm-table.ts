@@ -1,4 +1,4 @@
-import { EVENT_RETENTION_SECONDS, MAX_LOOK_SECONDS } from '../../lambda/limits.ts';
+import { EVENT_RETENTION_SECONDS, MAX_INSPECTION_SECONDS } from '../../lambda/limits.ts';
 import { SERVER_ERROR } from '../../lambda/log-messages.ts';
 
 /** A text of an alarm, or one for each kind of API. `<…>` is filled in by the caller of `Alarms.add`. */
@@ -33,7 +33,7 @@ export interface AlarmDefinition {
   readonly impact: Text;
   /** A sentence without its full stop. */
   readonly firstStep: Text;
-  /** Anchor of its card in `docs/operations.md`. */
+  /** Anchor of its section in `docs/operations.md`, the runbook. */
   readonly section: string;
   /** Whether people are notified. @default true */
   readonly notifies?: boolean;
@@ -46,11 +46,11 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /**
- * Looking at a queue hides its messages. So the alarm ends only if none was visible for longer than a look can take.
+ * Reading a queue hides its messages. So the alarm ends only if none was visible for longer than a read can take.
  */
 const notEmpty = {
   metric: { name: 'ApproximateNumberOfMessagesVisible', statistic: 'Maximum', period: MINUTE },
-  fires: { threshold: 1, periods: MAX_LOOK_SECONDS / MINUTE + 1, periodsAtThreshold: 1 },
+  fires: { threshold: 1, periods: MAX_INSPECTION_SECONDS / MINUTE + 1, periodsAtThreshold: 1 },
 } as const;
 
 /** A missing value counts as silence, so a new stack fires this alarm until its first delivery. */

@@ -19,7 +19,7 @@ interface ArchiveQueriesProps {
 
 /** Prefix of the results, which expire after a day. */
 const RESULTS_PREFIX = 'queries/';
-const RESULTS_KEPT = Duration.days(1);
+const RESULT_RETENTION = Duration.days(1);
 
 const GIGABYTE = 2 ** 30;
 
@@ -140,7 +140,7 @@ export class ArchiveQueries extends Construct {
         },
       },
     });
-    bucket.addLifecycleRule({ prefix: RESULTS_PREFIX, expiration: RESULTS_KEPT });
+    bucket.addLifecycleRule({ prefix: RESULTS_PREFIX, expiration: RESULT_RETENTION });
     if (!config.savedQueries) return;
     for (const [name, description] of Object.entries(archiveQueries)) {
       new CfnNamedQuery(this, name, {

@@ -60,8 +60,8 @@ export function addDashboard(scope: Construct, sources: DashboardSources): void 
   ];
   // With another path the dashboard would be another resource. CloudFormation would delete the old one last, by the
   // name that both have.
-  const place = new Construct(new Construct(scope, 'Dashboard'), 'Dashboards');
-  new Dashboard(place, 'Dashboard', {
+  const parent = new Construct(new Construct(scope, 'Dashboard'), 'Dashboards');
+  new Dashboard(parent, 'Dashboard', {
     dashboardName: stackName,
     defaultInterval: RANGE,
     // Alarm lines fit only the periods of the graphs.

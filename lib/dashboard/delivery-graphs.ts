@@ -304,8 +304,8 @@ export function stuck(sources: DashboardSources): IWidget[][] {
       {
         title: 'Consumers that could not complete a message',
         left: [
-          ofConsumers('bury', 'BuryFailed', 'Not put on the dead-letter queue'),
-          ofConsumers('hide', 'HideFailed', 'Retry not delayed'),
+          ofConsumers('unsent', 'DeadLetterNotSent', 'Not moved to the dead-letter queue'),
+          ofConsumers('undelayed', 'RetryNotDelayed', 'Retry not delayed'),
           ofConsumers('unarchived', 'NotArchived', 'Dead letter not archived'),
           ofConsumers('repeated', 'PossiblyRepeated', 'Possibly notified twice'),
           ofConsumers('left', 'FieldLeftOut', 'Too long field left out'),

@@ -65,7 +65,7 @@ export interface ProtectedLogProps {
   readonly removalPolicy: RemovalPolicy;
 }
 
-/** A log group, encrypted under the key for everything if there is one. */
+/** A log group, encrypted with the key of the setting `encryption`, if that is set. */
 export class ProtectedLog extends LogGroup {
   #lastFilter: MetricFilter | undefined;
 

@@ -64,7 +64,7 @@ export class WebhookSecret extends Construct {
     );
   }
 
-  /** Encrypts a generated secret under the key for everything, if there is one. */
+  /** Encrypts a generated secret with the key of the setting `encryption`, if that is set. */
   keepUnder(encryption: Encryption): void {
     if (this.#generated === undefined || encryption.key === undefined) return;
     // Through the construct's property, the key's policy would also get statements that IAM grants already.

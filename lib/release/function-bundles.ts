@@ -280,15 +280,15 @@ function reduceSourceMap(map: string): string {
   });
   const names = [...new Set(files.map(({ name }) => name))];
   const reduced = decode(mappings).map((segments) => {
-    const kept: SourceMapSegment[] = [];
+    const distinct: SourceMapSegment[] = [];
     for (const [column, index = -1, sourceLine = 0] of segments) {
       const file = files[index];
       if (file === undefined) continue;
       const [source, line] = [names.indexOf(file.name), file.isOwn ? sourceLine : 0];
-      const last = kept.at(-1);
-      if (last?.[1] !== source || last[2] !== line) kept.push([column, source, line, 0]);
+      const last = distinct.at(-1);
+      if (last?.[1] !== source || last[2] !== line) distinct.push([column, source, line, 0]);
     }
-    return kept;
+    return distinct;
   });
   return JSON.stringify({ version: 3, sources: names, names: [], mappings: encode(reduced) });
 }

@@ -247,7 +247,7 @@ describe('a metric of functions', () => {
   test('has only the dimensions that it is reported with', () => {
     const consumer = logMetrics(scope, { service: 'girl-created', event: 'girl.created' });
     expect(consumer.metric('Failed').dimensions).toEqual({ service: 'girl-created', event: 'girl.created' });
-    expect(consumer.metric('BuryFailed').dimensions).toEqual({ service: 'girl-created' });
+    expect(consumer.metric('DeadLetterNotSent').dimensions).toEqual({ service: 'girl-created' });
   });
 });
 

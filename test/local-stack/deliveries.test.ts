@@ -268,7 +268,7 @@ test('a rotation under load: no good delivery gets 401, with the old or the new 
   });
 });
 
-test('a stage with its own key for everything runs here, and a delivery has its effect and is archived', async () => {
+test('a stage with its own encryption key runs here, and a delivery has its effect and is archived', async () => {
   const problems: string[] = [];
   const options = {
     assembly: await stageAssembly('encrypted'),

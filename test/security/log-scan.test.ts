@@ -309,7 +309,15 @@ describe('deliveries of every kind with personal data', () => {
     expect(unknown).toEqual([]);
     const counted = new Set(parsed.metrics.map(({ name: metric }) => metric));
     // These need a replay, a missing archive or queue, or a lost answer. The consumers' tests cover them.
-    const elsewhere = ['Replayed', 'NotArchived', 'BuryFailed', 'HideFailed', 'PossiblyRepeated'];
+    const elsewhere = [
+      'Replayed',
+      'NotArchived',
+      'DeadLetterNotSent',
+      'BuryFailed',
+      'RetryNotDelayed',
+      'HideFailed',
+      'PossiblyRepeated',
+    ];
     expect(Object.keys(metrics).filter((metric) => !counted.has(metric))).toEqual(elsewhere);
   });
 

@@ -125,24 +125,24 @@ const isOnly = <Type extends keyof Containers>(
 
 /**
  * Like {@link dataSchema}, for any schema.
- * @param place for the error message
+ * @param path for the error message
  */
-export function jsonSchema(schema: v.GenericSchema, side: Side, place: string): JsonSchema {
+export function jsonSchema(schema: v.GenericSchema, side: Side, path: string): JsonSchema {
   const known = fieldSchemas.get(schema);
   if (known !== undefined) return known[side];
-  if (isOnly('optional', schema)) return jsonSchema(schema.wrapped, side, place);
-  if (isOnly('array', schema)) return { type: 'array', items: jsonSchema(schema.item, side, `${place}[]`) };
-  if (isOnly('object', schema)) return objectSchema(schema.entries, side, place);
-  return leafSchema(schema, side, place);
+  if (isOnly('optional', schema)) return jsonSchema(schema.wrapped, side, path);
+  if (isOnly('array', schema)) return { type: 'array', items: jsonSchema(schema.item, side, `${path}[]`) };
+  if (isOnly('object', schema)) return objectSchema(schema.entries, side, path);
+  return leafSchema(schema, side, path);
 }
 
 /** Additional fields are valid: the partner may add fields before the receiver reads them. */
-function objectSchema(entries: v.ObjectEntries, side: Side, place: string): JsonSchema {
+function objectSchema(entries: v.ObjectEntries, side: Side, path: string): JsonSchema {
   const fields = Object.entries(entries);
   const required = fields.filter(([, { type }]) => type !== 'optional').map(([name]) => name);
   const properties = fields.map(([name, field]) => [
     name,
-    withText(fieldText(name), jsonSchema(field, side, `${place}.${name}`)),
+    withText(fieldText(name), jsonSchema(field, side, `${path}.${name}`)),
   ]);
   return {
     type: 'object',
@@ -157,7 +157,7 @@ const withText = (text: string, { description, ...schema }: JsonSchema): JsonSch
   ...schema,
 });
 
-function leafSchema(leaf: v.GenericSchema, side: Side, place: string): JsonSchema {
+function leafSchema(leaf: v.GenericSchema, side: Side, path: string): JsonSchema {
   try {
     if ('fallback' in leaf) throw new Error('A fallback cannot be converted to JSON Schema.');
     const { $schema: _, ...schema } = toJsonSchema(leaf, {
@@ -175,6 +175,6 @@ function leafSchema(leaf: v.GenericSchema, side: Side, place: string): JsonSchem
     return schema;
   } catch (error) {
     const { message } = error as Error;
-    throw new CommandError(`${place}: ${message} Describe the field in tools/api/json-schema.ts`);
+    throw new CommandError(`${path}: ${message} Describe the field in tools/api/json-schema.ts`);
   }
 }

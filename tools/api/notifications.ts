@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import * as v from 'valibot';
 import {
   type NotificationContent,
-  type NotificationFacts,
+  type NotifiedEvent,
   notificationMessage,
 } from '../../lambda/effects/notification-message.ts';
 import { catalogue, type EventName, eventNames, isNotification } from '../../lambda/events/catalogue.ts';
@@ -53,7 +53,7 @@ const replay = {
 };
 
 /** Fields of a published document that the descriptions use. */
-type PublishedDocument = Pick<NotificationFacts, 'eventId' | 'data'>;
+type PublishedDocument = Pick<NotifiedEvent, 'eventId' | 'data'>;
 
 /** The message for subscriptions of the protocols `lambda` and `sqs`. */
 export function notificationSchema(described: DescribedEvent): JsonSchema {

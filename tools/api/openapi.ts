@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { LOCAL_SECRET, signatureOf } from '../../events/signing.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import { BASE64, HEX, PREFIX } from '../../lambda/receiver/signature.ts';
-import { CONTACT, EXAMPLE_HOST, info, LICENCE, schemaRef } from './document-facts.ts';
+import { CONTACT, EXAMPLE_HOST, info, LICENCE, schemaRef } from './document-info.ts';
 import { type DescribedEvent, describedEvents, otherPayloadSchema, payloadSchema } from './event-schemas.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { responseComponents, responses } from './responses.ts';

@@ -1,7 +1,7 @@
 import { ENCODED_BODY_MEGABYTES, EVENT_MEGABYTES, MAX_PROBLEMS } from '../../lambda/limits.ts';
 import { invalidSignature, serverError, unusableEvent } from '../../lambda/receiver/answers.ts';
 import { refusals } from '../../lib/api/refusals.ts';
-import { schemaRef } from './document-facts.ts';
+import { schemaRef } from './document-info.ts';
 import { EVENT_ID, eventId, REQUEST_ID, requestId } from './event-schemas.ts';
 import type { JsonSchema } from './json-schema.ts';
 

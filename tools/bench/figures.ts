@@ -66,11 +66,11 @@ const BLOCKS_IN_TURNS = `
   process.exit();`;
 
 /** The bundles, and an AWS that they use. @param network what a function goes through to reach AWS */
-async function openBench(network: 'beside' | 'TLS, far away') {
+async function openBench(network: 'local' | 'remote, with TLS') {
   await using closing = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'bench-'));
   closing.defer(() => rm(folder, { recursive: true }));
-  const far = network === 'beside' ? {} : { certificate: await makeCertificate(folder), delay: DELAY };
+  const far = network === 'local' ? {} : { certificate: await makeCertificate(folder), delay: DELAY };
   const aws = closing.use(await startFakeAws({ secret: BENCH_SECRET, ...far }));
   const bundles = await bundleReceivers(folder);
   const environment = { ...receiverEnvironment(aws.queueUrl), ...aws.environment };
@@ -85,7 +85,7 @@ export async function startPairs(
   time: 'load' | 'answer',
   rounds = STARTS,
 ): Promise<TimePair[]> {
-  await using bench = await openBench(time === 'load' ? 'beside' : 'TLS, far away');
+  await using bench = await openBench(time === 'load' ? 'local' : 'remote, with TLS');
   const start = async (bundle: string) => {
     const words = [bundle, JSON.stringify(gatewayDelivery(0))];
     const started = await runScript(START, words, bench.environment, signal);
@@ -103,7 +103,7 @@ export async function startPairs(
 
 /** Pairs of blocks. */
 async function warmPairs({ signal }: MeasureOptions): Promise<TimePair[]> {
-  await using bench = await openBench('beside');
+  await using bench = await openBench('local');
   const file = join(bench.folder, 'requests.json');
   const requests = Array.from({ length: BLOCKS + 2 }, (_, block) =>
     Array.from({ length: REQUESTS }, (_, index) => gatewayDelivery(block * REQUESTS + index)),
@@ -115,7 +115,7 @@ async function warmPairs({ signal }: MeasureOptions): Promise<TimePair[]> {
 }
 
 async function measureIndex(): Promise<Measured> {
-  await using bench = await openBench('beside');
+  await using bench = await openBench('local');
   const sizes = [bench.bundles.receiver, bench.bundles.bare].map((file) => statSync(file).size / KB);
   return { ...exactly(sizes[0] ?? 0), made: `the bare receiver has ${sizes[1]?.toFixed(0)} KB` };
 }

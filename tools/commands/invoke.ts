@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { eventNames, isEventName } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
-import { DUPLICATE, HIDE_FAILED, STALE } from '../../lambda/log-messages.ts';
+import { DUPLICATE, RETRY_NOT_DELAYED, STALE } from '../../lambda/log-messages.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import type { FunctionDefinition } from '../local/functions/function-definition.ts';
 import type { FunctionLogLine } from '../local/functions/invocation.ts';
@@ -98,7 +98,7 @@ const format = new LogFormat(process.stderr);
  * itself are left out: a sample is not on a queue, so it neither returns to it nor can be delayed.
  */
 function print(line: FunctionLogLine): void {
-  if (line.text.includes(`"message":"${HIDE_FAILED}"`)) return;
+  if (line.text.includes(`"message":"${RETRY_NOT_DELAYED}"`)) return;
   const text = format.logLine(line);
   if (text !== undefined) console.error(text);
 }

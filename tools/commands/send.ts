@@ -305,8 +305,8 @@ async function deliveryOf(
     if (!json) printLine(`Sending request ${shownId(id, width)} (${body.length} bytes) again.`);
     return { bodyAt: () => body, request: sameHeaders && request };
   }
-  const { keptPayload } = await import('../stage/history/kept-payload.ts');
-  const kept = await keptPayload(stack, id, signal);
+  const { findPayload } = await import('../stage/history/find-payload.ts');
+  const kept = await findPayload(stack, id, signal);
   if (kept === undefined) return undefined;
   const { event, eventId, bytes, from } = kept;
   if (!json) {

@@ -1,10 +1,10 @@
 import { isEventName } from '../../lambda/events/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import type { DeliveryFilter } from '../stage/history/delivery-filter.ts';
+import { mergedAttempts } from '../stage/history/derive-history.ts';
 import { itemNow, itemOfEvent } from '../stage/history/effects.ts';
 import type { Effect, ExchangeFact, Fact, LineFact, RecordFact } from '../stage/history/facts.ts';
 import { findFacts } from '../stage/history/find-facts.ts';
-import { foldedAttempts } from '../stage/history/fold.ts';
 import { followArchive, followLines } from '../stage/history/follow-facts.ts';
 import type { Delivery, History } from '../stage/history/history.ts';
 import { readNewestRecords, storedRecord } from '../stage/history/records.ts';
@@ -101,7 +101,7 @@ export class Source {
     const known = this.store.get(delivery.id) ?? delivery;
     const history = await locate(this.stage, this.store.history(known));
     return {
-      history: { ...history, steps: foldedAttempts(history.steps) },
+      history: { ...history, steps: mergedAttempts(history.steps) },
       ...(problem !== undefined && { problem }),
     };
   }

@@ -179,10 +179,10 @@ function archiveBill({ archive }: Deployment, { deliveries, payloadBytes, mix }:
   );
   const bytes = ARCHIVE_SIZE.record + ARCHIVE_SIZE.escaped * payloadBytes;
   const charged = deliveries * Math.ceil(bytes / FIREHOSE_CHUNK) * FIREHOSE_CHUNK;
-  const kept = deliveries * bytes * ARCHIVE_SIZE.compressed * (days / DAYS_OF_A_MONTH);
+  const storedBytes = deliveries * bytes * ARCHIVE_SIZE.compressed * (days / DAYS_OF_A_MONTH);
   return {
     Firehose: (charged / GIGABYTE) * prices.firehoseGigabyte,
-    S3: objects * prices.s3Put + (kept / GIGABYTE) * prices.s3GigabyteMonth,
+    S3: objects * prices.s3Put + (storedBytes / GIGABYTE) * prices.s3GigabyteMonth,
   };
 }
 

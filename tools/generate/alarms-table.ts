@@ -2,19 +2,19 @@ import { type AlarmDefinition, alarmTable } from '../../lib/alarms/alarm-table.t
 import { markdownTable } from './markdown-table.ts';
 
 /**
- * Every alarm, when it fires, and a link to its card, in the order of the cards: the most urgent first. Alarms that differ
+ * Every alarm, when it fires, and a link to its section in the runbook, in the order of the sections: the most urgent first. Alarms that differ
  * only in their name share a row.
- * @param runbook `docs/operations.md`, which has the cards
- * @throws Error if an alarm has no card
+ * @param runbook `docs/operations.md`, with a section for each alarm
+ * @throws Error if an alarm has no section
  */
 export function alarmsTable(runbook: string): string {
-  const cards = [...runbook.matchAll(/^### (.+)$/gm)].map(([, title = '']) => title);
+  const titles = [...runbook.matchAll(/^### (.+)$/gm)].map(([, title = '']) => title);
   const alarms = Object.entries<AlarmDefinition>(alarmTable).map(([name, { metric, fires, section }]) => {
-    const position = cards.findIndex((title) => anchor(title) === section);
-    if (position === -1) throw new Error(`The alarm ${name} has no card with the anchor #${section}`);
+    const position = titles.findIndex((title) => anchor(title) === section);
+    if (position === -1) throw new Error(`The alarm ${name} has no section with the anchor #${section}`);
     const statistic = metric.statistic.replace(/^[MS]/, (letter) => letter.toLowerCase());
     const metricText = `\`${metric.name}\` (${statistic}, ${duration(metric.period)})`;
-    const rest = [`${metricText} ${firesAt(fires)}`, `[${cards[position]}](operations.md#${section})`];
+    const rest = [`${metricText} ${firesAt(fires)}`, `[${titles[position]}](operations.md#${section})`];
     return { name, position, rest };
   });
   const sorted = alarms.toSorted((one, other) => one.position - other.position);
@@ -22,7 +22,7 @@ export function alarmsTable(runbook: string): string {
     same.map(({ name }) => `\`${name}\``).join(', '),
     ...(same[0]?.rest ?? []),
   ]);
-  return markdownTable(['Alarm', 'Fires when', 'Card'], rows);
+  return markdownTable(['Alarm', 'Fires when', 'Runbook'], rows);
 }
 
 const anchor = (title: string) => title.toLowerCase().replaceAll(' ', '-');

@@ -57,7 +57,7 @@ ${markdownTable(head, rows)}`;
 
 const filled = (file: string, texts: Readonly<Record<string, string>>) =>
   Object.entries(texts).reduce(
-    (document, [name, text]) => fillPlace(document, name, text),
+    (document, [name, text]) => fillSection(document, name, text),
     readFileSync(file, 'utf8'),
   );
 
@@ -65,8 +65,8 @@ const filled = (file: string, texts: Readonly<Record<string, string>>) =>
  * Replaces the text between `<!-- name -->` and `<!-- /name -->` in a document.
  * @throws Error if the document has no such marks
  */
-export function fillPlace(document: string, name: string, text: string): string {
-  const place = new RegExp(`<!-- ${name} -->\\n[^]*?<!-- /${name} -->`);
-  if (!place.test(document)) throw new Error(`The document has no <!-- ${name} --> … <!-- /${name} -->`);
-  return document.replace(place, () => `<!-- ${name} -->\n\n${text}\n\n<!-- /${name} -->`);
+export function fillSection(document: string, name: string, text: string): string {
+  const section = new RegExp(`<!-- ${name} -->\\n[^]*?<!-- /${name} -->`);
+  if (!section.test(document)) throw new Error(`The document has no <!-- ${name} --> … <!-- /${name} -->`);
+  return document.replace(section, () => `<!-- ${name} -->\n\n${text}\n\n<!-- /${name} -->`);
 }

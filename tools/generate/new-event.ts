@@ -19,8 +19,8 @@ const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
 export async function addEvent(event: NewEvent, generate: boolean): Promise<string[]> {
   const { name, effect, id } = event;
   const { definition, sample } = eventPaths(kebabCase(name));
-  const places = [dirname(definition), sample];
-  const existing = places.find((place) => existsSync(place));
+  const paths = [dirname(definition), sample];
+  const existing = paths.find((path) => existsSync(path));
   if (existing !== undefined) throw new CommandError(`${name} cannot be added: ${existing} already exists`);
   if (id === undefined && eventTemplates[effect].lines === undefined) {
     throw new CommandError(`${effect} writes an item: name the field of data with its id: --id shop_id`);
@@ -46,7 +46,7 @@ export async function addEvent(event: NewEvent, generate: boolean): Promise<stri
     // In a new process, because this one has loaded the old catalogue. It writes when everything else has succeeded.
     if (generate) run('tools/hookctl.js', 'generate');
   } catch (error) {
-    for (const place of places) rmSync(place, { recursive: true, force: true });
+    for (const path of paths) rmSync(path, { recursive: true, force: true });
     writeFileSync(EVENT_INDEX, index);
     throw new CommandError(`${name} cannot be added: ${(error as Error).message}. No file was changed`);
   } finally {

@@ -13,7 +13,7 @@ interface Grant {
 }
 
 /**
- * What each role may do with `prod`'s settings, what every other setting adds, and what a key for everything adds.
+ * What each role may do with `prod`'s settings, what every other setting adds, and what `encryption` adds.
  */
 export function permissionsDocument(prod: string, everySetting: string, encrypted: string): string {
   const grants = grantsOf(prod);
@@ -41,7 +41,7 @@ ${addedIn(everySetting)}
 
 ## Added by \`encryption\`
 
-One key for everything replaces the topics' key above. KMS checks the role that a service acts for. Consumers may use the
+The key of \`encryption\` also replaces the topics' key above. KMS checks the role that a service acts for. Consumers may use the
 key for any service ([reason](security.md#a-key-of-ones-own)).
 
 ${addedIn(encrypted)}

@@ -31,7 +31,7 @@ export interface LoadEffects {
 }
 
 /** Milliseconds between two listings of the archive. In AWS each is charged. */
-const LOOK_INTERVAL = { local: 500, aws: 10_000 };
+const POLL_INTERVAL = { local: 500, aws: 10_000 };
 
 /** Reads the results of a run from the archive, without objects from before it was opened. */
 export class EffectReader {
@@ -64,10 +64,10 @@ export class EffectReader {
     try {
       const delay = stack.local ? 0 : ((await bufferSeconds(stack, this.#window.events)) ?? 0);
       const note = delay > 0 ? `the archive is up to ${delay} s late` : '';
-      let news = performance.now();
-      while (effects.missing > 0 && performance.now() - news < patience + delay * 1_000) {
-        await sleep(LOOK_INTERVAL[stack.local ? 'local' : 'aws'], undefined, { signal });
-        if (await this.#readNew(run, effects)) news = performance.now();
+      let newRecordAt = performance.now();
+      while (effects.missing > 0 && performance.now() - newRecordAt < patience + delay * 1_000) {
+        await sleep(POLL_INTERVAL[stack.local ? 'local' : 'aws'], undefined, { signal });
+        if (await this.#readNew(run, effects)) newRecordAt = performance.now();
         const done = total - effects.missing;
         progress.show({ doing: 'Waiting for effects', done, total, unit: 'deliveries', note });
       }
@@ -83,16 +83,16 @@ export class EffectReader {
   async #readNew(run: LoadRun, effects: LoadEffects): Promise<boolean> {
     const { stack, signal } = this.#operation;
     const reading = readArchive(stack, { ...this.#window, skip: (key) => this.#known.has(key), signal });
-    let isNews = false;
+    let hasNew = false;
     for await (const object of reading) {
       this.#known.add(object.key);
       for await (const { record } of object.records()) {
-        if (takeRecord(record, run, effects)) isNews = true;
+        if (takeRecord(record, run, effects)) hasNew = true;
       }
     }
     // Records of a damaged object are unknown. All others count.
     effects.unread = reading.damaged.at(-1)?.message ?? effects.unread;
-    return isNews;
+    return hasNew;
   }
 }
 

@@ -73,14 +73,14 @@ export class LoadMeasurements {
     }
   }
 
-  /** @param came the status of the answer, or why there was none */
-  end(number: number, due: number, at: number, came: number | string): void {
-    this.endings.set(came, (this.endings.get(came) ?? 0) + 1);
-    if (came === 200) this.states[number] = ACCEPTED;
+  /** @param ending the status of the answer, or why there was none */
+  end(number: number, due: number, at: number, ending: number | string): void {
+    this.endings.set(ending, (this.endings.get(ending) ?? 0) + 1);
+    if (ending === 200) this.states[number] = ACCEPTED;
     for (const part of this.#partsAt(due)) {
       part.receipt.add(at - due);
-      if (came === 200) part.accepted += 1;
-      else if (came !== UNDER_WAY) part.failed += 1;
+      if (ending === 200) part.accepted += 1;
+      else if (ending !== UNDER_WAY) part.failed += 1;
     }
   }
 

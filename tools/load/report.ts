@@ -52,8 +52,8 @@ function breakOf({ sent, failed, late, receipt }: LoadPart): string | undefined 
 export function describeReport(report: LoadReport, width: number): string[] {
   const { url, plan, total, endings, parts, doubt, ended } = report;
   const { wanted, sent, late } = total;
-  const answers = Object.entries(endings).map(([came, of]) => {
-    return [came, count(of), percent(of / sent), MEANINGS[came] ?? ''];
+  const answers = Object.entries(endings).map(([ending, of]) => {
+    return [ending, count(of), percent(of / sent), MEANINGS[ending] ?? ''];
   });
   const sections = [
     [
@@ -89,7 +89,7 @@ function describeRamp(steps: LoadReport['parts']): string {
   const below = first === undefined ? steps : steps.slice(0, steps.indexOf(first));
   const last = below.findLast(({ accepted, wanted }) => accepted === wanted);
   const breaks = first === undefined ? '' : `It breaks at ${rateOf(first)}: ${first.broken}. `;
-  return `${breaks}${last === undefined ? 'No step holds.' : `The last step that holds is ${rateOf(last)}.`}`;
+  return `${breaks}${last === undefined ? 'No step stays within the limits.' : `The last step within the limits is ${rateOf(last)}.`}`;
 }
 
 function describeEffects({ total, effects }: LoadReport): string {
@@ -98,7 +98,7 @@ function describeEffects({ total, effects }: LoadReport): string {
   const open = unread === undefined ? 'are missing: see npx hookctl dlq list' : `were not read: ${unread}`;
   return [
     [total.accepted - missing, `of ${count(total.accepted)} that were answered 200 are settled`] as const,
-    ...Object.entries(outcomes).map(([came, of]) => [of, outcomeText(came as SettledOutcome)] as const),
+    ...Object.entries(outcomes).map(([ending, of]) => [of, outcomeText(ending as SettledOutcome)] as const),
     ...(missing > 0 ? [[missing, open] as const] : []),
     ...(unanswered > 0 ? [[unanswered, 'that were not answered 200 were settled, too'] as const] : []),
     ...(repeated > 0 ? [[repeated, 'arrived a second time'] as const] : []),

@@ -12,7 +12,7 @@ import type { LoadPlan } from './plan.ts';
 const NO_ANSWER_AFTER = (GATEWAY_TIMEOUT_SECONDS.http + 1) * 1000;
 
 /** Milliseconds between two checks of the run. */
-const LOOK_INTERVAL = 250;
+const PROGRESS_INTERVAL = 250;
 
 /** Late deliveries that are sent before answers are read again. */
 const MAX_AT_ONCE = 64;
@@ -36,7 +36,7 @@ export class LoadRun {
   readonly #request: typeof httpRequest;
   readonly #agent: HttpAgent;
   /** Ends each delivery that has not ended, by its number. */
-  readonly #underWay = new Map<number, (came: string) => void>();
+  readonly #underWay = new Map<number, (ending: string) => void>();
 
   constructor(plan: LoadPlan, url: URL) {
     this.plan = plan;
@@ -52,13 +52,13 @@ export class LoadRun {
   async send(secret: string, signal: AbortSignal, progress: ProgressDisplay): Promise<void> {
     const early = new AbortController();
     const until = AbortSignal.any([signal, early.signal]);
-    const looking = setInterval(() => {
+    const showing = setInterval(() => {
       const { sent, wanted, failed } = this.measurements.total;
       const note = `${count(this.#underWay.size)} unanswered, ${count(failed)} not 200`;
       progress.show({ doing: 'Sending', done: sent, total: wanted, unit: 'deliveries', note });
       this.ended ??= abortReason(this.#elapsed, this.#underWay.size, this.measurements.endings);
       if (this.ended !== undefined) early.abort();
-    }, LOOK_INTERVAL);
+    }, PROGRESS_INTERVAL);
     try {
       for (const delivery of loadDeliveries(this.plan, secret, this.begin)) {
         const wait = delivery.due - this.#elapsed;
@@ -70,7 +70,7 @@ export class LoadRun {
       while (this.#underWay.size > 0 && !until.aborted) await sleep(20);
       if (signal.aborted) this.ended = 'It was interrupted.';
     } finally {
-      clearInterval(looking);
+      clearInterval(showing);
       progress.end();
       for (const abandon of this.#underWay.values()) abandon(UNDER_WAY);
       this.#agent.destroy();
@@ -93,14 +93,14 @@ export class LoadRun {
       response.on('error', fail).on('end', () => end(response.statusCode ?? 0));
       response.resume();
     });
-    const end = (came: number | string) => {
+    const end = (ending: number | string) => {
       clearTimeout(timeout);
       // A request may still fail after its delivery has ended.
-      if (this.#underWay.delete(number)) this.measurements.end(number, due, this.#elapsed, came);
+      if (this.#underWay.delete(number)) this.measurements.end(number, due, this.#elapsed, ending);
     };
     const fail = (error: NodeJS.ErrnoException) => end(error.code ?? error.name);
-    const abandon = (came: string) => {
-      end(came);
+    const abandon = (ending: string) => {
+      end(ending);
       request.destroy();
     };
     const timeout = setTimeout(abandon, NO_ANSWER_AFTER, 'no answer');

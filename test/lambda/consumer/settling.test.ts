@@ -147,7 +147,7 @@ describe('a permanent failure', () => {
     inject({ service: 'sqs', operation: 'SendMessage', kind: 'throttled' });
     const poison = message(own('not JSON'));
     expect(await consume([poison])).toEqual([poison]);
-    expect(messagesOf(poison)).toEqual(['DeadLettered', 'BuryFailed']);
+    expect(messagesOf(poison)).toEqual(['DeadLettered', 'DeadLetterNotSent']);
   });
 
   test('includes a message that no archive record can hold', async () => {
@@ -305,7 +305,7 @@ describe('a batch whose messages are processed in parallel', () => {
     expect(batch.map(messagesOf)).toEqual([
       ['Started', 'Processed'],
       ['DeadLettered'],
-      ['Started', 'Failed', 'HideFailed'],
+      ['Started', 'Failed', 'RetryNotDelayed'],
     ]);
     expect(lines.logged).toHaveLength(6);
     for (const [index, attempt] of [3, 1, 2].entries()) {
@@ -349,10 +349,12 @@ describe('a batch whose messages are processed in parallel', () => {
     });
     expect(lines.metrics.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual([
       metric('BuryFailed'),
+      metric('DeadLetterNotSent'),
       metric('DeadLettered', { event: 'shop.updated' }),
       metric('Duplicate', { event: 'shop.updated' }),
       metric('Failed', { event: 'shop.updated' }),
       metric('HideFailed'),
+      metric('RetryNotDelayed'),
     ]);
   });
 });

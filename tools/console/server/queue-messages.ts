@@ -2,16 +2,16 @@ import type { InspectedMessage } from '../../local/observation.ts';
 import { payloadFacts } from '../../stage/history/local-feed.ts';
 import { payloadPreview } from '../../stage/history/payload-preview.ts';
 import { refusalOf } from '../../stage/operation.ts';
-import { copyKey, foldCopies, type ListedMessage } from '../../stage/queues/copies.ts';
+import { copyKey, groupCopies, type ListedMessage } from '../../stage/queues/copies.ts';
 import { sourceQueueUrl, type WaitingQueue, waitingQueues } from '../../stage/queues/queue.ts';
 import {
-  noted,
+  attributeText,
+  forEachMessage,
   payloadInMessage,
   type ReceivedMessage,
   readPayload,
   reasonOf,
   UnreadablePayloadError,
-  walk,
 } from '../../stage/queues/received-message.ts';
 import { MAX_SEARCHED } from '../../stage/queues/waiting-messages.ts';
 import type { Stage } from '../../stage/stage.ts';
@@ -147,9 +147,9 @@ async function visitMessages(
     return all.length > limit;
   }
   return await queueLocks.look(url, async () => {
-    const { limited } = await walk(source.stage, url, { signal, limit }, async (message) => {
+    const { limited } = await forEachMessage(source.stage, url, { signal, limit }, async (message) => {
       await visit({ ...message, state: 'waiting' });
-      return 'kept';
+      return 'stays';
     });
     return limited;
   });
@@ -173,7 +173,7 @@ async function messagesOf(look: Look, queue: SeenQueue): Promise<QueueMessages> 
       shown: await factsOf(look.source.stage, queue, message),
     });
   });
-  const messages = foldCopies(listed).map(({ shown, copies, firstAt }) => ({
+  const messages = groupCopies(listed).map(({ shown, copies, firstAt }) => ({
     ...shown,
     copies,
     firstSentAt: firstAt,
@@ -189,7 +189,7 @@ type MessageOnQueue = Omit<QueueMessage, 'copies' | 'firstSentAt'>;
  */
 function eventOf(waiting: WaitingQueue | undefined, message: SeenMessage): string | undefined {
   if (waiting?.kind === 'quarantine') return undefined;
-  return waiting?.kind === 'dead-letter' ? waiting.name : noted(message, 'event');
+  return waiting?.kind === 'dead-letter' ? waiting.name : attributeText(message, 'event');
 }
 
 /** What is known of a message, without its payload, which may have 1 MiB. */
@@ -198,16 +198,16 @@ async function factsOf(
   { name, waiting }: SeenQueue,
   message: SeenMessage,
 ): Promise<MessageOnQueue> {
-  const isLarge = noted(message, 'payloadKey') !== undefined;
+  const isLarge = attributeText(message, 'payloadKey') !== undefined;
   const payload =
     (await payloadInMessage(stage, waiting ?? OWN_QUEUE, message)) ??
     (isLarge ? undefined : Buffer.from(message.body));
   const { event, shopId } = payload === undefined ? {} : payloadFacts(payload);
   const facts = {
-    eventId: noted(message, 'eventId'),
+    eventId: attributeText(message, 'eventId'),
     event: eventOf(waiting, message) ?? event,
     shopId,
-    requestId: noted(message, 'requestId'),
+    requestId: attributeText(message, 'requestId'),
     reason: waiting && reasonOf(message, waiting),
     preview: payload && payloadPreview(payload),
   };

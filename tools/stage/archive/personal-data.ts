@@ -103,12 +103,12 @@ export class PersonalData {
     if (record === undefined) return mentionInText(line.toString(), this.#persons);
     const { body, payloadKey } = record;
     if (payloadKey === undefined) return body === undefined ? undefined : mentionIn(body, this.#persons);
-    const known = this.#payloads.get(payloadKey) ?? this.#look(payloadKey);
+    const known = this.#payloads.get(payloadKey) ?? this.#findMention(payloadKey);
     this.#payloads.set(payloadKey, known);
     return known;
   }
 
-  async #look(key: string): Promise<Mention | undefined> {
+  async #findMention(key: string): Promise<Mention | undefined> {
     const payload = await storedPayload(this.#stack, key);
     return payload && mentionIn(payload.toString(), this.#persons);
   }

@@ -50,7 +50,7 @@ const idThatBegins = ({ eventId, requestId }: ArchiveRecord, given: string) =>
 /** Maximum number of ids listed for an ambiguous one. A longer list does not help. */
 const MAX_CANDIDATES = 10;
 
-/** Notes which ids the given beginnings of ids have matched. */
+/** Collects the ids that begin with each given text. */
 export class IdCandidates {
   readonly #given: ReadonlyMap<string, Set<string>>;
 
@@ -59,7 +59,7 @@ export class IdCandidates {
   }
 
   /** @param record that matches the filter */
-  note(record: ArchiveRecord): void {
+  add(record: ArchiveRecord): void {
     for (const [given, found] of this.#given) {
       const id = idThatBegins(record, given);
       if (id !== undefined && found.size <= MAX_CANDIDATES) found.add(id);

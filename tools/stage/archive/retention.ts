@@ -45,11 +45,13 @@ export async function expiredPart(
   const days = await archiveDays(stack);
   if (days === undefined) return undefined;
   const oldest = new Date(Date.now() - (days + LATE_DAYS) * DAY);
-  const kept = `${stack.title} keeps records for ${days} days`;
+  const retention = `${stack.title} keeps records for ${days} days`;
   if (until !== undefined && until <= oldest) {
-    throw new CommandError(`No records settled before ${until.toISOString()} are left: ${kept}`);
+    throw new CommandError(`No records settled before ${until.toISOString()} are left: ${retention}`);
   }
-  return since !== undefined && since < oldest ? `Records settled earlier have expired: ${kept}.` : undefined;
+  return since !== undefined && since < oldest
+    ? `Records settled earlier have expired: ${retention}.`
+    : undefined;
 }
 
 /**

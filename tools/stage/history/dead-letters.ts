@@ -3,8 +3,8 @@ import { orRefusal } from '../operation.ts';
 import { queueState, waitingQueue } from '../queues/queue.ts';
 import { type WaitingMessage, waitingMessages } from '../queues/waiting-messages.ts';
 import type { Stage } from '../stage.ts';
+import { deriveHistory } from './derive-history.ts';
 import type { DeadLetterFact, Fact } from './facts.ts';
-import { fold } from './fold.ts';
 
 interface DeadLettersFound {
   readonly facts: readonly DeadLetterFact[];
@@ -23,7 +23,7 @@ export async function deadLettersOf(
   known: readonly Fact[],
   signal: AbortSignal,
 ): Promise<DeadLettersFound> {
-  const { event, eventId, now } = fold(known);
+  const { event, eventId, now } = deriveHistory(known);
   const mayBeThere = now.some(({ state }) => ['queued', 'retrying', 'dead-letter'].includes(state));
   if (event === undefined || eventId === undefined || !isEventName(event) || !mayBeThere)
     return { facts: [] };
@@ -40,7 +40,7 @@ export async function deadLettersOf(
 
 /** @param receives that its queue allows before SQS moves a message */
 export function deadLetterFact(waiting: WaitingMessage, receives?: number): DeadLetterFact {
-  const { queue, message, messageId, requestId, eventId, event, failureReason, keptUntil } = waiting;
+  const { queue, message, messageId, requestId, eventId, event, failureReason, expiresAt } = waiting;
   return {
     kind: 'dead-letter',
     at: message.sentAt.getTime(),
@@ -52,6 +52,6 @@ export function deadLetterFact(waiting: WaitingMessage, receives?: number): Dead
     error: failureReason,
     // Infinite if somebody has removed the redrive policy since then.
     receives: failureReason === undefined && Number.isFinite(receives) ? receives : undefined,
-    until: keptUntil.toISOString(),
+    until: expiresAt.toISOString(),
   };
 }

@@ -72,7 +72,7 @@ export interface DeadLetterFact extends FactBase {
   readonly messageId: string;
   /** Absent if it is on the dead-letter queue of its event. */
   readonly queue?: 'quarantine' | 'unrouted' | undefined;
-  /** As noted by the consumer. Absent if SQS moved the message. */
+  /** From the consumer. Absent if SQS moved the message. */
   readonly error?: string | undefined;
   /** Receives that the source queue allows. Only if SQS moved the message. */
   readonly receives?: number | undefined;

@@ -16,7 +16,7 @@ export interface History {
   /** In order of time. */
   readonly steps: readonly HistoryStep[];
   /** First the state of the delivery, then where its other messages are. */
-  readonly now: readonly [HistoryPlace, ...HistoryPlace[]];
+  readonly now: readonly [HistoryLocation, ...HistoryLocation[]];
 }
 
 /**
@@ -144,7 +144,7 @@ export const isWaiting = (state: DeliveryState): boolean => ['queued', 'retrying
 export const isSettled = (state: DeliveryState): boolean =>
   !isWaiting(state) && state !== 'received' && state !== 'unknown';
 
-export interface HistoryPlace {
+export interface HistoryLocation {
   readonly state: DeliveryState;
   /** ISO 8601. */
   readonly since: string;

@@ -66,8 +66,8 @@ export class LocalFeed implements StackObserver, Disposable {
   onLog({ text, crash }: Pick<FunctionLogLine, 'text' | 'crash'>): void {
     const line = lineFact(text);
     const isLong = text.length > LINE_CHARACTERS;
-    const kept = isLong ? `${text.slice(0, LINE_CHARACTERS)}…` : text;
-    if (line !== undefined) this.store.add({ ...line, text: kept });
+    const shortened = isLong ? `${text.slice(0, LINE_CHARACTERS)}…` : text;
+    if (line !== undefined) this.store.add({ ...line, text: shortened });
     const at = line?.at ?? Date.now();
     if (crash === undefined) return;
     const { invocationId, error } = crash;
@@ -93,8 +93,8 @@ export class LocalFeed implements StackObserver, Disposable {
     const events = new Set([...this.#crashed.values()].map(({ event }) => event));
     for (const event of events) {
       const url = this.#stack.outputs[`${pascalCase(event)}DeadLetterQueueUrl`];
-      const letters = url === undefined ? [] : await this.#stack.inspectQueue(url).catch(() => []);
-      for (const { id, sentAt } of letters) {
+      const messages = url === undefined ? [] : await this.#stack.inspectQueue(url).catch(() => []);
+      for (const { id, sentAt } of messages) {
         const crash = this.#crashed.get(id);
         if (crash === undefined) continue;
         const { eventId, requestId } = crash;

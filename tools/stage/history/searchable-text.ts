@@ -10,8 +10,8 @@ const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r
 export function searchableText(bytes: Uint8Array): string {
   const text = Buffer.from(bytes.subarray(0, SEARCHED_BYTES)).toString();
   if (!text.includes('\\')) return text.replaceAll('\0', ' ');
-  const plain = text.replace(/\\(?:u([0-9a-f]{4})|(["\\/bfnrt]))/gi, (_, code?: string, letter = '') =>
-    code === undefined ? (ESCAPES[letter] ?? letter) : String.fromCharCode(Number.parseInt(code, 16)),
+  const plain = text.replace(/\\(?:u([0-9a-f]{4})|(["\\/bfnrt]))/gi, (_, code?: string, character = '') =>
+    code === undefined ? (ESCAPES[character] ?? character) : String.fromCharCode(Number.parseInt(code, 16)),
   );
   return `${text}\n${plain}`.replaceAll('\0', ' ');
 }

@@ -17,7 +17,7 @@ export function stepsOf(
     ...requests.flatMap((request) => stepsOfRequest(request, messages)),
     ...receivedByArchive(requests, messages),
     ...messages.flatMap((message) => message.attempts.flatMap((attempt) => stepsOfAttempt(message, attempt))),
-    ...lines.filter((line) => !isAnswer(line) && !isOfAttempt(line)).map(noted),
+    ...lines.filter((line) => !isAnswer(line) && !isOfAttempt(line)).map(logStep),
   ];
   const rank = ({ kind }: HistoryStep) => (ORDER.includes(kind) ? ORDER.indexOf(kind) : ORDER.length);
   return steps.sort((a, b) => (a.at === b.at ? rank(a) - rank(b) : a.at < b.at ? -1 : 1));
@@ -88,6 +88,6 @@ function stepsOfAttempt(message: HistoryMessage, one: HistoryAttempt): HistorySt
   return [step, { ...base, kind: 'archived', at: isoTime(record.at), object: record.object, forgottenAt }];
 }
 
-function noted({ at, level, message, requestId, messageId, error }: ParsedLogLine): HistoryStep {
+function logStep({ at, level, message, requestId, messageId, error }: ParsedLogLine): HistoryStep {
   return { kind: 'noted', at: isoTime(at), level, message, requestId, messageId, error };
 }

@@ -107,7 +107,7 @@ async function readPages(
   const lines: FollowedLine[] = [];
   let hasMore = false;
   for (const [index, log] of logs.entries()) {
-    const page = await log.look(signal);
+    const page = await log.readPage(signal);
     hasMore ||= page.hasMore;
     lines.push(...page.found);
     if (signal.aborted) break;
@@ -145,13 +145,13 @@ class FollowedLog {
    * @returns the new lines, whether there are more pages, and the error if the page could not be read. The next call
    * continues there
    */
-  async look(
+  async readPage(
     signal: AbortSignal,
   ): Promise<{ found: readonly FollowedLine[]; hasMore: boolean; error?: Error }> {
     const found: FollowedLine[] = [];
     this.#begun ??= Date.now();
     try {
-      const page = await this.#page(this.#nextToken, signal);
+      const page = await this.#fetchPage(this.#nextToken, signal);
       for (const { eventId = '', timestamp: at = 0, message = '' } of page.events ?? []) {
         if (this.#known.has(eventId)) continue;
         this.#known.set(eventId, at);
@@ -174,7 +174,7 @@ class FollowedLog {
     return { found, hasMore: false };
   }
 
-  async #page(nextToken: string | undefined, signal: AbortSignal) {
+  async #fetchPage(nextToken: string | undefined, signal: AbortSignal) {
     const logGroupName =
       this.name === 'receiver' ? this.#stack.receiverLogGroup : this.#stack.event(this.name).logGroup;
     await this.#bucket?.take(1, signal);

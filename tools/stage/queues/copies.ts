@@ -43,7 +43,7 @@ export interface ListedMessage<Shown> {
 }
 
 /** Copies as one entry: the newest of them. `firstAt` is the time of the oldest. */
-export function foldCopies<Shown>(listed: readonly ListedMessage<Shown>[]) {
+export function groupCopies<Shown>(listed: readonly ListedMessage<Shown>[]) {
   return [...Map.groupBy(listed, ({ key }) => key)].flatMap(([key, group]) => {
     const sorted = group.toSorted((a, b) => a.at.localeCompare(b.at));
     const [oldest, newest] = [sorted[0], sorted.at(-1)];

@@ -45,7 +45,7 @@ export async function pause(operation: Operation, name: string, reason: string):
     if (earlier !== undefined) {
       printLine(`It is already paused, ${earlier}. Completing this pause.`);
     } else {
-      // An alarm notifies only when its state changes. One left over from an earlier pause would stay silent.
+      // An alarm notifies only when its state changes. One left over from an earlier pause would not notify.
       if (before?.since !== undefined) await set(stack, state.paused, 'OK', 'Its event source was on');
       await set(stack, state.paused, 'ALARM', pauseText(by, reason));
     }
@@ -85,7 +85,7 @@ export async function resume(operation: Operation, name: string): Promise<boolea
     const undo = stack.command(`${event} --reason "…"`, 'pause');
     if ((await settled(operation, event, `${REPEAT}: ${undo}`)) === undefined) return false;
     await ringAt(stack, state.waiting, threshold);
-    // An alarm notifies only when its state changes. One that fired during the pause would stay silent about messages
+    // An alarm notifies only when its state changes. One that fired during the pause would not notify about messages
     // that still wait.
     const { waiting } = await pauseState(stack, event);
     if (waiting.StateValue === 'ALARM') await set(stack, waiting, 'OK', `Resumed by ${by}`);
@@ -190,14 +190,14 @@ async function deadline(stack: Stage, event: EventName, queue: QueueState): Prom
   const { arn, visible, inFlight, delayed, retention } = queue;
   const waiting = visible + inFlight + delayed;
   const now = Date.now();
-  const came = waiting === 0 ? now : await oldestMessage(stack, arn);
+  const oldest = waiting === 0 ? now : await oldestMessage(stack, arn);
   // After three receives, SQS no longer counts a message that backs off in the age.
   const tried = inFlight > 0 ? hoursOfTries(event) * 60 * 60 * 1000 : 0;
-  const until = Math.min(came ?? now, now - tried) + retention * 1000;
+  const until = Math.min(oldest ?? now, now - tried) + retention * 1000;
   const lines = [
     `Nothing is lost until ${new Date(until).toISOString()}, for ${duration(until - now)}. SQS deletes an event ${duration(retention * 1000)} after its arrival. An alarm fires a day before.`,
   ];
-  if (came === undefined) {
+  if (oldest === undefined) {
     lines.push(
       `But ${messages(waiting)} had arrived before, and CloudWatch does not know the age of the oldest: subtract it.`,
     );

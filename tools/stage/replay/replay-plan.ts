@@ -83,7 +83,7 @@ export async function makePlan(operation: Operation, request: ReplayRequest) {
     const unsentHere: Unsent[] = [];
     let isBarren = true;
     for await (const { record, unsent } of replayRecords(object, request)) {
-      candidates.note(record);
+      candidates.add(record);
       if (unsent !== undefined) {
         unsentHere.push(unsent);
         skipped[unsent] += 1;

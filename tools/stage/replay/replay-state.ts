@@ -75,12 +75,12 @@ export class TakenOverError extends CommandError {}
  */
 class OwnedText {
   readonly #stack: Stage;
-  readonly #place: { readonly Bucket: string; readonly Key: string };
+  readonly #object: { readonly Bucket: string; readonly Key: string };
   #etag: string | undefined;
 
   constructor(stack: Stage, Key: string) {
     this.#stack = stack;
-    this.#place = { Bucket: stack.archiveBucket, Key };
+    this.#object = { Bucket: stack.archiveBucket, Key };
   }
 
   /** @returns undefined if it does not exist */
@@ -92,7 +92,7 @@ class OwnedText {
 
   async #stored() {
     try {
-      const { Body, ETag } = await this.#stack.s3.send(new GetObjectCommand(this.#place));
+      const { Body, ETag } = await this.#stack.s3.send(new GetObjectCommand(this.#object));
       return { text: await Body?.transformToString(), etag: ETag };
     } catch (error) {
       if (error instanceof NoSuchKey) return undefined;
@@ -104,7 +104,7 @@ class OwnedText {
   async write(Body: string): Promise<void> {
     const condition = this.#etag === undefined ? { IfNoneMatch: '*' } : { IfMatch: this.#etag };
     try {
-      const command = new PutObjectCommand({ ...this.#place, Body, ...condition });
+      const command = new PutObjectCommand({ ...this.#object, Body, ...condition });
       const { ETag } = await this.#stack.s3.send(command);
       this.#etag = ETag;
     } catch (error) {

@@ -56,11 +56,14 @@ export async function runReplay(
   if (takenOver.signal.aborted) throw takenOver.signal.reason;
   if (!finished || failure !== undefined) operation.onPlanned?.(continuation(state.name));
   if (failure !== undefined) {
-    const noted =
+    const progressSaved =
       checkpoint.unsaved === 0
         ? 'Progress is saved'
         : `The last ${manyMessages(checkpoint.unsaved)} could not be saved as sent, and will be sent again`;
-    throw withAdvice(failure, `${noted}. Continue with: ${stack.command(`--name ${state.name}`, 'replay')}`);
+    throw withAdvice(
+      failure,
+      `${progressSaved}. Continue with: ${stack.command(`--name ${state.name}`, 'replay')}`,
+    );
   }
 
   const sent = checkpoint.sent - before;
@@ -98,9 +101,9 @@ async function sendWindow(
   const writtenAt = until.getTime() + delay;
   const bucket = new TokenBucket(rate);
   const before = checkpoint.sent;
-  let hold: string | undefined;
-  const onHold = (reason: string | undefined) => {
-    hold = reason;
+  let waitReason: string | undefined;
+  const onWait = (reason: string | undefined) => {
+    waitReason = reason;
   };
   let waitingSince: number | undefined;
   const showing = setInterval(() => {
@@ -112,13 +115,13 @@ async function sendWindow(
     }
     const done = checkpoint.sent - before;
     const total = Math.max(done, planned - before);
-    const note = hold ?? (before > 0 ? `${before.toLocaleString('en')} sent before` : '');
+    const note = waitReason ?? (before > 0 ? `${before.toLocaleString('en')} sent before` : '');
     progress.show({ doing: 'Replaying', done, total, unit: 'messages', note });
   }, SHOW_INTERVAL);
   try {
     for (;;) {
       const listedAt = Date.now();
-      await sendRecords({ stack, checkpoint, bucket, signal, onHold });
+      await sendRecords({ stack, checkpoint, bucket, signal, onWait });
       if (signal.aborted) return { finished: false, unarchived: undefined };
       if (listedAt >= writtenAt) {
         return { finished: true, unarchived: await notYetArchived(stack, filter.events, until) };

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { type Delivery, type HistoryPlace, isWaiting } from '../../../stage/history/history.ts';
+import { type Delivery, type HistoryLocation, isWaiting } from '../../../stage/history/history.ts';
 import { type Clock, stateWords } from '../../../stage/history/state-text.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { keptOn } from '../deliveries/outcomes.ts';
@@ -25,7 +25,7 @@ interface OutcomeProps {
 export function Outcome({ delivery, detail, action, busy }: OutcomeProps) {
   const clock = clockOf(detail?.settled === false);
   return (
-    <Place place={placesOf(delivery, detail)[0]} clock={clock}>
+    <Place place={locationsOf(delivery, detail)[0]} clock={clock}>
       <Button
         kind="primary"
         keyHint={action.keyHint}
@@ -46,7 +46,7 @@ interface OverviewProps {
 
 export function Overview({ delivery, detail }: OverviewProps) {
   const clock = clockOf(!detail.settled);
-  const [, ...others] = placesOf(delivery, detail);
+  const [, ...others] = locationsOf(delivery, detail);
   return (
     <Scrolled class="overview stack" label="Overview">
       {others.map((place, index) => (
@@ -63,15 +63,15 @@ export function Overview({ delivery, detail }: OverviewProps) {
  * Where the event is. The place of this delivery is first; others follow if the same event was delivered more
  * than once.
  */
-export function placesOf(
+export function locationsOf(
   delivery: Delivery,
   detail: DeliveryDetail | undefined,
-): readonly [HistoryPlace, ...HistoryPlace[]] {
+): readonly [HistoryLocation, ...HistoryLocation[]] {
   const own = placeOf(delivery);
   const known = detail?.history.now ?? [];
   // A delivery's row and its detail may differ about a pause for a moment, because they are loaded
   // separately.
-  const isOwn = ({ state }: HistoryPlace) =>
+  const isOwn = ({ state }: HistoryLocation) =>
     state === own.state || (isWaiting(state) && isWaiting(own.state));
   const { paused, state } = own;
   const same = known.find(isOwn) ?? own;
@@ -83,7 +83,7 @@ export function placesOf(
 
 /** The request that caused a place, if it is another one with the same bytes, such as a resend. */
 export function otherRequestOf(
-  { state, replay }: HistoryPlace,
+  { state, replay }: HistoryLocation,
   { id, status, state: own }: Delivery,
   { history: { steps } }: Pick<DeliveryDetail, 'history'>,
 ): string | undefined {
@@ -99,14 +99,14 @@ export function otherRequestOf(
 }
 
 /** Where a delivery is, as far as its row in the list shows. */
-function placeOf({ receivedAt, latencyMs = 0, event, ...row }: Delivery): HistoryPlace {
+function placeOf({ receivedAt, latencyMs = 0, event, ...row }: Delivery): HistoryLocation {
   const since = new Date(Date.parse(receivedAt) + latencyMs).toISOString();
   const queue = keptOn({ ...row, event }) ?? event;
   return { ...row, queue, since, paused: row.state === 'paused' ? pauseOf(event) : undefined };
 }
 
 interface PlaceProps {
-  place: HistoryPlace;
+  place: HistoryLocation;
   clock: Clock;
   /** Id of another request with the same bytes that the place belongs to. */
   request?: string | undefined;
@@ -136,7 +136,7 @@ function Place({ place, clock, request, children }: PlaceProps) {
 }
 
 /** Name, as in the view of queues, of the queue where the message waits. */
-function queueOf({ state, queue, queueHolds }: HistoryPlace): string | undefined {
+function queueOf({ state, queue, queueHolds }: HistoryLocation): string | undefined {
   if (queue === undefined || queueHolds === 0) return undefined;
   if (state === 'dead-letter') return `dead:${queue}`;
   return isWaiting(state) || state === 'invalid' || state === 'parked' ? queue : undefined;

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import type { Delivery, HistoryPlace } from '../../../stage/history/history.ts';
+import type { Delivery, HistoryLocation } from '../../../stage/history/history.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { api, errorText } from '../api.ts';
 import { type Command, resendCommand } from '../command.ts';
@@ -14,7 +14,7 @@ import { copyAndSay } from '../ui/copy.tsx';
 import type { MenuItem } from '../ui/menu.tsx';
 import { toastError } from '../ui/notices.tsx';
 import { useRun, useSend } from '../use-run.tsx';
-import { placesOf } from './overview.tsx';
+import { locationsOf } from './overview.tsx';
 
 /** Maximum characters of a text to edit. In a longer text, each key press takes a browser seconds. */
 const LONGEST_EDITED = 200_000;
@@ -139,7 +139,7 @@ function useResend({ id, state }: Delivery, detail: DeliveryDetail | undefined, 
 /** The action that continues a waiting delivery: a redrive, or the end of its event's pause. */
 function useRecovery(delivery: Delivery, detail: DeliveryDetail | undefined, reload: () => void) {
   const { start, busy, refusal: refused } = useRun();
-  const [place] = placesOf(delivery, detail);
+  const [place] = locationsOf(delivery, detail);
   const found = delivery.state === 'paused' ? resumeOf(delivery.event ?? '') : redriveOf(delivery, place);
   if (found === undefined) return { recovery: undefined, busy };
   const { command, ...item } = found;
@@ -172,7 +172,7 @@ const resumeOf = (event: string): FoundRecovery => ({
  * How to redrive a delivery, and why that is not possible yet. Undefined if the delivery is on no queue that
  * can be redriven.
  */
-function redriveOf(delivery: Delivery, { queueHolds }: HistoryPlace): FoundRecovery | undefined {
+function redriveOf(delivery: Delivery, { queueHolds }: HistoryLocation): FoundRecovery | undefined {
   const { state, event, eventId } = delivery;
   const queue = keptOn(delivery);
   if (queue === undefined || eventId === undefined || queueHolds === 0) return undefined;
