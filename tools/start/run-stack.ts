@@ -181,7 +181,7 @@ async function untilEnd(
   const restarting = Promise.withResolvers<Restart>();
   const onNotice = (notice: Notice) => {
     output.print(notice.text);
-    page?.news.notice(notice);
+    page?.updates.notice(notice);
   };
   if (earlier !== undefined) {
     const text = restartedText(earlier.files, Date.now() - earlier.at);
