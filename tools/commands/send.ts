@@ -298,7 +298,9 @@ async function deliveryOf(
     );
   }
   if (sameHeaders && (delivery?.body === undefined || delivery.request.headers.length === 0)) {
-    throw new CommandError(`The request ${id} is not kept as it came in. Send it without --same-headers`);
+    throw new CommandError(
+      `The request ${id} is not stored with its headers and bytes. Send it without --same-headers`,
+    );
   }
   if (delivery?.body !== undefined) {
     const { request, body } = delivery;
@@ -306,9 +308,9 @@ async function deliveryOf(
     return { bodyAt: () => body, request: sameHeaders && request };
   }
   const { findPayload } = await import('../stage/history/find-payload.ts');
-  const kept = await findPayload(stack, id, signal);
-  if (kept === undefined) return undefined;
-  const { event, eventId, bytes, from } = kept;
+  const found = await findPayload(stack, id, signal);
+  if (found === undefined) return undefined;
+  const { event, eventId, bytes, from } = found;
   if (!json) {
     const what = `${event ?? 'unknown kind'}, ${bytes.length} bytes`;
     printLine(`Sending event ${shownId(eventId, width)} (${what}) again, from ${from}.`);

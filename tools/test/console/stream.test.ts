@@ -164,7 +164,7 @@ function failed(index: number, attempt: number, error = 'x'): Fact {
 }
 
 /** Of a stage whose queues cannot be read. */
-const watchOf = (store: HistoryStore, updates: News) =>
+const watchOf = (store: HistoryStore, updates: PageUpdates) =>
   new QueueWatch({
     store,
     updates,

@@ -213,7 +213,7 @@ describe('replay', () => {
     const rows = [['shop.updated', '1', '1']];
     expect(plan.blocks).toMatchObject([
       { kind: 'heading' },
-      { kind: 'facts' },
+      { kind: 'fields' },
       { kind: 'table', rows },
       { kind: 'command', command: `npx hookctl ${plan.planned?.join(' ')}` },
     ]);
