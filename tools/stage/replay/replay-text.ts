@@ -50,7 +50,7 @@ export function describePlan(
   ].filter(Boolean);
   const dead = sum(counts.values().map((outcomes) => outcomes.get('DeadLettered') ?? 0));
   const writtenAt = Date.parse(filter.until) + delay;
-  const all: Parameters<typeof facts>[0] = [
+  const all: Parameters<typeof fields>[0] = [
     ['mode', MODES[mode]],
     ['people', describePeople(request, counts)],
     ['messages', count(messages)],
