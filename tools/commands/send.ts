@@ -303,9 +303,9 @@ async function deliveryOf(
     return { bodyAt: () => body, request: sameHeaders && request };
   }
   const { findPayload } = await import('../stage/history/find-payload.ts');
-  const kept = await findPayload(stack, id, signal);
-  if (kept === undefined) return undefined;
-  const { event, eventId, bytes, from } = kept;
+  const found = await findPayload(stack, id, signal);
+  if (found === undefined) return undefined;
+  const { event, eventId, bytes, from } = found;
   if (!json) {
     const what = `${event ?? 'unknown kind'}, ${bytes.length} bytes`;
     printLine(`Sending event ${shownId(eventId, width)} (${what}) again, from ${from}.`);

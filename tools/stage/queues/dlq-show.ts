@@ -1,4 +1,4 @@
-import { facts } from '../../terminal/layout.ts';
+import { fieldLines } from '../../terminal/layout.ts';
 import { duration, messages, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
@@ -129,7 +129,7 @@ function describe(stack: Stage, { kind }: AnyQueue, message: ShownMessage): stri
     ['payload', unreadable === undefined ? (body ?? bodyBase64) : `not readable: ${unreadable}`],
   ];
   // Not wrapped, so that a payload can be copied.
-  return [`message ${message.messageId}`, ...facts(all, Number.POSITIVE_INFINITY).map(printable)];
+  return [`message ${message.messageId}`, ...fieldLines(all, Number.POSITIVE_INFINITY).map(printable)];
 }
 
 function moment(text: string | undefined): string | undefined {
