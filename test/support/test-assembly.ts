@@ -36,7 +36,10 @@ export async function gatewayAssembly(gateway: StageConfig['gateway']): Promise<
   return gateway === 'http' ? testAssembly() : sharedAssembly(gateway, stageOverrides({ gateway }), false);
 }
 
-/** The same, with other settings of the stage. @param name unique among those with other settings */
+/**
+ * The same, with other settings of the stage.
+ * @param name unique among those with other settings
+ */
 export function scarceAssembly(
   gateway: StageConfig['gateway'],
   name: string,
