@@ -44,20 +44,23 @@ const memory = wholeNumber(128, 10_240, 'MB')
   .default(512)
   .describe('MB, 128 to 10,240. More memory also gives more processor time.');
 
-/** Source: Lambda quotas. The default of an account is 1,000. */
+/** The default concurrency of an account is 1,000. Source: Lambda quotas. */
 const reservedConcurrency = wholeNumber(1, 1_000_000, 'executions')
   .optional()
   .describe(
     'Concurrent executions reserved for this function, and its maximum. Each handles at most ten invocations a second. 100 of the account must stay unreserved.',
   );
 
-/** At most a week. Source: CloudWatch user guide, "Evaluating an alarm", for periods of an hour or more. */
+/**
+ * CloudWatch allows at most a week. Source: CloudWatch user guide, "Evaluating an alarm", for periods of an hour or
+ * more.
+ */
 const quietAfter = (condition: string) =>
   wholeNumber(1, 168, 'hours')
     .optional()
     .describe(`An alarm fires if ${condition} for this many hours, 1 to 168.`);
 
-/** Minutes of a week. */
+/** Minutes: a week, the longest time that an alarm can evaluate. */
 const MAX_LAG = 10_080;
 
 /**
@@ -154,7 +157,7 @@ const cloudFront = z.strictObject({
       ),
     )
     .min(1)
-    // Each character is one byte, because the paths are ASCII.
+    // The length is in bytes, because the paths are ASCII.
     .refine((paths) => JSON.stringify(paths).length <= MAX_PATHS_BYTES, {
       error: `must have at most ${MAX_PATHS_BYTES.toLocaleString('en')} bytes as JSON, because Lambda limits environment variables to 4 KB`,
     })
@@ -187,7 +190,7 @@ const RETENTION_DAYS = Object.values(RetentionDays).filter(
 /** `eu-central-1`, `us-gov-west-1`, or `eusc-de-east-1` of the European Sovereign Cloud. */
 const REGION = /^[a-z]{2,4}(-[a-z]+)+-\d$/;
 
-/** Where a stage will be deployed. A part may be unknown. */
+/** Account and region to which a stage will be deployed, if known. */
 interface DeploymentTarget {
   readonly account?: string | undefined;
   readonly region?: string | undefined;
@@ -242,7 +245,8 @@ export function configSchema(target: DeploymentTarget = {}) {
           key: text(/^[^/\s]\S*$/, 'the key of an object, without a slash before it').describe(
             'Its key: a PEM file.',
           ),
-          // API Gateway reads the object only if this changes. Source: its API reference, `MutualTlsAuthentication`.
+          // API Gateway reads the trust store again only if its version changes. Source: API Gateway API reference,
+          // `MutualTlsAuthentication`.
           version: z
             .string({
               error: 'must be the version id of the object, so that a new trust store takes effect',
@@ -257,7 +261,7 @@ export function configSchema(target: DeploymentTarget = {}) {
       path: ['keepDefaultEndpoint'],
       error: 'cannot be true with mutualTls, because the default endpoint asks for no client certificate',
     })
-    // Source: API Gateway API reference, `ownershipVerificationCertificateArn` of `CreateDomainName`.
+    // Required by `CreateDomainName`. Source: API Gateway API reference, `ownershipVerificationCertificateArn`.
     .refine(({ mutualTls, ownershipCertificateArn }) => mutualTls || ownershipCertificateArn === undefined, {
       path: ['ownershipCertificateArn'],
       error: 'needs mutualTls: set that too, or remove this field',
@@ -354,7 +358,7 @@ export function configSchema(target: DeploymentTarget = {}) {
         })
         .prefault({})
         .describe('Channels for chat notifications (deploying.md).'),
-      // Part of the template, which must be ASCII.
+      // Becomes part of the template, which must be ASCII.
       runbook: text(/^[!-~]+$/, 'a URL of ASCII characters: percent-encode all others')
         .default('docs/operations.md')
         .describe('URL of the published operations.md, for links in alarms.'),

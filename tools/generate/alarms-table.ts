@@ -52,7 +52,7 @@ function times({ periods = 1, periodsAtThreshold }: AlarmDefinition['fires']): s
   return periods === 1 ? '' : `, ${count} times in a row`;
 }
 
-/** In the largest unit that leaves no fraction. */
+/** Text of a duration, in the largest unit that leaves no fraction. */
 function duration(seconds: number): string {
   const units = { day: 86_400, hour: 3_600, minute: 60 };
   const [unit, size] = Object.entries(units).find(([, length]) => seconds % length === 0) ?? ['second', 1];

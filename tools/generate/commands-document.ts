@@ -1,7 +1,7 @@
 import { type Argument, type CommandUnknownOpts, Help } from '@commander-js/extra-typings';
 import { lines } from '../terminal/layout.ts';
 
-/** Characters of a line. */
+/** Maximum characters of a line. */
 const WIDTH = 120;
 
 const INTRODUCTION = `# Commands
@@ -30,7 +30,7 @@ const OF_MOST = new Set(['--stage', '--outputs', '--json']);
 const FOOTER = 'Generated from the help of the commands: `npm run generate`.';
 
 /**
- * `docs/commands.md`.
+ * The text of `docs/commands.md`.
  * @param internal commands for people who change this project; the document shows only their names
  */
 export function commandsDocument(
@@ -57,7 +57,7 @@ function commonItems(commands: readonly CommandUnknownOpts[]): Set<string> {
   return new Set([...common.filter((item) => !isOption(item)), ...common.filter(isOption)]);
 }
 
-/** The paragraphs of a command, and of its subcommands. */
+/** The section of a command, with its subcommands. */
 function sectionOf(command: CommandUnknownOpts, common: ReadonlySet<string>): string[] {
   return [
     `## ${command.name()}`,
@@ -99,13 +99,13 @@ function itemsOf(command: CommandUnknownOpts): { name: string; item: string }[] 
   ];
 }
 
-/** As in the usage of a command: `<queue>`, or `[events...]` if it is optional and repeatable. */
+/** An argument as in the usage of a command: `<queue>`, or `[events...]` if it is optional and repeatable. */
 function usageOf(argument: Argument): string {
   const word = `${argument.name()}${argument.variadic ? '...' : ''}`;
   return argument.required ? `<${word}>` : `[${word}]`;
 }
 
-/** With commands, options and placeholders as code. */
+/** The text in Markdown, with commands, options and placeholders as code. */
 const marked = (text: string) =>
   text.replaceAll(/npm (start|test|run [\w-]+)|npx hookctl [\w-]+|(cdk deploy )?--[a-z-]+|<\w+>/g, '`$&`');
 
@@ -115,7 +115,7 @@ function wrapped(text: string): string {
   return [first, ...others.map((line) => (text.startsWith('- ') ? `  ${line}` : line))].join('\n');
 }
 
-/** What a command's help has after its options. Its examples become commands to copy. */
+/** The text that a command's help has after its options, in Markdown. Examples become commands to copy. */
 function textAfterOptions(command: CommandUnknownOpts): string[] {
   let text = '';
   const writeOut = (part: string) => {

@@ -17,7 +17,7 @@ import {
 } from '../../lambda/limits.ts';
 import { markdownTable } from './markdown-table.ts';
 
-/** For `docs/how-it-works.md`: limits and times that a stage cannot set, from `lambda/limits.ts`. */
+/** A table for `docs/how-it-works.md`: limits and times that a stage cannot set, from `lambda/limits.ts`. */
 export function limitsTable(): string {
   const rows: readonly (readonly [what: string, value: string])[] = [
     ['body that a gateway accepts', `${GATEWAY_BODY_MEGABYTES} MB`],

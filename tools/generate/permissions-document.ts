@@ -4,7 +4,7 @@ import { SynthesisedTemplate } from '../local/template/synthesised-template.ts';
 import { DOCTOR_ACTIONS } from '../stage/doctor/doctor.ts';
 import { markdownTable } from './markdown-table.ts';
 
-/** A permission of a role. Grouped ones have several roles, actions or resources, joined by commas. */
+/** A permission of a role. If permissions are grouped, their roles, actions or resources are joined by commas. */
 interface Grant {
   readonly role: string;
   readonly action: string;
@@ -13,7 +13,8 @@ interface Grant {
 }
 
 /**
- * What each role may do with `prod`'s settings, what every other setting adds, and what `encryption` adds.
+ * `docs/permissions.md`: what each role may do with `prod`'s settings, what every other setting adds, and what
+ * `encryption` adds.
  */
 export function permissionsDocument(prod: string, everySetting: string, encrypted: string): string {
   const grants = grantsOf(prod);
@@ -38,7 +39,7 @@ ${addedIn(everySetting)}
 
 ## Added by \`encryption\`
 
-Its key replaces the topics' key above. Consumers may use it for any service ([why](security.md#a-key-of-ones-own)).
+Its key replaces the topics' key above. Consumers may use it for any service ([why](decisions.md#27-one-kms-grant-per-role)).
 
 ${addedIn(encrypted)}
 
@@ -91,7 +92,7 @@ function table(grants: readonly Grant[]): string {
   );
 }
 
-/** One grant in place of those that are the same for each event of the catalogue. */
+/** Replaces grants that are the same for each event of the catalogue by one grant. */
 function collapse(grants: readonly Grant[], generalised: (grant: Grant) => Grant): Grant[] {
   const groups = Map.groupBy(grants, (grant) => JSON.stringify(generalised(grant)));
   return [...groups.values()].flatMap((group) =>
@@ -99,7 +100,10 @@ function collapse(grants: readonly Grant[], generalised: (grant: Grant) => Grant
   );
 }
 
-/** A grant with `<Event>` in place of an event. @param only the event that is replaced, in PascalCase. Default: any */
+/**
+ * Replaces the name of an event in a grant by `<Event>`.
+ * @param only the event that is replaced, in PascalCase. Default: any
+ */
 function withoutEvent(grant: Grant, only?: string): Grant {
   let { role, resource } = grant;
   for (const event of eventNames) {
@@ -112,7 +116,10 @@ function withoutEvent(grant: Grant, only?: string): Grant {
   return { ...grant, role, resource };
 }
 
-/** Grants that differ only in one column, as one grant. An action after another of the same service is without its prefix. */
+/**
+ * Joins grants that differ only in one column. Of several actions of a service, only the first has the service's
+ * prefix.
+ */
 function joined(grants: readonly Grant[], column: 'role' | 'resource' | 'action'): Grant[] {
   const groups = Map.groupBy(grants, (grant) => JSON.stringify({ ...grant, [column]: '' }));
   return [...groups.values()].flatMap((group) => {

@@ -13,7 +13,7 @@ import { rewriteObject } from './rewrite-object.ts';
 /** Maximum number of keys per call. Source: S3 API reference, `DeleteObjects`. */
 const MAX_DELETED = 1_000;
 
-/** Prefix of Athena query results, which may contain payloads. */
+/** Key prefix of Athena's query results, which may contain payloads. */
 const QUERIES_PREFIX = 'queries/';
 
 interface ForgetOptions {
@@ -73,7 +73,10 @@ export async function forget(
   return complete;
 }
 
-/** Finds the objects to rewrite, and what else there is to delete. @returns undefined if Ctrl-C ended it */
+/**
+ * Finds the objects to rewrite, and what else there is to delete.
+ * @returns undefined if Ctrl-C ended it
+ */
 async function searchArchive({ stack, signal, progress, printLine }: Operation, data: PersonalData) {
   const found: FoundInObject[] = [];
   const reading = readArchive(stack, { events: 'every', signal, progress, doing: 'Searching' });
@@ -128,7 +131,7 @@ function describeSearch(
   return lines.filter((line) => line !== false);
 }
 
-/** Data that `forget` does not reach. */
+/** Sentences about data that `forget` does not reach. */
 async function whatIsLeft(stack: Stage): Promise<string[]> {
   const late = (await lateness(stack)) ?? 'some seconds';
   return [
@@ -139,7 +142,8 @@ async function whatIsLeft(stack: Stage): Promise<string[]> {
 }
 
 /**
- * Works object by object. Payloads in the payload bucket go first: without its record, a payload could not be found.
+ * Removes the payloads, object by object. Payloads in the payload bucket are deleted first: without its record, a
+ * payload could not be found.
  */
 async function takeOut(
   { stack, signal, progress }: Operation,
@@ -190,7 +194,10 @@ async function deleteQueryResults(stack: Stage): Promise<number> {
   return count;
 }
 
-/** @returns the key of the note */
+/**
+ * Writes when and by whom payloads were removed, with hashes of the persons' ids.
+ * @returns the key of the note
+ */
 async function writeNote(
   stack: Stage,
   persons: readonly Person[],

@@ -12,12 +12,12 @@ import { hasText } from './searchable-text.ts';
 import { skipText, stateTitle } from './state-text.ts';
 import { HistoryStore } from './store.ts';
 
-/** Maximum number of deliveries listed, newest first. A longer list does not help. */
+/** Maximum number of deliveries listed, newest first. A longer list would not help. */
 const MAX_LISTED = 100;
 
 type WithoutPayload = Omit<Delivery, 'preview' | 'match'>;
 
-/** The terminal prints no payload. */
+/** Removes the preview: `hookctl trace` prints no payload. */
 const withoutPayload = ({ preview: _preview, match: _match, ...delivery }: Delivery): WithoutPayload =>
   delivery;
 
@@ -108,8 +108,8 @@ function archiveGaps(
 const WAITING = 'Payloads that wait on a queue or are too large for the archive’s records were not searched.';
 
 /**
- * Log query pattern for lines that may contain a text. It is broader than the text: a line stores the parts of an error
- * separately, a reason with hyphens, and quotation marks escaped. The store makes the final decision.
+ * Log query pattern for lines that may contain a text. The pattern matches more lines than the text: a line stores the
+ * parts of an error separately, a reason with hyphens, and quotation marks escaped. The store then searches exactly.
  */
 function linesWith(text: string): string {
   const [longest = ''] = text.split(': ').sort((one, other) => other.length - one.length);

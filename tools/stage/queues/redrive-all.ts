@@ -14,7 +14,7 @@ import type { Operation } from '../operation.ts';
 import { emptiness, eventOf, queueState, type WaitingQueue } from './queue.ts';
 import { hasMessage } from './received-message.ts';
 
-/** A message that cannot succeed is back on the dead-letter queue within this time. */
+/** Seconds within which a message that cannot succeed is back on the dead-letter queue. */
 const FAILS_AGAIN_WITHIN_SECONDS = 1;
 
 /**

@@ -21,10 +21,11 @@ const SHOW_INTERVAL = 200;
 
 /**
  * Runs a replay to its end, or until Ctrl-C.
- * @param run `state`: new, or as the last run left it; `by`: ARN of the person who runs it; `delay`:
- * milliseconds by which the archive is late
- * @returns whether all of it was sent
- * @throws CommandError if another process runs it; or if it stopped, with the reason and how to continue
+ * @param run `state`: new, or as the last run left it; `by`: ARN of the person who runs it; `delay`: milliseconds by
+ * which the archive is late
+ * @returns whether everything was sent
+ * @throws CommandError if another process runs the replay, or if it stopped half-way: with the reason and how to
+ * continue
  */
 export async function runReplay(
   operation: Operation,

@@ -104,9 +104,9 @@ test('a person’s payloads are removed, and every other line stays byte for byt
 
   const lines = (await textOf(stack, KEY)).split('\n');
   expect([lines[0], lines[2], lines[3]]).toEqual([other.trimEnd(), other.trimEnd(), '']);
-  const { body, ...facts } = named;
+  const { body, ...others } = named;
   expect(JSON.parse(lines[1] ?? '')).toEqual({
-    ...facts,
+    ...others,
     forgottenAt: expect.stringMatching(/^\d{4}-.*Z$/),
   });
 });
