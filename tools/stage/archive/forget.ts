@@ -23,7 +23,7 @@ interface ForgetOptions {
 
 interface ForgetCounts {
   records: number;
-  /** Records of other people whose payload was past its retention. */
+  /** Number of records of other people whose payload was past its retention. */
   expired: number;
   objects: number;
   payloads: number;
@@ -48,7 +48,7 @@ export async function forget(
   for (const line of describeSearch(stack, data, search)) printLine(line);
   const { found, isWhole } = search;
   if (found.length + search.queryResults === 0) {
-    printLine('Nothing was found, so nothing was changed and nothing noted.');
+    printLine('Nothing was found, so nothing was changed, and no note was written.');
     for (const line of await whatIsLeft(stack)) printLine(line);
     return isWhole;
   }
@@ -63,12 +63,14 @@ export async function forget(
   const complete = isWhole && !signal.aborted;
   const note = await writeNote(stack, persons, { ...done, complete });
   if (signal.aborted) {
-    printLine(`Interrupted after ${done.objects} of ${counted(found.length, 'object')}. Noted: ${note}.`);
+    printLine(
+      `Interrupted after ${done.objects} of ${counted(found.length, 'object')}. The note is ${note}.`,
+    );
     printLine('What was removed stays removed. Repeat the command to continue.');
     return false;
   }
   printLine(`Done: removed the payload of ${counted(done.records + done.expired, 'record')}.`);
-  printLine(`Noted, without the ids: ${note} in the bucket of the archive.`);
+  printLine(`The note, without the ids, is ${note} in the bucket of the archive.`);
   for (const line of await whatIsLeft(stack)) printLine(line);
   return complete;
 }
@@ -135,7 +137,7 @@ function describeSearch(
 async function whatIsLeft(stack: Stage): Promise<string[]> {
   const late = (await lateness(stack)) ?? 'some seconds';
   return [
-    `Firehose may hold records of the last minutes: repeat the command in ${late}.`,
+    `Firehose may still buffer records of the last minutes: repeat the command in ${late}.`,
     'Not changed: tables, queues with their dead letters, quarantined and unrouted events, exported files.',
     'SQL that names them is not changed either: Athena keeps the history of queries for 45 days, and saved queries until you delete them.',
   ];
