@@ -139,16 +139,16 @@ describe('a backlog', () => {
     const stack = stackWith(queue);
     const shown: string[] = [];
     const showing = (step: string) => eventually(async () => shown.includes(step) || undefined);
-    const ended = replayer.replay({ name: 'stillBuffered' }, { stack, signal: controller.signal, shown });
-    await showing('Replaying waits: 1,000 wait on the queue of shop.updated');
+    const ended = replayer.replay({ name: 'paused' }, { stack, signal: controller.signal, shown });
+    await showing('Replaying paused: 1,000 wait on the queue of shop.updated');
     Object.assign(queue, { visible: 0, inFlight: MAX_IN_FLIGHT + 1 });
-    await showing('Replaying waits: 3,001 of shop.updated are in flight because attempts fail');
+    await showing('Replaying paused: 3,001 of shop.updated are in flight because attempts fail');
     controller.abort();
     const { done, said } = await ended;
     expect(done).toBe(false);
     expect(await shops()).toEqual([]);
     expect(said).toContain('Interrupted: 0 of 20 messages are sent.');
-    expect(await replayer.continue('stillBuffered')).toMatchObject({ done: true });
+    expect(await replayer.continue('paused')).toMatchObject({ done: true });
     expect(await shops()).toHaveLength(20);
   });
 });
@@ -258,15 +258,15 @@ describe('a record that Firehose has not written yet', () => {
     const stack = inAws(() => [freshness(600)]);
     const operation = { ...replayer.operator.operation(), stack };
     const run = {
-      file: new StateFile(stack, 'stillBuffered'),
-      state: begun('stillBuffered'),
+      file: new StateFile(stack, 'paused'),
+      state: begun('paused'),
       by: OPERATOR,
       rate: 100,
       delay: 0,
     };
     expect(await runReplay(operation, run)).toBe(false);
     expect(operation.said.at(-1)).toMatch(/^Firehose still buffers records since /);
-    expect(await replayer.state('stillBuffered')).toHaveProperty('finishedAt');
+    expect(await replayer.state('paused')).toHaveProperty('finishedAt');
   });
 });
 
