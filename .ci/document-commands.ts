@@ -47,7 +47,7 @@ const SKIPPED: readonly (readonly [text: RegExp, reason: string])[] = [
 ];
 
 interface Block {
-  readonly place: string;
+  readonly location: string;
   readonly text: string;
 }
 
@@ -62,7 +62,7 @@ function blocksOf(file: string): Block[] {
   const text = readFileSync(file, 'utf8');
   return [...text.matchAll(/^( *)```bash\n([\s\S]*?)^ *```/gm)].map(
     ({ 1: indent = '', 2: code = '', index }) => ({
-      place: `${file}:${text.slice(0, index).split('\n').length + 1}`,
+      location: `${file}:${text.slice(0, index).split('\n').length + 1}`,
       text: code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
     }),
   );
@@ -155,9 +155,9 @@ async function run(commands: string, prelude: string): Promise<string | undefine
 
 const counts = { passed: 0, failed: 0, skipped: 0 };
 
-function report(kind: keyof typeof counts, { place }: Block, text = ''): void {
+function report(kind: keyof typeof counts, { location }: Block, text = ''): void {
   counts[kind]++;
-  console.log(`${kind.padEnd(7)}  ${place}${text === '' ? '' : `  ${text}`}`);
+  console.log(`${kind.padEnd(7)}  ${location}${text === '' ? '' : `  ${text}`}`);
 }
 
 const local = blocks.find(isPrelude);

@@ -48,7 +48,7 @@ const memory = wholeNumber(128, 10_240, 'MB')
 const reservedConcurrency = wholeNumber(1, 1_000_000, 'executions')
   .optional()
   .describe(
-    'Concurrent executions reserved for this function, and its maximum. Each handles ten invocations a second. 100 of the account must stay unreserved.',
+    'Concurrent executions reserved for this function, and its maximum. Each handles at most ten invocations a second. 100 of the account must stay unreserved.',
   );
 
 /**
@@ -170,7 +170,7 @@ const archive = z.strictObject({
   days: wholeNumber(0, 3_650, 'days')
     .default(30)
     .describe(
-      `Days that records are kept, 0 to 3,650. Replays reach back at most ${REPLAYABLE_DAYS}. 0: off. On a live stage, 0 deletes the delivery streams, with records not yet written, and everything of Athena. A retained bucket stays until its records expire, but no command reads it again. A later archive gets a new bucket.`,
+      `Days that records are kept, 0 to 3,650. Replays reach back at most ${REPLAYABLE_DAYS}. 0: off. On a live stage, 0 deletes the delivery streams, with records not yet written, and everything of Athena. A retained bucket stays and its records expire, but no command reads it again. A later archive gets a new bucket.`,
     ),
   bufferSeconds: wholeNumber(60, MAX_BUFFER_SECONDS, 'seconds')
     .default(MAX_BUFFER_SECONDS)
@@ -374,7 +374,7 @@ export function configSchema(target: DeploymentTarget = {}) {
           z.string(REASON).refine((reason) => reason.trim() !== '', REASON),
         )
         .default({})
-        .describe(`Reasons that silence warnings, by warning: ${warningIds.join(', ')}.`),
+        .describe('Reasons that silence warnings of cdk synth, by the name that the warning shows.'),
       encryption: z
         .strictObject({
           keyArn: key

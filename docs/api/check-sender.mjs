@@ -4843,7 +4843,7 @@ function isSecret(value, secret) {
   const isPassword = /^basic /i.test(value) && decoded2.some((text2) => text2.split(":").includes(secret));
   return isPassword || [...texts, ...decoded2].includes(secret);
 }
-function holdsSecret(text2, secret) {
+function containsSecret(text2, secret) {
   if (secret.length < MIN_SECRET_LENGTH) return false;
   if (text2.includes(secret)) return true;
   if (text2.length > MAX_TEXT_DECODED) return false;
@@ -5717,7 +5717,7 @@ function* contentTypeFindings({ headers }, isAccepted) {
   else if (OTHER_CHARSET.test(value)) yield finding("content-type-charset");
 }
 function secretPlace(request, secret) {
-  const isIn = (text2) => holdsSecret(text2, secret);
+  const isIn = (text2) => containsSecret(text2, secret);
   if (isIn(targetOf(request))) return "the URL";
   if (request.headers.some(([, value]) => isIn(value))) return "a header";
   return isIn(request.body.toString()) ? "the body" : void 0;
@@ -6832,7 +6832,7 @@ var SentDeliveries = class {
   #all = [];
   #count = 0;
   /** Records a request that has no answer yet. */
-  note(facts, { body, headers }) {
+  record(observed, { body, headers }) {
     const eventId = sha256Hex(body);
     const signature = sha256Hex(valuesOf(headers, "x-webhook-signature").join(","));
     const keys = keysOf(eventId, body);
@@ -6844,8 +6844,8 @@ var SentDeliveries = class {
     const before = delivery.attempts.find((attempt2) => attempt2.eventId === eventId);
     const isSameSignature = before === void 0 || before.signature === signature;
     const isSameBytes = eventId === delivery.eventId;
-    const attempt = { ...facts, eventId, isSameBytes, signature, isSameSignature, end: void 0 };
-    if (facts.status === 200) delivery.event ??= knownEvent(body);
+    const attempt = { ...observed, eventId, isSameBytes, signature, isSameSignature, end: void 0 };
+    if (observed.status === 200) delivery.event ??= knownEvent(body);
     if (delivery.attempts.length < MAX_ATTEMPTS) delivery.attempts.push(attempt);
     return { delivery, attempt };
   }
@@ -7006,19 +7006,20 @@ var Checker = class _Checker {
     const { status } = own.response;
     const isReused = connection.requests > 1;
     const earliest = isReused ? start : connection.openedAt;
-    const noted = own.outcome && this.#deliveries.note({ at: start, earliest, status, isReused }, sent);
-    const repeats = noted === void 0 ? [] : [...repeatFindings(noted.delivery, noted.attempt)];
-    const attempt = noted?.delivery.attempts.length ?? 0;
+    const recorded = own.outcome && this.#deliveries.record({ at: start, earliest, status, isReused }, sent);
+    const repeats = recorded === void 0 ? [] : [...repeatFindings(recorded.delivery, recorded.attempt)];
+    const attempt = recorded?.delivery.attempts.length ?? 0;
     const step = steps[Math.min(attempt, steps.length) - 1] ?? {};
     const { ending, rest, retryAfterSeconds } = await this.#reply(sent, own.response, step, current);
     if (connection.current === current) connection.current = void 0;
-    if (noted !== void 0) noted.attempt.end = { how: ending, at: performance.now(), retryAfterSeconds };
+    if (recorded !== void 0)
+      recorded.attempt.end = { how: ending, at: performance.now(), retryAfterSeconds };
     const hasGivenUp = ending === "gave up" && !this.#closing.signal.aborted;
     const patience = hasGivenUp ? [patienceFinding(performance.now() - start)] : [];
     const diagnosis = await diagnose(sent, own, secret, rest);
     const findings = [...diagnosis.findings, ...repeats, ...patience];
-    if (noted === void 0) return { ...diagnosis, ending, findings };
-    const { number: number2, corrects } = noted.delivery;
+    if (recorded === void 0) return { ...diagnosis, ending, findings };
+    const { number: number2, corrects } = recorded.delivery;
     const corrected = attempt === 1 && status === 200 ? corrects : 0;
     return { ...diagnosis, ending, findings, delivery: number2, attempt, corrects: corrected };
   }
@@ -7277,7 +7278,7 @@ function summaryText(summary, width) {
   );
   const more = repeats.length - MAX_REPEATS;
   const all = unrepeated === 1 ? "1 delivery" : `${unrepeated.toLocaleString("en")} deliveries`;
-  const late = summary.isCut ? "had not come again when the run ended" : "never came again";
+  const late = summary.isCut ? "had not been sent again when the run ended" : "was never sent again";
   return [
     `${outcome}  ${accepted2.toLocaleString("en")} accepted \xB7 ${statuses.join(" \xB7 ")}`,
     ...mistakes.flatMap(({ grade, what, count, requests: requests2 }) => {
@@ -7309,7 +7310,7 @@ function repeatText(report) {
     `waits ${listed(waits.map(seconds))}${backOff === void 0 ? "" : ` (${backOff})`}`,
     isSameBytes ? "same bytes" : styleText2("yellow", "changed bytes"),
     isSameSignature ? "same signature" : "changed signature",
-    reused === 0 ? "a new connection each time" : `${reused} of ${requests} requests on a kept connection`
+    reused === 0 ? "a new connection each time" : `${reused} of ${requests} requests on a reused connection`
   ].join("; ");
 }
 function listed(words, count = words.length) {
@@ -7398,7 +7399,7 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It stores nothing.`;
   const summary = tally.summary(checker.deliveries(), !interrupted.aborted);
   await checker.close();
   console.log(json ? JSON.stringify({ summary }) : ["", ...summaryText(summary, screenWidth())].join("\n"));
-  if (!isComplete) console.error(`Only ${tally.requests} of ${counted(requests, "request")} came.`);
+  if (!isComplete) console.error(`Only ${tally.requests} of ${counted(requests, "request")} arrived.`);
   const isRight2 = isRightInAll(summary) && isComplete;
   const isClean = !strict || hasNoWarning(summary);
   if (isRight2 && !isClean) console.error("Exit code 1, because --strict counts risky as wrong.");

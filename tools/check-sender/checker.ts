@@ -170,19 +170,20 @@ export class Checker {
     const { status } = own.response;
     const isReused = connection.requests > 1;
     const earliest = isReused ? start : connection.openedAt;
-    const noted = own.outcome && this.#deliveries.note({ at: start, earliest, status, isReused }, sent);
-    const repeats = noted === undefined ? [] : [...repeatFindings(noted.delivery, noted.attempt)];
-    const attempt = noted?.delivery.attempts.length ?? 0;
+    const recorded = own.outcome && this.#deliveries.record({ at: start, earliest, status, isReused }, sent);
+    const repeats = recorded === undefined ? [] : [...repeatFindings(recorded.delivery, recorded.attempt)];
+    const attempt = recorded?.delivery.attempts.length ?? 0;
     const step = steps[Math.min(attempt, steps.length) - 1] ?? {};
     const { ending, rest, retryAfterSeconds } = await this.#reply(sent, own.response, step, current);
     if (connection.current === current) connection.current = undefined;
-    if (noted !== undefined) noted.attempt.end = { how: ending, at: performance.now(), retryAfterSeconds };
+    if (recorded !== undefined)
+      recorded.attempt.end = { how: ending, at: performance.now(), retryAfterSeconds };
     const hasGivenUp = ending === 'gave up' && !this.#closing.signal.aborted;
     const patience = hasGivenUp ? [patienceFinding(performance.now() - start)] : [];
     const diagnosis = await diagnose(sent, own, secret, rest);
     const findings = [...diagnosis.findings, ...repeats, ...patience];
-    if (noted === undefined) return { ...diagnosis, ending, findings };
-    const { number, corrects } = noted.delivery;
+    if (recorded === undefined) return { ...diagnosis, ending, findings };
+    const { number, corrects } = recorded.delivery;
     const corrected = attempt === 1 && status === 200 ? corrects : 0;
     return { ...diagnosis, ending, findings, delivery: number, attempt, corrects: corrected };
   }

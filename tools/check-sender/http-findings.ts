@@ -3,7 +3,7 @@ import { nearest } from '../../lib/did-you-mean.ts';
 import { valuesOf } from '../local/gateway/http-message.ts';
 import { REDIRECT_PATH } from './answer-steps.ts';
 import { type Finding, finding } from './finding.ts';
-import { holdsSecret } from './readings.ts';
+import { containsSecret } from './readings.ts';
 import { type SentRequest, targetOf } from './signed-messages.ts';
 
 /**
@@ -87,7 +87,7 @@ function* contentTypeFindings({ headers }: SentRequest, isAccepted: boolean): Ge
 
 /** Name of the part of a request that contains the secret. Undefined if none does. */
 function secretPlace(request: SentRequest, secret: string): string | undefined {
-  const isIn = (text: string) => holdsSecret(text, secret);
+  const isIn = (text: string) => containsSecret(text, secret);
   if (isIn(targetOf(request))) return 'the URL';
   if (request.headers.some(([, value]) => isIn(value))) return 'a header';
   return isIn(request.body.toString()) ? 'the body' : undefined;

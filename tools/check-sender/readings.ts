@@ -114,7 +114,7 @@ export function isSecret(value: string, secret: string): boolean {
 }
 
 /** Whether a text contains the secret, plain or in base64. */
-export function holdsSecret(text: string, secret: string): boolean {
+export function containsSecret(text: string, secret: string): boolean {
   if (secret.length < MIN_SECRET_LENGTH) return false;
   if (text.includes(secret)) return true;
   if (text.length > MAX_TEXT_DECODED) return false;

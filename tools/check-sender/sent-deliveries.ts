@@ -24,8 +24,8 @@ export class SentDeliveries {
   #count = 0;
 
   /** Records a request that has no answer yet. */
-  note(
-    facts: Pick<SentAttempt, 'at' | 'earliest' | 'status' | 'isReused'>,
+  record(
+    observed: Pick<SentAttempt, 'at' | 'earliest' | 'status' | 'isReused'>,
     { body, headers }: Pick<SentRequest, 'body' | 'headers'>,
   ): { delivery: SentDelivery; attempt: SentAttempt } {
     const eventId = sha256Hex(body);
@@ -39,8 +39,8 @@ export class SentDeliveries {
     const before = delivery.attempts.find((attempt) => attempt.eventId === eventId);
     const isSameSignature = before === undefined || before.signature === signature;
     const isSameBytes = eventId === delivery.eventId;
-    const attempt = { ...facts, eventId, isSameBytes, signature, isSameSignature, end: undefined };
-    if (facts.status === 200) delivery.event ??= knownEvent(body);
+    const attempt = { ...observed, eventId, isSameBytes, signature, isSameSignature, end: undefined };
+    if (observed.status === 200) delivery.event ??= knownEvent(body);
     if (delivery.attempts.length < MAX_ATTEMPTS) delivery.attempts.push(attempt);
     return { delivery, attempt };
   }

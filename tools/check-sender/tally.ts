@@ -102,7 +102,7 @@ export function summaryText(summary: CheckSummary, width: number): string[] {
   );
   const more = repeats.length - MAX_REPEATS;
   const all = unrepeated === 1 ? '1 delivery' : `${unrepeated.toLocaleString('en')} deliveries`;
-  const late = summary.isCut ? 'had not come again when the run ended' : 'never came again';
+  const late = summary.isCut ? 'had not been sent again when the run ended' : 'was never sent again';
   return [
     `${outcome}  ${accepted.toLocaleString('en')} accepted · ${statuses.join(' · ')}`,
     ...mistakes.flatMap(({ grade, what, count, requests }) => {
@@ -137,7 +137,7 @@ function repeatText(report: CheckSummary['repeats'][number]): string {
     `waits ${listed(waits.map(seconds))}${backOff === undefined ? '' : ` (${backOff})`}`,
     isSameBytes ? 'same bytes' : styleText('yellow', 'changed bytes'),
     isSameSignature ? 'same signature' : 'changed signature',
-    reused === 0 ? 'a new connection each time' : `${reused} of ${requests} requests on a kept connection`,
+    reused === 0 ? 'a new connection each time' : `${reused} of ${requests} requests on a reused connection`,
   ].join('; ');
 }
 

@@ -32,7 +32,7 @@ export const command = hookctlCommand(
   .addHelpText(
     'after',
     `
-With --outputs, it uses your AWS region and credentials (AWS_REGION, AWS_PROFILE, …).
+With --outputs, it uses your AWS region and credentials (AWS_REGION, AWS_PROFILE, AWS_ENDPOINT_URL, …).
 
 It is safe while the partner sends. Its events are real:
 - Alarms may fire: quarantine, unrouted and rejections.

@@ -89,7 +89,7 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It stores nothing.`;
     const summary = tally.summary(checker.deliveries(), !interrupted.aborted);
     await checker.close();
     console.log(json ? JSON.stringify({ summary }) : ['', ...summaryText(summary, screenWidth())].join('\n'));
-    if (!isComplete) console.error(`Only ${tally.requests} of ${counted(requests, 'request')} came.`);
+    if (!isComplete) console.error(`Only ${tally.requests} of ${counted(requests, 'request')} arrived.`);
     const isRight = isRightInAll(summary) && isComplete;
     const isClean = !strict || hasNoWarning(summary);
     if (isRight && !isClean) console.error('Exit code 1, because --strict counts risky as wrong.');

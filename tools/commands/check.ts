@@ -14,7 +14,7 @@ export const command = hookctlCommand(
     const incomplete = incompleteEvents();
     if (incomplete.length > 0) throw new CommandError(incomplete.join('\n'));
     if (!isUpToDate(eventIndex()))
-      throw new CommandError(`${EVENT_INDEX} does not list the folders beside it. Run: npm run generate`);
+      throw new CommandError(`${EVENT_INDEX} is out of date. Run: npm run generate`);
     const types = await checkTypes();
     const lint =
       types === INTERRUPTED

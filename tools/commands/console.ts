@@ -82,7 +82,7 @@ async function serve({ stack, signal, printLine }: Operation, settings: ConsoleS
   try {
     const context = { source, port, readOnly, local: undefined, commands: pageCommands };
     const page = await withPortErrors([{ option: 'port', port }], () => startConsole(context));
-    source.follow((notice) => page.news.notice(notice));
+    source.follow((notice) => page.updates.notice(notice));
     printLine(`${stack.title}, as ${who}${readOnly ? ', read only' : ''}`);
     printLine('');
     printLine(`  Console   ${page.url}`);

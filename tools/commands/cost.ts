@@ -30,7 +30,7 @@ export const command = hookctlCommand('cost', 'Estimates the monthly cost of a s
   )
   .option('--stage <name>', 'stage in cdk.json', 'prod')
   .action(async ({ stage, ...workload }) => {
-    const [head = [], ...rows] = costTable(await deploymentOf(stage), [workload]);
+    const [head = [], ...rows] = costTable(await deploymentOf(stage), workload);
     const columns = head.map(
       (heading, index) => ({ heading, align: index === 0 ? 'left' : 'right' }) as const,
     );

@@ -40,15 +40,11 @@ export const command = hookctlCommand(
     );
   });
 
-/**
- * Commands that only people who change this project need. Their options are left out of the document, except
- * those of `new-event`.
- */
+/** Commands whose options only people who change this project need. */
 const INTERNAL = new Set<string>([
   ...COMMAND_GROUPS['Change this project'],
   ...COMMAND_GROUPS['Test this project further'],
 ]);
-INTERNAL.delete('new-event');
 
 /** The text of `docs/commands.md`. */
 export async function documentOfCommands(): Promise<string> {

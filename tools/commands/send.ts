@@ -59,7 +59,7 @@ export const sendCommand = (runOperation: RunOperation) =>
     .option('--file <file>', 'post a file instead of a sample; - is standard input', typedPath)
     .option(
       '--again <id>',
-      'post an earlier delivery again, signed with the current secret; the id is as for trace',
+      'post an earlier delivery again, signed with the current secret; takes the same ids as trace',
     )
     .option('--same-headers', 'with --again and a request id: keep headers and signature; local stack only')
     .option(
@@ -295,7 +295,7 @@ async function deliveryOf(
     );
   }
   if (sameHeaders && (delivery?.body === undefined || delivery.request.headers.length === 0)) {
-    throw new CommandError(`The request ${id} is not kept as it came in. Send it without --same-headers`);
+    throw new CommandError(`The request ${id} has no stored headers. Send it without --same-headers`);
   }
   if (delivery?.body !== undefined) {
     const { request, body } = delivery;
@@ -303,9 +303,9 @@ async function deliveryOf(
     return { bodyAt: () => body, request: sameHeaders && request };
   }
   const { findPayload } = await import('../stage/history/find-payload.ts');
-  const kept = await findPayload(stack, id, signal);
-  if (kept === undefined) return undefined;
-  const { event, eventId, bytes, from } = kept;
+  const found = await findPayload(stack, id, signal);
+  if (found === undefined) return undefined;
+  const { event, eventId, bytes, from } = found;
   if (!json) {
     const what = `${event ?? 'unknown kind'}, ${bytes.length} bytes`;
     printLine(`Sending event ${shownId(eventId, width)} (${what}) again, from ${from}.`);

@@ -93,15 +93,13 @@ export function monthlyCost(deployment: Deployment, workload: Workload = default
 
 export const totalOf = (bill: Bill): number => sum(Object.values(bill));
 
-/** A table by service: the charges for the deliveries of each workload, and the monthly charges without any. */
-export function costTable(deployment: Deployment, workloads: readonly Workload[]): string[][] {
-  const ofDeliveries = workloads.map((workload) => monthlyCost(deployment, workload).deliveries);
-  const bills = [...ofDeliveries, standingBill(deployment)];
+/** A table by service: the charges for the deliveries, and the monthly charges without any. */
+export function costTable(deployment: Deployment, workload: Workload): string[][] {
+  const bills = [deliveryBill(deployment, workload), standingBill(deployment)];
   const services = [...new Set(bills.flatMap((bill) => Object.keys(bill)))];
   const row = (name: string, of: (bill: Bill) => number) => [name, ...bills.map((one) => of(one).toFixed(2))];
-  const amounts = workloads.map(({ deliveries }) => `${deliveries.toLocaleString('en')} deliveries`);
   return [
-    ['Service', ...amounts, 'Standing'],
+    ['Service', `${workload.deliveries.toLocaleString('en')} deliveries`, 'Standing'],
     ...services
       .map((service) => row(service, (bill) => bill[service] ?? 0))
       .filter(([, ...dollars]) => dollars.some((amount) => amount !== '0.00')),

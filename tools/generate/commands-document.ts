@@ -20,7 +20,12 @@ export PATH="$PWD/node_modules/.bin:$PATH"
 source <(hookctl complete bash)
 \`\`\`
 
-## Common arguments and options`;
+## Common arguments and options
+
+Commands for a stage have \`--stage\` and \`--outputs\`, most of them also \`--json\`. Below, only the others are named.`;
+
+/** Options that the document does not name again for each command, because most commands have them. */
+const OF_MOST = new Set(['--stage', '--outputs', '--json']);
 
 const FOOTER = 'Generated from the help of the commands: `npm run generate`.';
 
@@ -40,7 +45,7 @@ export function commandsDocument(
 
 function internalSection(commands: readonly CommandUnknownOpts[]): string {
   const names = commands.map((command) => `\`${command.name()}\``).join(', ');
-  const text = wrapped(`See [Contributing](../CONTRIBUTING.md#tests) for ${names}.`);
+  const text = wrapped(`${names}: see [contributing](../CONTRIBUTING.md).`);
   return `## For changes of this project\n\n${text}`;
 }
 
@@ -66,7 +71,9 @@ function sectionOf(command: CommandUnknownOpts, common: ReadonlySet<string>): st
 function paragraphsOf(command: CommandUnknownOpts, prefix: string, common: ReadonlySet<string>): string[] {
   const all = itemsOf(command);
   const own = all.filter(({ item }) => !common.has(item)).map(({ item }) => item);
-  const others = all.filter(({ item }) => common.has(item)).map(({ name }) => `\`${name}\``);
+  const others = all
+    .filter(({ name, item }) => common.has(item) && !OF_MOST.has(name))
+    .map(({ name }) => `\`${name}\``);
   const description = prefix + marked(command.description().replace(/\.?$/, '.'));
   const links = others.length === 0 ? '' : `Common: ${others.join(', ')}`;
   if (own.length === 0) return [wrapped(`${description} ${links}`.trim()), ...textAfterOptions(command)];

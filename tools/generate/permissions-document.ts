@@ -39,7 +39,7 @@ ${addedIn(everySetting)}
 
 ## Added by \`encryption\`
 
-Its key replaces the topics' key above. Consumers may use it for any service ([why](security.md#a-key-of-ones-own)).
+Its key replaces the topics' key above. Consumers may use it for any service ([why](decisions.md#27-one-kms-grant-per-role)).
 
 ${addedIn(encrypted)}
 

@@ -6,7 +6,7 @@ import { readContext } from '../local/template/synthesise.ts';
 import type { Operation } from '../stage/operation.ts';
 import { isThisMachine } from '../stage/stage.ts';
 import { UsageError } from '../terminal/command-error.ts';
-import { facts } from '../terminal/layout.ts';
+import { fieldLines } from '../terminal/layout.ts';
 import { confirm, requireTerminal } from '../terminal/terminal.ts';
 import { EffectReader } from './effects.ts';
 import { drawReport } from './picture.ts';
@@ -69,7 +69,7 @@ async function isAgreed(operation: Operation, options: LoadOptions): Promise<boo
   progress.end();
   // With --json, the plan goes to standard error, because standard output contains only the report.
   const print = json ? console.error : printLine;
-  for (const line of [`Load on ${stack.title}`, '', ...facts(shown, width)]) print(line);
+  for (const line of [`Load on ${stack.title}`, '', ...fieldLines(shown, width)]) print(line);
   if (dryRun) return false;
   if (yes || (await confirm('\nSend them?', signal))) return true;
   print('Nothing was sent.');

@@ -281,7 +281,7 @@ function readOutputs(file: string): Record<string, string> {
   const outputs = Object.values(stacks).filter(isOfThisApp);
   if (outputs.length !== 1 || outputs[0] === undefined) {
     throw new CommandError(
-      `${file} must contain the outputs of one stack of this app, not of ${outputs.length}`,
+      `${file} must have the outputs of one stack of this app, not of ${outputs.length}`,
     );
   }
   return outputs[0];

@@ -11,6 +11,7 @@ import { interruption, LineWriter } from '../terminal/terminal.ts';
 import { changedText, restartedText } from '../watch/notice-text.ts';
 import { SourceTree } from '../watch/source-tree.ts';
 import { adjustAssembly } from './adjust-assembly.ts';
+import { AssemblyCache } from './assembly-cache.ts';
 import {
   bundleReadably,
   type InspectedFunction,
@@ -18,7 +19,6 @@ import {
   openInspectors,
   type withPorts,
 } from './inspected-functions.ts';
-import { KeptAssemblies } from './kept-assembly.ts';
 import { type WantedPort, withPortErrors } from './ports.ts';
 import { completeRestart, type Restart } from './restart.ts';
 import { welcome } from './welcome.ts';
@@ -181,7 +181,7 @@ async function untilEnd(
   const restarting = Promise.withResolvers<Restart>();
   const onNotice = (notice: Notice) => {
     output.print(notice.text);
-    page?.news.notice(notice);
+    page?.updates.notice(notice);
   };
   if (earlier !== undefined) {
     const text = restartedText(earlier.files, Date.now() - earlier.at);
@@ -225,10 +225,10 @@ async function untilEnd(
 
 /** @returns a function that synthesises into a folder, with these settings */
 function synthesiser({ gateway, retryFast = false, inspected }: StackRun): (folder: string) => Promise<void> {
-  const assemblies = new KeptAssemblies({ folder: SYNTHESISED_FOLDER, synthesise });
+  const cache = new AssemblyCache({ folder: SYNTHESISED_FOLDER, synthesise });
   const services = new Set(inspected.map(({ service }) => service));
   return async (folder) => {
-    await assemblies.write(folder, gateway && stageOverrides({ gateway }));
+    await cache.write(folder, gateway && stageOverrides({ gateway }));
     await bundleReadably(folder, inspected);
     adjustAssembly(folder, { retryFast, inspected: services });
   };

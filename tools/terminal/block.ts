@@ -9,7 +9,7 @@ export type Block =
   | { readonly kind: 'text' | 'heading'; readonly text: string }
   /** A command line to run next. `text` says what it does: `To run this plan`. */
   | { readonly kind: 'command'; readonly text: string; readonly command: string }
-  | { readonly kind: 'facts'; readonly facts: readonly (readonly [name: string, value: string])[] }
+  | { readonly kind: 'fields'; readonly fields: readonly (readonly [name: string, value: string])[] }
   | {
       readonly kind: 'table';
       readonly columns: readonly Column[];

@@ -40,9 +40,9 @@ export function table(
 }
 
 /** Widths of columns that fit: the widest column is narrowed, character by character. */
-function narrow(natural: readonly number[], room: number): number[] {
+function narrow(natural: readonly number[], available: number): number[] {
   const widths = [...natural];
-  while (sum(widths) > room) {
+  while (sum(widths) > available) {
     const widest = Math.max(...widths);
     if (widest <= NARROWEST_COLUMN) break;
     widths[widths.indexOf(widest)] = widest - 1;
@@ -60,7 +60,7 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => to
 /** Minimum characters of the values' column. */
 const NARROWEST_VALUE = 20;
 
-export function knownFacts(
+export function definedFields(
   all: readonly (readonly [name: string, value: string | false | undefined])[],
 ): (readonly [name: string, value: string])[] {
   return all.flatMap(([name, value]) => (value === undefined || value === false ? [] : [[name, value]]));
@@ -71,8 +71,8 @@ export function knownFacts(
  * the line wraps.
  * @param width characters of a line; Infinity if the output is not a terminal
  */
-export function facts(all: Parameters<typeof knownFacts>[0], width: number): string[] {
-  const known = knownFacts(all);
+export function fieldLines(all: Parameters<typeof definedFields>[0], width: number): string[] {
+  const known = definedFields(all);
   const nameWidth = Math.max(0, ...known.map(([name]) => stringWidth(name)));
   const indent = GAP + nameWidth + GAP;
   return known.flatMap(([name, value]) =>
@@ -107,8 +107,8 @@ export function lines(text: string, width: number): string[] {
  */
 export function blockLines(block: Block, width: number): string[] {
   switch (block.kind) {
-    case 'facts':
-      return facts(block.facts, width);
+    case 'fields':
+      return fieldLines(block.fields, width);
     case 'table':
       return table(block.columns, block.rows, width);
     case 'command':

@@ -18,7 +18,7 @@ const SETTLED = 50;
 const AWAY = 400;
 
 /** Milliseconds until the next attempt if something could not be read or watched. */
-const LOOK_AGAIN = 1_000;
+const RETRY_INTERVAL = 1_000;
 
 /** Errors for a file that disappears, or becomes a folder, while it is read. */
 const GONE = ['ENOENT', 'ENOTDIR', 'EISDIR'];
@@ -57,14 +57,14 @@ export class SourceTree {
    */
   constructor(onProblem: (message: string) => void) {
     this.#onProblem = onProblem;
-    this.#look();
+    this.#check();
   }
 
   /** @param onSaved called with the files whose content has changed, relative to the project's root */
   watch(onSaved: (files: ReadonlySet<string>) => void): void {
     this.#onSaved = onSaved;
     this.#isWatching = true;
-    this.#look();
+    this.#check();
   }
 
   close(): void {
@@ -74,14 +74,14 @@ export class SourceTree {
     this.#watchers.clear();
   }
 
-  #lookSoon(wait = SETTLED): void {
+  #checkSoon(wait = SETTLED): void {
     if (!this.#isWatching) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#look(), wait);
+    this.#timer = setTimeout(() => this.#check(), wait);
   }
 
   /** Errors of the file system are caught, because in a timer they would end the process. */
-  #look(): void {
+  #check(): void {
     const problems: string[] = [];
     const { folders, saved } = this.#compare(problems);
     if (this.#isWatching) this.#watchFolders(folders, problems);
@@ -90,8 +90,8 @@ export class SourceTree {
       this.#onProblem(`${problem}. Files saved there may be noticed late, or not at all`);
     }
     this.#problem = problem;
-    if (this.#away.size > 0) this.#lookSoon();
-    else if (problem !== undefined) this.#lookSoon(LOOK_AGAIN);
+    if (this.#away.size > 0) this.#checkSoon();
+    else if (problem !== undefined) this.#checkSoon(RETRY_INTERVAL);
     if (saved.size > 0) this.#onSaved(saved);
   }
 
@@ -110,10 +110,10 @@ export class SourceTree {
   #watchFolder(folder: string, concerns: (file: string | null) => boolean = () => true): void {
     if (this.#watchers.has(folder)) return;
     const watcher = watch(folder, (_, file) => {
-      if (concerns(file)) this.#lookSoon();
+      if (concerns(file)) this.#checkSoon();
     });
     // The folder itself was deleted.
-    watcher.on('error', () => this.#lookSoon());
+    watcher.on('error', () => this.#checkSoon());
     this.#watchers.set(folder, watcher);
   }
 
@@ -160,19 +160,19 @@ function sources(problems: string[]) {
   const folders = new Set<string>();
   const files = new Map<string, string>();
   const unknown: string[] = [];
-  const look = <T>(path: string, read: () => T): T | undefined => {
+  const attempt = <T>(path: string, read: () => T): T | undefined => {
     const count = problems.length;
     const found = trying(problems, read);
     if (problems.length > count) unknown.push(path);
     return found;
   };
   const add = (file: string) => {
-    const stats = look(file, () => statSync(file, { throwIfNoEntry: false }));
+    const stats = attempt(file, () => statSync(file, { throwIfNoEntry: false }));
     // Symbolic links to folders are not followed.
     if (stats?.isFile()) files.set(file, `${stats.mtimeMs} ${stats.size} ${stats.ino}`);
   };
   const visit = (folder: string) => {
-    const entries = look(folder, () => readdirSync(folder, { withFileTypes: true }));
+    const entries = attempt(folder, () => readdirSync(folder, { withFileTypes: true }));
     if (entries === undefined) return;
     folders.add(folder);
     for (const entry of entries) {
@@ -188,9 +188,9 @@ function sources(problems: string[]) {
 }
 
 /** @returns undefined if the file is gone, or if access fails, which is added to the problems */
-function trying<T>(problems: string[], look: () => T): T | undefined {
+function trying<T>(problems: string[], read: () => T): T | undefined {
   try {
-    return look();
+    return read();
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
     if (!GONE.includes(code)) problems.push(message);

@@ -35,7 +35,7 @@ const CONTENT: Record<ViewName, { readonly title: string; readonly View: Functio
 };
 
 /** Milliseconds between two checks whether a dialog is still open. */
-const DIALOG_LOOK = 500;
+const DIALOG_CHECK_INTERVAL = 500;
 
 /** @returns false if the page shows no search box */
 function focusSearch(): boolean {
@@ -130,7 +130,7 @@ function useRestart(): void {
     if (!isOld) return;
     const reload = () => openDialog() === null && location.reload();
     reload();
-    const timer = setInterval(reload, DIALOG_LOOK);
+    const timer = setInterval(reload, DIALOG_CHECK_INTERVAL);
     return () => clearInterval(timer);
   }, [isOld]);
 }

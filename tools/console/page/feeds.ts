@@ -1,6 +1,6 @@
 import type { Delivery } from '../../stage/history/history.ts';
 import type { StreamEvent } from '../api.ts';
-import { News } from '../news.ts';
+import { PageUpdates } from '../page-updates.ts';
 import { ApiError, api } from './api.ts';
 import type { StreamConnection } from './store.ts';
 
@@ -64,7 +64,7 @@ class Feed {
   readonly #search: string;
   readonly #listeners = new Set<FeedListener>();
   readonly #rows = new Map<string, Delivery>();
-  readonly #news = new News();
+  readonly #updates = new PageUpdates();
   #ready: Extract<StreamEvent, { event: 'ready' }> | undefined;
   #connection: StreamConnection = { state: 'connecting' };
   #source: EventSource | undefined;
@@ -81,7 +81,7 @@ class Feed {
       { event: 'begin' },
       { event: 'deliveries', data: { put: [...this.#rows.values()], removed: [] } },
       ...(this.#ready === undefined ? [] : [this.#ready]),
-      ...this.#news.current().values(),
+      ...this.#updates.current().values(),
       { event: 'connection', data: this.#connection },
     ]);
     if (this.#listeners.size === 1 || this.#connection.state === 'refused') this.#connect();
@@ -123,7 +123,7 @@ class Feed {
       for (const row of event.data.put) this.#rows.set(row.id, row);
       for (const id of event.data.removed) this.#rows.delete(id);
     } else if (event.event === 'ready') this.#ready = event;
-    else this.#news.tell(event);
+    else this.#updates.publish(event);
     this.#send(event);
   }
 

@@ -1,7 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import { type Delivery, isWaiting, type PausedQueue } from '../../stage/history/history.ts';
 import type { FaultsInfo, Notice, PayloadSearch, QueuesInfo, StackInfo, StreamEvents, Task } from '../api.ts';
-import { MAX_TASKS } from '../news.ts';
+import { MAX_TASKS } from '../page-updates.ts';
 import { api, errorText } from './api.ts';
 
 /**

@@ -15,7 +15,7 @@ import { Table } from './ui/table.tsx';
 import { LoadNote, Refresh, useLoad } from './ui/use-load.tsx';
 
 /** Number of columns besides the key and `data`: without and with an open item next to the table. */
-const COLUMNS = { alone: 4, beside: 1 };
+const COLUMNS = { alone: 4, nextToItem: 1 };
 
 /** Width of all columns except the last one, which takes the rest. */
 const COLUMN_WIDTH = 'fit-content(220px)';
@@ -88,7 +88,7 @@ function Items({ table: { name, key }, opened }: { table: TableInfo; opened: str
       {items.length > 0 && (
         <Table
           label={`Items of ${tableTitle(name)}`}
-          columns={columnNames(items, key, opened === undefined ? COLUMNS.alone : COLUMNS.beside).map(
+          columns={columnNames(items, key, opened === undefined ? COLUMNS.alone : COLUMNS.nextToItem).map(
             (column, index, { length }) => ({
               name: column,
               heading: column,

@@ -229,10 +229,10 @@ function BlockView({ block, failed }: { block: Block; failed: boolean }) {
           <Copy text={block.command} label="Copy this command" />
         </div>
       );
-    case 'facts':
+    case 'fields':
       return (
-        <dl class="facts">
-          {block.facts.map(([name, value], index) => (
+        <dl class="fields">
+          {block.fields.map(([name, value], index) => (
             <div key={index}>
               <dt>{inSentenceCase(name)}</dt>
               <dd>

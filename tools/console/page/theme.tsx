@@ -28,19 +28,19 @@ const THEMES = [
   { name: 'dark', label: 'Dark theme' },
 ] as const;
 
-const KEEPER = 'console-theme';
+const STORAGE_KEY = 'console-theme';
 
-const stored = localStorage.getItem(KEEPER);
+const stored = localStorage.getItem(STORAGE_KEY);
 const theme = signal(THEMES.find(({ name }) => name === stored)?.name ?? 'auto');
 
 /** Applies the stored theme now, and any other when the user chooses it. */
 export function applyTheme(): void {
   effect(() => {
     if (theme.value === 'auto') {
-      localStorage.removeItem(KEEPER);
+      localStorage.removeItem(STORAGE_KEY);
       delete document.documentElement.dataset.theme;
     } else {
-      localStorage.setItem(KEEPER, theme.value);
+      localStorage.setItem(STORAGE_KEY, theme.value);
       document.documentElement.dataset.theme = theme.value;
     }
   });

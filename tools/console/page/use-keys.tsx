@@ -33,13 +33,13 @@ const isKeyOf = <P extends PagePart>(part: P, key: string): key is KeyOf<P> =>
  */
 const REPEATED: ReadonlySet<string> = new Set(['j', 'k', 'ArrowDown', 'ArrowUp', 'PageDown', 'PageUp']);
 
-const KEEPER = 'console-single-keys';
+const STORAGE_KEY = 'console-single-keys';
 
 /**
  * Whether shortcuts of one character are on. Speech input could trigger them by accident, so they can be
  * turned off (WCAG 2.1.4).
  */
-const singleKeys = signal(localStorage.getItem(KEEPER) !== 'off');
+const singleKeys = signal(localStorage.getItem(STORAGE_KEY) !== 'off');
 
 function isShortcut(event: KeyboardEvent): boolean {
   const { key, target, repeat } = event;
@@ -79,7 +79,7 @@ export function KeysDialog() {
         {Object.entries(SHORTCUTS).map(([part, { title, keys }]) => (
           <section key={part} class="stack">
             <h3>{title}</h3>
-            <dl class="facts">
+            <dl class="fields">
               {[...Map.groupBy(Object.entries(keys), ([, does]) => does)].map(([does, same]) => (
                 <div key={does}>
                   <dt>
@@ -98,8 +98,8 @@ export function KeysDialog() {
         checked={singleKeys.value}
         onChange={(checked) => {
           singleKeys.value = checked;
-          if (checked) localStorage.removeItem(KEEPER);
-          else localStorage.setItem(KEEPER, 'off');
+          if (checked) localStorage.removeItem(STORAGE_KEY);
+          else localStorage.setItem(STORAGE_KEY, 'off');
         }}
       >
         Single-key shortcuts

@@ -7,7 +7,7 @@ import { GATEWAY_BODY_MEGABYTES } from '../../../lambda/limits.ts';
 import { readBody } from '../../local/aws/http-server.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import type { RunOperation } from '../../stage/operation.ts';
-import type { News } from '../news.ts';
+import type { PageUpdates } from '../page-updates.ts';
 import type { Source } from '../source.ts';
 import { ApiProblem, badRequest } from './api-problem.ts';
 import type { QueueLocks } from './queue-locks.ts';
@@ -27,7 +27,7 @@ export interface ConsoleContext {
   readonly queueLocks: QueueLocks;
   readonly commands: PageCommands;
   /** Sends tasks, notices, queues and faults to every open page. */
-  readonly news: News;
+  readonly updates: PageUpdates;
   readonly watch: QueueWatch;
   /** Reports a bug of the console to the terminal. */
   readonly report: (error: unknown) => void;

@@ -36,18 +36,18 @@ export function faultRoutes({ local, watch }: Pick<ConsoleContext, 'local' | 'wa
         if (error instanceof RangeError) throw badRequest(error.message);
         throw error;
       }
-      watch.tellFaults();
+      watch.sendFaults();
       return c.json(stack.faults.active.at(-1), 201);
     })
     .delete('/faults', (c) => {
       localStack().faults.clear();
-      watch.tellFaults();
+      watch.sendFaults();
       return c.body(null, 204);
     })
     .delete('/faults/:id', (c) => {
       const id = c.req.param('id');
       if (!localStack().faults.end(id)) throw notFound(`There is no fault ${id}: it may have ended`);
-      watch.tellFaults();
+      watch.sendFaults();
       return c.body(null, 204);
     })
     .post('/functions/:name/kill', async (c) => {

@@ -13,10 +13,10 @@ export class QueueLocks {
    * Reads a queue after all earlier reads.
    * @throws ApiProblem during a redrive, because that may take long
    */
-  async look<Seen>(url: string, work: () => Promise<Seen>): Promise<Seen> {
+  async read<Result>(url: string, work: () => Promise<Result>): Promise<Result> {
     if (this.#redriven.has(url)) {
       const detail =
-        'it is being redriven, and a look would hide messages from that. Look again when the task is done';
+        'it is being redriven, and reading would hide messages from that. Try again when the task is done';
       throw new ApiProblem('redriven', 409, 'Being redriven', detail);
     }
     return await this.#after(url, work);

@@ -30,23 +30,23 @@ const MAX_READ = 500;
  * @param name an event, `dead:<event>`, `quarantine` or `unrouted`
  * @throws ApiProblem if the queue does not exist, or if reading it would count as an attempt
  */
-export const queueMessages = (look: Look, name: string): Promise<QueueMessages> =>
-  messagesOf(look, seenQueue(look, name));
+export const queueMessages = (reader: QueueReader, name: string): Promise<QueueMessages> =>
+  messagesOf(reader, findQueue(reader, name));
 
 /**
  * The dead letters of every event. Reads one queue after the other.
  * @throws ApiProblem in read-only mode, if reading would receive messages
  */
-export async function deadLetters(look: Look): Promise<DeadLetters> {
-  requireLook(look);
-  const { stage } = look.source;
+export async function deadLetters(reader: QueueReader): Promise<DeadLetters> {
+  assertMayReceive(reader);
+  const { stage } = reader.source;
   const problems = new PartialFailures(stage.local);
   const limited: string[] = [];
   const messages: QueueMessage[] = [];
   for (const waiting of waitingQueues(stage).filter(({ kind }) => kind === 'dead-letter')) {
-    if (look.signal.aborted) break;
+    if (reader.signal.aborted) break;
     const queue = { name: addressName(waiting), url: waiting.url, waiting };
-    const seen = await problems.unless(waiting.title, messagesOf(look, queue));
+    const seen = await problems.unless(waiting.title, messagesOf(reader, queue));
     if (seen?.limited) limited.push(waiting.name);
     messages.push(...(seen?.messages ?? []));
   }
@@ -58,29 +58,29 @@ export async function deadLetters(look: Look): Promise<DeadLetters> {
  * {@link MAX_SEARCHED}.
  * @throws ApiProblem if the message is not found, or its bytes are no longer stored
  */
-export async function messagePayload(look: Look, name: string, id: string): Promise<Buffer> {
-  const { url, waiting = OWN_QUEUE } = seenQueue(look, name);
+export async function messagePayload(reader: QueueReader, name: string, id: string): Promise<Buffer> {
+  const { url, waiting = OWN_QUEUE } = findQueue(reader, name);
   const found = new AbortController();
   let payload: Buffer | undefined;
   const visit = async (message: SeenMessage) => {
     if (message.id !== id) return;
-    payload = await readPayload(look.source.stage, waiting, message).catch((error: unknown) => {
+    payload = await readPayload(reader.source.stage, waiting, message).catch((error: unknown) => {
       throw error instanceof UnreadablePayloadError ? notFound(error.message) : error;
     });
     found.abort();
   };
-  const signal = AbortSignal.any([look.signal, found.signal]);
-  const limited = await visitMessages({ ...look, signal }, url, MAX_SEARCHED, visit);
+  const signal = AbortSignal.any([reader.signal, found.signal]);
+  const limited = await visitMessages({ ...reader, signal }, url, MAX_SEARCHED, visit);
   if (payload !== undefined) return payload;
   throw notFound(
     limited
       ? `The message is not among the ${MAX_SEARCHED.toLocaleString('en')} messages that were read. The queue has more`
-      : 'The message is no longer on this queue, or somebody else holds it. Load the list again',
+      : 'The message is no longer on this queue, or another client is reading it. Load the list again',
   );
 }
 
 /** A queue whose messages the page shows. */
-interface SeenQueue extends Pick<WaitingQueue, 'url'> {
+interface ReadableQueue extends Pick<WaitingQueue, 'url'> {
   /** Name of the queue in an address: `dead:shop.updated`. */
   readonly name: string;
   /** Undefined for an event's own queue, which a consumer reads. */
@@ -99,12 +99,12 @@ type SeenMessage = Pick<
   Pick<QueueMessage, 'state'>;
 
 /** What reading a queue needs. On the local stack, messages are read without receiving them. */
-type Look = Pick<ConsoleContext, 'source' | 'local' | 'queueLocks' | 'readOnly'> & {
+type QueueReader = Pick<ConsoleContext, 'source' | 'local' | 'queueLocks' | 'readOnly'> & {
   readonly signal: AbortSignal;
 };
 
 /** @throws ApiProblem if the queue does not exist, or if reading it would count as an attempt */
-function seenQueue({ source: { stage }, local }: Look, name: string): SeenQueue {
+function findQueue({ source: { stage }, local }: QueueReader, name: string): ReadableQueue {
   const waiting = waitingQueues(stage).find((queue) => name === addressName(queue));
   const url = waiting?.url ?? sourceQueueUrl(stage, name);
   if (url === undefined) throw notFound(`There is no queue '${name}' in ${stage.title}`);
@@ -112,7 +112,7 @@ function seenQueue({ source: { stage }, local }: Look, name: string): SeenQueue 
     throw new ApiProblem(
       'counts-as-attempt',
       409,
-      'A look would count as an attempt',
+      'Reading it would count as an attempt',
       `SQS shows a message only to a client that receives it, and each receive of ${name} is one of its ten attempts. The deliveries show what is being retried`,
     );
   }
@@ -122,7 +122,7 @@ function seenQueue({ source: { stage }, local }: Look, name: string): SeenQueue 
 /**
  * @throws ApiProblem in read-only mode if reading means receiving messages, which hides them for some time
  */
-function requireLook({ local, readOnly }: Look): void {
+function assertMayReceive({ local, readOnly }: QueueReader): void {
   if (local !== undefined || !readOnly) return;
   const detail =
     'SQS shows a message only to a client that receives it, which counts and hides it for a while. The queues show how many there are. To see them, start the console without --read-only';
@@ -134,19 +134,19 @@ function requireLook({ local, readOnly }: Look): void {
  * @returns whether the queue may have more
  */
 async function visitMessages(
-  look: Look,
+  reader: QueueReader,
   url: string,
   limit: number,
   visit: (message: SeenMessage) => Promise<void>,
 ): Promise<boolean> {
-  requireLook(look);
-  const { source, local, queueLocks, signal } = look;
+  assertMayReceive(reader);
+  const { source, local, queueLocks, signal } = reader;
   if (local !== undefined) {
     const all = await local.stack.inspectQueue(url);
     for (const message of all.slice(0, limit)) await visit(inspected(message));
     return all.length > limit;
   }
-  return await queueLocks.look(url, async () => {
+  return await queueLocks.read(url, async () => {
     const { limited } = await forEachMessage(source.stage, url, { signal, limit }, async (message) => {
       await visit({ ...message, state: 'waiting' });
       return 'stays';
@@ -163,14 +163,14 @@ function inspected({ attributes, ...message }: InspectedMessage): SeenMessage {
 }
 
 /** The messages of a queue with copies as one, and whether there are more. */
-async function messagesOf(look: Look, queue: SeenQueue): Promise<QueueMessages> {
+async function messagesOf(reader: QueueReader, queue: ReadableQueue): Promise<QueueMessages> {
   const listed: ListedMessage<MessageOnQueue>[] = [];
-  const limited = await visitMessages(look, queue.url, MAX_READ, async (message) => {
+  const limited = await visitMessages(reader, queue.url, MAX_READ, async (message) => {
     listed.push({
       // The consumer of an event's own queue processes copies one by one, so each is listed.
       key: queue.waiting === undefined ? message.id : copyKey(queue.waiting, message),
       at: message.sentAt.toISOString(),
-      shown: await factsOf(look.source.stage, queue, message),
+      shown: await describeMessage(reader.source.stage, queue, message),
     });
   });
   const messages = groupCopies(listed).map(({ shown, copies, firstAt }) => ({
@@ -193,9 +193,9 @@ function eventOf(waiting: WaitingQueue | undefined, message: SeenMessage): strin
 }
 
 /** What is known of a message, without its payload, which may have 1 MiB. */
-async function factsOf(
+async function describeMessage(
   stage: Stage,
-  { name, waiting }: SeenQueue,
+  { name, waiting }: ReadableQueue,
   message: SeenMessage,
 ): Promise<MessageOnQueue> {
   const isLarge = attributeText(message, 'payloadKey') !== undefined;
@@ -203,7 +203,7 @@ async function factsOf(
     (await payloadInMessage(stage, waiting ?? OWN_QUEUE, message)) ??
     (isLarge ? undefined : Buffer.from(message.body));
   const { event, shopId } = payload === undefined ? {} : payloadFacts(payload);
-  const facts = {
+  const fields = {
     eventId: attributeText(message, 'eventId'),
     event: eventOf(waiting, message) ?? event,
     shopId,
@@ -215,7 +215,7 @@ async function factsOf(
   return {
     id,
     queue: name,
-    ...Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)),
+    ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
     sentAt: sentAt.toISOString(),
     receives,
     state,

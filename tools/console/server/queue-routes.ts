@@ -22,7 +22,7 @@ const METRIC_AGE = 60_000;
 type OldestAt = (url: string, state: QueueState) => Promise<Date | undefined>;
 
 export function queueRoutes(console: ConsoleContext) {
-  const look = (c: Context<ConsoleEnv>) => ({ ...console, signal: endOf(c, console) });
+  const reader = (c: Context<ConsoleEnv>) => ({ ...console, signal: endOf(c, console) });
 
   return new Hono<ConsoleEnv>()
     .get('/queues', async (c) => {
@@ -31,15 +31,15 @@ export function queueRoutes(console: ConsoleContext) {
     })
     .get('/queues/:name/messages', async (c) => {
       readQuery(c, {});
-      return c.json(await queueMessages(look(c), c.req.param('name')));
+      return c.json(await queueMessages(reader(c), c.req.param('name')));
     })
     .get('/queues/:name/messages/:id/body', async (c) => {
       readQuery(c, {});
-      return bytesAnswer(c, await messagePayload(look(c), c.req.param('name'), c.req.param('id')));
+      return bytesAnswer(c, await messagePayload(reader(c), c.req.param('name'), c.req.param('id')));
     })
     .get('/dead-letters', async (c) => {
       readQuery(c, {});
-      return c.json(await deadLetters(look(c)));
+      return c.json(await deadLetters(reader(c)));
     });
 }
 

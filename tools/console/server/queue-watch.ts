@@ -1,6 +1,6 @@
 import type { HistoryStore } from '../../stage/history/store.ts';
 import type { FaultsInfo, QueuesInfo } from '../api.ts';
-import type { News, NewsItem } from '../news.ts';
+import type { PageUpdate, PageUpdates } from '../page-updates.ts';
 
 /** Minimum milliseconds between the starts of two reads of all queues. */
 const GAP = 2_000;
@@ -20,7 +20,7 @@ const STAGE_EVERY = 60_000;
 const QUEUE_COMMANDS = new Set(['dlq', 'pause', 'resume', 'replay']);
 
 interface QueueWatchOptions {
-  readonly news: News;
+  readonly updates: PageUpdates;
   readonly store: HistoryStore;
   readonly readQueues: () => Promise<QueuesInfo>;
   /** Undefined for a stage, which has no faults. */
@@ -39,7 +39,7 @@ export class QueueWatch {
   /** When the last read began, in epoch milliseconds. */
   #readAt = 0;
   /** Number of the last read that began, and of the newest read whose result was sent to pages. */
-  readonly #newest = { begun: 0, told: 0 };
+  readonly #newest = { begun: 0, sent: 0 };
   /** Whether something may have changed since the last read began. */
   #isChanged = false;
   /**
@@ -51,7 +51,7 @@ export class QueueWatch {
   constructor(options: QueueWatchOptions) {
     this.#options = options;
     this.#isLocal = options.readFaults !== undefined;
-    options.news.subscribe((_subject, item) => {
+    options.updates.subscribe((_subject, item) => {
       if (this.#concernsQueues(item)) this.#change();
     });
   }
@@ -85,9 +85,9 @@ export class QueueWatch {
       // After a change, equal counts may be of other messages, so they are sent again.
       if (isChanged) this.#sent.queues = '';
       // Reads may overlap and end in another order. A result older than the last one sent is dropped.
-      if (number > this.#newest.told) this.#tell({ event: 'queues', data });
-      this.#newest.told = Math.max(this.#newest.told, number);
-      this.tellFaults();
+      if (number > this.#newest.sent) this.#send({ event: 'queues', data });
+      this.#newest.sent = Math.max(this.#newest.sent, number);
+      this.sendFaults();
       return data;
     } finally {
       this.#readings -= 1;
@@ -96,25 +96,25 @@ export class QueueWatch {
   }
 
   /** Sends the faults to all open pages if they have changed. */
-  tellFaults(): void {
+  sendFaults(): void {
     const data = this.#options.readFaults?.();
-    if (data !== undefined) this.#tell({ event: 'faults', data });
+    if (data !== undefined) this.#send({ event: 'faults', data });
   }
 
   /** Changes of the local stack are not recorded while no page is open, so one is assumed. */
   #begin(): void {
-    const { store, news } = this.#options;
+    const { store, updates } = this.#options;
     if (this.#isLocal) {
       this.#readAt = 0;
       this.#unsubscribe = store.subscribe(() => this.#change());
-      this.tellFaults();
+      this.sendFaults();
     }
     if (this.#readAt + STAGE_EVERY > Date.now()) return;
-    news.forgetQueues();
+    updates.forgetQueues();
     this.#sent.queues = '';
   }
 
-  #concernsQueues({ event, data }: NewsItem): boolean {
+  #concernsQueues({ event, data }: PageUpdate): boolean {
     if (event !== 'task') return false;
     return this.#isLocal || (data.state !== 'running' && QUEUE_COMMANDS.has(data.argv[0] ?? ''));
   }
@@ -136,10 +136,10 @@ export class QueueWatch {
     );
   }
 
-  #tell(item: Extract<NewsItem, { event: 'queues' | 'faults' }>): void {
+  #send(item: Extract<PageUpdate, { event: 'queues' | 'faults' }>): void {
     const text = JSON.stringify(item.data);
     if (this.#sent[item.event] === text) return;
     this.#sent[item.event] = text;
-    this.#options.news.tell(item);
+    this.#options.updates.publish(item);
   }
 }

@@ -8,7 +8,7 @@ import { readSamples } from '../../../events/samples.ts';
 import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
 import { listen } from '../../local/listen.ts';
 import type { EventInfo, StackInfo, TableRows } from '../api.ts';
-import { News } from '../news.ts';
+import { PageUpdates } from '../page-updates.ts';
 import type { Source } from '../source.ts';
 import { itemOf, pageOf, tablesOf } from '../tables.ts';
 import { ApiProblem, badRequest, notFound, problemOf, problemResponse } from './api-problem.ts';
@@ -44,11 +44,11 @@ const CLOSE_LIMIT = 2_000;
 export async function startConsole(options: ConsoleOptions): Promise<Console> {
   const { source, token = newToken(), readOnly, local, commands } = options;
   const closing = new AbortController();
-  const news = new News();
+  const updates = new PageUpdates();
   const report = (error: unknown) =>
     console.error('The console:', error instanceof Error ? error.stack : String(error));
   const watch = new QueueWatch({
-    news,
+    updates,
     store: source.store,
     readQueues: queuesReader(source.stage, local),
     readFaults: local && (() => faultsOf(local.stack)),
@@ -58,14 +58,14 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
     source,
     readOnly,
     local,
-    news,
+    updates,
     watch,
     queueLocks: new QueueLocks(),
     commands,
     report,
     closing: closing.signal,
   };
-  const tasks = new Tasks(source.stage, (data) => news.tell({ event: 'task', data }));
+  const tasks = new Tasks(source.stage, (data) => updates.publish({ event: 'task', data }));
   const rules = { port: options.port, token, readOnly, local: local !== undefined };
   const app = consoleApp(context, tasks, rules);
   const listener = getRequestListener(app.fetch, {
@@ -82,7 +82,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
     url: local === undefined ? `${origin}?token=${token}` : origin,
     port,
     token,
-    news,
+    updates,
     close: async () => {
       await tasks.close();
       closing.abort();
@@ -114,7 +114,7 @@ export interface Console {
   readonly port: number;
   /** Value of the page's cookie. */
   readonly token: string;
-  readonly news: News;
+  readonly updates: PageUpdates;
   /**
    * Interrupts tasks and waits for them. Ends streams at once, and other requests when they are answered,
    * after 2 s at most.

@@ -5,7 +5,7 @@ import { streamSSE } from 'hono/streaming';
 import * as z from 'zod/mini';
 import type { ChangedDelivery } from '../../stage/history/store.ts';
 import type { StreamEvent } from '../api.ts';
-import type { NewsItem } from '../news.ts';
+import type { PageUpdate } from '../page-updates.ts';
 import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './console-context.ts';
 import { searchSchema } from './delivery-routes.ts';
 
@@ -29,7 +29,7 @@ const RETRY = 1_000;
 /** Part of each event's id that identifies this process, because each process counts changes from 1. */
 const processToken = randomBytes(6).toString('hex');
 
-type StreamContext = Pick<ConsoleContext, 'source' | 'news' | 'watch' | 'report' | 'closing'>;
+type StreamContext = Pick<ConsoleContext, 'source' | 'updates' | 'watch' | 'report' | 'closing'>;
 
 /**
  * Server-sent events: at first all rows, or those changed since a given event id, then every change. Changes
@@ -73,8 +73,8 @@ class PageStream {
   readonly #options: PageStreamOptions;
   /** Number of the last change that the client has received. Undefined if it must get all rows. */
   #position: number | undefined;
-  /** News to send, by subject. */
-  #waiting = new Map<string, NewsItem>();
+  /** Updates to send in the next round, by subject. */
+  #waiting = new Map<string, PageUpdate>();
   #isQuiet = true;
   /** Resolves the wait of `run` for the next round. */
   #wake = () => {};
@@ -87,23 +87,23 @@ class PageStream {
 
   /** Sends rounds of events until the client disconnects. */
   async run(): Promise<void> {
-    const { source, news, watch } = this.#console;
+    const { source, updates, watch } = this.#console;
     const wake = () => this.#wake();
     const heartbeat = setInterval(wake, HEARTBEAT);
     const unsubscribe = [
       watch.open(),
       source.store.subscribe(wake),
-      news.subscribe((subject, item) => {
+      updates.subscribe((subject, item) => {
         this.#waiting.set(subject, item);
         wake();
       }),
     ];
-    this.#waiting = news.current();
+    this.#waiting = updates.current();
     this.#options.end.addEventListener('abort', wake);
     try {
       await this.#write(`retry: ${RETRY}\n\n`);
       await this.#sendChanges();
-      await this.#sendNews();
+      await this.#sendUpdates();
       await Promise.all([this.#follow(), this.#searchArchive()]);
     } finally {
       clearInterval(heartbeat);
@@ -119,7 +119,7 @@ class PageStream {
       });
       this.#isQuiet = true;
       await this.#sendChanges();
-      await this.#sendNews();
+      await this.#sendUpdates();
       if (this.#isQuiet) await this.#write(':\n\n');
       await woken;
       await sleep(INTERVAL, undefined, { signal: end }).catch(() => {});
@@ -161,7 +161,7 @@ class PageStream {
     }
   }
 
-  async #sendNews(): Promise<void> {
+  async #sendUpdates(): Promise<void> {
     const items = [...this.#waiting.values()];
     this.#waiting = new Map();
     for (const item of items) await this.#send(item);

@@ -10,7 +10,7 @@ import { CommandError } from '../../terminal/command-error.ts';
 import { blockLines } from '../../terminal/layout.ts';
 import { printable } from '../../terminal/text.ts';
 import type { Task } from '../api.ts';
-import { MAX_TASKS } from '../news.ts';
+import { MAX_TASKS } from '../page-updates.ts';
 import { ApiProblem, notFound } from './api-problem.ts';
 import { type ConsoleContext, type ConsoleEnv, readJson } from './console-context.ts';
 import { parseCommand, type RunnableCommand, taskRequestSchema } from './runnable-command.ts';

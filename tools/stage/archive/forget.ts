@@ -48,7 +48,7 @@ export async function forget(
   for (const line of describeSearch(stack, data, search)) printLine(line);
   const { found, isWhole } = search;
   if (found.length + search.queryResults === 0) {
-    printLine('Nothing was found, so nothing was changed, and no note was written.');
+    printLine('Nothing was found, so nothing was changed.');
     for (const line of await whatIsLeft(stack)) printLine(line);
     return isWhole;
   }
@@ -121,8 +121,8 @@ function describeSearch(
       : `To remove: the payloads of ${counted(records, 'record')} in ${counted(named.length, 'object')}`,
     asText > 0 && `  ${asText} of them are not usable events, but have the id in their text`,
     days === undefined &&
-      'How long it keeps payloads is unknown: expired payloads stay in the objects that are rewritten.',
-    expired > 0 && `To remove, too: ${counted(expired, 'payload')} of others, older than ${days} days`,
+      'The retention of payloads is unknown, so expired payloads stay in the rewritten objects.',
+    expired > 0 && `Also to remove: ${counted(expired, 'payload')} of others, older than ${days} days`,
     payloads > 0 && `To delete: ${counted(payloads, 'object')} of the payload bucket`,
     queryResults > 0 &&
       `To delete: ${counted(queryResults, 'object')} with results of queries, about any person`,
@@ -137,7 +137,7 @@ function describeSearch(
 async function whatIsLeft(stack: Stage): Promise<string[]> {
   const late = (await lateness(stack)) ?? 'some seconds';
   return [
-    `Firehose may still buffer records of the last minutes: repeat the command in ${late}.`,
+    `Firehose may have records of the last minutes: repeat the command in ${late}.`,
     'Not changed: tables, queues with their dead letters, quarantined and unrouted events, exported files.',
     'SQL that names them is not changed either: Athena keeps the history of queries for 45 days, and saved queries until you delete them.',
   ];

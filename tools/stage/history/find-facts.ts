@@ -166,7 +166,7 @@ function unknown(
     prefix === undefined &&
       'It was searched as a complete webhookId, which logs do not have. For another id, give at least 8 characters.',
     archive?.state === 'refused' && `The archive could not be read: ${archive.reason}.`,
-    archive?.state === 'none' && 'The stage keeps no archive, so nothing can be found by a webhookId.',
+    archive?.state === 'none' && 'The stage has no archive, so nothing can be found by a webhookId.',
   ].filter((part) => typeof part === 'string');
   const searched = [
     logs.refused === undefined &&
@@ -176,7 +176,7 @@ function unknown(
         : `the logs since ${logs.since}`),
     archive?.state === 'searched' &&
       `the archive since ${since.toISOString()} (${counted(archive.records, 'record')} in ${counted(archive.objects, 'object')}${archive.damaged.length > 0 ? `, ${archive.damaged.length} of them damaged` : ''})`,
-    queues?.refused === undefined && 'the queues for review',
+    queues?.refused === undefined && 'the dead-letter, quarantine and unrouted queues',
   ].filter((part) => typeof part === 'string');
   return new CommandError(
     [

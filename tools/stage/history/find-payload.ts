@@ -38,6 +38,6 @@ export async function findPayload(stage: Stage, id: string, signal: AbortSignal)
     throw new CommandError('It was not accepted, so its bytes were not stored and cannot be sent again');
   }
   throw new CommandError(
-    `The bytes of event ${eventId} (${title.toLowerCase()}) are not stored. The archive has them some minutes after the event was processed, unless they were forgotten; queues have dead letters, quarantine and unknown kinds`,
+    `The bytes of event ${eventId} (${title.toLowerCase()}) are not stored. The archive has them some minutes after the event was processed, unless they were forgotten`,
   );
 }

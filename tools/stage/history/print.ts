@@ -242,7 +242,7 @@ function describeArchive({
   records,
   damaged,
 }: NonNullable<Sources['archive']>): string[] {
-  if (state === 'none') return ['The stage keeps no archive (archive.days is 0).'];
+  if (state === 'none') return ['The stage has no archive (archive.days is 0).'];
   if (state === 'refused') return [`The archive could not be read: ${reason}.`];
   const late =
     state === 'early'

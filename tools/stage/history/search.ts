@@ -85,7 +85,7 @@ function logGaps(searched: LogSearch['searched'], asked: Date, isTruncated: bool
   if (refused !== undefined) return [`The logs could not be read: ${refused}.`];
   return [
     isTruncated && `More than ${MAX_LINES} log lines have the text: only the newest were read.`,
-    truncated && !isTruncated && `Of the deliveries below, only the newest ${MAX_LINES} log lines were read.`,
+    truncated && !isTruncated && `Only the newest ${MAX_LINES} log lines of the deliveries below were read.`,
     asked < new Date(since) && `The logs reach back to ${since} only.`,
   ].filter((line) => typeof line === 'string');
 }
@@ -93,9 +93,9 @@ function logGaps(searched: LogSearch['searched'], asked: Date, isTruncated: bool
 function archiveGaps(
   read: { readonly refused: string } | Awaited<ReturnType<typeof readNewestRecords>> | undefined,
 ): string[] {
-  if (read === undefined) return ['The stage keeps no archive, so payloads and shops were not searched.'];
+  if (read === undefined) return ['The stage has no archive, so payloads and shops were not searched.'];
   if ('refused' in read) {
-    return [`The archive, which knows payloads and shops, could not be read: ${read.refused}.`];
+    return [`The archive, which has payloads and shops, could not be read: ${read.refused}.`];
   }
   const { unread, damaged } = read;
   const hour = unread?.split('/').slice(1, 3).join('/');

@@ -229,7 +229,7 @@ function describeRetries(retries: readonly Retry[], paused: ReadonlySet<EventNam
   const rest = retries.length - RETRIES_SHOWN;
   return [
     '',
-    `Retrying: ${messages(retries.length)} failed. They will be tried again automatically.`,
+    `Retrying: ${messages(retries.length)} failed. They are retried automatically.`,
     ...[...byError].flatMap(([error, failed]) => [
       '',
       printable(error),

@@ -1,4 +1,4 @@
-import { facts } from '../../terminal/layout.ts';
+import { fieldLines } from '../../terminal/layout.ts';
 import { duration, messages, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
@@ -82,7 +82,7 @@ export async function dlqShow(
   if (isCut) printLine(`Only ${limit} are shown. To see more, raise --limit or export them.`);
   else if (limited) printLine(`There may be more: only ${messages(seen)} were read. An export has all.`);
   if (state.inFlight > 0) {
-    printLine(`${messages(state.inFlight)} more in flight: somebody else reads or moves them.`);
+    printLine(`${messages(state.inFlight)} more in flight: another command reads or moves them.`);
   }
   printLine(
     queue.kind === 'removed'
@@ -125,11 +125,11 @@ function describe(stack: Stage, { kind }: AnyQueue, message: ShownMessage): stri
     ['kept until', `${message.keptUntil}, for ${duration(Date.parse(message.keptUntil) - Date.now())} more`],
     ['event id', message.eventId],
     ['request', message.requestId],
-    ['received', `${message.receives} × from this queue (every read counts)`],
+    ['received', `${message.receives} × from this queue (each reading counts)`],
     ['payload', unreadable === undefined ? (body ?? bodyBase64) : `not readable: ${unreadable}`],
   ];
   // Not wrapped, so that a payload can be copied.
-  return [`message ${message.messageId}`, ...facts(all, Number.POSITIVE_INFINITY).map(printable)];
+  return [`message ${message.messageId}`, ...fieldLines(all, Number.POSITIVE_INFINITY).map(printable)];
 }
 
 function moment(text: string | undefined): string | undefined {

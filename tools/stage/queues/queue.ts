@@ -71,7 +71,7 @@ export async function queueState(sqs: SQSClient, url: string): Promise<QueueStat
 /** Why no message could be received from a queue. Follows `Nothing to show:`. */
 export function emptiness({ title }: AnyQueue, { visible, inFlight, delayed }: QueueState): string {
   if (inFlight > 0) {
-    return `${title} has ${messages(inFlight)} in flight, received by another reader or a redrive. Try again in a minute`;
+    return `${title} has ${messages(inFlight)} in flight: another command reads or moves them. Try again in a minute`;
   }
   if (delayed > 0) return `SQS delays all messages of ${title} (${delayed}), for 15 minutes at most`;
   if (visible > 0)

@@ -50,7 +50,7 @@ export async function redriveAll(operation: Operation, queue: WaitingQueue, rate
   const task = await follow(operation, state.arn, earlier)
     .catch((error: Error) => {
       throw new CommandError(
-        `Following the redrive failed: ${error.message}. It continues in SQS, and nothing is lost. Repeat the command to follow it`,
+        `Cannot follow the redrive: ${error.message}. It continues in SQS, and nothing is lost. Repeat the command to follow it`,
       );
     })
     .finally(() => progress.end());

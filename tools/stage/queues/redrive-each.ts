@@ -136,7 +136,7 @@ async function reportRedrive(
   const unseen = isHopeless || named === undefined ? 0 : named.count - outcomes.length;
   if (unseen > 0)
     printLine(
-      `${messages(unseen)} could not be redriven, because somebody else reads or moves them. Try again in a minute.`,
+      `${messages(unseen)} could not be redriven: another command reads or moves them. Try again in a minute.`,
     );
   const isAll = notThere === undefined && undeleted.length + unseen === 0;
   return isAll && outcomes.every(({ redriven }) => redriven);

@@ -71,7 +71,7 @@ function reasonOfOthers(crashes: readonly LoggedCrash[], visibility: number): st
   const now = Date.now();
   const last = crashes.filter(({ at }) => at > now - visibility * 1000).sort((a, b) => b.at - a.at)[0];
   if (last === undefined) return 'being processed';
-  return `hidden since its consumer crashed ${duration(now - last.at)} ago (${last.error}), or being processed`;
+  return `in flight since its consumer crashed ${duration(now - last.at)} ago (${last.error}), or being processed`;
 }
 
 interface LoggedCrash {

@@ -4,7 +4,7 @@ import { catalogue, isNotification } from '../../../lambda/events/catalogue.ts';
 import { REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/limits.ts';
 import type { ReplayMode } from '../../../lambda/queue/replay.ts';
 import type { Block } from '../../terminal/block.ts';
-import { knownFacts } from '../../terminal/layout.ts';
+import { definedFields } from '../../terminal/layout.ts';
 import { counted, duration, manyMessages, printable } from '../../terminal/text.ts';
 import { describeDamage } from '../archive/read-archive.ts';
 import { hoursOfTries } from '../queues/retries.ts';
@@ -23,7 +23,10 @@ const text = (line: string): Block => ({ kind: 'text', text: line });
 
 const heading = (line: string): Block => ({ kind: 'heading', text: line });
 
-const facts = (all: Parameters<typeof knownFacts>[0]): Block => ({ kind: 'facts', facts: knownFacts(all) });
+const fields = (all: Parameters<typeof definedFields>[0]): Block => ({
+  kind: 'fields',
+  fields: definedFields(all),
+});
 
 const GAP = text('');
 
@@ -47,7 +50,7 @@ export function describePlan(
   ].filter(Boolean);
   const dead = sum(counts.values().map((outcomes) => outcomes.get('DeadLettered') ?? 0));
   const writtenAt = Date.parse(filter.until) + delay;
-  const all: Parameters<typeof facts>[0] = [
+  const all: Parameters<typeof fields>[0] = [
     ['mode', MODES[mode]],
     ['people', describePeople(request, counts)],
     ['messages', count(messages)],
@@ -73,7 +76,7 @@ export function describePlan(
   return [
     heading(`Replay ${name} in ${title}`),
     GAP,
-    facts(all),
+    fields(all),
     GAP,
     countTable(counts),
     ...(damaged.length === 0 ? [] : [GAP, ...describeDamage(damaged).map(text)]),
@@ -138,7 +141,7 @@ export function describeRest(state: ReplayState, title: string): Block[] {
   return [
     heading(`Continuing replay ${name} in ${title}`),
     GAP,
-    facts([
+    fields([
       ['started', `${startedAt} by ${by}`],
       ['mode', MODES[mode]],
       ['people', notify && NOTIFIED_AGAIN],

@@ -60,7 +60,7 @@ export async function runReplay(
     const progressSaved =
       checkpoint.unsaved === 0
         ? 'Progress is saved'
-        : `The last ${manyMessages(checkpoint.unsaved)} could not be saved as sent, and will be sent again`;
+        : `The last ${manyMessages(checkpoint.unsaved)} could not be recorded as sent, and will be sent again`;
     throw withAdvice(
       failure,
       `${progressSaved}. Continue with: ${stack.command(`--name ${state.name}`, 'replay')}`,

@@ -6,7 +6,7 @@ import { stack } from '../store.ts';
 import { Button } from '../ui/button.tsx';
 import { useRun } from '../use-run.tsx';
 import { deliveriesText } from './delivery-rows.ts';
-import { keptOn } from './outcomes.ts';
+import { redriveQueue } from './outcomes.ts';
 
 /** Maximum number of deliveries that one action sends. Each is a separate command. */
 const MAX_RESENT = 100;
@@ -94,7 +94,7 @@ export function redrivable(
   const queues = new Map<string, Set<string>>();
   for (const delivery of deliveries) {
     const { state, event = '', eventId } = delivery;
-    const queue = keptOn(delivery);
+    const queue = redriveQueue(delivery);
     const hasNoConsumer = state === 'parked' && !events.includes(event);
     if (queue === undefined || eventId === undefined || hasNoConsumer) continue;
     queues.set(queue, (queues.get(queue) ?? new Set()).add(eventId));

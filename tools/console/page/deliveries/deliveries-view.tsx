@@ -13,7 +13,7 @@ import { rowAfterKey, toggled } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { useKeys } from '../use-keys.tsx';
 import { CheckedBar } from './checked-bar.tsx';
-import { filter, hold, isThere, listKey, newer, release, shownRows } from './delivery-rows.ts';
+import { filter, freeze, isThere, listKey, newer, shownRows, unfreeze } from './delivery-rows.ts';
 import { DeliveryTable, Summary } from './delivery-table.tsx';
 import { Filters } from './filters.tsx';
 import { FirstEvent, SendMenu, type SendProps } from './first-event.tsx';
@@ -44,16 +44,16 @@ export function DeliveriesView() {
   const writes = useSignal(false);
   const rows = shownRows.value;
   useFocus(selected !== undefined, list, detail);
-  useEffect(() => release, []);
+  useEffect(() => unfreeze, []);
   // While a detail is open, new rows must not move the list. That needs the open delivery's row, which may
   // not have loaded yet.
   const isSelectedThere = isThere.value && rows.some(({ id }) => id === selected);
   useEffect(() => {
-    if (isSelectedThere) hold();
+    if (isSelectedThere) freeze();
   }, [selected, isSelectedThere, listKey.value]);
   useLayoutEffect(() => scrollToTop(list), [listKey.value]);
   const follow = () => {
-    release();
+    unfreeze();
     scrollToTop(list);
   };
 
@@ -65,7 +65,7 @@ export function DeliveriesView() {
   };
   const close = () => {
     navigate({ ...route.peek(), path: [] });
-    if ((list.current?.scrollTop ?? 0) === 0) release();
+    if ((list.current?.scrollTop ?? 0) === 0) unfreeze();
   };
   const enter = () => {
     if (route.peek().path[0] === undefined) return false;
@@ -210,8 +210,8 @@ function ListPane({ list, selected, checked, sends, enter, follow }: ListPanePro
               checked.value = ids;
             }}
             onScroll={(scrollTop) => {
-              if (scrollTop > 0) hold();
-              else if (selected === undefined) release();
+              if (scrollTop > 0) freeze();
+              else if (selected === undefined) unfreeze();
             }}
           />
         )}

@@ -32,21 +32,23 @@ const live = computed(() => {
  * The list at the moment when it was frozen. Its rows are updated, but no rows are added between them or
  * removed.
  */
-interface HeldList {
+interface FrozenList {
   readonly rows: readonly Delivery[];
   readonly ids: ReadonlySet<string>;
 }
 
-const lastHeld = signal<(HeldList & { readonly key: string }) | undefined>(undefined);
+const lastFrozen = signal<(FrozenList & { readonly key: string }) | undefined>(undefined);
 
 /** The list is frozen while a delivery is open or the user has scrolled down. */
-export const held = computed(() => (lastHeld.value?.key === listKey.value ? lastHeld.value : undefined));
+export const frozen = computed(() =>
+  lastFrozen.value?.key === listKey.value ? lastFrozen.value : undefined,
+);
 
 /** The rows as listed. */
 export const shownRows = computed(() =>
-  held.value === undefined
+  frozen.value === undefined
     ? live.value
-    : [...held.value.rows.map((row) => deliveryOf(row.id) ?? row), ...olderThan(held.value, live.value)],
+    : [...frozen.value.rows.map((row) => deliveryOf(row.id) ?? row), ...olderThan(frozen.value, live.value)],
 );
 
 /** `1 delivery`, `1,200 deliveries`. */
@@ -54,19 +56,19 @@ export const deliveriesText = (count: number) =>
   `${count.toLocaleString('en')} ${count === 1 ? 'delivery' : 'deliveries'}`;
 
 /** Number of deliveries that arrived since the list was frozen. */
-export const newer = computed(() => (held.value === undefined ? 0 : countNew(held.value, live.value)));
+export const newer = computed(() => (frozen.value === undefined ? 0 : countNew(frozen.value, live.value)));
 
-export function hold(): void {
+export function freeze(): void {
   // While a new search loads, the rows are those of the previous one and must not be frozen.
-  if (held.peek() === undefined && isThere.peek())
-    lastHeld.value = { ...holdList(shownRows.peek()), key: listKey.peek() };
+  if (frozen.peek() === undefined && isThere.peek())
+    lastFrozen.value = { ...freezeList(shownRows.peek()), key: listKey.peek() };
 }
 
-export function release(): void {
-  lastHeld.value = undefined;
+export function unfreeze(): void {
+  lastFrozen.value = undefined;
 }
 
-export function holdList(rows: readonly Delivery[]): HeldList {
+export function freezeList(rows: readonly Delivery[]): FrozenList {
   return { rows, ids: new Set(rows.map(({ id }) => id)) };
 }
 
@@ -74,7 +76,7 @@ export function holdList(rows: readonly Delivery[]): HeldList {
  * Number of deliveries newer than all of a frozen list.
  * @param live newest first
  */
-export function countNew(list: HeldList, live: readonly Delivery[]): number {
+export function countNew(list: FrozenList, live: readonly Delivery[]): number {
   const known = live.findIndex(({ id }) => list.ids.has(id));
   return known === -1 ? live.length : known;
 }
@@ -83,7 +85,7 @@ export function countNew(list: HeldList, live: readonly Delivery[]): number {
  * Deliveries that were added below a frozen list, such as older logs of a stage. They move no row.
  * @param live newest first
  */
-export function olderThan(list: HeldList, live: readonly Delivery[]): readonly Delivery[] {
+export function olderThan(list: FrozenList, live: readonly Delivery[]): readonly Delivery[] {
   const last = live.findLastIndex(({ id }) => list.ids.has(id));
   return last === -1 ? [] : live.slice(last + 1);
 }

@@ -12,7 +12,7 @@ import { Button } from '../ui/button.tsx';
 import { isNarrow } from '../ui/is-narrow.ts';
 import { Table, type TableColumn, type TableProps } from '../ui/table.tsx';
 import { clockText, dayText, durationText, Time } from '../ui/time.tsx';
-import { deliveriesText, held, isThere, listKey, newer, shownRows } from './delivery-rows.ts';
+import { deliveriesText, frozen, isThere, listKey, newer, shownRows } from './delivery-rows.ts';
 import { isFiltered } from './list-filter.ts';
 import { type OutcomeGroup, outcomeOf } from './outcomes.ts';
 
@@ -216,11 +216,11 @@ export function Summary({ onFollow }: { onFollow: () => void }) {
           {searchText(searched)}
         </span>
       )}
-      {held.value === undefined ? (
+      {frozen.value === undefined ? (
         <span class="end">Follows new deliveries</span>
       ) : (
         <Button kind="quiet" class="follow" keyHint="n" onClick={onFollow}>
-          List held. Follow
+          List frozen. Follow
         </Button>
       )}
       {/* Each list counts its own new deliveries: those that appear because a filter changed are not new. */}

@@ -17,14 +17,14 @@ export const OUTCOME_WORDS: Readonly<Record<OutcomeGroup, string>> = {
  * Name, as in `npx hookctl dlq`, of the queue where the delivery waits for a redrive. Undefined if it does
  * not wait: other failures were answered with an error, and the partner retries.
  */
-export function keptOn({ state, event = '' }: Pick<Delivery, 'state' | 'event'>): string | undefined {
+export function redriveQueue({ state, event = '' }: Pick<Delivery, 'state' | 'event'>): string | undefined {
   if (state === 'dead-letter') return event;
   if (state === 'invalid') return 'quarantine';
   return state === 'parked' ? 'unrouted' : undefined;
 }
 
 export function outcomeOf(state: DeliveryState): OutcomeGroup {
-  if (keptOn({ state }) !== undefined) return 'needs-you';
+  if (redriveQueue({ state }) !== undefined) return 'needs-you';
   const { tone } = stateTitle(state);
   return tone === 'good' ? 'done' : tone === 'bad' ? 'rejected' : 'in-progress';
 }

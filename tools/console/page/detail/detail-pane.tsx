@@ -96,7 +96,7 @@ function Shown({ delivery, detail, error, reload, onClose, onSent }: ShownProps)
           />
         </div>
         <Outcome delivery={delivery} detail={detail} action={primary} busy={busy} />
-        <Facts delivery={delivery} />
+        <DeliveryFields delivery={delivery} />
       </header>
       <ErrorNote>{error}</ErrorNote>
       <Tabs
@@ -140,12 +140,12 @@ function DetailTab({ name, delivery, detail }: DetailTabProps) {
   return name === 'response' ? <Response answer={detail.answer} /> : <Logs lines={detail.logs} />;
 }
 
-function Facts({
+function DeliveryFields({
   delivery: { id, eventId, shopId, receivedAt, latencyMs, attempts },
 }: {
   delivery: Delivery;
 }) {
-  const facts = [
+  const fields = [
     ['Received', <Time key="" at={receivedAt} />],
     ['Shop', shopId === undefined ? '–' : <Visible text={shopId} />],
     ['Attempts', attempts],
@@ -154,8 +154,8 @@ function Facts({
     ['Event id', eventId === undefined ? '–' : <Id key="" id={eventId} label="Copy the event id" />],
   ] as const;
   return (
-    <dl class="detail-facts">
-      {facts.map(([name, value]) => (
+    <dl class="detail-fields">
+      {fields.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
           <dd class="wrap">{value}</dd>

@@ -34,7 +34,7 @@ function LogLine({ line: { at, function: name, text } }: { line: LineFact }) {
   const line = readLogLine(text);
   const { level = '', message, fields } = line;
   const tone = TONES[level];
-  const facts = factsOfLine(line);
+  const fieldTexts = fieldsText(line);
   return (
     <li>
       <details>
@@ -45,9 +45,9 @@ function LogLine({ line: { at, function: name, text } }: { line: LineFact }) {
           <span class="wrap">
             <Visible text={message} />
           </span>
-          {facts !== '' && (
+          {fieldTexts !== '' && (
             <span class="mono soft cut grow">
-              <Visible text={facts} />
+              <Visible text={fieldTexts} />
             </span>
           )}
         </summary>
@@ -85,7 +85,7 @@ const EVERYWHERE = new Set([
 ]);
 
 /** The fields of a log line besides its message: `attempt=1 latencyMs=652`. */
-export const factsOfLine = ({ fields = [] }: ReadLogLine): string =>
+export const fieldsText = ({ fields = [] }: ReadLogLine): string =>
   fields
     .filter(([name]) => !EVERYWHERE.has(name) && !name.startsWith('function_'))
     .map(([name, value]) => `${name}=${value}`)

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { type Delivery, type HistoryLocation, isWaiting } from '../../../stage/history/history.ts';
 import { type Clock, stateWords } from '../../../stage/history/state-text.ts';
 import type { DeliveryDetail } from '../../api.ts';
-import { keptOn } from '../deliveries/outcomes.ts';
+import { redriveQueue } from '../deliveries/outcomes.ts';
 import { formatRoute, route } from '../route.ts';
 import { pauseOf } from '../store.ts';
 import { Sentence } from '../text/visible.tsx';
@@ -25,7 +25,7 @@ interface OutcomeProps {
 export function Outcome({ delivery, detail, action, busy }: OutcomeProps) {
   const clock = clockOf(detail?.settled === false);
   return (
-    <Place place={locationsOf(delivery, detail)[0]} clock={clock}>
+    <DeliveryLocation location={locationsOf(delivery, detail)[0]} clock={clock}>
       <Button
         kind="primary"
         keyHint={action.keyHint}
@@ -35,7 +35,7 @@ export function Outcome({ delivery, detail, action, busy }: OutcomeProps) {
       >
         {action.label}
       </Button>
-    </Place>
+    </DeliveryLocation>
   );
 }
 
@@ -49,8 +49,13 @@ export function Overview({ delivery, detail }: OverviewProps) {
   const [, ...others] = locationsOf(delivery, detail);
   return (
     <Scrolled class="overview stack" label="Overview">
-      {others.map((place, index) => (
-        <Place key={index} place={place} clock={clock} request={otherRequestOf(place, delivery, detail)} />
+      {others.map((location, index) => (
+        <DeliveryLocation
+          key={index}
+          location={location}
+          clock={clock}
+          request={otherRequestOf(location, delivery, detail)}
+        />
       ))}
       <Problems problems={detail.problems} />
       <Effects effects={detail.effects} />
@@ -60,14 +65,14 @@ export function Overview({ delivery, detail }: OverviewProps) {
 }
 
 /**
- * Where the event is. The place of this delivery is first; others follow if the same event was delivered more
+ * Where the event is. The location of this delivery is first; others follow if the same event was delivered more
  * than once.
  */
 export function locationsOf(
   delivery: Delivery,
   detail: DeliveryDetail | undefined,
 ): readonly [HistoryLocation, ...HistoryLocation[]] {
-  const own = placeOf(delivery);
+  const own = locationOfRow(delivery);
   const known = detail?.history.now ?? [];
   // A delivery's row and its detail may differ about a pause for a moment, because they are loaded
   // separately.
@@ -77,11 +82,11 @@ export function locationsOf(
   const same = known.find(isOwn) ?? own;
   return [
     paused === undefined ? same : { ...same, state, paused },
-    ...known.filter((place) => place !== same),
+    ...known.filter((location) => location !== same),
   ];
 }
 
-/** The request that caused a place, if it is another one with the same bytes, such as a resend. */
+/** The request that caused a location, if it is another one with the same bytes, such as a resend. */
 export function otherRequestOf(
   { state, replay }: HistoryLocation,
   { id, status, state: own }: Delivery,
@@ -99,23 +104,23 @@ export function otherRequestOf(
 }
 
 /** Where a delivery is, as far as its row in the list shows. */
-function placeOf({ receivedAt, latencyMs = 0, event, ...row }: Delivery): HistoryLocation {
+function locationOfRow({ receivedAt, latencyMs = 0, event, ...row }: Delivery): HistoryLocation {
   const since = new Date(Date.parse(receivedAt) + latencyMs).toISOString();
-  const queue = keptOn({ ...row, event }) ?? event;
+  const queue = redriveQueue({ ...row, event }) ?? event;
   return { ...row, queue, since, paused: row.state === 'paused' ? pauseOf(event) : undefined };
 }
 
-interface PlaceProps {
-  place: HistoryLocation;
+interface LocationProps {
+  location: HistoryLocation;
   clock: Clock;
-  /** Id of another request with the same bytes that the place belongs to. */
+  /** Id of another request with the same bytes that the location belongs to. */
   request?: string | undefined;
   children?: ComponentChildren;
 }
 
-function Place({ place, clock, request, children }: PlaceProps) {
-  const { title, detail, tone } = stateWords(place, clock);
-  const queue = queueOf(place);
+function DeliveryLocation({ location, clock, request, children }: LocationProps) {
+  const { title, detail, tone } = stateWords(location, clock);
+  const queue = queueOf(location);
   return (
     <div class={`outcome note row tone-${tone}`}>
       <div class="grow">
@@ -143,7 +148,7 @@ function queueOf({ state, queue, queueHolds }: HistoryLocation): string | undefi
 }
 
 /**
- * The time for a sentence about a place. It advances every second if `ticks`. Times stay ISO texts, because
+ * The time for a sentence about a location. It advances every second if `ticks`. Times stay ISO texts, because
  * {@link Sentence} formats them.
  */
 const clockOf = (ticks: boolean): Clock => ({ now: ticks ? now.value : Date.now(), time: (iso) => iso });

@@ -145,7 +145,7 @@ export function Response({ answer }: Pick<DeliveryDetail, 'answer'>) {
 /** A list of names and values. Both may come from outside and are shown as untrusted text. */
 export function Fields({ fields }: { fields: readonly (readonly [name: string, value: string])[] }) {
   return (
-    <dl class="facts mono">
+    <dl class="fields mono">
       {fields.map(([name, value], index) => (
         <div key={index}>
           <dt>

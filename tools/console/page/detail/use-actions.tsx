@@ -4,7 +4,7 @@ import type { DeliveryDetail } from '../../api.ts';
 import { api, errorText } from '../api.ts';
 import { type Command, resendCommand } from '../command.ts';
 import { sharedLink } from '../deliveries/list-menu.tsx';
-import { keptOn } from '../deliveries/outcomes.ts';
+import { redriveQueue } from '../deliveries/outcomes.ts';
 import { curlCommand } from '../editor/curl-command.ts';
 import { Editor } from '../on-demand.tsx';
 import { queueAddress, redriveCommand } from '../queues/named-queue.ts';
@@ -139,8 +139,8 @@ function useResend({ id, state }: Delivery, detail: DeliveryDetail | undefined, 
 /** The action that continues a waiting delivery: a redrive, or the end of its event's pause. */
 function useRecovery(delivery: Delivery, detail: DeliveryDetail | undefined, reload: () => void) {
   const { start, busy, refusal: refused } = useRun();
-  const [place] = locationsOf(delivery, detail);
-  const found = delivery.state === 'paused' ? resumeOf(delivery.event ?? '') : redriveOf(delivery, place);
+  const [own] = locationsOf(delivery, detail);
+  const found = delivery.state === 'paused' ? resumeOf(delivery.event ?? '') : redriveOf(delivery, own);
   if (found === undefined) return { recovery: undefined, busy };
   const { command, ...item } = found;
   const recovery: MenuItem =
@@ -174,7 +174,7 @@ const resumeOf = (event: string): FoundRecovery => ({
  */
 function redriveOf(delivery: Delivery, { queueHolds }: HistoryLocation): FoundRecovery | undefined {
   const { state, event, eventId } = delivery;
-  const queue = keptOn(delivery);
+  const queue = redriveQueue(delivery);
   if (queue === undefined || eventId === undefined || queueHolds === 0) return undefined;
   const command = redriveCommand(queue, [eventId]);
   if (state === 'dead-letter') return { command, label: 'Redrive' };

@@ -66,7 +66,10 @@ export function MessageTable({ label, messages, hasState, act }: MessageTablePro
       </Disclose>
     ),
   };
-  const columns = [payload, ...FACTS.filter(({ name }) => isMeant[name as keyof typeof isMeant] ?? true)];
+  const columns = [
+    payload,
+    ...FIELD_COLUMNS.filter(({ name }) => isMeant[name as keyof typeof isMeant] ?? true),
+  ];
   return (
     <>
       <Table
@@ -106,7 +109,7 @@ function Preview({ text }: { text: string | undefined }) {
   );
 }
 
-const FACTS: readonly TableColumn<QueueMessage>[] = [
+const FIELD_COLUMNS: readonly TableColumn<QueueMessage>[] = [
   { name: 'event', heading: 'Event', cell: ({ event = '' }) => <Visible text={event} /> },
   {
     name: 'shop',

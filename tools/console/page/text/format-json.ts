@@ -89,8 +89,8 @@ function badPart(token: string): number {
 
 function syntaxError(text: string, offset: number, problem: string): JsonFault {
   const lines = text.slice(0, offset).split('\n');
-  const place = `Line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
-  return new JsonFault(`Not JSON. ${place}: ${problem}.`, offset, problem);
+  const position = `Line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
+  return new JsonFault(`Not JSON. ${position}: ${problem}.`, offset, problem);
 }
 
 /** Applies jsonc-parser's edits in one pass: its own `applyEdits` copies the whole text for each of them. */

@@ -28,8 +28,8 @@ export function fieldAtCursor(state: EditorState): JsonField | undefined {
   const line = state.doc.lineAt(head);
   const start = line.from + line.text.search(/\S|$/);
   const tree = ensureSyntaxTree(state, line.to, PARSE_TIME) ?? syntaxTree(state);
-  const places = [tree.resolveInner(head, 1), tree.resolveInner(head, -1), tree.resolveInner(start, 1)];
-  let node: Node | null = places.find(({ name }) => name === 'PropertyName' || SCALARS.has(name)) ?? null;
+  const candidates = [tree.resolveInner(head, 1), tree.resolveInner(head, -1), tree.resolveInner(start, 1)];
+  let node: Node | null = candidates.find(({ name }) => name === 'PropertyName' || SCALARS.has(name)) ?? null;
   node ??= tree.resolveInner(start, 1);
   if (node.name === 'PropertyName') node = node.parent?.lastChild ?? null;
   while (node !== null && !isValue(node)) node = node.parent;

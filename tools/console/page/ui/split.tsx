@@ -5,7 +5,7 @@ import { hasModifier } from '../shortcuts.ts';
 import { useKeys } from '../use-keys.tsx';
 import { Icon } from './icon.tsx';
 
-const KEEPER = 'console-split';
+const STORAGE_KEY = 'console-split';
 
 /** Width of the list in percent of the page: minimum, maximum and default. */
 const MINIMUM = 25;
@@ -18,11 +18,11 @@ const STEP = 2;
 const clamp = (percent: number) => Math.min(MAXIMUM, Math.max(MINIMUM, Math.round(percent)));
 
 /** Width of the list in percent of the page. All views share it, and the browser stores it. */
-const share = signal(clamp(Number(localStorage.getItem(KEEPER) ?? DEFAULT) || DEFAULT));
+const share = signal(clamp(Number(localStorage.getItem(STORAGE_KEY) ?? DEFAULT) || DEFAULT));
 
 function move(percent: number): void {
   share.value = clamp(percent);
-  localStorage.setItem(KEEPER, String(share.value));
+  localStorage.setItem(STORAGE_KEY, String(share.value));
 }
 
 interface SplitProps {

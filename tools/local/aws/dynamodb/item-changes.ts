@@ -32,9 +32,9 @@ export class ItemChanges {
     // Without a valid key, the write itself reports the error.
     if (key === undefined) return write();
     return this.#inTurn(JSON.stringify([table, key]), async () => {
-      const before = await this.#look(table, key);
+      const before = await this.#read(table, key);
       const answer = await write();
-      const after = await this.#look(table, key);
+      const after = await this.#read(table, key);
       if (!isDeepStrictEqual(before, after)) {
         report({ table, key: itemOf(key), before, after, at: new Date() });
       }
@@ -57,7 +57,7 @@ export class ItemChanges {
    * Reads an item.
    * @returns undefined if there is none, or if the key is invalid, which the write itself reports
    */
-  async #look(table: string, key: JsonObject): Promise<ObservedItem | undefined> {
+  async #read(table: string, key: JsonObject): Promise<ObservedItem | undefined> {
     const parameters = { TableName: table, Key: key, ConsistentRead: true };
     const { Item: item } = await this.#dynalite('GetItem', parameters).catch((): JsonObject => ({}));
     return isJsonObject(item) ? itemOf(item) : undefined;

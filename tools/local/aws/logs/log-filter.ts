@@ -47,11 +47,11 @@ function jsonFilter(pattern: string): LogFilter {
   const inside = /^\{(.*)\}$/s.exec(pattern)?.[1];
   if (inside === undefined) throw notSupported(pattern);
   const tokens = (inside.match(TOKEN) ?? []).map((token) => token.trim()).filter((token) => token !== '');
-  const holds = readAlternatives(tokens, pattern);
+  const matches = readAlternatives(tokens, pattern);
   if (tokens.length > 0) throw notSupported(pattern);
   return (message) => {
     const line = parseLine(message);
-    return line !== undefined && holds(line);
+    return line !== undefined && matches(line);
   };
 }
 
@@ -70,12 +70,12 @@ type Comparison = (line: Record<string, unknown>) => boolean;
  */
 function readAlternatives(tokens: string[], pattern: string): Comparison {
   const alternatives = readList(tokens, '||', () => readConjunction(tokens, pattern));
-  return (line) => alternatives.some((holds) => holds(line));
+  return (line) => alternatives.some((matches) => matches(line));
 }
 
 function readConjunction(tokens: string[], pattern: string): Comparison {
   const parts = readList(tokens, '&&', () => readPart(tokens, pattern));
-  return (line) => parts.every((holds) => holds(line));
+  return (line) => parts.every((matches) => matches(line));
 }
 
 function readList(tokens: string[], separator: string, read: () => Comparison): Comparison[] {
