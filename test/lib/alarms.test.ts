@@ -110,7 +110,7 @@ describe('every alarm', () => {
     }
   });
 
-  test('fires on data, not on missing data, unless it is about silence', () => {
+  test('fires on data, not on missing data, unless it is about missing deliveries', () => {
     // `Paused` never has a value: its alarm keeps the state that commands set.
     const others: Readonly<Record<string, string>> = {
       Quiet: 'breaching',
@@ -316,7 +316,7 @@ describe('an alarm fires', () => {
     },
   );
 
-  test('after an hour of only wrong signatures, not among right ones, and not in silence', () => {
+  test('after an hour of only wrong signatures, not among right ones, and not without deliveries', () => {
     const found = alarm('Receiver/WrongSecret');
     expect([found.MetricName, found.Period]).toEqual(['Verified', 3600]);
     expect(fires(found, [[1], [0, 0, 0]])).toBe(true);
@@ -341,15 +341,15 @@ describe('a setting makes an alarm fire', () => {
       metric: 'NumberOfMessagesSent',
       watched: ['ShopUpdated/Queue'],
     },
-  ])('$path: after hours of silence, missing data included', ({ path, after, metric, watched }) => {
+  ])('$path: after hours without deliveries, missing data included', ({ path, after, metric, watched }) => {
     const found = alarm(path, everySetting);
-    const silence = (count: number): PeriodValues[] => Array(count).fill([]);
+    const noDeliveries = (count: number): PeriodValues[] => Array(count).fill([]);
     expect([found.MetricName, found.Period]).toEqual([metric, 3600]);
     expect(
       (found.Dimensions ?? []).map(({ Value }: { Value: unknown }) => everySetting.referred(Value)),
     ).toEqual(watched);
-    expect(fires(found, [[1], ...silence(after)])).toBe(true);
-    expect(fires(found, [[1], ...silence(after - 1)])).toBe(false);
+    expect(fires(found, [[1], ...noDeliveries(after)])).toBe(true);
+    expect(fires(found, [[1], ...noDeliveries(after - 1)])).toBe(false);
   });
 
   test.each([

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => aws.close());
 
-const repair: Replay = { name: 'mend', mode: 'repair', notify: false };
+const repair: Replay = { name: 'repair-1', mode: 'repair', notify: false };
 const fill: Replay = { name: 'gap', mode: 'fill', notify: false };
 
 /** A delivery that reaches the consumers after the damage: an old one sent by a replay, or a live one. */

@@ -52,7 +52,7 @@ describe('a load test', () => {
   const STALL = { begin: 250, milliseconds: 500 };
 
   test.each([1_000, 2])(
-    'shows a stall by all that came meanwhile, with %s connections',
+    'shows a stall by all deliveries of that time, with %s connections',
     async (connections) => {
       await using receiver = await receive((response, sinceFirst) => {
         const left = STALL.begin + STALL.milliseconds - sinceFirst;
