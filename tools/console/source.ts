@@ -230,7 +230,8 @@ export class Source {
     const { bytes, record } = stored;
     if (bytes !== undefined) this.store.addPayload(delivery.id, bytes);
     if (bytes !== undefined) return bytes;
-    if (record.forgottenAt === undefined) return 'It was large, and is no longer stored';
+    if (record.forgottenAt === undefined)
+      return 'The body was too large for the archive record, and is no longer stored';
     // The record no longer has the payload, so the store drops its preview, too.
     this.store.addRecord(record, fact.object);
     return `A person's data was removed from the archive at ${record.forgottenAt}`;
@@ -297,7 +298,7 @@ function archiveNotice(problems: ReadonlyMap<string, string>): Notice {
     : {
         about: 'archive',
         level: 'error',
-        text: `The archive, which knows shops and payloads, cannot be read: ${why}`,
+        text: `The archive cannot be read, so shops and payloads are missing: ${why}`,
       };
 }
 

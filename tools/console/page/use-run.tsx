@@ -134,7 +134,7 @@ async function report(commands: readonly Command[], begun: readonly Task[]): Pro
     else if (interrupted !== undefined) toastInfo('Interrupted.', output(interrupted));
     else toastInfo(answers.length === 0 ? did : answersText(answers), output(first), levelOf(answers));
   } catch (failure) {
-    toastError(`The end of ${what} is not known: ${errorText(failure)}`);
+    toastError(`It is unknown how ${what} ended: ${errorText(failure)}`);
   }
   clearTimeout(timer);
   close();

@@ -73,7 +73,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
     // Node.js.
     overrideGlobalObjects: false,
     errorHandler: () =>
-      problemResponse(new ApiProblem('bad-request', 400, 'Bad request', 'This is not a usable request')),
+      problemResponse(new ApiProblem('bad-request', 400, 'Bad request', 'The request is invalid')),
   });
   const { servers, port } = await listen({}, listener, options);
   rules.port = port;

@@ -235,7 +235,7 @@ function Nothing() {
     <Empty title="No deliveries">
       {stack.since !== undefined && (
         <p>
-          None since <Time at={stack.since} />. Logs arrive some seconds late.
+          None arrived since <Time at={stack.since} />. Logs arrive some seconds late.
         </p>
       )}
     </Empty>

@@ -85,7 +85,7 @@ function useEdit({ id, event, state }: Delivery, onSent: (delivery: string) => v
   const edited = useSignal<string | undefined>(undefined);
   const refused = stack.local
     ? refusal()
-    : 'An edited body needs a signature, and only the local stack’s secret is known here.';
+    : 'An edited body must be signed, and the console knows only the secret of the local stack.';
   const edit = async () => {
     const body = await loadBody(id);
     if (body === undefined) return;
@@ -122,7 +122,7 @@ function useResend({ id, state }: Delivery, detail: DeliveryDetail | undefined, 
   const isLost = !stack.local && ['refused', 'rejected', 'failed'].includes(state);
   const sendingOf = (label: string, keepsHeaders: boolean): MenuItem => ({
     label,
-    refusal: refused ?? (isLost ? 'AWS has stored nothing of this request.' : undefined),
+    refusal: refused ?? (isLost ? 'AWS stores no body of this request.' : undefined),
     onChoose: async () => {
       // The bytes are those of the open delivery, so its timeline now contains the new request, too.
       if (await send(resendCommand(id, keepsHeaders))) reload();

@@ -36,12 +36,12 @@ interface ServiceText {
 const CALL_TIMEOUT_MS = 2_000;
 
 const CACHED_SECRET =
-  'A running receiver uses the secret that it has. A new one answers 500, and the partner sends the delivery again.';
+  'A running receiver uses its cached secret. A new one answers 500, and the partner sends the delivery again.';
 
 const BACKS_OFF = 'stays on its queue. The consumer backs off and tries again';
 
 const REARCHIVED =
-  'Events are processed. Their messages come back until they are archived, which has no second effect.';
+  'Events are processed. Their messages return until they are archived. They have no second effect.';
 
 /** Services in the order in which a delivery reaches them. */
 export const serviceTexts: Readonly<Record<FaultService, ServiceText>> = {
@@ -81,7 +81,7 @@ export const serviceTexts: Readonly<Record<FaultService, ServiceText>> = {
   },
   dynamodb: {
     name: 'DynamoDB',
-    use: 'Consumers write items here, and note sent notifications.',
+    use: 'Consumers write items here, and record which notifications were sent.',
     expect: {
       down: `No item changes. Each message ${BACKS_OFF}, up to ten times.`,
       throttled: `After two failed calls the message ${BACKS_OFF}.`,
@@ -108,7 +108,7 @@ export const serviceTexts: Readonly<Record<FaultService, ServiceText>> = {
       throttled: REARCHIVED,
       slow: 'Events are processed at once, but their messages leave the queue later.',
       'response-lost': 'The records are archived but the consumer does not know. It archives them once more.',
-      'records-refused': 'Only messages of rejected records come back and are archived later.',
+      'records-refused': 'Only the messages of rejected records return, and are archived later.',
     },
   },
 };

@@ -24,7 +24,7 @@ export function FieldRow({ view, field: { value: field } }: FieldRowProps) {
     <div class="field-row row">
       <p class="cut" role="status">
         {field === undefined ? (
-          <span class="soft">Choose a value to copy it or to filter by it.</span>
+          <span class="soft">Select a value to copy it or to filter by it.</span>
         ) : (
           <>
             {copied.value?.field === field && <b>{copied.value.what} copied. </b>}

@@ -90,9 +90,9 @@ describe('formatted JSON', () => {
     { text: '[1.]', reason: 'Line 1, column 2: the number is not complete.' },
     { text: '"a\\u12"', reason: 'Line 1, column 3: four hex digits are expected after \\u.' },
     { text: '"\\\\\\x"', reason: 'Line 1, column 4: one of "\\/bfnrtu is expected after a backslash.' },
-    { text: '"a\tb"', reason: 'Line 1, column 3: a control character has to be escaped in a string.' },
+    { text: '"a\tb"', reason: 'Line 1, column 3: control characters in a string must be escaped.' },
     { text: '["a', reason: 'Line 1, column 2: the string does not end.' },
-    { text: '1 2', reason: 'Line 1, column 3: the end is expected.' },
+    { text: '1 2', reason: 'Line 1, column 3: nothing may follow the value.' },
   ])('of $text names the error', (wrong) => {
     expect(reason(wrong.text)).toBe(`Not JSON. ${wrong.reason}`);
   });
