@@ -6,7 +6,7 @@ import { DEAD, type Operator, shopUpdated } from '../stage/queues/support.ts';
 import { type StageConsole, startStageConsole, startTestConsole, type TestConsole } from './support.ts';
 
 let running: TestConsole;
-/** The same stack, shown as a deployed one. */
+/** The console of the same stack, shown as a deployed stage. */
 let stage: StageConsole;
 let operator: Operator;
 
@@ -25,7 +25,10 @@ const dead = () => operator.outputs.ShopUpdatedDeadLetterQueueUrl;
 
 const read = (name: string) => running.api.get(`/api/queues/${name}/messages`);
 
-/** Sends a dead letter. @returns its id */
+/**
+ * Sends a message to a dead-letter queue.
+ * @returns its id
+ */
 const bury = (change: Partial<typeof DEAD> = {}, url = dead()) =>
   operator.put(url, shopUpdated('shop-1'), { ...DEAD, ...change });
 

@@ -31,7 +31,10 @@ async function run(line: string, input?: string): Promise<Task> {
   return running.api.ended(body.id);
 }
 
-/** A delivery when it has settled. */
+/**
+ * Waits until a delivery has settled.
+ * @returns the delivery
+ */
 const settled = (id = '') =>
   eventually(async () => {
     const delivery = running.source.store.get(id);
@@ -88,7 +91,9 @@ describe('a command that the console does not run', () => {
     const request = { argv: ['send', '--file', '-'], input: '{}' };
     expect(await stage.api.post('/api/tasks', request)).toMatchObject({
       status: 403,
-      body: { detail: expect.stringContaining('Only samples and deliveries of the partner can be sent to a stage') },
+      body: {
+        detail: expect.stringContaining('Only samples and deliveries of the partner can be sent to a stage'),
+      },
     });
   });
 });

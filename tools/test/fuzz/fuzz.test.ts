@@ -12,7 +12,7 @@ import { bodyText, modelledEvents } from './requests.ts';
 
 const SEED = 1;
 
-/** `npx hookctl fuzz` sends more requests, from other seeds. */
+/** Number of requests in this test. `npx hookctl fuzz` sends more, with other seeds. */
 const REQUESTS = 2_000;
 
 const BATCHES = 25;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => aws.close());
 
-// Takes 6 s each: hundreds of requests, and each stored message is read.
+// Takes 6 s for each gateway: hundreds of requests, and every stored message is read.
 test.each(['http', 'rest'] as const)(
   'whatever comes in through gateway %s is answered as the decisions say, and what is signed is kept',
   async (gateway) => {
@@ -31,7 +31,7 @@ test.each(['http', 'rest'] as const)(
     const { statuses, messages, stored, violation } = await receiver.fuzz(REQUESTS, SEED);
     receiver.close();
     expect(violation).toBeUndefined();
-    // The generator must reach all outcomes. Otherwise the test shows nothing.
+    // The generator must reach all outcomes. Otherwise the test would prove nothing.
     expect(Object.keys(statuses)).toEqual(['200', '400', '401']);
     expect(Object.values(statuses).every((count) => count > REQUESTS / 10)).toBe(true);
     expect(Object.keys(messages).sort()).toEqual([...modelledEvents, 'quarantine', 'unrouted'].sort());
@@ -106,7 +106,7 @@ describe('consumers', () => {
       const deadLetters = aws.outputs[`${pascalCase(event)}DeadLetterQueueUrl`];
       expect(await new Queues(aws.operator).count(deadLetters)).toBeGreaterThan(10);
     }
-    // There are records of all kinds: some are processed, some fail, some become dead letters.
+    // The batches must contain records of all kinds: some are processed, some fail, some become dead letters.
     expect(Math.min(done, failed)).toBeGreaterThan(100);
   });
 });

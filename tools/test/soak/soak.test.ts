@@ -2,11 +2,11 @@ import { expect, test } from '@jest/globals';
 import { testAssembly } from '../../../test/support/test-stack.ts';
 import { soak, surviveKills, surviveOutage } from './soak.ts';
 
-// Takes half a minute, because the last retries wait.
+// Takes half a minute, because of the delays of the last retries.
 test('250 deliveries under faults end in the state of the oracle', async () => {
   const report = await soak({ assembly: testAssembly(), deliveries: 250, seed: 1 });
   expect(report.differences).toEqual([]);
-  // A run without faults would show nothing.
+  // At least this many faults must have happened. Otherwise the run proves nothing.
   expect(Object.values(report.faults).reduce((sum, hits) => sum + hits)).toBeGreaterThan(25);
   expect(report.kills).toBeGreaterThanOrEqual(10);
   expect(report.answers['500'] ?? 0).toBeGreaterThan(0);

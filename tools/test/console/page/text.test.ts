@@ -17,7 +17,10 @@ function format(text: string): string {
 const withoutSpace = (text: string) =>
   text.replaceAll(/("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g, (_, string: string | undefined) => string ?? '');
 
-/** White space anywhere, each notation of numbers and strings, duplicate keys and empty containers. */
+/**
+ * JSON with white space everywhere, all notations of numbers and strings, duplicate keys and empty
+ * containers.
+ */
 const NOTATIONS = [
   ' { "a" : [ 1.0 ,-0, 1e999,\t-12.50E+07 ] , "a":\n"\\u0041\\/", "{[,:]}" : 12345678901234567890 }\r\n',
   '[ ] ',
@@ -113,7 +116,7 @@ function parses(text: string): boolean {
 }
 
 describe('the value at the cursor', () => {
-  /** @param marked JSON with a bar where the cursor is */
+  /** @param marked JSON with a bar at the position of the cursor */
   const fieldAt = (marked: string) =>
     fieldAtCursor(
       EditorState.create({

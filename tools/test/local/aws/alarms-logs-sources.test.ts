@@ -333,7 +333,7 @@ describe('a Logs Insights query', () => {
 
   const queryOf = (pattern: string, limit = 10) =>
     `fields @message | filter @message like /${pattern}/ | sort @timestamp desc | limit ${limit}`;
-  /** Epoch seconds. */
+  /** Epoch seconds of a moment that many seconds from now. */
   const inSeconds = (seconds: number) => Math.ceil(Date.now() / 1000) + seconds;
   const start = (input: Partial<StartQueryCommandInput> = {}) =>
     logs.send(
@@ -418,7 +418,7 @@ describe('an event source mapping', () => {
   let FunctionArn: string;
   let lambda: LambdaClient;
   let uuid = '';
-  /** Calls to the event source, and how its current batch ends. */
+  /** Calls that the event source has received, and a function that ends its current batch. */
   let done: string[];
   let batch: PromiseWithResolvers<void>;
 

@@ -27,7 +27,7 @@ const faults = new InjectedFaults();
 let endpoint: AwsEndpoint;
 let s3: S3Client;
 let firehose: FirehoseClient;
-/** With the permissions of a function. */
+/** A client with the permissions of a function. */
 let consumer: FirehoseClient;
 let buckets = 0;
 let bucket: string;
@@ -60,14 +60,14 @@ beforeAll(async () => {
 });
 afterAll(() => endpoint.close());
 
-/** @param others further streams that the writer may use */
+/** @param others names of further streams that the writer may use */
 function allowWriter(...others: string[]): void {
   const Resource = ['arn:aws:s3:::*/event=*', ...others];
   const statements = [{ Effect: 'Allow' as const, Action: 's3:PutObject', Resource }];
   endpoint.addPrincipals([{ name: 'Writer', arn: WRITER, accessKeyId: 'AKIAWRITER', statements }]);
 }
 
-/** Each test has its own bucket and stream, with the same name. */
+/** Each test has a bucket and a stream of its own, with the same names. */
 beforeEach(async () => {
   buckets += 1;
   bucket = `bucket-${buckets}`;
@@ -111,7 +111,10 @@ async function keys(): Promise<string[]> {
   return Contents.map(({ Key = '' }) => Key);
 }
 
-/** Everything delivered so far. Waits for the first object. */
+/**
+ * Waits for the first object.
+ * @returns all records delivered so far
+ */
 const delivered = () =>
   eventually(async () => {
     const found = await keys();
@@ -187,7 +190,7 @@ describe('records', () => {
     );
     await put(['x'], client, 'last');
     await other.close();
-    // Only the failure shows the attempt, because the bucket is gone.
+    // The bucket is gone, so only this report shows that the write was tried.
     expect(reported).toEqual([
       `Delivery stream last: Firehose is unable to assume role ${WRITER}`,
       'Delivery stream last: 1 records were never delivered to none',
