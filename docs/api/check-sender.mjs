@@ -7354,22 +7354,21 @@ var command = hookctlCommand(
   "check-sender",
   "For partners: listens for deliveries, checks each one, and names the likely mistake."
 ).option("--port <port>", "port to listen on; 0 picks a free one", port, DEFAULT_PORT).option("--host <address>", "address to listen on, such as 0.0.0.0 (default: this machine only)").addOption(
-  new Option("--secret <secret>", "required: HMAC secret that must sign deliveries").env("WEBHOOK_SECRET").argParser(nonEmptySecret)
+  new Option("--secret <secret>", "required: secret that signs deliveries").env("WEBHOOK_SECRET").argParser(nonEmptySecret)
 ).option(
   "--play <steps>",
   "answers to the attempts of each delivery; the last one repeats: ok, 401, 429, 500, 502, 503, 504, retry-after=20s, redirect, slow=35s, cut (no answer), cut-late (half an answer)",
   parseSteps
-).option("--requests <n>", "stop after this many requests (default: Ctrl-C)", wholeNumber(1)).option("--timeout <seconds>", "stop after this time (default: never)", wholeNumber(1, MAX_TIMEOUT)).option("--strict", "exit code 1 if anything is risky, not only if something is wrong").option("--json", "print a line of JSON for each request, and one for the summary").exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE)).addHelpText("after", ({ command: command2 }) => {
+).option("--requests <n>", "stop after this many requests (default: Ctrl-C)", wholeNumber(1)).option("--timeout <seconds>", "stop after this time (default: never)", wholeNumber(1, MAX_TIMEOUT)).option("--strict", "exit code 1 also if anything is risky").option("--json", "print a line of JSON for each request, and one for the summary").exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE)).addHelpText("after", ({ command: command2 }) => {
   const typed = command2.name().includes(" ") ? command2.name() : `npx hookctl ${command2.name()}`;
   return `
 Examples:
   ${typed} --secret 'our shared secret'
-  ${typed} --play 500,500,ok        # does it retry, and how?
+  ${typed} --play 500,500,ok        # how does it repeat?
   ${typed} --play slow=35s          # how long does it wait for an answer?
-  ${typed} --play retry-after=20s,redirect,ok  # does it respect Retry-After, and ignore redirects?
-  ${typed} --requests 1 --timeout 60 --strict  # for CI: exit code 0 if right, 1 if wrong or risky, 2 for wrong options
+  ${typed} --requests 1 --timeout 60 --strict  # for CI
 
-Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the service, and stores nothing.`;
+Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It stores nothing.`;
 }).action(async ({ port: port2, host, secret, play, requests, timeout, strict = false, json }) => {
   if (secret === void 0) {
     usage("Set the secret that signs deliveries: --secret, or the variable WEBHOOK_SECRET");

@@ -12,6 +12,7 @@ import {
   PROCESSED,
   RETRY_NOT_DELAYED,
 } from '../log-messages.ts';
+import { formerNames } from '../metric-names.ts';
 import { isOutage } from '../outage.ts';
 import { recordLog, withRecordKeys } from '../record-log.ts';
 import { count, functionVersion } from '../telemetry.ts';
@@ -24,7 +25,7 @@ export interface ConsumedMessage {
   readonly metadata: MessageMetadata;
 }
 
-/** What could be read of the event. */
+/** Fields of the event for its archive record. Empty if the payload could not be read. */
 export interface ReadFields {
   shopId?: string;
   timestamp?: string;
@@ -41,7 +42,7 @@ interface ReturningMessage {
   readonly message: ConsumedMessage;
 }
 
-/** What became of a message: it is settled and can be archived, or it returns to its queue. */
+/** The result of an attempt: the message is settled and can be archived, or it returns to its queue. */
 export type Settlement = SettledMessage | ReturningMessage;
 
 /** Settles the messages of one event's queue: logs and counts how an attempt ended, and moves or delays a failed one. */
@@ -103,7 +104,7 @@ export class MessageSettler {
     recordLog.error(DEAD_LETTERED, described);
     await count(DEAD_LETTERED, { event: this.#event });
     const failureReason = errorText(described).slice(0, MAX_ATTRIBUTE_LENGTH);
-    // If this fails the message comes back, and after its last receive SQS moves it.
+    // If this fails, the message returns to its queue. After its last receive, SQS moves it.
     const isMoved = await succeeds(DEAD_LETTER_NOT_SENT, () =>
       this.#source.sendToDeadLetterQueue(message.record, failureReason),
     );
@@ -116,7 +117,7 @@ export class MessageSettler {
     const seconds = retryDelaySeconds(error, message.metadata.attempt, this.#source.firstRetryDelay);
     recordLog.warn(FAILED, { ...described, retryInSeconds: seconds });
     await count(FAILED, { event: this.#event });
-    // If this fails the message comes back after the queue's visibility timeout.
+    // If this fails, the message returns after the queue's visibility timeout.
     await succeeds(RETRY_NOT_DELAYED, () => this.#source.delayRetry(message.record, seconds));
     return { kind: 'returns', message };
   }
@@ -139,18 +140,15 @@ export class MessageSettler {
   }
 }
 
-/** Former names of metrics. Both names are published. */
-const FORMER_NAMES = { [DEAD_LETTER_NOT_SENT]: 'BuryFailed', [RETRY_NOT_DELAYED]: 'HideFailed' } as const;
-
 /** @returns false if the call failed, which is logged and counted */
-async function succeeds(failure: keyof typeof FORMER_NAMES, call: () => Promise<void>): Promise<boolean> {
+async function succeeds(failure: keyof typeof formerNames, call: () => Promise<void>): Promise<boolean> {
   try {
     await call();
     return true;
   } catch (error) {
     recordLog.error(failure, await describeError(error));
     await count(failure);
-    await count(FORMER_NAMES[failure]);
+    await count(formerNames[failure]);
     return false;
   }
 }

@@ -14,14 +14,17 @@ export interface ReceivedEvent<Name extends EventName = EventName> extends Partn
   /** ISO 8601. */
   readonly receivedAt: string;
   readonly requestId: string | undefined;
-  /** The time that counts: `timestamp`, unless the partner's clock is too far ahead (decision D8). */
+  /**
+   * The time by which events are ordered: `timestamp`, or the receipt and 5 minutes if `timestamp` is later (decision
+   * D8).
+   */
   readonly effectiveTimestamp: string;
   /** The version that the event writes to stored state (decision D8). */
   readonly version: string;
   readonly replay: Replay | undefined;
 }
 
-/** Facts that are known before the payload is read. */
+/** What the attributes of a message say. Known before the payload is read. */
 export interface MessageMetadata
   extends Pick<ReceivedEvent, 'eventId' | 'receivedAt' | 'requestId' | 'replay'> {
   /** 1 for the first receive. */
@@ -73,8 +76,8 @@ export function readMetadata(record: SQSRecord): MessageMetadata {
 }
 
 /**
- * The receipt time: from the receiver; for a message sent by hand without a valid one, when SQS got it; otherwise now.
- * Must never throw, because a batch is archived in one call.
+ * When API Gateway received the delivery. For a message that was sent by hand: when SQS received it, or now if that is
+ * unknown. Must never throw, because a batch is archived in one call.
  */
 function receivedAt(record: SQSRecord): string {
   const times = [attributeOf(record, attribute.receivedAt), Number(record.attributes.SentTimestamp)];

@@ -16,7 +16,7 @@ import {
 } from '../queue/message.ts';
 import { isSmokeTest } from './request.ts';
 
-/** Facts about a delivery, without its payload. */
+/** A delivery without its payload. */
 export type DeliveryMetadata = Omit<EventMetadata, 'event'>;
 
 export interface QueueUrls {
@@ -79,7 +79,7 @@ export class EventQueues {
     );
   }
 
-  /** Keeps a signed but unusable payload, byte for byte, with the reason (decision D4). */
+  /** Stores a signed but unusable payload, byte for byte, with the reason (decision D4). */
   async quarantine(
     body: Buffer,
     problems: readonly FieldProblem[],

@@ -20,7 +20,10 @@ import { gatewayAssembly, scarceAssembly, startTestStack, TEST_SECRET } from '..
 
 const shopUpdated = { event: 'shop.updated', data: { shop_id: 'shop-1' }, timestamp: '2026-01-31T09:00:00Z' };
 
-/** Runs a stack for one test. @returns the result of `use` */
+/**
+ * Runs a stack for one test.
+ * @returns the result of `use`
+ */
 async function withStack<Result>(
   options: Parameters<typeof startTestStack>[0],
   use: (stack: LocalStack) => Promise<Result>,

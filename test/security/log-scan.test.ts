@@ -72,7 +72,10 @@ const sentByHand = new Set<string>();
 let stack: LocalStack;
 let queues: Queues;
 
-/** Posts as the partner or as an attacker, and stores the whole answer. @returns its status */
+/**
+ * Posts as the partner or as an attacker, and stores the whole answer.
+ * @returns its status
+ */
 async function post(body: string | Uint8Array, signature: string | undefined = sign(body)): Promise<number> {
   for (const value of [signature, sign(body)]) if (value.length > 20) forbidden.add(value);
   const response = await fetch(stack.outputs.WebhookUrl ?? '', {

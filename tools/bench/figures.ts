@@ -31,7 +31,6 @@ const DELAY = 5;
 /** Blocks of warm requests for each bundle, in turns, and requests of a block, one after the other. */
 const [BLOCKS, REQUESTS] = [25, 40];
 
-/** Bytes. */
 const KB = 1_000;
 
 /** Does the work of Lambda's runtime with a function's code: loads it, then passes a request to it. */
@@ -65,7 +64,10 @@ const BLOCKS_IN_TURNS = `
   console.log(JSON.stringify(pairs.slice(2)));
   process.exit();`;
 
-/** The bundles, and an AWS that they use. @param network what a function goes through to reach AWS */
+/**
+ * Bundles the receivers, and starts a fake AWS for them.
+ * @param network between a function and that AWS
+ */
 async function openBench(network: 'local' | 'remote, with TLS') {
   await using closing = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'bench-'));
@@ -78,7 +80,10 @@ async function openBench(network: 'local' | 'remote, with TLS') {
   return { folder, bundles, environment, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
-/** Starts a receiver and the bare one in turns, each in a process of its own. @param time what is compared */
+/**
+ * Starts a receiver and the bare receiver in turns, each in a process of its own.
+ * @param time what is compared: loading the code, or the time until the first answer
+ */
 export async function startPairs(
   { signal, onProgress }: MeasureOptions,
   name: 'receiver' | 'withoutWarmUp',
@@ -101,7 +106,7 @@ export async function startPairs(
   return pairs;
 }
 
-/** Pairs of blocks. */
+/** Times of blocks of warm requests: the receiver's and the bare receiver's. */
 async function warmPairs({ signal }: MeasureOptions): Promise<TimePair[]> {
   await using bench = await openBench('local');
   const file = join(bench.folder, 'requests.json');
@@ -120,7 +125,7 @@ async function measureIndex(): Promise<Measured> {
   return { ...exactly(sizes[0] ?? 0), made: `the bare receiver has ${sizes[1]?.toFixed(0)} KB` };
 }
 
-/** @param of the deliveries, or what stands without any */
+/** @param of charges: for deliveries, or the monthly ones that do not depend on them */
 async function measureDollars(of: keyof MonthlyCost): Promise<Measured> {
   const bill = monthlyCost(await deploymentOf('prod'))[of];
   return { ...exactly(totalOf(bill)), made: 'npx hookctl cost has the services' };

@@ -21,28 +21,23 @@ import { INTERRUPTED } from '../terminal/terminal.ts';
 /** Runs the suite of `test/acceptance/` against a deployed stack. */
 export const command = hookctlCommand(
   'acceptance',
-  'Posts signed events to a stack, and checks every effect and every answer of the contract except 500.',
+  'Posts signed events, and checks every effect and every answer except 500.',
 )
   .option(
     '--outputs <file>',
-    'file that cdk deploy --outputs-file wrote (default: the stack that npm start runs)',
+    'file that cdk deploy --outputs-file wrote (default: the local stack)',
     typedPath,
   )
-  .option(
-    '--wait <seconds>',
-    'time limit for an effect, in seconds, including cold starts',
-    wholeNumber(1, 999),
-    60,
-  )
+  .option('--wait <seconds>', 'seconds to wait for an effect', wholeNumber(1, 999), 60)
   .addHelpText(
     'after',
     `
-With --outputs, it uses your AWS region and credentials (AWS_REGION, AWS_PROFILE, …), and AWS_ENDPOINT_URL if set.
+With --outputs, it uses your AWS region and credentials (AWS_REGION, AWS_PROFILE, AWS_ENDPOINT_URL, …).
 
-Other traffic does not disturb the run. Its events are real:
-- Alarms for quarantined, unrouted and rejected requests may fire.
-- Subscribers of the chat and review topics get notifications, whose idempotency records stay for ${MEMORY_DAYS} days.
-- Everything else is named ${ACCEPTANCE_PREFIX}… and is removed at the end, also after a failure, but not after Ctrl-C.`,
+It is safe while the partner sends. Its events are real:
+- Alarms may fire: quarantine, unrouted and rejections.
+- Subscribers of both topics get notifications. Idempotency records stay for ${MEMORY_DAYS} days.
+- Everything else is named ${ACCEPTANCE_PREFIX}… and is deleted at the end, but not after Ctrl-C.`,
   )
   .action(async ({ outputs: given, wait }) => {
     if (given === undefined && !existsSync(OUTPUTS_FILE)) {

@@ -5,7 +5,7 @@ import { INTERRUPTED } from '../terminal/terminal.ts';
 
 export const command = hookctlCommand(
   'check',
-  'Checks types, lint, format and the direction of imports, and that each event has all its files.',
+  'Checks types, lint, format and imports, and that each event has all its files.',
 )
   .option('--fix', 'fix format and import order')
   .action(async ({ fix }) => {
@@ -14,7 +14,7 @@ export const command = hookctlCommand(
     const incomplete = incompleteEvents();
     if (incomplete.length > 0) throw new CommandError(incomplete.join('\n'));
     if (!isUpToDate(eventIndex()))
-      throw new CommandError(`${EVENT_INDEX} does not list the folders beside it. Run: npm run generate`);
+      throw new CommandError(`${EVENT_INDEX} is out of date. Run: npm run generate`);
     const types = await checkTypes();
     const lint =
       types === INTERRUPTED

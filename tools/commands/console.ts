@@ -23,7 +23,7 @@ interface ConsoleSettings {
 
 export const command = hookctlCommand(
   'console',
-  'Shows a deployed stage in the browser, from this machine and with your AWS permissions, until Ctrl-C.',
+  'Shows a stage in the browser, with your AWS permissions, until Ctrl-C.',
 )
   .addOption(
     new Option('--stage <stage>', 'stage in AWS (default: only print the address of the local console)'),
@@ -38,7 +38,7 @@ export const command = hookctlCommand(
   .option('--read-only', 'refuse all changes')
   .option(
     '--since <time>',
-    `list deliveries since this time (2026-01-31T09:00:00Z), date or age (90m, 3h, 7d) (default: ${SINCE})`,
+    `list deliveries since this time: 2026-01-31T09:00:00Z, 2026-01-31 or 3h (default: ${SINCE})`,
     time,
   )
   .action(async ({ port, readOnly = false, since = time(SINCE), ...where }) => {

@@ -6,7 +6,7 @@ import { CommandError } from '../terminal/command-error.ts';
 
 export const command = hookctlCommand(
   'generate',
-  'Updates every file that is generated from the code, such as docs/api/, lists of the stack’s resources and tables.',
+  'Updates all generated files, such as docs/api/ and tables in documents.',
 )
   .option('--check', 'write nothing, and fail if a file is out of date')
   .action(async ({ check = false }) => {
@@ -40,15 +40,11 @@ export const command = hookctlCommand(
     );
   });
 
-/**
- * Commands that only people who change this project need. Their options are left out of the document, except
- * those of `new-event`.
- */
+/** Commands whose options only people who change this project need. */
 const INTERNAL = new Set<string>([
   ...COMMAND_GROUPS['Change this project'],
   ...COMMAND_GROUPS['Test this project further'],
 ]);
-INTERNAL.delete('new-event');
 
 /** The text of `docs/commands.md`. */
 export async function documentOfCommands(): Promise<string> {

@@ -19,13 +19,10 @@ import { typedPath } from '../terminal/project-folder.ts';
  */
 export const command = hookctlCommand(
   'invoke',
-  'Runs one function of the stack that npm start runs, with its environment and rights, and prints its result.',
+  'Runs one function of the local stack, with its environment and permissions, and prints the result.',
 )
   .argument('<function>', 'receiver, smoke-test, or an event such as shop.updated for its consumer')
-  .argument(
-    '[event]',
-    'file with a Lambda event, or an event for its sample (default for a consumer: its own)',
-  )
+  .argument('[event]', 'file with a Lambda event, or the event of a sample (default for a consumer: its own)')
   .addHelpText(
     'after',
     `

@@ -39,9 +39,9 @@ export const command = hookctlCommand(
 )
   .argument('<event>', 'name of the event, such as shop.closed', name)
   .addOption(new Option('--effect <effect>', 'required: effect of the event').choices(effects))
-  .option('--id <field>', 'field of data that identifies the shop, staff member or user: shop_id', id)
+  .option('--id <field>', 'field of data that has the id, such as shop_id', id)
   .option('--meaning <text>', 'what happened at the partner (default: the words of the name)', meaning)
-  .option('--no-generate', 'do not update generated files: run npm run generate yourself')
+  .option('--no-generate', 'do not update generated files')
   .action(async (event, { effect, generate, ...wish }) => {
     if (effect === undefined) throw new UsageError(`Choose an effect with --effect: ${effects.join(', ')}`);
     const { addEvent } = await import('../generate/new-event.ts');

@@ -56,15 +56,12 @@ const acceptedSchema = z.object({ eventId: z.string(), requestId: z.string() });
 export const sendCommand = (runOperation: RunOperation) =>
   hookctlCommand('send', 'Signs a sample event and posts it. The timestamp is set to now.')
     .argument('[event]', 'event to send, such as shop.updated; samples are in events/')
-    .option('--file <file>', 'post the bytes of a file instead of a sample; - is standard input', typedPath)
+    .option('--file <file>', 'post a file instead of a sample; - is standard input', typedPath)
     .option(
       '--again <id>',
-      'post an earlier delivery again, signed with the current secret; takes the ids of npx hookctl trace',
+      'post an earlier delivery again, signed with the current secret; takes the same ids as trace',
     )
-    .option(
-      '--same-headers',
-      'with --again and a request id: keep the headers and signature; local stack only',
-    )
+    .option('--same-headers', 'with --again and a request id: keep headers and signature; local stack only')
     .option(
       '--url <url>',
       'address to post to, such as localhost:3000 (default: the webhook of the stack)',
@@ -73,7 +70,7 @@ export const sendCommand = (runOperation: RunOperation) =>
     .addOption(secretOption(SECRET_OF_STACK))
     .option(
       '--count <n>',
-      'number of deliveries; each sample is 1 ms newer than the one before',
+      'number of deliveries; each sample is 1 ms newer',
       wholeNumber(1, MAX_DELIVERIES),
       1,
     )
@@ -86,7 +83,7 @@ export const sendCommand = (runOperation: RunOperation) =>
     .addOption(
       new Option(
         '--wait [seconds]',
-        `wait for the effect (default: ${DEFAULT_WAIT}), and print it with the history; exit code 1 on timeout`,
+        `wait for the effect (default: ${DEFAULT_WAIT}), and print the history; exit code 1 on timeout`,
       ).argParser(wholeNumber(1, LONGEST_WAIT)),
     )
     .addOption(stageOption())
@@ -298,9 +295,7 @@ async function deliveryOf(
     );
   }
   if (sameHeaders && (delivery?.body === undefined || delivery.request.headers.length === 0)) {
-    throw new CommandError(
-      `The request ${id} is not stored with its headers and bytes. Send it without --same-headers`,
-    );
+    throw new CommandError(`The request ${id} has no stored headers. Send it without --same-headers`);
   }
   if (delivery?.body !== undefined) {
     const { request, body } = delivery;

@@ -26,21 +26,21 @@ export interface LoadEffects {
   readonly outcomes: Partial<Record<SettledOutcome, number>>;
   /** Further records of the same deliveries: SQS delivers at least once. */
   repeated: number;
-  /** Why reading ended before all were found: the missing ones may have had their effect. */
+  /** Why reading ended before all deliveries were found. The missing ones may have had their effect. */
   unread?: string | undefined;
 }
 
 /** Milliseconds between two listings of the archive. In AWS each is charged. */
 const POLL_INTERVAL = { local: 500, aws: 10_000 };
 
-/** Reads the results of a run from the archive, without objects from before it was opened. */
+/** Reads the results of a run from the archive. Ignores objects that existed before the reader was opened. */
 export class EffectReader {
   readonly #operation: Operation;
   readonly #window;
   /** Keys of objects that were read, or that are older than the run. */
   readonly #known = new Set<string>();
 
-  /** Call it before the run. */
+  /** Must be called before the run, because all objects that exist then are ignored. */
   static async open(operation: Operation, { mix }: LoadPlan): Promise<EffectReader> {
     const reader = new EffectReader(operation, mix);
     for await (const { key } of listArchive(operation.stack, reader.#window)) reader.#known.add(key);
@@ -110,7 +110,7 @@ function takeRecord(record: ArchiveRecord, run: LoadRun, effects: LoadEffects): 
   else effects.unanswered += 1;
   states[number] = SETTLED;
   effects.outcomes[outcome] = (effects.outcomes[outcome] ?? 0) + 1;
-  // By the functions' clocks, like the metric EffectLatency.
+  // Both times are by AWS's clocks, as for the metric EffectLatency.
   const [from, to] = [Date.parse(receivedAt), Date.parse(settledAt)];
   if (outcome !== 'DeadLettered') run.measurements.takeEffect(from - run.begin, Math.max(0, to - from));
   return true;

@@ -28,14 +28,14 @@ interface LoadOptions {
 /**
  * Sends the planned deliveries, and prints the report.
  * @returns whether all deliveries were sent at their rate, answered 200 and processed, as far as that is known
- * @throws CommandError if the options are not possible; nothing was sent then
+ * @throws CommandError if the options are not possible. Nothing was sent then
  */
 export async function load(operation: Operation, options: LoadOptions): Promise<boolean> {
   const { signal, printLine, width, stack, progress } = operation;
   const { plan, url, secret, picture, json } = options;
   if (picture?.endsWith('.svg') === false) throw new UsageError(`--picture ${picture} must end in .svg`);
   if (!(await isAgreed(operation, options))) return options.dryRun === true;
-  // Before the run, because it would be lost if the file cannot be written.
+  // Before the run: if the file cannot be written, the result of the run would be lost.
   if (picture !== undefined) await appendFile(picture, '');
   const reader = stack.hasArchive ? await EffectReader.open(operation, plan) : undefined;
   const run = new LoadRun(plan, url);
@@ -76,7 +76,10 @@ async function isAgreed(operation: Operation, options: LoadOptions): Promise<boo
   return false;
 }
 
-/** The cost of a run in AWS. @param stage whose settings count: `prod` if cdk.json does not have it */
+/**
+ * The cost of a run in AWS.
+ * @param stage whose settings count: `prod` if cdk.json does not have it
+ */
 async function forecast(plan: LoadPlan, stage = 'prod') {
   const taken = Object.hasOwn(readContext().stages, stage) ? stage : 'prod';
   const deployment = await deploymentOf(taken);

@@ -8,13 +8,13 @@ import { type LoadDelivery, loadDeliveries } from './deliveries.ts';
 import { LoadMeasurements, UNDER_WAY } from './measurements.ts';
 import type { LoadPlan } from './plan.ts';
 
-/** Milliseconds after which no answer can come: an HTTP API waits longest. */
+/** Milliseconds after which no answer can arrive any more: longer than the longest timeout of a gateway. */
 const NO_ANSWER_AFTER = (GATEWAY_TIMEOUT_SECONDS.http + 1) * 1000;
 
 /** Milliseconds between two checks of the run. */
 const PROGRESS_INTERVAL = 250;
 
-/** Late deliveries that are sent before answers are read again. */
+/** Maximum late deliveries that are sent in a row, before answers are read again. */
 const MAX_AT_ONCE = 64;
 
 /** Milliseconds after which an idle connection is closed: before a server closes it, which would look like an error. */
@@ -28,14 +28,14 @@ export class LoadRun {
   readonly plan: LoadPlan;
   readonly url: URL;
   readonly measurements: LoadMeasurements;
-  /** Epoch milliseconds of its first second. */
+  /** When the run began, in epoch milliseconds. */
   readonly begin = Date.now();
-  /** Why it ended early. */
+  /** Why the run ended early. Undefined otherwise. */
   ended: string | undefined;
   readonly #begunAt = performance.now();
   readonly #request: typeof httpRequest;
   readonly #agent: HttpAgent;
-  /** Ends each delivery that has not ended, by its number. */
+  /** Functions that end the deliveries without an answer, by their numbers. */
   readonly #underWay = new Map<number, (ending: string) => void>();
 
   constructor(plan: LoadPlan, url: URL) {
@@ -77,7 +77,7 @@ export class LoadRun {
     }
   }
 
-  /** Milliseconds since it began. */
+  /** Milliseconds since the run began. */
   get #elapsed(): number {
     return performance.now() - this.#begunAt;
   }
@@ -109,10 +109,13 @@ export class LoadRun {
   }
 }
 
-/** Deliveries without an answer. Each takes 6 to 13 kB (measured), about a gigabyte in total. */
+/** Maximum number of deliveries without an answer. Each takes 6 to 13 kB (measured), all about a gigabyte. */
 const MAX_UNDER_WAY = 100_000;
 
-/** Endings, or else milliseconds, after which a run without a 200 is judged. A cold start takes a second or two. */
+/**
+ * Number of answers, or else milliseconds, after which a run without any answer 200 is aborted. A cold start takes a
+ * second or two.
+ */
 const ENOUGH = { endings: 10, milliseconds: 10_000 };
 
 /** What an answer or an error means. */

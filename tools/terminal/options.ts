@@ -82,7 +82,7 @@ export const SECRET_OF_STACK = 'the secret of the stack';
  * @param defaultText default in the help, for commands that read the secret of a stage instead
  */
 export const secretOption = (defaultText = LOCAL_SECRET) =>
-  new Option('--secret <secret>', 'HMAC secret that signs deliveries')
+  new Option('--secret <secret>', 'secret that signs deliveries')
     .env('WEBHOOK_SECRET')
     .default(LOCAL_SECRET, defaultText)
     .argParser(nonEmptySecret);

@@ -14,7 +14,10 @@ const DAY = 24 * 60 * 60 * 1000;
  */
 const LATE_DAYS = 1;
 
-/** Errors that mean a missing permission or a missing resource. The archive can be read without the answer. */
+/**
+ * Errors that mean that the retention is unknown: a permission or a resource is missing. The archive can be read
+ * anyway.
+ */
 const UNKNOWN = new Set([
   'AccessDenied',
   'AccessDeniedException',

@@ -8,13 +8,13 @@ import type { DeadLetterFact, Fact } from './facts.ts';
 
 interface DeadLettersFound {
   readonly facts: readonly DeadLetterFact[];
-  /** Absent if there was no need to search. */
+  /** Absent if the queues were not searched, because nothing can be there. */
   readonly queues?: { readonly complete: boolean; readonly refused?: string };
 }
 
 /**
- * Finds dead letters of an event that SQS moved: neither lines nor records contain them. Searches only if a message may
- * be on the dead-letter queue.
+ * Finds dead letters of an event that SQS moved itself: neither log lines nor archive records contain them. Searches
+ * only if a message may be on the dead-letter queue.
  * @param known all facts that are known of the event
  * @returns also whether all messages were searched, and why the queue could not be read
  */
@@ -38,7 +38,7 @@ export async function deadLettersOf(
   return 'refused' in found ? { facts: [], queues: { complete: false, ...found } } : found;
 }
 
-/** @param receives that its queue allows before SQS moves a message */
+/** @param receives receives of a message that the queue allows before SQS moves it */
 export function deadLetterFact(waiting: WaitingMessage, receives?: number): DeadLetterFact {
   const { queue, message, messageId, requestId, eventId, event, failureReason, expiresAt } = waiting;
   return {

@@ -7,8 +7,9 @@ import { requestsOf } from './requests.ts';
 import { stepsOf } from './steps.ts';
 
 /**
- * Builds the history of one delivery, or of all deliveries of an event, from the facts known. Facts may come in any
- * order and more than once, and each may be missing, because logs expire and the archive lags. Pure.
+ * Builds the history of one delivery, or of all deliveries of an event, from what is known about it. Facts may be in
+ * any order and repeated. Any fact may be missing, because logs expire and the archive lags. A pure function.
+ * @example const { steps, now: [{ state }] } = deriveHistory(facts);
  */
 export function deriveHistory(facts: readonly Fact[]): History {
   const all = inOrder(facts);
@@ -33,7 +34,11 @@ export function deriveHistory(facts: readonly Fact[]): History {
   };
 }
 
-/** Builds the list row of one delivery. @param facts of this request only @param history derived from these facts */
+/**
+ * Builds the list row of one delivery.
+ * @param facts of this request only
+ * @param history derived from these facts
+ */
 export function deliveryOf(id: string, facts: readonly Fact[], history: History): Delivery {
   const { eventId, event, shopId, steps, now } = history;
   const [{ state, reason, error }] = now;
@@ -106,7 +111,7 @@ function inOrder(facts: readonly Fact[]): Fact[] {
     .map(([, fact]) => fact);
 }
 
-/** Independent of the order of the properties. */
+/** The fact as text that does not depend on the order of its properties. */
 const textOf = (fact: Fact) => JSON.stringify(Object.entries(fact).sort());
 
 /** Whether everything about a delivery is known and nothing more happens to it automatically. */

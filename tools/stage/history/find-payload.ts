@@ -10,8 +10,8 @@ import { storedRecord } from './records.ts';
 import { stateTitle } from './state-text.ts';
 
 /**
- * Finds the bytes of a delivery by any of its ids: in the archive, or on a queue that nothing consumes. Payloads too
- * large for both are in the payload bucket.
+ * Finds the bytes of a delivery by any of its ids: in the archive, or on a queue that nothing consumes. A payload that
+ * is too large for both is in the payload bucket.
  * @returns the bytes, and a text that says where they are stored; undefined if it was interrupted
  * @throws CommandError if the id matches no event or more than one, or if the bytes are not stored
  */
@@ -38,6 +38,6 @@ export async function findPayload(stage: Stage, id: string, signal: AbortSignal)
     throw new CommandError('It was not accepted, so its bytes were not stored and cannot be sent again');
   }
   throw new CommandError(
-    `The bytes of event ${eventId} (${title.toLowerCase()}) are not stored. The archive has them some minutes after the event was processed, unless they were forgotten; queues have dead letters, quarantine and unknown kinds`,
+    `The bytes of event ${eventId} (${title.toLowerCase()}) are not stored. The archive has them some minutes after the event was processed, unless they were forgotten`,
   );
 }

@@ -40,7 +40,9 @@ export function locationsOf(
   return [{ state: unansweredOf(facts), since: isoTime(facts[0]?.at ?? 0) }];
 }
 
-/** State if no answer is known: a log line from before the answer, or a redrive without other facts. */
+/**
+ * The state of a delivery whose answer is unknown: only log lines from before the answer, or only a redrive are known.
+ */
 function unansweredOf(facts: readonly Fact[]): DeliveryState {
   const known = facts.filter(({ kind }) => kind !== 'effect');
   if (known.length === 0) return 'unknown';
@@ -74,7 +76,7 @@ function locationOfRequest(
     return isRedriven ? undefined : { state: 'invalid', queue, since, status, error };
   }
   if (status === 200 || queue !== undefined) return { state: 'queued', queue: event, since };
-  // The partner retries a failed request, and another delivery of these bytes was stored.
+  // The partner repeated the failed request, or another delivery of these bytes was stored.
   const isRepeated = messages.length > 0 || requests.some((other) => other.at > at || isStored(other));
   return isRepeated ? undefined : { state: stateOfRefusal(request), since, status, error };
 }
@@ -142,7 +144,7 @@ function locationOfMessage(
   return { ...location, state: 'retrying', nextAttemptAt };
 }
 
-/** Error of the last attempt. If SQS moved the message, of the attempt before. */
+/** Error of the last attempt. If SQS moved the message itself: of the attempt before the move. */
 function errorOfMessage(attempts: readonly HistoryAttempt[]): string | undefined {
   const last = attempts.findLast(({ kind, error }) => kind !== 'dead-lettered' || error !== undefined);
   return last?.kind === 'crashed' ? crashText(last.error) : last?.error;

@@ -66,14 +66,14 @@ const isEnd = ({ message, messageId }: ParsedLogLine) =>
 /** Whether a line is about the start or the end of an attempt. */
 export const isOfAttempt = (line: ParsedLogLine) => isStart(line) || isEnd(line);
 
-/** What messages are made of. */
+/** What is known of the messages of an event. */
 interface MessageSources {
   readonly lines: readonly ParsedLogLine[];
   readonly crashes: readonly CrashFact[];
   /** Dead letters that SQS moved. */
   readonly moved: readonly DeadLetterFact[];
   readonly recordOf: ReadonlyMap<ParsedLogLine, RecordFact>;
-  /** Requests that the log has, and so the beginning of their messages. */
+  /** Ids of requests in the log. For their messages, the log also has the first attempts. */
   readonly logged: ReadonlySet<string | undefined>;
 }
 
@@ -87,7 +87,7 @@ export function messagesOf(
   const recordOf = recordsOfLines(lines, records);
   const withLine = new Set(recordOf.values());
   const crashes = ofKind(facts, 'crash');
-  // No consumer knows parked or quarantined messages.
+  // Parked and quarantined messages had no consumer.
   const deadLetters = ofKind(facts, 'dead-letter').filter(({ queue }) => queue === undefined);
   const moved = deadLetters.filter(({ error }) => error === undefined);
   const logged = new Set(requests.map(({ requestId }) => requestId));
@@ -96,7 +96,7 @@ export function messagesOf(
     ...[...ids].map((messageId) => messageFromLines(messageId, { lines, crashes, moved, recordOf, logged })),
     ...records.filter((record) => !withLine.has(record)).map(messageFromRecord),
   ];
-  // A consumer sends a dead letter as a new message. An attempt may already report it.
+  // A consumer sends a dead letter as a new message. The log line of its last attempt may already be known.
   const isReported = ({ requestId }: DeadLetterFact) =>
     fromSources.some(
       (message) =>
@@ -140,7 +140,7 @@ export const startOf = ({ attempts, started }: MessageWithoutOrigin) => attempts
 const byTime = (a: MessageWithoutOrigin, b: MessageWithoutOrigin) =>
   startOf(a) - startOf(b) || ((a.messageId ?? '') < (b.messageId ?? '') ? -1 : 1);
 
-/** A message that lines, a crash or the dead-letter queue name. */
+/** A message whose id is in log lines, in a crash or on the dead-letter queue. */
 function messageFromLines(messageId: string, known: MessageSources): MessageWithoutOrigin {
   const isOwn = (other: { readonly messageId?: string | undefined }) => other.messageId === messageId;
   const lines = known.lines.filter(isOwn);
@@ -183,7 +183,10 @@ function messageFromLines(messageId: string, known: MessageSources): MessageWith
   };
 }
 
-/** Whether its request has another message that began later: SQS had moved this one, and somebody redrove it. */
+/**
+ * Whether the same request has another message that began later. Then SQS had moved this message, and somebody redrove
+ * it.
+ */
 function isReplaced(own: readonly ParsedLogLine[], lines: readonly ParsedLogLine[]): boolean {
   const last = own.at(-1);
   if (last === undefined) return false;
@@ -205,9 +208,10 @@ function attemptOf(line: ParsedLogLine, record: RecordFact | undefined): History
 }
 
 /**
- * Attempts of a message that ended without a line: they crashed, timed out, or were throttled. It is known when a later
- * one starts.
- * @param times of the message's other attempts @param end when SQS moved it
+ * Attempts of a message that ended without a line: they crashed, timed out, or were throttled. The time of such an end
+ * is the start of a later attempt.
+ * @param times of the message's other attempts
+ * @param end when SQS moved it
  */
 function attemptsWithoutEnd(
   first: number,

@@ -63,7 +63,10 @@ export async function printTrace(
   return !isRefused && archive?.state !== 'refused' && !archive?.damaged.length;
 }
 
-/** A trace for people: the steps from top to bottom, then the current location. @param width columns of the terminal */
+/**
+ * A trace for people: the steps from top to bottom, then the current location.
+ * @param width columns of the terminal
+ */
 export function describeTrace(
   { id, history, effects, sources }: Trace,
   stage: Pick<Stage, 'title' | 'local' | 'command'>,
@@ -93,7 +96,7 @@ const titleOf = (
 ): string =>
   `${styleText('bold', event ?? 'Event')} ${styleText('cyan', shownId(eventId ?? '', width))} in ${title}`;
 
-/** Where the event is now, and the next useful command. */
+/** Lines that say where the event's messages are now, with the next useful command. */
 export function describeLocations({ now }: History, stage: Pick<Stage, 'command'>, width: number): string[] {
   return now.flatMap((location) => {
     const { title, detail, tone } = stateWords(location, clock());
@@ -136,7 +139,7 @@ export function growingTrace(stage: Pick<Stage, 'title'>, width: number): (histo
     });
 }
 
-/** Stays the same for a step when its time or its message becomes known. */
+/** Identifies a step while the history grows, although its time or message may become known later. */
 const keyOf = ({ kind, at, origin, attempt, requestId, messageId }: HistoryStep) =>
   JSON.stringify([kind, requestId ?? messageId, origin, attempt, kind === 'noted' && at]);
 
@@ -161,8 +164,8 @@ function describeSteps(history: History, asked: string, width: number): string[]
 }
 
 /**
- * Limits rejected requests, because anybody can send the same bytes any number of times. @param asked id of the request
- * that is always shown
+ * Limits rejected requests, because anybody can send the same bytes any number of times.
+ * @param asked id of the request that is always shown
  */
 function withoutRepetitions(steps: readonly HistoryStep[], asked: string) {
   const rejected = steps.flatMap(({ status, requestId = '' }) =>
@@ -210,11 +213,11 @@ function gapOf({ at }: HistoryStep, before: HistoryStep | undefined): string {
   if (before === undefined) return '';
   const gap = Date.parse(at) - Date.parse(before.until ?? before.at);
   if (gap <= 0) return '';
-  // The two largest units are enough, because the times are next to it.
+  // The two largest units are enough, because the line also shows the time.
   return `+${gap < 1000 ? `${gap} ms` : duration(gap).split(' ').slice(0, 2).join(' ')}`;
 }
 
-/** Which sources were searched, and what is missing. */
+/** Lines that say which sources were searched, and what is missing. */
 function describeSources({ logs, archive, queues }: Sources, local: boolean): string[] {
   const { since, until, bytesScanned, truncated, refused } = logs;
   const dollars = bytesScanned * SCANNED_BYTE_DOLLARS;
@@ -239,7 +242,7 @@ function describeArchive({
   records,
   damaged,
 }: NonNullable<Sources['archive']>): string[] {
-  if (state === 'none') return ['The stage keeps no archive (archive.days is 0).'];
+  if (state === 'none') return ['The stage has no archive (archive.days is 0).'];
   if (state === 'refused') return [`The archive could not be read: ${reason}.`];
   const late =
     state === 'early'

@@ -16,15 +16,15 @@ export function searchableText(bytes: Uint8Array): string {
   return `${text}\n${plain}`.replaceAll('\0', ' ');
 }
 
-/** The text by which a search finds a delivery, besides its payload. */
+/** The text, in addition to the payload, by which a search finds a delivery: ids, shop and error. */
 export function deliveryText({ id, eventId, event, shopId, error }: Delivery, { steps }: History): string {
   const others = steps.flatMap((step) => [step.messageId, step.error]);
   return [...new Set([id, eventId, event, shopId, error, ...others])].filter(Boolean).join('\n');
 }
 
 /**
- * Whether a search finds a delivery by this record. Used before adding a record: adding all of them would push out the
- * newest.
+ * Whether a search finds a delivery by this record. Used to select records before they are added to a store: too many
+ * records would push out the newest deliveries.
  */
 export function hasText(
   { requestId, eventId, shopId, failureReason, body }: ArchiveRecord,

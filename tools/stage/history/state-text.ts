@@ -15,7 +15,7 @@ import {
 /** What a step or a state means for a person. `good`: done. `warning`: needs time. `bad`: needs a person. */
 export type Tone = 'good' | 'warning' | 'bad' | 'neutral';
 
-/** The title is one or two words. The detail is a sentence or a list of facts. */
+/** The title is one or two words. The detail is a sentence, or values separated by commas. */
 interface Words {
   readonly title: string;
   readonly detail: string;
@@ -241,7 +241,7 @@ const delayText = (milliseconds: number) =>
 
 const isOverdue = (since: string, { now }: Clock) => now - Date.parse(since) > OVERDUE;
 
-/** Not if a later attempt has started and no failed one is known: the log may begin with it. */
+/** Empty if no failed attempt is known and a later one has started: the known log may begin with that. */
 const failedText = ({ attempts, error, startedAt }: HistoryLocation) =>
   (error !== undefined || startedAt === undefined) &&
   `${attempts === 1 ? '1 attempt' : `${attempts} attempts`} failed: ${sentence(error)}`;
@@ -322,7 +322,7 @@ function originText(origin: MessageOrigin): string {
   return ` (${joined(', ', [`replay ${origin.name}`, origin.mode, origin.notify && 'notifies'])})`;
 }
 
-/** @param error Lambda's name for it, if known */
+/** @param error Lambda's name of the error, if known */
 export function crashText(error: string | undefined): string {
   if (error === undefined) return 'The function crashed, timed out, or was throttled, without a log line';
   return error.includes('Timedout') ? 'The function timed out' : `The function crashed (${error})`;

@@ -30,7 +30,7 @@ function stepsOfRequest(request: HistoryRequest, messages: readonly HistoryMessa
   const receivedAt = exchange?.at ?? receiptOf(requestId, messages);
   const received: HistoryStep = {
     kind: 'received',
-    // The clocks of API Gateway and the receiver differ.
+    // Not later than the answer, although the clocks of API Gateway and the receiver differ.
     at: isoTime(Math.min(receivedAt ?? request.at, request.at)),
     requestId,
     atTheLatest: receivedAt === undefined || undefined,
@@ -62,7 +62,7 @@ function receiptOf(requestId: string, messages: readonly HistoryMessage[]): numb
   return one && one.at - (one.latencyMs ?? 0);
 }
 
-/** Receipts that only the archive still has. */
+/** The steps `received` of requests whose log lines have expired, from the archive. */
 function receivedByArchive(
   requests: readonly HistoryRequest[],
   messages: readonly HistoryMessage[],

@@ -21,7 +21,7 @@ const MAX_FACTS = 200;
 const FIRST_FACTS = 20;
 
 /**
- * Maximum number of payloads stored, the newest, and their bytes: room for about 60 of the largest that API Gateway and
+ * Maximum number of payloads stored, the newest, and of their bytes: about 60 of the largest that API Gateway and
  * Lambda accept.
  */
 export const MAX_PAYLOADS = 10_000;
@@ -33,12 +33,12 @@ const MATCHED_LENGTH = 32 * 1024 * 1024;
 /** Milliseconds for which facts are collected before rows are derived from them. */
 const FOLD_INTERVAL = 25;
 
-/** KiB of the database held in memory. The rest is in a temporary file. */
+/** KiB of the database that are in memory. The rest is in a temporary file. */
 const CACHE_KIB = 32 * 1024;
 
 /**
- * A delivery is identified by its number `n`. The index holds two texts for each: its row has the id 2n, its payload 2n
- * + 1.
+ * A delivery is identified by its number `n`. The search index contains two texts for each delivery: that of its row
+ * has the id 2n, that of its payload 2n + 1.
  */
 const TABLES = `
 CREATE TABLE deliveries (
@@ -81,7 +81,7 @@ export class HistoryStore implements Disposable {
   readonly #dirty = new Set<number>();
   #timer: NodeJS.Timeout | undefined;
   #sequence = 0;
-  /** Removals up to this change are no longer known. */
+  /** Number of the last change up to which removals are no longer known. */
   #forgotten = 0;
   #size = 0;
   #payloads = { count: 0, bytes: 0 };
@@ -128,7 +128,10 @@ export class HistoryStore implements Disposable {
     }
   }
 
-  /** Adds a record of the archive and its payload. @param object key of the object that contains it */
+  /**
+   * Adds a record of the archive and its payload.
+   * @param object key of the object that contains it
+   */
   addRecord(record: ArchiveRecord, object: string): void {
     this.add(recordFact(record, object));
     const { requestId, body, eventId, forgottenAt } = record;
@@ -146,7 +149,7 @@ export class HistoryStore implements Disposable {
     return this.#all<{ bytes: Uint8Array }>(sql, id)[0]?.bytes;
   }
 
-  /** @returns undefined if it is unknown or was removed */
+  /** @returns undefined if the delivery is unknown or was removed */
   get(id: string): Delivery | undefined {
     this.#deriveHistory();
     return this.#changed('sequence > 0 AND id = ?', id)[0]?.delivery;
@@ -197,8 +200,8 @@ export class HistoryStore implements Disposable {
   }
 
   /**
-   * @param listener called with the id of each row that was added, changed or removed @returns a function that
-   * unsubscribes
+   * @param listener called with the id of each row that was added, changed or removed
+   * @returns a function that unsubscribes
    */
   subscribe(listener: (id: string) => void): () => void {
     this.#listeners.add(listener);
@@ -227,7 +230,7 @@ export class HistoryStore implements Disposable {
       try {
         this.#deriveHistory();
       } catch (error) {
-        // For example, the disk is full. The stack continues without its history.
+        // Happens if the disk is full, for example. The stack continues without a history.
         warn('The history of deliveries cannot be written', error);
       }
     }, FOLD_INTERVAL);
@@ -252,7 +255,7 @@ export class HistoryStore implements Disposable {
     for (const { key } of facts.splice(FIRST_FACTS, facts.length - MAX_FACTS)) {
       this.#run('DELETE FROM facts WHERE key = ?', key);
     }
-    // A payload may come before the first fact.
+    // A payload may be added before the first fact.
     if (facts.length === 0) return undefined;
     const before = 'SELECT id, row, text, preview FROM deliveries WHERE n = ?';
     const { id, row, text, preview } = this.#one<StoredRow>(before, n);
@@ -334,14 +337,14 @@ export class HistoryStore implements Disposable {
         (id) => this.#all<{ text: string }>(sql, id)[0]?.text ?? '',
       );
       read += payload.length;
-      // Each line is an id or an error.
+      // Each line of this text is an id or an error.
       return [payload, ...own.split('\n')]
         .map((text) => matchIn(text, pattern))
         .find((one) => one !== undefined);
     };
   }
 
-  /** @returns undefined for a delivery that was removed: it must not come back */
+  /** @returns undefined for a delivery that was removed: later facts must not restore it */
   #number(id: string): number | undefined {
     this.#run('INSERT OR IGNORE INTO deliveries (id) VALUES (?)', id);
     const sql = 'SELECT n, row IS NULL AND sequence > 0 AS isRemoved FROM deliveries WHERE id = ?';

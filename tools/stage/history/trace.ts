@@ -67,7 +67,7 @@ async function withQueueState(stage: Stage, location: HistoryLocation): Promise<
 
 async function pauseOfEvent(stage: Stage, event: EventName): Promise<PausedQueue | undefined> {
   const { pause } = await pauseState(stage, event);
-  // While it is being turned off, the event source still processes messages.
+  // While an event source is being turned off, it still processes messages.
   return pause === undefined || pause.running || pause.turningOff ? undefined : pausedQueue(pause);
 }
 

@@ -45,7 +45,7 @@ const LONGEST_WAIT = 30_000;
 /**
  * How far a poll reaches back before the newest known line, in milliseconds. Lambda sends lines in batches, and
  * CloudWatch Logs makes them readable some seconds later, so older lines may appear after newer ones. AWS guarantees no
- * limit. This is several times the usual delay.
+ * limit. 30 s are several times the usual delay.
  */
 const REACH_BACK = 30_000;
 
@@ -95,7 +95,7 @@ export async function* followLogs(
 const isThrottling = ({ name }: Error) => name === 'ThrottlingException';
 
 /**
- * Reads a page of each log, up to the first one that is throttled. That one comes first the next time, because all logs
+ * Reads a page of each log, up to the first one that is throttled. The next call begins with that log, because all logs
  * share the quota.
  * @param logs is put into its new order
  */

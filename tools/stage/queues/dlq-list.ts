@@ -15,8 +15,8 @@ import { forEachMessage } from './received-message.ts';
 import { retriesOf } from './retries.ts';
 
 /**
- * Maximum number of messages inspected for their age and their copies. SQS returns them in no order, so with more
- * messages the oldest is a guess.
+ * Maximum number of messages inspected for their age and their copies. SQS returns messages in no order. If there are
+ * more, the age is a minimum.
  */
 const MAX_SAMPLED = 100;
 
@@ -99,7 +99,7 @@ export async function dlqList(operation: Operation, { json }: { readonly json: b
 
 const isEmpty = ({ messages, inFlight, delayed }: QueueCounts) => messages + inFlight + delayed === 0;
 
-/** The result, or why it is unknown: the permission for it may be missing. */
+/** The result, or why AWS did not answer: the permission may be missing. */
 function orReason<Found>({ local }: Stage, finding: Promise<readonly Found[]>) {
   return finding.then(
     (found) => ({ found, unknown: undefined }),
@@ -208,7 +208,7 @@ function stateOf({ messages, delayed, retries, others }: ListedEventQueue, isPau
   ].join('; ');
 }
 
-/** Prints the same error once, above its messages. */
+/** Lists the retries by error: each error is printed once, above its messages. */
 function describeRetries(retries: readonly Retry[], paused: ReadonlySet<EventName>, width: number): string[] {
   if (retries.length === 0) return [];
   const byError = Map.groupBy(retries.slice(0, RETRIES_SHOWN), ({ error }) => error);
@@ -229,7 +229,7 @@ function describeRetries(retries: readonly Retry[], paused: ReadonlySet<EventNam
   const rest = retries.length - RETRIES_SHOWN;
   return [
     '',
-    `Retrying: ${messages(retries.length)} failed. They will be tried again automatically.`,
+    `Retrying: ${messages(retries.length)} failed. They are retried automatically.`,
     ...[...byError].flatMap(([error, failed]) => [
       '',
       printable(error),

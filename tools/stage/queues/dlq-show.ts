@@ -82,7 +82,7 @@ export async function dlqShow(
   if (isCut) printLine(`Only ${limit} are shown. To see more, raise --limit or export them.`);
   else if (limited) printLine(`There may be more: only ${messages(seen)} were read. An export has all.`);
   if (state.inFlight > 0) {
-    printLine(`${messages(state.inFlight)} more in flight: somebody else reads or moves them.`);
+    printLine(`${messages(state.inFlight)} more in flight: another command reads or moves them.`);
   }
   printLine(
     queue.kind === 'removed'
@@ -125,7 +125,7 @@ function describe(stack: Stage, { kind }: AnyQueue, message: ShownMessage): stri
     ['kept until', `${message.keptUntil}, for ${duration(Date.parse(message.keptUntil) - Date.now())} more`],
     ['event id', message.eventId],
     ['request', message.requestId],
-    ['received', `${message.receives} × from this queue (every read counts)`],
+    ['received', `${message.receives} × from this queue (each reading counts)`],
     ['payload', unreadable === undefined ? (body ?? bodyBase64) : `not readable: ${unreadable}`],
   ];
   // Not wrapped, so that a payload can be copied.

@@ -13,7 +13,7 @@ import { isObject, jsonOf } from '../history/json.ts';
 import { MissingOutputError, type Stage } from '../stage.ts';
 import { type AnyQueue, queueState } from './queue.ts';
 
-/** A received message. It is made visible again unless it was moved. */
+/** A message that this process has received, so that nobody else can receive it now. */
 export interface ReceivedMessage {
   readonly id: string;
   readonly receiptHandle: string;
@@ -52,12 +52,13 @@ export function attributeText(
   return attributes[name]?.StringValue;
 }
 
-/** An attribute that the consumer set when it gave up the message. Undefined if SQS moved it. */
+/** An attribute that the consumer set when it gave up the message. Undefined if SQS moved the message. */
 export function failureAttribute(
   message: MessageAttributes,
   name: 'failureReason' | 'failedAt',
 ): string | undefined {
-  // A redriven message keeps its attributes. If SQS moves it later, they belong to an earlier failure.
+  // A redriven message keeps its attributes. If SQS moves the message later, the attributes belong to an earlier
+  // failure.
   return message.movedBySqs ? undefined : attributeText(message, name);
 }
 
@@ -82,7 +83,7 @@ export function reasonOf(message: MessageAttributes, { kind }: Pick<AnyQueue, 'k
   return 'SQS moved it after too many receives: the consumer crashed, timed out or could not start';
 }
 
-/** SQS's largest batch. */
+/** Maximum messages per call. Source: SQS API reference, `ReceiveMessage`. */
 const PAGE = 10;
 
 /**
@@ -105,6 +106,11 @@ const GIVEN_BACK_AT_ONCE = 8;
  * @returns `seen`: number of messages; `undeleted`: ids of settled messages that could not be deleted, so they are still
  * on this queue, too; `limited`: the limit was reached, so there may be more
  * @throws errors of `visit`, after the messages were made visible again
+ * @example
+ * const { seen } = await forEachMessage(stage, queue.url, { signal, limit: 100 }, async ({ id }) => {
+ *   print(id);
+ *   return 'stays';
+ * });
  */
 export async function forEachMessage(
   { sqs, waitSeconds }: Pick<Stage, 'sqs' | 'waitSeconds'>,

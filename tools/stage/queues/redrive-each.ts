@@ -30,10 +30,13 @@ interface RedriveOutcome {
   readonly requestId?: string | undefined;
 }
 
-/** With the message's id and the key of its copies. */
+/** An outcome with the message's id and the key of its copies ({@link copyKey}). */
 type KeyedOutcome = RedriveOutcome & { readonly id: string; readonly key: string };
 
-/** Redrives one message. @returns undefined if this redrive does not apply to it */
+/**
+ * Redrives one message.
+ * @returns undefined if this redrive does not apply to it
+ */
 type RedriveOne = (message: ReceivedMessage) => Promise<RedriveOutcome | undefined>;
 
 /**
@@ -80,7 +83,10 @@ export async function redriveEach(
   return await reportRedrive(operation, queue, { outcomes, undeleted, named });
 }
 
-/** @returns whether everything requested was done @throws CommandError if there was nothing to redrive */
+/**
+ * @returns whether everything requested was done
+ * @throws CommandError if there was nothing to redrive
+ */
 async function reportRedrive(
   { stack, signal, printLine, report }: Operation,
   queue: WaitingQueue,
@@ -130,7 +136,7 @@ async function reportRedrive(
   const unseen = isHopeless || named === undefined ? 0 : named.count - outcomes.length;
   if (unseen > 0)
     printLine(
-      `${messages(unseen)} could not be redriven, because somebody else reads or moves them. Try again in a minute.`,
+      `${messages(unseen)} could not be redriven: another command reads or moves them. Try again in a minute.`,
     );
   const isAll = notThere === undefined && undeleted.length + unseen === 0;
   return isAll && outcomes.every(({ redriven }) => redriven);
@@ -204,7 +210,7 @@ async function sendTo(stack: Stage, event: string, message: ReceivedMessage): Pr
   return { fate: 'settled', redriven: true, what: `moved to the queue of ${event}` };
 }
 
-/** The attributes, without those about the failure. */
+/** The attributes of a redriven message: all except those about the failure. */
 function carriedOver({ attributes }: ReceivedMessage): Record<string, MessageAttributeValue> {
   const { failureReason: _reason, failedAt: _at, ...others } = attributes;
   return Object.fromEntries(
@@ -223,7 +229,7 @@ function carriedOver({ attributes }: ReceivedMessage): Record<string, MessageAtt
 async function redelivery(stack: Stage, queue: WaitingQueue): Promise<RedriveOne> {
   const url = stack.webhookUrl;
   const secret = await currentSecret(stack);
-  /** By hash of the bytes, which is certain even for messages sent by hand. */
+  /** Outcomes by hash of the payload. Messages that were sent by hand may have any event id. */
   const outcomes = new Map<string, Promise<RedriveOutcome>>();
 
   return async (message) => {
@@ -250,7 +256,7 @@ async function post(delivery: Parameters<typeof postSigned>[0]): Promise<Redrive
   }
   if (answer.status === 400 && type === 'urn:partner-webhooks:problem:unusable-event') {
     const { requestId } = answer;
-    // Without it, the new message could not be told from its copies, and none would be left.
+    // Without a request id, the new message could not be distinguished from its copies, and would be deleted with them.
     if (requestId === undefined) return stays('the answer has no request id');
     const what = 'still unusable: a new message in quarantine replaces it';
     return { fate: 'settled', redriven: false, what, requestId };

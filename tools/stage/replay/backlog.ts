@@ -15,7 +15,7 @@ export const MAX_WAITING = 1_000;
 /**
  * Number of messages in flight at which a replay pauses. A healthy consumer has a few hundred. A failed message is in
  * flight until its next attempt, for up to an hour. At 120,000 (SQS developer guide, "Standard queue quotas") a queue
- * delivers nothing, not even new deliveries. The limit is far below that, because a count may be that is a minute late.
+ * delivers nothing, not even new deliveries. The limit is far below that, because SQS's counts are up to a minute late.
  */
 export const MAX_IN_FLIGHT = 3_000;
 
@@ -25,7 +25,7 @@ const LOW = 0.5;
 /** Milliseconds after which a paused replay stops. Messages that do not fail are processed by then. */
 const MAX_WAIT = 5 * 60_000;
 
-/** Minimum milliseconds between two polls of a queue; also the interval while the queue is full. */
+/** Minimum milliseconds between two polls of a queue, and the interval while the queue is full. */
 const SHORTEST_INTERVAL = 100;
 const POLL_INTERVAL = 1_000;
 
@@ -37,7 +37,7 @@ export class Backlog {
   readonly #stack: Stage;
   readonly #limits: typeof LIMITS;
   #polledAt = Number.NEGATIVE_INFINITY;
-  /** SQS's count, plus messages sent since. */
+  /** SQS's count, plus the messages sent since the last poll. */
   #waiting = 0;
   #inFlight = 0;
   /** Since when too many messages are in flight. */
@@ -72,7 +72,10 @@ export class Backlog {
     return performance.now() - this.#polledAt;
   }
 
-  /** @throws CommandError if too many have been in flight for too long */
+  /**
+   * Why the replay waits.
+   * @throws CommandError if too many messages have been in flight for too long
+   */
   #reason(): string {
     if (this.#failingSince === undefined) {
       return `${this.#waiting.toLocaleString('en')} wait on the queue of ${this.event}`;

@@ -7,7 +7,7 @@ const HASH_LENGTH = 12;
 
 const hashOf = (key: string) => createHash('sha256').update(key).digest('base64url').slice(0, HASH_LENGTH);
 
-/** Concatenated hashes of keys, the format of `done` in a state. */
+/** Concatenated hashes of keys: the format of `done` in {@link ReplayState}. */
 export const hashes = (keys: readonly string[]) => keys.map(hashOf).join('');
 
 const split = (text: string) => text.match(new RegExp(`.{${HASH_LENGTH}}`, 'g')) ?? [];
@@ -19,7 +19,7 @@ const split = (text: string) => text.match(new RegExp(`.{${HASH_LENGTH}}`, 'g'))
  */
 export const DONE_IN_STATE = 1_000;
 
-/** Rejected messages that are listed. */
+/** Maximum number of rejected messages that are listed. */
 const REFUSALS_NAMED = 20;
 
 interface RecordPosition {
@@ -33,7 +33,7 @@ export class Checkpoint {
   readonly #state: ReplayState;
   readonly #run: { readonly by: string; readonly id: string };
   readonly #done: Set<string>;
-  /** The finished objects that the state lists. */
+  /** Hashes of the finished objects that the state lists. */
   #recent: string[];
   #saving: Promise<void> = Promise.resolve();
   #savedSent: number;
@@ -57,7 +57,8 @@ export class Checkpoint {
     this.#recent = split(state.done);
     this.#done = new Set([...done, ...this.#recent]);
     this.#savedSent = sentOf(state);
-    // Finished objects are written before the state. If the process is killed in between, they are still listed here.
+    // The list of finished objects is written before the state. If the process was killed in between, the state still
+    // lists them as unfinished.
     for (const key of Object.keys(left.begun)) if (this.isDone(key)) delete left.begun[key];
   }
 
@@ -101,12 +102,15 @@ export class Checkpoint {
     if (refused.first.length < REFUSALS_NAMED) refused.first.push(refusal);
   }
 
-  /** Marks a line as unsent, although later lines may be settled. */
+  /** Marks a record as not yet sent, although later records of its object may be settled. */
   markPending(position: RecordPosition): void {
     this.#settle(position).left.push(position.line);
   }
 
-  /** Notes that an object was read to its end. @param damage describes damage, if any */
+  /**
+   * Marks an object as finished, unless some of its records are not settled.
+   * @param damage a description, if the object is damaged
+   */
   markObjectRead(key: string, damage: string | undefined): void {
     if ((this.#state.begun[key]?.left.length ?? 0) > 0) return;
     delete this.#state.begun[key];

@@ -17,7 +17,7 @@ const schema = z.object({
   name: z.string().check(z.regex(REPLAY_NAME)),
   mode: z.enum(replayModes),
   notify: z.boolean(),
-  /** Which records. The window is stored as moments, even if it was typed as a duration. */
+  /** Selects the records. The window is stored as absolute times, even if it was typed as a duration. */
   filter: z.object({
     events: z.array(event),
     since: z.string(),
@@ -53,7 +53,9 @@ const schema = z.object({
   refused: z.object({ count, first: z.array(z.object({ event, eventId: z.string(), why: z.string() })) }),
   /** Damaged objects, with a description. */
   damaged: z.array(z.string()),
-  /** Who runs it, an id of the run, and the time of its last sign of life. Absent if nobody runs it. */
+  /**
+   * Who runs the replay, an id of this run, and when the run last saved its progress. Absent if nobody runs the replay.
+   */
   running: z.optional(z.object({ by: z.string(), id: z.string(), at: z.string() })),
   finishedAt: z.optional(z.string()),
 });
@@ -66,7 +68,7 @@ export type Unsent = keyof ReplayState['skipped'];
 export const sentOf = ({ sent }: Pick<ReplayState, 'sent'>) =>
   Object.values(sent).reduce((sum, messages) => sum + messages, 0);
 
-/** Another process runs this replay now. */
+/** Another process has taken over this replay. */
 export class TakenOverError extends CommandError {}
 
 /**
@@ -123,7 +125,7 @@ class OwnedText {
 /** The stored data of a replay: its state, and the finished objects that do not fit into it. */
 export class StateFile {
   readonly #state: OwnedText;
-  /** Hashes, in the format of `done` in the state. */
+  /** Hashes of the keys of finished objects, in the format of `done` in the state. */
   readonly done: OwnedText;
   readonly #name: string;
 
@@ -133,7 +135,10 @@ export class StateFile {
     this.#name = name;
   }
 
-  /** @returns undefined if there is no such replay @throws CommandError if the object is not the state of a replay */
+  /**
+   * @returns undefined if there is no such replay
+   * @throws CommandError if the object is not the state of a replay
+   */
   async read(): Promise<ReplayState | undefined> {
     const text = await this.#state.read();
     if (text === undefined) return undefined;

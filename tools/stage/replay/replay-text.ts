@@ -31,7 +31,7 @@ const fields = (all: Parameters<typeof definedFields>[0]): Block => ({
 const GAP = text('');
 
 /**
- * The plan of a replay.
+ * The plan of a replay, as text.
  * @param rate messages a second
  * @param delay milliseconds by which the archive is late
  * @param expired text to print if the window begins before the archive
@@ -62,7 +62,7 @@ export function describePlan(
     ],
     ['only', only.join('; ') || undefined],
     ['skipped', describeUnsent(skipped) || undefined],
-    // They are then in two places, but are processed only once.
+    // A replayed dead letter is on two queues, but is processed only once.
     ['dead letters', dead > 0 && `${count(dead)}. They also stay on the dead-letter queue unless redriven.`],
     ['window', `settled from ${filter.since} to ${filter.until}`],
     ['expired', expired],
@@ -83,7 +83,7 @@ export function describePlan(
   ];
 }
 
-/** Who is notified, and at most how often. */
+/** Says who is notified, and at most how often. */
 function describePeople({ notify }: ReplayRequest, counts: ReplayPlan['counts']): string {
   const topics = [...counts].filter(([event]) => isNotification(event));
   if (topics.length === 0) return 'nobody: these events send no notifications';
@@ -134,7 +134,7 @@ export function describeUnsent({
     .join(', ');
 }
 
-/** The rest of an interrupted replay. */
+/** What an interrupted replay has left to do, as text. */
 export function describeRest(state: ReplayState, title: string): Block[] {
   const { name, startedAt, by, mode, notify, filter, planned, rate } = state;
   const sent = sentOf(state);
@@ -154,7 +154,8 @@ export function describeRest(state: ReplayState, title: string): Block[] {
 
 /**
  * What a run of a replay has sent and skipped, and where to look next.
- * @param sent messages of this run @param took milliseconds
+ * @param sent messages of this run
+ * @param took milliseconds
  */
 export function describeEnd(
   stack: Stage,
@@ -211,5 +212,5 @@ const count = (value: number) => value.toLocaleString('en');
 
 const toTheSecond = (time: number) => `${new Date(time + 999).toISOString().slice(0, 19)}Z`;
 
-/** `DEAD-LETTERED` of `DeadLettered`. */
+/** Heading for an outcome: `DEAD-LETTERED` for `DeadLettered`. */
 const headingOf = (outcome: SettledOutcome) => outcome.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toUpperCase();

@@ -21,10 +21,11 @@ const SHOW_INTERVAL = 200;
 
 /**
  * Runs a replay to its end, or until Ctrl-C.
- * @param run `state`: new, or as the last run left it; `by`: ARN of the person who runs it; `delay`:
- * milliseconds by which the archive is late
- * @returns whether all of it was sent
- * @throws CommandError if another process runs it; or if it stopped, with the reason and how to continue
+ * @param run `state`: new, or as the last run left it; `by`: ARN of the person who runs it; `delay`: milliseconds by
+ * which the archive is late
+ * @returns whether everything was sent
+ * @throws CommandError if another process runs the replay, or if it stopped half-way: with the reason and how to
+ * continue
  */
 export async function runReplay(
   operation: Operation,
@@ -59,7 +60,7 @@ export async function runReplay(
     const progressSaved =
       checkpoint.unsaved === 0
         ? 'Progress is saved'
-        : `The last ${manyMessages(checkpoint.unsaved)} could not be saved as sent, and will be sent again`;
+        : `The last ${manyMessages(checkpoint.unsaved)} could not be recorded as sent, and will be sent again`;
     throw withAdvice(
       failure,
       `${progressSaved}. Continue with: ${stack.command(`--name ${state.name}`, 'replay')}`,

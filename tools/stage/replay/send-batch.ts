@@ -30,7 +30,7 @@ const TOO_LARGE = /must be shorter than/;
 const REPLAY_GROUP = 'replay';
 
 export interface ReplayMessage {
-  /** Key of the object that contains its record. */
+  /** Key of the archive object that contains the message's record. */
   readonly key: string;
   readonly line: number;
   readonly eventId: string;
@@ -39,7 +39,10 @@ export interface ReplayMessage {
   readonly bytes: number;
 }
 
-/** The message of a record, marked as part of a replay. @param record with its body or payloadKey */
+/**
+ * The message of a record, marked as part of a replay.
+ * @param record with its body or payloadKey
+ */
 export function replayMessage(
   record: ArchiveRecord,
   { name, mode, notify }: Replay,
@@ -138,8 +141,8 @@ const isOurFault = ({ SenderFault = false, Code = '' }: BatchResultErrorEntry) =
   SenderFault && !/Thrott/.test(Code);
 
 /**
- * @returns the failures, by the messages' positions in the batch @throws the client's error if the whole request is at
- * fault
+ * @returns the failures, by the messages' positions in the batch
+ * @throws the client's error if the whole request is at fault
  */
 async function call(
   sqs: Stage['sqs'],

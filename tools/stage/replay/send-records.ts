@@ -25,7 +25,7 @@ interface SendRecordsOptions {
   readonly stack: Stage;
   readonly checkpoint: Checkpoint;
   readonly bucket: TokenBucket;
-  /** Ends the replay after the group that is being sent. */
+  /** Aborts the replay after the group that is being sent. */
   readonly signal: AbortSignal;
   /** Called with the reason for a wait, and with undefined after it. */
   readonly onWait: (reason: string | undefined) => void;
@@ -75,7 +75,7 @@ export async function sendRecords(options: SendRecordsOptions): Promise<void> {
       await settling;
       if (backlog?.event !== event) backlog = new Backlog(stack, event);
       settling = settle(group, backlog, options);
-      // The next await throws it.
+      // No unhandled rejection: the next `await settling` throws the error.
       settling.catch(() => {});
     }
     await settling;
@@ -104,7 +104,7 @@ async function* groups(options: SendRecordsOptions): AsyncGenerator<MessageGroup
   }
 }
 
-/** What the checkpoint does not contain of an event. */
+/** What is left to do for an event: records that the checkpoint does not contain, and ends of objects. */
 async function* partsOf(
   event: EventName,
   { stack, checkpoint, signal }: SendRecordsOptions,
@@ -144,7 +144,10 @@ async function settle(group: MessageGroup, backlog: Backlog, options: SendRecord
   await checkpoint.save();
 }
 
-/** Checked here because the consumer would need three hours of attempts to find out the same. */
+/**
+ * Checks that the payload of a record still exists. Otherwise the consumer would find that out only after three hours
+ * of attempts.
+ */
 async function payloadGone(
   { s3, payloadBucket }: Stage,
   { body, payloadKey }: ArchiveRecord,

@@ -191,7 +191,7 @@ describe('the searched sources', () => {
       { archive: { ...archive, damaged: ['key: cut off'] } },
       'Damaged, and skipped from there on: key: cut off',
     ],
-    [{ archive: { ...archive, state: 'none' } }, 'The stage keeps no archive (archive.days is 0).'],
+    [{ archive: { ...archive, state: 'none' } }, 'The stage has no archive (archive.days is 0).'],
     [
       { archive: { ...archive, state: 'refused', reason: 'AccessDenied' } },
       'The archive could not be read: AccessDenied.',

@@ -194,8 +194,8 @@ describe('a processed delivery', () => {
   test('is found in the logs if the stage keeps no archive, but not by its webhookId', async () => {
     const { ArchiveBucket: _, ...outputs } = operator.stack.outputs;
     const stage = operator.stack.with({ outputs });
-    expect((await printed(answer.body.eventId, { stage })).text).toContain('The stage keeps no archive');
-    await expect(traceDelivery(stage, webhookId, { signal })).rejects.toThrow('The stage keeps no archive');
+    expect((await printed(answer.body.eventId, { stage })).text).toContain('The stage has no archive');
+    await expect(traceDelivery(stage, webhookId, { signal })).rejects.toThrow('The stage has no archive');
   });
 });
 
@@ -398,7 +398,7 @@ describe('trace cannot find', () => {
       `Nothing was found for '${'q'.repeat(16)}'.`,
       expect.stringMatching(/^Searched: the logs since \S+Z\.$/),
       expect.stringMatching(/^Searched: the archive since \S+Z \(\d+ records in \d+ objects.*\)\.$/),
-      'Searched: the queues for review.',
+      'Searched: the dead-letter, quarantine and unrouted queues.',
       expect.stringMatching(/^The search ends at \S+Z\. --since and --until change the window\.$/),
       'The request may never have arrived, or API Gateway answered it itself: see its access log.',
       'The archive has an event some minutes after its effect.',
@@ -527,7 +527,7 @@ describe('a search', () => {
     const { isWhole, text } = await search('x', { stage: operator.stack.with({ outputs }) });
     expect(isWhole).toBe(false);
     expect(text).toContain('The logs could not be read: ResourceNotFoundException');
-    expect(text).toContain('The archive, which knows payloads and shops, could not be read: NoSuchBucket');
+    expect(text).toContain('The archive, which has payloads and shops, could not be read: NoSuchBucket');
   });
 });
 

@@ -190,7 +190,7 @@ describe('list, of a message in flight,', () => {
     const record = { requestId: 'invocation-1', status: 'error', errorType: 'Runtime.ExitError' };
     const text = await listedWith({ time: now(-5_000), type: 'platform.report', record });
     expect(text).toMatch(
-      / 1 hidden since its consumer crashed \d+ s ago \(Runtime\.ExitError\), or being processed\n/,
+      / 1 in flight since its consumer crashed \d+ s ago \(Runtime\.ExitError\), or being processed\n/,
     );
   });
 

@@ -223,7 +223,7 @@ describe('a record that Firehose has not written yet', () => {
         : [],
     );
     const said = (await notYetArchived(stack, SHOPS, minutesAgo(30))) ?? '';
-    const held = /^Firehose still holds records since (\S+Z)\. Replay again later under another name\.$/;
+    const held = /^Firehose still has records since (\S+Z)\. Replay again later under another name\.$/;
     expect(Math.abs(Date.parse(held.exec(said)?.[1] ?? '') - minutesAgo(60).getTime())).toBeLessThan(5_000);
     expect(await notYetArchived(stack, ['user.updated'], minutesAgo(30))).toBeUndefined();
   });
@@ -247,7 +247,7 @@ describe('a record that Firehose has not written yet', () => {
       throw refusal('AccessDenied', 'not authorized');
     });
     expect(await notYetArchived(stack, SHOPS, minutesAgo(30))).toBe(
-      'It is unknown whether Firehose still holds records: permission denied for cloudwatch:GetMetricStatistics.',
+      'It is unknown whether Firehose still has records: permission denied for cloudwatch:GetMetricStatistics.',
     );
   });
 
@@ -262,7 +262,7 @@ describe('a record that Firehose has not written yet', () => {
       delay: 0,
     };
     expect(await runReplay(operation, run)).toBe(false);
-    expect(operation.said.at(-1)).toMatch(/^Firehose still holds records since /);
+    expect(operation.said.at(-1)).toMatch(/^Firehose still has records since /);
     expect(await replayer.state('held')).toHaveProperty('finishedAt');
   });
 });
@@ -394,6 +394,6 @@ test('if its progress cannot be saved, the replay says how much will be sent aga
   });
   const stack = replayer.operator.stack.with({ sqs, s3 });
   expect(await refusalOf(replayer.replay({ name: 'unsaved' }, { stack }))).toMatch(
-    /^ExpiredToken: The security token is expired\. The last 2 messages could not be saved as sent, and will be sent again\. Continue with: npx hookctl replay --name unsaved /,
+    /^ExpiredToken: The security token is expired\. The last 2 messages could not be recorded as sent, and will be sent again\. Continue with: npx hookctl replay --name unsaved /,
   );
 });
