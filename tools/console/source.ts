@@ -171,8 +171,7 @@ export class Source {
     const signal = this.#closing.signal;
     if (this.since === undefined) {
       const options = { since: new Date(Date.now() - HOUR), signal, onProblem };
-      // On the local stack, deliveries are observed. The archive may contain more, from a time without this
-      // console.
+      // On the local stack, deliveries are observed. The archive may contain more, from a time without this console.
       return followArchive(stage, options, (records, object) => {
         const known = records.filter(({ requestId = '' }) => store.get(requestId) !== undefined);
         for (const record of known) store.addRecord(record, object);

@@ -48,8 +48,7 @@ async function runNode(
     env: {
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-      // An empty home and these variables disable credential files, and credentials of a server's metadata
-      // endpoint.
+      // An empty home and these variables disable credential files, and credentials of a server's metadata endpoint.
       HOME: '/nonexistent',
       AWS_EC2_METADATA_DISABLED: 'true',
       ...settings,

@@ -13,8 +13,7 @@ let running: TestConsole;
 
 beforeAll(async () => {
   running = await startTestConsole();
-  // After two rotations, the original secret is not the previous one either. The receiver has not read any of
-  // them.
+  // After two rotations, the original secret is not the previous one either. The receiver has not read any of them.
   for (const secret of ['rotated', 'rotated again']) await rotate(secret);
   project = await Project.create();
   const { name, outputs } = running.stack;

@@ -100,8 +100,7 @@ describe('invoke', () => {
   test('shows the error of a handler, and nothing else', async () => {
     const file = project.path('no-event.json');
     const { Records } = JSON.parse(readFileSync('events/sqs/shop-updated.json', 'utf8'));
-    // The key of another event's payload, which the consumer may not read. So the attempt fails and is
-    // retried.
+    // The key of another event's payload, which the consumer may not read. So the attempt fails and is retried.
     Records[0].messageAttributes.payloadKey = { dataType: 'String', stringValue: 'another.event/none' };
     await writeFile(file, JSON.stringify({ Records }));
     const { stdout, stderr } = await project.type(['invoke', 'shop.updated', file]);

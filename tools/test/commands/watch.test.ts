@@ -29,8 +29,7 @@ beforeAll(async () => {
   // Copied, because imports through a symbolic link would load the original files.
   const code = ['bin', 'events', 'lambda', 'lib', 'local', 'test', 'tools', 'docs', 'README.md'];
   project = await Project.create({ copied: [...code, 'cdk.json'] });
-  // A type check of all sources takes seconds and follows each save, so this project has none to check.
-  // `tools/test/watch/watch.test.ts` covers it.
+  // A project without sources, because a type check follows each save and takes seconds.
   const types = { compilerOptions: { lib: ['es5'], types: [] }, files: ['nothing.ts'] };
   await writeFile(project.path('tools/watch/tsconfig.sources.json'), JSON.stringify(types));
   await writeFile(project.path('tools/watch/nothing.ts'), '');

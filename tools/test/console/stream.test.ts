@@ -243,8 +243,7 @@ test('a client that does not read is disconnected, costs little memory, and can 
     expect(slow.rows().size).toBeLessThan(rows);
     let reader = slow;
     let rowsRead = slow.rows();
-    // On a busy machine this client may be too slow as well. It resumes until it has all rows, as a browser
-    // does.
+    // On a busy machine this client may be too slow as well. It resumes until it has all rows, as a browser does.
     while (!reader.names.includes('ready')) {
       reader = new EventReader(port, '/', reader.lastId);
       await reader.until(({ isOver, names }) => isOver || names.includes('ready'));

@@ -153,8 +153,7 @@ export class ApiClient {
   }
 
   async request(path: string, { method = 'GET', headers = {}, body }: ApiRequest = {}) {
-    // Each request has a connection of its own: the server may have closed an idle one while a test blocked
-    // this process.
+    // A new connection each time: the server may have closed an idle one while a test blocked this process.
     const request = httpRequest({ ...addressOf(this.#port, headers), path, method });
     request.end(body === undefined ? undefined : JSON.stringify(body));
     const [response] = (await once(request, 'response')) as [IncomingMessage];

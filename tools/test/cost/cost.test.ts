@@ -44,8 +44,7 @@ describe('the charges for a million deliveries', () => {
   test('grow with each started chunk of 64 KiB in SQS and of 512 KB at an HTTP API', () => {
     const chunk = 64 * 1024;
     const sqs = [1_000, chunk, 3 * chunk].map((payloadBytes) => dollars('SQS', { payloadBytes }));
-    // Each message is sent, received and deleted. With its attributes, a message of one full chunk counts as
-    // two.
+    // Each message is sent, received and deleted. With its attributes, a message of one full chunk counts as two.
     for (const [index, requests] of [3, 2 + 2 + 1, 4 + 4 + 1].entries()) {
       expect(sqs[index]).toBeCloseTo(requests * 0.5);
     }
@@ -129,8 +128,7 @@ test('the log lines are about as long as those of the functions, with as many me
   };
   const names = eventNames.map(kebabCase);
   const written = { consumer: [] as string[], receiver: [] as string[] };
-  // Consumers are invoked first: when the receiver's events are processed as well, the samples would be
-  // stale.
+  // Consumers are invoked first: when the receiver's events are processed as well, the samples would be stale.
   for (const name of names) written.consumer.push(...(await invoke(name, `events/sqs/${name}.json`)));
   for (const name of names) {
     written.receiver.push(...(await invoke('receiver', `events/api-gateway/${name}.json`)));

@@ -309,8 +309,7 @@ describe('the prelude for the local stack', () => {
 });
 
 test('the prelude for a stage reports a missing output', async () => {
-  // A fake AWS CLI: nothing answers as CloudFormation here. For an empty list, the real one prints an empty
-  // line.
+  // A fake AWS CLI: nothing answers as CloudFormation here. For an empty list, the real one prints an empty line.
   expect(await typed(`${stagePrelude}aws() { echo; }`, 'output ShopClosedQueueUrl')).toEqual({
     stdout: 'exit code 1',
     stderr: 'No output ShopClosedQueueUrl of PartnerWebhooks-prod',

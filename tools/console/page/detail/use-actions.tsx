@@ -33,8 +33,7 @@ export function useActions(
   const copyCurl = () => copyAndSay(curlOf(id, detail), 'Copied as curl, with openssl to sign it.');
   const copyLink = () => copyAndSay(sharedLink(), 'Link copied.');
 
-  // For a delivery that waits for a person, recovery comes first: sending the event again would add a
-  // duplicate.
+  // For a delivery that waits for a person, recovery comes first: sending the event again would add a duplicate.
   const [first, ...more] = recovery === undefined ? sendings : ([recovery, ...sendings] as const);
   const main: MenuItem = { ...first, keyHint: 'r' };
   const primary = state === 'invalid' && stack.local ? editing : main;

@@ -82,8 +82,7 @@ const hangingIndent = decorated(
 );
 
 const theme = EditorView.theme({
-  // Lines break anywhere, as in a terminal. To find better places in a line of megabytes, Chromium needs
-  // seconds.
+  // Lines break anywhere, as in a terminal. To find better places in a line of megabytes, Chromium needs seconds.
   '.cm-line': { padding: '0 8px 0 0', wordBreak: 'break-all', overflowWrap: 'normal' },
   '.invisible': {
     padding: '0 3px',

@@ -124,8 +124,7 @@ describe('a request', () => {
   });
 
   test('from curl --aws-sigv4, with a form content type, is read as AWS JSON', async () => {
-    // Headers that curl 7.88 sends for: curl --user a:b --aws-sigv4 aws:amz:us-west-2:sqs -d '{}' -H
-    // 'X-Amz-Target: …'
+    // Headers that curl 7.88 sends for: curl --user a:b --aws-sigv4 aws:amz:us-west-2:sqs -d '{}' -H 'X-Amz-Target: …'
     const headers = {
       Authorization:
         'AWS4-HMAC-SHA256 Credential=a/20261121/us-west-2/sqs/aws4_request, SignedHeaders=host;x-amz-date;x-amz-target, Signature=0f036de708918fee157fee2eadc0e41f6a0522a5219e6b4658270eba39e7df5b',
