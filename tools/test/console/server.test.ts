@@ -137,7 +137,7 @@ describe('reading', () => {
     { of: 'the local stack', local: true, path: '/api/deliveries', expected: 'answered' },
     { of: 'a stage', local: false, path: '/api/deliveries', expected: '403 cookie' },
     { of: 'a stage', local: false, path: '/console.js', expected: 'answered' },
-  ])('$path of $of without a cookie: $expected', async ({ local, path, expected }) => {
+  ])('$path of $of without a cookie is answered: $expected', async ({ local, path, expected }) => {
     expect(await outcome({ host }, { path, local })).toBe(expected);
     expect(await outcome(own, { path, local })).toBe('answered');
   });

@@ -92,7 +92,7 @@ describe('an alarm', () => {
     expect(alarm?.StateUpdatedTimestamp?.getTime()).toBeGreaterThanOrEqual(since);
   });
 
-  test('is found by name, prefix and state, on its page', async () => {
+  test('is found by name, prefix and state, in pages', async () => {
     await set();
     expect(await describeAlarms({ AlarmNames: [ALARM, 'none'] })).toMatchObject([{ AlarmName: ALARM }]);
     expect(await describeAlarms({ AlarmNamePrefix: 'Stack-O' })).toMatchObject([
@@ -302,7 +302,7 @@ describe('a log group', () => {
     expect(events[1]?.ingestionTime).toBeGreaterThan(events[1]?.timestamp ?? 0);
   });
 
-  test('has its newest lines', async () => {
+  test('keeps only its newest lines', async () => {
     for (let number = 0; number < 5_010; number += 1) endpoint.writeLog('busy', String(number));
     const lines = await messagesOf({ logGroupName: 'busy' });
     expect([lines.length, lines[0], lines.at(-1)]).toEqual([5_000, '10', '5009']);

@@ -304,7 +304,7 @@ describe('a stream', () => {
   });
 });
 
-describe('rights', () => {
+describe('permissions', () => {
   test("include generating a data key and decrypting, for a stream with a customer's key", async () => {
     await create(`${bucket}-under-key`, {}, KEY);
     await put(['mine'], consumer, `${bucket}-under-key`);
@@ -329,7 +329,7 @@ describe('rights', () => {
 });
 
 describe('faults', () => {
-  test('refuse some records of a call and accept the others', async () => {
+  test('reject some records of a call and accept the others', async () => {
     faults.inject({ service: 'firehose', kind: 'records-refused', every: 3 });
     const taken = { RecordId: expect.any(String) };
     const refused = { ErrorCode: 'ServiceUnavailableException', ErrorMessage: 'Slow down.' };
@@ -341,7 +341,7 @@ describe('faults', () => {
     expect(await texts()).toEqual(['12457']);
   });
 
-  test('refuse all records of a call', async () => {
+  test('reject all records of a call', async () => {
     faults.inject({ service: 'firehose', kind: 'records-refused' });
     expect(await put(['1', '2'], consumer)).toMatchObject({ FailedPutCount: 2 });
   });

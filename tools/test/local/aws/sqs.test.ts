@@ -156,7 +156,7 @@ describe('a refused request', () => {
   });
 });
 
-describe('a look at a queue', () => {
+describe('inspecting a queue', () => {
   const look = () => endpoint.inspectQueue(QueueUrl);
 
   test('shows a message as it was sent', async () => {

@@ -43,7 +43,7 @@ async function exchangeRaw({ port }: RunningGateway, lines: string[]): Promise<s
 }
 
 describe('a request', () => {
-  test('is reported as it was sent, with its answer', async () => {
+  test('is reported to the observer as it was sent, with its answer', async () => {
     const exchanges: Exchange[] = [];
     const payload = { statusCode: 201, headers: { 'X-Of-Function': 'yes' }, body: 'taken' };
     const api = await start(async () => ({ ok: true, payload }), {
@@ -134,7 +134,7 @@ describe('listening', () => {
     expect((await fetch(`http://${host}:${api.port}/hook`, { method: 'POST' })).status).toBe(200);
   });
 
-  test.each(loopbackAddresses)('a port that is in use on %s is the plain error', async (host) => {
+  test.each(loopbackAddresses)('a port that is in use on %s is an error of Node.js', async (host) => {
     const other = createServer();
     other.listen(0, host);
     await once(other, 'listening');
