@@ -28,7 +28,7 @@ export const taskRequestSchema = z.strictObject({
  * Maximum characters of a command line: about 3,000 message ids. The same as for one argument in Linux
  * (MAX_ARG_STRLEN).
  */
-const LONGEST_COMMAND = 128 * 1024;
+const MAX_COMMAND_LENGTH = 128 * 1024;
 
 /** Maximum words of a command line that a task shows. */
 const WORDS_SHOWN = 50;
@@ -128,8 +128,10 @@ export async function parseCommand(
 ): Promise<RunnableCommand> {
   const [script = '', ...words] = argv;
   const length = argv.reduce((sum, word) => sum + word.length + 1, 0);
-  if (length > LONGEST_COMMAND) {
-    throw badRequest(`The command is too long: ${length} of ${LONGEST_COMMAND} characters. Name fewer ids`);
+  if (length > MAX_COMMAND_LENGTH) {
+    throw badRequest(
+      `The command is too long: ${length} of ${MAX_COMMAND_LENGTH} characters. Name fewer ids`,
+    );
   }
   if (!isAllowed(script)) throw notAllowed();
   const allowed = COMMANDS[script];

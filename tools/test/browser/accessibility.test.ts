@@ -19,8 +19,8 @@ beforeAll(async () => {
   processed = addressOf((await open.partner.post(shopUpdated('shop-seen'))).body.requestId);
   invalid = addressOf((await open.partner.post('no event')).body.requestId);
   await open.row('shop-seen').getByText('Processed').waitFor();
-  await bury(open.stack.outputs.ShopUpdatedDeadLetterQueueUrl, 'The table was away. '.repeat(20));
-  await bury(open.stack.outputs.GirlCreatedDeadLetterQueueUrl, 'The answer was not understood');
+  await sendDeadLetter(open.stack.outputs.ShopUpdatedDeadLetterQueueUrl, 'The table was away. '.repeat(20));
+  await sendDeadLetter(open.stack.outputs.GirlCreatedDeadLetterQueueUrl, 'The answer was not understood');
   // Evaluated by the debugger, because the page's Content-Security-Policy forbids scripts from elsewhere.
   await open.page.evaluate(AXE);
 });
@@ -31,13 +31,13 @@ afterEach(() => {
 });
 
 /** Puts a message on a dead-letter queue. */
-async function bury(QueueUrl: string | undefined, reason: string): Promise<void> {
+async function sendDeadLetter(QueueUrl: string | undefined, reason: string): Promise<void> {
   const client = new SQSClient(open.stack.operator);
   const MessageAttributes = {
     eventId: { DataType: 'String', StringValue: 'e'.repeat(64) },
     failureReason: { DataType: 'String', StringValue: reason },
   };
-  const MessageBody = JSON.stringify(shopUpdated(`shop-buried-${'x'.repeat(100)}`));
+  const MessageBody = JSON.stringify(shopUpdated(`shop-dead-${'x'.repeat(100)}`));
   await client.send(new SendMessageCommand({ QueueUrl, MessageBody, MessageAttributes }));
   client.destroy();
 }
@@ -115,7 +115,7 @@ const VIEWS: readonly { name: string; enter: () => Promise<void>; leave?: () => 
     name: 'a dead letter',
     async enter() {
       await show('#/dead-letters', /^2 dead letters/);
-      await click(/shop-buried/);
+      await click(/shop-dead/);
       await open.page.getByRole('textbox', { name: /^Payload of / }).waitFor();
     },
   },

@@ -17,7 +17,7 @@ import { useRun, useSend } from '../use-run.tsx';
 import { locationsOf } from './overview.tsx';
 
 /** Maximum characters of a text to edit. In a longer text, each key press takes a browser seconds. */
-const LONGEST_EDITED = 200_000;
+const MAX_EDITED_LENGTH = 200_000;
 
 /** All actions for a delivery. The most useful one for its outcome comes first. */
 export function useActions(
@@ -88,11 +88,13 @@ function useEdit({ id, event, state }: Delivery, onSent: (delivery: string) => v
   const edit = async () => {
     const body = await loadBody(id);
     if (body === undefined) return;
-    if (body.isUtf8 && body.text.length <= LONGEST_EDITED) {
+    if (body.isUtf8 && body.text.length <= MAX_EDITED_LENGTH) {
       edited.value = body.text;
       return;
     }
-    const why = body.isUtf8 ? `longer than ${LONGEST_EDITED.toLocaleString('en')} characters` : 'not UTF-8';
+    const why = body.isUtf8
+      ? `longer than ${MAX_EDITED_LENGTH.toLocaleString('en')} characters`
+      : 'not UTF-8';
     toastError(`The body is ${why}. Save it, edit the file, and send it with npx hookctl send --file`);
   };
   const editing: MenuItem = {

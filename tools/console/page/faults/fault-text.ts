@@ -144,10 +144,10 @@ export function parseShare(text: string): number | string {
 }
 
 /** Maximum delay in milliseconds. No function runs longer, so a longer delay would make no difference. */
-const LONGEST_DELAY = MAX_FUNCTION_SECONDS * 1_000;
+const MAX_DELAY_MS = MAX_FUNCTION_SECONDS * 1_000;
 
 export function parseMilliseconds(text: string): number | string {
   const value = Number(text);
-  if (Number.isInteger(value) && value >= 1 && value <= LONGEST_DELAY) return value;
-  return `The delay must be a whole number from 1 to ${LONGEST_DELAY.toLocaleString('en')} ms.`;
+  if (Number.isInteger(value) && value >= 1 && value <= MAX_DELAY_MS) return value;
+  return `The delay must be a whole number from 1 to ${MAX_DELAY_MS.toLocaleString('en')} ms.`;
 }
