@@ -374,7 +374,7 @@ export function configSchema(target: DeploymentTarget = {}) {
           z.string(REASON).refine((reason) => reason.trim() !== '', REASON),
         )
         .default({})
-        .describe(`Reasons that silence warnings, by warning: ${warningIds.join(', ')}.`),
+        .describe('Reasons that silence warnings of cdk synth, by the name that the warning shows.'),
       encryption: z
         .strictObject({
           keyArn: key

@@ -19,7 +19,6 @@ optional. \`npx cdk synth\` reports all unknown fields and wrong values.
   "account": "111122223333",
   "region": "eu-central-1",
   "alarmEmails": ["night@example.com"],
-  "chat": { "slack": { "workspaceId": "T0123ABCD", "channelId": "C0123ABCD" } },
   "events": { "shop.updated": { "maximumConcurrency": 50 } }
 }
 \`\`\`
