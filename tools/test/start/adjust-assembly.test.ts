@@ -28,7 +28,7 @@ const templateOf = async (of: string) => {
   return JSON.parse(await readFile(join(of, `${name}.template.json`), 'utf8'));
 };
 
-/** Paths of differences, without logical ids. */
+/** Paths at which two templates differ, without logical ids. */
 function differences(one: unknown, other: unknown, path = ''): string[] {
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) {
     return one === other ? [] : [path];
