@@ -2,6 +2,7 @@ import { build, stop } from 'esbuild';
 import {
   type Bundle,
   BundleError,
+  type BundleTarget,
   messageText,
   mistakesIn,
   writeBundle,
@@ -14,6 +15,11 @@ const MAX_CONCURRENCY = 2;
 /** Milliseconds without a save after which esbuild's process ends, to free its memory. */
 const IDLE = 60_000;
 
+export interface WatchedTarget extends BundleTarget {
+  /** For a debugger, instead of the deployed form. */
+  readonly isReadable: boolean;
+}
+
 export class Bundler {
   readonly #waiting: (() => void)[] = [];
   #running = 0;
@@ -25,16 +31,19 @@ export class Bundler {
     this.#closed.promise.catch(() => {});
   }
 
+  /** @throws BuildFailure of esbuild if it does not build */
+  async bundle({ entry, folder, isReadable }: WatchedTarget): Promise<Bundle> {
+    if (isReadable) return this.#inTurn(() => writeReadableBundle(entry, folder));
+    const [bundle = { warnings: [], sources: [] }] = await this.bundles([{ entry, folder }]);
+    return bundle;
+  }
+
   /**
-   * @param isReadable for a debugger, instead of the deployed form
-   * @throws BuildFailure of esbuild if it does not build
+   * Bundles functions in their deployed form.
+   * @throws BuildFailure of esbuild if one does not build
    */
-  bundle(entry: string, folder: string, isReadable = false): Promise<Bundle> {
-    return this.#inTurn(async () => {
-      if (isReadable) return writeReadableBundle(entry, folder);
-      const [bundle = { warnings: [], sources: [] }] = await writeBundles([{ entry, folder }]);
-      return bundle;
-    });
+  bundles(targets: readonly BundleTarget[]): Promise<Bundle[]> {
+    return this.#inTurn(() => writeBundles(targets));
   }
 
   /**
