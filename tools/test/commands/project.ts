@@ -3,11 +3,13 @@ import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { CommanderError } from 'commander';
 import { eventually } from '../../../test/support/eventually.ts';
 import { testAssembly } from '../../../test/support/test-stack.ts';
 import { hookctl } from '../../program.ts';
+import { SYNTHESISED_FOLDER } from '../../stage/local-folder.ts';
+import { KeptAssemblies } from '../../start/kept-assembly.ts';
 import { CommandError, USAGE_ERROR, UsageError } from '../../terminal/command-error.ts';
 
 export interface Ended {
@@ -63,12 +65,6 @@ export class Project {
     if (neededNode !== undefined) description.devDependencies.node = neededNode;
     await writeFile(join(folder, 'package.json'), JSON.stringify(description));
     await mkdir(join(folder, '.local'));
-    // Projects share their cached syntheses, unless their sources are in other places.
-    if (!copied.includes('lambda')) {
-      const synthesised = join(dirname(testAssembly()), 'synthesised');
-      await mkdir(synthesised, { recursive: true });
-      await symlink(synthesised, join(folder, '.local/synthesised'));
-    }
     return new Project(folder);
   }
 
@@ -78,6 +74,35 @@ export class Project {
 
   path(file: string): string {
     return join(this.#folder, file);
+  }
+
+  /**
+   * For stacks that follow the sources of a copy: each save is followed by a type check, which takes seconds for all
+   * sources. `tools/test/watch/watch.test.ts` tests it.
+   */
+  async checkNoTypes(): Promise<void> {
+    const types = { compilerOptions: { lib: ['es5'], types: [] }, files: ['nothing.ts'] };
+    await writeFile(this.path('tools/watch/tsconfig.sources.json'), JSON.stringify(types));
+    await writeFile(this.path('tools/watch/nothing.ts'), '');
+  }
+
+  /**
+   * Stores a cloud assembly where `npm start` finds it, as if an earlier start had made it: a synthesis takes seconds.
+   * @param overrides of the context that it was synthesised with
+   */
+  async keepAssembly(
+    assembly = testAssembly(),
+    overrides: Readonly<Record<string, unknown>> = {},
+  ): Promise<void> {
+    const synthesise = (folder: string) => cp(assembly, folder, { recursive: true });
+    const before = process.cwd();
+    process.chdir(this.#folder);
+    try {
+      await new KeptAssemblies({ folder: SYNTHESISED_FOLDER, synthesise }).write('.local/unused', overrides);
+      await rm('.local/unused', { recursive: true });
+    } finally {
+      process.chdir(before);
+    }
   }
 
   /** Also kills commands that a failed test left running: Jest would wait for them. */
