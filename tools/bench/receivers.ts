@@ -35,8 +35,9 @@ function noWarmUp(onReplaced: () => void): Plugin {
 }
 
 /**
- * Bundles the receiver as for a deployment but without source maps, the same without its warm-up, and the bare receiver.
- * @returns their files
+ * Makes three bundles without source maps: the receiver as it is deployed, the receiver without its warm-up, and the
+ * bare receiver.
+ * @returns the file of each
  * @throws Error if the receiver has no warm-up that could be left out
  */
 export async function bundleReceivers(folder: string) {
@@ -57,7 +58,10 @@ export async function bundleReceivers(folder: string) {
   return bundles;
 }
 
-/** The receiver's environment, with the names that the stack sets. @param queueUrl URL of all its queues */
+/**
+ * The receiver's environment, with the names that the stack sets.
+ * @param queueUrl URL of all its queues
+ */
 export const receiverEnvironment = (queueUrl: string): Record<string, string> => ({
   ...Object.fromEntries(
     [
@@ -77,7 +81,10 @@ export const receiverEnvironment = (queueUrl: string): Record<string, string> =>
   AWS_SESSION_TOKEN: 'token',
 });
 
-/** A valid delivery, in the form that an HTTP API passes to a function. @param number each number gives other bytes */
+/**
+ * A valid delivery, in the form that an HTTP API passes to a function.
+ * @param number makes the bytes of each delivery different
+ */
 export function gatewayDelivery(number: number) {
   const body = JSON.stringify({
     event: 'user.updated',
@@ -112,8 +119,8 @@ export function gatewayDelivery(number: number) {
  * Runs JavaScript in a process of its own, so that nothing else is measured. Its log goes to a file: the process that
  * reads a pipe would be this one, which also answers as AWS.
  * @param env the whole environment: `NODE_OPTIONS` or `NODE_COMPILE_CACHE` of this process would distort the result
- * @returns the last line that it prints, as JSON
- * @throws Error if it fails, times out or is aborted
+ * @returns the last line that the script prints, parsed as JSON
+ * @throws Error if the script fails, times out or is aborted
  */
 export async function runScript(
   script: string,

@@ -9,7 +9,10 @@ import {
   writeBundles,
 } from '../../lib/release/function-bundles.ts';
 
-/** Functions that are bundled at the same time. Each takes about 150 MB in esbuild's process, and uses two cores. */
+/**
+ * Maximum number of functions to bundle at the same time. Each takes about 150 MB in esbuild's process, and
+ * uses two cores.
+ */
 const MAX_CONCURRENCY = 2;
 
 /** Milliseconds without a save after which esbuild's process ends, to free its memory. */
@@ -31,7 +34,7 @@ export class Bundler {
     this.#closed.promise.catch(() => {});
   }
 
-  /** @throws BuildFailure of esbuild if it does not build */
+  /** @throws BuildFailure of esbuild if the sources have errors */
   async bundle({ entry, folder, isReadable }: WatchedTarget): Promise<Bundle> {
     if (isReadable) return this.#inTurn(() => writeReadableBundle(entry, folder));
     const [bundle = { warnings: [], sources: [] }] = await this.bundles([{ entry, folder }]);
@@ -39,15 +42,15 @@ export class Bundler {
   }
 
   /**
-   * Bundles functions in their deployed form.
-   * @throws BuildFailure of esbuild if one does not build
+   * Bundles functions as they are deployed.
+   * @throws BuildFailure of esbuild if the sources have errors
    */
   bundles(targets: readonly BundleTarget[]): Promise<Bundle[]> {
     return this.#inTurn(() => writeBundles(targets));
   }
 
   /**
-   * The project files that the synthesis runs, such as `lib/config.ts`, relative to its root.
+   * Files of the project that a synthesis runs, such as `lib/config.ts`, relative to the root.
    * @throws BundleError if an import cannot be resolved, or a file cannot be read
    */
   appSources(): Promise<Set<string>> {
@@ -70,7 +73,7 @@ export class Bundler {
     });
   }
 
-  /** Builds in progress are rejected: those of esbuild never settle after its end. */
+  /** Builds in progress are rejected, because esbuild never settles them after its process has ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#idle);
@@ -83,7 +86,7 @@ export class Bundler {
     if (this.#running === MAX_CONCURRENCY) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#running += 1;
     try {
-      // A new build would start esbuild again.
+      // After the end of esbuild's process, a new build would start another one.
       return await (this.#isClosed ? this.#closed.promise : Promise.race([run(), this.#closed.promise]));
     } finally {
       const next = this.#waiting.shift();
@@ -96,7 +99,7 @@ export class Bundler {
 
 /**
  * Bundles a function for a debugger: not minified, with source maps.
- * @throws BuildFailure of esbuild if it does not build
+ * @throws BuildFailure of esbuild if the sources have errors
  */
 export function writeReadableBundle(entry: string, folder: string): Promise<Bundle> {
   return writeBundle({ entry, folder }, { minify: false, sourcemap: 'linked' });

@@ -16,7 +16,7 @@ beforeAll(async () => {
   project = await Project.create({ copied: ['lambda', 'tools'] });
   await project.checkNoTypes();
   // Of the sources without a mistake.
-  await project.keepAssembly();
+  await project.cacheAssembly();
   const texts = [CONSUMER, SCHEMA, SHARED].map(async (file) => [file, await readFile(file, 'utf8')] as const);
   sources = new Map(await Promise.all(texts));
 });

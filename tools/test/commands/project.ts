@@ -9,7 +9,7 @@ import { eventually } from '../../../test/support/eventually.ts';
 import { testAssembly } from '../../../test/support/test-stack.ts';
 import { hookctl } from '../../program.ts';
 import { SYNTHESISED_FOLDER } from '../../stage/local-folder.ts';
-import { KeptAssemblies } from '../../start/kept-assembly.ts';
+import { AssemblyCache } from '../../start/assembly-cache.ts';
 import { CommandError, USAGE_ERROR, UsageError } from '../../terminal/command-error.ts';
 
 export interface Ended {
@@ -90,7 +90,7 @@ export class Project {
    * Stores a cloud assembly where `npm start` finds it, as if an earlier start had made it: a synthesis takes seconds.
    * @param overrides of the context that it was synthesised with
    */
-  async keepAssembly(
+  async cacheAssembly(
     assembly = testAssembly(),
     overrides: Readonly<Record<string, unknown>> = {},
   ): Promise<void> {
@@ -98,7 +98,7 @@ export class Project {
     const before = process.cwd();
     process.chdir(this.#folder);
     try {
-      await new KeptAssemblies({ folder: SYNTHESISED_FOLDER, synthesise }).write('.local/unused', overrides);
+      await new AssemblyCache({ folder: SYNTHESISED_FOLDER, synthesise }).write('.local/unused', overrides);
       await rm('.local/unused', { recursive: true });
     } finally {
       process.chdir(before);

@@ -26,7 +26,7 @@ beforeAll(async () => {
   // Copied, because imports through a link would load the original files.
   project = await Project.create({ copied: ['bin', 'events', 'lambda', 'lib', 'tools', 'cdk.json'] });
   await project.checkNoTypes();
-  await project.keepAssembly();
+  await project.cacheAssembly();
   stack = await project.startStack('--port', '0', '--aws-port', '0');
   const settings = {
     endpoint: new URL(outputs().ShopUpdatedQueueUrl ?? '').origin,
