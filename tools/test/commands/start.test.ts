@@ -72,7 +72,7 @@ describe('a running stack', () => {
   });
 
   test('is found by `send`, and shows the delivery', async () => {
-    const sent = await project.type(['send', 'user.updated']);
+    const sent = await project.run(['send', 'user.updated']);
     expect(sent).toMatchObject({ code: 0, stdout: expect.stringMatching(/^200 queued /) });
     await eventually(async () => / 200 +POST \/api\/v1\/webhooks\/partner/.test(stack.stdout()) || undefined);
   });
