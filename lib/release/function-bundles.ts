@@ -60,7 +60,7 @@ export class BundleError extends Error {
 }
 
 /** A function to bundle, and the folder for its code. */
-interface BundleTarget {
+export interface BundleTarget {
   /** File that exports the handler, from the project's root. */
   readonly entry: string;
   readonly folder: string;

@@ -80,6 +80,15 @@ describe('a process of hookctl', () => {
     expect(await project.run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
   });
 
+  test('ends without an error if its output is no longer read', async () => {
+    const typed = `"${process.execPath}" tools/hookctl.js dlq --help | true`;
+    expect(await run('bash', ['-c', `set -o pipefail; ${typed}`])).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: '',
+    });
+  });
+
   test('is what npx finds', async () => {
     const found = await new Promise<string>((done) => {
       execFile('npx', ['--no-install', 'hookctl', 'dlq', '--help'], (_, stdout) => done(stdout));

@@ -3,11 +3,13 @@ import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { CommanderError } from 'commander';
 import { eventually } from '../../../test/support/eventually.ts';
 import { testAssembly } from '../../../test/support/test-assembly.ts';
 import { hookctl } from '../../program.ts';
+import { SYNTHESISED_FOLDER } from '../../stage/local-folder.ts';
+import { AssemblyCache } from '../../start/assembly-cache.ts';
 import { CommandError, USAGE_ERROR, UsageError } from '../../terminal/command-error.ts';
 
 export interface Ended {
@@ -66,12 +68,6 @@ export class Project {
     if (neededNode !== undefined) description.devDependencies.node = neededNode;
     await writeFile(join(folder, 'package.json'), JSON.stringify(description));
     await mkdir(join(folder, '.local'));
-    // Projects share cached syntheses, unless their `lambda` is elsewhere.
-    if (!copied.includes('lambda')) {
-      const synthesised = join(dirname(testAssembly()), 'synthesised');
-      await mkdir(synthesised, { recursive: true });
-      await symlink(synthesised, join(folder, '.local/synthesised'));
-    }
     return new Project(folder);
   }
 
@@ -83,7 +79,36 @@ export class Project {
     return join(this.#folder, file);
   }
 
-  /** Also ends commands that a failed test has left running: Jest would wait for them. */
+  /**
+   * For stacks that follow the sources of a copy: each save is followed by a type check, which takes seconds for all
+   * sources. `tools/test/watch/watch.test.ts` tests it.
+   */
+  async checkNoTypes(): Promise<void> {
+    const types = { compilerOptions: { lib: ['es5'], types: [] }, files: ['nothing.ts'] };
+    await writeFile(this.path('tools/watch/tsconfig.sources.json'), JSON.stringify(types));
+    await writeFile(this.path('tools/watch/nothing.ts'), '');
+  }
+
+  /**
+   * Stores a cloud assembly where `npm start` finds it, as if an earlier start had made it: a synthesis takes seconds.
+   * @param overrides of the context that it was synthesised with
+   */
+  async cacheAssembly(
+    assembly = testAssembly(),
+    overrides: Readonly<Record<string, unknown>> = {},
+  ): Promise<void> {
+    const synthesise = (folder: string) => cp(assembly, folder, { recursive: true });
+    const before = process.cwd();
+    process.chdir(this.#folder);
+    try {
+      await new AssemblyCache({ folder: SYNTHESISED_FOLDER, synthesise }).write('.local/unused', overrides);
+      await rm('.local/unused', { recursive: true });
+    } finally {
+      process.chdir(before);
+    }
+  }
+
+  /** Also kills commands that a failed test left running: Jest would wait for them. */
   async remove(): Promise<void> {
     for (const { pid, exitCode, signalCode } of this.#children) {
       if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');

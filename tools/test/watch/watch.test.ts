@@ -68,7 +68,9 @@ beforeEach(async () => {
   const stack = {
     name: 'Stack',
     outputs: {},
-    functions: new Map([['first', { definition: { codeDirectory: workspace.assembly } }]]) as never,
+    functions: new Map(
+      Object.keys(bundles).map((name) => [name, { definition: { codeDirectory: workspace.assembly } }]),
+    ) as never,
     codeDirectories: new Set<string>(),
     replaceCode: () => replacement(),
   };
@@ -134,6 +136,8 @@ async function rebuild(file: string): Promise<void> {
   await save(file);
   await until(() => rebuilds() > count);
 }
+
+const hasSaid = (notice: RegExp) => said.some((text) => notice.test(text));
 
 const rebuilds = () => said.filter((text) => text.startsWith('Rebuilt')).length;
 
@@ -222,6 +226,29 @@ test('a save during the trial of the new stack is synthesised before the restart
   await save(STACK);
   await until(() => restarted.length === 1);
   expect(restarted).toEqual([{ assembly: synthesised[1], files: ['lib/later.ts', STACK] }]);
+});
+
+test('an error in a file that functions share is reported once, and its fix rebuilds them', async () => {
+  const [SHARED, GONE] = ['lambda/shared.ts', 'lambda/gone.ts'];
+  await save(SHARED);
+  for (const file of [FIRST, SECOND]) await writeFile(file, "export * from './shared.ts';\n");
+  await until(() => ['first', 'second'].every((name) => hasSaid(new RegExp(`^Rebuilt .*${name}`))));
+  said.length = 0;
+  await writeFile(SHARED, "\nimport './gone.ts';\n");
+  await until(() => hasSaid(/The last good code keeps running/));
+  expect(said.join('\n').match(/✘ \[ERROR\]/g)).toHaveLength(1);
+  expect(said.at(-1)).toContain('lambda/shared.ts:2:7:');
+  // The missing file is in no bundle yet.
+  await save(GONE);
+  await until(() => hasSaid(/^Rebuilt first and second in/));
+  for (const file of [SHARED, GONE]) await rm(file);
+});
+
+test('of functions that are saved together, those that build are rebuilt', async () => {
+  await writeFile(SECOND, 'export const = 1;\n');
+  await save(FIRST);
+  await until(() => hasSaid(/lambda\/second\.ts:1:13:/) && hasSaid(/^Rebuilt first in/));
+  expect(hasSaid(/^Rebuilt .*second/)).toBe(false);
 });
 
 test('a function whose entry file is gone does not prevent a restart without it', async () => {
