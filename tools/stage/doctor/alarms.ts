@@ -105,7 +105,7 @@ export const alarmChecks: readonly StageCheck[] = [
   {
     name: 'all alarms',
     needs: ['cloudwatch:DescribeAlarms'],
-    why: 'Nothing watches this any more: a deployment does not create again what was deleted by hand.',
+    why: 'Nothing watches this any more. A deployment does not restore what was deleted by hand.',
     fix: detectDrift,
     async look(inspection) {
       const { names, alarms, all } = await alarmsOfStack(inspection);
@@ -123,7 +123,7 @@ export const alarmChecks: readonly StageCheck[] = [
         fix: `aws cloudwatch enable-alarm-actions --alarm-names ${list(silent)}`,
       };
       const remove = {
-        why: 'They were left over or made by hand, and mail to the topic of this stage.',
+        why: 'They are left over or made by hand, and send mail to the topic of this stage.',
         fix: `aws cloudwatch delete-alarms --alarm-names ${list(foreign)}`,
       };
       return problemsOr(`${names.length}, as deployed`, [

@@ -13,8 +13,8 @@ const HOUR = 60 * 60 * 1000;
 
 /**
  * Maximum hours for which a message is tried. Ten attempts take about three hours, and up to three days if CloudFront
- * has too many invalidations in progress (`lambda/consumer/retry.ts`). In one hour more, the archive rejects the record
- * and the message comes again.
+ * has too many invalidations in progress (`lambda/consumer/retry.ts`). One hour more: if the archive rejects the
+ * record, the message is retried for about that time.
  */
 export const hoursOfTries = (event: EventName) => (catalogue[event].effect === 'shop-cache' ? 73 : 4);
 
@@ -71,7 +71,7 @@ function reasonOfOthers(crashes: readonly LoggedCrash[], visibility: number): st
   const now = Date.now();
   const last = crashes.filter(({ at }) => at > now - visibility * 1000).sort((a, b) => b.at - a.at)[0];
   if (last === undefined) return 'being processed';
-  return `hidden since its consumer crashed ${duration(now - last.at)} ago (${last.error}), or being processed`;
+  return `in flight since its consumer crashed ${duration(now - last.at)} ago (${last.error}), or being processed`;
 }
 
 interface LoggedCrash {
