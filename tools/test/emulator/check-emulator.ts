@@ -68,8 +68,9 @@ export async function checkOnEmulator(): Promise<void> {
 }
 
 async function check(emulator: Emulator, folder: string): Promise<void> {
+  // Without an app, which would be synthesised although the environment is given.
   await step('npx cdk bootstrap', () =>
-    mustRun(cdk(folder, 'bootstrap', emulator.cdkEnvironment), emulator.environment),
+    mustRun(['npx', 'cdk', 'bootstrap', emulator.cdkEnvironment, '--app', ''], emulator.environment),
   );
   for (const stage of STAGES) await checkStage(emulator, folder, stage);
 }
@@ -79,7 +80,8 @@ async function checkStage(emulator: Emulator, folder: string, stage: Stage): Pro
   const { environment, settings } = emulator;
   const { removalPolicy, terminationProtection, gateway } = fieldsOf(stage);
   const outputs = join(folder, `${name}.json`);
-  const deploy = cdk(folder, 'deploy', '--require-approval', 'never');
+  const assembly = join(folder, name);
+  const deploy = ['npx', 'cdk', 'deploy', '--require-approval', 'never', '--output', assembly];
   const before = await left(settings);
 
   await step(`npx cdk deploy, ${name}`, async () => {
@@ -105,8 +107,9 @@ async function checkStage(emulator: Emulator, folder: string, stage: Stage): Pro
   if (terminationProtection !== false) {
     await step(`${name} refuses to be deleted`, () => unprotect(settings, readTarget(outputs).stackName));
   }
+  // Not synthesised again: only the stack's name counts.
   await step(`npx cdk destroy, ${name}`, () =>
-    mustRun(cdk(folder, 'destroy', '--force', ...optionsOf(stage)), environment),
+    mustRun(['npx', 'cdk', 'destroy', '--force', '--app', assembly], environment),
   );
   const names = (await left(settings)).filter((one) => !before.includes(one));
   if (removalPolicy === 'destroy') {
@@ -128,10 +131,6 @@ async function mustBeRetained(settings: ClientSettings, names: readonly string[]
     settings,
     tables.map((name) => name.slice('table '.length)),
   );
-}
-
-function cdk(folder: string, ...args: readonly string[]): string[] {
-  return ['npx', 'cdk', ...args, '--output', join(folder, 'cdk.out')];
 }
 
 /** Runs the acceptance suite in a process of its own, and prints its report as it arrives. */

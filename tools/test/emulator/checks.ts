@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AthenaClient, ListDatabasesCommand, ListWorkGroupsCommand } from '@aws-sdk/client-athena';
 import {
   CloudFormationClient,
@@ -45,6 +46,9 @@ import { type ClientSettings, type Emulator, type Ended, optionsOf, run, start, 
  * Limits in milliseconds. They are long, because the emulator starts each function in a process of its own.
  */
 const PATIENCE = { limit: 120_000, interval: 500 };
+
+/** Milliseconds between the deliveries during a deployment: a few for each second, in which the version may change. */
+const DELIVERY_INTERVAL = 250;
 
 /**
  * Opens the console of a stage as a person does, and checks that every view answers. Follows a delivery through the
@@ -283,6 +287,7 @@ export async function mustRollBack(
       timestamp: '2026-01-31T09:00:00Z',
     });
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    await sleep(DELIVERY_INTERVAL);
   } while (ended === undefined);
 
   const { code, output } = await deployment;

@@ -102,6 +102,10 @@ export async function startEmulator(python: string, folder: string): Promise<Emu
       AWS_CA_BUNDLE: certificate,
       NODE_EXTRA_CA_CERTS: certificate,
       CDK_DISABLE_CLI_TELEMETRY: 'true',
+      // `npm test` validates the templates of every stage.
+      CDK_VALIDATION: 'false',
+      // Each command loads the CDK or the SDK.
+      NODE_COMPILE_CACHE: join(folder, 'compiled'),
       npm_config_update_notifier: 'false',
     },
     endpoint: `https://localhost:${port}`,
