@@ -12,10 +12,10 @@ import { pausesOf } from '../queues/pause-state.ts';
 import {
   ago,
   allOf,
-  detectDrift,
   failure,
   ok,
   problemsOr,
+  revertDrift,
   type StageCheck,
   skipped,
   warning,
@@ -98,7 +98,7 @@ export const deploymentChecks: readonly StageCheck[] = [
     name: 'event sources',
     needs: ['lambda:ListEventSourceMappings', 'cloudwatch:DescribeAlarms', 'sqs:GetQueueAttributes'],
     why: 'Events wait on their queue. SQS deletes them 7 days after their arrival.',
-    fix: detectDrift,
+    fix: revertDrift,
     async look(inspection) {
       const { stage } = inspection;
       const pauses = (await pausesOf(stage)).map(({ event, by, since, reason = '', running }) => {
