@@ -103,6 +103,7 @@ const COMMANDS: Readonly<Record<keyof PageCommands, AllowedCommand>> = {
       return 'the queues by a replay';
     },
   },
+  doctor: { options: [], subject: () => undefined },
 };
 
 const ALLOWED = Object.entries(COMMANDS).map(([script, { subcommand = '' }]) =>

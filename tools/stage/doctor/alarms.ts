@@ -120,7 +120,7 @@ export const alarmChecks: readonly StageCheck[] = [
   {
     name: 'all alarms',
     needs: ['cloudwatch:DescribeAlarms'],
-    why: 'Nothing watches this any more: a deployment does not create again what was deleted by hand.',
+    why: 'Nothing watches this any more: a plain deployment does not restore what somebody deleted.',
     fix: revertDrift,
     async look(inspection) {
       const { names, alarms, all } = await alarmsOfStack(inspection);

@@ -121,7 +121,7 @@ export const deploymentChecks: readonly StageCheck[] = [
         const source = sources.find(({ EventSourceArn }) => EventSourceArn?.split(':').at(-1) === queue);
         if (source === undefined) return failure(`${queue} has no event source`);
         const changes = driftOf(properties, source).join(', ');
-        const why = 'Somebody changed it by hand. A deployment keeps it, unless it changes the same setting.';
+        const why = 'Somebody changed it by hand. A plain deployment does not restore it.';
         return changes === '' ? undefined : warning(`${queue}: ${changes}`, { why });
       });
       return problemsOr(`${mappings.length} on, with the deployed settings`, [...pauses, ...drifted]);
@@ -152,7 +152,8 @@ export const diffCheck: StageCheck = {
   async look({ isLocalStack, stageName, signal }) {
     if (isLocalStack) return IS_LOCAL;
     const args = ['cdk', 'diff', '--context', `stage=${stageName}`, '--fail'];
-    const child = spawn('npx', args, { stdio: ['ignore', 'ignore', 'pipe'], signal });
+    const { env } = process;
+    const child = spawn('npx', args, { env, stdio: ['ignore', 'ignore', 'pipe'], signal });
     const ended = new Promise((resolve) => child.once('close', resolve).once('error', resolve));
     const [text, code] = await Promise.all([buffer(child.stderr), ended]);
     const last = printable(text.toString().trim().split('\n').at(-1) ?? '');

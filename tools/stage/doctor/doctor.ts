@@ -79,6 +79,9 @@ export async function doctor(
       printLine(`\n${styleText('bold', group)}`);
       for (const line of lines.flatMap((each) => resultLines(each, width))) printLine(line);
     }
+    if (inspection.isLocalStack && results.some(({ fix }) => fix?.startsWith('aws '))) {
+      printLine('\nThe aws commands need the settings of docs/shell.md, "The local stack".');
+    }
     printLine(`\n${summary}, in ${duration(since(started))}.`);
   }
   return count('failure') === 0;

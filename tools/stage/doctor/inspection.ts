@@ -204,8 +204,10 @@ export async function allOf<Page, Item>(
 }
 
 /** Shows what somebody changed or deleted by hand, then restores it. */
-export const revertDrift = ({ stageName }: Inspection) =>
-  `npx cdk drift -c stage=${stageName} && npx cdk deploy -c stage=${stageName} --revert-drift`;
+export const revertDrift = ({ isLocalStack, stageName }: Inspection) =>
+  isLocalStack
+    ? 'npm start'
+    : `npx cdk drift -c stage=${stageName} && npx cdk deploy -c stage=${stageName} --revert-drift`;
 
 /** `shop.updated 5 min ago; girl.created, girl.deleted never`. */
 export function eventTimes(events: readonly EventName[], timeOf: (event: EventName) => Date | undefined) {

@@ -1,3 +1,6 @@
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch';
 import { PutBucketLifecycleConfigurationCommand, PutObjectCommand } from '@aws-sdk/client-s3';
@@ -6,6 +9,7 @@ import { CreateQueueCommand, ReceiveMessageCommand, SendMessageCommand } from '@
 import { describe, expect, test } from '@jest/globals';
 import { testAssembly } from '../../../../test/support/test-stack.ts';
 import { readCloudAssembly } from '../../../local/template/cloud-assembly.ts';
+import { diffCheck } from '../../../stage/doctor/deployment.ts';
 import { CHECKS, DOCTOR_ACTIONS, doctor } from '../../../stage/doctor/doctor.ts';
 import { Inspection } from '../../../stage/doctor/inspection.ts';
 import { Stage } from '../../../stage/stage.ts';
@@ -17,9 +21,7 @@ const HOUR = 60 * 60 * 1000;
 
 /** Runs one check. @returns its lines, `state: seen`, and what fixes it */
 async function look(name: string): Promise<string[]> {
-  const check = Object.values(CHECKS)
-    .flat()
-    .find((one) => one.name === name);
+  const check = [...Object.values(CHECKS).flat(), diffCheck].find((one) => one.name === name);
   if (check === undefined) throw new Error(`No check ${name}`);
   using inspection = new Inspection(stubbed.stage, AbortSignal.timeout(10_000));
   // The code of the synthesis that is deployed here.
@@ -95,6 +97,22 @@ describe('deployment', () => {
     expect(await look('functions')).toEqual([
       `warning: f runs version 6, and 10 % version 7; 7 was deployed\n${move}`,
     ]);
+  });
+
+  test('cdk diff of the stage, and the last line that it prints', async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'doctor-'));
+    const { env } = process;
+    const runs = async (exitCode: number) => {
+      const script = `#!/bin/sh\necho notices >&2\necho "$@" differs >&2\nexit ${exitCode}\n`;
+      await writeFile(join(folder.path, 'npx'), script, { mode: 0o755 });
+      process.env = { ...env, PATH: `${folder.path}:${env.PATH}` };
+      const lines = await look('cdk diff');
+      process.env = env;
+      return lines;
+    };
+    const stage = stubbed.stage.stackName.replace('PartnerWebhooks-', '');
+    expect(await runs(0)).toEqual(['ok: no differences']);
+    expect(await runs(1)).toEqual([`warning: cdk diff --context stage=${stage} --fail differs`]);
   });
 
   test('event sources that are paused, off, changed or gone', async () => {
