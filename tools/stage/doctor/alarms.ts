@@ -28,52 +28,44 @@ const DAY = 24 * 60 * 60 * 1000;
 /** Milliseconds until a metric of a delivery is certain to be there. */
 const METRIC_DELAY = 15 * 60 * 1000;
 
-/** @param what fails to arrive without a subscription. @param setting that lists the addresses */
-const mailCheck = (name: string, output: string, setting: string, what: string): StageCheck => ({
-  name,
-  needs: ['sns:ListSubscriptionsByTopic', 'sns:GetSubscriptionAttributes'],
-  why: `Nobody is notified of ${what}. Set ${setting} in cdk.json, then deploy.`,
-  fix: ({ stageName }) => `npx cdk deploy -c stage=${stageName}`,
-  async look(inspection) {
-    if (inspection.isLocalStack) return skipped('the local stack sends no mail');
-    const topics = await inspection.resources('AWS::SNS::Topic');
-    const arn = inspection.stage.output(output);
-    const topic = topics.find(({ physicalId }) => physicalId === arn)?.logicalId;
-    const addresses = (await inspection.resources('AWS::SNS::Subscription'))
-      .filter(({ properties }) => properties.Protocol === 'email' && properties.TopicArn?.Ref === topic)
-      .map(({ properties }) => String(properties.Endpoint));
-    const subscriptions = await subscriptionsOf(inspection, output);
-    if (addresses.length > 0) {
-      return Promise.all(addresses.map((one) => mailOf(inspection, { arn, what, one, subscriptions })));
+/** @param what people do not get without a subscription. @param setting that lists the addresses */
+function mailCheck(name: string, output: string, setting: string, what: string): StageCheck {
+  async function subscriptionOf(inspection: Inspection, address: string, all: readonly Subscription[]) {
+    const SubscriptionArn = all.find(({ Endpoint }) => Endpoint === address)?.SubscriptionArn;
+    const topic = inspection.stage.output(output);
+    const fix = `aws sns subscribe --topic-arn ${topic} --protocol email --notification-endpoint ${address}`;
+    if (!SubscriptionArn?.startsWith('arn:')) {
+      const isPending = SubscriptionArn === 'PendingConfirmation';
+      const why = `It gets no ${what}. SNS mails a new token. Confirm with it: ${HOW_TO_CONFIRM}.`;
+      return failure(`${address} ${isPending ? 'has not confirmed' : 'is not subscribed'}`, { why, fix });
     }
-    const seen = `no address in ${setting}; ${counted(subscriptions.length, 'other subscription')}`;
-    return (subscriptions.length > 0 ? ok : warning)(seen);
-  },
-});
-
-interface MailAddress {
-  /** Of the topic. */
-  readonly arn: string;
-  readonly what: string;
-  readonly one: string;
-  readonly subscriptions: readonly Subscription[];
-}
-
-async function mailOf(inspection: Inspection, { arn, what, one, subscriptions }: MailAddress) {
-  const SubscriptionArn = subscriptions.find(({ Endpoint }) => Endpoint === one)?.SubscriptionArn;
-  const fix = `aws sns subscribe --topic-arn ${arn} --protocol email --notification-endpoint ${one}`;
-  if (!SubscriptionArn?.startsWith('arn:')) {
-    const isPending = SubscriptionArn === 'PendingConfirmation';
-    const why = `It is not notified of ${what}. SNS mails a new token. Confirm with it: ${HOW_TO_CONFIRM}.`;
-    return failure(`${one} ${isPending ? 'has not confirmed' : 'is not subscribed'}`, { why, fix });
+    const query = new GetSubscriptionAttributesCommand({ SubscriptionArn });
+    const { Attributes } = await inspection.client(SNSClient).send(query);
+    if (Attributes?.ConfirmationWasAuthenticated === 'true') return ok(`${address} is confirmed`);
+    return warning(`${address} is confirmed, but a link in each of its mails unsubscribes it`, {
+      why: `A mail scanner may follow it, and no alarm notices. Confirm by the token instead: ${HOW_TO_CONFIRM}.`,
+      fix: `aws sns unsubscribe --subscription-arn ${SubscriptionArn} && ${fix}`,
+    });
   }
-  const query = new GetSubscriptionAttributesCommand({ SubscriptionArn });
-  const { Attributes } = await inspection.client(SNSClient).send(query);
-  if (Attributes?.ConfirmationWasAuthenticated === 'true') return ok(`${one} is confirmed`);
-  return warning(`${one} is confirmed, but a link in each of its mails unsubscribes it`, {
-    why: `A mail scanner may follow it, and no alarm notices. Confirm by the token instead: ${HOW_TO_CONFIRM}.`,
-    fix: `aws sns unsubscribe --subscription-arn ${SubscriptionArn} && ${fix}`,
-  });
+  return {
+    name,
+    needs: ['sns:ListSubscriptionsByTopic', 'sns:GetSubscriptionAttributes'],
+    why: `Nobody gets ${what}. Set ${setting} in cdk.json, then deploy.`,
+    fix: ({ stageName }) => `npx cdk deploy -c stage=${stageName}`,
+    async look(inspection) {
+      if (inspection.isLocalStack) return skipped('the local stack sends no mail');
+      const topics = await inspection.resources('AWS::SNS::Topic');
+      const topic = topics.find(({ physicalId }) => physicalId === inspection.stage.output(output));
+      const addresses = (await inspection.resources('AWS::SNS::Subscription'))
+        .map(({ properties }) => properties)
+        .filter(({ Protocol, TopicArn }) => Protocol === 'email' && TopicArn?.Ref === topic?.logicalId);
+      const all = await subscriptionsOf(inspection, output);
+      if (addresses.length > 0)
+        return Promise.all(addresses.map(({ Endpoint }) => subscriptionOf(inspection, Endpoint, all)));
+      const seen = `no address in ${setting}; ${counted(all.length, 'other subscription')}`;
+      return (all.length > 0 ? ok : warning)(seen);
+    },
+  };
 }
 
 const HOW_TO_CONFIRM = 'docs/alarms.md, "Mail scanners"';

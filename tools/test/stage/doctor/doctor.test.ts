@@ -636,6 +636,21 @@ describe('the command', () => {
     expect(text).toMatch(/\n\n\d+ failed, \d+ to look at, \d+ ok, \d+ skipped, in \d+ s\.$/);
   });
 
+  test('the local stack is restored by a restart, and its AWS commands need settings', async () => {
+    const EventSourceArn = { 'Fn::GetAtt': ['Queue', 'Arn'] };
+    answerResources(stubbed, {
+      Key: ['AWS::KMS::Key', 'key-1'],
+      Queue: ['AWS::SQS::Queue', 'http://localhost/1/shop'],
+      Source: ['AWS::Lambda::EventSourceMapping', 'source', { EventSourceArn }],
+    });
+    stubbed.answer('lambda GET /2015-03-31/event-source-mappings', { EventSourceMappings: [] });
+    stubbed.answer('kms DescribeKey', { KeyMetadata: { KeyId: 'key-1', KeyState: 'Disabled' } });
+    const { text } = await run(localStage());
+    expect(text).toMatch(/ shop has no event source\n.*\n +npm start\n/);
+    expect(text).toMatch(/ aws kms enable-key --key-id key-1\n/);
+    expect(text).toContain('\n\nThe aws commands need the settings of docs/shell.md, "The local stack".\n');
+  });
+
   test('prints the same as JSON', async () => {
     const { text } = await run(localStage(), { json: true, diff: false });
     const { checks } = JSON.parse(text);
