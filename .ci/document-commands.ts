@@ -1,6 +1,7 @@
 /**
- * Runs each ```bash block of the documents on a local stack. A block that cannot run there needs a reason in `SKIPPED`;
- * its syntax and its commands are checked all the same. A stage of an example becomes the local stack.
+ * Runs each ```bash block of the documents against a local stack. A block that cannot run there must have a
+ * reason in `SKIPPED`; its syntax and its commands are still checked. A block for a stage runs against the
+ * local stack.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,7 +9,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { hookctl } from '../tools/program.ts';
 
-/** Why a block with such a text does not run. The first match counts. */
+/** Reasons why blocks that contain a text are not run. The first match counts. */
 const SKIPPED: readonly (readonly [text: RegExp, reason: string])[] = [
   [/npx cdk|cdk synth|--assembly|aws cloudformation|\bresource [A-Z]/, 'needs CloudFormation or CDK'],
   [
@@ -46,7 +47,7 @@ const SKIPPED: readonly (readonly [text: RegExp, reason: string])[] = [
 ];
 
 interface Block {
-  readonly place: string;
+  readonly location: string;
   readonly text: string;
 }
 
@@ -61,7 +62,7 @@ function blocksOf(file: string): Block[] {
   const text = readFileSync(file, 'utf8');
   return [...text.matchAll(/^( *)```bash\n([\s\S]*?)^ *```/gm)].map(
     ({ 1: indent = '', 2: code = '', index }) => ({
-      place: `${file}:${text.slice(0, index).split('\n').length + 1}`,
+      location: `${file}:${text.slice(0, index).split('\n').length + 1}`,
       text: code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
     }),
   );
@@ -102,7 +103,7 @@ async function unknownIn([name = '', ...words]: readonly string[]): Promise<stri
     .map((word) => `hookctl ${name}: no option ${word}`);
 }
 
-/** A port that nothing listens on. */
+/** Finds a port that nothing listens on. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -136,7 +137,7 @@ aws() {
 }
 `;
 
-/** @returns what it wrote if it failed */
+/** @returns the output of the commands if they failed; undefined if they succeeded */
 async function run(commands: string, prelude: string): Promise<string | undefined> {
   const child = spawn('bash', ['--norc', '-c', `set -eo pipefail\n${prelude}\n${commands}`], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -154,9 +155,9 @@ async function run(commands: string, prelude: string): Promise<string | undefine
 
 const counts = { passed: 0, failed: 0, skipped: 0 };
 
-function report(kind: keyof typeof counts, { place }: Block, text = ''): void {
+function report(kind: keyof typeof counts, { location }: Block, text = ''): void {
   counts[kind]++;
-  console.log(`${kind.padEnd(7)}  ${place}${text === '' ? '' : `  ${text}`}`);
+  console.log(`${kind.padEnd(7)}  ${location}${text === '' ? '' : `  ${text}`}`);
 }
 
 const local = blocks.find(isPrelude);

@@ -4,7 +4,7 @@ import { BundleError } from '../lib/release/function-bundles.ts';
 import { ConfigError, webhookApp } from '../lib/webhook-app.ts';
 
 try {
-  // It is synthesised when this process ends.
+  // The CDK synthesises the app when this process ends.
   await webhookApp();
 } catch (error) {
   if (!(error instanceof ConfigError || error instanceof BundleError)) throw error;

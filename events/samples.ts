@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A sample event, as its file holds it. */
+/** A sample event and its file. */
 export interface Sample {
   /** Such as `shop.updated`. */
   readonly event: string;
@@ -12,7 +12,7 @@ export interface Sample {
 
 const SAMPLES_FOLDER = 'events';
 
-/** Every sample of `events/`, in the order of their timestamps: the files there that say of which event they are. */
+/** Every sample event, in the order of their timestamps: the files in `events/` that have a field `event`. */
 export function readSamples(): Sample[] {
   return readdirSync(SAMPLES_FOLDER)
     .filter((file) => file.endsWith('.json'))
@@ -24,7 +24,7 @@ export function readSamples(): Sample[] {
     .sort((a, b) => String(a.payload.timestamp).localeCompare(String(b.payload.timestamp)));
 }
 
-/** A sample as the partner would send it then: newer than what was sent before. */
+/** The body of a sample with another `timestamp`, such as now: an older event would be skipped as stale. */
 export function sampleBody({ payload }: Sample, timestamp: Date): Uint8Array {
   return Buffer.from(JSON.stringify({ ...payload, timestamp: timestamp.toISOString() }));
 }

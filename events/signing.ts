@@ -2,17 +2,16 @@ import { createHmac } from 'node:crypto';
 import { readSecretValue } from '../lambda/receiver/webhook-secrets.ts';
 
 /**
- * The secret of the local stack unless another is given, and of the deliveries in `events/api-gateway/` and
- * `events/rest-api/`.
+ * The default secret of the local stack. It also signs the deliveries in `events/api-gateway/` and `events/rest-api/`.
  */
 export const LOCAL_SECRET = 'local-webhook-secret';
 
-/** Whether a stored secret is the one that everybody knows, or that with white space, which is as easily guessed. */
+/** Whether a stored secret is the public {@link LOCAL_SECRET}, or that with white space, which is as easily guessed. */
 export function isLocalSecret(stored: string): boolean {
   try {
     return readSecretValue(stored).trim() === LOCAL_SECRET;
   } catch {
-    // With an unusable one nobody can sign.
+    // Nobody can sign with an unusable secret.
     return false;
   }
 }

@@ -3,13 +3,13 @@ import { sha256Hex } from '../lambda/hash.ts';
 import { eventAttributes } from '../lambda/queue/message.ts';
 import type { Sample } from './samples.ts';
 
-/** API Gateway's id of the request that brought a sample. */
+/** Request id of the samples, in the form of API Gateway. */
 export const SAMPLE_REQUEST_ID = 'JKJaXmPLvHcESHA=';
 
 const ACCOUNT_ID = '000000000000';
 const REGION = 'us-east-1';
 
-/** The message of a sample as Lambda hands it to the event's consumer, in a batch of one. */
+/** The Lambda event by which a consumer receives a sample, as a batch of one message. */
 export function sqsEvent({ event, name, payload }: Sample): SQSEvent {
   const body = JSON.stringify(payload);
   const receivedAt = new Date(String(payload.timestamp));

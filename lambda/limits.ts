@@ -77,8 +77,8 @@ export const MAX_RETRY_SECONDS = 60 * 60;
 export const RETRY_JITTER = 0.25;
 
 /**
- * Milliseconds before its timeout at which a function gives up unfinished effects. The rest is needed to archive the
- * finished ones and to delay the retry of the others, one call each.
+ * Milliseconds before its timeout at which a function gives up unfinished effects. The rest is needed for two calls:
+ * one archives finished effects, one delays the retries of unfinished ones.
  */
 export const OUT_OF_TIME_MARGIN = 9_000;
 
@@ -96,12 +96,13 @@ export const MAX_UNARCHIVED_RECEIVES = 8;
 export const FIRST_QUOTA_WINDOW = 30;
 
 /**
- * Maximum of such a window, in seconds. SQS hides a message for at most 12 hours from its receipt, and a function may take 15
- * minutes of them. Source: SQS developer guide, "Amazon SQS visibility timeout".
+ * Maximum window in which a retry is scheduled while CloudFront's quota is used up, in seconds. SQS hides a message for
+ * at most 12 hours from its receipt, and a function may take 15 minutes of them. Source: SQS developer guide, "Amazon
+ * SQS visibility timeout".
  */
 export const MAX_QUOTA_WINDOW_SECONDS = 11 * 60 * 60;
 
-/** Earliest retry in such a window, as a share of it. */
+/** Earliest retry while CloudFront's quota is used up, as a share of the window. */
 export const QUOTA_WINDOW_START = 0.25;
 
 /**
@@ -156,7 +157,7 @@ export const MAX_BUFFER_SECONDS = 900;
 /**
  * Maximum seconds for which `npx hookctl dlq` hides the messages of a queue, while it inspects them or after it was killed.
  */
-export const MAX_LOOK_SECONDS = 15 * 60;
+export const MAX_INSPECTION_SECONDS = 15 * 60;
 
 /**
  * Maximum characters of the reason for a pause. An alarm's state reason takes 1,023, and it begins with the ARN of the
@@ -166,9 +167,9 @@ export const MAX_LOOK_SECONDS = 15 * 60;
 export const MAX_PAUSE_REASON_LENGTH = 400;
 
 /**
- * Seconds for which SQS reuses a data key before it calls KMS again, 60 to 86,400. So long a queue still works with a
- * withdrawn key, and so long KMS may be down before a delivery fails. This is the default of SQS; an hour would save a
- * few cents (`docs/scale-and-cost.md`).
+ * Seconds for which SQS reuses a data key before it calls KMS again, 60 to 86,400. For that time, a queue still works
+ * after its key was withdrawn, and KMS may be down before a delivery fails. This is the default of SQS; an hour would
+ * save a few cents (`docs/scale-and-cost.md`).
  */
 export const DATA_KEY_REUSE_SECONDS = 300;
 
@@ -184,7 +185,7 @@ export const RATE_WINDOW_SECONDS = 300;
  */
 export const GATEWAY_TIMEOUT_SECONDS = { http: 30, rest: 29 } as const;
 
-/** MB (2^20 bytes) of a body that either gateway accepts. Source: the same quotas. */
+/** MB (2^20 bytes) of a body that both gateways accept. Sources: as for {@link GATEWAY_TIMEOUT_SECONDS}. */
 export const GATEWAY_BODY_MEGABYTES = 10;
 
 /**

@@ -36,6 +36,6 @@ export const DEAD_LETTERED = 'DeadLettered';
 
 // In addition, from a consumer.
 export const NOT_ARCHIVED = 'NotArchived';
-export const BURY_FAILED = 'BuryFailed';
-export const HIDE_FAILED = 'HideFailed';
+export const DEAD_LETTER_NOT_SENT = 'DeadLetterNotSent';
+export const RETRY_NOT_DELAYED = 'RetryNotDelayed';
 export const POSSIBLY_REPEATED = 'PossiblyRepeated';

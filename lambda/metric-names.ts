@@ -25,13 +25,13 @@ export const metrics = {
   /** Receiver: answered 500, so that the partner sends again. */
   ServerError: { dimensions: [] },
   /**
-   * Rolls a canary back, by the version that failed, unless a dependency is down. Receiver: a 500. Consumer: a failed
-   * first attempt.
+   * Rolls a canary deployment back. Receiver: answered 500. Consumer: a first attempt failed. Not counted while a
+   * dependency is down.
    */
   VersionError: { dimensions: ['version'] },
   /** Receiver: the secret could not be read. Either a cached secret was used, or the answer was 500. */
   SecretUnreadable: { dimensions: [] },
-  /** Consumer: a newer version is stored. */
+  /** Consumer: the event was skipped, because newer data is stored. */
   Stale: { dimensions: ['event'] },
   /** Consumer: the event was processed before: its version is stored, or its notification was sent. */
   Duplicate: { dimensions: ['event'] },
@@ -46,11 +46,16 @@ export const metrics = {
   /** Consumer: the event is given up, and goes to the dead-letter queue. */
   DeadLettered: { dimensions: ['event'] },
   /** Consumer: a message could not be moved to the dead-letter queue. It returns to its own queue. */
+  DeadLetterNotSent: { dimensions: [] },
   BuryFailed: { dimensions: [] },
-  /** Consumer: a retry could not be delayed. The message returns sooner. */
+  /** Consumer: a retry could not be delayed. The message returns when the queue's visibility timeout ends. */
+  RetryNotDelayed: { dimensions: [] },
   HideFailed: { dimensions: [] },
   /** Consumer: the answer of SNS was lost, so a notification may have been sent twice. */
   PossiblyRepeated: { dimensions: ['event'] },
 } as const satisfies Record<string, MetricDefinition>;
 
 export type MetricName = keyof typeof metrics;
+
+/** Former names of metrics, by the new name. Both are published until version 0.3.0, for users' dashboards and alarms. */
+export const formerNames = { DeadLetterNotSent: 'BuryFailed', RetryNotDelayed: 'HideFailed' } as const;

@@ -13,7 +13,7 @@ export function withRecordKeys<Result>(keys: Readonly<Record<string, unknown>>, 
 
 const line =
   (level: 'info' | 'warn' | 'error') =>
-  (message: string, facts: Record<string, unknown> = {}) =>
-    logger[level](message, { ...keysOfRecord.getStore(), ...facts });
+  (message: string, fields: Record<string, unknown> = {}) =>
+    logger[level](message, { ...keysOfRecord.getStore(), ...fields });
 
 export const recordLog = { info: line('info'), warn: line('warn'), error: line('error') };

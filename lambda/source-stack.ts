@@ -23,7 +23,7 @@ export class SourceMaps {
    * message.
    * @returns undefined if the line is no frame of the bundle, or no map has its position
    */
-  place(line: string): string | undefined {
+  sourcePosition(line: string): string | undefined {
     const folderAt = line.lastIndexOf(this.#folder);
     if (folderAt === -1) return undefined;
     const [, file, row, column] = POSITION.exec(line.slice(folderAt + this.#folder.length)) ?? [];
@@ -63,10 +63,10 @@ export function sourceStack({ stack = '', message }: Error, maps = ownMaps): str
     afterMessage
       .split('\n')
       .slice(1)
-      .map((line) => maps.place(line))
-      .filter((place) => place !== undefined)
+      .map((line) => maps.sourcePosition(line))
+      .filter((position) => position !== undefined)
       // Calls within a package look the same.
-      .filter((place, index, places) => place !== places[index - 1])
+      .filter((position, index, positions) => position !== positions[index - 1])
       .slice(0, MAX_FRAMES)
   );
 }

@@ -10,7 +10,7 @@ import type { DimensionName, MetricName } from './metric-names.ts';
 class LeanLogFormatter extends LogFormatter {
   override formatAttributes(
     { logLevel, message, timestamp, serviceName, lambdaContext, xRayTraceId }: UnformattedAttributes,
-    facts: LogAttributes,
+    attributes: LogAttributes,
   ): LogItem {
     return new LogItem({
       attributes: {
@@ -22,7 +22,7 @@ class LeanLogFormatter extends LogFormatter {
         ...(logLevel !== 'INFO' && { function_request_id: lambdaContext?.awsRequestId }),
         ...(isTraced() && { xray_trace_id: xRayTraceId }),
       },
-    }).addAttributes(facts);
+    }).addAttributes(attributes);
   }
 }
 
@@ -46,6 +46,6 @@ export async function count(
   const { metrics } = await import('./metrics.ts');
   metrics.addDimensions(dimensions);
   metrics.addMetric(outcome, 'Count', 1);
-  // Before another message of the batch adds to it.
+  // Published now, because another message of the batch could add to the stored metrics.
   metrics.publishStoredMetrics();
 }

@@ -42,22 +42,25 @@ const emails = z
 /** Source: Lambda quotas, "Memory allocation". */
 const memory = wholeNumber(128, 10_240, 'MB')
   .default(512)
-  .describe('Memory in MB, 128 to 10,240. More memory also gives more processor time.');
+  .describe('MB, 128 to 10,240. More memory also gives more processor time.');
 
-/** Source: Lambda quotas. The default of an account is 1,000. */
+/** The default concurrency of an account is 1,000. Source: Lambda quotas. */
 const reservedConcurrency = wholeNumber(1, 1_000_000, 'executions')
   .optional()
   .describe(
-    'Lambda reserves this many concurrent executions for this function and never runs more. Each handles at most ten invocations a second. 100 executions of the account must stay unreserved.',
+    'Concurrent executions reserved for this function, and its maximum. Each handles at most ten invocations a second. 100 of the account must stay unreserved.',
   );
 
-/** At most a week. Source: CloudWatch user guide, "Evaluating an alarm", for periods of an hour or more. */
+/**
+ * CloudWatch allows at most a week. Source: CloudWatch user guide, "Evaluating an alarm", for periods of an hour or
+ * more.
+ */
 const quietAfter = (condition: string) =>
   wholeNumber(1, 168, 'hours')
     .optional()
     .describe(`An alarm fires if ${condition} for this many hours, 1 to 168.`);
 
-/** Minutes of a week. */
+/** Minutes: a week, the longest time that an alarm can evaluate. */
 const MAX_LAG = 10_080;
 
 /**
@@ -67,27 +70,23 @@ const MAX_LAG = 10_080;
  */
 const eventSettings = z
   .strictObject({
-    batchSize: wholeNumber(1, 10, 'messages')
-      .default(10)
-      .describe('An invocation gets at most this many messages, 1 to 10.'),
+    batchSize: wholeNumber(1, 10, 'messages').default(10).describe('Messages in a batch, 1 to 10.'),
     maximumConcurrency: wholeNumber(2, 1_000, 'batches')
       .default(20)
       .describe(
-        'At most this many batches are processed at the same time, 2 to 1,000. A lower value leaves the receiver more concurrency.',
+        'Batches processed at the same time, 2 to 1,000. A lower value leaves the receiver more concurrency.',
       ),
-    memory,
+    memory: memory.describe('As for the receiver.'),
     timeout: wholeNumber(15, MAX_FUNCTION_SECONDS, 'seconds')
       .default(30)
       .describe(
-        `A batch may take this many seconds, 15 to ${MAX_FUNCTION_SECONDS}. The queue’s visibility timeout is ${VISIBILITY_TIMEOUTS} times as long.`,
+        `Seconds for a batch, 15 to ${MAX_FUNCTION_SECONDS}. The visibility timeout is ${VISIBILITY_TIMEOUTS} times as long.`,
       ),
-    reservedConcurrency,
-    quietAfter: quietAfter('the event’s queue received nothing, not even a redrive or replay,'),
+    reservedConcurrency: reservedConcurrency.describe('As for the receiver. Above maximumConcurrency.'),
+    quietAfter: quietAfter('the queue received nothing, not even a redrive or replay,'),
     lagAfter: wholeNumber(1, MAX_LAG, 'minutes')
       .optional()
-      .describe(
-        'An alarm fires as with the stage’s lagAfter, for this event alone: 1 to 10,080 minutes. It costs a metric and an alarm.',
-      ),
+      .describe('lagAfter for this event alone, 1 to 10,080. It costs a metric and an alarm.'),
   })
   .refine(
     ({ reservedConcurrency: reserved, maximumConcurrency }) =>
@@ -100,7 +99,7 @@ const eventSettings = z
 
 const slack = z.strictObject({
   workspaceId: text(/^T[A-Z0-9]{8,}$/, "Slack's id of the workspace, like T0123ABCD").describe(
-    'Id of the Slack workspace. First authorise it once in the console of Amazon Q Developer in chat applications.',
+    'Id of the workspace. Authorise it first (deploying.md).',
   ),
   channelId: text(/^[CG][A-Z0-9]{8,}$/, "Slack's id of the channel, like C0123ABCD").describe(
     'Id of the channel.',
@@ -110,7 +109,7 @@ const slack = z.strictObject({
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const teams = z.strictObject({
   tenantId: text(UUID, 'a UUID').describe('Id of the Microsoft Entra tenant.'),
-  teamId: text(UUID, 'a UUID').describe('Id of the team. First authorise it once in the same console.'),
+  teamId: text(UUID, 'a UUID').describe('Id of the team. Authorise it first.'),
   channelId: text(
     /^19(:|%3a)[\w.+-]+(@|%40)thread\.\w+$/i,
     "Teams' id of the channel, like 19:…@thread.tacv2",
@@ -131,15 +130,13 @@ const waf = z.strictObject({
   requestsPerAddress: wholeNumber(10, 2_000_000_000, 'requests')
     .default(100_000)
     .describe(
-      `WAF blocks an IP address that sends more requests than this in ${RATE_WINDOW_SECONDS / 60} minutes, 10 to 2,000,000,000.`,
+      `WAF blocks an IP address above this many requests in ${RATE_WINDOW_SECONDS / 60} minutes, 10 to 2,000,000,000.`,
     ),
   managedLists: z
     .array(z.enum(managedLists), { error: `must be a list of ${managedLists.join(', ')}` })
     .refine(hasNoDuplicates, { error: 'must not contain a list twice' })
     .default(['AWSManagedRulesAmazonIpReputationList'])
-    .describe(
-      `AWS’ managed lists, from ${managedLists.join(', ')}. Their rules on bodies and User-Agent count matches but do not block (security.md).`,
-    ),
+    .describe(`AWS’ lists (security.md): ${managedLists.join(', ')}.`),
 });
 
 /**
@@ -150,7 +147,7 @@ export const MAX_PATHS_BYTES = 2_048;
 
 const cloudFront = z.strictObject({
   distributionId: text(/^E[A-Z0-9]{7,}$/, 'the id of a distribution, like E1ABCDEF2GHIJK').describe(
-    'Id of the distribution.',
+    'Its id.',
   ),
   paths: z
     .array(
@@ -160,12 +157,12 @@ const cloudFront = z.strictObject({
       ),
     )
     .min(1)
-    // Each character is one byte, because the paths are ASCII.
+    // The length is in bytes, because the paths are ASCII.
     .refine((paths) => JSON.stringify(paths).length <= MAX_PATHS_BYTES, {
       error: `must have at most ${MAX_PATHS_BYTES.toLocaleString('en')} bytes as JSON, because Lambda limits environment variables to 4 KB`,
     })
     .describe(
-      `Paths to invalidate when a shop changes. {shop_id} stands for its id. CloudFront takes only 15 paths with * at a time. At most ${MAX_PATHS_BYTES.toLocaleString('en')} bytes as JSON.`,
+      `Paths to invalidate. {shop_id} stands for the id. CloudFront takes only 15 paths with * at a time. At most ${MAX_PATHS_BYTES.toLocaleString('en')} bytes as JSON.`,
     ),
 });
 
@@ -173,18 +170,16 @@ const archive = z.strictObject({
   days: wholeNumber(0, 3_650, 'days')
     .default(30)
     .describe(
-      `Records are kept for this many days, 0 to 3,650. Replays reach back at most ${REPLAYABLE_DAYS}. 0 turns the archive off. On a live stage, 0 deletes the delivery streams, with records not yet written, and everything of Athena. With removalPolicy retain the bucket stays and its records expire, but no command reads it again. A later archive gets a new bucket.`,
+      `Days that records are kept, 0 to 3,650. Replays reach back at most ${REPLAYABLE_DAYS}. 0: off. On a live stage, 0 deletes the delivery streams, with records not yet written, and everything of Athena. A retained bucket stays and its records expire, but no command reads it again. A later archive gets a new bucket.`,
     ),
   bufferSeconds: wholeNumber(60, MAX_BUFFER_SECONDS, 'seconds')
     .default(MAX_BUFFER_SECONDS)
     .describe(
-      `Firehose writes an object every so many seconds, 60 to ${MAX_BUFFER_SECONDS}. A lower value makes records readable earlier and costs more.`,
+      `Firehose writes an object every so many seconds, 60 to ${MAX_BUFFER_SECONDS}. A lower value costs more.`,
     ),
   queryGigabytes: wholeNumber(1, 1_000, 'gigabytes')
     .default(10)
-    .describe(
-      'Athena stops a query that reads more than this many gigabytes of compressed records, 1 to 1,000.',
-    ),
+    .describe('Athena stops a query that reads more gigabytes of compressed records, 1 to 1,000.'),
 });
 
 /** Retention periods of CloudWatch Logs, in days. Source: its API reference, `PutRetentionPolicy`. */
@@ -195,7 +190,7 @@ const RETENTION_DAYS = Object.values(RetentionDays).filter(
 /** `eu-central-1`, `us-gov-west-1`, or `eusc-de-east-1` of the European Sovereign Cloud. */
 const REGION = /^[a-z]{2,4}(-[a-z]+)+-\d$/;
 
-/** Where a stage will be deployed. A part may be unknown. */
+/** Account and region to which a stage will be deployed, if known. */
 interface DeploymentTarget {
   readonly account?: string | undefined;
   readonly region?: string | undefined;
@@ -230,19 +225,17 @@ export function configSchema(target: DeploymentTarget = {}) {
   const domain = z
     .strictObject({
       name: text(/^([a-z0-9-]+\.)+[a-z]{2,}$/, 'a host name like webhooks.example.com').describe(
-        'Host name of the webhook.',
+        'The host name.',
       ),
-      certificateArn: certificate.describe(
-        'ARN of an ACM certificate for the host name, in the same region.',
-      ),
+      certificateArn: certificate.describe('ARN of its ACM certificate, in the same region.'),
       keepDefaultEndpoint: z
         .boolean()
         .default(false)
-        .describe('If true, the default endpoint stays on while the partner moves to the host name.'),
+        .describe('The default endpoint stays on while the partner moves.'),
       ownershipCertificateArn: certificate
         .optional()
         .describe(
-          'ARN of a public certificate for the same name. mutualTls needs it if certificateArn is imported or private.',
+          'ARN of a public certificate for the name. mutualTls needs it if certificateArn is imported or private.',
         ),
       mutualTls: z
         .strictObject({
@@ -250,109 +243,93 @@ export function configSchema(target: DeploymentTarget = {}) {
             'S3 bucket of the trust store.',
           ),
           key: text(/^[^/\s]\S*$/, 'the key of an object, without a slash before it').describe(
-            'Object key of the trust store, a PEM file of certificate authorities.',
+            'Its key: a PEM file.',
           ),
-          // API Gateway reads the object only if this changes. Source: its API reference, `MutualTlsAuthentication`.
+          // API Gateway reads the trust store again only if its version changes. Source: API Gateway API reference,
+          // `MutualTlsAuthentication`.
           version: z
             .string({
               error: 'must be the version id of the object, so that a new trust store takes effect',
             })
             .min(1)
-            .describe(
-              'Version id of the object. A new trust store takes effect only with its new version (deploying.md).',
-            ),
+            .describe('Its version id. A new trust store takes effect only with its new version.'),
         })
         .optional()
-        .describe('Every caller needs a client certificate.'),
+        .describe('Every caller needs a client certificate (deploying.md).'),
     })
     .refine(({ mutualTls, keepDefaultEndpoint }) => !(mutualTls && keepDefaultEndpoint), {
       path: ['keepDefaultEndpoint'],
       error: 'cannot be true with mutualTls, because the default endpoint asks for no client certificate',
     })
-    // Source: API Gateway API reference, `ownershipVerificationCertificateArn` of `CreateDomainName`.
+    // Required by `CreateDomainName`. Source: API Gateway API reference, `ownershipVerificationCertificateArn`.
     .refine(({ mutualTls, ownershipCertificateArn }) => mutualTls || ownershipCertificateArn === undefined, {
       path: ['ownershipCertificateArn'],
       error: 'needs mutualTls: set that too, or remove this field',
     });
   const events = Object.fromEntries(
-    eventNames.map((event) => [
-      event,
-      eventSettings.prefault({}).describe('The function that processes the event.'),
-    ]),
+    eventNames.map((event) => [event, eventSettings.prefault({}).describe('The consumer of the event.')]),
   ) as Record<EventName, z.ZodPrefault<typeof eventSettings>>;
 
   return z
     .strictObject({
       account: text(/^\d{12}$/, '12 digits')
         .optional()
-        .describe('A deployment to another account fails. Default: the account of the credentials.'),
+        .describe('A deployment to another account fails. Default: that of the credentials.'),
       region: text(REGION, 'a region like eu-central-1')
         .optional()
-        .describe('A deployment to another region fails. Default: the region of the credentials.'),
+        .describe('A deployment to another region fails. Default: that of the credentials.'),
 
       removalPolicy: z
         .enum(['retain', 'destroy'])
         .default('retain')
         .describe(
-          'When the stack is deleted, tables, queues, buckets, secret, key and logs stay (retain) or are deleted (destroy).',
+          'When the stack is deleted, tables, queues, buckets, secret, key and logs stay (retain) or not (destroy).',
         ),
       terminationProtection: z
         .boolean()
         .default(true)
-        .describe('If true, CloudFormation refuses to delete the stack.'),
+        .describe('CloudFormation refuses to delete the stack.'),
       deletionProtection: z
         .boolean()
         .optional()
-        .describe('If true, DynamoDB refuses to delete a table. Default: true if removalPolicy is retain.'),
+        .describe('DynamoDB refuses to delete a table. Default: true with removalPolicy: retain.'),
       deployment: z
         .enum(['canary', 'all-at-once'])
         .default('canary')
         .describe(
-          'canary: a new version gets 10 % of the traffic for five minutes, then all of it. An alarm rolls it back (CodeDeploy).',
+          'canary: a new version gets 10 % of the traffic for five minutes. An alarm rolls it back. Or all-at-once.',
         ),
 
-      secretArn: secret
-        .optional()
-        .describe('Complete ARN of an existing secret for signatures. Default: a new secret.'),
+      secretArn: secret.optional().describe('Complete ARN of an existing secret. Default: a new secret.'),
       previousSecretArn: secret
         .optional()
-        .describe(
-          'ARN of the secret that the deployed version reads. Set it only for the deployment that changes secretArn.',
-        ),
+        .describe('ARN of the secret before. Only for the deployment that changes secretArn.'),
       secretKmsKeyArn: key
         .optional()
-        .describe('ARN of the key that encrypts the existing secret. Default: Secrets Manager’s own key.'),
+        .describe('ARN of the key of that secret. Default: Secrets Manager’s own key.'),
       rotationGraceHours: wholeNumber(0, 168, 'hours')
         .default(24)
-        .describe('After a rotation, the previous secret is accepted for this many hours, 0 to 168.'),
+        .describe('Hours for which the previous secret is accepted after a rotation, 0 to 168.'),
       kmsKeyArn: key
         .optional()
         .describe(
           'ARN of an existing key for the topics. Its policy must allow cloudwatch.amazonaws.com. Default: a new key.',
         ),
 
-      domain: domain
-        .optional()
-        .describe('Your own host name. The default endpoint is then off. Default: the default endpoint.'),
+      domain: domain.optional().describe('Your own host name. It turns off the default endpoint.'),
       gateway: z
         .enum(['http', 'rest'])
         .default('http')
-        .describe(
-          'http: an HTTP API. rest: a REST API, which costs more and turns its own failures into 500, which the partner repeats.',
-        ),
-      waf: waf.optional().describe('AWS WAF in front of a REST API. Blocked requests get 500.'),
+        .describe('http: an HTTP API. rest: a REST API (deploying.md).'),
+      waf: waf.optional().describe('AWS WAF, with gateway: rest. Blocked requests get 500.'),
       apiThrottle: z
         .strictObject({
-          rate: wholeNumber(1, 1_000_000, 'requests a second')
-            .default(10_000)
-            .describe('Requests a second, on average.'),
-          burst: wholeNumber(1, 1_000_000, 'requests')
-            .default(5_000)
-            .describe('Requests at once, in a burst.'),
+          rate: wholeNumber(1, 1_000_000, 'requests a second').default(10_000).describe('Requests a second.'),
+          burst: wholeNumber(1, 1_000_000, 'requests').default(5_000).describe('Requests at once.'),
         })
         .prefault({})
         .describe(
-          'Limit of requests. Above it an HTTP API answers 429, which the partner may not repeat (D16), and a REST API 500.',
+          'Above it, an HTTP API answers 429, which the partner may not repeat (D16), and a REST API 500.',
         ),
 
       receiver: z
@@ -361,7 +338,7 @@ export function configSchema(target: DeploymentTarget = {}) {
           timeout: wholeNumber(20, GATEWAY_TIMEOUT_SECONDS.http - 1, 'seconds')
             .default(GATEWAY_TIMEOUT_SECONDS.rest - 1)
             .describe(
-              `Timeout in seconds, 20 to ${GATEWAY_TIMEOUT_SECONDS.http - 1}. It must be shorter than the gateway’s: ${GATEWAY_TIMEOUT_SECONDS.http} s, or ${GATEWAY_TIMEOUT_SECONDS.rest} s with gateway: rest.`,
+              `Seconds, 20 to ${GATEWAY_TIMEOUT_SECONDS.http - 1}. Shorter than the gateway’s: ${GATEWAY_TIMEOUT_SECONDS.http} s, or ${GATEWAY_TIMEOUT_SECONDS.rest} s with gateway: rest.`,
             ),
           reservedConcurrency,
         })
@@ -370,28 +347,26 @@ export function configSchema(target: DeploymentTarget = {}) {
       events: z.strictObject(events).prefault({}).describe('Settings of each event’s consumer.'),
       cloudFront: cloudFront
         .optional()
-        .describe('CloudFront distribution to invalidate in addition to the shop cache.'),
+        .describe('CloudFront distribution to invalidate when a shop changes.'),
 
-      alarmEmails: emails.describe('Every alarm is mailed to these addresses.'),
-      reviewEmails: emails.describe('Every review is mailed to these addresses.'),
+      alarmEmails: emails.describe('Addresses that get every alarm.'),
+      reviewEmails: emails.describe('Addresses that get every review.'),
       chat: z
         .strictObject({
-          slack: slack
-            .optional()
-            .describe('A Slack channel that no other stage or stack of the account configures.'),
+          slack: slack.optional().describe('A Slack channel that no other stack of the account configures.'),
           teams: teams.optional().describe('A Microsoft Teams channel.'),
         })
         .prefault({})
-        .describe('Channels for chat notifications (Amazon Q Developer in chat applications).'),
-      // Part of the template, which must be ASCII.
+        .describe('Channels for chat notifications (deploying.md).'),
+      // Becomes part of the template, which must be ASCII.
       runbook: text(/^[!-~]+$/, 'a URL of ASCII characters: percent-encode all others')
         .default('docs/operations.md')
-        .describe('URL of the published operations.md. Links in alarms begin with it.'),
-      quietAfter: quietAfter('no event of any kind was accepted'),
+        .describe('URL of the published operations.md, for links in alarms.'),
+      quietAfter: quietAfter('no event was accepted'),
       lagAfter: wholeNumber(0, MAX_LAG, 'minutes')
         .default(60)
         .describe(
-          'An alarm fires if events arrive this many minutes after their timestamp: median of all events in an hour, 0 to 10,080. 0 turns it off.',
+          'An alarm fires if the median event of an hour arrives this many minutes after its timestamp, 0 to 10,080. 0: off.',
         ),
       acknowledgedWarnings: z
         .partialRecord(
@@ -399,45 +374,39 @@ export function configSchema(target: DeploymentTarget = {}) {
           z.string(REASON).refine((reason) => reason.trim() !== '', REASON),
         )
         .default({})
-        .describe(`Reasons that silence warnings of the synthesis, by warning: ${warningIds.join(', ')}.`),
+        .describe('Reasons that silence warnings of cdk synth, by the name that the warning shows.'),
       encryption: z
         .strictObject({
           keyArn: key
             .optional()
-            .describe('ARN of an existing key. For its policy see security.md. Default: a new key.'),
+            .describe('ARN of an existing key, with the policy in security.md. Default: a new key.'),
         })
         .optional()
         .describe(
-          'One key of yours for everything with personal data: tables, queues, buckets, logs, topics, secret. Default: AWS’ own keys, and kmsKeyArn for the topics.',
+          'One key of yours for tables, queues, buckets, logs, topics and secret. Default: AWS’ own keys, and kmsKeyArn for the topics.',
         ),
-      archive: archive
-        .prefault({})
-        .describe('Records of processed messages in S3, for replays, questions and proof.'),
+      archive: archive.prefault({}).describe('Records of settled messages in S3.'),
       savedQueries: z
         .boolean()
         .default(true)
         .describe(
-          'If true, queries are saved in Logs Insights and Athena. Logs Insights lists those of all stages of an account together.',
+          'Saves queries in Logs Insights and Athena. Logs Insights lists those of all stages together.',
         ),
       tracing: z
         .boolean()
         .default(false)
-        .describe(
-          'If true, X-Ray traces one delivery a second and 5 % of the others, through the queues too. Price: scale-and-cost.md.',
-        ),
+        .describe('X-Ray traces one delivery a second and 5 % of the others. Price: scale-and-cost.md.'),
       platformLogs: z
         .boolean()
         .default(false)
-        .describe(
-          'If true, Lambda logs start and report of every invocation, with memory and start time. If false, only of failed ones.',
-        ),
+        .describe('Lambda logs every invocation, with memory and start time. If false, only failed ones.'),
       logRetentionDays: z
         .literal(
           RETENTION_DAYS,
           `must be a number of days that CloudWatch Logs supports: ${RETENTION_DAYS.join(', ')}`,
         )
         .default(RetentionDays.ONE_MONTH)
-        .describe('Logs are kept for this many days, such as 7, 30, 90 or 365.'),
+        .describe('Days that logs are kept, such as 7, 30, 90 or 365.'),
     })
     .refine(
       (stage) => stage?.secretKmsKeyArn === undefined || stage.secretArn !== undefined,
@@ -459,7 +428,7 @@ export function configSchema(target: DeploymentTarget = {}) {
       (stage) => stage?.kmsKeyArn === undefined || stage.encryption === undefined,
       across(
         'kmsKeyArn',
-        'cannot be set with encryption, which has one key for everything: remove one of the two',
+        'cannot be set with encryption, whose key also encrypts the topics: remove one of the two',
       ),
     )
     .refine(

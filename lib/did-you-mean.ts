@@ -1,7 +1,7 @@
 /** Maximum number of changed characters between a word and a suggestion. */
 const MAX_CHANGES = 3;
 
-/** Characters. Nothing is suggested for a longer word, as names are short. */
+/** Maximum characters of a word for which something is suggested. Names are short. */
 const MAX_WORD_LENGTH = 64;
 
 /** Letters and digits alone, in small letters: `shopId` and `shop_id` are the same. */
@@ -32,7 +32,7 @@ export function didYouMean(word: string, words: readonly string[]): string {
   return meant === undefined ? '' : ` Did you mean ${meant}?`;
 }
 
-/** Letters that an ending may add: `post`, `posted`. */
+/** Maximum letters that another ending may add: `post`, `posted`. */
 const MAX_ENDING = 2;
 
 /**
@@ -50,7 +50,7 @@ export function isSlipOf(name: string, known: string, maxChanges = 1): boolean {
   return words.every((word, index) => isOneSlip(word, knownWords[index] ?? ''));
 }
 
-/** `shop.updated`, `ShopUpdated` and `shop-updated` have the same two. */
+/** The words of a name: `shop.updated`, `ShopUpdated` and `shop-updated` all have `shop` and `updated`. */
 const wordsOf = (name: string) =>
   name
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
@@ -58,7 +58,9 @@ const wordsOf = (name: string) =>
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== '');
 
-/** One letter too many, too few or different, two swapped letters, or another ending. */
+/**
+ * Whether two words differ by one letter too many, too few or different, by two swapped letters, or by their ending.
+ */
 function isOneSlip(word: string, known: string): boolean {
   if (distance(word, known) <= 1) return true;
   const [short = '', long = ''] = [word, known].sort((a, b) => a.length - b.length);

@@ -27,20 +27,23 @@ interface EncryptionProps {
   /** @default AWS' own keys for all but the topics */
   readonly settings: StageConfig['encryption'];
   /**
-   * Existing key for the topics, if there is no key for everything. Its policy must let cloudwatch.amazonaws.com
+   * Existing key for the topics, if `encryption` is not set. Its policy must let cloudwatch.amazonaws.com
    * decrypt and generate data keys. @default a new key
    */
   readonly topicKeyArn: string | undefined;
   readonly removalPolicy: RemovalPolicy;
 }
 
-/** The keys of a stage: one for everything with personal data if that is configured, otherwise one for the topics. */
+/** The KMS keys of a stage. With the setting `encryption`, one key is for all personal data, otherwise for the topics. */
 export class Encryption {
   /** Encrypts the topics: CloudWatch cannot publish to one under the AWS-managed key of SNS. */
   readonly topicKey: IKey;
   /** Encrypts everything with personal data; undefined if AWS's own keys do. */
   readonly key: IKey | undefined;
-  /** Encrypts the alarm topic. Not `key`, because people must be notified if that one is disabled. */
+  /**
+   * Encrypts the alarm topic. With `encryption` it is another key than `key`, because people must be notified if `key`
+   * is disabled.
+   */
   readonly alarmKey: IKey;
   readonly #region: string;
   readonly #urlSuffix: string;
@@ -50,7 +53,8 @@ export class Encryption {
     this.#region = Stack.of(scope).region;
     this.#urlSuffix = RegionInfo.get(this.#region).domainSuffix ?? URL_SUFFIX;
     const arn = settings ? settings.keyArn : topicKeyArn;
-    // One logical id for both uses: turning the setting off must not delete the key of older data.
+    // One logical id for the key of the topics and the key of `encryption`: turning the setting off must not delete the
+    // key of older data.
     const id = 'TopicKey';
     const own = arn === undefined ? undefined : Key.fromKeyArn(scope, id, arn);
     if (settings === undefined) {
@@ -67,7 +71,7 @@ export class Encryption {
         scope,
         id,
         { description: 'Encrypts everything that holds personal data.', removalPolicy },
-        // The alarm topic is under this key until the deployment that turns the setting on has changed it.
+        // The alarm topic uses this key until the deployment that turns `encryption` on has changed the topic.
         alarmsStatement({ StringEquals: account }),
         logsStatement(scope),
       );
@@ -84,7 +88,7 @@ export class Encryption {
   }
 
   /**
-   * The permissions on the key that a role needs for its other permissions; none if there is no key for everything. A
+   * The permissions on the key that a role needs for its other permissions; none if `encryption` is not set. A
    * caller of Firehose needs both actions too. AWS does not say whether Firehose sets `kms:ViaService`, so such a role
    * gets them without that condition. Source: AWS's notice "Enhanced security controls for Amazon Data Firehose",
    * quoted in https://github.com/ministryofjustice/modernisation-platform/issues/12960.
@@ -121,8 +125,8 @@ export class Encryption {
   }
 
   /**
-   * Encrypts a resource under the key only after every role has its permissions. By then the key's own policy is
-   * effective too. Without it, CloudWatch Logs rejects the key.
+   * Encrypts a resource under the key only after every role has its permissions. By then the key policy is effective
+   * too. Before that, CloudWatch Logs rejects the key.
    */
   awaitGrants(resource: Construct): void {
     if (this.key) (resource.node.defaultChild ?? resource).node.addDependency(this.#granted);
@@ -160,8 +164,8 @@ function alarmsStatement(conditions?: Record<string, Record<string, string>>): P
 function logsStatement(scope: Construct): PolicyStatement {
   return new PolicyStatement({
     principals: [new ServicePrincipal(`logs.${Stack.of(scope).region}.amazonaws.com`)],
-    // Without `kms:DescribeKey`, which AWS's example has: it has no encryption context, so this condition would never
-    // allow it.
+    // Without `kms:DescribeKey`, which AWS's example has: that call has no encryption context, so the condition below
+    // would never allow it.
     actions: ['kms:Encrypt', 'kms:Decrypt', 'kms:ReEncrypt*', 'kms:GenerateDataKey*'],
     resources: ['*'],
     conditions: {

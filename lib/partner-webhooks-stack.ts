@@ -32,13 +32,13 @@ interface PartnerWebhooksStackProps extends StackProps {
   readonly bundles: string;
 }
 
-/** A failed first deployment deletes what it created. It is empty, and would block the next attempt. */
+/** A failed first deployment deletes what it created: this is empty, and would block the next attempt. */
 const REMOVAL_POLICIES = {
   retain: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   destroy: RemovalPolicy.DESTROY,
 } as const;
 
-/** The minimum of SQS. Source: SQS developer guide, "Message quotas". */
+/** The minimum that SQS allows. Source: SQS developer guide, "Message quotas". */
 const PROBE_RETENTION = Duration.seconds(60);
 
 /** The whole stack, from the partner's POST to the effects. */
@@ -144,7 +144,10 @@ export class PartnerWebhooksStack extends Stack {
     });
   }
 
-  /** Alarms on silence and lateness of all events together, and of single events if the stage configures them. */
+  /**
+   * Alarms on missing and on late deliveries: for all events together, and for single events if the stage configures
+   * them.
+   */
   #watchDeliveries(
     alarms: Alarms,
     config: StageConfig,

@@ -4,7 +4,7 @@ import { type StageConfig, warningIds } from './config.ts';
 
 interface Warning {
   readonly applies: (config: StageConfig) => boolean;
-  /** What may be lost, and which setting prevents it. Complete sentences. */
+  /** Says what may be lost, and which setting prevents that. In complete sentences. */
   readonly message: string;
 }
 

@@ -16,8 +16,8 @@ interface WebhookAppProps extends AppProps {
 }
 
 /**
- * Keys of the context that the app reads: the stage, the settings of all stages, and whether to run cdk-nag and to
- * accept its findings that we acknowledge.
+ * Keys of the CDK context that the app reads: the stage, the settings of all stages, whether to run cdk-nag, and
+ * whether to hide its findings that the code acknowledges.
  */
 const CONTEXT_KEYS = ['stage', 'stages', 'nag', 'acknowledge'];
 

@@ -15,14 +15,17 @@ const PAGE = 'docs/api/webhook.html';
 const DOCUMENT = 'docs/api/openapi.json';
 const MODULES = '.ci/api/node_modules';
 
-/** Parts that `redocly build-docs` puts into the head: the address of Redoc's script, and styles that it generates. */
+/** Parts that `redocly build-docs` writes into the page's head: the address of Redoc's script, and styles. */
 const LOADED_SCRIPT =
   /<script src="[^"]+" integrity="sha384-([^"]+)"[^>]*><\/script>(<style[\s\S]*?<\/style>)?/;
 
-/** An image that Redoc's menu loads. */
+/** Image in Redoc's menu, which would be loaded from another server. */
 const LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg';
 
-/** Code that Redoc's build leaves in its script. These packages depend on half of webpack, and so are not installed. */
+/**
+ * Packages whose code Redoc's build adds to its script, and their licences. They are not installed here,
+ * because they depend on half of webpack.
+ */
 const LOADERS: Readonly<Record<string, string>> = {
   'css-loader': 'MIT, Copyright JS Foundation and other contributors',
   'style-loader': 'MIT, Copyright JS Foundation and other contributors',
@@ -54,7 +57,10 @@ function buildDocs(): string {
   }
 }
 
-/** Redoc's script. @throws Error if it is not the version that `redocly build-docs` refers to */
+/**
+ * The source of Redoc's script.
+ * @throws Error if its version is not the one that `redocly build-docs` refers to
+ */
 function redoc(integrity: string | undefined): string {
   const file = `${MODULES}/redoc/bundles/redoc.standalone.js`;
   const script = readFileSync(file, 'utf8');
@@ -64,7 +70,7 @@ function redoc(integrity: string | undefined): string {
   return script;
 }
 
-/** Redoc, and every package bundled in its script, according to its source maps. */
+/** Names of Redoc and of every package in its script, according to the source maps. */
 function packagesInScript(): readonly string[] {
   const bundles = join(MODULES, 'redoc/bundles');
   const maps = globSync('{redoc.standalone,*.worker}.js.map', { cwd: bundles });
@@ -77,7 +83,7 @@ function packagesInScript(): readonly string[] {
   return [...new Set(['redoc', ...names])].sort();
 }
 
-/** The packages' notices, which their licences require, each text once. Some packages have none. */
+/** The notices that the packages' licences require, each text once. Some packages have none. */
 function licencesOf(packages: readonly string[]): string {
   const holders = new Map<string, string[]>();
   for (const name of packages) {
@@ -90,8 +96,9 @@ function licencesOf(packages: readonly string[]): string {
 }
 
 /**
- * A package's licence (if there is a choice, the first one; others are `LICENSE-MPL`) and its notice (Apache-2.0, 4.d).
- * @throws Error if it is not installed
+ * Licence of a package (the first one if there is a choice; others are `LICENSE-MPL`), and its notice
+ * (Apache-2.0, 4.d).
+ * @throws Error if the package is not installed
  */
 function noticeOf(name: string): { readonly title: string; readonly text: string } {
   const folder = [join(MODULES, 'redoc/node_modules', name), join(MODULES, name)].find(existsSync);
@@ -105,7 +112,7 @@ function noticeOf(name: string): { readonly title: string; readonly text: string
   return { title: `${name} ${version} (${license})`, text: texts.join('\n\n') };
 }
 
-/** Escapes the end of a `<script>` and the start of an HTML comment. The JavaScript stays equivalent. */
+/** Escapes `</script` and `<!--` in JavaScript, so that it can stand in a page. It stays equivalent. */
 const inline = (script: string): string => script.replace(/<(?=\/script|!--)/gi, String.raw`\x3c`);
 
 const page = makePage();

@@ -3516,7 +3516,7 @@ var WEBHOOK_PATH = "/api/v1/webhooks/partner";
 var REDIRECT_PATH = `${WEBHOOK_PATH}/redirected`;
 var TIMED_STEPS = {
   slow: (delayMilliseconds) => ({ delayMilliseconds }),
-  // A REST API sends this header with its own 500. It is in whole seconds (RFC 9110, section 10.2.3).
+  // A REST API sends this header with its own 500, in whole seconds (RFC 9110, section 10.2.3).
   "retry-after": (milliseconds) => ({
     status: 500,
     headers: { "retry-after": String(Math.ceil(milliseconds / 1e3)) }
@@ -3525,7 +3525,7 @@ var TIMED_STEPS = {
 var STEPS = {
   ...Object.fromEntries([401, 429, 500, 502, 503, 504].map((status) => [status, { status }])),
   ok: {},
-  // 302, because every client that follows redirects of a POST follows it.
+  // Every client that follows redirects of a POST follows a 302.
   redirect: { status: 302, headers: { location: REDIRECT_PATH } },
   cut: { cut: "before" },
   "cut-late": { cut: "within" },
@@ -3569,7 +3569,7 @@ var RECORD_RESERVE_BYTES = 32 * 1024;
 var MAX_PROBLEMS = 20;
 var MAX_TEXT_BYTES = 64 * 1024;
 var MAX_DATA_BYTES = 256 * 1024;
-var MAX_LOOK_SECONDS = 15 * 60;
+var MAX_INSPECTION_SECONDS = 15 * 60;
 var GATEWAY_TIMEOUT_SECONDS = { http: 30, rest: 29 };
 var EVENT_MEGABYTES = 6;
 var ENCODED_BODY_MEGABYTES = EVENT_MEGABYTES * 3 / 4;
@@ -3728,7 +3728,7 @@ function cesu8(text2) {
 var LIMITS = { maxOutputLength: BODY_LIMIT_BYTES };
 var DECOMPRESS = {
   gzip: (body) => gunzipSync(body, LIMITS),
-  // Some senders omit the zlib header (RFC 9110 §8.4.1.2).
+  // Some senders leave out the zlib header (RFC 9110 §8.4.1.2).
   deflate: (body) => attempted(() => inflateSync(body, LIMITS)) ?? inflateRawSync(body, LIMITS),
   br: (body) => brotliDecompressSync(body, LIMITS)
 };
@@ -4843,7 +4843,7 @@ function isSecret(value, secret) {
   const isPassword = /^basic /i.test(value) && decoded2.some((text2) => text2.split(":").includes(secret));
   return isPassword || [...texts, ...decoded2].includes(secret);
 }
-function holdsSecret(text2, secret) {
+function containsSecret(text2, secret) {
   if (secret.length < MIN_SECRET_LENGTH) return false;
   if (text2.includes(secret)) return true;
   if (text2.length > MAX_TEXT_DECODED) return false;
@@ -5505,7 +5505,7 @@ var pythonForm = {
   comma: ", ",
   colon: ": ",
   literals: { true: "True", false: "False", null: "None" },
-  // In double quotation marks only if the text contains a single one and no double one.
+  // Python uses double quotation marks only for a text with a single one and no double one.
   quote: (text2) => {
     const escaped = text2.replaceAll(/[\\\n\r\t]/g, (sign2) => JSON.stringify(sign2).slice(1, -1));
     return text2.includes("'") && !text2.includes('"') ? `"${escaped}"` : `'${escaped.replaceAll("'", "\\'")}'`;
@@ -5528,7 +5528,7 @@ var MESSAGES = {
   "line-breaks/none": bytes((body) => [body.replaceAll(/\r?\n/g, "")]),
   "line-breaks/lost": bytes(withLineBreaks),
   reformatted: bytes(reindented),
-  // U+FEFF in UTF-8.
+  // U+FEFF, the byte order mark, in UTF-8.
   "byte-order-mark/removed": bytes((body) => [body.replace(/^\xEF\xBB\xBF/, "")]),
   "byte-order-mark/added": bytes((body) => [`\xEF\xBB\xBF${body}`]),
   "cut-at-nul": bytes((body) => [body.replace(/\0.*/s, "")]),
@@ -5540,7 +5540,7 @@ var MESSAGES = {
   surrogates: ({ text: text2 }) => [cesu8(text2)],
   "normalised/nfc": ({ text: text2 }) => [text2.normalize("NFC")],
   "normalised/nfd": ({ text: text2 }) => [text2.normalize("NFD")],
-  // In UTF-16, the braces of JSON have a zero byte.
+  // The first brace of JSON in UTF-16 has a zero byte beside it.
   "body-utf-16/signed": ({ body }) => body.includes(0) ? textsInUtf16(body).flatMap((text2) => [text2, text2.replace(/^\uFEFF/, "")]) : [],
   "signed-a-digest/bytes": ({ body }) => [sha256(body)],
   "signed-a-digest/hex": ({ body }) => [sha256(body).toString("hex")],
@@ -5561,7 +5561,7 @@ function withLineBreaks(body) {
 }
 function reindented(body) {
   return [
-    // Without the lookbehind, a long run of spaces takes quadratic time.
+    // Without the lookbehind, a long run of spaces would take quadratic time.
     body.replaceAll(/(?<![ \t])[ \t]+$/gm, ""),
     ...["  ", "    "].flatMap((blanks) => [
       body.replaceAll(/^\t+/gm, (tabs) => blanks.repeat(tabs.length)),
@@ -5717,7 +5717,7 @@ function* contentTypeFindings({ headers }, isAccepted) {
   else if (OTHER_CHARSET.test(value)) yield finding("content-type-charset");
 }
 function secretPlace(request, secret) {
-  const isIn = (text2) => holdsSecret(text2, secret);
+  const isIn = (text2) => containsSecret(text2, secret);
   if (isIn(targetOf(request))) return "the URL";
   if (request.headers.some(([, value]) => isIn(value))) return "a header";
   return isIn(request.body.toString()) ? "the body" : void 0;
@@ -6367,7 +6367,7 @@ var Throttle = class {
   #now;
   #tokens;
   #filledAt;
-  /** @param now in milliseconds */
+  /** @param now a clock, in milliseconds */
   constructor(settings, now = () => performance.now()) {
     this.#settings = settings;
     this.#now = now;
@@ -6707,13 +6707,13 @@ function repeatReport(delivery) {
     event: event7,
     requests: attempts.length,
     endings: attempts.map(({ end }) => end?.how),
-    /** From the end of one request to the beginning of the next, in milliseconds. */
+    /** Milliseconds from the end of each request to the beginning of the next. */
     waits: repeats.map(({ wait }) => Math.round(wait)),
-    /** The worst trend among the waits that can be compared. */
+    /** The worst trend of the waits. */
     backOff: ["shrinking", "steady", "growing"].find((trend) => trends.includes(trend)),
     isSameBytes: attempts.every(({ isSameBytes }) => isSameBytes),
     isSameSignature: attempts.every(({ isSameSignature }) => isSameSignature),
-    /** Requests on a connection that was used before. */
+    /** Number of requests on a connection that had been used before. */
     reused: attempts.filter(({ isReused }) => isReused).length
   };
 }
@@ -6735,7 +6735,7 @@ var OVERLAP_BYTES = 64;
 var RequestUnderWay = class {
   number;
   start = performance.now();
-  /** Bytes of the body so far. */
+  /** Number of bytes of the body that have arrived. */
   bytes = 0;
   isRead = false;
   isReported = false;
@@ -6743,7 +6743,7 @@ var RequestUnderWay = class {
   response;
   #chunks = [];
   #packets = Buffer.alloc(0);
-  /** Bytes of the first packet that were parsed without an error. */
+  /** Number of bytes of the first invalid packet that were valid. */
   #parsed = 0;
   constructor(number2, message, response) {
     this.number = number2;
@@ -6751,9 +6751,9 @@ var RequestUnderWay = class {
     this.response = response;
   }
   /**
-   * Reads the body up to API Gateway's limit. Further bytes are counted and dropped, so that the sender still gets an
-   * answer.
-   * @throws if the sender disconnects
+   * Reads the body up to API Gateway's limit. Further bytes are counted and dropped, so that the sender still
+   * gets an answer.
+   * @throws Error if the sender disconnects
    */
   async read() {
     const request = requestOf(this.message, 0);
@@ -6775,12 +6775,15 @@ var RequestUnderWay = class {
   get isTooLarge() {
     return this.bytes > BODY_LIMIT_BYTES;
   }
-  /** Whether the body so far is a JSON object, and so not truncated. */
+  /** Whether the body so far is a JSON object, and therefore not truncated. */
   get isWhole() {
     const parsed = parsePayload(Buffer.concat(this.#chunks));
     return parsed.kind !== "unusable" || parsed.problems[0].field !== "body";
   }
-  /** @returns whether the error is about bytes behind the request */
+  /**
+   * Stores bytes that Node.js could not parse.
+   * @returns whether they came after this request
+   */
   addRest({ code = "", rawPacket, bytesParsed = 0 }) {
     if (!NO_METHOD.has(code) || rawPacket === void 0 || !this.message.complete) return false;
     if (this.#packets.length === 0) this.#parsed = bytesParsed;
@@ -6789,11 +6792,11 @@ var RequestUnderWay = class {
     }
     return true;
   }
-  /** Waits a moment if the body looks truncated. */
+  /** If the body looks truncated, waits a moment for its rest. */
   async waitForRest() {
     if (!this.isWhole) await sleep(REST_WAIT_MILLISECONDS);
   }
-  /** The bytes behind the body. If a packet begins before the body's end, only its rest. */
+  /** The bytes after the body. If they came in a packet with the body's end, the body's part is removed. */
   restBehind(body) {
     const packets = this.#packets;
     const end = body.length === 0 ? Buffer.from("\r\n\r\n") : body.subarray(-OVERLAP_BYTES);
@@ -6829,7 +6832,7 @@ var SentDeliveries = class {
   #all = [];
   #count = 0;
   /** Records a request that has no answer yet. */
-  note(facts, { body, headers }) {
+  record(observed, { body, headers }) {
     const eventId = sha256Hex(body);
     const signature = sha256Hex(valuesOf(headers, "x-webhook-signature").join(","));
     const keys = keysOf(eventId, body);
@@ -6841,12 +6844,12 @@ var SentDeliveries = class {
     const before = delivery.attempts.find((attempt2) => attempt2.eventId === eventId);
     const isSameSignature = before === void 0 || before.signature === signature;
     const isSameBytes = eventId === delivery.eventId;
-    const attempt = { ...facts, eventId, isSameBytes, signature, isSameSignature, end: void 0 };
-    if (facts.status === 200) delivery.event ??= knownEvent(body);
+    const attempt = { ...observed, eventId, isSameBytes, signature, isSameSignature, end: void 0 };
+    if (observed.status === 200) delivery.event ??= knownEvent(body);
     if (delivery.attempts.length < MAX_ATTEMPTS) delivery.attempts.push(attempt);
     return { delivery, attempt };
   }
-  /** In the order of their first requests. */
+  /** Deliveries in the order of their first requests. */
   all() {
     return this.#all.map(({ delivery }) => delivery);
   }
@@ -6859,7 +6862,7 @@ var SentDeliveries = class {
     }
     return void 0;
   }
-  /** @param corrected the delivery that this one replaces */
+  /** @param corrected the rejected delivery that this one corrects */
   #add(eventId, keys, corrected) {
     const corrects = corrected === void 0 ? 0 : corrected.corrects + corrected.attempts.length;
     this.#count += 1;
@@ -6910,14 +6913,14 @@ var Checker = class _Checker {
   #deliveries = new SentDeliveries();
   #connections = /* @__PURE__ */ new WeakMap();
   #closing = new AbortController();
-  /** HMACs of the previous bodies. */
+  /** HMACs of the bodies of earlier events. */
   #earlier = [];
   #servers = [];
   #requestCount = 0;
   #connectionCount = 0;
   #nextDropNotice = 0;
   port = 0;
-  /** @throws like `listen` */
+  /** @throws Error of Node.js, such as EADDRINUSE if the port is in use */
   static async start(options) {
     const checker = new _Checker(options);
     await checker.#listen();
@@ -7003,23 +7006,24 @@ var Checker = class _Checker {
     const { status } = own.response;
     const isReused = connection.requests > 1;
     const earliest = isReused ? start : connection.openedAt;
-    const noted = own.outcome && this.#deliveries.note({ at: start, earliest, status, isReused }, sent);
-    const repeats = noted === void 0 ? [] : [...repeatFindings(noted.delivery, noted.attempt)];
-    const attempt = noted?.delivery.attempts.length ?? 0;
+    const recorded = own.outcome && this.#deliveries.record({ at: start, earliest, status, isReused }, sent);
+    const repeats = recorded === void 0 ? [] : [...repeatFindings(recorded.delivery, recorded.attempt)];
+    const attempt = recorded?.delivery.attempts.length ?? 0;
     const step = steps[Math.min(attempt, steps.length) - 1] ?? {};
     const { ending, rest, retryAfterSeconds } = await this.#reply(sent, own.response, step, current);
     if (connection.current === current) connection.current = void 0;
-    if (noted !== void 0) noted.attempt.end = { how: ending, at: performance.now(), retryAfterSeconds };
+    if (recorded !== void 0)
+      recorded.attempt.end = { how: ending, at: performance.now(), retryAfterSeconds };
     const hasGivenUp = ending === "gave up" && !this.#closing.signal.aborted;
     const patience = hasGivenUp ? [patienceFinding(performance.now() - start)] : [];
     const diagnosis = await diagnose(sent, own, secret, rest);
     const findings = [...diagnosis.findings, ...repeats, ...patience];
-    if (noted === void 0) return { ...diagnosis, ending, findings };
-    const { number: number2, corrects } = noted.delivery;
+    if (recorded === void 0) return { ...diagnosis, ending, findings };
+    const { number: number2, corrects } = recorded.delivery;
     const corrected = attempt === 1 && status === 200 ? corrects : 0;
     return { ...diagnosis, ending, findings, delivery: number2, attempt, corrects: corrected };
   }
-  /** @returns how the request ended, and the bytes behind it */
+  /** @returns how the request ended, and the bytes after it that are not a request */
   async #reply(sent, own, step, current) {
     if (own.status !== 200) await current.waitForRest();
     if (current.restBehind(sent.body).length > 0) current.response.shouldKeepAlive = false;
@@ -7029,7 +7033,10 @@ var Checker = class _Checker {
     if (rest.length > 0) current.message.socket.destroySoon();
     return { ending, rest, retryAfterSeconds: Number(answer2.headers["retry-after"] ?? 0) };
   }
-  /** The service's own answer, or that of the step. An answer slower than API Gateway's timeout becomes its 503. */
+  /**
+   * The answer to send: the service's own, or that of the step. One that takes longer than API Gateway's
+   * timeout becomes a 503.
+   */
   async #answerOf({ status, headers, delayMilliseconds }, own, sent, response) {
     if (status !== void 0) {
       const answer2 = await failureAnswer(sent, status);
@@ -7062,7 +7069,7 @@ Connection: close\r
     if (current !== void 0) current.isReported = true;
     this.#reportBroken(connection, current, error);
   }
-  /** Reports a request that is not complete, or bytes that are none. */
+  /** Reports an incomplete request, or bytes that are not a request. */
   #reportBroken(connection, current, error) {
     const broken = connectionFinding({
       code: error?.code,
@@ -7229,24 +7236,27 @@ var Tally = class {
       this.#mistakes.set(key, { grade, kind, what, count: count + 1, requests: named });
     }
   }
-  /** @param isCut whether `--requests` or `--timeout` ended the run, so that later repeats may be missing */
+  /**
+   * @param isCut whether `--requests` or `--timeout` ended the run, so that further retries may have been
+   * missed
+   */
   summary(deliveries, isCut = false) {
     return {
       requests: this.requests,
-      /** With nothing wrong. */
+      /** Number of requests without a mistake. */
       right: this.#right,
-      /** Rejected, and right later. */
+      /** Number of rejected requests that were corrected later. */
       corrected: this.#corrected,
-      /** With an event that the service would keep, whatever response was simulated. */
+      /** Number of requests whose event the service would accept, whatever answer was simulated. */
       accepted: this.#statuses[200] ?? 0,
-      /** The service's own answers. */
+      /** Number of requests by status of the service's own answer. */
       statuses: this.#statuses,
-      /** The worst and most frequent first. */
+      /** Mistakes, the worst and most frequent first. */
       mistakes: [...this.#mistakes.values()].sort(
         (a, b) => Number(a.grade === "risky") - Number(b.grade === "risky") || b.count - a.count
       ),
       repeats: deliveries.filter(({ attempts }) => attempts.length > 1).map(repeatReport),
-      /** Deliveries whose answers ask for a repeat that did not come. */
+      /** Number of deliveries that should have been retried and were not. */
       unrepeated: deliveries.filter((delivery) => wantsRepeat(delivery, isCut)).length,
       isCut
     };
@@ -7268,7 +7278,7 @@ function summaryText(summary, width) {
   );
   const more = repeats.length - MAX_REPEATS;
   const all = unrepeated === 1 ? "1 delivery" : `${unrepeated.toLocaleString("en")} deliveries`;
-  const late = summary.isCut ? "had not come again when the run ended" : "never came again";
+  const late = summary.isCut ? "had not been sent again when the run ended" : "was never sent again";
   return [
     `${outcome}  ${accepted2.toLocaleString("en")} accepted \xB7 ${statuses.join(" \xB7 ")}`,
     ...mistakes.flatMap(({ grade, what, count, requests: requests2 }) => {
@@ -7300,7 +7310,7 @@ function repeatText(report) {
     `waits ${listed(waits.map(seconds))}${backOff === void 0 ? "" : ` (${backOff})`}`,
     isSameBytes ? "same bytes" : styleText2("yellow", "changed bytes"),
     isSameSignature ? "same signature" : "changed signature",
-    reused === 0 ? "a new connection each time" : `${reused} of ${requests} requests on a kept connection`
+    reused === 0 ? "a new connection each time" : `${reused} of ${requests} requests on a reused connection`
   ].join("; ");
 }
 function listed(words, count = words.length) {
@@ -7344,22 +7354,21 @@ var command = hookctlCommand(
   "check-sender",
   "For partners: listens for deliveries, checks each one, and names the likely mistake."
 ).option("--port <port>", "port to listen on; 0 picks a free one", port, DEFAULT_PORT).option("--host <address>", "address to listen on, such as 0.0.0.0 (default: this machine only)").addOption(
-  new Option("--secret <secret>", "required: HMAC secret that must sign deliveries").env("WEBHOOK_SECRET").argParser(nonEmptySecret)
+  new Option("--secret <secret>", "required: secret that signs deliveries").env("WEBHOOK_SECRET").argParser(nonEmptySecret)
 ).option(
   "--play <steps>",
   "answers to the attempts of each delivery; the last one repeats: ok, 401, 429, 500, 502, 503, 504, retry-after=20s, redirect, slow=35s, cut (no answer), cut-late (half an answer)",
   parseSteps
-).option("--requests <n>", "stop after this many requests (default: Ctrl-C)", wholeNumber(1)).option("--timeout <seconds>", "stop after this time (default: never)", wholeNumber(1, MAX_TIMEOUT)).option("--strict", "exit code 1 if anything is risky, not only if something is wrong").option("--json", "print a line of JSON for each request, and one for the summary").exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE)).addHelpText("after", ({ command: command2 }) => {
+).option("--requests <n>", "stop after this many requests (default: Ctrl-C)", wholeNumber(1)).option("--timeout <seconds>", "stop after this time (default: never)", wholeNumber(1, MAX_TIMEOUT)).option("--strict", "exit code 1 also if anything is risky").option("--json", "print a line of JSON for each request, and one for the summary").exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE)).addHelpText("after", ({ command: command2 }) => {
   const typed = command2.name().includes(" ") ? command2.name() : `npx hookctl ${command2.name()}`;
   return `
 Examples:
   ${typed} --secret 'our shared secret'
-  ${typed} --play 500,500,ok        # does it retry, and how?
+  ${typed} --play 500,500,ok        # how does it repeat?
   ${typed} --play slow=35s          # how long does it wait for an answer?
-  ${typed} --play retry-after=20s,redirect,ok  # does it respect Retry-After, and ignore redirects?
-  ${typed} --requests 1 --timeout 60 --strict  # for CI: exit code 0 if right, 1 if wrong or risky, 2 for wrong options
+  ${typed} --requests 1 --timeout 60 --strict  # for CI
 
-Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the service, and stores nothing.`;
+Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It stores nothing.`;
 }).action(async ({ port: port2, host, secret, play, requests, timeout, strict = false, json }) => {
   if (secret === void 0) {
     usage("Set the secret that signs deliveries: --secret, or the variable WEBHOOK_SECRET");
@@ -7390,7 +7399,7 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the ser
   const summary = tally.summary(checker.deliveries(), !interrupted.aborted);
   await checker.close();
   console.log(json ? JSON.stringify({ summary }) : ["", ...summaryText(summary, screenWidth())].join("\n"));
-  if (!isComplete) console.error(`Only ${tally.requests} of ${counted(requests, "request")} came.`);
+  if (!isComplete) console.error(`Only ${tally.requests} of ${counted(requests, "request")} arrived.`);
   const isRight2 = isRightInAll(summary) && isComplete;
   const isClean = !strict || hasNoWarning(summary);
   if (isRight2 && !isClean) console.error("Exit code 1, because --strict counts risky as wrong.");

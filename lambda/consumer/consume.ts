@@ -10,14 +10,17 @@ import { STARTED } from '../log-messages.ts';
 import { recordLog } from '../record-log.ts';
 import { logger } from '../telemetry.ts';
 import { type ConsumedMessage, MessageSettler, type ReadFields, type Settlement } from './message-settler.ts';
-import { type ReceivedEvent, readFacts, readRecord } from './received-event.ts';
+import { type ReceivedEvent, readMetadata, readRecord } from './received-event.ts';
 
-/** The function's time ran out before the record was done. */
+/** The function's timeout was near before the effect was complete. */
 class OutOfTimeError extends Error {
   override readonly name = 'OutOfTimeError';
 }
 
-/** Never resolves. @throws OutOfTimeError shortly before the function's timeout, or AbortError */
+/**
+ * Never resolves.
+ * @throws OutOfTimeError shortly before the function's timeout, or AbortError
+ */
 async function outOfTime(context: Context, signal: AbortSignal): Promise<never> {
   await sleep(Math.max(0, context.getRemainingTimeInMillis() - OUT_OF_TIME_MARGIN), undefined, { signal });
   throw new OutOfTimeError('The function ran out of time');
@@ -27,8 +30,11 @@ async function outOfTime(context: Context, signal: AbortSignal): Promise<never> 
  * The handler of one event's queue. It processes the records of a batch in parallel, then archives them in one call. If
  * either fails temporarily, the message waits and is retried, longer each time. If the failure is permanent, or the
  * last attempt failed, the message goes to the dead-letter queue with its reason. The other messages of the batch are
- * done.
- * @param process causes the event's effect. It may be called again with the same event.
+ * not affected.
+ * @param process causes the event's effect. It may be called again with the same event
+ * @example
+ * const cast = new Cast();
+ * export const handler = consume('girl.deleted', (event) => cast.remove({ girlId: event.data.girl_id }, event));
  */
 export function consume<Name extends EventName>(
   name: Name,
@@ -55,8 +61,8 @@ export function consume<Name extends EventName>(
     context: Context,
     timeout: Promise<never>,
   ): Promise<Settlement> {
-    // A first attempt that ends without a line is known by the second one's.
-    if (message.facts.attempt > 1) recordLog.info(STARTED);
+    // A first attempt has no such line: if it crashes, the start of the second attempt shows that.
+    if (message.metadata.attempt > 1) recordLog.info(STARTED);
     const read: ReadFields = {};
     try {
       const outcome = await Promise.race([takeEffect(message, context, read), timeout]);
@@ -66,9 +72,9 @@ export function consume<Name extends EventName>(
     }
   }
 
-  /** @param read gets the fields as soon as the event is read, so that a dead letter has them too */
-  async function takeEffect({ record, facts }: ConsumedMessage, context: Context, read: ReadFields) {
-    const event = await readRecord(name, record, facts);
+  /** @param read is filled as soon as the event is read, so that the record of a dead letter has these fields too */
+  async function takeEffect({ record, metadata }: ConsumedMessage, context: Context, read: ReadFields) {
+    const event = await readRecord(name, record, metadata);
     const { shop_id } = event.data;
     read.timestamp = event.timestamp;
     if (shop_id !== undefined) read.shopId = tableKey(shop_id);
@@ -89,7 +95,7 @@ export function consume<Name extends EventName>(
   return middy<SQSEvent, SQSBatchResponse>()
     .before(({ context }) => logger.addContext(context))
     .handler(async ({ Records }, context) => {
-      const messages = Records.map((record) => ({ record, facts: readFacts(record) }));
+      const messages = Records.map((record) => ({ record, metadata: readMetadata(record) }));
       const settlements = await archiveBatch(await settleBatch(messages, context));
       const returning = settlements.filter(({ kind }) => kind === 'returns');
       return {

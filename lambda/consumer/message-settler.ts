@@ -4,20 +4,28 @@ import type { EffectOutcome } from '../effects/event-order.ts';
 import { describeError, errorText } from '../errors.ts';
 import type { EventName } from '../events/catalogue.ts';
 import { MAX_ATTRIBUTE_LENGTH, MAX_UNARCHIVED_RECEIVES } from '../limits.ts';
-import { BURY_FAILED, DEAD_LETTERED, FAILED, HIDE_FAILED, NOT_ARCHIVED, PROCESSED } from '../log-messages.ts';
+import {
+  DEAD_LETTER_NOT_SENT,
+  DEAD_LETTERED,
+  FAILED,
+  NOT_ARCHIVED,
+  PROCESSED,
+  RETRY_NOT_DELAYED,
+} from '../log-messages.ts';
+import { formerNames } from '../metric-names.ts';
 import { isOutage } from '../outage.ts';
 import { recordLog, withRecordKeys } from '../record-log.ts';
 import { count, functionVersion } from '../telemetry.ts';
-import { type MessageFacts, payloadOf } from './received-event.ts';
+import { type MessageMetadata, payloadOf } from './received-event.ts';
 import { isPermanent, retryDelaySeconds } from './retry.ts';
 import { SourceQueue } from './source-queue.ts';
 
 export interface ConsumedMessage {
   readonly record: SQSRecord;
-  readonly facts: MessageFacts;
+  readonly metadata: MessageMetadata;
 }
 
-/** What could be read of the event. */
+/** Fields of the event for its archive record. Empty if the payload could not be read. */
 export interface ReadFields {
   shopId?: string;
   timestamp?: string;
@@ -34,7 +42,7 @@ interface ReturningMessage {
   readonly message: ConsumedMessage;
 }
 
-/** What became of a message: it is settled and can be archived, or it returns to its queue. */
+/** The result of an attempt: the message is settled and can be archived, or it returns to its queue. */
 export type Settlement = SettledMessage | ReturningMessage;
 
 /** Settles the messages of one event's queue: logs and counts how an attempt ended, and moves or delays a failed one. */
@@ -47,14 +55,14 @@ export class MessageSettler {
   }
 
   /** Adds the keys of the message to all log lines of the work. */
-  logged<Result>({ record, facts }: ConsumedMessage, work: () => Promise<Result>): Promise<Result> {
-    const { eventId, requestId, attempt, replay } = facts;
+  logged<Result>({ record, metadata }: ConsumedMessage, work: () => Promise<Result>): Promise<Result> {
+    const { eventId, requestId, attempt, replay } = metadata;
     const keys = { event: this.#event, eventId, requestId, messageId: record.messageId, attempt };
     return withRecordKeys({ ...keys, replay: replay?.name }, work);
   }
 
   async processed(message: ConsumedMessage, outcome: EffectOutcome, read: ReadFields): Promise<Settlement> {
-    const { receivedAt, replay } = message.facts;
+    const { receivedAt, replay } = message.metadata;
     if (replay !== undefined) {
       recordLog.info(outcome);
       await count('Replayed', { event: this.#event });
@@ -73,7 +81,7 @@ export class MessageSettler {
     read: ReadFields = {},
     maxReceives = this.#source.maxReceives,
   ): Promise<Settlement> {
-    const { attempt } = message.facts;
+    const { attempt } = message.metadata;
     // On later attempts, another version may have failed the message first.
     if (attempt === 1 && !isOutage(error)) await count('VersionError', { version: functionVersion });
     const isLast = isPermanent(error) || attempt >= maxReceives;
@@ -96,8 +104,8 @@ export class MessageSettler {
     recordLog.error(DEAD_LETTERED, described);
     await count(DEAD_LETTERED, { event: this.#event });
     const failureReason = errorText(described).slice(0, MAX_ATTRIBUTE_LENGTH);
-    // If this fails the message comes back, and after its last receive SQS moves it.
-    const isMoved = await succeeds(BURY_FAILED, () =>
+    // If this fails, the message returns to its queue. After its last receive, SQS moves it.
+    const isMoved = await succeeds(DEAD_LETTER_NOT_SENT, () =>
       this.#source.sendToDeadLetterQueue(message.record, failureReason),
     );
     if (!isMoved) return { kind: 'returns', message };
@@ -106,11 +114,11 @@ export class MessageSettler {
 
   async #retry(message: ConsumedMessage, error: unknown): Promise<Settlement> {
     const described = await describeError(error);
-    const seconds = retryDelaySeconds(error, message.facts.attempt, this.#source.firstRetryDelay);
+    const seconds = retryDelaySeconds(error, message.metadata.attempt, this.#source.firstRetryDelay);
     recordLog.warn(FAILED, { ...described, retryInSeconds: seconds });
     await count(FAILED, { event: this.#event });
-    // If this fails the message comes back after the queue's visibility timeout.
-    await succeeds(HIDE_FAILED, () => this.#source.delayRetry(message.record, seconds));
+    // If this fails, the message returns after the queue's visibility timeout.
+    await succeeds(RETRY_NOT_DELAYED, () => this.#source.delayRetry(message.record, seconds));
     return { kind: 'returns', message };
   }
 
@@ -121,28 +129,26 @@ export class MessageSettler {
   ): SettledMessage {
     const record = {
       event: this.#event,
-      ...message.facts,
+      ...message.metadata,
       ...more,
       outcome,
       settledAt: new Date().toISOString(),
       // The record of a replay has no payload: otherwise it would be kept longer, and replayed twice next time.
-      ...(message.facts.replay === undefined && payloadOf(message.record)),
+      ...(message.metadata.replay === undefined && payloadOf(message.record)),
     };
     return { kind: 'settled', message, record };
   }
 }
 
 /** @returns false if the call failed, which is logged and counted */
-async function succeeds(
-  failure: typeof BURY_FAILED | typeof HIDE_FAILED,
-  call: () => Promise<void>,
-): Promise<boolean> {
+async function succeeds(failure: keyof typeof formerNames, call: () => Promise<void>): Promise<boolean> {
   try {
     await call();
     return true;
   } catch (error) {
     recordLog.error(failure, await describeError(error));
     await count(failure);
+    await count(formerNames[failure]);
     return false;
   }
 }

@@ -6,7 +6,7 @@ import { sha256Hex } from '../hash.ts';
 import { attribute } from '../queue/message.ts';
 import { parseReplay, type Replay } from '../queue/replay.ts';
 
-/** An event as a consumer gets it: the partner's fields, and the receiver's facts about its delivery. */
+/** An event as a consumer gets it: the partner's fields, and the receiver's metadata about its delivery. */
 export interface ReceivedEvent<Name extends EventName = EventName> extends PartnerEvent<Name> {
   /** The partner's JSON text. */
   readonly text: string;
@@ -14,15 +14,19 @@ export interface ReceivedEvent<Name extends EventName = EventName> extends Partn
   /** ISO 8601. */
   readonly receivedAt: string;
   readonly requestId: string | undefined;
-  /** The time that counts: `timestamp`, unless the partner's clock is too far ahead (decision D8). */
+  /**
+   * The time by which events are ordered: `timestamp`, or the receipt and 5 minutes if `timestamp` is later (decision
+   * D8).
+   */
   readonly effectiveTimestamp: string;
   /** The version that the event writes to stored state (decision D8). */
   readonly version: string;
   readonly replay: Replay | undefined;
 }
 
-/** Facts that are known before the payload is read. */
-export interface MessageFacts extends Pick<ReceivedEvent, 'eventId' | 'receivedAt' | 'requestId' | 'replay'> {
+/** What the attributes of a message say. Known before the payload is read. */
+export interface MessageMetadata
+  extends Pick<ReceivedEvent, 'eventId' | 'receivedAt' | 'requestId' | 'replay'> {
   /** 1 for the first receive. */
   readonly attempt: number;
 }
@@ -40,7 +44,7 @@ export class UnprocessableMessageError extends Error {
 export async function readRecord<Name extends EventName>(
   name: Name,
   record: SQSRecord,
-  facts: MessageFacts = readFacts(record),
+  metadata: MessageMetadata = readMetadata(record),
 ): Promise<ReceivedEvent<Name>> {
   const payload = payloadOf(record);
   const parsed =
@@ -53,14 +57,14 @@ export async function readRecord<Name extends EventName>(
   }
   const event = parsed.event as PartnerEvent<Name>;
   // Without this check, an unreadable repair would be processed as an ordinary delivery.
-  if (facts.replay === undefined && attributeOf(record, attribute.replay) !== undefined) {
+  if (metadata.replay === undefined && attributeOf(record, attribute.replay) !== undefined) {
     throw new UnprocessableMessageError('The message attribute `replay` is malformed');
   }
-  const received = { ...event, ...facts, text: parsed.text };
+  const received = { ...event, ...metadata, text: parsed.text };
   return { ...received, effectiveTimestamp: effectiveTimestamp(received), version: versionOf(received) };
 }
 
-export function readFacts(record: SQSRecord): MessageFacts {
+export function readMetadata(record: SQSRecord): MessageMetadata {
   const replay = attributeOf(record, attribute.replay);
   return {
     eventId: attributeOf(record, attribute.eventId) ?? sha256Hex(record.body),
@@ -72,8 +76,8 @@ export function readFacts(record: SQSRecord): MessageFacts {
 }
 
 /**
- * The receipt time: from the receiver; for a message sent by hand without a valid one, when SQS got it; otherwise now.
- * Must never throw, because a batch is archived in one call.
+ * When API Gateway received the delivery. For a message that was sent by hand: when SQS received it, or now if that is
+ * unknown. Must never throw, because a batch is archived in one call.
  */
 function receivedAt(record: SQSRecord): string {
   const times = [attributeOf(record, attribute.receivedAt), Number(record.attributes.SentTimestamp)];

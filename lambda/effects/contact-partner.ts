@@ -132,16 +132,16 @@ const versionNames = (update: ContactUpdate) => ['version', ...sentFields(update
 /** The update expression that writes fields under the event's version, after other assignments. */
 function writing(fields: readonly ContactField[], others: readonly string[] = []): string {
   const versions = fields.map(([name]) => `${versionName(name)} = :version`);
-  const values = fields.filter(isKept).map(([name]) => `${name} = :${name}`);
-  const removed = fields.filter((field) => !isKept(field)).map(([name]) => name);
+  const values = fields.filter(isStorable).map(([name]) => `${name} = :${name}`);
+  const removed = fields.filter((field) => !isStorable(field)).map(([name]) => name);
   const set = `SET ${[...others, ...values, ...versions].join(', ')}`;
   return removed.length > 0 ? `${set} REMOVE ${removed.join(', ')}` : set;
 }
 
-const isKept = (field: ContactField): field is readonly [string, string] => field[1] !== undefined;
+const isStorable = (field: ContactField): field is readonly [string, string] => field[1] !== undefined;
 
 const valuesOf = (fields: readonly ContactField[]) =>
-  Object.fromEntries(fields.filter(isKept).map(([name, value]) => [`:${name}`, value]));
+  Object.fromEntries(fields.filter(isStorable).map(([name, value]) => [`:${name}`, value]));
 
 /** The combined outcome: `Processed` if any write was made, else `Duplicate` if any was a duplicate, else `Stale`. */
 const combined = (outcomes: readonly EffectOutcome[]): EffectOutcome =>

@@ -9,7 +9,7 @@ export interface NotificationContent {
 }
 
 /** What a notification is about. */
-export interface NotificationFacts {
+export interface NotifiedEvent {
   readonly eventId: string;
   /** The partner's timestamp in fixed width, so that text order is time order. */
   readonly timestamp: string;
@@ -21,7 +21,7 @@ export interface NotificationFacts {
   readonly replay: Replay | undefined;
 }
 
-export interface Notification extends NotificationFacts, NotificationContent {
+export interface Notification extends NotifiedEvent, NotificationContent {
   readonly event: string;
 }
 

@@ -11,7 +11,7 @@ import { idempotent } from './idempotency.ts';
 import {
   type Notification,
   type NotificationContent,
-  type NotificationFacts,
+  type NotifiedEvent,
   notificationMessage,
 } from './notification-message.ts';
 
@@ -20,7 +20,7 @@ import {
  * name of a replay that notifies.
  * @param variable the environment variable with the topic's ARN
  */
-export function notifier<Data extends NotificationFacts['data']>(
+export function notifier<Data extends NotifiedEvent['data']>(
   event: string,
   variable: 'CHAT_TOPIC_ARN' | 'REVIEW_TOPIC_ARN',
   content: (data: Data) => NotificationContent,
@@ -29,7 +29,7 @@ export function notifier<Data extends NotificationFacts['data']>(
   const topicArn = requireEnvironment([variable])[variable];
   const send = idempotent(event, (notification: Notification) => publish(client, topicArn, notification));
   return (
-    { eventId, timestamp, effectiveTimestamp, data, replay }: NotificationFacts & { readonly data: Data },
+    { eventId, timestamp, effectiveTimestamp, data, replay }: NotifiedEvent & { readonly data: Data },
     context: Context,
   ) => send({ event, eventId, timestamp, effectiveTimestamp, data, replay, ...content(data) }, context);
 }

@@ -32,13 +32,13 @@ export class ShopCache {
   async invalidate(update: ShopUpdate): Promise<EffectOutcome> {
     const { shopId, updatedFields, receivedAt, version } = update;
     const names = updatedFields && (await storableText('updated_fields', JSON.stringify(updatedFields)));
-    const kept = names === undefined ? undefined : updatedFields;
+    const fields = names === undefined ? undefined : updatedFields;
     return await versionedWrite(version, () =>
       this.#client.send(
         new UpdateItemCommand({
           TableName: this.#table,
           Key: { shop_id: { S: tableKey(shopId) } },
-          UpdateExpression: kept
+          UpdateExpression: fields
             ? 'SET version = :version, invalidated_at = :at, updated_fields = :fields REMOVE shop'
             : 'SET version = :version, invalidated_at = :at REMOVE shop, updated_fields',
           ConditionExpression: mayWrite(update),
@@ -46,7 +46,7 @@ export class ShopCache {
           ExpressionAttributeValues: {
             ':version': { S: version },
             ':at': { S: receivedAt },
-            ...(kept && { ':fields': { L: kept.map((field) => ({ S: field })) } }),
+            ...(fields && { ':fields': { L: fields.map((field) => ({ S: field })) } }),
           },
         }),
       ),
@@ -61,7 +61,7 @@ export class ShopCache {
 export async function shopInvalidator() {
   const shopCache = new ShopCache();
   const { DISTRIBUTION_ID, INVALIDATION_PATHS } = process.env;
-  // Only if the stack configures one. An incomplete configuration fails at start-up.
+  // Undefined if the stack configures no distribution. An incomplete configuration fails at start-up.
   const distribution =
     DISTRIBUTION_ID || INVALIDATION_PATHS
       ? new (await import('./distribution.ts')).Distribution()
@@ -71,10 +71,12 @@ export async function shopInvalidator() {
     const { shopId, eventId, replay } = update;
     const repairs = isRepair(replay);
     const outcome = await shopCache.invalidate(update);
-    // A skipped event is invalidated, too: its invalidation may have failed after its write, and a newer event may be
-    // stored since. A repair writes again after such a failure, so if it did not write, a newer event is stored.
+    // An event that the table skips invalidates CloudFront, too: an earlier attempt may have written to the table and
+    // then failed at CloudFront. A repair writes again after such a failure, so if it did not write, a newer event is
+    // stored.
     if (!repairs || outcome === 'Processed') {
-      // With the event's own reference, CloudFront would treat a repair as the earlier invalidation.
+      // Under the event's own reference, CloudFront would take the invalidation of a repair for the first one, and do
+      // nothing.
       const reference = repairs ? `${eventId}-${replay?.name}` : eventId;
       await distribution?.invalidate(shopId, reference);
     }

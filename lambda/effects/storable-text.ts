@@ -3,8 +3,8 @@ import { recordLog } from '../record-log.ts';
 import { count } from '../telemetry.ts';
 
 /**
- * A text that an item can hold. A longer one is left out, which is logged and counted. Otherwise its event would become
- * a dead letter, and its other fields would be lost.
+ * Checks that a text fits into an item. A longer one is left out, which is logged and counted. Otherwise its event
+ * would become a dead letter, and its other fields would be lost.
  * @param text undefined if the field cannot be written as text
  */
 export async function storableText(

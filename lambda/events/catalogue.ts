@@ -2,7 +2,7 @@ import type * as v from 'valibot';
 import type { EffectName, EventDefinition } from './definition.ts';
 import { events } from './index.ts';
 
-/** Every event, by its name. An event is a folder beside this file; `npm run generate` lists them in `index.ts`. */
+/** Every event, by its name. An event is a folder next to this file; `npm run generate` lists them in `index.ts`. */
 export const catalogue = events satisfies Record<string, EventDefinition>;
 
 export type EventName = keyof typeof catalogue;

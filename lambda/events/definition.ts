@@ -5,7 +5,17 @@ import type * as v from 'valibot';
  */
 export type EffectName = 'shop-cache' | 'cast' | 'contact-partner' | 'chat' | 'review';
 
-/** An event, in the file `event.ts` of its folder. Its queues, function, permissions and alarms follow from it. */
+/**
+ * An event, in the file `event.ts` of its folder. Its queues, function, permissions and alarms follow from it.
+ * @example
+ * export const event = {
+ *   meaning: 'A shop was closed',
+ *   processing: 'Invalidate the shop cache',
+ *   effect: 'shop-cache',
+ *   impact: 'Readers still see shops as they were before shop.closed.',
+ *   data: object({ shop_id: identifier }),
+ * } as const satisfies EventDefinition;
+ */
 export interface EventDefinition {
   /** What happened at the partner, in the contract's words (`docs/contract.md`, Events). */
   readonly meaning: string;

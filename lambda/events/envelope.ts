@@ -37,7 +37,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const utcDateTime = 'an ISO 8601 date-time in UTC, such as 2026-01-31T09:00:00Z';
 
-/** `webhookId` is not validated, because nothing depends on it (decision D6). It is kept with the payload. */
+/** `webhookId` is not validated, because nothing depends on it (decision D6). It is stored as part of the payload. */
 const envelope = object({
   event: v.pipe(v.string(expecting('a non-empty string')), v.minLength(1, 'must not be empty')),
   data: v.custom<Record<string, unknown>>(isObject, expecting('an object')),

@@ -2,8 +2,8 @@ import type { SendMessageCommandInput } from '@aws-sdk/client-sqs';
 import { sha256Hex } from '../hash.ts';
 import { MAX_ATTRIBUTE_LENGTH, MAX_RECORD_BYTES, RECORD_RESERVE_BYTES } from '../limits.ts';
 
-/** Facts about an event. The body of its message is the partner's JSON text. */
-export interface EventFacts {
+/** Attributes of a message on an event's queue. The body of the message is the partner's JSON text. */
+export interface EventMetadata {
   readonly event: string;
   /** Lower-case hex SHA-256 of the raw body (decision D7). */
   readonly eventId: string;
@@ -78,18 +78,18 @@ export function fitsMessage(body: string): boolean {
   return Buffer.byteLength(JSON.stringify(body)) <= MAX_ARCHIVED_BYTES;
 }
 
-export function eventAttributes(facts: EventFacts) {
+export function eventAttributes(metadata: EventMetadata) {
   return {
-    [attribute.event]: stringAttribute(facts.event),
-    [attribute.eventId]: stringAttribute(facts.eventId),
-    [attribute.receivedAt]: stringAttribute(facts.receivedAt),
-    [attribute.requestId]: stringAttribute(facts.requestId),
+    [attribute.event]: stringAttribute(metadata.event),
+    [attribute.eventId]: stringAttribute(metadata.eventId),
+    [attribute.receivedAt]: stringAttribute(metadata.receivedAt),
+    [attribute.requestId]: stringAttribute(metadata.requestId),
   };
 }
 
 /**
- * The header in the form that Lambda writes. Source: X-Ray developer guide, "Tracing header". `Lineage` is Lambda's
- * own, for loop detection.
+ * The `X-Amzn-Trace-Id` header in the form that Lambda writes. Source: X-Ray developer guide, "Tracing header".
+ * `Lineage` is Lambda's own, for loop detection.
  */
 const TRACE_HEADER =
   /^Root=1-[0-9a-f]{8}-[0-9a-f]{24}(;Parent=[0-9a-f]{16})?(;Sampled=[01])?(;Lineage=[0-9a-f:|]{1,200})?$/;

@@ -6,7 +6,7 @@ import { queueUrlVariable } from '../events/event-names.ts';
 import { MAX_ATTRIBUTE_LENGTH } from '../limits.ts';
 import {
   attribute,
-  type EventFacts,
+  type EventMetadata,
   escapeForSqs,
   eventAttributes,
   fitsMessage,
@@ -16,8 +16,8 @@ import {
 } from '../queue/message.ts';
 import { isSmokeTest } from './request.ts';
 
-/** Facts about a delivery, without its payload. */
-export type DeliveryFacts = Omit<EventFacts, 'event'>;
+/** A delivery without its payload. */
+export type DeliveryMetadata = Omit<EventMetadata, 'event'>;
 
 export interface QueueUrls {
   readonly events: Readonly<Record<EventName, string>>;
@@ -58,7 +58,7 @@ export class EventQueues {
   async enqueue(
     { kind, event, text }: Exclude<ParsedPayload, { kind: 'unusable' }>,
     body: Buffer,
-    delivery: DeliveryFacts,
+    delivery: DeliveryMetadata,
   ): Promise<void> {
     const queueUrl = kind === 'event' ? this.#urls.events[event.event] : this.#urls.unrouted;
     const escaped = escapeForSqs(text);
@@ -79,8 +79,12 @@ export class EventQueues {
     );
   }
 
-  /** Keeps a signed but unusable payload, byte for byte, with the reason (decision D4). */
-  async quarantine(body: Buffer, problems: readonly FieldProblem[], delivery: DeliveryFacts): Promise<void> {
+  /** Stores a signed but unusable payload, byte for byte, with the reason (decision D4). */
+  async quarantine(
+    body: Buffer,
+    problems: readonly FieldProblem[],
+    delivery: DeliveryMetadata,
+  ): Promise<void> {
     const whole = JSON.stringify({ problems, bodyBase64: body.toString('base64') });
     const payloadKey = fitsMessage(whole) ? undefined : await store(`quarantine/${delivery.eventId}`, body);
     const reason = describeProblems(problems).slice(0, MAX_ATTRIBUTE_LENGTH);
@@ -98,7 +102,7 @@ export class EventQueues {
     );
   }
 
-  #unlessProbe({ requestId }: DeliveryFacts, url: string): string {
+  #unlessProbe({ requestId }: DeliveryMetadata, url: string): string {
     return isSmokeTest(requestId) ? this.#urls.smokeTest : url;
   }
 }

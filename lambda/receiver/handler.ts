@@ -54,15 +54,15 @@ const secrets = new WebhookSecrets({
 const queueUrls = queueUrlsFromEnvironment();
 const queues = new EventQueues(new SQSClient(clientSettings), queueUrls);
 
-async function report({ outcome, ...facts }: DeliveryOutcome, { sourceIp }: WebhookRequest): Promise<void> {
+async function report({ outcome, ...fields }: DeliveryOutcome, { sourceIp }: WebhookRequest): Promise<void> {
   if (isProbe) {
     // No alarm counts lines with this message.
-    logger.info(SMOKE_TEST, { ...ids, outcome, ...facts });
+    logger.info(SMOKE_TEST, { ...ids, outcome, ...fields });
     return;
   }
-  if (outcome === REJECTED) logger.warn(outcome, { ...ids, ...facts, sourceIp });
-  else logger.info(outcome, { ...ids, ...facts });
-  if (outcome !== ACCEPTED) await count(outcome, 'reason' in facts ? { reason: facts.reason } : {});
+  if (outcome === REJECTED) logger.warn(outcome, { ...ids, ...fields, sourceIp });
+  else logger.info(outcome, { ...ids, ...fields });
+  if (outcome !== ACCEPTED) await count(outcome, 'reason' in fields ? { reason: fields.reason } : {});
 }
 
 async function reportError(error: unknown): Promise<void> {

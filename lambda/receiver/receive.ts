@@ -10,7 +10,7 @@ import {
   serverError,
   unusableEvent,
 } from './answers.ts';
-import type { DeliveryFacts, EventQueues } from './event-queues.ts';
+import type { DeliveryMetadata, EventQueues } from './event-queues.ts';
 import { type GatewayEvent, readRequest, requestIdOf, type WebhookRequest } from './request.ts';
 import { decodeSignature, verify } from './signature.ts';
 import type { WebhookSecrets } from './webhook-secrets.ts';
@@ -26,7 +26,7 @@ export interface ReceiverParts {
   readonly secrets: Pick<WebhookSecrets, 'matchesAny'>;
   readonly queues: Pick<EventQueues, 'enqueue' | 'quarantine'>;
   /** Called first, so that every log line has the ids of the delivery. */
-  readonly identify: (ids: Pick<DeliveryFacts, 'eventId' | 'requestId'>) => void;
+  readonly identify: (ids: Pick<DeliveryMetadata, 'eventId' | 'requestId'>) => void;
   readonly report: (outcome: DeliveryOutcome, request: WebhookRequest) => Promise<void>;
   /** Called with the cause of a 500: the event is not stored. */
   readonly reportError: (error: unknown) => Promise<void>;

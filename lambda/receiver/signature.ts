@@ -26,7 +26,12 @@ function sign(body: Uint8Array, secret: string): Buffer {
   return createHmac('sha256', secret).update(body).digest();
 }
 
-/** Whether one of the secrets made the signature. Each comparison takes constant time. */
+/**
+ * Whether one of the secrets made the signature. Each comparison takes constant time.
+ * @example
+ * const signature = decodeSignature(headers['x-webhook-signature']);
+ * const isRight = signature !== undefined && verify(body, signature, ['current secret', 'previous secret']);
+ */
 export function verify(body: Uint8Array, signature: Uint8Array, secrets: readonly string[]): boolean {
   if (signature.length !== SIGNATURE_BYTES) return false;
   return secrets.some((secret) => timingSafeEqual(sign(body, secret), signature));

@@ -50,12 +50,12 @@ export class WebhookSecrets {
   /**
    * Reads both versions in parallel, before there is a request. A failure is not reported here: the first request reads
    * again, and reports it.
-   * @throws as {@link accepted}, or if it is aborted
+   * @throws as {@link accepted}, or if the signal is aborted
    */
   async warmUp(abortSignal: AbortSignal): Promise<void> {
     const current = this.#version('AWSCURRENT', abortSignal);
     const previous = this.#readPrevious(abortSignal);
-    // Both must end, because Lambda freezes a function that has started.
+    // Both reads must end, because Lambda freezes a function that has started.
     await Promise.allSettled([current, previous]);
     this.#cached = await this.#cacheOf(await current, () => previous);
   }
@@ -95,7 +95,7 @@ export class WebhookSecrets {
   #secrets(): readonly string[] {
     if (this.#cached === undefined) return [];
     const { current, previous } = this.#cached;
-    // Reported here and not after the read, because then there may be no request yet to which the log line belongs.
+    // Reported here and not after the read: a read during start-up has no request to which the log line could belong.
     if (current !== current.trim() && !this.#warnedOfWhiteSpace) {
       this.#warnedOfWhiteSpace = true;
       this.#options.onWhiteSpace();

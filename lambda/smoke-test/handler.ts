@@ -79,7 +79,7 @@ async function smokeTest(properties: unknown, outOfTime: AbortSignal): Promise<s
 
 /**
  * Sends a probe, and repeats it while the problem may be temporary.
- * @param outOfTime ends it at once
+ * @param outOfTime aborts it at once
  * @returns the problem, beginning with the function's name and version; undefined if there is none
  */
 async function check(probe: Probe, outOfTime: AbortSignal): Promise<string | undefined> {
@@ -118,7 +118,10 @@ async function attempt(
   }
 }
 
-/** The secret with which the partner signs now. @throws the client's error, or UnusableSecretError */
+/**
+ * The secret with which the partner signs now.
+ * @throws the client's error, or UnusableSecretError
+ */
 async function readSecret(): Promise<string> {
   const { WEBHOOK_SECRET_ARN: SecretId } = requireEnvironment(['WEBHOOK_SECRET_ARN']);
   const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId }));

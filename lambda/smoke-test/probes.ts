@@ -91,13 +91,13 @@ const request = (body: string, signature: string) => ({
   isBase64Encoded: false,
 });
 
-/** To reject it, the receiver must read its secret. */
+/** Tests that the receiver can read its secret: it needs the secret to reject a request. */
 const wronglySignedRequest = () => request('{}', randomBytes(32).toString('hex'));
 
-/** To accept it, the receiver must verify, parse and store it. */
+/** Tests the whole receiver: to accept a request, it must verify, parse and store it. */
 async function signedRequest(readSecret: () => Promise<string>) {
   const body = JSON.stringify({ ...minimalEvent(), timestamp: new Date().toISOString() });
-  // Not by the receiver's own code, which is being tested.
+  // The signature is not made by the receiver's own code, because that is being tested.
   return request(
     body,
     createHmac('sha256', await readSecret())
@@ -123,7 +123,7 @@ function minimalEvent(): { readonly event: EventName; readonly data: object } {
 /** A 500 may be temporary: the receiver's permission to read its secret may not be effective yet. */
 const judgeRejection = (returned: unknown) => judgeStatus(returned, 401, 'a wrong signature', [500]);
 
-/** So may a 401: the secret may have been rotated since the receiver read it. */
+/** A 401 may be temporary, too: the secret may have been rotated since the receiver read it. */
 const judgeAcceptance = (returned: unknown) =>
   judgeStatus(returned, 200, 'a correct signature', [401, 500]) ??
   (isQueued(returned) ? undefined : { text: 'did not queue an event of a known kind', mayPass: false });

@@ -35,7 +35,7 @@ interface AlarmStack {
 }
 
 /**
- * The description as it will be mailed, with the longest names that CloudFormation may insert.
+ * The description as it appears in the mail, with the longest names that CloudFormation may insert.
  * @param part the description in a template, or a part of it
  * @throws Error if it contains an unknown function
  */

@@ -1,7 +1,7 @@
-import { EVENT_RETENTION_SECONDS, MAX_LOOK_SECONDS } from '../../lambda/limits.ts';
+import { EVENT_RETENTION_SECONDS, MAX_INSPECTION_SECONDS } from '../../lambda/limits.ts';
 import { SERVER_ERROR } from '../../lambda/log-messages.ts';
 
-/** A text of an alarm, or one for each kind of API. `<…>` is filled in by the caller of `Alarms.add`. */
+/** A text of an alarm, or one for each kind of API. {@link Alarms.add} replaces placeholders such as `<event>`. */
 type Text = string | { readonly http: string; readonly rest: string };
 
 export interface AlarmDefinition {
@@ -16,11 +16,11 @@ export interface AlarmDefinition {
     /** @default '>=' */
     readonly comparison?: '>=' | '<' | '<=';
     readonly threshold: number;
-    /** Threshold while the event is paused. `npx hookctl pause` and `npx hookctl resume` switch between the two. */
+    /** Threshold while the event is paused. `npx hookctl pause` and `resume` switch between this and `threshold`. */
     readonly thresholdInPause?: number;
     /** Unit of the threshold. @default a plain number */
     readonly unit?: 'seconds' | 'milliseconds' | 'days';
-    /** Setting of the stage. The threshold is a multiple of it. */
+    /** Name of a setting of the stage: the alarm's threshold is this setting, multiplied by `threshold`. */
     readonly timesSetting?: string;
     /** Number of evaluated periods, or the setting that holds it. @default 1 */
     readonly periods?: number | 'quietAfter';
@@ -33,7 +33,7 @@ export interface AlarmDefinition {
   readonly impact: Text;
   /** A sentence without its full stop. */
   readonly firstStep: Text;
-  /** Anchor of its card in `docs/operations.md`. */
+  /** Anchor of its section in `docs/operations.md`, the runbook. */
   readonly section: string;
   /** Whether people are notified. @default true */
   readonly notifies?: boolean;
@@ -46,19 +46,19 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /**
- * Looking at a queue hides its messages. So the alarm ends only if none was visible for longer than a look can take.
+ * Reading a queue hides its messages. So the alarm ends only if none was visible for longer than a read can take.
  */
 const notEmpty = {
   metric: { name: 'ApproximateNumberOfMessagesVisible', statistic: 'Maximum', period: MINUTE },
-  fires: { threshold: 1, periods: MAX_LOOK_SECONDS / MINUTE + 1, periodsAtThreshold: 1 },
+  fires: { threshold: 1, periods: MAX_INSPECTION_SECONDS / MINUTE + 1, periodsAtThreshold: 1 },
 } as const;
 
-/** A missing value counts as silence, so a new stack fires this alarm until its first delivery. */
+/** A missing value counts as no deliveries, so this alarm of a new stack fires until its first delivery. */
 const quiet = { comparison: '<', threshold: 1, periods: 'quietAfter', missingData: 'BREACHING' } as const;
 
 /**
- * The median must be late. After an outage of ours the partner repeats deliveries, which are late for a good reason and
- * arrive among punctual ones. The period is long, so that the alarm also works for a partner that sends little.
+ * Fires on the median. After an outage of ours, the partner repeats deliveries: these are late for a good reason, but
+ * most others are punctual. The period is long, so that the alarm also works for a partner that sends little.
  */
 const lag = {
   metric: { name: 'DeliveryLag', statistic: 'p50', period: HOUR },
@@ -73,7 +73,7 @@ const notDelivered = {
 } as const;
 
 /**
- * ACM renews its own certificates earlier. One that is so close to its expiry was imported, or cannot be renewed. ACM
+ * ACM renews its own certificates earlier. A certificate so close to its expiry was imported, or cannot be renewed. ACM
  * publishes the metric twice a day, and not at all after expiry, so a missing value must not look like a renewal.
  * Source: ACM user guide, "Supported CloudWatch metrics".
  */
@@ -86,8 +86,8 @@ const certificateExpires = {
 } as const;
 
 /**
- * For CodeDeploy, which reads the state. People are not notified, because the metric continues after the version has
- * all the traffic.
+ * Only CodeDeploy reads the state of this alarm. People are not notified, because the metric continues after the
+ * version has all the traffic.
  */
 const rollsBack = {
   fires: { threshold: 1 },
@@ -202,7 +202,7 @@ export const alarmTable = {
     section: 'quiet',
   },
   '<Event>/Quiet': {
-    // Free, because SQS publishes it. Redriven and replayed messages count too.
+    // A metric of SQS costs nothing. Redriven and replayed messages count too.
     metric: { name: 'NumberOfMessagesSent', statistic: 'Sum', period: HOUR },
     fires: quiet,
     impact: '<impact>',
@@ -223,7 +223,7 @@ export const alarmTable = {
   },
   'Api/ServerErrors': {
     metric: { name: '5xx', statistic: 'Sum', period: FIVE_MINUTES },
-    // The partner repeats a single failed delivery.
+    // Above 1, because the partner repeats a failed delivery.
     fires: { threshold: 5 },
     impact: {
       http: 'deliveries are not accepted. The partner repeats those that got 500.',
@@ -293,7 +293,7 @@ export const alarmTable = {
   },
   'Api/Slow': {
     metric: { name: 'Latency', statistic: 'p99', period: FIVE_MINUTES },
-    // The partner's timeout is unknown.
+    // A guess, because the partner's timeout is unknown.
     fires: { threshold: 3_000, unit: 'milliseconds', periods: 3 },
     impact: 'our answers are slow (p99). The partner may time out and repeat deliveries.',
     firstStep:

@@ -25,11 +25,11 @@ interface AlarmProps {
   readonly metricsOf: MetricSource;
   /** Links into the AWS console, made by `console-links.ts`. */
   readonly links: readonly [string, ...string[]];
-  /** Fills in `<event>` and `<impact>` in the texts. */
+  /** Replaces `<event>` and `<impact>` in the texts. */
   readonly event?: EventName;
   /** Values for all other `<…>` in the texts. */
   readonly text?: Readonly<Record<string, string>>;
-  /** Value of the setting that the table names. In the unit of the metric, if the threshold is a multiple of it. */
+  /** Value of the setting that the alarm names in `timesSetting` or `periods`. In the unit of the metric. */
   readonly setting?: number;
   /** @default the last part of the alarm's name */
   readonly id?: string;

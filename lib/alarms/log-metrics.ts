@@ -29,7 +29,8 @@ export const metricsUnder = (namespace: string, dimensionsMap: MetricDimensions)
 /**
  * Metrics from the stack's logs, in a namespace with the stack's name: those that functions publish in the embedded
  * metric format (with the dimension `service`), and those of {@link countLines}.
- * @param dimensions a published metric gets those that functions publish it with
+ * @param dimensions values by name. A metric of `metric-names.ts` gets `service` and its own dimensions. Any other
+ * metric gets all of these
  */
 export function logMetrics(scope: Construct, dimensions: MetricDimensions = {}): MetricSource {
   const namespace = Stack.of(scope).stackName;
@@ -57,7 +58,7 @@ export function logMetrics(scope: Construct, dimensions: MetricDimensions = {}):
 interface CountedLines {
   readonly metric: string;
   readonly pattern: string;
-  /** A number, or the field of the line that holds it. @default '1' */
+  /** A number, or the field of the line with the number. @default '1' */
   readonly value?: string;
   /** Fields of the line that become dimensions, by the dimensions' names. @default none */
   readonly dimensions?: MetricDimensions;
@@ -65,9 +66,9 @@ interface CountedLines {
 
 /**
  * Metrics from the receiver's log, by filter id. `Verified` is 1 for a correct signature and 0 for a wrong one. So its
- * maximum shows whether all signatures were wrong, and a missing value shows silence. `DeliveryLag` is the milliseconds
- * from the partner's `timestamp` to the receipt. Its filter keeps every value, so percentiles work. Source: CloudWatch
- * Logs user guide, "Creating metrics from log events using filters".
+ * maximum shows whether all signatures were wrong, and a missing value means no deliveries. `DeliveryLag` is the
+ * milliseconds from the partner's `timestamp` to the receipt. Its filter keeps every value, so percentiles work.
+ * Source: CloudWatch Logs user guide, "Creating metrics from log events using filters".
  */
 export const receiverLines: Readonly<Record<string, CountedLines>> = {
   WronglySigned: { metric: 'Verified', pattern: SIGNATURE_WRONG, value: '0' },

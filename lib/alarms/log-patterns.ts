@@ -22,7 +22,9 @@ const INVOCATION_FAILURE = '$.type = "platform.report" && $.record.status != "su
 
 export const INVOCATION_FAILED = `{ ${INVOCATION_FAILURE} }`;
 
-/** Part of a pattern: the same lines, and the runtime's lines about errors that ended an invocation. */
+/**
+ * Part of a pattern: Lambda's lines about invocations that failed, and the runtime's lines about errors that ended one.
+ */
 export const CRASHED = `(${INVOCATION_FAILURE}) || $.message.errorType = "*"`;
 
 /** Lines of the receiver about deliveries with a correct signature, whatever their outcome. */

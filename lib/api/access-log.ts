@@ -25,20 +25,20 @@ export function accessLogFormat(id: 'requestId' | 'extendedRequestId', route: 'r
   });
 }
 
-/** Matches lines with one of these statuses. */
+/** Matches access log lines with one of these HTTP statuses. */
 export function statusIn(first: number, ...others: number[]) {
   const is = (status: number) => FilterPattern.stringValue('$.status', '=', String(status));
   return others.length === 0 ? is(first) : FilterPattern.any(is(first), ...others.map(is));
 }
 
 /**
- * Not under the usual prefix. Each log there adds to an account policy, and above 5,120 characters the deployment
- * fails. Source: CloudWatch Logs user guide, "Enabling logging from AWS services", "Log resource policy size limit
- * considerations".
+ * Log groups with this prefix need no statement in an account policy. That policy can have only 5,120 characters; above
+ * that, a deployment fails. Source: CloudWatch Logs user guide, "Enabling logging from AWS services", "Log resource
+ * policy size limit considerations".
  */
 const PREFIX = '/aws/vendedlogs/';
 
-/** A name unlike that of the log of a deleted stack of the same name. The log may still exist. */
+/** A name that contains part of the stack's id: the log of a deleted stack with the same name may still exist. */
 export function logName(scope: Construct, kind: string): string {
   const { stackName, stackId } = Stack.of(scope);
   return `${stackName}-${kind}-${Fn.select(2, Fn.split('/', stackId))}`;
@@ -53,7 +53,7 @@ export class AccessLog extends ProtectedLog {
     this.#nameInLinks = `${inFragment(PREFIX)}${name}`;
   }
 
-  /** Link to the lines that match a pattern. */
+  /** Link to the access log lines that match a pattern. */
   link(pattern: IFilterPattern): string {
     return logLink(this, pattern.logPatternString, this.#nameInLinks);
   }

@@ -46,7 +46,7 @@ export function addFirewall(scope: Construct, stage: ApiStage, props: FirewallPr
   const counted = (metricName: string) => ({
     metricName,
     cloudWatchMetricsEnabled: true,
-    // Samples show headers, including signatures.
+    // Off, because samples show headers, including signatures.
     sampledRequestsEnabled: false,
   });
   const firewall = new CfnWebACL(scope, 'Firewall', {
@@ -114,8 +114,9 @@ function logBlocks(scope: Construct, firewall: CfnWebACL, props: ProtectedLogPro
       resourceName,
       arnFormat: ArnFormat.COLON_RESOURCE_NAME,
     });
-  // Without it, AWS WAF adds each log to one policy of the account, which fails above 5,120 characters. Sources:
-  // CloudWatch Logs user guide, "Logs sent to CloudWatch Logs"; https://github.com/hashicorp/terraform-provider-aws/issues/25296.
+  // Without this policy, AWS WAF adds each log to one policy of the account, which fails above 5,120 characters.
+  // Sources: CloudWatch Logs user guide, "Logs sent to CloudWatch Logs";
+  // https://github.com/hashicorp/terraform-provider-aws/issues/25296.
   const { policyDependable } = log.addToResourcePolicy(
     new PolicyStatement({
       principals: [new ServicePrincipal('delivery.logs.amazonaws.com')],
@@ -129,7 +130,7 @@ function logBlocks(scope: Construct, firewall: CfnWebACL, props: ProtectedLogPro
   );
   const logging = new CfnLoggingConfiguration(scope, 'FirewallLogging', {
     resourceArn: firewall.attrArn,
-    // Without the `:*` with which the log's own ARN ends.
+    // The ARN of the log group without `:*`, which the construct's own ARN ends with.
     logDestinationConfigs: [arn(log.logGroupName)],
     redactedFields: [{ singleHeader: { Name: SIGNATURE_HEADER } }],
     loggingFilter: {
@@ -146,7 +147,10 @@ function logBlocks(scope: Construct, firewall: CfnWebACL, props: ProtectedLogPro
   if (policyDependable) logging.node.addDependency(policyDependable);
 }
 
-/** Metrics of a rule of the firewall. @param rule a managed list, or `RATE_RULE` */
+/**
+ * Metrics of a rule of the firewall.
+ * @param rule a managed list, or `RATE_RULE`
+ */
 export function ruleMetrics(scope: Construct, rule: string): MetricSource {
   const { stackName, region } = Stack.of(scope);
   return metricsUnder('AWS/WAFV2', { WebACL: stackName, Rule: metricOf(scope, rule), Region: region });

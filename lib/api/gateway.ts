@@ -13,7 +13,7 @@ export interface GatewayProps {
   readonly defaultEndpoint: boolean;
 }
 
-/** Answers of API Gateway itself. Their deliveries are not stored. */
+/** Kinds of answers by API Gateway itself. Such deliveries are not stored. */
 type OwnAnswer = 'Throttled' | 'Unavailable' | 'TooLarge' | 'WrongAddress';
 
 /** An API of either kind with the contract's one route. */
@@ -25,7 +25,7 @@ export interface Gateway {
   readonly webhookUrl: string;
   /** API Gateway's own metrics, by their names for an HTTP API. */
   readonly metrics: MetricSource;
-  /** Link to its page in the AWS console. */
+  /** Link to the API's page in the AWS console. */
   readonly link: string;
   /** Patterns of access log lines for each kind of API Gateway's own answers. */
   readonly ownAnswers: Readonly<Record<OwnAnswer, IFilterPattern>>;

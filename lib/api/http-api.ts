@@ -16,7 +16,7 @@ import { httpApiLink } from '../alarms/console-links.ts';
 import { accessLogFormat, statusIn } from './access-log.ts';
 import type { Gateway, GatewayProps } from './gateway.ts';
 
-/** An HTTP API. Its own answers cannot be changed. */
+/** An HTTP API. The answers that API Gateway itself gives cannot be changed. */
 export function httpGateway(scope: Construct, props: GatewayProps): Gateway {
   const { receiver, throttle, accessLog, defaultEndpoint } = props;
   const api = new HttpApi(scope, 'HttpApi', {
@@ -52,10 +52,10 @@ export function httpGateway(scope: Construct, props: GatewayProps): Gateway {
     link: httpApiLink(api, api.apiId),
     ownAnswers: {
       Throttled: statusIn(429),
-      // The receiver never answers with these. It answers 500, which the partner repeats.
+      // The receiver never answers with these statuses. If it fails, it answers 500, which the partner repeats.
       Unavailable: statusIn(502, 503, 504),
       TooLarge: statusIn(413),
-      // The partner posts. Scanners mostly use other methods.
+      // Only POST counts: the partner posts, and scanners mostly use other methods.
       WrongAddress: FilterPattern.all(FilterPattern.stringValue('$.method', '=', 'POST'), statusIn(403, 404)),
     },
     serveAt: (domainName) => new ApiMapping(scope, 'Mapping', { api, domainName, stage }),

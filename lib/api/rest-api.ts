@@ -26,7 +26,7 @@ interface RestGatewayProps extends GatewayProps {
 /** Metrics that have another name for an HTTP API. */
 const METRIC_NAMES: Readonly<Record<string, string>> = { '4xx': '4XXError', '5xx': '5XXError' };
 
-/** The first part of the contract's path is the API's stage, the rest is its resource. */
+/** The first part of the contract's path is the name of the API's stage. The rest is the path of its resource. */
 const [, STAGE = '', ...RESOURCE] = WEBHOOK_PATH.split('/');
 
 /**
@@ -50,7 +50,7 @@ export function restGateway(scope: Construct, { firewall, ...props }: RestGatewa
       accessLogFormat: AccessLogFormat.custom(accessLogFormat('extendedRequestId', 'resourcePath')),
     },
   });
-  // The CDK would add an address to the outputs that is not the webhook's.
+  // Removes the output that the CDK adds: its address is not the webhook's.
   api.node.tryRemoveChild('Endpoint');
   api.root
     .resourceForPath(RESOURCE.join('/'))
@@ -67,7 +67,7 @@ export function restGateway(scope: Construct, { firewall, ...props }: RestGatewa
       // Lambda's own throttling is passed on as 429, or takes the status of DEFAULT_4XX.
       Throttled: FilterPattern.any(statusIn(429), answeredAs('THROTTLED'), answeredAs('DEFAULT_4XX')),
       Unavailable: FilterPattern.any(
-        // Answers that do not take their configured status.
+        // API Gateway gives some of its own answers another status than the configured 500.
         statusIn(502, 503, 504),
         FilterPattern.all(
           statusIn(500),
@@ -110,7 +110,7 @@ function answerWith500(api: RestApi): void {
       templates: { 'application/json': body },
     });
   }
-  // As an HTTP API answers. The default would be 403 with a message about a token.
+  // Answers an unknown path like an HTTP API. The default would be 403 with a message about a token.
   for (const [id, type] of Object.entries(NOT_FOUND)) {
     api.addGatewayResponse(id, {
       type: ResponseType.of(type),

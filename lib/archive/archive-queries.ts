@@ -19,7 +19,7 @@ interface ArchiveQueriesProps {
 
 /** Prefix of the results, which expire after a day. */
 const RESULTS_PREFIX = 'queries/';
-const RESULTS_KEPT = Duration.days(1);
+const RESULT_RETENTION = Duration.days(1);
 
 const GIGABYTE = 2 ** 30;
 
@@ -59,7 +59,10 @@ function columnType(field: JsonSchema | boolean): string {
 /** The table's name in queries. */
 const TABLE = 'records';
 
-/** Frequent questions. For each one, a file of the same name has Athena's SQL over the table `records`. */
+/**
+ * Saved queries for frequent questions. A file of the same name in `archive-queries/` has the SQL for Athena, over the
+ * table `records`.
+ */
 export const archiveQueries = {
   'sent-by-shop': 'What did a shop send last week?',
   stale: 'How many events were stale, by event and day?',
@@ -85,7 +88,7 @@ export class ArchiveQueries extends Construct {
     super(scope, id);
     const { bucket, config, encryption } = props;
     const { stackName, account } = Stack.of(this);
-    // Hyphens would need quotes in every query.
+    // Without hyphens, because a name with hyphens would need quotes in every query.
     const databaseName = stackName.toLowerCase().replaceAll('-', '_');
     const workgroupName = stackName;
     this.outputs = { ArchiveDatabase: databaseName, ArchiveWorkgroup: workgroupName };
@@ -124,7 +127,7 @@ export class ArchiveQueries extends Construct {
     const workgroup = new CfnWorkGroup(this, 'Workgroup', {
       name: workgroupName,
       description: `Queries of the archive of ${stackName}.`,
-      // Saved queries would prevent the deletion of the stack.
+      // Otherwise the saved queries would prevent the deletion of the workgroup, and so of the stack.
       recursiveDeleteOption: true,
       workGroupConfiguration: {
         enforceWorkGroupConfiguration: true,
@@ -140,7 +143,7 @@ export class ArchiveQueries extends Construct {
         },
       },
     });
-    bucket.addLifecycleRule({ prefix: RESULTS_PREFIX, expiration: RESULTS_KEPT });
+    bucket.addLifecycleRule({ prefix: RESULTS_PREFIX, expiration: RESULT_RETENTION });
     if (!config.savedQueries) return;
     for (const [name, description] of Object.entries(archiveQueries)) {
       new CfnNamedQuery(this, name, {
@@ -155,8 +158,8 @@ export class ArchiveQueries extends Construct {
 }
 
 /**
- * Converts a line to a row. A damaged line becomes a row of nulls and does not stop the query. Source: Athena user
- * guide, "OpenX JSON SerDe".
+ * Converts a line of an archive object to a row. A damaged line becomes a row of nulls and does not stop the query.
+ * Source: Athena user guide, "OpenX JSON SerDe".
  */
 const SERIALISATION = {
   'ignore.malformed.json': 'true',

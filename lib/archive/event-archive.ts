@@ -20,10 +20,13 @@ interface EventArchiveProps {
   readonly alarms: Alarms;
 }
 
-/** Prefix of all records. Each event has its own below it. */
+/** Key prefix of all archive objects. The name of the event follows. */
 export const RECORDS_PREFIX = 'event=';
 
-/** In lines about an object that was not written. Source: Firehose developer guide, "Monitor using CloudWatch Logs". */
+/**
+ * Part of Firehose's log lines about an object that it could not write. Source: Firehose developer guide, "Monitor
+ * using CloudWatch Logs".
+ */
 const FAILED = '"errorCode"';
 
 /** Megabytes of uncompressed records after which an object is written early, so that objects are quick to read. */
@@ -63,7 +66,8 @@ export class EventArchive extends Construct {
     });
     const permissions = [
       new PolicyStatement({
-        // As in the sample policy. Source: Firehose developer guide, "Grant Firehose access to an Amazon S3 destination".
+        // Actions as in AWS's sample policy. Source: Firehose developer guide, "Grant Firehose access to an Amazon S3
+        // destination".
         actions: ['s3:AbortMultipartUpload', 's3:GetObject', 's3:PutObject'],
         resources: [this.bucket.arnForObjects(`${RECORDS_PREFIX}*`)],
       }),
@@ -76,8 +80,8 @@ export class EventArchive extends Construct {
     for (const statement of permissions) writer.addToPolicy(statement);
     encryption.grant(writer, permissions);
     if (encryption.key) {
-      // AWS documents this for the role that creates the stream. Others needed it for the delivery role, too:
-      // https://github.com/ministryofjustice/modernisation-platform-environments/pull/19058.
+      // AWS documents this permission for the role that creates the stream. In practice the delivery role needs it,
+      // too: https://github.com/ministryofjustice/modernisation-platform-environments/pull/19058.
       writer.addToPolicy(
         new PolicyStatement({
           actions: ['kms:CreateGrant'],

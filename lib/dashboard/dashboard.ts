@@ -58,13 +58,13 @@ export function addDashboard(scope: Construct, sources: DashboardSources): void 
     ),
     ...stuck(sources),
   ];
-  // With another path the dashboard would be another resource. CloudFormation would delete the old one last, by the
-  // name that both have.
-  const place = new Construct(new Construct(scope, 'Dashboard'), 'Dashboards');
-  new Dashboard(place, 'Dashboard', {
+  // The construct path must not change. With another path, CloudFormation would create a second dashboard of the same
+  // name, and then delete it when it deletes the old one.
+  const parent = new Construct(new Construct(scope, 'Dashboard'), 'Dashboards');
+  new Dashboard(parent, 'Dashboard', {
     dashboardName: stackName,
     defaultInterval: RANGE,
-    // Alarm lines fit only the periods of the graphs.
+    // Keeps the graphs' own periods: the lines of alarms are right only for these.
     periodOverride: PeriodOverride.INHERIT,
     widgets: rows,
   });

@@ -35,7 +35,6 @@ const sumOfAMinute = { period, statistic: 'Sum' };
 const maximum = { period, statistic: 'Maximum' };
 
 interface Graph {
-  /** In plain words. */
   readonly title: string;
   /** Width in columns; the dashboard has 24. @default an equal share of the row */
   readonly width?: number;
@@ -91,7 +90,7 @@ export function heading(text: string, hint?: string): IWidget[] {
     : [new TextWidget({ markdown: `${text}\n\n${hint}`, width: 24, height: 2 })];
 }
 
-/** Are we accepting? From the partner's requests to the receiver's outcomes. */
+/** Graphs that answer "Are we accepting?": from the partner's requests to the receiver's outcomes. */
 export function accepting({ api, receiver, pipelines, alarms }: DashboardSources): IWidget[][] {
   const { metrics } = api.gateway;
   const { function: own } = receiver;
@@ -186,7 +185,7 @@ export function accepting({ api, receiver, pipelines, alarms }: DashboardSources
   ];
 }
 
-/** Are we keeping up? Processing times, then a row for each event, beginning with its queue. */
+/** Graphs that answer "Are we keeping up?": processing times, then a row for each event, beginning with its queue. */
 export function keepingUp({ api, pipelines, alarms }: DashboardSources): IWidget[][] {
   return [
     row({
@@ -251,10 +250,13 @@ function eventRow(pipeline: EventPipeline, alarmsAt: number[]): IWidget[] {
   );
 }
 
-/** What is stuck? The queues that only a person empties, and the reasons why messages do not move. */
+/** Graphs that answer "What is stuck?": the queues that only a person empties, and why messages are not processed. */
 export function stuck(sources: DashboardSources): IWidget[][] {
   const { pipelines, archive, effects, quarantine, unrouted, alarms } = sources;
-  /** The sum of all consumers' metrics. @param id prefix of the metrics' ids, unique in the graph */
+  /**
+   * The sum of all consumers' metrics.
+   * @param id prefix of the metrics' ids, unique in the graph
+   */
   const ofConsumers = (id: string, name: MetricName, label: string) => {
     const usingMetrics = Object.fromEntries(
       pipelines.map((pipeline, index) => [`${id}${index}`, reported(pipeline).metric(name, sumOfAMinute)]),
@@ -304,8 +306,8 @@ export function stuck(sources: DashboardSources): IWidget[][] {
       {
         title: 'Consumers that could not complete a message',
         left: [
-          ofConsumers('bury', 'BuryFailed', 'Not put on the dead-letter queue'),
-          ofConsumers('hide', 'HideFailed', 'Retry not delayed'),
+          ofConsumers('unsent', 'DeadLetterNotSent', 'Not moved to the dead-letter queue'),
+          ofConsumers('undelayed', 'RetryNotDelayed', 'Retry not delayed'),
           ofConsumers('unarchived', 'NotArchived', 'Dead letter not archived'),
           ofConsumers('repeated', 'PossiblyRepeated', 'Possibly notified twice'),
           ofConsumers('left', 'FieldLeftOut', 'Too long field left out'),

@@ -11,7 +11,7 @@ interface SavedQueriesProps {
 }
 
 interface SavedQuery extends QueryStringProps {
-  /** Its name in the console: the question that it answers. */
+  /** Name of the query in the AWS console: the question that it answers. */
   readonly name: string;
   readonly in: readonly ILogGroup[];
 }
@@ -23,8 +23,8 @@ const INVOCATION_FAILED = '(type = "platform.report" and record.status != "succe
 const LIMIT = 200;
 
 /**
- * CloudWatch Logs Insights queries for an engineer at night, in a folder named after the stack. Replace values in
- * capitals. Source: CloudWatch Logs user guide, "Logs Insights language query syntax".
+ * CloudWatch Logs Insights queries for an engineer on call, in a folder named after the stack. Users replace the values
+ * in capitals. Source: CloudWatch Logs user guide, "Logs Insights language query syntax".
  */
 export class SavedQueries extends Construct {
   constructor(scope: Construct, id: string, { receiver, consumers, access }: SavedQueriesProps) {

@@ -48,7 +48,9 @@ export class EventPipeline extends Construct {
   readonly consumer: ReleasedFunction;
   /** Watches the age of waiting messages. During a pause it fires only a day before the queue deletes a message. */
   readonly #waiting: Alarm;
-  /** On while `npx hookctl pause` has disabled the event source. Its description says who paused it and why. */
+  /**
+   * In alarm while the event is paused. `npx hookctl pause` sets the state, with who paused it and why as the reason.
+   */
   readonly #paused: Alarm;
 
   constructor(scope: Construct, id: string, props: EventPipelineProps) {

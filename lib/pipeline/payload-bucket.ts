@@ -20,8 +20,7 @@ export class PayloadBucket extends ProtectedBucket {
     super(scope, id, {
       encryption,
       removalPolicy,
-      // A redrive gives a message up to 14 more days on a queue, so payloads must be exported before messages are redriven
-      // for longer than this.
+      // Each redrive gives a message up to 14 more days on a queue, but no more days to its payload.
       lifecycleRule: { expiration: Duration.days(Math.max(MEMORY_DAYS, archiveDays + LAST_DAY_ON_QUEUES)) },
     });
     acknowledge(

@@ -24,7 +24,7 @@ interface ProtectedQueueProps {
   readonly deadLetterQueue?: DeadLetterQueue;
   /** Why the queue needs no dead-letter queue. @default people look into it */
   readonly lastStop?: string;
-  /** How long it keeps a message. @default as long as dead letters */
+  /** How long the queue keeps a message. @default as long as dead letters */
   readonly retentionPeriod?: Duration;
 }
 
@@ -65,7 +65,7 @@ export interface ProtectedLogProps {
   readonly removalPolicy: RemovalPolicy;
 }
 
-/** A log group, encrypted under the key for everything if there is one. */
+/** A log group, encrypted with the key of the setting `encryption`, if that is set. */
 export class ProtectedLog extends LogGroup {
   #lastFilter: MetricFilter | undefined;
 
@@ -89,7 +89,7 @@ export class ProtectedLog extends LogGroup {
 interface ProtectedBucketProps {
   readonly encryption: Encryption;
   readonly removalPolicy: RemovalPolicy;
-  /** Its objects expire. */
+  /** Expiry of the objects. Required, because all of them may contain personal data. */
   readonly lifecycleRule: Pick<LifecycleRule, 'prefix' | 'expiration'>;
 }
 

@@ -28,7 +28,7 @@ interface ReceiverProps {
   readonly queues: ReadonlyMap<EventName, ProtectedQueue>;
   readonly unrouted: ProtectedQueue;
   readonly quarantine: ProtectedQueue;
-  /** For probes of the smoke test. */
+  /** Queue for the probes of the smoke test, instead of an event's queue. */
   readonly smokeTestQueue: ProtectedQueue;
   readonly payloads: PayloadBucket;
   /** Hours without deliveries after which the alarm fires. @default never */

@@ -44,7 +44,7 @@ interface WebhookFunctionProps extends FunctionDefaults {
    */
   readonly reservedConcurrency?: number | undefined;
   readonly environment: Readonly<Record<string, string>>;
-  /** Permissions of the function, except those for its own log and traces, and for the key for everything. */
+  /** Permissions of the function, except those for its own log and traces, and for the key of the setting `encryption`. */
   readonly permissions: readonly PolicyStatement[];
 }
 
@@ -64,7 +64,7 @@ export class WebhookFunction extends Construct {
       retention: props.logRetention,
       removalPolicy: props.removalPolicy,
     });
-    // AWS's managed policy for logging would allow writing to every log group of the account.
+    // No managed policy: AWS's policy for logging would allow writing to every log group of the account.
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     this.logGroup.grantWrite(role);
     for (const statement of props.permissions) role.addToPolicy(statement);
@@ -81,11 +81,11 @@ export class WebhookFunction extends Construct {
       ...(props.reservedConcurrency && { reservedConcurrentExecutions: props.reservedConcurrency }),
       role,
       logGroup: this.logGroup,
-      // Lambda has log levels in this format only, and does not change lines that are JSON.
+      // Only this format has log levels. Lambda does not change lines that are JSON already.
       loggingFormat: LoggingFormat.JSON,
       systemLogLevelV2: props.platformLogs ? SystemLogLevel.INFO : SystemLogLevel.WARN,
       tracing: props.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
-      // Versions are retained like data, so that the alias can be moved back by hand.
+      // Old versions are retained like data, so that a person can move the alias back.
       currentVersionOptions: { removalPolicy: props.removalPolicy },
       environment: {
         ...props.environment,
@@ -131,7 +131,8 @@ export class ReleasedFunction extends WebhookFunction {
       ...props,
       environment: {
         ...props.environment,
-        // Otherwise a change of permissions alone would publish no new version, and would not be tested or shifted.
+        // With this variable, a change of permissions alone also publishes a new version, which is tested and gets
+        // traffic step by step.
         PERMISSIONS_DIGEST: createHash('sha256')
           .update(JSON.stringify(permissions))
           .digest('hex')

@@ -24,9 +24,9 @@ const LENGTH = 64;
 /** The secret that the partner signs with: an existing one, or a generated one. */
 export class WebhookSecret extends Construct {
   readonly arn: string;
-  /** Permissions to read it. */
+  /** Permissions to read the secret. */
   readonly readPermissions: readonly PolicyStatement[];
-  /** Permissions to read it, and the secret that the deployed version reads. */
+  /** Permissions to read the secret, and the one that the deployed version reads. */
   readonly readBothPermissions: readonly PolicyStatement[];
   /** Undefined for an existing secret. */
   readonly #generated: Secret | undefined;
@@ -38,8 +38,9 @@ export class WebhookSecret extends Construct {
       arn === undefined
         ? new Secret(this, 'Secret', {
             description: 'Shared with the partner; signs every delivery (WEBHOOK_SECRET).',
-            // Any change makes CloudFormation generate a new secret, and every delivery of the partner gets 401. Source:
-            // CloudFormation template reference, `AWS::SecretsManager::Secret`, `GenerateSecretString`.
+            // Never change these options: any change makes CloudFormation generate a new secret, and every delivery of
+            // the partner gets 401. Source: CloudFormation template reference, `AWS::SecretsManager::Secret`,
+            // `GenerateSecretString`.
             generateSecretString: { passwordLength: LENGTH, excludePunctuation: true },
             removalPolicy,
           })
@@ -64,10 +65,11 @@ export class WebhookSecret extends Construct {
     );
   }
 
-  /** Encrypts a generated secret under the key for everything, if there is one. */
+  /** Encrypts a generated secret with the key of the setting `encryption`, if that is set. */
   keepUnder(encryption: Encryption): void {
     if (this.#generated === undefined || encryption.key === undefined) return;
-    // Through the construct's property, the key's policy would also get statements that IAM grants already.
+    // Set on the resource: through the construct's property, the key policy would get statements that IAM policies
+    // already contain.
     (this.#generated.node.defaultChild as CfnSecret).kmsKeyId = encryption.key.keyArn;
     encryption.awaitGrants(this.#generated);
   }

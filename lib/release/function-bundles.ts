@@ -59,7 +59,7 @@ export class BundleError extends Error {
   override readonly name = 'BundleError';
 }
 
-/** A function, and the folder for its code. */
+/** A function to bundle, and the folder for its code. */
 interface BundleTarget {
   /** File that exports the handler, from the project's root. */
   readonly entry: string;
@@ -132,7 +132,7 @@ interface BuiltFile {
   readonly sources: readonly string[];
   /** Names of the files that it imports on demand. */
   readonly imports: readonly string[];
-  /** Of the build that made it. */
+  /** Warnings of the build that wrote the file. */
   readonly warnings: readonly Message[];
 }
 
@@ -220,8 +220,8 @@ function ownSources(source: string, inputs: Metafile['inputs']): string[] {
 }
 
 /**
- * Keeps imports on demand as imports of separate files.
- * @param found gets their sources, by their names
+ * An esbuild plugin that keeps imports on demand as imports of separate files.
+ * @param found is filled with the sources of these files, by their names
  */
 const leaveOnDemand = (found: Map<string, string>): Plugin => ({
   name: 'on-demand',
@@ -245,7 +245,10 @@ const leaveOnDemand = (found: Map<string, string>): Plugin => ({
   },
 });
 
-/** @throws the reason of a failed build, unless the code does not build */
+/**
+ * @returns the mistakes in the code
+ * @throws the error itself, if a build failed for another reason
+ */
 export function mistakesIn(reason: Error | BuildFailure): readonly Message[] {
   if ('errors' in reason) return reason.errors;
   throw reason;
@@ -262,12 +265,15 @@ export async function messageText(kind: 'error' | 'warning', messages: readonly 
   return [...new Set(texts.map((text) => text.trim()))].join('\n\n');
 }
 
-/** What a logged frame names: a path from the project's root, or the folder of a package, the innermost of several. */
+/**
+ * Matches the part of a source path that a log line shows: a path from the project's root, or the folder of the
+ * innermost package.
+ */
 const NAMED = /.*\/(node_modules\/(?:@[^/]+\/)?[^/]+)|.*\/(lambda\/.+)/;
 
 /**
- * Reduces the source map of a bundle to the data of a logged stack frame (`lambda/source-stack.ts`): of our own code the
- * path and the line, of a dependency the folder of its package. The result has a fiftieth of the size, and no path of
+ * Reduces the source map of a bundle to what a logged stack frame shows (`lambda/source-stack.ts`): path and line for
+ * our own code, and the folder of the package for a dependency. The result has a fiftieth of the size, and no path of
  * the computer that built it. Node.js' own `--enable-source-maps` parses the whole map before the first request, which
  * takes 10 % of the start.
  * @param map JSON text. Source: ECMA-426, "Source map format"
@@ -280,15 +286,15 @@ function reduceSourceMap(map: string): string {
   });
   const names = [...new Set(files.map(({ name }) => name))];
   const reduced = decode(mappings).map((segments) => {
-    const kept: SourceMapSegment[] = [];
+    const distinct: SourceMapSegment[] = [];
     for (const [column, index = -1, sourceLine = 0] of segments) {
       const file = files[index];
       if (file === undefined) continue;
       const [source, line] = [names.indexOf(file.name), file.isOwn ? sourceLine : 0];
-      const last = kept.at(-1);
-      if (last?.[1] !== source || last[2] !== line) kept.push([column, source, line, 0]);
+      const last = distinct.at(-1);
+      if (last?.[1] !== source || last[2] !== line) distinct.push([column, source, line, 0]);
     }
-    return kept;
+    return distinct;
   });
   return JSON.stringify({ version: 3, sources: names, names: [], mappings: encode(reduced) });
 }

@@ -35,7 +35,7 @@ export class SmokeTest extends Construct {
       memory: MEMORY_MEGABYTES,
       environment: { WEBHOOK_SECRET_ARN: secret.arn },
       permissions: [
-        // To sign a probe as the partner does.
+        // The test signs a probe as the partner does.
         ...secret.readPermissions,
         new PolicyStatement({
           actions: ['lambda:InvokeFunction'],

@@ -72,7 +72,10 @@ describe('200', () => {
     const body = JSON.stringify(unknownKind('parked'));
     const answer = await deployment.post(body);
     expect(answer).toMatchObject({ status: 200, body: { status: 'parked', eventId: eventIdOf(body) } });
-    const { Body, MessageAttributes } = await deployment.kept(deployment.outputs.UnroutedQueueUrl, answer);
+    const { Body, MessageAttributes } = await deployment.waitingMessage(
+      deployment.outputs.UnroutedQueueUrl,
+      answer,
+    );
     expect(Body).toBe(body);
     expect(MessageAttributes).toMatchObject({
       event: { StringValue: 'acceptance.unknown' },
@@ -120,8 +123,8 @@ describe('401', () => {
     // When this later delivery is processed, the earlier ones have been processed, too.
     await deployment.post(shopUpdated('then'));
     await deployment.row(ShopCacheTable, { shop_id: ofThisRun('then') });
-    await deployment.kept(UnroutedQueueUrl, await deployment.post(unknownKind('then')));
-    await deployment.kept(QuarantineQueueUrl, await deployment.post(ofThisRun('then')));
+    await deployment.waitingMessage(UnroutedQueueUrl, await deployment.post(unknownKind('then')));
+    await deployment.waitingMessage(QuarantineQueueUrl, await deployment.post(ofThisRun('then')));
 
     expect(await deployment.tables.get(ShopCacheTable, { shop_id: ofThisRun('never') })).toBeUndefined();
     for (const { body } of refusals) {
@@ -162,12 +165,12 @@ describe('400', () => {
       });
       expect((answer.body.errors as { field: string }[]).map(({ field }) => field)).toEqual(fields);
 
-      const kept = await deployment.kept(deployment.outputs.QuarantineQueueUrl, answer);
-      const { problems, bodyBase64 } = JSON.parse(kept.Body ?? '');
+      const waiting = await deployment.waitingMessage(deployment.outputs.QuarantineQueueUrl, answer);
+      const { problems, bodyBase64 } = JSON.parse(waiting.Body ?? '');
       expect(Buffer.from(bodyBase64, 'base64')).toEqual(Buffer.from(body));
       expect(problems.map(({ field }: { field: string }) => field)).toEqual(fields);
-      expect(kept.MessageAttributes?.eventId?.StringValue).toBe(eventIdOf(body));
-      expect(kept.MessageAttributes?.reason?.StringValue).toContain(fields[0]);
+      expect(waiting.MessageAttributes?.eventId?.StringValue).toBe(eventIdOf(body));
+      expect(waiting.MessageAttributes?.reason?.StringValue).toContain(fields[0]);
     },
   );
 });
@@ -209,7 +212,10 @@ describe('a body above SQS’ limit of 1 MiB', () => {
     const body = JSON.stringify({ event: 'acceptance.unknown', data, timestamp });
     const answer = await deployment.post(body);
     expect(answer).toMatchObject({ status: 200, body: { status: 'parked', eventId: eventIdOf(body) } });
-    const { Body, MessageAttributes } = await deployment.kept(deployment.outputs.UnroutedQueueUrl, answer);
+    const { Body, MessageAttributes } = await deployment.waitingMessage(
+      deployment.outputs.UnroutedQueueUrl,
+      answer,
+    );
     const { payloadKey } = JSON.parse(Body ?? '');
     expect(payloadKey).toBe(`unrouted/${eventIdOf(body)}`);
     expect(MessageAttributes?.payloadKey?.StringValue).toBe(payloadKey);
@@ -220,7 +226,7 @@ describe('a body above SQS’ limit of 1 MiB', () => {
     const body = `${ofThisRun('unusable')} ${megabytes(1.2)}`;
     const answer = await deployment.post(body);
     expect(answer.status).toBe(400);
-    const { Body } = await deployment.kept(deployment.outputs.QuarantineQueueUrl, answer);
+    const { Body } = await deployment.waitingMessage(deployment.outputs.QuarantineQueueUrl, answer);
     const { payloadKey, problems } = JSON.parse(Body ?? '');
     expect({ payloadKey, problems }).toMatchObject({
       payloadKey: `quarantine/${eventIdOf(body)}`,

@@ -40,7 +40,7 @@ beforeAll(async () => {
 afterAll(() => deployment?.cleanUp());
 
 /** How long a record may take, in milliseconds. Outside AWS, streams do not wait for more records. */
-async function patience(): Promise<number> {
+async function longestWait(): Promise<number> {
   if (process.env.AWS_ENDPOINT_URL !== undefined) return Number(process.env[variable.wait]) * 1000;
   const { DeliveryStreamDescription } = await new FirehoseClient().send(
     new DescribeDeliveryStreamCommand({ DeliveryStreamName: outputs.ShopUpdatedArchiveStream }),
@@ -69,11 +69,11 @@ async function recordOf({ body: { requestId } }: StageAnswer): Promise<ArchivedR
       const records = await Promise.all(partitions().map((prefix) => archive.records(prefix)));
       return records.flat().find((record) => record.requestId === requestId);
     },
-    { limit: await patience(), interval: isElsewhere ? 200 : 10_000 },
+    { limit: await longestWait(), interval: isElsewhere ? 200 : 10_000 },
   );
 }
 
-const facts = (body: string) => ({
+const commonFields = (body: string) => ({
   eventId: eventIdOf(body),
   event: 'shop.updated',
   timestamp: timestamp.replace('Z', '000000Z'),
@@ -86,21 +86,21 @@ const facts = (body: string) => ({
 const LIMIT = LONGEST_BUFFER_MS + DELIVERY_MS + HOUR_MS / 60;
 
 describe('the archive', () => {
-  const kept = outputs.ArchiveBucket === undefined ? test.skip : test;
+  const testArchive = outputs.ArchiveBucket === undefined ? test.skip : test;
   const skipped = outputs.ArchiveBucket === undefined ? ' (skipped: this stage keeps no archive)' : '';
 
-  kept(
-    `has what became of a delivery, with the partner’s text${skipped}`,
+  testArchive(
+    `has the outcome of a delivery, with the partner’s text${skipped}`,
     async () => {
       const record = await recordOf(answers[0] as StageAnswer);
-      expect(record).toMatchObject({ ...facts(small), shopId: shop_id, body: small });
+      expect(record).toMatchObject({ ...commonFields(small), shopId: shop_id, body: small });
       expect(record.receivedAt <= record.settledAt).toBe(true);
     },
     LIMIT,
   );
 
-  kept(
-    `has what a wrong row is repaired from: a replay writes it anew${skipped}`,
+  testArchive(
+    `can repair a wrong row: a replay writes it again${skipped}`,
     async () => {
       const key = { shop_id };
       const { settledAt } = await recordOf(answers[0] as StageAnswer);
@@ -114,11 +114,11 @@ describe('the archive', () => {
     2 * LIMIT,
   );
 
-  kept(
+  testArchive(
     `refers to the payload of a delivery that is too large for a message${skipped}`,
     async () => {
       const record = await recordOf(answers[1] as StageAnswer);
-      expect(record).toMatchObject(facts(large));
+      expect(record).toMatchObject(commonFields(large));
       expect(record).not.toHaveProperty('body');
       expect((await deployment.payload(record.payloadKey)) === large).toBe(true);
     },

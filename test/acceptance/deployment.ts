@@ -53,7 +53,7 @@ export class Deployment {
 
   /** Posts a sample. It is not known which table its effect writes to. */
   async postSample(body: string, ids: readonly string[]): Promise<StageAnswer> {
-    for (const place of placesOfRow(this.outputs, ids)) {
+    for (const place of rowLocations(this.outputs, ids)) {
       this.#leave({ kind: 'possible row', ...place });
     }
     // Also for an event that the deployed stage does not know yet.
@@ -66,7 +66,7 @@ export class Deployment {
    * @param ids one of them is the key of the item
    */
   effect(eventId: string, ids: readonly string[], subscribers: readonly Subscriber[]): Promise<true> {
-    const places = placesOfRow(this.outputs, ids);
+    const places = rowLocations(this.outputs, ids);
     return eventually(async () => {
       const rows = await Promise.all(places.map(({ table, key }) => this.tables.get(table, key)));
       if (rows.some((row) => String(row?.version).endsWith(`#${eventId}`))) return true;
@@ -88,7 +88,7 @@ export class Deployment {
   }
 
   /** Waits for the message that a delivery left on a queue, and deletes it from the queue. */
-  async kept(queueUrl: string, { body: { requestId } }: StageAnswer): Promise<Message> {
+  async waitingMessage(queueUrl: string, { body: { requestId } }: StageAnswer): Promise<Message> {
     const leftover = { kind: 'message', queueUrl, requestId: String(requestId) } as const;
     const message = await eventually(() => this.messages.take(queueUrl, leftover.requestId), PATIENCE);
     this.#leftovers.delete(JSON.stringify(leftover));
@@ -211,14 +211,14 @@ export class Deployment {
 
 /** Something that a delivery has left, or will leave, in the deployed stack. */
 type Leftover =
-  | ({ readonly kind: 'row' } & PlaceOfRow)
+  | ({ readonly kind: 'row' } & RowLocation)
   /** If it is unknown whether the delivery writes it. */
-  | ({ readonly kind: 'possible row' } & PlaceOfRow)
+  | ({ readonly kind: 'possible row' } & RowLocation)
   | { readonly kind: 'message'; readonly queueUrl: string; readonly requestId: string }
   | { readonly kind: 'payload'; readonly key: string }
   | { readonly kind: 'replay'; readonly name: string };
 
-interface PlaceOfRow {
+interface RowLocation {
   readonly table: string;
   readonly key: Readonly<Record<string, string>>;
 }
@@ -232,8 +232,8 @@ const TABLES = [
   ['ContactPartnerTable', 'user_id'],
 ] as const satisfies readonly (readonly [table: TableOutput, key: string])[];
 
-/** Every place in the tables that may contain an item for an event with these ids. */
-function placesOfRow(outputs: Outputs, ids: readonly string[]): PlaceOfRow[] {
+/** The keys of all items that may exist for an event with these ids. */
+function rowLocations(outputs: Outputs, ids: readonly string[]): RowLocation[] {
   return TABLES.flatMap(([table, key]) => ids.map((id) => ({ table: outputs[table], key: { [key]: id } })));
 }
 

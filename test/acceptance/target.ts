@@ -64,7 +64,7 @@ export function readTarget(file: string): AcceptanceTarget {
   const stacks = Object.entries(readStacks(file));
   const [stack] = stacks;
   if (stack === undefined || stacks.length > 1) {
-    throw new TargetError(`${file} must hold the outputs of one stack, not of ${stacks.length}`);
+    throw new TargetError(`${file} must have the outputs of one stack, not of ${stacks.length}`);
   }
   const [stackName, values] = stack;
   const missing = OUTPUT_NAMES.filter((name) => typeof values[name] !== 'string' || values[name] === '');

@@ -12,7 +12,10 @@ import { FunctionLines } from './function-lines.ts';
 const lines = new FunctionLines();
 let stack: LocalStack;
 
-/** Position of a text in our sources, in the form of a logged frame. @param text occurs there once */
+/**
+ * Position of a text in our sources, in the form of a logged frame.
+ * @param text occurs there once
+ */
 function place(file: string, text: string): string {
   const before = readFileSync(file, 'utf8').split(text);
   if (before.length !== 2) throw new Error(`${file} has ${text} ${before.length - 1} times`);

@@ -22,7 +22,10 @@ export interface HttpRecorder {
   close(): Promise<void>;
 }
 
-/** Starts a recorder on a free port. @param answer may wait, or never end */
+/**
+ * Starts a recorder on a free port.
+ * @param answer may wait, or never end
+ */
 export async function startHttpRecorder(
   answer: (request: RecordedCall) => RecorderAnswer | Promise<RecorderAnswer>,
 ): Promise<HttpRecorder> {

@@ -3,7 +3,7 @@ import { App, Stack } from 'aws-cdk-lib';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
-import { MAX_LOOK_SECONDS } from '../../lambda/limits.ts';
+import { MAX_INSPECTION_SECONDS } from '../../lambda/limits.ts';
 import { metrics } from '../../lambda/metric-names.ts';
 import { readProbes } from '../../lambda/smoke-test/probes.ts';
 import { longestDescription } from '../../lib/alarms/alarm-description.ts';
@@ -64,7 +64,7 @@ describe('every alarm', () => {
     expect(breaking(notifies)).toEqual([]);
   });
 
-  test('describes the loss of users, the first step, the card, and links', () => {
+  test('describes the loss of users, the first step, the section of the runbook, and links', () => {
     const text =
       /^Impact: \S.*\. First step: \S.*\. See \S+\/operations(\.md)?#[a-z-]+(\n(Queue|Log|Function|Topic|API|Certificate|Dashboard): https:\/\/[a-z0-9-]+\.console\.aws\.amazon\.com\/\S+)+$/;
     expect(breaking((one) => text.test(describedAs(one)))).toEqual([]);
@@ -239,8 +239,8 @@ const counting = (metric: string, line: object) =>
 const consumerLogs = eventNames.map((event) => `${pascalCase(event)}/Consumer/Log`);
 
 describe('an alarm fires', () => {
-  test('for one message on a dead-letter queue, also while a look hides it', () => {
-    const hidden: PeriodValues[] = Array(MAX_LOOK_SECONDS / 60).fill([0]);
+  test('for one message on a dead-letter queue, also while somebody reads the queue', () => {
+    const hidden: PeriodValues[] = Array(MAX_INSPECTION_SECONDS / 60).fill([0]);
     expect(fires(alarm('Quarantine/NotEmpty'), [[1]])).toBe(true);
     expect(fires(alarm('Quarantine/NotEmpty'), [[1], ...hidden])).toBe(true);
     expect(fires(alarm('Quarantine/NotEmpty'), [[1], ...hidden, [0]])).toBe(false);

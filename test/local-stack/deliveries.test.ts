@@ -20,7 +20,10 @@ import { gatewayAssembly, scarceAssembly, startTestStack, TEST_SECRET } from '..
 
 const shopUpdated = { event: 'shop.updated', data: { shop_id: 'shop-1' }, timestamp: '2026-01-31T09:00:00Z' };
 
-/** Runs a stack for one test. @returns the result of `use` */
+/**
+ * Runs a stack for one test.
+ * @returns the result of `use`
+ */
 async function withStack<Result>(
   options: Parameters<typeof startTestStack>[0],
   use: (stack: LocalStack) => Promise<Result>,
@@ -268,7 +271,7 @@ test('a rotation under load: no good delivery gets 401, with the old or the new 
   });
 });
 
-test('a stage with its own key for everything runs here, and a delivery has its effect and is archived', async () => {
+test('a stage with its own encryption key runs here, and a delivery has its effect and is archived', async () => {
   const problems: string[] = [];
   const options = {
     assembly: await stageAssembly('encrypted'),

@@ -42,7 +42,9 @@ export class RuntimeApi {
   }
 
   /**
-   * Call it only if no other invocation is running. @returns the handler's result @throws Error if the handler failed
+   * Call it only if no other invocation is running.
+   * @returns the handler's result
+   * @throws Error if the handler failed
    */
   invoke(event: unknown): Promise<unknown> {
     return new Promise((resolve, reject) => {

@@ -73,7 +73,10 @@ export class Queues {
     );
   }
 
-  /** Creates a queue that receives everything published to a topic from now on. @returns its URL */
+  /**
+   * Creates a queue that receives everything published to a topic from now on.
+   * @returns its URL
+   */
   async subscribe(topicArn: string | undefined, name: string): Promise<string> {
     const { QueueUrl = '' } = await this.client.send(new CreateQueueCommand({ QueueName: name }));
     const { Attributes } = await this.client.send(

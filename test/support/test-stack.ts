@@ -26,12 +26,18 @@ export async function sharedAssembly(name: string, overrides: Record<string, unk
   return folder;
 }
 
-/** The cloud assembly of the stack with this kind of API. @returns its folder */
+/**
+ * The cloud assembly of the stack with this kind of API.
+ * @returns its folder
+ */
 export async function gatewayAssembly(gateway: StageConfig['gateway']): Promise<string> {
   return gateway === 'http' ? testAssembly() : sharedAssembly(gateway, stageOverrides({ gateway }));
 }
 
-/** The same, with other settings of the stage. @param name unique among those with other settings */
+/**
+ * The same, with other settings of the stage.
+ * @param name unique among those with other settings
+ */
 export function scarceAssembly(
   gateway: StageConfig['gateway'],
   name: string,

@@ -1,4 +1,4 @@
-import { CONTACT, info, LICENCE, schemaRef } from './document-facts.ts';
+import { CONTACT, info, LICENCE, schemaRef } from './document-info.ts';
 import { type DescribedEvent, describedEvents } from './event-schemas.ts';
 import type { JsonSchema } from './json-schema.ts';
 import {

@@ -13,9 +13,9 @@ export const schemaId = (name: string) => `urn:partner-webhooks:schema:${name}`;
 
 export interface DescribedEvent {
   readonly event: EventName;
-  /** For files, operations and messages: `shop-updated`. */
+  /** Name in files, operations and messages: `shop-updated`. */
   readonly name: string;
-  /** For schemas: `ShopUpdated`. */
+  /** Name of its schemas: `ShopUpdated`. */
   readonly schemaName: string;
   readonly meaning: string;
   /** The event's effect, as part of a sentence: `invalidate the shop cache`. */
@@ -23,7 +23,10 @@ export interface DescribedEvent {
   readonly samples: readonly Sample[];
 }
 
-/** Every event of the catalogue, with its samples. @throws CommandError if one has no sample */
+/**
+ * Every event of the catalogue, with its samples.
+ * @throws CommandError if an event has no sample
+ */
 export function describedEvents(): DescribedEvent[] {
   const samples = readSamples();
   return eventNames.map((event) => {
@@ -48,7 +51,7 @@ export const eventId = {
   description: 'SHA-256 of the body’s bytes in hex. A repeat of the same bytes has the same id.',
 };
 
-/** The event id of a payload that is sent as JSON without white space. */
+/** The event id (SHA-256) of a payload that is sent as JSON without white space. */
 export const eventIdOf = (payload: object) => sha256Hex(Buffer.from(JSON.stringify(payload)));
 
 export const requestId = {
@@ -58,7 +61,7 @@ export const requestId = {
 
 export const REQUEST_ID = 'JZ3dXgkWIAMEPlw=';
 
-/** The hash of `{}`. */
+/** An event id for examples: that of `{}`. */
 export const EVENT_ID = eventIdOf({});
 
 const timestamp = {

@@ -32,7 +32,10 @@ export const openApiText = () => jsonText(openApiDocument());
 /** `docs/api/asyncapi.json`: the messages to subscribers of the topics. */
 export const asyncApiText = () => jsonText(asyncApiDocument());
 
-/** Every description. The schema of a removed event is included without text, so that its file is deleted. */
+/**
+ * Every generated file of `docs/api/`. The schema of a removed event is included without text, so that its file is
+ * deleted.
+ */
 export function apiFiles(): DerivedFile[] {
   const events = describedEvents();
   const schemas = new Map([

@@ -16,7 +16,7 @@ export type JsonSchema = { readonly [keyword: string]: unknown };
 /** A value as the partner sends it, or as the code has it after parsing. */
 type Side = 'input' | 'output';
 
-/** The JSON Schema of a kind of field. Its description contains everything that JSON Schema cannot express. */
+/** The JSON Schemas of a field, one for each side. The description says what JSON Schema cannot express. */
 type FieldSchema = Readonly<Record<Side, JsonSchema>>;
 
 const nonEmptyString = { type: 'string', minLength: 1 };
@@ -27,8 +27,8 @@ const WELL_FORMED = 'of well-formed Unicode: no lone surrogate';
 const REPLACED = 'A lone surrogate in it is replaced by U+FFFD.';
 
 /**
- * Fields of the contract's schemas, by identity. They transform, check and fall back, which cannot be converted to JSON
- * Schema. Such a field must be in this table.
+ * JSON Schemas for the field schemas of `lambda/events/fields.ts`. These transform values and have fallbacks, so no
+ * library can convert them. A new field schema must be added here.
  */
 const fieldSchemas: ReadonlyMap<v.GenericSchema, FieldSchema> = new Map<v.GenericSchema, FieldSchema>([
   [
@@ -110,7 +110,7 @@ const fieldText = (field: string) => TEXTS[field] ?? `The ${field.replaceAll('_'
 export const dataSchema = (event: EventName, side: Side): JsonSchema =>
   jsonSchema(catalogue[event].data, side, `${event}: data`);
 
-/** Schemas that may contain fields of the table. */
+/** Types of schemas that contain other schemas. */
 interface Containers {
   readonly optional: v.OptionalSchema<v.GenericSchema, undefined>;
   readonly array: v.ArraySchema<v.GenericSchema, undefined>;
@@ -125,24 +125,24 @@ const isOnly = <Type extends keyof Containers>(
 
 /**
  * Like {@link dataSchema}, for any schema.
- * @param place for the error message
+ * @param path for the error message
  */
-export function jsonSchema(schema: v.GenericSchema, side: Side, place: string): JsonSchema {
+export function jsonSchema(schema: v.GenericSchema, side: Side, path: string): JsonSchema {
   const known = fieldSchemas.get(schema);
   if (known !== undefined) return known[side];
-  if (isOnly('optional', schema)) return jsonSchema(schema.wrapped, side, place);
-  if (isOnly('array', schema)) return { type: 'array', items: jsonSchema(schema.item, side, `${place}[]`) };
-  if (isOnly('object', schema)) return objectSchema(schema.entries, side, place);
-  return leafSchema(schema, side, place);
+  if (isOnly('optional', schema)) return jsonSchema(schema.wrapped, side, path);
+  if (isOnly('array', schema)) return { type: 'array', items: jsonSchema(schema.item, side, `${path}[]`) };
+  if (isOnly('object', schema)) return objectSchema(schema.entries, side, path);
+  return leafSchema(schema, side, path);
 }
 
 /** Additional fields are valid: the partner may add fields before the receiver reads them. */
-function objectSchema(entries: v.ObjectEntries, side: Side, place: string): JsonSchema {
+function objectSchema(entries: v.ObjectEntries, side: Side, path: string): JsonSchema {
   const fields = Object.entries(entries);
   const required = fields.filter(([, { type }]) => type !== 'optional').map(([name]) => name);
   const properties = fields.map(([name, field]) => [
     name,
-    withText(fieldText(name), jsonSchema(field, side, `${place}.${name}`)),
+    withText(fieldText(name), jsonSchema(field, side, `${path}.${name}`)),
   ]);
   return {
     type: 'object',
@@ -157,7 +157,7 @@ const withText = (text: string, { description, ...schema }: JsonSchema): JsonSch
   ...schema,
 });
 
-function leafSchema(leaf: v.GenericSchema, side: Side, place: string): JsonSchema {
+function leafSchema(leaf: v.GenericSchema, side: Side, path: string): JsonSchema {
   try {
     if ('fallback' in leaf) throw new Error('A fallback cannot be converted to JSON Schema.');
     const { $schema: _, ...schema } = toJsonSchema(leaf, {
@@ -166,7 +166,7 @@ function leafSchema(leaf: v.GenericSchema, side: Side, place: string): JsonSchem
       overrideAction({ valibotAction, jsonSchema: { type } }) {
         const { type: action, requirement } = valibotAction as { type: string; requirement?: unknown };
         const isNotEmpty = action === 'min_length' && requirement === 1;
-        // The library counts UTF-16 units, JSON Schema characters.
+        // Valibot counts UTF-16 units, but JSON Schema counts characters.
         if (type === 'string' && action.endsWith('length') && !isNotEmpty)
           throw new Error(`The "${action}" action of a string cannot be converted to JSON Schema.`);
         return undefined;
@@ -175,6 +175,6 @@ function leafSchema(leaf: v.GenericSchema, side: Side, place: string): JsonSchem
     return schema;
   } catch (error) {
     const { message } = error as Error;
-    throw new CommandError(`${place}: ${message} Describe the field in tools/api/json-schema.ts`);
+    throw new CommandError(`${path}: ${message} Describe the field in tools/api/json-schema.ts`);
   }
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import * as v from 'valibot';
 import {
   type NotificationContent,
-  type NotificationFacts,
+  type NotifiedEvent,
   notificationMessage,
 } from '../../lambda/effects/notification-message.ts';
 import { catalogue, type EventName, eventNames, isNotification } from '../../lambda/events/catalogue.ts';
@@ -33,16 +33,16 @@ export const topics = {
 
 export type TopicName = keyof typeof topics;
 
-/** Undefined if the event has no topic. */
+/** The topic of an event's notifications. Undefined if the event has none. */
 export function topicOf({ event }: DescribedEvent): TopicName | undefined {
   const { effect } = catalogue[event];
   return effect in topics ? (effect as TopicName) : undefined;
 }
 
-/** A truncated text ends in one more character, “…”. */
+/** A truncated text is one character longer, because it ends with “…”. */
 const MAX_TEXT_LENGTH = MAX_NOTIFICATION_VALUE_LENGTH + 1;
 
-/** Nanoseconds, so that alphabetical order is the order in time (decision D9). */
+/** Pattern of a timestamp with nanoseconds. Of such texts, alphabetical order is the order in time (decision D9). */
 const normalised = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{9}Z$';
 
 const time = { type: 'string', format: 'date-time', pattern: normalised };
@@ -53,7 +53,7 @@ const replay = {
 };
 
 /** Fields of a published document that the descriptions use. */
-type PublishedDocument = Pick<NotificationFacts, 'eventId' | 'data'>;
+type PublishedDocument = Pick<NotifiedEvent, 'eventId' | 'data'>;
 
 /** The message for subscriptions of the protocols `lambda` and `sqs`. */
 export function notificationSchema(described: DescribedEvent): JsonSchema {

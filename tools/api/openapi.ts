@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { LOCAL_SECRET, signatureOf } from '../../events/signing.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import { BASE64, HEX, PREFIX } from '../../lambda/receiver/signature.ts';
-import { CONTACT, EXAMPLE_HOST, info, LICENCE, schemaRef } from './document-facts.ts';
+import { CONTACT, EXAMPLE_HOST, info, LICENCE, schemaRef } from './document-info.ts';
 import { type DescribedEvent, describedEvents, otherPayloadSchema, payloadSchema } from './event-schemas.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { responseComponents, responses } from './responses.ts';
@@ -18,7 +18,10 @@ const INTRODUCTION = `You post each event to one address. We verify the signatur
 - **You may send additional fields.** We ignore them.
 - **Tell us before you send a new kind of event.** Until we support it, the answer is 200 \`parked\`: we store the event, but it has no effect.`;
 
-/** The last alternative: a generator that keeps only one, as that for PHP does, then has the most general one. */
+/**
+ * Name of the schema for other events. It is the last alternative, because the generator for PHP keeps only the last:
+ * that is then the most general one.
+ */
 const OTHER_EVENT = 'OtherEvent';
 
 /** OpenAPI 3.1 document of the webhook endpoint, with every answer of both kinds of API Gateway. */
@@ -45,16 +48,17 @@ export function openApiDocument(): JsonSchema {
         variables: { port: { default: '3000', description: '`npx hookctl start --port` changes it.' } },
       },
     ],
-    // A signature belongs to one body, so it is a parameter of each request. As a security scheme, a client would be
-    // given it once, like a key. As both, a generated client sets it twice, which results in 401.
+    // A signature belongs to one body, so it is a parameter of each request. As a security scheme, a client would take
+    // the signature once, like a key. If it were both, a generated client would set it twice, and the answer would be
+    // 401.
     security: [],
     tags: [{ name: 'Endpoint', description: 'The only request of this interface.' }],
     paths: { [WEBHOOK_PATH]: { post: receiveEvent(events) } },
     components: {
       parameters: { Signature: signatureParameter(events) },
       schemas: {
-        // Without a discriminator: it excludes other kinds, and openapi-generator would send `"event":"PartnerEvent"`. Not
-        // `oneOf`: most tools ignore the `not` of the last alternative, so two would match.
+        // No discriminator: that would exclude other kinds, and openapi-generator would send `"event":"PartnerEvent"`.
+        // Not `oneOf`: most tools ignore the `not` of the last alternative, so two would match.
         PartnerEvent: {
           title: 'event',
           description: 'An event that we support, or of another kind.',

@@ -7,7 +7,7 @@ const PLACE = /(<script type="application\/json" id="document">)[^<]*(<\/script>
  * Replaces the description in a page of `docs/api/`. The page already contains the script that draws it, so Redocly is
  * not needed.
  * @param document text of JSON
- * @throws Error if the page has no place for it
+ * @throws Error if the page has no element for the description
  */
 export function fillDocument(page: string, document: string): string {
   if (!PLACE.test(page)) throw new Error('The page has no <script type="application/json" id="document">');
@@ -16,7 +16,10 @@ export function fillDocument(page: string, document: string): string {
   return page.replace(PLACE, (_, start: string, end: string) => `${start}${text}${end}`);
 }
 
-/** A page with the current description. @throws Error if there is no such page */
+/**
+ * A page with the current description.
+ * @throws Error if there is no such page
+ */
 export function describedPage(file: string, document: string): DerivedFile {
   if (!existsSync(file)) throw new Error(`No file ${file}. Make it with: .ci/check-api --page`);
   return { file, text: fillDocument(readFileSync(file, 'utf8'), document) };

@@ -1,7 +1,7 @@
 import { ENCODED_BODY_MEGABYTES, EVENT_MEGABYTES, MAX_PROBLEMS } from '../../lambda/limits.ts';
 import { invalidSignature, serverError, unusableEvent } from '../../lambda/receiver/answers.ts';
 import { refusals } from '../../lib/api/refusals.ts';
-import { schemaRef } from './document-facts.ts';
+import { schemaRef } from './document-info.ts';
 import { EVENT_ID, eventId, REQUEST_ID, requestId } from './event-schemas.ts';
 import type { JsonSchema } from './json-schema.ts';
 
@@ -14,7 +14,10 @@ const accepted = {
 
 type AcceptedStatus = keyof typeof accepted;
 
-/** One schema: for two, a generated PHP client keeps the last one and throws at the status of the other. */
+/**
+ * One schema for `queued` and `parked`: of two schemas, a generated PHP client keeps only the last, and throws at the
+ * other status.
+ */
 const acceptedSchema: JsonSchema = {
   title: 'accepted',
   description: 'We have the event.',
@@ -77,7 +80,7 @@ const problems = {
 
 type ProblemName = keyof typeof problems;
 
-/** RFC 9457. */
+/** Schema of an error answer in the form of RFC 9457. */
 function problemSchema(name: ProblemName): JsonSchema {
   const { details, meaning } = problems[name];
   const { type, title, status, errors } = details;
@@ -124,10 +127,13 @@ const gatewayContent = (message: string) => ({
 
 const AGAIN = 'Send the event again, with growing waits.';
 
-/** For an answer that API Gateway gives before it calls the receiver. */
+/** Part of the description of an answer that API Gateway gives before it calls the receiver. */
 const NOT_KEPT = 'Nothing was stored.';
 
-/** For an answer that may follow the receiver's work: Lambda continues when API Gateway no longer waits. */
+/**
+ * Part of the description of an answer that API Gateway may give after the receiver has stored the event: Lambda
+ * continues when API Gateway no longer waits.
+ */
 const PERHAPS_KEPT = 'The event may have been stored. Sending it twice does no harm.';
 
 /** API Gateway's answers with their own status. Source: decision D16 and docs/deploying.md, "Which gateway". */

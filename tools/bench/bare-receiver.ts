@@ -23,14 +23,19 @@ export const handler = middy<GatewayEvent>().handler(async ({ body, headers }) =
   const received = Buffer.from(headers['x-webhook-signature'] ?? '', 'hex');
   if (!timingSafeEqual(signature, received)) return { statusCode: 401 };
   const { event, timestamp, data } = JSON.parse(text);
-  const facts = { event, eventId: signature.toString('hex'), receivedAt: timestamp, requestId: 'request' };
+  const attributes = {
+    event,
+    eventId: signature.toString('hex'),
+    receivedAt: timestamp,
+    requestId: 'request',
+  };
   await queues.send(
     new SendMessageCommand({
       QueueUrl: process.env.UNROUTED_QUEUE_URL,
       MessageBody: text,
       MessageGroupId: data.shop_id,
       MessageAttributes: Object.fromEntries(
-        Object.entries(facts).map(([name, StringValue]) => [name, { DataType: 'String', StringValue }]),
+        Object.entries(attributes).map(([name, StringValue]) => [name, { DataType: 'String', StringValue }]),
       ),
     }),
   );

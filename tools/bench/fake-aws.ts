@@ -31,7 +31,7 @@ export async function startFakeAws({ secret, certificate, delay }: FakeAwsOption
     response.writeHead(body === undefined ? 400 : 200, {
       'content-type': 'application/x-amz-json-1.1',
       'x-amzn-requestid': randomUUID(),
-      // AWS closes the connection after an error.
+      // Closes the connection after an error, as AWS does.
       ...(body === undefined && { connection: 'close' }),
     });
     response.end(JSON.stringify(body ?? { __type: 'ResourceNotFoundException', Message: operation }));
@@ -65,7 +65,10 @@ interface AwsInput {
   readonly VersionStage?: string;
 }
 
-/** @returns undefined for an error */
+/**
+ * The body of the answer to a call.
+ * @returns undefined for an error
+ */
 function answer(operation: string, { MessageBody = '', VersionStage }: AwsInput, secret: string) {
   if (operation === 'SendMessage') {
     const MD5OfMessageBody = createHash('md5').update(MessageBody).digest('hex');
@@ -83,7 +86,7 @@ async function startProxy(port: number, delay: number) {
   const sockets = new Set<Socket>();
   const server = createTcpServer({ noDelay: true }, (near) => {
     const far = connect({ port, host: '127.0.0.1', noDelay: true });
-    // One delay for SYN and one for SYN-ACK, before the client can send anything.
+    // Two delays, for the packets SYN and SYN-ACK, before the client can send anything.
     const opened = performance.now() + 2 * delay;
     forwardLate(near, far, delay, opened);
     forwardLate(far, near, delay, opened);

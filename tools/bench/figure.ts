@@ -6,7 +6,7 @@ export interface Figure {
   readonly name: string;
   readonly title: string;
   readonly atMost: number;
-  /** Such as `KB` or `$`. Ratios have none. */
+  /** Unit, such as `KB` or `$`. Ratios have none. */
   readonly unit?: string;
   /** @throws Error if it cannot be measured here. A missed goal is not an error. */
   measure(options: MeasureOptions): Promise<Measured>;
@@ -24,7 +24,7 @@ export interface Measured {
   readonly firstQuartile: number;
   readonly thirdQuartile: number;
   readonly rounds: number;
-  /** The parts of the value in one line, such as `4.1 ms ÷ 3.6 ms`. */
+  /** How the value was calculated, in one line, such as `4.1 ms ÷ 3.6 ms`. */
   readonly made: string;
 }
 
@@ -44,7 +44,7 @@ export interface TimePair {
 
 /**
  * The ratios of pairs. Other load on the computer affects both values of a pair.
- * @param repeats how often each was done in the time of a pair
+ * @param repeats how often each of the two was done in the time of a pair
  * @throws Error if there are no pairs
  */
 export function compare(pairs: readonly TimePair[], repeats = 1): Measured {
@@ -104,7 +104,7 @@ export function figureJson(rows: readonly FigureRow[]): string {
   return JSON.stringify(plain, undefined, 2);
 }
 
-/** Two decimals below 100. */
+/** Text of a value: two decimals below 100, otherwise none. */
 function shown(value: number, { unit }: Figure): string {
   const digits = value >= 100 ? value.toFixed(0) : value.toFixed(2);
   return unit === undefined ? digits : `${digits} ${unit}`;

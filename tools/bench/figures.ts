@@ -31,7 +31,6 @@ const DELAY = 5;
 /** Blocks of warm requests for each bundle, in turns, and requests of a block, one after the other. */
 const [BLOCKS, REQUESTS] = [25, 40];
 
-/** Bytes. */
 const KB = 1_000;
 
 /** Does the work of Lambda's runtime with a function's code: loads it, then passes a request to it. */
@@ -65,12 +64,15 @@ const BLOCKS_IN_TURNS = `
   console.log(JSON.stringify(pairs.slice(2)));
   process.exit();`;
 
-/** The bundles, and an AWS that they use. @param network what a function goes through to reach AWS */
-async function openBench(network: 'beside' | 'TLS, far away') {
+/**
+ * Bundles the receivers, and starts a fake AWS for them.
+ * @param network between a function and that AWS
+ */
+async function openBench(network: 'local' | 'remote, with TLS') {
   await using closing = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'bench-'));
   closing.defer(() => rm(folder, { recursive: true }));
-  const far = network === 'beside' ? {} : { certificate: await makeCertificate(folder), delay: DELAY };
+  const far = network === 'local' ? {} : { certificate: await makeCertificate(folder), delay: DELAY };
   const aws = closing.use(await startFakeAws({ secret: BENCH_SECRET, ...far }));
   const bundles = await bundleReceivers(folder);
   const environment = { ...receiverEnvironment(aws.queueUrl), ...aws.environment };
@@ -78,14 +80,17 @@ async function openBench(network: 'beside' | 'TLS, far away') {
   return { folder, bundles, environment, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
-/** Starts a receiver and the bare one in turns, each in a process of its own. @param time what is compared */
+/**
+ * Starts a receiver and the bare receiver in turns, each in a process of its own.
+ * @param time what is compared: loading the code, or the time until the first answer
+ */
 export async function startPairs(
   { signal, onProgress }: MeasureOptions,
   name: 'receiver' | 'withoutWarmUp',
   time: 'load' | 'answer',
   rounds = STARTS,
 ): Promise<TimePair[]> {
-  await using bench = await openBench(time === 'load' ? 'beside' : 'TLS, far away');
+  await using bench = await openBench(time === 'load' ? 'local' : 'remote, with TLS');
   const start = async (bundle: string) => {
     const words = [bundle, JSON.stringify(gatewayDelivery(0))];
     const started = await runScript(START, words, bench.environment, signal);
@@ -101,9 +106,9 @@ export async function startPairs(
   return pairs;
 }
 
-/** Pairs of blocks. */
+/** Times of blocks of warm requests: the receiver's and the bare receiver's. */
 async function warmPairs({ signal }: MeasureOptions): Promise<TimePair[]> {
-  await using bench = await openBench('beside');
+  await using bench = await openBench('local');
   const file = join(bench.folder, 'requests.json');
   const requests = Array.from({ length: BLOCKS + 2 }, (_, block) =>
     Array.from({ length: REQUESTS }, (_, index) => gatewayDelivery(block * REQUESTS + index)),
@@ -115,12 +120,12 @@ async function warmPairs({ signal }: MeasureOptions): Promise<TimePair[]> {
 }
 
 async function measureIndex(): Promise<Measured> {
-  await using bench = await openBench('beside');
+  await using bench = await openBench('local');
   const sizes = [bench.bundles.receiver, bench.bundles.bare].map((file) => statSync(file).size / KB);
   return { ...exactly(sizes[0] ?? 0), made: `the bare receiver has ${sizes[1]?.toFixed(0)} KB` };
 }
 
-/** @param of the deliveries, or what stands without any */
+/** @param of charges: for deliveries, or the monthly ones that do not depend on them */
 async function measureDollars(of: keyof MonthlyCost): Promise<Measured> {
   const bill = monthlyCost(await deploymentOf('prod'))[of];
   return { ...exactly(totalOf(bill)), made: 'npx hookctl cost has the services' };

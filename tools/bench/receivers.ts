@@ -1,6 +1,10 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempDisposable, open, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import type { Plugin } from 'esbuild';
 import { signatureOf } from '../../events/signing.ts';
 import { eventNames } from '../../lambda/events/catalogue.ts';
@@ -31,8 +35,9 @@ function noWarmUp(onReplaced: () => void): Plugin {
 }
 
 /**
- * Bundles the receiver as for a deployment but without source maps, the same without its warm-up, and the bare receiver.
- * @returns their files
+ * Makes three bundles without source maps: the receiver as it is deployed, the receiver without its warm-up, and the
+ * bare receiver.
+ * @returns the file of each
  * @throws Error if the receiver has no warm-up that could be left out
  */
 export async function bundleReceivers(folder: string) {
@@ -53,7 +58,10 @@ export async function bundleReceivers(folder: string) {
   return bundles;
 }
 
-/** The receiver's environment, with the names that the stack sets. @param queueUrl URL of all its queues */
+/**
+ * The receiver's environment, with the names that the stack sets.
+ * @param queueUrl URL of all its queues
+ */
 export const receiverEnvironment = (queueUrl: string): Record<string, string> => ({
   ...Object.fromEntries(
     [
@@ -73,7 +81,10 @@ export const receiverEnvironment = (queueUrl: string): Record<string, string> =>
   AWS_SESSION_TOKEN: 'token',
 });
 
-/** A valid delivery, in the form that an HTTP API passes to a function. @param number each number gives other bytes */
+/**
+ * A valid delivery, in the form that an HTTP API passes to a function.
+ * @param number makes the bytes of each delivery different
+ */
 export function gatewayDelivery(number: number) {
   const body = JSON.stringify({
     event: 'user.updated',
@@ -105,10 +116,11 @@ export function gatewayDelivery(number: number) {
 }
 
 /**
- * Runs JavaScript in a process of its own, so that nothing else is measured.
+ * Runs JavaScript in a process of its own, so that nothing else is measured. Its log goes to a file: the process that
+ * reads a pipe would be this one, which also answers as AWS.
  * @param env the whole environment: `NODE_OPTIONS` or `NODE_COMPILE_CACHE` of this process would distort the result
- * @returns the last line that it prints, as JSON
- * @throws Error if it fails, times out or is aborted
+ * @returns the last line that the script prints, parsed as JSON
+ * @throws Error if the script fails, times out or is aborted
  */
 export async function runScript(
   script: string,
@@ -116,15 +128,25 @@ export async function runScript(
   env: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const options = { env, signal, timeout: PROCESS_LIMIT };
-  const typed = ['--input-type=module', '-e', script, ...words];
-  // execFile's own message contains the whole command, and so the delivery.
-  const { stdout } = await promisify(execFile)(process.execPath, typed, options).catch(
-    ({ killed, code, stderr }) => {
-      signal.throwIfAborted();
-      const why = killed ? `took more than ${PROCESS_LIMIT / 1000} s` : `ended with ${code}`;
-      throw new Error(stderr || `A measured process ${why}`);
-    },
-  );
-  return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '');
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'bench-log-'));
+  await using log = await open(join(folder.path, 'log'), 'w+');
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script, ...words], {
+    env,
+    signal,
+    timeout: PROCESS_LIMIT,
+    stdio: ['ignore', log.fd, 'pipe'],
+  });
+  const errors = text(child.stderr as Readable);
+  const ended = once(child, 'close') as Promise<[number | null]>;
+  const [code] = await ended.catch((error) => {
+    signal.throwIfAborted();
+    throw error;
+  });
+  if (code !== 0) {
+    const why = child.killed ? `took more than ${PROCESS_LIMIT / 1000} s` : `ended with ${code}`;
+    throw new Error((await errors) || `A measured process ${why}`);
+  }
+  const lines = await readFile(join(folder.path, 'log'), 'utf8');
+  const last: unknown = JSON.parse(lines.trimEnd().split('\n').at(-1) ?? '');
+  return last;
 }

@@ -1,24 +1,24 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 
-/** How one request is answered. @default as by the service */
+/** How one request is answered. @default as the service answers it */
 export interface AnswerStep {
-  /** Replaces the service's own answer by one with this status. */
+  /** Status to answer instead of the service's own. */
   readonly status?: number;
-  /** Besides the usual ones. */
+  /** Headers besides those of every answer. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The answer comes after this time. */
+  /** Time before the answer. */
   readonly delayMilliseconds?: number;
-  /** The connection is cut: `before` any byte of the answer, or `within` its body. */
+  /** Where the connection is closed: `before` the first byte of the answer, or `within` its body. */
   readonly cut?: 'before' | 'within';
 }
 
-/** Target of a simulated redirect. Only a sender that follows it requests this path. */
+/** Target of the simulated redirect. Only a sender that follows it requests this path. */
 export const REDIRECT_PATH = `${WEBHOOK_PATH}/redirected`;
 
 const TIMED_STEPS: Readonly<Record<string, (milliseconds: number) => AnswerStep>> = {
   slow: (delayMilliseconds) => ({ delayMilliseconds }),
-  // A REST API sends this header with its own 500. It is in whole seconds (RFC 9110, section 10.2.3).
+  // A REST API sends this header with its own 500, in whole seconds (RFC 9110, section 10.2.3).
   'retry-after': (milliseconds) => ({
     status: 500,
     headers: { 'retry-after': String(Math.ceil(milliseconds / 1_000)) },
@@ -28,7 +28,7 @@ const TIMED_STEPS: Readonly<Record<string, (milliseconds: number) => AnswerStep>
 const STEPS: Readonly<Record<string, AnswerStep | undefined>> = {
   ...Object.fromEntries([401, 429, 500, 502, 503, 504].map((status) => [status, { status }])),
   ok: {},
-  // 302, because every client that follows redirects of a POST follows it.
+  // Every client that follows redirects of a POST follows a 302.
   redirect: { status: 302, headers: { location: REDIRECT_PATH } },
   cut: { cut: 'before' },
   'cut-late': { cut: 'within' },
@@ -36,7 +36,10 @@ const STEPS: Readonly<Record<string, AnswerStep | undefined>> = {
   'retry-after': TIMED_STEPS['retry-after']?.(20_000),
 };
 
-/** Parses a sequence such as `500,500,ok` or `slow=35s`. @throws InvalidArgumentError */
+/**
+ * Parses the option for simulated answers, such as `500,500,ok` or `slow=35s`.
+ * @throws InvalidArgumentError
+ */
 export function parseSteps(text: string): readonly AnswerStep[] {
   return text.split(',').map((word) => {
     const step = Object.hasOwn(STEPS, word) ? STEPS[word] : timedStep(word);

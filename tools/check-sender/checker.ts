@@ -18,51 +18,55 @@ import type { SentRequest } from './signed-messages.ts';
 import { hmacSha256 } from './signing-variants.ts';
 import type { Verdict } from './verdict.ts';
 
-/** Interval of the checks for the timeout of requests. */
+/** Time between two checks whether a request has exceeded its timeout. */
 const TIMEOUT_CHECK_MILLISECONDS = 500;
-/** How long an idle connection is kept: longer than most senders wait before they repeat. */
+/** Time for which an idle connection stays open: longer than most senders wait before a retry. */
 const KEEP_ALIVE_MILLISECONDS = 65_000;
-/** Number of signatures remembered from earlier events, to detect a sender that signs an earlier event. */
+/** Maximum number of stored signatures of earlier events, to detect a sender that signs an earlier event. */
 const MAX_EARLIER_SIGNATURES = 50;
-/** Minimum interval of reports about refused connections: a flood of them would hide the verdicts. */
+/** Minimum time between two reports about refused connections. More of them would hide the verdicts. */
 const DROP_NOTICE_MILLISECONDS = 60_000;
-/** Time that an HTTP API waits for a function. Then it answers 503 itself. */
+/** Time after which an HTTP API answers 503, if a function has not answered. */
 const GATEWAY_TIMEOUT_MILLISECONDS = GATEWAY_TIMEOUT_SECONDS.http * 1_000;
 
 interface CheckerOptions {
   readonly secret: string;
-  /** 0 for any free port. */
+  /** Port to listen on; 0 for any free port. */
   readonly port: number;
-  /** @default both loopback addresses */
+  /** Address to listen on. @default both loopback addresses */
   readonly host?: string | undefined;
-  /** The answers to the requests of each delivery, in order; the last one repeats. @default the service's own */
+  /**
+   * Answers to the requests of each delivery, in order. The last one repeats. @default those of the service
+   */
   readonly steps?: readonly AnswerStep[];
   readonly onVerdict: (verdict: Verdict) => void;
-  /** Called with one line that concerns no request. */
+  /** Called with a line that is about no single request. */
   readonly onNotice: (line: string) => void;
-  /** Timeout of a whole request. @default 30000, as API Gateway */
+  /** Timeout of a whole request. @default 30000, as in API Gateway */
   readonly requestTimeoutMilliseconds?: number;
-  /** @default 2000: a process may open a few thousand files */
+  /** Maximum number of open connections. @default 2000, because a process may open a few thousand files */
   readonly maxConnections?: number;
 }
 
 interface SenderConnection {
   readonly number: number;
-  /** Milliseconds, of the clock of the attempts. */
+  /** When the connection was opened: milliseconds of the same clock as in attempts. */
   readonly openedAt: number;
   requests: number;
-  /** The request that is read or answered. */
+  /** The request on the connection that is being read or answered. */
   current: RequestUnderWay | undefined;
 }
 
-/** Listens, and answers each request as the service does, or as its step says. */
+/**
+ * Server that answers each request as the service does, or as a simulated step says, and reports a verdict.
+ */
 export class Checker {
   readonly #options: CheckerOptions;
   readonly #requestTimeout: number;
   readonly #deliveries = new SentDeliveries();
   readonly #connections = new WeakMap<Duplex, SenderConnection>();
   readonly #closing = new AbortController();
-  /** HMACs of the previous bodies. */
+  /** HMACs of the bodies of earlier events. */
   readonly #earlier: Buffer[] = [];
   #servers: readonly Server[] = [];
   #requestCount = 0;
@@ -70,7 +74,7 @@ export class Checker {
   #nextDropNotice = 0;
   port = 0;
 
-  /** @throws like `listen` */
+  /** @throws Error of Node.js, such as EADDRINUSE if the port is in use */
   static async start(options: CheckerOptions): Promise<Checker> {
     const checker = new Checker(options);
     await checker.#listen();
@@ -166,24 +170,25 @@ export class Checker {
     const { status } = own.response;
     const isReused = connection.requests > 1;
     const earliest = isReused ? start : connection.openedAt;
-    const noted = own.outcome && this.#deliveries.note({ at: start, earliest, status, isReused }, sent);
-    const repeats = noted === undefined ? [] : [...repeatFindings(noted.delivery, noted.attempt)];
-    const attempt = noted?.delivery.attempts.length ?? 0;
+    const recorded = own.outcome && this.#deliveries.record({ at: start, earliest, status, isReused }, sent);
+    const repeats = recorded === undefined ? [] : [...repeatFindings(recorded.delivery, recorded.attempt)];
+    const attempt = recorded?.delivery.attempts.length ?? 0;
     const step = steps[Math.min(attempt, steps.length) - 1] ?? {};
     const { ending, rest, retryAfterSeconds } = await this.#reply(sent, own.response, step, current);
     if (connection.current === current) connection.current = undefined;
-    if (noted !== undefined) noted.attempt.end = { how: ending, at: performance.now(), retryAfterSeconds };
+    if (recorded !== undefined)
+      recorded.attempt.end = { how: ending, at: performance.now(), retryAfterSeconds };
     const hasGivenUp = ending === 'gave up' && !this.#closing.signal.aborted;
     const patience = hasGivenUp ? [patienceFinding(performance.now() - start)] : [];
     const diagnosis = await diagnose(sent, own, secret, rest);
     const findings = [...diagnosis.findings, ...repeats, ...patience];
-    if (noted === undefined) return { ...diagnosis, ending, findings };
-    const { number, corrects } = noted.delivery;
+    if (recorded === undefined) return { ...diagnosis, ending, findings };
+    const { number, corrects } = recorded.delivery;
     const corrected = attempt === 1 && status === 200 ? corrects : 0;
     return { ...diagnosis, ending, findings, delivery: number, attempt, corrects: corrected };
   }
 
-  /** @returns how the request ended, and the bytes behind it */
+  /** @returns how the request ended, and the bytes after it that are not a request */
   async #reply(sent: SentRequest, own: HttpResponse, step: AnswerStep, current: RequestUnderWay) {
     if (own.status !== 200) await current.waitForRest();
     if (current.restBehind(sent.body).length > 0) current.response.shouldKeepAlive = false;
@@ -194,7 +199,10 @@ export class Checker {
     return { ending, rest, retryAfterSeconds: Number(answer.headers['retry-after'] ?? 0) };
   }
 
-  /** The service's own answer, or that of the step. An answer slower than API Gateway's timeout becomes its 503. */
+  /**
+   * The answer to send: the service's own, or that of the step. One that takes longer than API Gateway's
+   * timeout becomes a 503.
+   */
   async #answerOf(
     { status, headers, delayMilliseconds }: AnswerStep,
     own: HttpResponse,
@@ -230,7 +238,7 @@ export class Checker {
     this.#reportBroken(connection, current, error);
   }
 
-  /** Reports a request that is not complete, or bytes that are none. */
+  /** Reports an incomplete request, or bytes that are not a request. */
   #reportBroken(connection: SenderConnection, current?: RequestUnderWay, error?: ParseError): void {
     const broken = connectionFinding({
       code: error?.code,

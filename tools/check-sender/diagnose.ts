@@ -18,8 +18,8 @@ const WORDS: Readonly<Record<string, Diagnosis['word']>> = { [ACCEPTED]: 'queued
 
 /**
  * Finds the mistakes in one request.
- * @param answer the service's own
- * @param rest bytes after the end of the request. If the request is rejected, the body is checked together with them
+ * @param answer of the service to this request
+ * @param rest bytes after the end of the request. A rejected request is checked together with them
  */
 export async function diagnose(
   request: SentRequest,
@@ -50,16 +50,16 @@ export async function diagnose(
   };
 }
 
-/** The result of checking a request. Contains none of the sent data except the kind of event, if it is known. */
+/** The result of checking a request. Contains no sent data except the kind of event, if it is known. */
 export interface Diagnosis {
-  /** Of the service's answer. */
+  /** HTTP status of the service's answer. */
   readonly status: number;
-  /** What the answer says about an accepted event. */
+  /** Result in the answer to an accepted event. */
   readonly word: 'queued' | 'parked' | undefined;
   readonly event: EventName | undefined;
-  /** The service's id of the delivery. Undefined if the body was too large to keep. */
+  /** Id that the service gives the event. Undefined if the body was too large to read. */
   readonly eventId: string | undefined;
-  /** The worst first. */
+  /** Findings, the worst first. */
   readonly findings: readonly Finding[];
 }
 
@@ -74,11 +74,11 @@ async function causesOf(request: SentRequest, answer: ServiceAnswer, secret: str
   const signature = decodeSignature(values[0]);
   const isCompressed = compressionOf(body, headers) !== undefined;
   if (values.length === 1 && signature !== undefined && verify(body, signature, [secret])) {
-    // An HTTP API passes text bodies on as text (decision D2).
+    // An HTTP API passes text bodies to the receiver as text, so other bytes are lost (decision D2).
     return [...address, finding(isCompressed ? 'compressed/signed' : 'body-not-utf-8/gateway')];
   }
   const causes = signatureFindings(request, secret);
-  // A compressed payload cannot be read.
+  // The payload of a compressed body cannot be checked.
   const next = isCompressed ? [] : payloadFindings(body, receivedAt);
   const isHidden = ({ grade, kind }: Finding) =>
     grade === 'wrong' && causes.every((cause) => cause.kind !== kind);
@@ -86,7 +86,8 @@ async function causesOf(request: SentRequest, answer: ServiceAnswer, secret: str
 }
 
 /**
- * The answer that the receiver would give to a request that did not reach it. With it, one verdict names all mistakes.
+ * The receiver's outcome for a request that did not reach it because of its address, so that one verdict
+ * names all mistakes.
  */
 async function outcomeAtAddress(request: SentRequest, secret: string): Promise<ServiceAnswer['outcome']> {
   if (request.body.length === 0) return undefined;

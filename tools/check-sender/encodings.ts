@@ -3,16 +3,16 @@ import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'n
 import { type Header, valuesOf } from '../local/gateway/http-message.ts';
 import { BODY_LIMIT_BYTES } from '../local/gateway/server.ts';
 
-/** Without a last odd byte. */
+/** Swaps the bytes of each pair. A single last byte is dropped. */
 const swapped = (bytes: Buffer) => Buffer.from(bytes.subarray(0, bytes.length & ~1)).swap16();
 
-/** In both byte orders, without a byte order mark. */
+/** A text as UTF-16 in both byte orders, without a byte order mark. */
 export function utf16Of(text: string): Buffer[] {
   const littleEndian = Buffer.from(text, 'utf16le');
   return [littleEndian, swapped(littleEndian)];
 }
 
-/** Read in both byte orders. */
+/** The bytes decoded as UTF-16, in both byte orders. */
 export const textsInUtf16 = (bytes: Buffer) =>
   [bytes, swapped(bytes)].map((read) => read.toString('utf16le'));
 
@@ -31,7 +31,7 @@ const LIMITS = { maxOutputLength: BODY_LIMIT_BYTES };
 
 const DECOMPRESS: Readonly<Record<string, (body: Buffer) => Buffer>> = {
   gzip: (body) => gunzipSync(body, LIMITS),
-  // Some senders omit the zlib header (RFC 9110 §8.4.1.2).
+  // Some senders leave out the zlib header (RFC 9110 §8.4.1.2).
   deflate: (body) => attempted(() => inflateSync(body, LIMITS)) ?? inflateRawSync(body, LIMITS),
   br: (body) => brotliDecompressSync(body, LIMITS),
 };
@@ -45,15 +45,15 @@ function attempted<Result>(work: () => Result): Result | undefined {
 }
 
 /**
- * The compression of a body, by its header or its bytes, if it is compressed. It has no plain bytes if they are not what
- * the name says, or too large.
+ * The compression of a body, by its header or its first bytes. Undefined if it is not compressed. `plain` is
+ * undefined if the body cannot be decompressed, or is too large afterwards.
  */
 export function compressionOf(
   body: Buffer,
   headers: readonly Header[],
 ): { name: string; plain: Buffer | undefined } | undefined {
   const coding = valuesOf(headers, 'content-encoding').join(',').trim().toLowerCase();
-  // The magic bytes of gzip (RFC 1952 §2.3.1). Deflate has none, and other bytes can be read as it.
+  // The magic bytes of gzip (RFC 1952 §2.3.1). Deflate has none, so it is a guess that must give JSON.
   const isGzip = body[0] === 0x1f && body[1] === 0x8b;
   const name = Object.hasOwn(DECOMPRESS, coding) ? coding : isGzip ? 'gzip' : 'deflate';
   const plain = attempted(() => DECOMPRESS[name]?.(body));

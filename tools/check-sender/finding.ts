@@ -7,26 +7,29 @@ import {
 } from '../../lambda/limits.ts';
 import catalogue from './findings.json' with { type: 'json' };
 
-/** One finding about a request. Contains none of the sent data: no values, and no names that the sender chose. */
+/** One finding about a request. Contains no sent data: neither values nor names that the sender chose. */
 export interface Finding {
   readonly grade: Grade;
-  /** Identifies the kind of mistake, in counts and for programs: `json-reserialised`. */
+  /** Id of the kind of mistake, for counts and for programs: `json-reserialised`. */
   readonly kind: string;
   readonly what: string;
   readonly remedy: string | undefined;
-  /** Whether a wrong signature hides it, so that it would be the next mistake. */
+  /** Whether the mistake is hidden by a wrong signature, so that it is the next one to fix. */
   readonly isNext?: boolean;
 }
 
-/** The service rejects it or it cannot be intended; it works and there is a reason to change it; nothing to do. */
+/**
+ * `wrong`: the service rejects the request, or the sender cannot have intended it. `risky`: it works, but
+ * should be changed. `fine`: nothing to do.
+ */
 export type Grade = 'wrong' | 'risky' | 'fine';
 
-/** In `findings.json`: the kind, and after a slash what distinguishes it from others of the same kind. */
+/** Name of a finding in `findings.json`: its kind, and after a slash the variant. */
 export type FindingName = keyof typeof catalogue.findings;
 
-/** Minimum seconds to wait for an answer, as docs/partner.md requires. */
+/** Minimum seconds that a sender must wait for an answer. Source: docs/partner.md. */
 export const ANSWER_WAIT_SECONDS = GATEWAY_TIMEOUT_SECONDS.http + 5;
-/** Seconds from a failure to the first repeat, as docs/partner.md requires. */
+/** Seconds from a failure to the first retry. Source: docs/partner.md. */
 export const FIRST_WAIT_SECONDS = 10;
 
 const CONSTANTS: Readonly<Record<string, string | number>> = {
@@ -39,7 +42,10 @@ const CONSTANTS: Readonly<Record<string, string | number>> = {
   firstWait: FIRST_WAIT_SECONDS,
 };
 
-/** A finding in the words of `findings.json`. @param values of its placeholders */
+/**
+ * Makes a finding from its text in `findings.json`.
+ * @param values for the placeholders of the text
+ */
 export function finding(name: FindingName, values: Readonly<Record<string, string | number>> = {}): Finding {
   const words: { grade?: string; what: string; remedy?: string } = catalogue.findings[name];
   const { grade = 'wrong', what, remedy } = words;

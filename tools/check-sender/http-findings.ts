@@ -3,16 +3,16 @@ import { nearest } from '../../lib/did-you-mean.ts';
 import { valuesOf } from '../local/gateway/http-message.ts';
 import { REDIRECT_PATH } from './answer-steps.ts';
 import { type Finding, finding } from './finding.ts';
-import { holdsSecret } from './readings.ts';
+import { containsSecret } from './readings.ts';
 import { type SentRequest, targetOf } from './signed-messages.ts';
 
 /**
- * Bytes of the request line and the headers' values together: the quota of an HTTP API
+ * Maximum bytes of the request line and the headers' values together: the quota of an HTTP API
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html).
  */
 const MAX_HEAD_BYTES = 10_240;
 
-/** Mistakes in the address, which make the service answer 404. */
+/** Mistakes in method or address that make the service answer 404. */
 export function addressFindings({ method, path, query, headers }: SentRequest): Finding[] {
   if (path === REDIRECT_PATH) return [finding('redirect-followed')];
   const isEvent = ['content-type', 'x-webhook-signature'].some((name) => valuesOf(headers, name).length > 0);
@@ -24,7 +24,7 @@ export function addressFindings({ method, path, query, headers }: SentRequest): 
   ];
 }
 
-/** The first that applies is used. */
+/** Mistakes in a path, with their tests. The first that applies is reported. */
 const PATH_MISTAKES: Readonly<Record<string, (path: string) => boolean>> = {
   'The path is missing: the request went to /': (path) => path === '/',
   'The path ends with a slash': (path) => path === `${WEBHOOK_PATH}/`,
@@ -41,7 +41,7 @@ const PATH_MISTAKES: Readonly<Record<string, (path: string) => boolean>> = {
 const pathMistake = (path: string) =>
   Object.entries(PATH_MISTAKES).find(([, isIt]) => isIt(path))?.[0] ?? 'The path is wrong';
 
-/** Findings about how a request was sent, whether or not its signature is right. */
+/** Findings about headers and transport, for any signature. */
 export function* transportFindings(
   request: SentRequest,
   secret: string,
@@ -85,39 +85,39 @@ function* contentTypeFindings({ headers }: SentRequest, isAccepted: boolean): Ge
   else if (OTHER_CHARSET.test(value)) yield finding('content-type-charset');
 }
 
-/** Where in a request the secret is. */
+/** Name of the part of a request that contains the secret. Undefined if none does. */
 function secretPlace(request: SentRequest, secret: string): string | undefined {
-  const isIn = (text: string) => holdsSecret(text, secret);
+  const isIn = (text: string) => containsSecret(text, secret);
   if (isIn(targetOf(request))) return 'the URL';
   if (request.headers.some(([, value]) => isIn(value))) return 'a header';
   return isIn(request.body.toString()) ? 'the body' : undefined;
 }
 
-/** Bytes on a connection that are not a request, or not a complete one. */
+/** Bytes on a connection that are not a complete request. */
 interface BrokenConnection {
-  /** Of Node's error. @default the client disconnected */
+  /** Code of the error of Node.js. @default none: the client disconnected */
   readonly code?: string | undefined;
   /** The last bytes read. */
   readonly packet?: Buffer | undefined;
-  /** Bytes of the body that arrived. Undefined if the headers were not complete. */
+  /** Number of bytes of the body that arrived. Undefined if the headers were incomplete. */
   readonly bytes: number | undefined;
-  /** Whether these bytes are JSON, so that only Content-Length demands more. */
+  /** Whether the body so far is JSON, so that only Content-Length makes it incomplete. */
   readonly isWholeBody: boolean;
-  /** Timeout of a request. */
+  /** Timeout of a request, in seconds. */
   readonly seconds: number;
 }
 
-/** TLS record type of a handshake (RFC 8446 §5.1). */
+/** First byte of a TLS handshake: its record type (RFC 8446 §5.1). */
 const TLS_HANDSHAKE = 0x16;
 
 const FRAMING_ERROR =
   /^HPE_(?:(?:UNEXPECTED|INVALID)_CONTENT_LENGTH|INVALID_TRANSFER_ENCODING|INVALID_CHUNK_SIZE|CHUNK_EXTENSIONS_OVERFLOW)$/;
 
 const HEAD_ERROR = /^HPE_(?:INVALID_HEADER_TOKEN|CR_EXPECTED|LF_EXPECTED|INVALID_VERSION|INVALID_URL)$/;
-/** A request line with any method. */
+/** A complete request line with any method. */
 const REQUEST_LINE = /^[A-Za-z-]+ \S+ HTTP\/1\.[01]\r?\n/;
 
-/** What the bytes are if they are not a complete HTTP request. */
+/** A finding that says what the bytes are, such as TLS or a truncated body. */
 export function connectionFinding(broken: BrokenConnection): Finding {
   const { code = '', packet = Buffer.alloc(0), bytes, seconds } = broken;
   const isFraming = FRAMING_ERROR.test(code);

@@ -1,24 +1,26 @@
-/** JSON as it was written: keys in their order and including duplicates, numbers by their digits. */
+/** A JSON value that keeps how it was written: order of keys, duplicate keys, digits of numbers. */
 export interface JsonNode {
   readonly kind: 'object' | 'array' | 'string' | 'literal';
-  /** As it was written. */
+  /** The value as it was written. */
   readonly text: string;
-  /** Of a string: decoded. Otherwise as it was written. */
+  /** Decoded content if the value is a string. Otherwise the same as `text`. */
   readonly value: string;
-  /** Of an object by key, of an array by index. */
+  /** Children of an object by key, of an array by index. Empty for other values. */
   readonly children: readonly (readonly [key: string, child: JsonNode])[];
 }
 
-/** Maximum nesting. Deeper JSON is not an event, and would overflow the stack. */
+/** Maximum depth. Deeper JSON is not an event, and would overflow the stack. */
 const MAX_DEPTH = 200;
-/** A string, even unterminated, a punctuation mark or a word. */
+/** A token: a string, which may be unterminated, a punctuation mark, or a word. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"?|[{}[\]:,]|[^ \t\r\n{}[\]:,"]+/gs;
 
-/** The tokens of a text, whether or not it is JSON, separated by spaces, with empty strings: `{ "" : None }`. */
+/**
+ * Tokens of a text, separated by spaces and with empty strings: `{ "" : None }`. The text need not be JSON.
+ */
 export const outlineOf = (text: string) =>
   [...text.matchAll(TOKEN)].map(([token]) => (token.startsWith('"') ? '""' : token)).join(' ');
 
-/** @returns undefined if the text is not JSON, or nested too deeply */
+/** @returns undefined if the text is not JSON, or is nested too deeply */
 export function parseJson(text: string): JsonNode | undefined {
   try {
     JSON.parse(text);
@@ -32,7 +34,7 @@ export function parseJson(text: string): JsonNode | undefined {
 
 const KINDS: Readonly<Record<string, JsonNode['kind']>> = { '{': 'object', '[': 'array', '"': 'string' };
 
-/** Reads a value of a text that is known to be JSON. */
+/** Reads a value from tokens of a text that is known to be JSON. */
 function nodeAt(
   { 0: token, index, input }: RegExpExecArray,
   take: () => RegExpExecArray,
@@ -46,7 +48,7 @@ function nodeAt(
   let next = take();
   while (!['}', ']'].includes(next[0])) {
     const key = kind === 'array' ? String(children.length) : JSON.parse(next[0]);
-    // After the key and its colon.
+    // Skips the key and its colon.
     if (kind === 'object') next = take() && take();
     children.push([key, nodeAt(next, take, depth + 1)]);
     next = take();
@@ -56,7 +58,7 @@ function nodeAt(
   return { kind, text, value: text, children };
 }
 
-/** The value of a key or index. For duplicate keys the last one, as in every common parser. */
+/** The child at a key or index. If a key occurs more than once, the last one, as in every common parser. */
 export const memberOf = (node: JsonNode | undefined, key: string): JsonNode | undefined =>
   node?.children.findLast(([name]) => name === key)?.[1];
 
@@ -65,7 +67,7 @@ export const nodesIn = (node: JsonNode): JsonNode[] => [
   ...node.children.flatMap(([, child]) => nodesIn(child)),
 ];
 
-/** In words: `an object`, `null`. */
+/** The type of a value for people: `an object`, `null`. */
 export function shapeOf({ kind, text }: JsonNode): string {
   if (kind === 'object' || kind === 'array') return `an ${kind}`;
   if (kind === 'string') return 'a string';
@@ -76,25 +78,25 @@ export function shapeOf({ kind, text }: JsonNode): string {
 interface JsonForm {
   readonly comma: string;
   readonly colon: string;
-  /** White space per level, with each value on its own line. @default all on one line */
+  /** Indentation per level, with each value on its own line. @default everything on one line */
   readonly indent?: string;
-  /** Whether a value is on one line in spite of `indent`. @default none */
+  /** Whether a value stays on one line in spite of `indent`. @default never */
   readonly isOnOneLine?: (node: JsonNode, level: number) => boolean;
-  /** Inside the braces of an object on one line. */
+  /** White space inside the braces of an object that is on one line. */
   readonly padding?: string;
   readonly quote: (text: string) => string;
   readonly literals?: Readonly<Record<string, string>>;
   readonly isSorted?: boolean;
 }
 
-/** Writes JSON in the given form. Numbers keep their digits. */
+/** Writes JSON in a given form. Numbers keep their digits. */
 export function writeJson(node: JsonNode, form: JsonForm, level = 0): string {
   const { kind, text, value, children } = node;
   if (kind === 'literal') return form.literals?.[text] ?? text;
   if (kind === 'string') return form.quote(value);
   // A parser keeps the last value of a duplicate key, at the position of the first.
   const kept = [...new Map(children)];
-  // By code units: Python and PHP sort the same way within the Basic Multilingual Plane.
+  // Sorts by UTF-16 code units. Python and PHP give the same order within the Basic Multilingual Plane.
   if (form.isSorted && kind === 'object') kept.sort(([a], [b]) => (a < b ? -1 : 1));
   const parts = kept.map(([key, child]) => {
     const name = kind === 'array' ? '' : form.quote(key) + form.colon;
@@ -119,7 +121,7 @@ const html = (literal: string) => literal.replaceAll(/[<>&\u2028\u2029]/g, escap
 const dotNet = (literal: string) =>
   `"${literal.slice(1, -1).replaceAll('\\"', '\\u0022')}"`.replaceAll(/[<>&'+`\u0080-\uFFFF]/g, escapeUpper);
 
-/** Characters that libraries escape in a string although JSON does not require it. */
+/** Ways in which libraries escape characters that JSON does not require to be escaped. */
 const ESCAPES: Readonly<Record<string, (literal: string) => string>> = {
   '': (literal) => literal,
   ' and with \\u escapes for what is not ASCII': ascii,
@@ -134,7 +136,7 @@ const TWO_SPACES = { comma: ',', colon: ': ', indent: '  ' };
 const isInner = (_: JsonNode, level: number) => level > 0;
 const isArray = ({ kind }: JsonNode) => kind === 'array';
 
-/** The last ones are those of formatters. */
+/** Layouts of libraries and, at the end, of formatters. */
 const LAYOUTS: Readonly<Record<string, Omit<JsonForm, 'quote'>>> = {
   'without white space': { comma: ',', colon: ':' },
   'with a space after each comma and colon': { comma: ', ', colon: ': ' },
@@ -147,7 +149,7 @@ const LAYOUTS: Readonly<Record<string, Omit<JsonForm, 'quote'>>> = {
   'indented, with arrays on one line': { ...TWO_SPACES, isOnOneLine: isArray },
 };
 
-/** Libraries that write like this by default, by layout and escapes. These forms are the most likely. */
+/** Libraries that use a form by default, by layout and escapes. These forms are tried first. */
 const WRITERS: Readonly<Record<string, string>> = {
   'with a space after each comma and colon and with \\u escapes for what is not ASCII': "Python's json.dumps",
   'with a space after each comma and colon': "Python's json.dumps with ensure_ascii=False",
@@ -164,8 +166,8 @@ const WRITERS: Readonly<Record<string, string>> = {
 const writerOf = (name: string) => WRITERS[name] ?? `a library ${name}`;
 
 /**
- * Each with a text that completes "JSON as … writes it", most likely first. If two forms give the same text for a body,
- * the first is named.
+ * All forms of JSON, the most likely first. `writer` completes the sentence "JSON as … writes it". If two
+ * forms give the same text, the first one is reported.
  */
 export const jsonForms: readonly { readonly writer: string; readonly form: JsonForm }[] = [false, true]
   .flatMap((isSorted) =>
@@ -178,17 +180,17 @@ export const jsonForms: readonly { readonly writer: string; readonly form: JsonF
   )
   .sort((a, b) => Number(a.writer.startsWith('a library')) - Number(b.writer.startsWith('a library')));
 
-/** Equal for equal content, however it was written. */
+/** Form for comparisons: JSON texts with equal content become equal. */
 export const canonicalForm: JsonForm = { comma: ',', colon: ':', quote: JSON.stringify, isSorted: true };
 
-/** A Python dictionary as written by `str(…)` or an f-string. */
+/** Form of Python's `str(…)` for a dictionary, also in an f-string. */
 export const pythonForm: JsonForm = {
   comma: ', ',
   colon: ': ',
   literals: { true: 'True', false: 'False', null: 'None' },
-  // In double quotation marks only if the text contains a single one and no double one.
+  // Python uses double quotation marks only for a text with a single one and no double one.
   quote: (text) => {
-    // Python and JSON escape these in the same way.
+    // Python and JSON escape these characters in the same way.
     const escaped = text.replaceAll(/[\\\n\r\t]/g, (sign) => JSON.stringify(sign).slice(1, -1));
     return text.includes("'") && !text.includes('"') ? `"${escaped}"` : `'${escaped.replaceAll("'", "\\'")}'`;
   },

@@ -2,13 +2,13 @@ import { compressionOf } from './encodings.ts';
 import { type Finding, type FindingName, finding } from './finding.ts';
 import { outlineOf } from './json-node.ts';
 
-/** Bytes of a large body that are inspected, at its beginning and its end. */
+/** Maximum bytes to inspect at the beginning of a large body, and at its end. */
 const MAX_BYTES_READ = 64 * 1024;
 const END_BYTES = 1024;
 
 type BodyFormat = readonly [pattern: RegExp, name: FindingName];
 
-/** Formats of a text that is not JSON. The first match wins. */
+/** Formats of text that is not JSON, with their tests. The first match wins. */
 const TEXT_FORMATS: readonly BodyFormat[] = [
   [/^$/, 'body-empty'],
   [/^--\S+\r?\n[\s\S]*content-disposition/i, 'multipart'],
@@ -20,7 +20,7 @@ const TEXT_FORMATS: readonly BodyFormat[] = [
   [/^\s*(?:\[object \w+\]|undefined|None|nil)\s*$/, 'body-no-value'],
 ];
 
-/** Formats that are almost JSON. They are matched against the outline, so that nothing matches inside a string. */
+/** Formats that resemble JSON. Each is tested against the text's outline, in which strings are empty. */
 const JSON_LIKE_FORMATS: readonly BodyFormat[] = [
   [/^\{ '|(?:^| )(?:None|True|False) [,}\]]/, 'body-python'],
   [/ (?:NaN|-?Infinity) [,}\]]/, 'body-nan'],
@@ -31,12 +31,12 @@ const JSON_LIKE_FORMATS: readonly BodyFormat[] = [
   [/^\{(?:.*[^}])?$/, 'body-cut'],
 ];
 
-/** A byte order mark, or a zero byte next to the first character. */
+/** Whether a body begins with a byte order mark of UTF-16, or has a zero byte next to its first character. */
 const isUtf16 = (body: Buffer) =>
   (body.length > 1 && [0xfffe, 0xfeff].includes(body.readUInt16BE(0))) ||
   (body.length > 3 && (body[1] === 0 || (body[0] === 0 && body[2] === 0)));
 
-/** The finding for a body that no JSON parser accepts. */
+/** A finding for a body that is not JSON: it names the format if it is known. */
 export function notJson(detail: string, body: Buffer): Finding {
   if (isUtf16(body)) return finding('body-utf-16');
   const compression = compressionOf(body, []);

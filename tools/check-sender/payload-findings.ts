@@ -10,18 +10,21 @@ import { type JsonNode, memberOf, parseJson, shapeOf } from './json-node.ts';
 import { notJson } from './not-json.ts';
 import { textFindings } from './text-findings.ts';
 
-/** Bytes of a body above which only the service's own problems are reported. */
+/**
+ * Maximum bytes of a body to search for probable mistakes. For a larger one, only the service's own problems
+ * are reported.
+ */
 const MAX_BYTES_PARSED = 1024 * 1024;
-/** Maximum number of keys of `data` that are compared with the known fields. */
+/** Maximum number of keys of `data` to compare with the known fields. */
 const MAX_KEYS = 200;
 
 /**
- * Minimum length of a field's name for detecting a typo of one letter. In shorter names it may be another word: `game`
- * is not `name`.
+ * Minimum length of a field's name for which one wrong letter counts as a typo. In shorter names it may be
+ * another word: `game` is not `name`.
  */
 const MIN_LETTERS_FOR_SLIP = 6;
 
-/** Names that other services use for our fields. */
+/** Names of other services for fields of our events. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   event: 'type event_type eventType event_name eventName kind topic action name',
   data: 'payload body object attributes resource content event_data',
@@ -39,7 +42,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 const synonymIn = (keys: readonly string[], field: string) =>
   SYNONYMS[field]?.split(' ').find((synonym) => keys.includes(synonym));
 
-/** Mistakes in a correctly signed payload, and parts of it that the service ignores. */
+/** Findings about a correctly signed payload: mistakes, and parts that the service ignores. */
 export function payloadFindings(body: Buffer, receivedAt: Date): Finding[] {
   const parsed = parsePayload(body);
   const text = body.toString().replace(/^\uFEFF/, '');
@@ -59,22 +62,20 @@ export function payloadFindings(body: Buffer, receivedAt: Date): Finding[] {
   ];
 }
 
-/** The kind of event if it is known. No other text of a payload is ever shown. */
+/** The kind of event in a body, if it is a known one. No other text of a payload is ever shown. */
 export function knownEvent(body: Buffer): EventName | undefined {
   const parsed = parsePayload(body);
   return parsed.kind === 'event' ? parsed.event.event : undefined;
 }
 
-/** The kind of event, in whichever field the sender put it. */
+/** The kind of event, even if the sender put it in a wrong field. */
 function kindIn(tree: JsonNode | undefined): string | undefined {
   const nodes = `event ${SYNONYMS.event}`.split(' ').map((key) => memberOf(tree, key));
   const found = nodes[0] ?? nodes.find((node) => node?.kind === 'string');
   return found?.kind === 'string' ? found.value : undefined;
 }
 
-/**
- * The problems that the service would report about `data` if it knew the kind. It reports them after that is corrected.
- */
+/** Problems of `data` that the service would report next if the sender corrected the kind of event. */
 function dataProblems(
   text: string,
   event: EventName,
@@ -93,7 +94,7 @@ function kindFindings(kind: string, meant: EventName | undefined): Finding[] {
   return [finding('event-unknown', { near, events: eventNames.join(', ') })];
 }
 
-/** A problem reported by the service, with the probable mistake. */
+/** A finding for a problem that the service reports. It names the probable mistake. */
 function problemFinding({ field, detail }: FieldProblem, body: Buffer, tree: JsonNode | undefined): Finding {
   if (field === 'body') return bodyFinding(detail, body, tree);
   if (tree === undefined) return finding('field-wrong/unread', { field, detail });
@@ -114,7 +115,7 @@ function problemFinding({ field, detail }: FieldProblem, body: Buffer, tree: Jso
 function missingFinding(field: string, name: string, parent: JsonNode | undefined, detail: string): Finding {
   const keys = parent?.children.map(([key]) => key) ?? [];
   const [, expected = 'it is needed'] = /expected (.*)$/.exec(detail) ?? [];
-  // A synonym comes from our own table, so it can be shown. Other text of the sender cannot.
+  // The synonym comes from our own table, so it may be shown. Other text of the sender may not.
   const synonym = synonymIn(keys, name);
   if (synonym !== undefined) return finding('field-misnamed/synonym', { field, expected, synonym });
   const isNear = keys.some((key) => nearest(key, [name]) !== undefined);
@@ -128,7 +129,9 @@ function bodyFinding(detail: string, body: Buffer, tree: JsonNode | undefined): 
   return finding('json-no-object', { shape: shapeOf(tree) });
 }
 
-/** Silent losses: the service ignores unknown fields, and values of an unusable type. */
+/**
+ * Findings about data that the service ignores without an error: unknown fields, and values of a wrong type.
+ */
 function dataFindings(
   event: EventName,
   data: JsonNode | undefined,
@@ -141,7 +144,7 @@ function dataFindings(
   const { success, output } = v.safeParse(schema, JSON.parse(data.text));
   const used: Readonly<Record<string, unknown>> = success ? output : {};
   const others = [...sent.keys()].slice(0, MAX_KEYS).filter((key) => !fields.includes(key));
-  // A problem with `data.updated_fields.0` belongs to `data.updated_fields`.
+  // A problem of `data.updated_fields.0` also counts for `data.updated_fields`.
   const wrongFields = new Set(
     problems.flatMap(({ field }) => (field.startsWith('data.') ? [field.split('.')[1]] : [])),
   );
@@ -157,7 +160,7 @@ function dataFindings(
   return [finding('data-unused', { event, fields: fields.join(', ') })];
 }
 
-/** @param others keys of `data` that we do not know */
+/** @param others keys of `data` that are not fields of the event */
 function misnamed(field: string, others: readonly string[]): Finding[] {
   const synonym = synonymIn(others, field);
   if (synonym !== undefined) return [finding('field-unread/synonym', { field, synonym })];
@@ -167,7 +170,7 @@ function misnamed(field: string, others: readonly string[]): Finding[] {
 
 const CLOCK = String.raw`^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?`;
 
-/** Formats that the service does not accept as a timestamp. The first match is used. */
+/** Formats of timestamps that the service rejects. The first match is reported. */
 const TIMESTAMP_MISTAKES: readonly (readonly [pattern: string | RegExp, name: FindingName])[] = [
   [/^$/, 'timestamp-empty'],
   [/^\s|\s$/, 'timestamp-white-space'],
@@ -182,7 +185,7 @@ const TIMESTAMP_MISTAKES: readonly (readonly [pattern: string | RegExp, name: Fi
   [/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/, 'timestamp-of-http'],
 ];
 
-/** @param node the payload's `timestamp`, which the service rejects */
+/** A finding about a timestamp that the service rejects. */
 function timestampFinding({ kind, value }: JsonNode): Finding {
   if (kind === 'literal') return finding(value === 'null' ? 'timestamp-missing' : 'timestamp-number');
   if (kind !== 'string') return finding('timestamp-other/type');
@@ -190,7 +193,7 @@ function timestampFinding({ kind, value }: JsonNode): Finding {
   return finding(found?.[1] ?? 'timestamp-other');
 }
 
-/** Findings about the sender's clock. */
+/** Findings about a timestamp that differs from the time of arrival: the sender's clock may be wrong. */
 function skewFindings(timestamp: string, receivedAt: Date): Finding[] {
   const normalised = normaliseTimestamp(timestamp);
   const skew = normalised === undefined ? 0 : Date.parse(normalised) - receivedAt.getTime();

@@ -7,14 +7,14 @@ const DIGEST_LENGTHS = new Set([16, 20, 28, 32, 48, 64]);
 
 const HEX = /^(?:[0-9a-f]{2})+$/i;
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
-/** Maximum number of nested wrappings. */
+/** Maximum number of encodings around a signature, one inside the other. */
 const MAX_DEPTH = 4;
-/** Minimum length of a digest as text: base64 of the 16 bytes of MD5, without padding. */
+/** Minimum characters of a digest: 22 is the base64 of the 16 bytes of MD5, without padding. */
 const MIN_DIGEST_TEXT = 22;
 
 const group = (pattern: RegExp) => (value: string) => pattern.exec(value)?.slice(1, 2) ?? [];
 
-/** A value that was encoded twice. */
+/** Decodes a value that is itself an encoded text, because it was encoded twice. */
 function encodedText(value: string): string[] {
   return (['hex', 'base64'] as const)
     .filter((encoding) => (encoding === 'hex' ? HEX : BASE64).test(value))
@@ -22,7 +22,7 @@ function encodedText(value: string): string[] {
     .filter((text) => text.length >= MIN_DIGEST_TEXT && (HEX.test(text) || BASE64.test(text)));
 }
 
-/** Texts and encodings around a signature, and how to remove them. */
+/** Texts and encodings around a signature that the service does not accept, and how to remove them. */
 const WRAPPINGS: VariantTable<(value: string) => string[]> = {
   'signature-encoded-twice': encodedText,
   'signature-white-space': (value) => [value.trim()],
@@ -56,15 +56,15 @@ function percentDecoded(text: string): string[] {
 }
 
 /**
- * One way to read the value of a signature header, and why the service does not read it like that. The service does if
- * there is no mistake.
+ * One way to decode the value of a signature header, and the mistake if the service does not decode it like
+ * that.
  */
 interface DigestReading {
   readonly digest: Buffer;
   readonly mistake: Finding | undefined;
 }
 
-/** All ways to read a value, the service's own first. */
+/** All ways to decode a value. The service's own way is first. */
 export function readings(value: string): DigestReading[] {
   return unwrapped(value.startsWith(PREFIX) ? value.slice(PREFIX.length) : value, undefined, 0);
 }
@@ -87,25 +87,25 @@ function unwrapped(value: string, outer: Finding | undefined, depth: number): Di
   ];
 }
 
-/** The time in a value such as `t=1769850000,v1=…`. */
+/** Times in a value such as `t=1769850000,v1=…`. */
 export const timestampsIn = (value: string) =>
   [...value.matchAll(/(?:^|[,;\s])t=(\d{1,20})/g)].map(([, digits = '']) => digits);
 
-/** Texts that a program writes for a value that it does not have. */
+/** Texts that a program writes instead of a value that is missing. */
 export const NO_VALUE = /^(?:undefined|null|none|nil|nan|true|false|\[object \w+\]|<buffer.*)$/i;
 
 /** Placeholders of Mustache and Jinja, shells and JavaScript, ERB, Python, and Windows. */
 export const PLACEHOLDER =
   /\{\{[^{}]*\}\}|\$\{[\w.]+\}|<%=?[^<>]*%>|^\{[A-Za-z_]\w*\}$|^\$[A-Za-z_]\w*$|^%[A-Za-z_]\w*%$/;
 
-/** Minimum length of a secret to search for: a text may contain a shorter one by chance. */
+/** Minimum characters of a secret to search for in a text, which may contain a shorter one by chance. */
 const MIN_SECRET_LENGTH = 8;
-/** Text that may be base64. */
+/** A word that may be base64. */
 const BASE64_WORD = /[A-Za-z0-9+/_-]{11,}/g;
-/** Maximum characters of a text in which base64 is decoded: more than a header, less than a large body. */
+/** Maximum characters of a text to search for base64: longer than any header, shorter than a large body. */
 const MAX_TEXT_DECODED = 16 * 1024;
 
-/** Whether a value is exactly the secret: as it is, in base64, after a word, or as a password of `Basic`. */
+/** Whether a value is the secret itself: plain, in base64, after a word, or as the password of `Basic`. */
 export function isSecret(value: string, secret: string): boolean {
   const texts = [value, value.replace(/^[\w-]+[ =:]+/, '')];
   const decoded = texts.map((text) => Buffer.from(text, 'base64').toString());
@@ -113,8 +113,8 @@ export function isSecret(value: string, secret: string): boolean {
   return isPassword || [...texts, ...decoded].includes(secret);
 }
 
-/** Whether a text contains the secret, as it is or in base64. */
-export function holdsSecret(text: string, secret: string): boolean {
+/** Whether a text contains the secret, plain or in base64. */
+export function containsSecret(text: string, secret: string): boolean {
   if (secret.length < MIN_SECRET_LENGTH) return false;
   if (text.includes(secret)) return true;
   if (text.length > MAX_TEXT_DECODED) return false;

@@ -2,30 +2,33 @@ import { GATEWAY_TIMEOUT_SECONDS } from '../../lambda/limits.ts';
 import { FIRST_WAIT_SECONDS, type Finding, finding } from './finding.ts';
 import type { AttemptEnding, SentAttempt, SentDelivery } from './sent-deliveries.ts';
 
-/** Milliseconds after which waits no longer grow, as docs/partner.md requires. */
+/** Milliseconds from which on the wait between retries need not grow. Source: docs/partner.md. */
 const MAX_WAIT = 60 * 60 * 1_000;
-/** Random share of a wait, as docs/partner.md requires. */
+/** Random share of a wait. Source: docs/partner.md. */
 const JITTER = 0.25;
-/** Minimum ratio of two waits of equal length, whatever the jitter. */
+/** Ratio of two waits below which the second is shorter. Jitter explains higher ratios. */
 const SHRINKING = (1 - JITTER) / (1 + JITTER);
-/** With jitter, doubling a wait gives a ratio of at least 1.2. The difference allows for measurement errors. */
+/**
+ * Ratio of two waits above which the second is longer. With jitter, doubling gives at least 1.2; the rest is
+ * for measurement errors.
+ */
 const GROWING = 1.1;
 
 /**
- * Shorter waits, in milliseconds, are not compared: delays of the computer are as long. After a cut or a timeout the
- * HTTP client itself may repeat this quickly.
+ * Minimum milliseconds of a wait to compare. Delays of the computer may be as long as shorter ones, and after
+ * a cut or a timeout an HTTP client may itself retry as quickly.
  */
 const MIN_COMPARED_WAIT = 500;
-/** Milliseconds by which two clocks may measure the same wait differently. */
+/** Milliseconds by which the clocks of sender and checker may disagree about a wait. */
 const CLOCK_ERROR = 100;
 
-/** A request, and the previous one of the same delivery. */
+/** A request of a delivery, with the previous request. */
 type Repeat = ReturnType<typeof repeatsOf>[number];
 
 export function* repeatFindings(delivery: SentDelivery, attempt: SentAttempt): Generator<Finding> {
   const index = delivery.attempts.indexOf(attempt);
   const repeat = repeatsOf(delivery)[index - 1];
-  // The same bytes with another signature are not a repeat, but a new try.
+  // The same bytes with another signature are not a retry: the sender changed something.
   if (repeat === undefined || !attempt.isSameSignature) return;
   const { before, isOwnWait, isStorm, longestBefore } = repeat;
   const how = before.end?.how;
@@ -46,7 +49,7 @@ export function* repeatFindings(delivery: SentDelivery, attempt: SentAttempt): G
   if (repeat.wait < asked - CLOCK_ERROR) {
     yield finding('retry-after-ignored', { missing: seconds(asked - repeat.wait), asked: seconds(asked) });
   }
-  // Bytes that the service rejects must change.
+  // A sender must not change bytes that the service accepts.
   if (!attempt.isSameBytes && before.status === 200 && hasFailed(before)) yield finding('repeat-changed');
 }
 
@@ -56,14 +59,14 @@ function repeatsOf({ attempts }: SentDelivery) {
   return attempts.slice(1).map(({ at, earliest }, index) => {
     const previous = attempts[index] as SentAttempt;
     const ended = previous.end?.at ?? at;
-    // A pool may open a connection long before it is used.
+    // A pool may open a connection long before it is used, so the request must also come soon after the end.
     const isParallel = earliest < ended && at - ended < MIN_COMPARED_WAIT;
     const before = isParallel ? { ...previous, end: undefined } : previous;
-    /** Milliseconds since the end of the previous request, if that has ended. */
+    /** Milliseconds since the end of the previous request. 0 if that has not ended. */
     const wait = before.end === undefined ? 0 : Math.max(0, at - before.end.at);
     const isFree = hasFailed(before) && retryAfter(before) === 0;
     const isQuick = isFree && wait < MIN_COMPARED_WAIT;
-    /** Whether the sender chose the wait itself, after a failure. */
+    /** Whether the sender itself chose the wait, after a failure, and not its HTTP client. */
     const isOwnWait = isFree && (isAnswered(before) || !isQuick);
     const repeat = { before, wait, isStorm: isQuick && isQuickBefore, isOwnWait, longestBefore };
     isQuickBefore = isQuick;
@@ -74,7 +77,7 @@ function repeatsOf({ attempts }: SentDelivery) {
 
 type WaitTrend = 'growing' | 'steady' | 'shrinking';
 
-/** @returns undefined if there is nothing to compare */
+/** @returns undefined if there are no two waits to compare */
 function trendOf({ wait, isOwnWait, longestBefore = 0 }: Repeat): WaitTrend | undefined {
   if (!isOwnWait || longestBefore < MIN_COMPARED_WAIT) return undefined;
   if (wait < longestBefore * SHRINKING) return 'shrinking';
@@ -83,19 +86,19 @@ function trendOf({ wait, isOwnWait, longestBefore = 0 }: Repeat): WaitTrend | un
 
 const isAnswered = ({ end }: SentAttempt) => typeof end?.how === 'number';
 
-/** Everything except 200 and 400 must be sent again (docs/partner.md). */
+/** Whether the request must be retried: all answers except 200 and 400 demand it (docs/partner.md). */
 export const hasFailed = ({ end }: SentAttempt) => end !== undefined && end.how !== 200 && end.how !== 400;
 
-/** In milliseconds. */
+/** Milliseconds to wait that the answer demands. */
 const retryAfter = ({ end }: SentAttempt) => (end?.retryAfterSeconds ?? 0) * 1_000;
 
-/** A finding about a sender that did not wait for the answer. */
+/** Finding for a sender that closed the connection before the answer. */
 export const patienceFinding = (milliseconds: number): Finding =>
   finding(milliseconds < GATEWAY_TIMEOUT_SECONDS.http * 1_000 ? 'gave-up-early' : 'gave-up', {
     wait: seconds(milliseconds),
   });
 
-/** How a delivery was repeated. */
+/** Summary of how a delivery was retried. */
 export function repeatReport(delivery: SentDelivery) {
   const { number, eventId, event, attempts } = delivery;
   const repeats = repeatsOf(delivery);
@@ -106,13 +109,13 @@ export function repeatReport(delivery: SentDelivery) {
     event,
     requests: attempts.length,
     endings: attempts.map(({ end }) => end?.how),
-    /** From the end of one request to the beginning of the next, in milliseconds. */
+    /** Milliseconds from the end of each request to the beginning of the next. */
     waits: repeats.map(({ wait }) => Math.round(wait)),
-    /** The worst trend among the waits that can be compared. */
+    /** The worst trend of the waits. */
     backOff: (['shrinking', 'steady', 'growing'] as const).find((trend) => trends.includes(trend)),
     isSameBytes: attempts.every(({ isSameBytes }) => isSameBytes),
     isSameSignature: attempts.every(({ isSameSignature }) => isSameSignature),
-    /** Requests on a connection that was used before. */
+    /** Number of requests on a connection that had been used before. */
     reused: attempts.filter(({ isReused }) => isReused).length,
   };
 }
@@ -124,6 +127,6 @@ function endingText(ending: AttemptEnding | undefined): string {
   return `The previous request got ${ending}.`;
 }
 
-/** `0.4 s`, `12 s`. */
+/** A duration such as `0.4 s` or `12 s`. */
 export const seconds = (milliseconds: number) =>
   `${(milliseconds / 1000).toFixed(milliseconds < 10_000 ? 1 : 0)} s`;

@@ -8,20 +8,23 @@ import type { AnswerStep } from './answer-steps.ts';
 import type { AttemptEnding } from './sent-deliveries.ts';
 import type { SentRequest } from './signed-messages.ts';
 
-/** Error codes of Node.js if the bytes where the next request should begin are not a method. */
+/** Error codes of Node.js for bytes that are not the beginning of a request. */
 const NO_METHOD = new Set(['HPE_INVALID_METHOD', 'HPE_INVALID_CONSTANT']);
-/** Maximum bytes kept after a body. A wrong Content-Length omits one or two bytes for each character beyond ASCII. */
+/**
+ * Maximum bytes to keep after a body. With a wrong Content-Length, one or two bytes are missing for each
+ * character beyond ASCII.
+ */
 const MAX_REST_BYTES = 1024 * 1024;
-/** How long to wait for the rest of a truncated body, in milliseconds. A sender may write in two parts. */
+/** Milliseconds to wait for the rest of a body that looks truncated: a sender may write it in two parts. */
 const REST_WAIT_MILLISECONDS = 100;
-/** Bytes at the end of a body that are used to find that end in a packet. */
+/** Number of last bytes of a body by which its end is found in a packet. */
 const OVERLAP_BYTES = 64;
 
-/** A request that is read or answered, and the bytes behind it that are not another request. */
+/** A request that is being read or answered, and bytes after it that are not another request. */
 export class RequestUnderWay {
   readonly number: number;
   readonly start = performance.now();
-  /** Bytes of the body so far. */
+  /** Number of bytes of the body that have arrived. */
   bytes = 0;
   isRead = false;
   isReported = false;
@@ -29,7 +32,7 @@ export class RequestUnderWay {
   readonly response: ServerResponse;
   readonly #chunks: Buffer[] = [];
   #packets = Buffer.alloc(0);
-  /** Bytes of the first packet that were parsed without an error. */
+  /** Number of bytes of the first invalid packet that were valid. */
   #parsed = 0;
 
   constructor(number: number, message: IncomingMessage, response: ServerResponse) {
@@ -39,9 +42,9 @@ export class RequestUnderWay {
   }
 
   /**
-   * Reads the body up to API Gateway's limit. Further bytes are counted and dropped, so that the sender still gets an
-   * answer.
-   * @throws if the sender disconnects
+   * Reads the body up to API Gateway's limit. Further bytes are counted and dropped, so that the sender still
+   * gets an answer.
+   * @throws Error if the sender disconnects
    */
   async read(): Promise<SentRequest> {
     const request = requestOf(this.message, 0);
@@ -65,13 +68,16 @@ export class RequestUnderWay {
     return this.bytes > BODY_LIMIT_BYTES;
   }
 
-  /** Whether the body so far is a JSON object, and so not truncated. */
+  /** Whether the body so far is a JSON object, and therefore not truncated. */
   get isWhole(): boolean {
     const parsed = parsePayload(Buffer.concat(this.#chunks));
     return parsed.kind !== 'unusable' || parsed.problems[0].field !== 'body';
   }
 
-  /** @returns whether the error is about bytes behind the request */
+  /**
+   * Stores bytes that Node.js could not parse.
+   * @returns whether they came after this request
+   */
   addRest({ code = '', rawPacket, bytesParsed = 0 }: ParseError): boolean {
     if (!NO_METHOD.has(code) || rawPacket === undefined || !this.message.complete) return false;
     if (this.#packets.length === 0) this.#parsed = bytesParsed;
@@ -81,12 +87,12 @@ export class RequestUnderWay {
     return true;
   }
 
-  /** Waits a moment if the body looks truncated. */
+  /** If the body looks truncated, waits a moment for its rest. */
   async waitForRest(): Promise<void> {
     if (!this.isWhole) await sleep(REST_WAIT_MILLISECONDS);
   }
 
-  /** The bytes behind the body. If a packet begins before the body's end, only its rest. */
+  /** The bytes after the body. If they came in a packet with the body's end, the body's part is removed. */
   restBehind(body: Buffer): Buffer {
     const packets = this.#packets;
     const end = body.length === 0 ? Buffer.from('\r\n\r\n') : body.subarray(-OVERLAP_BYTES);
@@ -115,7 +121,7 @@ export class RequestUnderWay {
   }
 }
 
-/** The error that Node.js reports for bytes that are not a request. */
+/** Error of Node.js for bytes that are not a request. */
 export type ParseError = NodeJS.ErrnoException & {
   readonly rawPacket?: Buffer;
   readonly bytesParsed?: number;

@@ -6,28 +6,26 @@ import { canonicalForm, type JsonNode, memberOf, nodesIn, parseJson, writeJson }
 import { knownEvent } from './payload-findings.ts';
 import type { SentRequest } from './signed-messages.ts';
 
-/** Maximum number of deliveries remembered, as hashes only. The oldest is forgotten first. */
+/** Maximum number of deliveries to store, as hashes only. The oldest is dropped first. */
 const MAX_DELIVERIES = 10_000;
-/** Maximum number of requests remembered per delivery. */
+/** Maximum number of requests to store per delivery. */
 const MAX_ATTEMPTS = 1_000;
-/** Of a body larger than this, only the hash is compared. */
+/** Maximum bytes of a body whose content is compared. Larger ones are compared only by their hash. */
 const MAX_BYTES_PARSED = 256 * 1024;
 
 /**
- * Groups requests by delivery: requests with the same bytes, with the same content written differently, and, after a
- * failure, with the same values and another timestamp. `webhookId` is not used, because it may identify a subscription
- * (decision D6).
- *
- * A new delivery begins if the service itself rejected the previous one and it comes again with other bytes or another
- * signature: somebody has corrected it.
+ * Groups requests by delivery. Requests belong together if their bytes are equal, if their content is equal
+ * but written differently or, after a failure, if their values are equal except the timestamp. `webhookId` is
+ * not used, because it may identify a subscription (decision D6). If the service itself rejected a delivery,
+ * the next try with other bytes or another signature begins a new one, because somebody has corrected it.
  */
 export class SentDeliveries {
   #all: { readonly delivery: SentDelivery; readonly keys: readonly string[] }[] = [];
   #count = 0;
 
   /** Records a request that has no answer yet. */
-  note(
-    facts: Pick<SentAttempt, 'at' | 'earliest' | 'status' | 'isReused'>,
+  record(
+    observed: Pick<SentAttempt, 'at' | 'earliest' | 'status' | 'isReused'>,
     { body, headers }: Pick<SentRequest, 'body' | 'headers'>,
   ): { delivery: SentDelivery; attempt: SentAttempt } {
     const eventId = sha256Hex(body);
@@ -41,13 +39,13 @@ export class SentDeliveries {
     const before = delivery.attempts.find((attempt) => attempt.eventId === eventId);
     const isSameSignature = before === undefined || before.signature === signature;
     const isSameBytes = eventId === delivery.eventId;
-    const attempt = { ...facts, eventId, isSameBytes, signature, isSameSignature, end: undefined };
-    if (facts.status === 200) delivery.event ??= knownEvent(body);
+    const attempt = { ...observed, eventId, isSameBytes, signature, isSameSignature, end: undefined };
+    if (observed.status === 200) delivery.event ??= knownEvent(body);
     if (delivery.attempts.length < MAX_ATTEMPTS) delivery.attempts.push(attempt);
     return { delivery, attempt };
   }
 
-  /** In the order of their first requests. */
+  /** Deliveries in the order of their first requests. */
   all(): SentDelivery[] {
     return this.#all.map(({ delivery }) => delivery);
   }
@@ -62,7 +60,7 @@ export class SentDeliveries {
     return undefined;
   }
 
-  /** @param corrected the delivery that this one replaces */
+  /** @param corrected the rejected delivery that this one corrects */
   #add(eventId: string, keys: readonly string[], corrected?: SentDelivery): SentDelivery {
     const corrects = corrected === undefined ? 0 : corrected.corrects + corrected.attempts.length;
     this.#count += 1;
@@ -76,40 +74,43 @@ export class SentDeliveries {
 /** How one request ended: the status of the answer, or why there was none. */
 export type AttemptEnding = number | 'cut' | 'gave up';
 
-/** One request of a delivery. Times are in milliseconds, of one clock. */
+/** A request of a delivery. Times are milliseconds of the same clock. */
 export interface SentAttempt {
   readonly at: number;
-  /** Before it, the sender cannot have sent the request: a new connection was opened then. */
+  /**
+   * Earliest time at which the sender can have sent the request: when its new connection was opened. On a
+   * connection that was used before, when the request began.
+   */
   readonly earliest: number;
-  /** The service's own answer, even if another one was simulated. */
+  /** Status of the service's own answer, even if another one was sent. */
   readonly status: number;
-  /** Whether the connection was used before. */
+  /** Whether the connection had been used before. */
   readonly isReused: boolean;
   readonly eventId: string;
-  /** As the delivery's first request. */
+  /** Whether the bytes equal those of the delivery's first request. */
   readonly isSameBytes: boolean;
-  /** Its hash. */
+  /** Hash of the signature. */
   readonly signature: string;
-  /** As the first request with these bytes. */
+  /** Whether the signature equals that of the first request with these bytes. */
   readonly isSameSignature: boolean;
   /** Undefined until the request has ended. */
   end: { readonly how: AttemptEnding; readonly at: number; readonly retryAfterSeconds: number } | undefined;
 }
 
-/** One event, which its sender repeats until it is accepted. */
+/** A delivery: one event, which its sender repeats until it is accepted. */
 export interface SentDelivery {
   readonly number: number;
-  /** Of the first request. */
+  /** Event id of the first request. */
   readonly eventId: string;
   event: EventName | undefined;
   readonly attempts: SentAttempt[];
-  /** Number of rejected requests that this delivery corrects. */
+  /** Number of rejected requests that this delivery has corrected. */
   readonly corrects: number;
 }
 
 /**
- * Prefix of a key that identifies a delivery only if it was not accepted. After a success, the same values may be another
- * event.
+ * Prefix of keys made of values. They identify a delivery only until it is accepted: later, the same values
+ * may be another event.
  */
 const VALUES = 'values ';
 
@@ -133,7 +134,8 @@ function objectIn(text: string): JsonNode | undefined {
 }
 
 /**
- * The event in a body that the service cannot read, because it was serialised twice, compressed or encoded in UTF-16.
+ * The event in a body that the service cannot read because of its form: serialised twice, compressed or
+ * UTF-16.
  */
 function meantObject(body: Buffer): JsonNode | undefined {
   const tree = parseJson(body.toString());
@@ -145,7 +147,10 @@ function meantObject(body: Buffer): JsonNode | undefined {
     .find((found) => found !== undefined);
 }
 
-/** Values without their names and types, which a correction may change: `{"shopId": 1}` becomes `{"shop_id": "1"}`. */
+/**
+ * All values without names and types, which a correction may change: `{"shopId": 1}` becomes `{"shop_id":
+ * "1"}`.
+ */
 function valuesIn(node: JsonNode | undefined): string[] {
   return (node === undefined ? [] : nodesIn(node))
     .filter(({ kind, text }) => ['string', 'literal'].includes(kind) && text !== 'null')

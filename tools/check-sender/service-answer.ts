@@ -6,8 +6,8 @@ import { type HttpResponse, shortId } from '../local/gateway/http-message.ts';
 import type { SentRequest } from './signed-messages.ts';
 
 /**
- * Answers like the service: its receiver behind its HTTP API. Its queues accept everything and store nothing.
- * @param failure makes the receiver fail like that. @default it does not
+ * The answer of the service: receiver and HTTP API, with queues that accept everything and store nothing.
+ * @param failure status of a failure to simulate. @default none
  */
 export async function serviceAnswer(
   request: SentRequest,
@@ -41,11 +41,11 @@ export async function serviceAnswer(
 
 export interface ServiceAnswer {
   readonly response: HttpResponse;
-  /** @default the request did not reach the receiver: API Gateway answers */
+  /** What the receiver did. Undefined if API Gateway answered itself. */
   readonly outcome?: DeliveryOutcome | undefined;
 }
 
-/** Answers with a failure, in the words of the receiver or API Gateway. */
+/** The answer to a simulated failure, with the text of the receiver or API Gateway. */
 export async function failureAnswer(request: SentRequest, status: number): Promise<HttpResponse> {
   if (status === 401 || status === 500) return (await serviceAnswer(request, '', status)).response;
   return {

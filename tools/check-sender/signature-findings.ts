@@ -5,10 +5,10 @@ import { isSecret, NO_VALUE, PLACEHOLDER, readings, timestampsIn } from './readi
 import { type SentRequest, signedMessages } from './signed-messages.ts';
 import { hmacSha256, type SigningVariant, signingVariants } from './signing-variants.ts';
 
-/** The usual spelling for people. The service ignores case. */
+/** Name of the header as people usually write it. The service ignores case. */
 const SHOWN_HEADER = 'X-Webhook-Signature';
 
-/** Headers that other services use for the signature, and misspellings of ours by a wrong setting. */
+/** Headers in which other services send the signature, and likely misspellings of ours. */
 const OTHER_HEADERS = `
   X-Signature X-Signature-256 X-Signature-SHA256 X-Hub-Signature-256 X-Hub-Signature X-Webhook-Signature-256
   X-Webhook-Signature-SHA256 X-Webhook-Hmac-SHA256 X-Webhook-Hmac X-Hmac-Signature X-Hmac-SHA256
@@ -18,21 +18,21 @@ const OTHER_HEADERS = `
   .trim()
   .split(/\s+/);
 
-/** Places whose values may look like a signature by chance. */
+/** Parts of a request whose values may look like a signature by chance. */
 const UNNAMED_PLACES = ['another header', 'the query string', 'Content-Digest', 'Digest'];
 /** Maximum bytes of a body for which combinations of two mistakes are tried: each pair costs an HMAC of the body. */
 const MAX_BYTES_FOR_PAIRS = 32 * 1024;
-/** Maximum characters of a header that are read: a longer value cannot be a signature. */
+/** Maximum characters of a header to decode. A longer value cannot be a signature. */
 const MAX_VALUE_LENGTH = 1_024;
-/** Minimum bytes of a truncated signature needed to recognise it. */
+/** Minimum bytes of a truncated signature to recognise. */
 const MIN_CUT_BYTES = 8;
 
 const SECRET_AS_SIGNATURE = finding('secret-sent/as-signature');
 
 /**
- * Explains why a signature is wrong, by a search for the computation that has the same result: with one mistake, then
- * with two of them.
- * @param secret that should have been used
+ * Explains a wrong signature: searches for a computation with the same result, at first with one mistake,
+ * then with two.
+ * @param secret the right one
  * @returns at least one mistake, the cause first
  */
 export function signatureFindings(request: SentRequest, secret: string): Finding[] {
@@ -50,7 +50,7 @@ export function signatureFindings(request: SentRequest, secret: string): Finding
 
 const readPart = (value: string) => value.slice(0, MAX_VALUE_LENGTH);
 
-/** Mistakes that are recognised without a search. */
+/** Mistakes that need no search. */
 function malformed({ body }: SentRequest, secret: string, values: readonly string[]): Finding | undefined {
   const [value = ''] = values;
   if (values.length > 1) {
@@ -68,7 +68,7 @@ function malformed({ body }: SentRequest, secret: string, values: readonly strin
   return finding('signature-cut', { bytes: bytes.length });
 }
 
-/** Looks for the signature where other services have it. */
+/** Searches for the signature in headers and other places where other services send it. */
 function findElsewhere(request: SentRequest, secret: string): Finding[] {
   const inQuery = [...new URLSearchParams(request.query).values()];
   const places: [place: string, value: string][] = [
@@ -93,7 +93,7 @@ function findElsewhere(request: SentRequest, secret: string): Finding[] {
 const shownName = (header: string) =>
   OTHER_HEADERS.find((known) => known.toLowerCase() === header.toLowerCase()) ?? 'another header';
 
-/** The first of these values whose mistakes are known, with these mistakes. There are none if it is right. */
+/** The value that a known computation explains, and its mistakes. Without mistakes, the value is right. */
 function explain(
   request: SentRequest,
   secret: string,
@@ -102,14 +102,14 @@ function explain(
   const leaked = values.findIndex((value) => isSecret(value, secret));
   if (leaked !== -1) return { index: leaked, mistakes: [SECRET_AS_SIGNATURE] };
   const all = values.flatMap((value, index) => readings(value).map((reading) => ({ index, ...reading })));
-  // Of equal digests, the first is used.
+  // If two ways to decode give the same digest, the first one counts.
   const byDigest = new Map(all.reverse().map((reading) => [reading.digest.toString('hex'), reading]));
   if (byDigest.size === 0) return undefined;
   for (const [digest, mistakes] of computations(request, secret, values.flatMap(timestampsIn))) {
     const reading = byDigest.get(digest.toString('hex'));
     if (reading === undefined) continue;
     const { index } = reading;
-    // With the right digest, the service also reads values of another length.
+    // For a digest of another length, the spelling of the value is not the mistake.
     const isRead = digest.length !== 32 || decodeSignature(values[index]) !== undefined;
     const spelling = reading.mistake ?? (isRead ? [] : finding('signature-spelling'));
     return { index, mistakes: [mistakes, spelling].flat() };
@@ -119,7 +119,7 @@ function explain(
 
 type Computation = readonly [digest: Buffer, mistakes: readonly Finding[]];
 
-/** All computations that the sender may have made: with no mistake, then one, then two. */
+/** All computations that the sender may have made: first without a mistake, then with one, then with two. */
 function* computations(
   request: SentRequest,
   secret: string,
@@ -155,5 +155,8 @@ function* variantsOf(request: SentRequest, secret: string, timestamps: readonly 
   yield* signingVariants(secret);
 }
 
-/** Variants of each kind that are tried in pairs, the most likely. Trying them takes less than a second. */
+/**
+ * Maximum number of variants of each kind that are combined with others, the most likely first. All pairs
+ * take less than a second.
+ */
 const maxInPairs = ({ change }: SigningVariant) => ('message' in change ? 10 : 'key' in change ? 2 : 4);

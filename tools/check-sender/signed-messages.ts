@@ -12,40 +12,45 @@ import {
   variantsIn,
 } from './signing-variants.ts';
 
-/** A request with the bytes of its body. */
+/** A request that the checker received, with the bytes of its body. */
 export interface SentRequest extends HttpRequest {
   readonly body: Buffer;
-  /** Whether the body is too large to be kept, and so is empty here. @default false */
+  /** Whether the body exceeds the limit. `body` is then empty. @default false */
   readonly isTooLarge?: boolean;
-  /** HMACs of the previous bodies, with the secret. @default none */
+  /** HMACs of earlier bodies, made with the secret. @default none */
   readonly earlier?: readonly Buffer[];
 }
 
-/** The target in the request line: path and query string. */
+/** Target in the request line: path and query string. */
 export const targetOf = ({ path, query }: HttpRequest) => (query === '' ? path : `${path}?${query}`);
 
-/** Bytes of a body above which only cheap variants are tried, so that a verdict does not take minutes. */
+/**
+ * Maximum bytes of a body for which all variants are tried. For a larger one, only cheap variants are tried,
+ * because all would take minutes.
+ */
 const MAX_BYTES_FOR_ALL_VARIANTS = 1024 * 1024;
-/** Maximum number of timestamps tried: each costs a dozen HMACs of the body. */
+/** Maximum number of timestamps to try. Each costs a dozen HMACs of the body. */
 const MAX_TIMESTAMPS = 10;
 
 interface BodyViews {
   readonly body: Buffer;
-  /** A character for each byte. */
+  /** The body with one character per byte. */
   readonly latin1: string;
-  /** Read as UTF-8. */
+  /** The body decoded as UTF-8. */
   readonly text: string;
 }
 
 type MessageMaker = (views: BodyViews) => Iterable<SignedBytes>;
 
-/** A change to bytes, with a character for each. */
+/** Makes a change of a text in which each character stands for a byte. */
 const bytes =
   (change: (latin1: string) => string[]): MessageMaker =>
   ({ latin1 }) =>
     change(latin1).map((changed) => Buffer.from(changed, 'latin1'));
 
-/** Texts that may have been signed instead of any body. */
+/**
+ * Texts that a sender may have signed instead of the body, by their finding. None needs the body to be JSON.
+ */
 const MESSAGES: VariantTable<MessageMaker> = {
   'newline-not-signed': bytes((body) => [body.replace(/\r?\n$/, '')]),
   'newline-signed': bytes((body) => [`${body}\n`, `${body}\r\n`]),
@@ -55,7 +60,7 @@ const MESSAGES: VariantTable<MessageMaker> = {
   'line-breaks/none': bytes((body) => [body.replaceAll(/\r?\n/g, '')]),
   'line-breaks/lost': bytes(withLineBreaks),
   reformatted: bytes(reindented),
-  // U+FEFF in UTF-8.
+  // U+FEFF, the byte order mark, in UTF-8.
   'byte-order-mark/removed': bytes((body) => [body.replace(/^\xEF\xBB\xBF/, '')]),
   'byte-order-mark/added': bytes((body) => [`\xEF\xBB\xBF${body}`]),
   'cut-at-nul': bytes((body) => [body.replace(/\0.*/s, '')]),
@@ -67,7 +72,7 @@ const MESSAGES: VariantTable<MessageMaker> = {
   surrogates: ({ text }) => [cesu8(text)],
   'normalised/nfc': ({ text }) => [text.normalize('NFC')],
   'normalised/nfd': ({ text }) => [text.normalize('NFD')],
-  // In UTF-16, the braces of JSON have a zero byte.
+  // The first brace of JSON in UTF-16 has a zero byte beside it.
   'body-utf-16/signed': ({ body }) =>
     body.includes(0) ? textsInUtf16(body).flatMap((text) => [text, text.replace(/^\uFEFF/, '')]) : [],
   'signed-a-digest/bytes': ({ body }) => [sha256(body)],
@@ -79,10 +84,10 @@ const MESSAGES: VariantTable<MessageMaker> = {
   'signed-path': () => PATHS.flatMap((path) => [path, `${path}\n`]),
 };
 
-/** A string, white space that had a line break before it, or the last brace. */
+/** A string, white space that may have followed a line break, or the last brace. */
 const INDENTED = /"[^"\\]*(?:\\.[^"\\]*)*"?|[ \t]{2,}|\t|\}$/g;
 
-/** The possible files of JSON that has lost its line breaks, but not its indentation. */
+/** Texts from which JSON may have been made by removing the line breaks, but not the indentation. */
 function withLineBreaks(body: string): string[] {
   if (/[\r\n]/.test(body)) return [];
   return ['\n', '\r\n'].flatMap((lineBreak) => {
@@ -93,7 +98,7 @@ function withLineBreaks(body: string): string[] {
 
 function reindented(body: string): string[] {
   return [
-    // Without the lookbehind, a long run of spaces takes quadratic time.
+    // Without the lookbehind, a long run of spaces would take quadratic time.
     body.replaceAll(/(?<![ \t])[ \t]+$/gm, ''),
     ...['  ', '    '].flatMap((blanks) => [
       body.replaceAll(/^\t+/gm, (tabs) => blanks.repeat(tabs.length)),
@@ -102,7 +107,7 @@ function reindented(body: string): string[] {
   ];
 }
 
-/** Common names of a file with an event. */
+/** Common names of files that contain an event. */
 const FILES = [...eventNames.map((name) => name.replaceAll(/[._]/g, '-')), ...eventNames].concat(
   'body data event events file hook input message payload request sample test webhook'.split(' '),
 );
@@ -112,16 +117,16 @@ const PATHS = ['', './', '@', '@./', '/tmp/', '@/tmp/'].flatMap((folder) =>
 );
 
 /**
- * Texts that may have been signed instead of the body, most likely first. They are generated one by one, because each
- * may need as much memory as the body.
- * @param timestamps found in the signature value itself
+ * Texts that a sender may have signed instead of the body, the most likely first. They are generated one by
+ * one, because each may need as much memory as the body.
+ * @param timestamps found in the value of the signature header
  */
 export function* signedMessages(
   request: SentRequest,
   timestamps: readonly string[],
 ): Generator<SigningVariant> {
   const { body } = request;
-  // Many libraries write the same JSON.
+  // Skips repeated texts: many libraries write the same JSON.
   const seen = new Set<SignedBytes>(isUtf8(body) ? [body.toString()] : []);
   for (const [mistake, messages] of candidates(request, timestamps)) {
     for (const message of messages) {
@@ -145,7 +150,7 @@ function* candidates(
   if (body.length > MAX_BYTES_FOR_ALL_VARIANTS) return;
   const tree = parseJson(text.replace(/^\uFEFF/, ''));
   if (tree !== undefined) yield* otherJson(tree);
-  // By default, libraries send an object as form fields and not as JSON.
+  // Some libraries send an object as form fields by default, and the signed text is JSON.
   const fields = tree === undefined && /^[\w.[\]%-]+=/.test(text) ? new URLSearchParams(text).values() : [];
   yield [finding('form-encoded/value'), fields];
   yield [finding('html-escaped/signed'), htmlEscaped(text)];
@@ -155,7 +160,7 @@ function* candidates(
   yield [finding('signed-with-address'), withAddress(request)];
 }
 
-/** The body's JSON, or a part of it, as other code writes it. */
+/** The JSON of the body, or of a part of it, as other code would write it. */
 function* otherJson(tree: JsonNode): Generator<[mistake: Finding, messages: Iterable<SignedBytes>]> {
   if (tree.kind === 'string') yield [finding('json-twice/sent'), [tree.value]];
   const written = writtenForms(tree);
@@ -166,13 +171,16 @@ function* otherJson(tree: JsonNode): Generator<[mistake: Finding, messages: Iter
   yield [finding('json-twice/both'), written.slice(0, 2).map(([, text]) => JSON.stringify(text))];
 }
 
-/** JSON as libraries write it. Only `JSON.stringify` changes the digits of a number. */
+/** JSON as each library writes it. Only `JSON.stringify` changes the digits of a number. */
 const writtenForms = (tree: JsonNode): [writer: string, text: string][] => [
   ['JSON.stringify', JSON.stringify(JSON.parse(tree.text))],
   ...jsonForms.map(({ writer, form }): [string, string] => [writer, writeJson(tree, form)]),
 ];
 
-/** What functions for HTML write for a single quotation mark: most, PHP's, Python's. The first leaves it as it is. */
+/**
+ * What functions that escape HTML write for an apostrophe. The first one does not escape it, the third is
+ * PHP's, the fourth Python's.
+ */
 const APOSTROPHES = ["'", '&#39;', '&#039;', '&#x27;', '&apos;'];
 
 function htmlEscaped(text: string): string[] {
@@ -190,7 +198,7 @@ const htmlUnescaped = (text: string) =>
     .replaceAll(/&(?:apos|#0?39|#x27);/g, "'")
     .replaceAll('&amp;', '&');
 
-/** Headers with a time that other senders sign together with the body. */
+/** Headers with a time that other services sign together with the body. */
 const TIMESTAMP_HEADER =
   /^(?:x-(?:(?:webhook|signature|request|slack-request)-)?timestamp|webhook-timestamp|date)$/i;
 

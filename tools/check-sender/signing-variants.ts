@@ -3,29 +3,29 @@ import { LOCAL_SECRET } from '../../events/signing.ts';
 import { utf16Of } from './encodings.ts';
 import { type Finding, type FindingName, finding } from './finding.ts';
 
-/** A text stands for its bytes in UTF-8. */
+/** Bytes to sign. A string stands for its bytes in UTF-8. */
 export type SignedBytes = string | Uint8Array;
 
-/** What a signature is made from. */
+/** Input of the computation of a signature. */
 interface SigningInput {
   readonly message: SignedBytes;
   readonly key: SignedBytes;
   readonly compute: (key: SignedBytes, message: SignedBytes) => Buffer;
 }
 
-/** A wrong value that the sender may have used, and the mistake that leads to it. */
+/** A mistake, and the values that the sender would have used because of it. */
 export interface SigningVariant {
   readonly mistake: Finding;
   readonly change: Partial<SigningInput>;
 }
 
-/** What senders do, by the finding about it, most likely first. */
+/** Functions that imitate mistakes, by the finding to report, the most likely first. */
 export type VariantTable<Make> = Readonly<Partial<Record<FindingName, Make>>>;
 
 export const variantsIn = <Make>(table: VariantTable<Make>): [mistake: Finding, make: Make][] =>
   Object.entries(table).map(([name, make]) => [finding(name as FindingName), make as Make]);
 
-/** All variants of a secret and of the computation, most likely first. */
+/** All variants of a secret and of the computation, the most likely first. */
 export function signingVariants(secret: string): SigningVariant[] {
   const right = Buffer.from(secret);
   const keys = variantsIn(KEYS).flatMap(([mistake, make]) =>
@@ -40,17 +40,19 @@ const BASE64 = /^[A-Za-z0-9+/_-]{4,}={0,2}$/;
 const decoded = (text: string, encoding: 'hex' | 'base64') =>
   (encoding === 'hex' ? HEX : BASE64).test(text) ? [Buffer.from(text, encoding)] : [];
 
-/** The part after a prefix that other services use before a secret in base64. */
+/** The part of a secret after `whsec_`, which other services write before base64. */
 const afterPrefix = (secret: string) => (secret.startsWith('whsec_') ? [secret.slice('whsec_'.length)] : []);
 
-/** Sizes of blocks, digests and database columns, in bytes. A secret may have been truncated to one of them. */
+/**
+ * Lengths in bytes to which a secret may have been truncated: sizes of blocks, digests and database columns.
+ */
 const CUT_AFTER = [16, 32, 50, 64, 72, 100, 128];
-/** How shells and templates name a setting. */
+/** Ways in which shells and templates refer to a setting; `_` stands for its name. */
 const SETTING_NAMES = ['$_', `$${'{_}'}`, '{{_}}', '{{ _ }}', '%_%', '$env:_', 'process.env._', '_'];
 
 export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest();
 
-/** Keys that the sender may have derived from the secret. One that equals it is not a mistake. */
+/** Keys that the sender may have derived from the secret. A key that equals the secret is not a mistake. */
 const KEYS: VariantTable<(secret: string, bytes: Buffer) => SignedBytes[]> = {
   'key-trimmed': (secret) => [secret.trim()],
   'key-white-space/after': (secret) => ['\n', '\r\n', ' ', '\0'].map((end) => secret + end),
@@ -90,7 +92,7 @@ const hmacWith =
 
 export const hmacSha256 = hmacWith('sha256');
 
-/** The hash of texts and bytes, one after the other. */
+/** A plain hash of parts, joined in order. */
 function plainHash(name: string, ...parts: SignedBytes[]): Buffer {
   const hash = createHash(name.replace('-', ''));
   for (const part of parts) hash.update(part);
@@ -99,12 +101,12 @@ function plainHash(name: string, ...parts: SignedBytes[]): Buffer {
 
 const algorithm = (mistake: Finding, compute: Compute): SigningVariant => ({ mistake, change: { compute } });
 
-/** Computations that the sender may have used instead of HMAC-SHA256. */
+/** Computations that senders may have used instead of HMAC-SHA256. */
 const ALGORITHMS: readonly SigningVariant[] = [
   ...['SHA1', 'SHA512', 'SHA384', 'SHA224', 'MD5', 'SHA3-256'].flatMap((hash) => {
     const mistake = finding('other-hash', { hash });
     const compute = hmacWith(hash);
-    // A longer HMAC that was truncated to 32 bytes has the right length.
+    // A longer HMAC truncated to 32 bytes, which therefore has the right length.
     const cut: Compute = (key, message) => compute(key, message).subarray(0, 32);
     return [algorithm(mistake, compute), algorithm(mistake, cut)];
   }),

@@ -6,18 +6,18 @@ import { hasFailed, repeatReport, seconds } from './repeats.ts';
 import type { SentDelivery } from './sent-deliveries.ts';
 import { gradedText, isRight, type Verdict } from './verdict.ts';
 
-/** Maximum number of requests, answers and waits shown in a list. */
+/** Maximum number of requests, answers and waits in a list. */
 const MAX_SHOWN = 8;
-/** Maximum number of deliveries whose repeats are shown one by one. */
+/** Maximum number of deliveries whose retries are listed. */
 const MAX_REPEATS = 20;
 
-/** A mistake, how often it was made, and the first requests that made it. */
+/** A mistake, how often it was made, and the first requests with it. */
 type MistakeCount = Pick<Finding, 'grade' | 'kind' | 'what'> & {
   readonly count: number;
   readonly requests: number[];
 };
 
-/** Counts verdicts as they come, without storing them. */
+/** Counts verdicts as they arrive, without storing them. */
 export class Tally {
   readonly #statuses: Record<string, number> = {};
   readonly #mistakes = new Map<string, MistakeCount>();
@@ -33,7 +33,8 @@ export class Tally {
     }
     const status = verdict.status ?? 'none';
     this.#statuses[status] = (this.#statuses[status] ?? 0) + 1;
-    // One kind may concern several fields, and each counts as a mistake. Numbers in the text differ between requests.
+    // Mistakes of one kind in several fields count separately. Numbers in a text, which differ between
+    // requests, do not.
     const mistakes = new Map(
       verdict.findings.map((finding) => [`${finding.kind} ${finding.what.replaceAll(/\d+/g, '0')}`, finding]),
     );
@@ -45,24 +46,27 @@ export class Tally {
     }
   }
 
-  /** @param isCut whether `--requests` or `--timeout` ended the run, so that later repeats may be missing */
+  /**
+   * @param isCut whether `--requests` or `--timeout` ended the run, so that further retries may have been
+   * missed
+   */
   summary(deliveries: readonly SentDelivery[], isCut = false) {
     return {
       requests: this.requests,
-      /** With nothing wrong. */
+      /** Number of requests without a mistake. */
       right: this.#right,
-      /** Rejected, and right later. */
+      /** Number of rejected requests that were corrected later. */
       corrected: this.#corrected,
-      /** With an event that the service would keep, whatever response was simulated. */
+      /** Number of requests whose event the service would accept, whatever answer was simulated. */
       accepted: this.#statuses[200] ?? 0,
-      /** The service's own answers. */
+      /** Number of requests by status of the service's own answer. */
       statuses: this.#statuses,
-      /** The worst and most frequent first. */
+      /** Mistakes, the worst and most frequent first. */
       mistakes: [...this.#mistakes.values()].sort(
         (a, b) => Number(a.grade === 'risky') - Number(b.grade === 'risky') || b.count - a.count,
       ),
       repeats: deliveries.filter(({ attempts }) => attempts.length > 1).map(repeatReport),
-      /** Deliveries whose answers ask for a repeat that did not come. */
+      /** Number of deliveries that should have been retried and were not. */
       unrepeated: deliveries.filter((delivery) => wantsRepeat(delivery, isCut)).length,
       isCut,
     };
@@ -71,18 +75,21 @@ export class Tally {
 
 export type CheckSummary = ReturnType<Tally['summary']>;
 
-/** @param isCut whether requests without an answer were left out */
+/**
+ * Whether a delivery should have been retried after its last request.
+ * @param isCut whether requests without an answer were not counted
+ */
 function wantsRepeat({ attempts }: SentDelivery, isCut: boolean): boolean {
   const answered = attempts.filter(({ end }) => end !== undefined);
-  // Of requests in parallel, the last one need not be the accepted one.
+  // Every answer counts, and not only the last: of parallel requests, any may be the accepted one.
   return answered.every(hasFailed) && !(isCut && answered.length < attempts.length);
 }
 
-/** Whether there were requests, all were right or were corrected, and every failure was repeated. */
+/** Whether there was a request, all were right or were corrected, and every failure was retried. */
 export const isRightInAll = ({ requests, right, corrected, unrepeated }: CheckSummary) =>
   requests > 0 && right + corrected === requests && unrepeated === 0;
 
-/** Whether nothing is risky either. */
+/** Whether there is no risky mistake either. */
 export const hasNoWarning = ({ mistakes }: CheckSummary) => mistakes.every(({ grade }) => grade !== 'risky');
 
 export function summaryText(summary: CheckSummary, width: number): string[] {
@@ -95,7 +102,7 @@ export function summaryText(summary: CheckSummary, width: number): string[] {
   );
   const more = repeats.length - MAX_REPEATS;
   const all = unrepeated === 1 ? '1 delivery' : `${unrepeated.toLocaleString('en')} deliveries`;
-  const late = summary.isCut ? 'had not come again when the run ended' : 'never came again';
+  const late = summary.isCut ? 'had not been sent again when the run ended' : 'was never sent again';
   return [
     `${outcome}  ${accepted.toLocaleString('en')} accepted · ${statuses.join(' · ')}`,
     ...mistakes.flatMap(({ grade, what, count, requests }) => {
@@ -108,7 +115,7 @@ export function summaryText(summary: CheckSummary, width: number): string[] {
   ];
 }
 
-/** Text such as `1 of 2 requests was wrong, and corrected later`. */
+/** The result in words, such as `1 of 2 requests was wrong, and corrected later`. */
 function outcomeText(summary: CheckSummary): string {
   const { requests, right, corrected } = summary;
   const wrong = requests - right;
@@ -130,11 +137,11 @@ function repeatText(report: CheckSummary['repeats'][number]): string {
     `waits ${listed(waits.map(seconds))}${backOff === undefined ? '' : ` (${backOff})`}`,
     isSameBytes ? 'same bytes' : styleText('yellow', 'changed bytes'),
     isSameSignature ? 'same signature' : 'changed signature',
-    reused === 0 ? 'a new connection each time' : `${reused} of ${requests} requests on a kept connection`,
+    reused === 0 ? 'a new connection each time' : `${reused} of ${requests} requests on a reused connection`,
   ].join('; ');
 }
 
-/** @param count total number, if `words` is only a part */
+/** @param count total number, if `words` contains only the first ones */
 function listed(words: readonly string[], count = words.length): string {
   const shown = words.slice(0, MAX_SHOWN);
   return [...shown, ...(count > shown.length ? [`… ${count - shown.length} more`] : [])].join(', ');

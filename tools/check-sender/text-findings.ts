@@ -4,10 +4,13 @@ import { type Finding, finding } from './finding.ts';
 import { type JsonNode, memberOf, nodesIn } from './json-node.ts';
 import { NO_VALUE, PLACEHOLDER } from './readings.ts';
 
-/** Bytes above which an event is near the service's limit, as docs/partner.md says. */
+/** Bytes of an event from which on it is near the service's limit. Source: docs/partner.md. */
 const NEAR_LIMIT_BYTES = 4 * 1024 * 1024;
 
-/** Findings about the payload as a whole, and about any text or number in it. @param tree undefined if it is not JSON */
+/**
+ * Findings about the payload as a whole, and about any text or number in it.
+ * @param tree the parsed payload; undefined if it is not JSON
+ */
 export function* textFindings(body: Buffer, tree: JsonNode | undefined): Generator<Finding> {
   if (body.length > NEAR_LIMIT_BYTES) yield finding('body-near-limit', { bytes: body.length });
   if (tree === undefined) return;
@@ -18,7 +21,7 @@ export function* textFindings(body: Buffer, tree: JsonNode | undefined): Generat
   if (id !== undefined) yield finding('id-without-value', { id });
   const texts = nodes.filter(({ kind }) => kind === 'string').map(({ value }) => value);
   const placeholders = texts.flatMap((text) => PLACEHOLDER.exec(text) ?? []);
-  // A person may have written one within a longer text.
+  // A placeholder within a longer text may have been written by a person, so it is only risky.
   const grade = placeholders.some((placeholder) => texts.includes(placeholder)) ? 'wrong' : 'risky';
   if (placeholders.length > 0) yield { ...finding('placeholder'), grade };
   if (texts.some((text) => HTML_ENTITY.test(text))) yield finding('html-entities');
@@ -45,12 +48,18 @@ const idsWithoutValue = (tree: JsonNode) =>
 
 const HTML_ENTITY = /&(?:[a-z][a-z\d]{1,9}|#\d{1,7}|#x[\da-f]{1,6});/i;
 
-/** Its characters at the positions of their bytes. It contains Latin-1 except some control characters. */
+/**
+ * The 256 characters of Windows-1252, each at the position of its byte. They include Latin-1 except some
+ * control characters.
+ */
 const WINDOWS_1252 = new TextDecoder('windows-1252').decode(
   Uint8Array.from({ length: 256 }, (_, byte) => byte),
 );
 
-/** Whether all characters of a text are bytes of UTF-8, or one was replaced because it could not be decoded. */
+/**
+ * Whether a text is UTF-8 that was decoded as Windows-1252, or contains U+FFFD for bytes that could not be
+ * decoded.
+ */
 function isMojibake(text: string): boolean {
   if (text.includes('\uFFFD')) return true;
   if (!/[^\0-\x7F]/.test(text)) return false;

@@ -5,35 +5,35 @@ import type { Diagnosis } from './diagnose.ts';
 import type { Finding, Grade } from './finding.ts';
 import type { AttemptEnding } from './sent-deliveries.ts';
 
-/** The verdict on one request, or on a connection without one: then it has no status. */
+/** The verdict on one request, or on a connection without a complete request, which has no status. */
 export interface Verdict extends Partial<Diagnosis> {
   readonly request: number;
   readonly at: Date;
-  /** A standard HTTP method. Undefined if there was no whole request. */
+  /** Method, if it is a standard one. Undefined without a complete request. */
   readonly method?: string;
-  /** Of the body that arrived. */
+  /** Number of bytes of the body that arrived. */
   readonly bytes: number;
-  /** The answer that was sent. It differs from the status if another response was simulated. */
+  /** How the request ended. Differs from `status` if another answer was simulated. */
   readonly ending: AttemptEnding;
   readonly milliseconds: number;
   readonly connection: number;
   readonly isReused: boolean;
-  /** Undefined if it did not reach the receiver. */
+  /** Number of the delivery. Undefined if the request did not reach the receiver. */
   readonly delivery?: number;
   /** Number of the request within the delivery. */
   readonly attempt?: number;
-  /** Number of rejected requests that this accepted one corrects. */
+  /** Number of rejected requests that this accepted request corrects. */
   readonly corrects?: number;
   readonly findings: readonly Finding[];
 }
 
-/** Whether nothing is wrong with it. Something may be risky. */
+/** Whether nothing in the request is wrong. Something may be risky. */
 export const isRight = ({ findings }: Pick<Verdict, 'findings'>) =>
   findings.every(({ grade }) => grade !== 'wrong');
 
-/** Maximum number of findings shown per request. `--json` has all. */
+/** Maximum number of findings shown per request. `--json` prints all. */
 const MAX_FINDINGS = 5;
-/** Characters before a finding's sentence: `  wrong  `. */
+/** Number of characters before the text of a finding: ` wrong `. */
 const INDENT = 9;
 
 type TextStyle = Parameters<typeof styleText>[0];
@@ -44,7 +44,7 @@ const GRADES: Readonly<Record<Grade, { readonly word: string; readonly style: Te
   fine: { word: 'note', style: 'dim' },
 };
 
-/** A verdict for people: the result of the request, and its findings below. */
+/** A verdict for people: the result in one line, and its findings below. */
 export function verdictText(verdict: Verdict, width: number): string[] {
   const shown = verdict.findings.slice(0, MAX_FINDINGS);
   const more = verdict.findings.length - shown.length;
@@ -79,14 +79,14 @@ function stateOf(verdict: Verdict): { style: TextStyle; text: string } {
   const { status, findings } = verdict;
   if (status === undefined) return { style: 'red', text: '✗ broken' };
   if (status !== 200) return { style: 'red', text: '✗ rejected' };
-  // If another response was simulated, the sender did not learn that the event was accepted.
+  // If another answer was simulated, the sender does not know that the event is accepted.
   if (!isRight(verdict)) return { style: 'red', text: isOther(verdict) ? '✗ wrong' : '✗ accepted' };
   const isRisky = findings.some(({ grade }) => grade === 'risky');
   const state = isOther(verdict) ? 'right' : 'accepted';
   return isRisky ? { style: 'yellow', text: `! ${state}` } : { style: 'green', text: `✓ ${state}` };
 }
 
-/** Whether another response was simulated, or the sender did not wait for the service's own. */
+/** Whether the sender got another answer than the service's own, or none. */
 const isOther = ({ status, ending }: Verdict) => status !== undefined && ending !== status;
 
 function findingText({ grade, what, remedy, isNext = false }: Finding, width: number): string[] {
@@ -95,7 +95,7 @@ function findingText({ grade, what, remedy, isNext = false }: Finding, width: nu
   return remedy === undefined ? all : [...all, ...indented(`→ ${remedy}`, width)];
 }
 
-/** A text after the word for its grade. */
+/** A text after its grade, such as `wrong`. */
 export function gradedText(grade: Grade, text: string, width: number): string[] {
   const { word, style } = GRADES[grade];
   const [first = '', ...others] = indented(text, width);
@@ -105,7 +105,7 @@ export function gradedText(grade: Grade, text: string, width: number): string[] 
 const indented = (text: string, width: number) =>
   lines(text, Math.max(20, width - INDENT)).map((line) => `${' '.repeat(INDENT)}${line}`);
 
-/** The same as {@link verdictText} for programs: one line of JSON. */
+/** A verdict for programs, as one line of JSON. */
 export function verdictJson(verdict: Verdict): string {
   return JSON.stringify({ isRight: isRight(verdict), ...verdict });
 }

@@ -21,28 +21,23 @@ import { INTERRUPTED } from '../terminal/terminal.ts';
 /** Runs the suite of `test/acceptance/` against a deployed stack. */
 export const command = hookctlCommand(
   'acceptance',
-  'Posts signed events to a stack, and checks every effect and every answer of the contract except 500.',
+  'Posts signed events, and checks every effect and every answer except 500.',
 )
   .option(
     '--outputs <file>',
-    'file that cdk deploy --outputs-file wrote (default: the stack that npm start runs)',
+    'file that cdk deploy --outputs-file wrote (default: the local stack)',
     typedPath,
   )
-  .option(
-    '--wait <seconds>',
-    'time limit for an effect, in seconds, including cold starts',
-    wholeNumber(1, 999),
-    60,
-  )
+  .option('--wait <seconds>', 'seconds to wait for an effect', wholeNumber(1, 999), 60)
   .addHelpText(
     'after',
     `
-With --outputs, it uses your AWS region and credentials (AWS_REGION, AWS_PROFILE, …), and AWS_ENDPOINT_URL if set.
+With --outputs, it uses your AWS region and credentials (AWS_REGION, AWS_PROFILE, AWS_ENDPOINT_URL, …).
 
-Other traffic does not disturb the run. Its events are real:
-- Alarms for quarantined, unrouted and rejected requests may fire.
-- Subscribers of the chat and review topics get notifications, whose idempotency records stay for ${MEMORY_DAYS} days.
-- Everything else is named ${ACCEPTANCE_PREFIX}… and is removed at the end, also after a failure, but not after Ctrl-C.`,
+It is safe while the partner sends. Its events are real:
+- Alarms may fire: quarantine, unrouted and rejections.
+- Subscribers of both topics get notifications. Idempotency records stay for ${MEMORY_DAYS} days.
+- Everything else is named ${ACCEPTANCE_PREFIX}… and is deleted at the end, but not after Ctrl-C.`,
   )
   .action(async ({ outputs: given, wait }) => {
     if (given === undefined && !existsSync(OUTPUTS_FILE)) {
@@ -52,7 +47,7 @@ Other traffic does not disturb the run. Its events are real:
     const { stackName, outputs } = target(file);
     if (given === undefined) {
       const { localEnvironment } = await import('../stage/stage.ts');
-      // If a profile is set, the SDK ignores the keys in the environment.
+      // The SDK would prefer a profile to the keys in the environment.
       delete process.env.AWS_PROFILE;
       Object.assign(process.env, localEnvironment(outputs));
     }
@@ -65,7 +60,7 @@ Other traffic does not disturb the run. Its events are real:
       [variable.run]: run,
       [variable.wait]: String(wait),
     });
-    // Jest is interrupted, too, and then does not clean up.
+    // Ctrl-C interrupts Jest as well, which then does not delete what it created.
     if (code === INTERRUPTED) {
       console.error(`Interrupted: items and queues named ${run} were not removed`);
       process.exitCode = INTERRUPTED;
@@ -78,7 +73,7 @@ Other traffic does not disturb the run. Its events are real:
     process.exitCode = code;
   });
 
-/** @throws CommandError if the file does not name exactly one stack */
+/** @throws CommandError if the file does not contain the outputs of exactly one stack */
 function target(file: string): AcceptanceTarget {
   try {
     return readTarget(file);
@@ -87,7 +82,7 @@ function target(file: string): AcceptanceTarget {
   }
 }
 
-/** @throws CommandError if there is no region, or there are no credentials */
+/** @throws CommandError if no region or no credentials are configured */
 async function findRegion(): Promise<string> {
   const { config } = new SecretsManagerClient();
   let region: string;
@@ -105,8 +100,9 @@ async function findRegion(): Promise<string> {
 }
 
 /**
- * Reads the secret, because every delivery needs it.
- * @throws CommandError if it cannot be read: credentials of another account, a missing permission, or no answer
+ * Reads the secret once, because every delivery of the suite needs it.
+ * @throws CommandError if the secret cannot be read: credentials of another account, a missing permission, or
+ * no answer
  */
 async function proveAccess(secretArn: string, region: string, isLocal: boolean): Promise<void> {
   try {

@@ -2,7 +2,7 @@ import { hookctlCommand } from '../terminal/command.ts';
 
 export const command = hookctlCommand(
   'api',
-  'Writes docs/api/ from the schemas in the code: OpenAPI, AsyncAPI and JSON Schemas. npm run generate includes it.',
+  'Writes docs/api/: OpenAPI, AsyncAPI and JSON Schemas. It is part of npm run generate.',
 ).action(async () => {
   const { apiFiles } = await import('../api/files.ts');
   const { bringUpToDate, isUpToDate } = await import('../generate/derived-file.ts');

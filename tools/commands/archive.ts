@@ -19,7 +19,7 @@ import { confirm, requireTerminal } from '../terminal/terminal.ts';
 
 export const command = hookctlGroup(
   'archive',
-  'Counts and exports records of settled messages, and removes personal data. A redriven message has several records.',
+  'Counts and exports records of settled messages, and removes personal data.',
 ).usage('list | export | forget [options]');
 
 const on = (name: string, description: string) =>
@@ -45,7 +45,7 @@ on('list', 'Counts records by event, day and outcome')
     });
   });
 
-on('export', 'Writes records as JSON lines. They contain the payloads, which are personal data')
+on('export', 'Writes records with payloads, which are personal data, as JSON lines')
   .option('--output <file>', 'new file to write to (default: standard output)', typedPath)
   .option('--payloads', 'add large payloads, as bodyBase64')
   .action((events, { output, payloads = false, ...options }) => {
@@ -53,7 +53,7 @@ on('export', 'Writes records as JSON lines. They contain the payloads, which are
     return runOperation(options, async (operation) => {
       const { exportRecords } = await import('../stage/archive/export-records.ts');
       await using destination = new ExportDestination(output);
-      // Standard output is for the records, so messages go to standard error.
+      // Messages go to standard error, because standard output is for the records.
       const aside = { ...operation, printLine: console.error };
       return await exportRecords(aside, filter, { payloads, write: (line) => destination.write(line) });
     });
@@ -64,7 +64,7 @@ interface TypedFilter extends Pick<RecordFilter, 'since' | 'until' | 'shop'> {
   readonly id?: RecordFilter['ids'];
 }
 
-/** @throws CommandError if the window is empty */
+/** @throws CommandError if the time window is empty */
 function filterOf(
   events: RecordFilter['events'],
   { since, until, shop, outcome, id }: TypedFilter,
@@ -80,12 +80,10 @@ const collect = (text: string, before: string[] = []) => {
 
 command
   .command('forget')
-  .description(
-    'Removes the payload from every record of a person. The records stay. A note says what was removed',
-  )
+  .description('Removes the payloads of a person. The records stay')
   .option('--user <id>', 'user_id of the person; repeatable', collect)
   .option('--girl <id>', 'girl_id of the person; repeatable', collect)
-  .option('--dry-run', 'show what would be removed, and remove nothing')
+  .option('--dry-run', 'only show what would be removed')
   .option('--yes', 'do not ask for confirmation')
   .addOption(stageOption())
   .addOption(outputsOption())
@@ -95,7 +93,7 @@ command
       ...girl.map((id) => ({ kind: 'girl', id }) as const),
     ];
     if (persons.length === 0) throw new UsageError('Name the person: --user <id> or --girl <id>');
-    // Checked before the archive is searched, which takes a while.
+    // Fails before the archive is searched, which takes long.
     if (!dryRun && !yes) requireTerminal();
     return runOperation(where, async (operation) => {
       const { forget } = await import('../stage/archive/forget.ts');

@@ -8,9 +8,9 @@ import { INTERRUPTED, interruption, screenWidth } from '../terminal/terminal.ts'
 
 export const command = hookctlCommand(
   'bench',
-  'Measures every figure that has a goal for speed, size or cost, or only one of them.',
+  'Measures speed, size and cost, and compares them with their goals.',
 )
-  .addArgument(new Argument('[figure]', 'name of a figure').default('all'))
+  .addArgument(new Argument('[figure]', 'only this figure').default('all'))
   .addOption(jsonOption())
   .action(async (name, { json }) => {
     const { FIGURES } = await import('../bench/figures.ts');

@@ -12,16 +12,19 @@ import { interruption, screenWidth } from '../terminal/terminal.ts';
 import { counted } from '../terminal/text.ts';
 
 const DEFAULT_PORT = 8080;
-/** Maximum of --timeout, in seconds: a day. Timers have a limit of 24 days. */
+/** Maximum of `--timeout`, in seconds: a day. Timers of Node.js allow 24 days. */
 const MAX_TIMEOUT = 24 * 60 * 60;
-/** A request was wrong, or too few came, or a repeat is missing, or --strict found something risky. */
+/** Exit code: a request was wrong, too few came, a retry is missing, or `--strict` found something risky. */
 const WRONG = 1;
-/** The command line is wrong, or the port cannot be opened. CI can distinguish it from {@link WRONG}. */
+/**
+ * Exit code: the command line is wrong, or the port cannot be opened. CI can distinguish it from
+ * {@link WRONG}.
+ */
 const USAGE = 2;
 
 /**
- * Checks each incoming request and explains mistakes, until Ctrl-C. Stores nothing, and prints nothing of the sent
- * data. It is also a program of its own for partners, `docs/api/check-sender.mjs`, under another name.
+ * Command that checks each incoming request and explains mistakes, until Ctrl-C. It stores nothing, and
+ * prints nothing of what was sent. Partners get it as a single file, `docs/api/check-sender.mjs`.
  */
 export const command = hookctlCommand(
   'check-sender',
@@ -30,7 +33,7 @@ export const command = hookctlCommand(
   .option('--port <port>', 'port to listen on; 0 picks a free one', port, DEFAULT_PORT)
   .option('--host <address>', 'address to listen on, such as 0.0.0.0 (default: this machine only)')
   .addOption(
-    new Option('--secret <secret>', 'required: HMAC secret that must sign deliveries')
+    new Option('--secret <secret>', 'required: secret that signs deliveries')
       .env('WEBHOOK_SECRET')
       .argParser(nonEmptySecret),
   )
@@ -41,21 +44,20 @@ export const command = hookctlCommand(
   )
   .option('--requests <n>', 'stop after this many requests (default: Ctrl-C)', wholeNumber(1))
   .option('--timeout <seconds>', 'stop after this time (default: never)', wholeNumber(1, MAX_TIMEOUT))
-  .option('--strict', 'exit code 1 if anything is risky, not only if something is wrong')
+  .option('--strict', 'exit code 1 also if anything is risky')
   .option('--json', 'print a line of JSON for each request, and one for the summary')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE))
   .addHelpText('after', ({ command }) => {
-    // The file for partners has a name of its own.
+    // The single file for partners has another name than `npx hookctl check-sender`.
     const typed = command.name().includes(' ') ? command.name() : `npx hookctl ${command.name()}`;
     return `
 Examples:
   ${typed} --secret 'our shared secret'
-  ${typed} --play 500,500,ok        # does it retry, and how?
+  ${typed} --play 500,500,ok        # how does it repeat?
   ${typed} --play slow=35s          # how long does it wait for an answer?
-  ${typed} --play retry-after=20s,redirect,ok  # does it respect Retry-After, and ignore redirects?
-  ${typed} --requests 1 --timeout 60 --strict  # for CI: exit code 0 if right, 1 if wrong or risky, 2 for wrong options
+  ${typed} --requests 1 --timeout 60 --strict  # for CI
 
-Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the service, and stores nothing.`;
+Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It stores nothing.`;
   })
   .action(async ({ port, host, secret, play, requests, timeout, strict = false, json }) => {
     if (secret === undefined) {
@@ -87,7 +89,7 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers like the ser
     const summary = tally.summary(checker.deliveries(), !interrupted.aborted);
     await checker.close();
     console.log(json ? JSON.stringify({ summary }) : ['', ...summaryText(summary, screenWidth())].join('\n'));
-    if (!isComplete) console.error(`Only ${tally.requests} of ${counted(requests, 'request')} came.`);
+    if (!isComplete) console.error(`Only ${tally.requests} of ${counted(requests, 'request')} arrived.`);
     const isRight = isRightInAll(summary) && isComplete;
     const isClean = !strict || hasNoWarning(summary);
     if (isRight && !isClean) console.error('Exit code 1, because --strict counts risky as wrong.');
@@ -108,7 +110,7 @@ function welcome(port: number, host = 'localhost', secret: string): string {
   ].join('\n');
 }
 
-/** @throws the error, if it is not about an address or a port */
+/** @throws the given error, if it is not about an address or a port */
 function listenProblem(error: unknown, port: number, host: string | undefined): string {
   const { code = '' } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE')
@@ -126,7 +128,10 @@ function usage(line: string): never {
   process.exit(USAGE);
 }
 
-/** The reader has stopped, as with `| head`. */
+/**
+ * Ends the process when the reader of its output has ended, as with `
+ * head`.
+ */
 function endWithReader(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
   process.exit();

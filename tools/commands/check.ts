@@ -5,7 +5,7 @@ import { INTERRUPTED } from '../terminal/terminal.ts';
 
 export const command = hookctlCommand(
   'check',
-  'Checks types, lint, format and the direction of imports, and that each event has all its files.',
+  'Checks types, lint, format and imports, and that each event has all its files.',
 )
   .option('--fix', 'fix format and import order')
   .action(async ({ fix }) => {
@@ -14,7 +14,7 @@ export const command = hookctlCommand(
     const incomplete = incompleteEvents();
     if (incomplete.length > 0) throw new CommandError(incomplete.join('\n'));
     if (!isUpToDate(eventIndex()))
-      throw new CommandError(`${EVENT_INDEX} does not list the folders beside it. Run: npm run generate`);
+      throw new CommandError(`${EVENT_INDEX} is out of date. Run: npm run generate`);
     const types = await checkTypes();
     const lint =
       types === INTERRUPTED
@@ -24,8 +24,8 @@ export const command = hookctlCommand(
   });
 
 /**
- * The console's page is a separate TypeScript project, because it has a browser's types and not those of Node.js. Its
- * tests have both.
+ * Runs `tsc` for each TypeScript project. The console's page is one of its own, because it has the types of a
+ * browser and not those of Node.js. Its tests have both.
  */
 async function checkTypes(): Promise<number> {
   const codes: number[] = [];

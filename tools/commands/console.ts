@@ -9,10 +9,10 @@ import { CommandError } from '../terminal/command-error.ts';
 import { readJson } from '../terminal/files.ts';
 import { port, time } from '../terminal/options.ts';
 
-/** Default start of the list, before now. */
+/** Default of `--since`. */
 const SINCE = '1h';
 
-/** Milliseconds in which a local console answers, even if it is busy. */
+/** Milliseconds within which a local console must answer, even if it is busy. */
 const ANSWER_LIMIT = 5_000;
 
 interface ConsoleSettings {
@@ -23,7 +23,7 @@ interface ConsoleSettings {
 
 export const command = hookctlCommand(
   'console',
-  'Shows a deployed stage in the browser, from this machine and with your AWS permissions, until Ctrl-C.',
+  'Shows a stage in the browser, with your AWS permissions, until Ctrl-C.',
 )
   .addOption(
     new Option('--stage <stage>', 'stage in AWS (default: only print the address of the local console)'),
@@ -38,7 +38,7 @@ export const command = hookctlCommand(
   .option('--read-only', 'refuse all changes')
   .option(
     '--since <time>',
-    `list deliveries since this time (2026-01-31T09:00:00Z), date or age (90m, 3h, 7d) (default: ${SINCE})`,
+    `list deliveries since this time: 2026-01-31T09:00:00Z, 2026-01-31 or 3h (default: ${SINCE})`,
     time,
   )
   .action(async ({ port, readOnly = false, since = time(SINCE), ...where }) => {
@@ -47,17 +47,17 @@ export const command = hookctlCommand(
       return;
     }
     await runOperation(where, (operation) => serve(operation, { port, readOnly, since }));
-    // Ctrl-C is the normal end.
+    // Ctrl-C is the usual way to end the command, so it is no error.
     process.exitCode = 0;
   });
 
-/** @throws CommandError if `npm start` does not run, or runs without a console */
+/** @throws CommandError if `npm start` is not running, or runs without a console */
 async function printLocalAddress(): Promise<void> {
   if (!existsSync(CONSOLE_FILE)) {
     throw new CommandError('Name a stage: --stage … The local stack has its own console: npm start');
   }
   const { url } = readJson(CONSOLE_FILE) as { url: string };
-  // A process that was killed leaves its file behind.
+  // A process that was killed has left its file, so the address is tried.
   const answer = await fetch(url, { method: 'HEAD', signal: AbortSignal.timeout(ANSWER_LIMIT) }).catch(
     () => {},
   );
@@ -82,7 +82,7 @@ async function serve({ stack, signal, printLine }: Operation, settings: ConsoleS
   try {
     const context = { source, port, readOnly, local: undefined, commands: pageCommands };
     const page = await withPortErrors([{ option: 'port', port }], () => startConsole(context));
-    source.follow((notice) => page.news.notice(notice));
+    source.follow((notice) => page.updates.notice(notice));
     printLine(`${stack.title}, as ${who}${readOnly ? ', read only' : ''}`);
     printLine('');
     printLine(`  Console   ${page.url}`);

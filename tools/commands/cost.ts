@@ -9,7 +9,9 @@ import { table } from '../terminal/layout.ts';
 import { decimal, wholeNumber } from '../terminal/options.ts';
 import { screenWidth } from '../terminal/terminal.ts';
 
-/** A body that fits a message and its archive record (decision D13). */
+/**
+ * Parses the size of a payload. The maximum is what fits into a message and an archive record (decision D13).
+ */
 const payloadBytes = wholeNumber(1, MAX_RECORD_BYTES - RECORD_RESERVE_BYTES);
 const milliseconds = wholeNumber(1, MAX_FUNCTION_SECONDS * 1000);
 /** Maximum messages of a batch. Source: Lambda developer guide, "Using Lambda with Amazon SQS". */
@@ -18,13 +20,8 @@ const MAX_BATCH = 10_000;
 export const command = hookctlCommand('cost', 'Estimates the monthly cost of a stage by service, in dollars.')
   .option('--deliveries <n>', 'deliveries a month', wholeNumber(1), usual.deliveries)
   .option('--payload-bytes <n>', 'mean size of a payload, in bytes', payloadBytes, usual.payloadBytes)
-  .option('--receiver-ms <n>', 'mean duration of a receiver invocation', milliseconds, usual.receiverMs)
-  .option(
-    '--consumer-ms <n>',
-    'mean duration of a consumer invocation (one batch)',
-    milliseconds,
-    usual.consumerMs,
-  )
+  .option('--receiver-ms <n>', 'mean duration of the receiver', milliseconds, usual.receiverMs)
+  .option('--consumer-ms <n>', 'mean duration of a consumer, for one batch', milliseconds, usual.consumerMs)
   .option('--batch <n>', 'mean number of messages in a batch', decimal(1, MAX_BATCH), usual.batch)
   .addOption(
     new Option('--mix <weights>', 'weights of events, such as shop.updated=3,review.posted=1')
@@ -33,7 +30,7 @@ export const command = hookctlCommand('cost', 'Estimates the monthly cost of a s
   )
   .option('--stage <name>', 'stage in cdk.json', 'prod')
   .action(async ({ stage, ...workload }) => {
-    const [head = [], ...rows] = costTable(await deploymentOf(stage), [workload]);
+    const [head = [], ...rows] = costTable(await deploymentOf(stage), workload);
     const columns = head.map(
       (heading, index) => ({ heading, align: index === 0 ? 'left' : 'right' }) as const,
     );

@@ -11,23 +11,23 @@ import { ExportDestination } from '../terminal/files.ts';
 import { jsonOption, wholeNumber } from '../terminal/options.ts';
 import { typedPath } from '../terminal/project-folder.ts';
 
-/** Maximum messages a second. Source: SQS API reference, `StartMessageMoveTask`. */
+/** Maximum messages a second of a redrive. Source: SQS API reference, `StartMessageMoveTask`. */
 const FASTEST_MOVE = 500;
 
-const QUEUE = 'event such as shop.updated, quarantine, unrouted, or a name that list shows';
+const QUEUE = 'event such as shop.updated, quarantine, unrouted, or a name from dlq list';
 
 const collect = (text: string, before: string[] = []) => [...before, text];
 
 export function dlqCommand(runOperation: RunOperation) {
   const command = hookctlGroup(
     'dlq',
-    'Shows, exports and redrives messages that were set aside: dead letters, quarantined and parked messages.',
+    'Shows, exports and redrives dead letters, quarantined and parked messages.',
   ).usage('list | show | redrive | export [options]');
 
   const on = (name: string, description: string) =>
     command.command(name).description(description).addOption(stageOption()).addOption(outputsOption());
 
-  on('list', 'Counts the waiting and retried messages of each queue, and shows pauses')
+  on('list', 'Counts the messages of each queue, and shows pauses')
     .addOption(jsonOption())
     .action(({ json, ...where }) =>
       runOperation(where, async (operation) => {
@@ -53,12 +53,12 @@ export function dlqCommand(runOperation: RunOperation) {
     .argument('<queue>', QUEUE)
     .option(
       '--id <id>',
-      'only this message and its copies: at least 8 characters of the id of the message, event or request; repeatable',
+      'only this message, event or request, with copies: at least 8 characters of its id; repeatable',
       collect,
     )
     .option(
       '--rate <n>',
-      `messages per second, 1 to ${FASTEST_MOVE}; only when redriving all dead letters of an event`,
+      `messages per second, 1 to ${FASTEST_MOVE}; only for all dead letters of an event`,
       wholeNumber(1, FASTEST_MOVE),
     )
     .addOption(jsonOption())
@@ -84,10 +84,7 @@ export function dlqCommand(runOperation: RunOperation) {
       }),
     );
 
-  on(
-    'export',
-    'Writes every message of a queue as a JSON line. It contains the payload, which is personal data',
-  )
+  on('export', 'Writes the messages of a queue with payloads, which are personal data, as JSON lines')
     .argument('<queue>', QUEUE)
     .option('--output <file>', 'new file to write to (default: standard output)', typedPath)
     .action((name, { output, ...where }) =>
@@ -96,7 +93,7 @@ export function dlqCommand(runOperation: RunOperation) {
         const { dlqExport } = await import('../stage/queues/dlq-export.ts');
         const queue = await findQueue(operation.stack, name);
         await using destination = new ExportDestination(output);
-        // Standard output is only for the exported lines.
+        // Messages go to standard error, because standard output is for the exported lines.
         const aside = { ...operation, printLine: console.error };
         return await dlqExport(aside, queue, (line) => destination.write(line));
       }),

@@ -5,7 +5,7 @@ import { jsonOption } from '../terminal/options.ts';
 export const doctorCommand = (runOperation: RunOperation) =>
   hookctlCommand(
     'doctor',
-    'Checks a stage as an experienced engineer would, and says what is wrong and what fixes it. It only reads. Exit code 1 if a check fails.',
+    'Checks a stage: what is wrong, why it matters, what fixes it. It only reads. Exit code 1 if a check fails.',
   )
     .addOption(stageOption())
     .addOption(outputsOption())

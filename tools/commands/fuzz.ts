@@ -4,7 +4,7 @@ import { Progress } from '../terminal/progress.ts';
 
 export const command = hookctlCommand(
   'fuzz',
-  'Sends mutated requests to the receiver, and checks every answer and message against docs/decisions.md.',
+  'Sends mutated requests to the receiver, and checks every answer and message.',
 )
   .option('--requests <n>', 'number of requests', wholeNumber(1), 100_000)
   .addOption(seedOption())

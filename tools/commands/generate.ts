@@ -6,7 +6,7 @@ import { CommandError } from '../terminal/command-error.ts';
 
 export const command = hookctlCommand(
   'generate',
-  'Updates every file that is generated from the code, such as docs/api/, lists of the stack’s resources and tables.',
+  'Updates all generated files, such as docs/api/ and tables in documents.',
 )
   .option('--check', 'write nothing, and fail if a file is out of date')
   .action(async ({ check = false }) => {
@@ -19,7 +19,7 @@ export const command = hookctlCommand(
         throw new CommandError(`Out of date: ${names.join(', ')}. Update with: npm run generate`);
       }
     };
-    // First, because everything else depends on the events that it lists.
+    // The list of events is generated first, because everything else depends on it.
     const outdated = [eventIndex()].filter((file) => !isUpToDate(file));
     refuse(outdated.map(({ file }) => file));
     outdated.forEach(bringUpToDate);
@@ -40,14 +40,13 @@ export const command = hookctlCommand(
     );
   });
 
-/** Commands whose options only people who change this project need. `new-event` has a section all the same. */
+/** Commands whose options only people who change this project need. */
 const INTERNAL = new Set<string>([
   ...COMMAND_GROUPS['Change this project'],
   ...COMMAND_GROUPS['Test this project further'],
 ]);
-INTERNAL.delete('new-event');
 
-/** `docs/commands.md`. */
+/** The text of `docs/commands.md`. */
 export async function documentOfCommands(): Promise<string> {
   const commands = await loadCommands();
   const isInternal = (command: CommandUnknownOpts) => INTERNAL.has(command.name());

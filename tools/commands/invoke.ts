@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { eventNames, isEventName } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
-import { DUPLICATE, HIDE_FAILED, STALE } from '../../lambda/log-messages.ts';
+import { DUPLICATE, RETRY_NOT_DELAYED, STALE } from '../../lambda/log-messages.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import type { FunctionDefinition } from '../local/functions/function-definition.ts';
 import type { FunctionLogLine } from '../local/functions/invocation.ts';
@@ -14,18 +14,15 @@ import { readJson } from '../terminal/files.ts';
 import { typedPath } from '../terminal/project-folder.ts';
 
 /**
- * Runs one handler in this process, with the environment and the permissions that it has in the running local stack,
- * and prints its result.
+ * Command that runs one handler in this process, with the environment and permissions that it has in the
+ * running local stack, and prints its result.
  */
 export const command = hookctlCommand(
   'invoke',
-  'Runs one function of the stack that npm start runs, with its environment and rights, and prints its result.',
+  'Runs one function of the local stack, with its environment and permissions, and prints the result.',
 )
   .argument('<function>', 'receiver, smoke-test, or an event such as shop.updated for its consumer')
-  .argument(
-    '[event]',
-    'file with a Lambda event, or an event for its sample (default for a consumer: its own)',
-  )
+  .argument('[event]', 'file with a Lambda event, or the event of a sample (default for a consumer: its own)')
   .addHelpText(
     'after',
     `
@@ -64,7 +61,7 @@ function definitionOf(name: string): FunctionDefinition {
   throw new UsageError(`No function '${name}'.${didYouMean(name, choice)} One of: ${choice.join(', ')}`);
 }
 
-/** @throws CommandError if neither an event nor a file is given */
+/** @throws CommandError if the user named neither an event nor a file */
 function eventFile(name: string, event: string | undefined): string {
   const consumer = eventNames.find((known) => name === known || name === kebabCase(known));
   if (event === undefined && consumer === undefined) {
@@ -80,7 +77,7 @@ function eventFile(name: string, event: string | undefined): string {
   return `events/${name === 'receiver' ? 'api-gateway' : 'sqs'}/${kebabCase(sample)}.json`;
 }
 
-/** Why a consumer skipped an event, by its log message. */
+/** Reasons why a consumer skips an event, by its log message. */
 const SKIPPED: Readonly<Record<string, string>> = {
   [STALE]:
     'Skipped: newer data is stored. A sample has a fixed timestamp. npx hookctl send gives it the current time.',
@@ -94,11 +91,11 @@ const skippedAs = ({ text }: FunctionLogLine) =>
 const format = new LogFormat(process.stderr);
 
 /**
- * The log goes to standard error, because standard output is only for the result. A sample's message is not on a queue,
- * so it can neither be hidden nor come back. The consumer's log lines about that would mislead.
+ * Prints a log line to standard error, because standard output is for the result. Lines about the message
+ * itself are left out: a sample is not on a queue, so it neither returns to it nor can be delayed.
  */
 function print(line: FunctionLogLine): void {
-  if (line.text.includes(`"message":"${HIDE_FAILED}"`)) return;
+  if (line.text.includes(`"message":"${RETRY_NOT_DELAYED}"`)) return;
   const text = format.logLine(line);
   if (text !== undefined) console.error(text);
 }

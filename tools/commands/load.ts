@@ -10,10 +10,10 @@ import { typedPath } from '../terminal/project-folder.ts';
 
 export const command = hookctlCommand(
   'load',
-  'Sends distinct, signed deliveries at a fixed rate, and reports how long answers and effects took.',
+  'Sends signed deliveries at a fixed rate, and measures how long answers and effects take.',
 )
   .option('--url <url>', 'address to send to (default: the webhook of the stack)')
-  .option('--i-own <host>', 'confirm that you own the host of --url, if it is not this machine or the stack')
+  .option('--i-own <host>', 'confirm that you own the host of --url')
   .addOption(secretOption(SECRET_OF_STACK))
   .option('--rate <n>', 'deliveries per second', wholeNumber(1, MAX_RATE), 100)
   .option('--seconds <n>', 'duration in seconds', wholeNumber(1, MAX_SECONDS), 30)
@@ -23,11 +23,11 @@ export const command = hookctlCommand(
     'weights of events, such as shop.updated=3,review.posted=1 (default: all equal)',
     parseMix,
   )
-  .option('--shops <n>', 'number of different shops in the deliveries', wholeNumber(1, MAX_SHOPS), 100)
+  .option('--shops <n>', 'number of different shops', wholeNumber(1, MAX_SHOPS), 100)
   .option('--connections <n>', 'maximum number of open connections', wholeNumber(1, MAX_CONNECTIONS), 1_000)
-  .option('--picture <file>', 'write a chart of the run to this SVG file', typedPath)
-  .option('--dry-run', 'show the plan, and send nothing')
-  .option('--yes', 'do not ask for confirmation before a run that costs money')
+  .option('--picture <file>', 'write a chart to this SVG file', typedPath)
+  .option('--dry-run', 'only show the plan')
+  .option('--yes', 'do not ask for confirmation')
   .addOption(stageOption())
   .addOption(outputsOption())
   .addOption(jsonOption())
@@ -44,7 +44,8 @@ export const command = hookctlCommand(
     await runOperation(isNamed || url === undefined ? { stage, outputs } : { url }, async (operation) => {
       const { stack } = operation;
       const own = new URL(stack.webhookUrl);
-      // A stage found with AWS permissions may be loaded. Any other address must be confirmed by naming its host twice.
+      // A stage that was found with AWS permissions may be loaded. For any other address, the user must
+      // repeat the host's name.
       const confirmed = URL.parse(url ?? '')?.host === own.host ? own.host : iOwn;
       const target = url === undefined ? own : loadTarget(url, confirmed);
       const isSecretOfStack =

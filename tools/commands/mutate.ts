@@ -6,10 +6,13 @@ import { table } from '../terminal/layout.ts';
 import { wholeNumber } from '../terminal/options.ts';
 import { screenWidth } from '../terminal/terminal.ts';
 
-/** Only code that runs in AWS can be mutated. */
+/** The only folder that can be mutated: code that runs in AWS. */
 const ROOT = 'lambda';
 
-/** Run by hand, because it takes a second for each mutant, and half a minute for one that no test detects. */
+/**
+ * Command that mutates code. Not part of CI, because each mutant takes a second, and half a minute if no test
+ * detects it.
+ */
 export const command = hookctlCommand(
   'mutate',
   'Changes the code in lambda/ one place at a time, and shows which changes no test detects.',
@@ -42,7 +45,7 @@ export const command = hookctlCommand(
     if (timedOut > 0) console.log(`\n${timedOut} were detected because the tests did not end in time.`);
   });
 
-/** @throws CommandError if it cannot be mutated */
+/** @throws CommandError if the file cannot be mutated */
 function mutable(path: string): string {
   const wanted = normalize(path).replace(/\/$/, '');
   if (!relative(ROOT, wanted).startsWith('..') && existsSync(wanted)) {

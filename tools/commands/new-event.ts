@@ -6,15 +6,18 @@ import { UsageError } from '../terminal/command-error.ts';
 
 const effects = Object.keys(eventTemplates) as EffectName[];
 
-/** Far below the limits for names of queues, functions and outputs. Tests send kinds that end with `.unknown`. */
+/**
+ * Name of an event. Its length is far below the limits of queues, functions and outputs. Tests send kinds
+ * that end with `.unknown`.
+ */
 const NAME = /^(?=.{1,64}$)(?!.*\.unknown$)[a-z][a-z0-9]*\.[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 
-/** The acceptance suite gives its own values to fields with this ending. */
+/** Name of the id's field. The acceptance suite gives its own values to fields with this ending. */
 const ID = /^[a-z][a-z0-9]*(_[a-z0-9]+)*_id$/;
 
 /**
- * Also the title of notifications. Source: Amazon SNS API reference, `Publish`, `Subject`: ASCII, below 100 characters.
- * Also excludes characters with a meaning in Markdown or Slack.
+ * Meaning of an event, which is also the title of notifications: ASCII, below 100 characters. Source: Amazon
+ * SNS API reference, `Publish`, `Subject`. Characters with a meaning in Markdown or Slack are excluded.
  */
 const MEANING = /^[A-Za-z0-9][A-Za-z0-9 ,.'()/-]{0,98}$/;
 
@@ -36,9 +39,9 @@ export const command = hookctlCommand(
 )
   .argument('<event>', 'name of the event, such as shop.closed', name)
   .addOption(new Option('--effect <effect>', 'required: effect of the event').choices(effects))
-  .option('--id <field>', 'field of data that identifies the shop, staff member or user: shop_id', id)
+  .option('--id <field>', 'field of data that has the id, such as shop_id', id)
   .option('--meaning <text>', 'what happened at the partner (default: the words of the name)', meaning)
-  .option('--no-generate', 'do not update generated files: run npm run generate yourself')
+  .option('--no-generate', 'do not update generated files')
   .action(async (event, { effect, generate, ...wish }) => {
     if (effect === undefined) throw new UsageError(`Choose an effect with --effect: ${effects.join(', ')}`);
     const { addEvent } = await import('../generate/new-event.ts');

@@ -13,10 +13,10 @@ import { jsonOption } from '../terminal/options.ts';
 export const pauseCommand = (runOperation: RunOperation) =>
   hookctlCommand(
     'pause',
-    'Pauses the processing of an event. Deliveries are still accepted, and wait. An alarm reports who paused it and why.',
+    'Pauses an event. Its deliveries are still accepted, and wait. An alarm says who paused it and why.',
   )
     .argument('<event>', 'event, such as shop.updated')
-    .option('--reason <text>', 'required: the reason, in one line, for the mail of the alarm')
+    .option('--reason <text>', 'required: the reason, in one line')
     .addOption(stageOption())
     .addOption(outputsOption())
     .addOption(jsonOption())

@@ -20,10 +20,7 @@ import { hookctlCommand } from '../terminal/command.ts';
 import { jsonOption, time, wholeNumber } from '../terminal/options.ts';
 
 export const replayCommand = (runOperation: RunOperation) =>
-  hookctlCommand(
-    'replay',
-    'Sends archived events to their queues again. It shows a plan and asks first. The same --name continues a replay.',
-  )
+  hookctlCommand('replay', 'Sends archived events to their queues again. It shows a plan and asks first.')
     .addArgument(eventsArgument())
     .addOption(sinceOption().argParser(typed))
     .addOption(untilOption().argParser(typed))
@@ -38,7 +35,7 @@ export const replayCommand = (runOperation: RunOperation) =>
     .option('--notify', 'also send notifications again, once per --name')
     .option(
       '--name <name>',
-      'name of a new replay, or of the one to continue (default: mode and time)',
+      'name of a new replay, or of one to continue (default: mode and time)',
       replayName,
     )
     .option(
@@ -46,7 +43,7 @@ export const replayCommand = (runOperation: RunOperation) =>
       `messages per second, 1 to ${MAX_RATE} (default: ${DEFAULT_RATE}, or as in the last run)`,
       wholeNumber(1, MAX_RATE),
     )
-    .option('--dry-run', 'show the plan, and send nothing')
+    .option('--dry-run', 'only show the plan')
     .option('--yes', 'do not ask for confirmation')
     .addOption(stageOption())
     .addOption(outputsOption())

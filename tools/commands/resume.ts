@@ -9,7 +9,7 @@ import { hookctlCommand } from '../terminal/command.ts';
 import { jsonOption } from '../terminal/options.ts';
 
 export const resumeCommand = (runOperation: RunOperation) =>
-  hookctlCommand('resume', 'Resumes the processing of a paused event.')
+  hookctlCommand('resume', 'Resumes a paused event.')
     .argument('<event>', 'event, such as shop.updated')
     .addOption(stageOption())
     .addOption(outputsOption())

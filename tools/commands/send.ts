@@ -37,33 +37,31 @@ import { duration } from '../terminal/text.ts';
 
 const DEFAULT_URL = `http://localhost:3000${WEBHOOK_PATH}`;
 
-/** Limited because their answers are held in memory until the end. */
+/** Maximum number of deliveries. Their answers are in memory until the end. */
 const MAX_DELIVERIES = 100_000;
 
-/** Seconds that `--wait` waits without a number. */
+/** Seconds that `--wait` without a number waits. */
 const DEFAULT_WAIT = 30;
 
-/** Seconds. To follow a slower effect, trace it later. */
+/** Maximum seconds of `--wait`. Slower effects can be traced later. */
 const LONGEST_WAIT = 3_600;
 
 const acceptedSchema = z.object({ eventId: z.string(), requestId: z.string() });
 
 /**
- * Signs a sample and posts it. Its `timestamp` is set to now, so that it is newer than earlier events. `--file` sends
- * the bytes of a file unchanged, `--again` those of an earlier delivery.
+ * Makes the command that signs a sample and posts it. The sample's `timestamp` is set to now, so that it is
+ * newer than earlier events. `--file` sends the bytes of a file unchanged, `--again` those of an earlier
+ * delivery.
  */
 export const sendCommand = (runOperation: RunOperation) =>
   hookctlCommand('send', 'Signs a sample event and posts it. The timestamp is set to now.')
     .argument('[event]', 'event to send, such as shop.updated; samples are in events/')
-    .option('--file <file>', 'post the bytes of a file instead of a sample; - is standard input', typedPath)
+    .option('--file <file>', 'post a file instead of a sample; - is standard input', typedPath)
     .option(
       '--again <id>',
-      'post an earlier delivery again, signed with the current secret; takes the ids of npx hookctl trace',
+      'post an earlier delivery again, signed with the current secret; takes the same ids as trace',
     )
-    .option(
-      '--same-headers',
-      'with --again and a request id: keep the headers and signature; local stack only',
-    )
+    .option('--same-headers', 'with --again and a request id: keep headers and signature; local stack only')
     .option(
       '--url <url>',
       'address to post to, such as localhost:3000 (default: the webhook of the stack)',
@@ -72,7 +70,7 @@ export const sendCommand = (runOperation: RunOperation) =>
     .addOption(secretOption(SECRET_OF_STACK))
     .option(
       '--count <n>',
-      'number of deliveries; each sample is 1 ms newer than the one before',
+      'number of deliveries; each sample is 1 ms newer',
       wholeNumber(1, MAX_DELIVERIES),
       1,
     )
@@ -85,7 +83,7 @@ export const sendCommand = (runOperation: RunOperation) =>
     .addOption(
       new Option(
         '--wait [seconds]',
-        `wait for the effect (default: ${DEFAULT_WAIT}), and print it with the history; exit code 1 on timeout`,
+        `wait for the effect (default: ${DEFAULT_WAIT}), and print the history; exit code 1 on timeout`,
       ).argParser(wholeNumber(1, LONGEST_WAIT)),
     )
     .addOption(stageOption())
@@ -121,12 +119,12 @@ interface SendOptions {
   readonly count: number;
   readonly encoding: 'hex' | 'base64';
   readonly badSignature?: true | undefined;
-  /** Seconds. */
+  /** Seconds to wait; true for the default. */
   readonly wait?: number | true | undefined;
   readonly json?: true | undefined;
 }
 
-/** @throws CommandError if options exclude each other */
+/** @throws CommandError if two options exclude each other */
 function refuseCombinations(
   event: string | undefined,
   { again, file, url, sameHeaders, badSignature, wait, ...where }: SendOptions,
@@ -153,7 +151,7 @@ function refuseCombinations(
   if (why !== undefined) throw new UsageError(why);
 }
 
-/** The stack to send to. Without one, the default address of the webhook. */
+/** Where to send: a stage, a stack with an outputs file, or an address. By default the local webhook. */
 function whereOf({ stage, outputs, url, again, wait }: SendOptions) {
   const isOfStack = [stage, outputs, again, wait].some((option) => option !== undefined);
   const fallback = isOfStack || existsSync(OUTPUTS_FILE) ? undefined : DEFAULT_URL;
@@ -208,10 +206,13 @@ async function postOne(
   return { status, body };
 }
 
-/** Milliseconds after a rotation for which a 401 may be due to it: the receiver's interval, and the clocks' difference. */
+/**
+ * Milliseconds after a rotation in which a 401 may be caused by it: the receiver's refresh interval twice,
+ * because clocks differ.
+ */
 const AFTER_ROTATION = 2 * SECRET_REFRESH_INTERVAL;
 
-/** Why a signature may have been refused, if the secret of the stack has just been changed. */
+/** Lines that explain a refused signature, if the secret of the stack was rotated just before. */
 async function hintsAfterRotation(stack: Stage): Promise<string[]> {
   if (stack.outputs.WebhookSecretArn === undefined) return [];
   const { secretChangedAt } = await import('../stage/signed-post.ts');
@@ -225,16 +226,16 @@ async function hintsAfterRotation(stack: Stage): Promise<string[]> {
 }
 
 interface Sendable {
-  /** @param index of the delivery, from 0 */
+  /** @param index number of the delivery, from 0 */
   readonly bodyAt: (index: number) => Uint8Array;
   readonly event?: string | undefined;
-  /** Sent with its own headers. @default signed */
+  /** A request to repeat with its own headers. Undefined: the body is signed. */
   readonly request?: RepeatableRequest | undefined;
 }
 
-/** @throws CommandError if the stack is older than the event: it would park the delivery */
+/** @throws CommandError if the stack does not know the event yet, and would park the delivery */
 function requireDeployed({ outputs, title, commandSuffix }: Stage, event: string): void {
-  // Of an address elsewhere, only the webhook is known.
+  // For an address outside of AWS, only the webhook is known, and not the stack's outputs.
   const isKnown = outputs.UnroutedQueueUrl !== undefined;
   if (!isKnown || outputs[`${pascalCase(event)}QueueUrl`] !== undefined) return;
   const next =
@@ -244,7 +245,10 @@ function requireDeployed({ outputs, title, commandSuffix }: Stage, event: string
   throw new CommandError(`${event} is not deployed yet in ${title}. ${next}`);
 }
 
-/** The bytes of a file, or a sample that is newer for each delivery. @throws CommandError */
+/**
+ * What to send: the bytes of a file, or a sample whose timestamp is set for each delivery.
+ * @throws CommandError if the file cannot be read or the event is unknown
+ */
 function bodyOf(file: string | undefined, event: string | undefined): Sendable['bodyAt'] {
   if (file !== undefined) {
     const bytes = readBytes(file);
@@ -271,8 +275,9 @@ async function standardInput({ input }: Operation): Promise<Sendable['bodyAt']> 
 }
 
 /**
- * A delivery to send again, from the console or from the stack.
- * @returns undefined if it was interrupted @throws CommandError if the bytes are not stored
+ * Finds a delivery to send again, in the local console or in the stack.
+ * @returns undefined if the search was interrupted
+ * @throws CommandError if the bytes are not stored
  */
 async function deliveryOf(
   operation: Operation,
@@ -290,17 +295,17 @@ async function deliveryOf(
     );
   }
   if (sameHeaders && (delivery?.body === undefined || delivery.request.headers.length === 0)) {
-    throw new CommandError(`The request ${id} is not kept as it came in. Send it without --same-headers`);
+    throw new CommandError(`The request ${id} has no stored headers. Send it without --same-headers`);
   }
   if (delivery?.body !== undefined) {
     const { request, body } = delivery;
     if (!json) printLine(`Sending request ${shownId(id, width)} (${body.length} bytes) again.`);
     return { bodyAt: () => body, request: sameHeaders && request };
   }
-  const { keptPayload } = await import('../stage/history/kept-payload.ts');
-  const kept = await keptPayload(stack, id, signal);
-  if (kept === undefined) return undefined;
-  const { event, eventId, bytes, from } = kept;
+  const { findPayload } = await import('../stage/history/find-payload.ts');
+  const found = await findPayload(stack, id, signal);
+  if (found === undefined) return undefined;
+  const { event, eventId, bytes, from } = found;
   if (!json) {
     const what = `${event ?? 'unknown kind'}, ${bytes.length} bytes`;
     printLine(`Sending event ${shownId(eventId, width)} (${what}) again, from ${from}.`);
@@ -316,7 +321,10 @@ const recordedSchema = z.object({
   }),
 });
 
-/** A delivery from the console of the local stack. @throws CommandError if the console does not run */
+/**
+ * Finds a delivery in the console of the local stack.
+ * @throws CommandError if the console does not run
+ */
 async function recordedByConsole(id: string): Promise<RecordedDelivery | undefined> {
   const { askLocalConsole } = await import('../stage/history/local-effects.ts');
   const path = `/api/deliveries/${encodeURIComponent(id)}`;
@@ -329,15 +337,18 @@ async function recordedByConsole(id: string): Promise<RecordedDelivery | undefin
   return { request, body: body.ok ? new Uint8Array(await body.arrayBuffer()) : undefined };
 }
 
-/** The secret that signs deliveries: the option, or the secret of the stack if it is known. */
+/** The secret that signs deliveries: the option `--secret`, or that of the stack if it can be read. */
 async function keyOf({ stack }: Operation, isDefault: boolean, secret: string): Promise<string> {
-  // For an address elsewhere, only the webhook is known.
+  // For an address outside of AWS, only the webhook is known, and not the secret.
   if (!isDefault || (stack.local && stack.outputs.WebhookSecretArn === undefined)) return secret;
   const { currentSecret } = await import('../stage/signed-post.ts');
   return currentSecret(stack);
 }
 
-/** @returns false if a delivery is not processed in time */
+/**
+ * Waits for the effects of accepted deliveries.
+ * @returns false if one is not processed in time
+ */
 async function awaitAnswers(
   operation: Operation,
   answers: readonly SentAnswer[],
@@ -370,7 +381,8 @@ async function awaitAnswers(
 }
 
 /**
- * Parses an address. Adds `http://` if the protocol is missing, and the path of the webhook if there is only a host.
+ * Parses an address. Adds `http://` if there is no protocol, and the path of the webhook if there is only a
+ * host.
  * @throws InvalidArgumentError
  */
 function webhookUrl(text: string): string {

@@ -6,14 +6,17 @@ import { hookctlCommand } from '../terminal/command.ts';
 import { anySeed, gatewayOption, seedOption, wholeNumber } from '../terminal/options.ts';
 import { Progress } from '../terminal/progress.ts';
 
-/** Number of deliveries in a run that tests something else: a kill, an outage. */
+/** Number of deliveries in each run of another test, such as a kill or an outage. */
 const REVIEWS_PER_KILL = 10;
 const DELIVERIES_IN_AN_OUTAGE = 200;
 
 /** Maximum number of differences printed. */
 const MAX_SHOWN = 20;
 
-/** On any difference, prints the seed and exits with code 1. */
+/**
+ * Command that compares what was sent with all effects. If they differ, it prints the seed and exits with
+ * code 1.
+ */
 export const command = hookctlCommand(
   'soak',
   'Posts deliveries to a local stack with injected faults, and compares the result with a model.',

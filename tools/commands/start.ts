@@ -9,7 +9,7 @@ import { gatewayOption, jsonOption, port, secretOption } from '../terminal/optio
 
 export const command = hookctlCommand(
   'start',
-  'Runs the stack and the console on this machine until Ctrl-C. State is in memory, and is lost then.',
+  'Runs the local stack and its console until Ctrl-C. Then all state is lost.',
 )
   .addOption(
     new Option('--port <port>', 'port of the webhook; 0 picks a free one')
@@ -37,17 +37,14 @@ export const command = hookctlCommand(
     'let a tunnel with this host name reach the webhook; needs your own --secret; repeatable',
     publicHost,
   )
-  .option(
-    '--retry-fast',
-    'wait seconds between attempts: a message becomes a dead letter after about 10 s, not 3 h',
-  )
+  .option('--retry-fast', 'retry after seconds: a message becomes a dead letter after about 10 s, not 3 h')
   .option(
     '--inspect <function[:port]>',
-    'open a debugger port, from 9229 on, in receiver or in the consumer of an event',
+    'open a debugger port, from 9229 on, for receiver or the consumer of an event',
     inspectedFunction,
   )
   .addOption(jsonOption())
-  .option('--no-watch', 'do not use code that you save while it runs')
+  .option('--no-watch', 'ignore code that you save while it runs')
   .action(start);
 
 async function start(settings: StartSettings): Promise<void> {
@@ -67,7 +64,7 @@ async function start(settings: StartSettings): Promise<void> {
   if (next?.interrupted.aborted === false) restartProcess(next.restart, next.options);
 }
 
-/** By the options that name them. */
+/** The ports of the stack, by the names of their options. */
 const portsOf = ({ port, awsPort, consolePort, console }: StartSettings) => ({
   port,
   'aws-port': awsPort,

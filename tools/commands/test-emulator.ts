@@ -1,10 +1,10 @@
 import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 
-/** See `docs/emulator.md`. */
+/** Command that deploys to an emulator: see `docs/emulator.md`. */
 export const command = hookctlCommand(
   'test-emulator',
-  'Deploys to an AWS emulator, and runs the acceptance suite. It takes minutes. Needs: Python 3.10 or later, openssl.',
+  'Deploys to an AWS emulator, and runs the acceptance suite. It needs Python 3.10 or later and openssl, and takes minutes.',
 ).action(async () => {
   const { checkOnEmulator } = await import('../test/emulator/check-emulator.ts');
   await checkOnEmulator().catch((error: Error) => {

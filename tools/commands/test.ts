@@ -3,7 +3,7 @@ import { hookctlCommand } from '../terminal/command.ts';
 import { UsageError } from '../terminal/command-error.ts';
 import { JEST, runProgram } from '../terminal/run-program.ts';
 
-/** A part of a path and not a pattern. Jest accepts both. */
+/** Part of a path, and not a pattern. Jest accepts both. */
 const PATH = /^[\w.-]+\/[\w./-]*$/;
 
 export const command = hookctlCommand('test', 'Runs every test that needs only Node.js and npm.')
@@ -17,7 +17,7 @@ export const command = hookctlCommand('test', 'Runs every test that needs only N
     process.exitCode = await runProgram([...JEST, ...args]);
   });
 
-/** @throws UsageError if a path names no file; Jest's own message has eight lines */
+/** @throws UsageError if a path matches no file. Jest's own message for that has eight lines */
 function requireTestFiles(args: readonly string[]): void {
   const files = ['test', 'tools/test'].flatMap((folder) =>
     readdirSync(folder, { recursive: true }).map((file) => `${folder}/${file}`),

@@ -4,21 +4,12 @@ import { UsageError } from '../terminal/command-error.ts';
 import { jsonOption, time } from '../terminal/options.ts';
 
 /** Shows the history of one delivery; with `--search <text>`, lists the deliveries that contain a text. */
-export const command = hookctlCommand(
-  'trace',
-  'Shows the history of one delivery: receipt, queue, answer, attempts, effect, archive, redrive and replay.',
-)
-  .argument(
-    '[id]',
-    'at least 8 characters of the id of the event, request or message; or the partner’s full webhookId',
-  )
-  .option(
-    '--search <text>',
-    'list deliveries that contain this text in payload, ids, shop or error; ignores case',
-  )
+export const command = hookctlCommand('trace', 'Shows the history of one delivery, step by step.')
+  .argument('[id]', 'event, request or message: at least 8 characters of its id; or a full webhookId')
+  .option('--search <text>', 'list deliveries with this text in payload, ids, shop or error; ignores case')
   .option(
     '--since <time>',
-    'search since this time (2026-01-31T09:00:00Z), date or age (90m, 3h, 7d) (default: 30d)',
+    'search since this time: 2026-01-31T09:00:00Z, 2026-01-31 or 3h (default: 30d)',
     time,
   )
   .option('--until <time>', 'search until this time (default: now)', time)

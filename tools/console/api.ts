@@ -14,16 +14,18 @@ export interface StackInfo {
   /** For people: `the local stack`, `stage prod in eu-west-1`. */
   readonly title: string;
   readonly local: boolean;
-  /** Nothing can be changed: `--read-only`. */
+  /** Whether the console was started with `--read-only` and rejects changes. */
   readonly readOnly: boolean;
-  /** When this console started. The local stack started then, too, without any deliveries. ISO 8601. */
+  /** When this console started, ISO 8601. A local stack starts at the same time, without deliveries. */
   readonly startedAt: string;
-  /** Start of the list. ISO 8601. Absent for the local stack, whose list starts with the stack. */
+  /** Deliveries before this time are not in the list. ISO 8601. Absent for the local stack. */
   readonly since?: string;
   readonly webhookUrl: string;
-  /** The option that names this stack in a command: ` --stage prod`. Empty for the local stack. */
+  /**
+   * Option that selects this stack on the command line, such as ` --stage prod`. Empty for the local stack.
+   */
   readonly commandSuffix: string;
-  /** Signs deliveries to the local stack. Absent for a stage. */
+  /** Webhook secret, for signing deliveries to the local stack. Absent for a stage. */
   readonly secret?: string;
   readonly events: readonly EventInfo[];
   readonly tables: readonly TableInfo[];
@@ -33,12 +35,12 @@ export interface EventInfo {
   readonly name: EventName;
   readonly meaning: string;
   readonly processing: string;
-  /** The sample in `events/`, as the text of a body. */
+  /** The sample in `events/` as JSON text, ready to be sent. */
   readonly sample: string;
 }
 
 export interface TableInfo {
-  /** Name of the stack's output, such as `ShopCacheTable`. */
+  /** Name of the stack's output with the table's name, such as `ShopCacheTable`. */
   readonly name: string;
   /** Attribute that identifies an item, such as `shop_id`. */
   readonly key: string;
@@ -52,15 +54,15 @@ export interface DeliveryList {
   readonly deliveries: readonly Delivery[];
   /** Number of matching deliveries. The list has the newest, up to `limit`. */
   readonly total: number;
-  /** Only for a stage, if `search` was given: how far the payloads were searched. */
+  /** How far the payloads were searched. Only for a stage, if `search` was given. */
   readonly searched?: PayloadSearch;
 }
 
-/** A payload search of a stage goes through its archive. */
+/** Progress of a payload search of a stage, which reads the archive. */
 export interface PayloadSearch {
   readonly objects: number;
   readonly records: number;
-  /** Nothing older was searched. ISO 8601. */
+  /** Older archive records were not searched. ISO 8601. */
   readonly since: string;
   /** The search stopped at its limit. Repeat it to continue. */
   readonly limited: boolean;
@@ -73,54 +75,55 @@ export interface PayloadSearch {
  * `timeout` seconds.
  */
 export interface DeliveryDetail extends Delivery {
-  /** Nothing more happens to it automatically. */
+  /** Whether the delivery has settled: nothing more happens automatically. */
   readonly settled: boolean;
-  /** The request as it arrived. For a stage, only the archived part: AWS keeps no headers. */
+  /** The request as received. For a stage, only its archived part: AWS stores no headers. */
   readonly request: RequestDetail;
-  /** Undefined for a stage: AWS keeps no answers. */
+  /** Undefined for a stage: AWS stores no answers. */
   readonly answer:
     | Pick<ExchangeFact, 'status' | 'responseHeaders' | 'responseBody' | 'durationMs'>
     | undefined;
-  /** Includes other deliveries of the same bytes. Equal attempts in a row are one step. */
+  /** History of this delivery and of others with the same bytes. Equal attempts in a row are one step. */
   readonly history: History;
-  /** Data that may be missing, and why: one line each. */
+  /** What may be missing from this detail and why, one line for each reason. */
   readonly problems: readonly string[];
   readonly effects: readonly Effect[];
-  /** Log lines about it. Only on the local stack. */
+  /** Log lines about the delivery. Only on the local stack. */
   readonly logs: readonly LineFact[];
 }
 
 export interface RequestDetail {
   readonly method: string;
   readonly path: string;
-  /** In the order of the request. Empty if only the body is known. */
+  /** Headers in the order of the request. Empty if only the body is known. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly sourceIp?: string;
-  /** Size of the body. The body itself is at `GET /api/deliveries/<id>/body`. */
+  /** Size of the body, which is at `GET /api/deliveries/<id>/body`. */
   readonly bytes: number;
-  /** Why the body is missing: too old, too large, forgotten. */
+  /** Why the body is not available, such as that it was too large or was deleted. */
   readonly bodyMissing?: string;
 }
 
 /**
- * `GET /api/stream?search=&after=`: server-sent events. Events about rows have an id. To resume after an id, send it as
- * `Last-Event-ID` or `after`. If the id belongs to another process, `reset` comes first, then all rows.
+ * `GET /api/stream?search=&after=`: server-sent events. Events about rows have an id. To resume after one,
+ * send its id as `Last-Event-ID` or `after`. If that id is of another process, the stream sends `reset` and
+ * then all rows.
  */
 export interface StreamEvents {
-  /** Forget all rows: the following events contain everything. */
+  /** The client must drop all its rows: the following events contain all of them again. */
   readonly reset: Record<string, never>;
   /** Up to 500 new or changed rows, in the order of their changes, and ids of rows to remove. */
   readonly deliveries: { readonly put: readonly Delivery[]; readonly removed: readonly string[] };
-  /** Everything that existed when the stream was opened has been sent. */
+  /** The stream has sent all rows that existed when it was opened. */
   readonly ready: { readonly total: number; readonly searched?: PayloadSearch };
   readonly task: Task;
   readonly notice: Notice;
   /**
-   * All queues. The local stack is read at most every two seconds, when something has happened; a stage every minute,
-   * and after a command that changes its queues.
+   * State of all queues. A local stack's queues are read after a change, at most every two seconds; a stage's
+   * queues every minute, and after a command that changes them.
    */
   readonly queues: QueuesInfo;
-  /** Only on the local stack. */
+  /** Faults of the local stack. Never sent for a stage. */
   readonly faults: FaultsInfo;
 }
 
@@ -129,7 +132,7 @@ export type StreamEvent = {
 }[keyof StreamEvents];
 
 export interface Notice {
-  /** `code`, `logs` or `archive`. A newer notice replaces the older one with the same value. */
+  /** `code`, `logs` or `archive`. A newer notice with the same subject replaces an older one. */
   readonly about: string;
   readonly level: 'info' | 'error';
   readonly text: string;
@@ -137,11 +140,11 @@ export interface Notice {
 
 export interface QueuesInfo {
   readonly events: readonly EventQueueInfo[];
-  /** `quarantine` and `unrouted`. */
+  /** The queues `quarantine` and `unrouted`, which the receiver fills. */
   readonly receiverQueues: readonly ReceiverQueue[];
-  /** Pauses could not be read. `problems` says why. */
+  /** Set if pauses could not be read. `problems` then has the reason. */
   readonly pausesUnknown?: true;
-  /** Sources that could not be read, and why, such as a missing permission. */
+  /** What could not be read and why, such as a missing permission. */
   readonly problems: readonly string[];
 }
 
@@ -156,7 +159,10 @@ export interface QueueDepth {
 export interface EventQueueInfo extends QueueDepth {
   readonly event: EventName;
   readonly paused?: PausedQueue;
-  /** Its event source is being turned off, which takes some seconds. Until then it processes messages. */
+  /**
+   * Set while the event source is being turned off, which takes some seconds. Until then it processes
+   * messages.
+   */
   readonly pausing?: true;
   readonly dead: QueueDepth;
 }
@@ -166,51 +172,58 @@ export interface ReceiverQueue extends QueueDepth {
 }
 
 /**
- * `GET /api/queues/<name>/messages`: reads at most 500, and removes none. The name is `dead:<event>`, `quarantine`,
- * `unrouted` or, on the local stack, an event. On a stage, reading an event's own queue would count as an attempt.
+ * `GET /api/queues/<name>/messages`: reads at most 500 messages, and deletes none. The name is
+ * `dead:<event>`, `quarantine`, `unrouted` or, on the local stack, an event. On a stage, reading an event's
+ * own queue would count as an attempt.
  */
 export interface QueueMessages {
   readonly messages: readonly QueueMessage[];
-  /** There are more messages than these and their copies. */
+  /** Whether the queue has more messages than these and their copies. */
   readonly limited: boolean;
 }
 
 /**
- * The newest of its copies, if the sender repeated a delivery. Its payload, as the partner sent it, is at
- * `GET /api/queues/<queue>/messages/<id>/body`.
+ * A message. If the sender repeated its delivery, it stands for all copies and is the newest of them. Its
+ * payload, as the partner sent it, is at `GET /api/queues/<queue>/messages/<id>/body`.
  */
 export interface QueueMessage {
   readonly id: string;
-  /** Name of its queue, as in the address. */
+  /** Name of the message's queue, as in addresses. */
   readonly queue: string;
   readonly eventId?: string;
-  /** Kind of the event. In quarantine, as its payload says. */
+  /** Kind of the event. For a quarantined message, the kind that the payload claims. */
   readonly event?: string;
   readonly shopId?: string;
   readonly requestId?: string;
-  /** ISO 8601. */
+  /** When the message was sent to the queue, ISO 8601. */
   readonly sentAt: string;
-  /** Messages on the queue with the same bytes, this one included. Each redrive covers all of them. */
+  /**
+   * Number of messages on the queue with the same bytes, this one included. A redrive always moves all of
+   * them.
+   */
   readonly copies: number;
-  /** When the oldest of the copies was sent. ISO 8601. */
+  /** When the oldest of the copies was sent to the queue, ISO 8601. */
   readonly firstSentAt: string;
   readonly receives: number;
   readonly state: 'waiting' | 'in flight' | 'delayed';
-  /** Why it is a dead letter or in quarantine. */
+  /** Why the message was set aside. */
   readonly reason?: string;
-  /** The payload's beginning in one line. Absent if the payload is in S3, because it is too large for a message. */
+  /**
+   * Beginning of the payload, in one line. Absent if the payload is in S3, because it is too large for a
+   * message.
+   */
   readonly preview?: string;
 }
 
 /** `GET /api/dead-letters`: the messages of every event's dead-letter queue. */
 export interface DeadLetters {
   readonly messages: readonly QueueMessage[];
-  /** Queues with more messages than were read. */
+  /** Names of queues that have more messages than were read. */
   readonly limited: readonly string[];
   readonly problems: readonly string[];
 }
 
-/** `GET /api/tables/<name>`: 50 items. `?key=…` finds one item, `?after=…` gets the next page. */
+/** `GET /api/tables/<name>`: 50 items of a table. `?key=…` finds one item, `?after=…` gets the next page. */
 export interface TableRows {
   readonly rows: readonly PlainItem[];
   /** Value of `after` for the next page. Absent on the last page. */
@@ -234,45 +247,48 @@ export interface FaultInfo extends FaultSettings {
 export interface FaultSettings {
   readonly service: 'dynamodb' | 'firehose' | 's3' | 'secretsmanager' | 'sns' | 'sqs';
   readonly kind: 'down' | 'throttled' | 'slow' | 'response-lost' | 'records-refused';
-  /** Only for `slow`. */
+  /** Delay for the kind `slow`; absent for others. */
   readonly milliseconds?: number;
   /** Share of the calls affected, from 0 to 1. @default 1 */
   readonly share?: number;
 }
 
-/** `POST /api/tasks`: runs a command that the console allows. */
+/** `POST /api/tasks`: runs one of the commands that the console allows. */
 export interface TaskRequest {
-  /** The words after `hookctl`: `['dlq', 'redrive', 'shop.updated']`. The server adds the stack's own options. */
+  /**
+   * Arguments of `hookctl`: `['dlq', 'redrive', 'shop.updated']`. The server adds the option that selects the
+   * stack.
+   */
   readonly argv: readonly string[];
   readonly input?: string | undefined;
 }
 
 /**
- * A command that runs or has run. `GET /api/tasks` lists the last ones, `GET /api/tasks/<id>` gets one, and `DELETE`
- * interrupts it.
+ * A command that runs or has run. `GET /api/tasks` lists the last tasks, `GET /api/tasks/<id>` gets one, and
+ * `DELETE` interrupts it.
  */
 export interface Task {
   readonly id: string;
   readonly argv: readonly string[];
-  /** The command line for a terminal: `npx hookctl dlq redrive shop.updated --stage prod`. */
+  /** The same command for a terminal: `npx hookctl dlq redrive shop.updated --stage prod`. */
   readonly command: string;
-  /** `interrupted` by a user, or because the console closed. */
+  /** `interrupted`: a user stopped the command, or the console closed. */
   readonly state: 'running' | 'done' | 'failed' | 'interrupted';
   /** ISO 8601. */
   readonly startedAt: string;
   readonly endedAt?: string;
-  /** Only while it runs. */
+  /** Present only while the command runs. */
   readonly progress?: ProgressStep | undefined;
-  /** The output: as parts, and as lines of a terminal. */
+  /** The output, once as blocks for the page, and once as lines of a terminal. */
   readonly blocks: readonly Block[];
   readonly lines: readonly string[];
-  /** Request ids of the deliveries that it sent. */
+  /** Request ids of the deliveries that the command sent. */
   readonly deliveries: readonly string[];
-  /** The answers to them: 200 and `queued`, 401 and `Invalid signature`. */
+  /** Answers to these deliveries: 200 and `queued`, 401 and `Invalid signature`. */
   readonly answers: readonly { readonly status: number; readonly text: string }[];
   /**
-   * The words that run exactly the plan that a dry run of a replay has shown, with absolute times and its name; or those
-   * that continue a replay.
+   * Arguments of a command to offer next: to run exactly the plan that a dry run of a replay showed, with
+   * absolute times, or to resume an interrupted replay.
    */
   readonly planned?: readonly string[];
 }

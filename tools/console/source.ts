@@ -1,10 +1,10 @@
 import { isEventName } from '../../lambda/events/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import type { DeliveryFilter } from '../stage/history/delivery-filter.ts';
+import { mergedAttempts } from '../stage/history/derive-history.ts';
 import { itemNow, itemOfEvent } from '../stage/history/effects.ts';
 import type { Effect, ExchangeFact, Fact, LineFact, RecordFact } from '../stage/history/facts.ts';
 import { findFacts } from '../stage/history/find-facts.ts';
-import { foldedAttempts } from '../stage/history/fold.ts';
 import { followArchive, followLines } from '../stage/history/follow-facts.ts';
 import type { Delivery, History } from '../stage/history/history.ts';
 import { readNewestRecords, storedRecord } from '../stage/history/records.ts';
@@ -17,7 +17,7 @@ import { CommandError } from '../terminal/command-error.ts';
 import type { DeliveryDetail, Notice, PayloadSearch, RequestDetail } from './api.ts';
 import { itemOf } from './tables.ts';
 
-/** Number of search texts whose progress is remembered, so that a repeated search continues. */
+/** Maximum number of search texts whose progress is stored, so that a repeated search continues. */
 const SEARCHES = 20;
 
 const HOUR = 60 * 60 * 1000;
@@ -27,20 +27,23 @@ interface TextSearch {
   records: number;
 }
 
-/** The console's data about deliveries: a store of facts, and the stage that they come from. */
+/** The deliveries that a console shows: a store, and the stage that fills it. */
 export class Source {
   readonly stage: Stage;
   readonly store: HistoryStore;
-  /** Only deliveries since then are known. Absent on the local stack, which is observed from its start. */
+  /**
+   * The store has only deliveries from this time on. Undefined for a local stack, which is observed from its
+   * start.
+   */
   readonly since: Date | undefined;
   readonly #closing = new AbortController();
   readonly #searches = new Map<string, TextSearch>();
   #following: Promise<unknown> = Promise.resolve();
 
   /**
-   * @param stage closed with this object
-   * @param store closed by its owner
-   * @param since for a stage in AWS: its logs are read from then on
+   * @param stage is closed together with this object
+   * @param store is closed by its owner
+   * @param since for a deployed stage: time from which its logs are read
    */
   constructor(stage: Stage, store: HistoryStore, since?: Date) {
     this.stage = stage;
@@ -49,13 +52,14 @@ export class Source {
   }
 
   /**
-   * Starts to read data from AWS; on the local stack only the archive. @param notify called if a source cannot be read
+   * Starts to read the stage: logs and archive in AWS, only the archive on the local stack.
+   * @param notify called when one of them cannot be read
    */
   follow(notify: (notice: Notice) => void): void {
     this.#following = this.#follow(notify);
   }
 
-  /** The request as it arrived. For a stage, the archived part, as far as `history` or `body` has found it. */
+  /** The request as received. For a stage, its archived part, if `history` or `body` has already found it. */
   async request(delivery: Delivery): Promise<RequestDetail> {
     const exchange = this.#exchange(delivery);
     const { method = 'POST', path = WEBHOOK_PATH, headers = [], sourceIp } = exchange ?? {};
@@ -80,7 +84,7 @@ export class Source {
     return { status, responseHeaders, responseBody, durationMs: Math.round(durationMs) };
   }
 
-  /** The bytes that the partner sent. Undefined if they are not stored. */
+  /** The bytes that the partner sent. Undefined if they are not stored anywhere. */
   async body(delivery: Delivery): Promise<Uint8Array | undefined> {
     const isKnown = this.store.payload(delivery.id) !== undefined || this.#record(delivery) !== undefined;
     if (!isKnown && isInArchive(delivery)) await this.#find(delivery, this.#closing.signal);
@@ -88,18 +92,21 @@ export class Source {
     return body instanceof Uint8Array ? body : undefined;
   }
 
-  /** The history of a delivery and of all deliveries of its bytes. @returns also why part of it may be missing */
+  /**
+   * The history of a delivery and of all other deliveries with the same bytes.
+   * @returns `problem` says why a part of it may be missing
+   */
   async history(delivery: Delivery, signal: AbortSignal): Promise<{ history: History; problem?: string }> {
     const problem = await this.#find(delivery, signal);
     const known = this.store.get(delivery.id) ?? delivery;
     const history = await locate(this.stage, this.store.history(known));
     return {
-      history: { ...history, steps: foldedAttempts(history.steps) },
+      history: { ...history, steps: mergedAttempts(history.steps) },
       ...(problem !== undefined && { problem }),
     };
   }
 
-  /** The changes that it made. For a stage, the item as it is now. */
+  /** The changes that a delivery made. For a stage, the item as it is now. */
   async effects(delivery: Delivery): Promise<{ effects: readonly Effect[]; problem?: string }> {
     if (this.since !== undefined) return this.#effectsNow(delivery);
     const known = this.store.effects(delivery.eventId ?? '');
@@ -113,7 +120,7 @@ export class Source {
     return { effects };
   }
 
-  /** Log lines about it, on the local stack. Those of a stage are in CloudWatch. */
+  /** Log lines about a delivery. Empty for a stage, whose lines are in CloudWatch. */
   logs(delivery: Delivery): LineFact[] {
     if (this.since !== undefined) return [];
     const lines = this.store.facts(delivery).filter((fact) => fact.kind === 'line');
@@ -121,9 +128,9 @@ export class Source {
   }
 
   /**
-   * Adds matching archive records to the store, newest hour first. A payload that is too large for a record is in its
-   * own bucket and is not searched.
-   * @returns undefined if the store has all payloads
+   * Adds archive records that match a search to the store, from the newest hour backwards. Payloads that are
+   * too large for a record are in a bucket of their own and are not searched.
+   * @returns undefined if the store already has all payloads
    */
   async search(filter: DeliveryFilter, signal: AbortSignal): Promise<PayloadSearch | undefined> {
     const { search: text, until, since = this.since } = filter;
@@ -164,7 +171,8 @@ export class Source {
     const signal = this.#closing.signal;
     if (this.since === undefined) {
       const options = { since: new Date(Date.now() - HOUR), signal, onProblem };
-      // The list already has the observed deliveries. The archive may have more, from a run without the console.
+      // On the local stack, deliveries are observed. The archive may contain more, from a time without this
+      // console.
       return followArchive(stage, options, (records, object) => {
         const known = records.filter(({ requestId = '' }) => store.get(requestId) !== undefined);
         for (const record of known) store.addRecord(record, object);
@@ -179,7 +187,10 @@ export class Source {
     ]);
   }
 
-  /** Adds a stage's facts about a delivery to the store. @returns why they are missing or incomplete */
+  /**
+   * Reads what a stage's logs and archive know of a delivery, and adds it to the store.
+   * @returns why that failed or is incomplete
+   */
   async #find({ id, eventId }: Delivery, signal: AbortSignal): Promise<string | undefined> {
     if (this.since === undefined || eventId === undefined) return undefined;
     try {
@@ -192,7 +203,7 @@ export class Source {
       return reasons.size > 0 ? [...reasons].join('; ') : undefined;
     } catch (error) {
       if (!(error instanceof Error) || signal.aborted) throw error;
-      // The page shows the facts that the store already has.
+      // Not fatal: the page shows what the store already has.
       return error instanceof CommandError ? error.message : `${error.name}: ${error.message}`;
     }
   }
@@ -201,14 +212,14 @@ export class Source {
     return this.store.facts({ id }).find((fact) => fact.kind === 'exchange');
   }
 
-  /** The record of a delivery. A replay's record has no payload. */
+  /** The archive record with a delivery's payload. A replay writes a record without the payload. */
   #record({ id, eventId }: Delivery): RecordFact | undefined {
     const records = this.store.facts({ id, eventId }).filter(isDelivered);
-    // A repeated delivery has the same bytes.
+    // Any record of a repeated delivery has the same bytes.
     return records.find(({ requestId }) => requestId === id) ?? records[0];
   }
 
-  /** @returns the bytes, or why they are not stored if the archive says so */
+  /** @returns the bytes, or a sentence from the archive that says why they are not stored */
   async #body(delivery: Delivery): Promise<Uint8Array | string | undefined> {
     const kept = this.store.payload(delivery.id);
     if (kept !== undefined) return kept;
@@ -220,7 +231,7 @@ export class Source {
     if (bytes !== undefined) this.store.addPayload(delivery.id, bytes);
     if (bytes !== undefined) return bytes;
     if (record.forgottenAt === undefined) return 'It was large, and is no longer stored';
-    // Its preview goes, too.
+    // The record no longer has the payload, so the store drops its preview, too.
     this.store.addRecord(record, fact.object);
     return `A person's data was removed from the archive at ${record.forgottenAt}`;
   }
@@ -251,7 +262,10 @@ export class Source {
     return search;
   }
 
-  /** Also for a bug: nobody else would report it, and the rest still works. */
+  /**
+   * The reason why a source could not be read, as a sentence. Bugs are included, because nothing else reports
+   * them.
+   */
   #whyNot(error: unknown): string {
     try {
       return refusalOf(error, this.stage.local);
@@ -295,7 +309,7 @@ function logsNotice(problems: ReadonlyMap<string, string>): Notice {
   return { about: 'logs', level: 'error', text: `Logs that cannot be read: ${texts.join('; ')}` };
 }
 
-/** Time from which on everything was searched, if this object was the newest one not searched. */
+/** Time from which all records were searched, if this object is the newest that was not. */
 function endOfHour(key: string, since: Date): Date {
   const [, date, hour] = /\/date=(\d{4}-\d{2}-\d{2})\/hour=(\d{2})/.exec(key) ?? [];
   const start = Date.parse(`${date}T${hour}:00:00Z`);

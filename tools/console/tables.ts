@@ -8,7 +8,7 @@ import { notFound } from './server/api-problem.ts';
 
 const PAGE = 50;
 
-/** Tables that the console shows, by output. `lib/pipeline/effects.ts` defines their keys. */
+/** Tables that the console shows. Their keys must match `lib/pipeline/effects.ts`. */
 const TABLES: readonly TableInfo[] = [
   { name: 'ShopCacheTable', key: 'shop_id' },
   { name: 'CastTable', key: 'girl_id' },
@@ -18,7 +18,10 @@ const TABLES: readonly TableInfo[] = [
 export const tablesOf = ({ outputs }: Pick<Stage, 'outputs'>): TableInfo[] =>
   TABLES.filter(({ name }) => outputs[name] !== undefined);
 
-/** The item with this id. A very long id is stored as its hash. @throws ApiProblem if there is no such table */
+/**
+ * The item with this id. Very long ids are stored as a hash.
+ * @throws ApiProblem if the table does not exist
+ */
 export async function itemOf(stage: Stage, name: string, id: string): Promise<PlainItem | undefined> {
   const { TableName, key } = tableOf(stage, name);
   const Key = { [key]: { S: tableKey(id) } };
@@ -27,9 +30,9 @@ export async function itemOf(stage: Stage, name: string, id: string): Promise<Pl
 }
 
 /**
- * A page of items, in the order of a scan.
- * @param after key of the previous page's last item, from `next`
- * @throws ApiProblem if there is no such table
+ * A page of items, in the order of DynamoDB's scan.
+ * @param after `next` of the previous page
+ * @throws ApiProblem if the table does not exist
  */
 export async function pageOf(stage: Stage, name: string, after: string | undefined): Promise<TableRows> {
   const { TableName, key } = tableOf(stage, name);

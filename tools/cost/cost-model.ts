@@ -5,7 +5,7 @@ import type { Deployment } from './deployment.ts';
 import { prices } from './prices.ts';
 import { defaultWorkload, type Workload } from './workload.ts';
 
-/** Dollars by service. */
+/** US dollars a month, by service. */
 type Bill = Readonly<Record<string, number>>;
 
 export interface MonthlyCost {
@@ -29,7 +29,7 @@ const SIZE = {
   messageAttributes: 400,
   /** An idempotency item, with the 100 bytes that DynamoDB adds to each item. */
   idempotencyItem: 350,
-  /** A shop, cast member or contact. */
+  /** An item of a shop, cast member or contact. */
   item: 700,
   /** Attributes of an item besides the partner's data, with their names. */
   itemOverhead: 250,
@@ -37,7 +37,10 @@ const SIZE = {
   cachedShop: 3 * KILOBYTE,
   /** An answer with its headers. */
   answer: 500,
-  /** Lambda's own log lines about a successful invocation. Source: its guide, "JSON and plain text log formats". */
+  /**
+   * Lambda's own log lines about a successful invocation. Source: Lambda developer guide, "JSON and plain text log
+   * formats".
+   */
   platformLog: 374,
 };
 
@@ -51,11 +54,14 @@ const ITEMS = 1_000_000;
 
 /** A record of the archive. Tests compare it with those of `events/`. */
 export const ARCHIVE_SIZE = {
-  /** Bytes without the body. */
+  /** Bytes of a record without the body. */
   record: 337,
   /** Growth of a body when it becomes a JSON string: each `"` gets a `\`. */
   escaped: 1.11,
-  /** Share that is left after compression: more than with `events/`, whose texts repeat. */
+  /**
+   * Share of the bytes that is left after compression. With the samples in `events/` it is less, because their texts
+   * repeat.
+   */
   compressed: 0.35,
 };
 
@@ -77,22 +83,23 @@ const CALLS_PER_EVENT_KEYS = 7;
 /** Lambda's default. Source: Lambda developer guide, "Visualize Lambda function invocations using AWS X-Ray". */
 const TRACED_SHARE = 0.05;
 
-/** Every request that this code and AWS make for the deliveries of a month, and the charges of a month without any. */
+/**
+ * Monthly costs by service: for every request that this code and AWS make for the deliveries of a month, and the
+ * charges of a month without any deliveries.
+ */
 export function monthlyCost(deployment: Deployment, workload: Workload = defaultWorkload): MonthlyCost {
   return { deliveries: deliveryBill(deployment, workload), standing: standingBill(deployment) };
 }
 
 export const totalOf = (bill: Bill): number => sum(Object.values(bill));
 
-/** Rows of text by service: the charges for the deliveries of each workload, and the standing ones. */
-export function costTable(deployment: Deployment, workloads: readonly Workload[]): string[][] {
-  const ofDeliveries = workloads.map((workload) => monthlyCost(deployment, workload).deliveries);
-  const bills = [...ofDeliveries, standingBill(deployment)];
+/** A table by service: the charges for the deliveries, and the monthly charges without any. */
+export function costTable(deployment: Deployment, workload: Workload): string[][] {
+  const bills = [deliveryBill(deployment, workload), standingBill(deployment)];
   const services = [...new Set(bills.flatMap((bill) => Object.keys(bill)))];
   const row = (name: string, of: (bill: Bill) => number) => [name, ...bills.map((one) => of(one).toFixed(2))];
-  const amounts = workloads.map(({ deliveries }) => `${deliveries.toLocaleString('en')} deliveries`);
   return [
-    ['Service', ...amounts, 'Standing'],
+    ['Service', `${workload.deliveries.toLocaleString('en')} deliveries`, 'Standing'],
     ...services
       .map((service) => row(service, (bill) => bill[service] ?? 0))
       .filter(([, ...dollars]) => dollars.some((amount) => amount !== '0.00')),
@@ -115,7 +122,7 @@ function deliveryBill(deployment: Deployment, workload: Workload): Bill {
     DynamoDB:
       deliveries * writeUnits(workload) * prices.dynamodbWriteUnit +
       storageCost(notifications * (MEMORY_DAYS / DAYS_OF_A_MONTH) * SIZE.idempotencyItem),
-    // Each topic has one chat room.
+    // Each topic is assumed to have one chat channel.
     SNS:
       notifications * (prices.snsPublish + prices.snsHttps) +
       eventsWith('review') * reviewEmails.length * prices.snsEmail,
@@ -131,13 +138,13 @@ function deliveryBill(deployment: Deployment, workload: Workload): Bill {
 
 function standingBill(deployment: Deployment): Bill {
   const { waf, encryption, secrets, keys, alarms, dashboards, customMetrics } = deployment;
-  // One warm receiver is assumed.
+  // One receiver instance is assumed to be always running.
   const secretReads = MONTH_SECONDS / (SECRET_MAX_AGE / 1000);
   return {
     SQS: ((eventNames.length * POLLERS * MONTH_SECONDS) / LONG_POLL_SECONDS) * prices.sqsRequest,
     CloudWatch:
       alarms * prices.alarmMonth + dashboards * prices.dashboardMonth + customMetrics * prices.metricMonth,
-    // The lists, and the rule that limits requests.
+    // A web ACL, its managed rule lists, and the rule that limits requests.
     'AWS WAF': waf ? prices.wafAclMonth + (waf.managedLists.length + 1) * prices.wafRuleMonth : 0,
     'Secrets Manager': secrets * prices.secretMonth + secretReads * prices.secretsManagerCall,
     KMS: keys * prices.kmsKeyMonth + (encryption ? secrets * secretReads * prices.kmsRequest : 0),
@@ -179,10 +186,10 @@ function archiveBill({ archive }: Deployment, { deliveries, payloadBytes, mix }:
   );
   const bytes = ARCHIVE_SIZE.record + ARCHIVE_SIZE.escaped * payloadBytes;
   const charged = deliveries * Math.ceil(bytes / FIREHOSE_CHUNK) * FIREHOSE_CHUNK;
-  const kept = deliveries * bytes * ARCHIVE_SIZE.compressed * (days / DAYS_OF_A_MONTH);
+  const storedBytes = deliveries * bytes * ARCHIVE_SIZE.compressed * (days / DAYS_OF_A_MONTH);
   return {
     Firehose: (charged / GIGABYTE) * prices.firehoseGigabyte,
-    S3: objects * prices.s3Put + (kept / GIGABYTE) * prices.s3GigabyteMonth,
+    S3: objects * prices.s3Put + (storedBytes / GIGABYTE) * prices.s3GigabyteMonth,
   };
 }
 
@@ -203,7 +210,7 @@ function traces(deliveries: number): number {
   return 2 * (first + TRACED_SHARE * (deliveries - first));
 }
 
-/** A table's storage and its point-in-time recovery. */
+/** Dollars a month for a table's storage and its point-in-time recovery. */
 const storageCost = (bytes: number) =>
   (bytes / GIGABYTE) * (prices.dynamodbGigabyteMonth + prices.dynamodbRecoveryGigabyteMonth);
 
@@ -217,7 +224,7 @@ function writeUnits({ mix, payloadBytes }: Workload): number {
   const units: Readonly<Record<EffectName, number>> = {
     // An invalidation removes the cached shop, so that item counts.
     'shop-cache': Math.ceil((SIZE.cachedShop + SIZE.itemOverhead) / KILOBYTE),
-    // Also in the index by shop.
+    // Twice, because each cast member is also in the index by shop.
     cast: 2 * item,
     'contact-partner': item,
     // One write when the work starts, and one when it is done.

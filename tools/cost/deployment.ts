@@ -19,7 +19,10 @@ export interface Deployment extends StageConfig {
 /** Metrics of the stack that log filters count from lines about successes: Verified, DeliveryLag, EffectLatency. */
 const METRICS_OF_SUCCESS = 3;
 
-/** Synthesises a stage of `cdk.json`. @throws CommandError if there is no such stage */
+/**
+ * Synthesises a stage of `cdk.json`, and counts its resources.
+ * @throws CommandError if there is no such stage
+ */
 export async function deploymentOf(stage: string): Promise<Deployment> {
   const { stages } = readContext();
   if (!Object.hasOwn(stages, stage)) {

@@ -23,7 +23,7 @@ export const prices = {
 
   // https://aws.amazon.com/sns/pricing/ – standard topics
   snsPublish: 0.5 / 1e6,
-  /** Also to a chat room through Amazon Q Developer. */
+  /** Also applies to a chat channel, through Amazon Q Developer. */
   snsHttps: 0.6 / 1e6,
   snsEmail: 2 / 1e5,
 
@@ -50,7 +50,7 @@ export const prices = {
 
   // https://aws.amazon.com/cloudwatch/pricing/ – standard log class
   logGigabyte: 0.5,
-  /** By the compressed size. */
+  /** Per compressed gigabyte. */
   logStoredGigabyteMonth: 0.03,
   metricMonth: 0.3,
   alarmMonth: 0.1,

@@ -6,14 +6,14 @@ import { didYouMean } from '../../lib/did-you-mean.ts';
 export interface Workload {
   /** Deliveries in a month, spread evenly. All are accepted. Retries and 401s count as deliveries, too. */
   readonly deliveries: number;
-  /** Mean size of a body. All fit a message. */
+  /** Mean size of a body. All bodies are assumed to fit into a message. */
   readonly payloadBytes: number;
   /** Mean billed milliseconds of an invocation of the receiver. */
   readonly receiverMs: number;
   /** Mean billed milliseconds of an invocation of a consumer, for its whole batch. */
   readonly consumerMs: number;
   readonly batch: number;
-  /** Share of each event. They add up to 1. */
+  /** Share of each event. The shares add up to 1. */
   readonly mix: Readonly<Record<EventName, number>>;
 }
 

@@ -2,27 +2,28 @@ import { type AlarmDefinition, alarmTable } from '../../lib/alarms/alarm-table.t
 import { markdownTable } from './markdown-table.ts';
 
 /**
- * Every alarm, when it fires, and a link to its card, in the order of the cards: the most urgent first. Alarms that differ
- * only in their name share a row.
- * @param runbook `docs/operations.md`, which has the cards
- * @throws Error if an alarm has no card
+ * Every alarm with a link to its section in the runbook, and when it fires, in the order of the sections: the most urgent
+ * first. Alarms that differ only in their name share a row.
+ * @param runbook `docs/operations.md`, with a section for each alarm
+ * @throws Error if an alarm has no section
  */
 export function alarmsTable(runbook: string): string {
-  const cards = [...runbook.matchAll(/^### (.+)$/gm)].map(([, title = '']) => title);
+  const titles = [...runbook.matchAll(/^### (.+)$/gm)].map(([, title = '']) => title);
   const alarms = Object.entries<AlarmDefinition>(alarmTable).map(([name, { metric, fires, section }]) => {
-    const position = cards.findIndex((title) => anchor(title) === section);
-    if (position === -1) throw new Error(`The alarm ${name} has no card with the anchor #${section}`);
+    const position = titles.findIndex((title) => anchor(title) === section);
+    if (position === -1) throw new Error(`The alarm ${name} has no section with the anchor #${section}`);
     const statistic = metric.statistic.replace(/^[MS]/, (letter) => letter.toLowerCase());
     const metricText = `\`${metric.name}\` (${statistic}, ${duration(metric.period)})`;
-    const rest = [`${metricText} ${firesAt(fires)}`, `[${cards[position]}](operations.md#${section})`];
-    return { name, position, rest };
+    return { name, position, section, condition: `${metricText} ${firesAt(fires)}` };
   });
   const sorted = alarms.toSorted((one, other) => one.position - other.position);
-  const rows = [...Map.groupBy(sorted, ({ rest }) => rest.join()).values()].map((same) => [
-    same.map(({ name }) => `\`${name}\``).join(', '),
-    ...(same[0]?.rest ?? []),
-  ]);
-  return markdownTable(['Alarm', 'Fires when', 'Card'], rows);
+  const rows = [...Map.groupBy(sorted, ({ section, condition }) => section + condition).values()].map(
+    (same) => [
+      same.map(({ name, section }) => `[\`${name}\`](operations.md#${section})`).join(', '),
+      same[0]?.condition ?? '',
+    ],
+  );
+  return markdownTable(['Alarm', 'Fires when'], rows);
 }
 
 const anchor = (title: string) => title.toLowerCase().replaceAll(' ', '-');
@@ -51,7 +52,7 @@ function times({ periods = 1, periodsAtThreshold }: AlarmDefinition['fires']): s
   return periods === 1 ? '' : `, ${count} times in a row`;
 }
 
-/** In the largest unit that leaves no fraction. */
+/** Text of a duration, in the largest unit that leaves no fraction. */
 function duration(seconds: number): string {
   const units = { day: 86_400, hour: 3_600, minute: 60 };
   const [unit, size] = Object.entries(units).find(([, length]) => seconds % length === 0) ?? ['second', 1];

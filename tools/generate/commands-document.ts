@@ -1,36 +1,37 @@
 import { type Argument, type CommandUnknownOpts, Help } from '@commander-js/extra-typings';
 import { lines } from '../terminal/layout.ts';
 
-/** Characters of a line. */
+/** Maximum characters of a line. */
 const WIDTH = 120;
 
 const INTRODUCTION = `# Commands
 
-Type \`npx hookctl NAME\` in a folder of the project. \`npx hookctl --help\` lists the commands, and \`npx hookctl NAME
---help\` prints the arguments and options of one. The exit code is 2 for a wrong command line, and 1 for a failure.
+Type \`npx hookctl <command>\` in the project, after \`npm ci\`: elsewhere, npx looks for a package of that name.
+\`--help\` explains each command. The exit code is 1 for a failure, and 2 for a wrong command line.
 
-\`npm start\` and \`npm test\` are \`npx hookctl start\` and \`npx hookctl test\`. npm takes options for itself, so type
-options behind \`npx hookctl\`.
+\`npm start\` and \`npm test\` are \`npx hookctl start\` and \`npx hookctl test\`. With options, type \`npx hookctl\`:
+npm takes options for itself.
 
-For completion with the Tab key, type this in the folder of the project, once in each shell. bash needs the package
-bash-completion. zsh and fish have \`complete zsh\` and \`complete fish\`. Then \`hookctl\` needs no \`npx\`.
+For completion with the Tab key, run this once in each shell. zsh and fish have \`complete zsh\` and
+\`complete fish\`. bash needs the package bash-completion.
 
 \`\`\`bash
 export PATH="$PWD/node_modules/.bin:$PATH"
 source <(hookctl complete bash)
 \`\`\`
 
-Type \`npx hookctl\` only in the project after \`npm ci\`: elsewhere, npx looks for a package of that name.
-
 ## Common arguments and options
 
-Several commands have these:`;
+Commands for a stage have \`--stage\` and \`--outputs\`, most of them also \`--json\`. Below, only the others are named.`;
+
+/** Options that the document does not name again for each command, because most commands have them. */
+const OF_MOST = new Set(['--stage', '--outputs', '--json']);
 
 const FOOTER = 'Generated from the help of the commands: `npm run generate`.';
 
 /**
- * `docs/commands.md`.
- * @param internal commands for people who change this project; the document shows only their descriptions
+ * The text of `docs/commands.md`.
+ * @param internal commands for people who change this project; the document shows only their names
  */
 export function commandsDocument(
   commands: readonly CommandUnknownOpts[],
@@ -42,12 +43,11 @@ export function commandsDocument(
   return `${parts.join('\n\n')}\n`;
 }
 
-const internalSection = (commands: readonly CommandUnknownOpts[]) =>
-  [
-    '## For changes of this project',
-    '',
-    ...commands.map((command) => wrapped(`- \`${command.name()}\`: ${marked(command.description())}`)),
-  ].join('\n');
+function internalSection(commands: readonly CommandUnknownOpts[]): string {
+  const names = commands.map((command) => `\`${command.name()}\``).join(', ');
+  const text = wrapped(`${names}: see [contributing](../CONTRIBUTING.md).`);
+  return `## For changes of this project\n\n${text}`;
+}
 
 /** Arguments and options that several commands describe in the same words. */
 function commonItems(commands: readonly CommandUnknownOpts[]): Set<string> {
@@ -57,7 +57,7 @@ function commonItems(commands: readonly CommandUnknownOpts[]): Set<string> {
   return new Set([...common.filter((item) => !isOption(item)), ...common.filter(isOption)]);
 }
 
-/** The paragraphs of a command, and of its subcommands. */
+/** The section of a command, with its subcommands. */
 function sectionOf(command: CommandUnknownOpts, common: ReadonlySet<string>): string[] {
   return [
     `## ${command.name()}`,
@@ -71,7 +71,9 @@ function sectionOf(command: CommandUnknownOpts, common: ReadonlySet<string>): st
 function paragraphsOf(command: CommandUnknownOpts, prefix: string, common: ReadonlySet<string>): string[] {
   const all = itemsOf(command);
   const own = all.filter(({ item }) => !common.has(item)).map(({ item }) => item);
-  const others = all.filter(({ item }) => common.has(item)).map(({ name }) => `\`${name}\``);
+  const others = all
+    .filter(({ name, item }) => common.has(item) && !OF_MOST.has(name))
+    .map(({ name }) => `\`${name}\``);
   const description = prefix + marked(command.description().replace(/\.?$/, '.'));
   const links = others.length === 0 ? '' : `Common: ${others.join(', ')}`;
   if (own.length === 0) return [wrapped(`${description} ${links}`.trim()), ...textAfterOptions(command)];
@@ -97,13 +99,13 @@ function itemsOf(command: CommandUnknownOpts): { name: string; item: string }[] 
   ];
 }
 
-/** As in the usage of a command: `<queue>`, or `[events...]` if it is optional and repeatable. */
+/** An argument as in the usage of a command: `<queue>`, or `[events...]` if it is optional and repeatable. */
 function usageOf(argument: Argument): string {
   const word = `${argument.name()}${argument.variadic ? '...' : ''}`;
   return argument.required ? `<${word}>` : `[${word}]`;
 }
 
-/** With commands, options and placeholders as code. */
+/** The text in Markdown, with commands, options and placeholders as code. */
 const marked = (text: string) =>
   text.replaceAll(/npm (start|test|run [\w-]+)|npx hookctl [\w-]+|(cdk deploy )?--[a-z-]+|<\w+>/g, '`$&`');
 
@@ -113,7 +115,7 @@ function wrapped(text: string): string {
   return [first, ...others.map((line) => (text.startsWith('- ') ? `  ${line}` : line))].join('\n');
 }
 
-/** What a command's help has after its options. Its examples become commands to copy. */
+/** The text that a command's help has after its options, in Markdown. Examples become commands to copy. */
 function textAfterOptions(command: CommandUnknownOpts): string[] {
   let text = '';
   const writeOut = (part: string) => {

@@ -11,22 +11,19 @@ export function configurationDocument(): string {
   );
   return `# Configuration
 
-A stage is an entry of \`stages\` in the context of \`cdk.json\`. Choose it with \`-c stage=NAME\`; the default is \`dev\`.
-Every setting is optional: \`"prod": {}\` is complete. \`npx cdk synth\` reports all unknown fields and wrong values.
+A stage is an entry of \`stages\` in \`cdk.json\`. Choose it with \`-c stage=NAME\` (default: \`dev\`). Every setting is
+optional. \`npx cdk synth\` reports all unknown fields and wrong values.
 
 \`\`\`json
 "prod": {
   "account": "111122223333",
   "region": "eu-central-1",
   "alarmEmails": ["night@example.com"],
-  "chat": { "slack": { "workspaceId": "T0123ABCD", "channelId": "C0123ABCD" } },
   "events": { "shop.updated": { "maximumConcurrency": 50 } }
 }
 \`\`\`
 
 From a pipeline, pass JSON: \`npx cdk deploy -c stage=prod -c stages='{"prod":{"logRetentionDays":90}}'\`.
-
-A dash means that the setting has no value, unless its description names a default.
 
 | Field | Default | Effect |
 |---|---|---|

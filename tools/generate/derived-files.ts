@@ -22,7 +22,7 @@ import { permissionsDocument } from './permissions-document.ts';
 
 const COMMANDS_DOCUMENT = 'docs/commands.md';
 
-/** Files generated from the stack, by path. */
+/** Functions that make the files which depend on the stack, by path. */
 const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
   'test/lib/snapshots/logical-ids.txt': (all) => logicalIds(all),
   'test/lib/snapshots/stateful.txt': (all) => statefulResources([all.prod, all['every-setting']]),
@@ -46,10 +46,12 @@ export function derivedFiles(assemblies: Assemblies, commands: string): DerivedF
   return [eventIndex(), ...lambdaEvents(), ...apiFiles(), checkSenderFile(), ofCommands, ...ofStack];
 }
 
-/** The charges of `prod` for some numbers of deliveries. */
+/** The charges of `prod` for the default workload. */
 function costOf(assembly: string): string {
-  const workloads = [1e6, 1e7, 1e8].map((deliveries) => ({ ...defaultWorkload, deliveries }));
-  const [head = [], ...rows] = costTable(deployed(parseConfig('prod', stages.prod), assembly), workloads);
+  const [head = [], ...rows] = costTable(
+    deployed(parseConfig('prod', stages.prod), assembly),
+    defaultWorkload,
+  );
   return `US dollars a month in us-east-1, list prices of ${PRICES_DATE} without free tiers:
 
 ${markdownTable(head, rows)}`;
@@ -57,7 +59,7 @@ ${markdownTable(head, rows)}`;
 
 const filled = (file: string, texts: Readonly<Record<string, string>>) =>
   Object.entries(texts).reduce(
-    (document, [name, text]) => fillPlace(document, name, text),
+    (document, [name, text]) => fillSection(document, name, text),
     readFileSync(file, 'utf8'),
   );
 
@@ -65,8 +67,8 @@ const filled = (file: string, texts: Readonly<Record<string, string>>) =>
  * Replaces the text between `<!-- name -->` and `<!-- /name -->` in a document.
  * @throws Error if the document has no such marks
  */
-export function fillPlace(document: string, name: string, text: string): string {
-  const place = new RegExp(`<!-- ${name} -->\\n[^]*?<!-- /${name} -->`);
-  if (!place.test(document)) throw new Error(`The document has no <!-- ${name} --> … <!-- /${name} -->`);
-  return document.replace(place, () => `<!-- ${name} -->\n\n${text}\n\n<!-- /${name} -->`);
+export function fillSection(document: string, name: string, text: string): string {
+  const section = new RegExp(`<!-- ${name} -->\\n[^]*?<!-- /${name} -->`);
+  if (!section.test(document)) throw new Error(`The document has no <!-- ${name} --> … <!-- /${name} -->`);
+  return document.replace(section, () => `<!-- ${name} -->\n\n${text}\n\n<!-- /${name} -->`);
 }

@@ -3,19 +3,22 @@ import { readSamples } from '../../events/samples.ts';
 import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
 import type { DerivedFile } from './derived-file.ts';
 
-/** Contains a folder for each event. */
+/** Folder with a subfolder for each event. */
 const EVENTS = 'lambda/events';
 
 export const EVENT_INDEX = `${EVENTS}/index.ts`;
 
-/** The files that every event has. @param name in kebab case, which is the name of its folder */
+/**
+ * The files that every event has.
+ * @param name in kebab case, which is the name of its folder
+ */
 export const eventPaths = (name: string) => ({
   definition: `${EVENTS}/${name}/event.ts`,
   consumer: `${EVENTS}/${name}/consumer.ts`,
   sample: `events/${name}.json`,
 });
 
-/** Names in the index: `shop.closed` → `shopClosed`. */
+/** An event's name in the index: `shop.closed` → `shopClosed`. */
 const camelCase = (event: string) => pascalCase(event).replace(/^./, (first) => first.toLowerCase());
 
 /** Missing files of each event, one line each. Imports no event, because the import of a missing file fails. */

@@ -16,11 +16,14 @@ export interface NewEvent {
 interface EventTemplate {
   readonly processing: string;
   readonly impact: string;
-  /** Fields of `data` that are used if present, with a value for the sample. Undefined: an id that no sample has. */
+  /**
+   * Fields of `data` that are used if present, with a value for the sample. Undefined if the value is an id: the sample
+   * then gets one that no other sample has.
+   */
   readonly fields: Readonly<Record<string, string | number | undefined>>;
-  /** Of the consumer, after the import of `consume`. */
+  /** Code of the consumer, after the import of `consume`. */
   readonly code: string;
-  /** Only for an effect that notifies: the fields that its text shows after the shop and the id. */
+  /** Only for an effect that notifies: the fields that the notification shows after the shop and the id. */
   readonly lines?: readonly string[];
 }
 

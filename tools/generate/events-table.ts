@@ -29,17 +29,22 @@ const dataOf = z.object({
 
 const schemaOf = (event: EventName) => dataOf.parse(dataSchema(event, 'input'));
 
-/** For `docs/how-it-works.md`: every event with its required fields of `data`, its processing and its output. */
+/**
+ * A table for `docs/how-it-works.md`: every event with its processing, its required fields of `data`, and its output.
+ */
 export function eventsTable(): string {
   const rows = eventNames.map((event) => {
-    const { meaning, processing, effect } = catalogue[event];
+    const { processing, effect } = catalogue[event];
     const needs = schemaOf(event).required.map((name) => `\`${name}\``);
-    return [`\`${event}\``, meaning, needs.join(', ') || '–', processing, `\`${EFFECT_OUTPUTS[effect]}\``];
+    return [`\`${event}\``, processing, needs.join(', ') || '–', `\`${EFFECT_OUTPUTS[effect]}\``];
   });
-  return markdownTable(['Event', 'Meaning', 'Needs', 'Processing', 'Output'], rows);
+  return markdownTable(['Event', 'Processing', 'Needs', 'Output'], rows);
 }
 
-/** For the partner: every event with each field of `data` that is read. Fields of one type are listed together. */
+/**
+ * A table for `docs/partner.md`: every event with each field of `data` that is read. Fields of one type are listed
+ * together.
+ */
 export function partnerEventsTable(): string {
   const rows = eventNames.map((event) => {
     const { properties, required } = schemaOf(event);

@@ -25,7 +25,7 @@ export function lambdaEvents(): DerivedFile[] {
   });
 }
 
-/** Matches the formatter, which puts a list of one text on one line. */
+/** JSON in the form of the project's formatter, which puts a list of one text on one line. */
 function formatted(event: object): string {
   return `${JSON.stringify(event, undefined, 2).replace(/\[\n\s+(".*")\n\s+\]/g, '[$1]')}\n`;
 }
@@ -36,7 +36,10 @@ function apiGatewayEvent(sample: Sample): APIGatewayProxyEventV2 {
   return httpApiEvent({ ...delivery(sample), headers, requestId: SAMPLE_REQUEST_ID }, API);
 }
 
-/** The same as a REST API does: with the names of headers as they were sent, and the body in base64. */
+/**
+ * The delivery of a sample as a REST API hands it to the receiver: with the names of headers as they were sent, and the
+ * body in base64.
+ */
 function restApiGatewayEvent(sample: Sample): APIGatewayProxyEvent {
   const { body, ...request } = delivery(sample);
   return restApiEvent(

@@ -17,30 +17,27 @@ import {
 } from '../../lambda/limits.ts';
 import { markdownTable } from './markdown-table.ts';
 
-/** For `docs/how-it-works.md`: limits and times that a stage cannot set, from `lambda/limits.ts`. */
+/** A table for `docs/how-it-works.md`: limits and times that a stage cannot set, from `lambda/limits.ts`. */
 export function limitsTable(): string {
   const rows: readonly (readonly [what: string, value: string])[] = [
     ['body that a gateway accepts', `${GATEWAY_BODY_MEGABYTES} MB`],
     ['JSON that an HTTP API can pass to Lambda', `about ${EVENT_MEGABYTES} MB`],
-    ['other bodies with an HTTP API, and all bodies with a REST API', `${ENCODED_BODY_MEGABYTES} MB`],
+    ['other bodies, and all bodies with a REST API', `${ENCODED_BODY_MEGABYTES} MB`],
     [
       'gateway waits for the receiver',
       `${GATEWAY_TIMEOUT_SECONDS.http} s; REST API: ${GATEWAY_TIMEOUT_SECONDS.rest} s`,
     ],
     ['receivers cache the secret', `${SECRET_MAX_AGE / 60_000} minutes`],
-    ['a receiver reads it again after wrong signatures', `at most every ${SECRET_REFRESH_INTERVAL / 1000} s`],
-    ['a `timestamp` may be ahead of our clock', `${CLOCK_TOLERANCE / 60_000} minutes`],
+    ['they read it again after wrong signatures', `at most every ${SECRET_REFRESH_INTERVAL / 1000} s`],
+    ['a `timestamp` may be ahead', `${CLOCK_TOLERANCE / 60_000} minutes`],
     ['attempts of a message', `${MAX_RECEIVES}`],
     [
       'delay before the first retry',
       `${FIRST_RETRY_SECONDS} s ± ${RETRY_JITTER * 100} %; doubles up to ${MAX_RETRY_SECONDS / 60} minutes`,
     ],
-    ['a message stays on an event queue', `${EVENT_RETENTION_DAYS} days`],
-    ['a message stays on another queue', `${DEAD_LETTER_RETENTION_DAYS} days`],
-    [
-      'tombstones, notification records and large payloads are kept',
-      `${MEMORY_DAYS} days (payloads: at least ${MEMORY_DAYS})`,
-    ],
+    ['messages stay on an event queue', `${EVENT_RETENTION_DAYS} days`],
+    ['messages stay on other queues', `${DEAD_LETTER_RETENTION_DAYS} days`],
+    ['tombstones and notification records stay', `${MEMORY_DAYS} days`],
     ['a replay reaches back', `${REPLAYABLE_DAYS} days`],
   ];
   return markdownTable(['What', 'Limit'], rows);

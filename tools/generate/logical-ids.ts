@@ -5,8 +5,8 @@ import { SynthesisedTemplate } from '../local/template/synthesised-template.ts';
 const CODE_HASH = /(?<=CurrentVersion[0-9A-F]{8})[0-9a-f]{32}$/;
 
 /**
- * A line for each resource with its type, and for each output. If not every stage has it, the line ends with the stages
- * that do. An unexpected line is a resource that CloudFormation would create, replace or delete.
+ * A line for each resource with its type, and for each output. If not every stage has the resource, the line ends with
+ * the stages that do. An unexpected line is a resource that CloudFormation would create, replace or delete.
  */
 export function logicalIds(assemblies: Assemblies): string {
   const stagesOf = new Map<string, string[]>();
@@ -27,7 +27,7 @@ export function logicalIds(assemblies: Assemblies): string {
 
 /**
  * Resources with data that cannot be recreated, or with an address that others know. For each, the properties whose
- * change makes CloudFormation replace it. Source: "Update requires: Replacement" in its resource reference.
+ * change makes CloudFormation replace it. Source: CloudFormation template reference, "Update requires: Replacement".
  */
 const REPLACED_BY: Readonly<Record<string, readonly string[]>> = {
   'AWS::ApiGateway::RestApi': [],
@@ -46,7 +46,7 @@ const REPLACED_BY: Readonly<Record<string, readonly string[]>> = {
   'AWS::S3::Bucket': ['BucketName', 'BucketNamePrefix'],
   'AWS::SNS::Topic': ['FifoTopic', 'TopicName'],
   'AWS::SQS::Queue': ['FifoQueue', 'QueueName'],
-  // Another specification creates another secret, without a replacement.
+  // A change of this property generates another secret, although CloudFormation does not replace the resource.
   'AWS::SecretsManager::Secret': ['GenerateSecretString', 'Name'],
 };
 

@@ -19,15 +19,16 @@ const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
 export async function addEvent(event: NewEvent, generate: boolean): Promise<string[]> {
   const { name, effect, id } = event;
   const { definition, sample } = eventPaths(kebabCase(name));
-  const places = [dirname(definition), sample];
-  const existing = places.find((place) => existsSync(place));
+  const paths = [dirname(definition), sample];
+  const existing = paths.find((path) => existsSync(path));
   if (existing !== undefined) throw new CommandError(`${name} cannot be added: ${existing} already exists`);
   if (id === undefined && eventTemplates[effect].lines === undefined) {
     throw new CommandError(`${effect} writes an item: name the field of data with its id: --id shop_id`);
   }
   const files = eventFiles(event);
   const index = readFileSync(EVENT_INDEX);
-  // The programs below get the signals of the terminal, too. This process then removes the files.
+  // A signal of the terminal, such as Ctrl-C, also ends the programs below. This process survives it and removes the
+  // files.
   let interruption: NodeJS.Signals | undefined;
   const stay = (signal: NodeJS.Signals) => {
     interruption = signal;
@@ -40,13 +41,13 @@ export async function addEvent(event: NewEvent, generate: boolean): Promise<stri
     }
     bringUpToDate(eventIndex());
     run('node_modules/@biomejs/biome/bin/biome', 'check', '--write', ...Object.keys(files));
-    // A signal between two programs ends neither.
+    // A signal that arrives between two programs ends neither of them, so it is handled here.
     await setImmediate();
     if (interruption !== undefined) throw new Error(`interrupted (${interruption})`);
-    // In a new process, because this one has loaded the old catalogue. It writes when everything else has succeeded.
+    // In a new process, because this one has loaded the old catalogue. Last, because it changes existing files.
     if (generate) run('tools/hookctl.js', 'generate');
   } catch (error) {
-    for (const place of places) rmSync(place, { recursive: true, force: true });
+    for (const path of paths) rmSync(path, { recursive: true, force: true });
     writeFileSync(EVENT_INDEX, index);
     throw new CommandError(`${name} cannot be added: ${(error as Error).message}. No file was changed`);
   } finally {
@@ -55,7 +56,10 @@ export async function addEvent(event: NewEvent, generate: boolean): Promise<stri
   return Object.keys(files);
 }
 
-/** Runs a Node.js program. @throws Error with the line of its error */
+/**
+ * Runs a Node.js program.
+ * @throws Error with the program's line about its error
+ */
 function run(...args: string[]): void {
   const { status, signal, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   if (signal !== null) throw new Error(`interrupted (${signal})`);

@@ -4,7 +4,7 @@ import { SynthesisedTemplate } from '../local/template/synthesised-template.ts';
 import { DOCTOR_ACTIONS } from '../stage/doctor/doctor.ts';
 import { markdownTable } from './markdown-table.ts';
 
-/** A permission of a role. Grouped ones have several roles, actions or resources, joined by commas. */
+/** A permission of a role. If permissions are grouped, their roles, actions or resources are joined by commas. */
 interface Grant {
   readonly role: string;
   readonly action: string;
@@ -13,7 +13,8 @@ interface Grant {
 }
 
 /**
- * What each role may do with `prod`'s settings, what every other setting adds, and what a key for everything adds.
+ * `docs/permissions.md`: what each role may do with `prod`'s settings, what every other setting adds, and what
+ * `encryption` adds.
  */
 export function permissionsDocument(prod: string, everySetting: string, encrypted: string): string {
   const grants = grantsOf(prod);
@@ -22,11 +23,9 @@ export function permissionsDocument(prod: string, everySetting: string, encrypte
     table(grantsOf(assembly).filter((grant) => !known.has(JSON.stringify(grant))));
   return `# Permissions
 
-Each role of the stack, and everything that it may do. Resources have the names of their constructs. \`<Event>\` stands
-for every event of the catalogue: \`<Event>/Consumer\` may only use the resources of its own event.
-
-This page is generated from the synthesised template (\`npm run generate\`), and a test fails if it is out of date. So
-every new permission shows up as a changed line. Every queue, topic and bucket also rejects requests without TLS.
+Everything that each role of the stack may do, by the names of constructs. \`<Event>\` stands for each event of the
+catalogue: \`<Event>/Consumer\` may only use the resources of its own event. Every queue, topic and bucket also rejects
+requests without TLS. Generated from the synthesised template (\`npm run generate\`): a new permission is a changed line.
 
 ## The prod stage
 
@@ -34,22 +33,20 @@ ${table(grants)}
 
 ## Added by optional settings
 
-The settings are \`tracing\`, an existing secret and its key, an existing key for the topics, and a CloudFront
-distribution.
+These are \`tracing\`, \`secretArn\` and its key, \`kmsKeyArn\` and \`cloudFront\`.
 
 ${addedIn(everySetting)}
 
 ## Added by \`encryption\`
 
-One key for everything replaces the topics' key above. KMS checks the role that a service acts for. Consumers may use the
-key for any service ([reason](security.md#a-key-of-ones-own)).
+Its key replaces the topics' key above. Consumers may use it for any service ([why](decisions.md#27-one-kms-grant-per-role)).
 
 ${addedIn(encrypted)}
 
 ## For people who run \`npx hookctl doctor\`
 
-This policy only reads. \`secretsmanager:GetSecretValue\` and \`kms:Decrypt\`, which a secret under a key of your own also
-needs, can be limited to their ARNs. Without an action, its checks are a warning that names it.
+This policy only reads. You can limit \`secretsmanager:GetSecretValue\` and \`kms:Decrypt\` to the secret and its key. For
+a missing action, \`doctor\` prints a warning that names it.
 
 \`\`\`json
 ${doctorPolicy()}
@@ -76,18 +73,26 @@ function grantsOf(assembly: string): Grant[] {
 
 const COLUMNS = ['role', 'resource', 'action', 'condition'] as const;
 
+const HEADINGS = {
+  role: 'Role of',
+  resource: 'Resource',
+  action: 'Actions',
+  condition: 'Condition',
+} as const;
+
 function table(grants: readonly Grant[]): string {
   const ofConsumers = collapse(grants, (grant) => withoutEvent(grant, grant.role.split('/')[0]));
   const ofAll = collapse(ofConsumers, (grant) => withoutEvent(grant));
   const rows = joined(joined(joined(ofAll, 'action'), 'role'), 'resource');
+  const columns = COLUMNS.filter((column) => rows.some((row) => row[column] !== ''));
   const cell = (text: string) => (text === '' ? '' : `\`${text}\``);
   return markdownTable(
-    ['Role of', 'Resource', 'Actions', 'Condition'],
-    rows.map((row) => COLUMNS.map((column) => cell(row[column]))),
+    columns.map((column) => HEADINGS[column]),
+    rows.map((row) => columns.map((column) => cell(row[column]))),
   );
 }
 
-/** One grant in place of those that are the same for each event of the catalogue. */
+/** Replaces grants that are the same for each event of the catalogue by one grant. */
 function collapse(grants: readonly Grant[], generalised: (grant: Grant) => Grant): Grant[] {
   const groups = Map.groupBy(grants, (grant) => JSON.stringify(generalised(grant)));
   return [...groups.values()].flatMap((group) =>
@@ -95,7 +100,10 @@ function collapse(grants: readonly Grant[], generalised: (grant: Grant) => Grant
   );
 }
 
-/** A grant with `<Event>` in place of an event. @param only the event that is replaced, in PascalCase. Default: any */
+/**
+ * Replaces the name of an event in a grant by `<Event>`.
+ * @param only the event that is replaced, in PascalCase. Default: any
+ */
 function withoutEvent(grant: Grant, only?: string): Grant {
   let { role, resource } = grant;
   for (const event of eventNames) {
@@ -108,7 +116,10 @@ function withoutEvent(grant: Grant, only?: string): Grant {
   return { ...grant, role, resource };
 }
 
-/** Grants that differ only in one column, as one grant. An action after another of the same service is without its prefix. */
+/**
+ * Joins grants that differ only in one column. Of several actions of a service, only the first has the service's
+ * prefix.
+ */
 function joined(grants: readonly Grant[], column: 'role' | 'resource' | 'action'): Grant[] {
   const groups = Map.groupBy(grants, (grant) => JSON.stringify({ ...grant, [column]: '' }));
   return [...groups.values()].flatMap((group) => {

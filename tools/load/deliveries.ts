@@ -5,7 +5,7 @@ import { type LoadPlan, partsOf } from './plan.ts';
 
 export interface LoadDelivery {
   readonly number: number;
-  /** In milliseconds since the run began. */
+  /** When the delivery is to be sent, in milliseconds since the run began. */
   readonly due: number;
   readonly body: Buffer;
   readonly signature: string;
@@ -18,7 +18,7 @@ export interface LoadDelivery {
  */
 export function* loadDeliveries(plan: LoadPlan, secret: string, began: number): Generator<LoadDelivery> {
   const { mix, run, shops } = plan;
-  /** For each event, the number of deliveries that it is behind its share. */
+  /** For each event, by how many deliveries it is behind its share. */
   const owed = readSamples().map(({ event, payload }) => ({ event: event as EventName, payload, behind: 0 }));
   let number = 0;
   for (const due of dueTimes(plan)) {
@@ -38,7 +38,7 @@ export function* loadDeliveries(plan: LoadPlan, secret: string, began: number): 
   }
 }
 
-/** A Poisson process with a fixed number of deliveries in each second. */
+/** The times of deliveries: random, with a fixed number of deliveries in each second. */
 function* dueTimes(plan: LoadPlan): Generator<number> {
   for (const { rate, begin, seconds } of partsOf(plan)) {
     for (let second = begin; second < begin + seconds; second += 1) {
@@ -47,7 +47,10 @@ function* dueTimes(plan: LoadPlan): Generator<number> {
   }
 }
 
-/** The number of a delivery, by its body. @returns undefined for a delivery of another run */
+/**
+ * The number of a delivery, read from its body.
+ * @returns undefined for a delivery of another run
+ */
 export function numberIn(body: string, run: string): number | undefined {
   const [, name, number] = /"webhookId":"load-([0-9a-f]+)-(\d+)"/.exec(body) ?? [];
   return name === run ? Number(number) : undefined;

@@ -26,21 +26,21 @@ export interface LoadEffects {
   readonly outcomes: Partial<Record<SettledOutcome, number>>;
   /** Further records of the same deliveries: SQS delivers at least once. */
   repeated: number;
-  /** Why reading ended before all were found: the missing ones may have had their effect. */
+  /** Why reading ended before all deliveries were found. The missing ones may have had their effect. */
   unread?: string | undefined;
 }
 
 /** Milliseconds between two listings of the archive. In AWS each is charged. */
-const LOOK_INTERVAL = { local: 500, aws: 10_000 };
+const POLL_INTERVAL = { local: 500, aws: 10_000 };
 
-/** Reads the results of a run from the archive, without objects from before it was opened. */
+/** Reads the results of a run from the archive. Ignores objects that existed before the reader was opened. */
 export class EffectReader {
   readonly #operation: Operation;
   readonly #window;
   /** Keys of objects that were read, or that are older than the run. */
   readonly #known = new Set<string>();
 
-  /** Call it before the run. */
+  /** Must be called before the run, because all objects that exist then are ignored. */
   static async open(operation: Operation, { mix }: LoadPlan): Promise<EffectReader> {
     const reader = new EffectReader(operation, mix);
     for await (const { key } of listArchive(operation.stack, reader.#window)) reader.#known.add(key);
@@ -64,10 +64,10 @@ export class EffectReader {
     try {
       const delay = stack.local ? 0 : ((await bufferSeconds(stack, this.#window.events)) ?? 0);
       const note = delay > 0 ? `the archive is up to ${delay} s late` : '';
-      let news = performance.now();
-      while (effects.missing > 0 && performance.now() - news < patience + delay * 1_000) {
-        await sleep(LOOK_INTERVAL[stack.local ? 'local' : 'aws'], undefined, { signal });
-        if (await this.#readNew(run, effects)) news = performance.now();
+      let newRecordAt = performance.now();
+      while (effects.missing > 0 && performance.now() - newRecordAt < patience + delay * 1_000) {
+        await sleep(POLL_INTERVAL[stack.local ? 'local' : 'aws'], undefined, { signal });
+        if (await this.#readNew(run, effects)) newRecordAt = performance.now();
         const done = total - effects.missing;
         progress.show({ doing: 'Waiting for effects', done, total, unit: 'deliveries', note });
       }
@@ -83,16 +83,16 @@ export class EffectReader {
   async #readNew(run: LoadRun, effects: LoadEffects): Promise<boolean> {
     const { stack, signal } = this.#operation;
     const reading = readArchive(stack, { ...this.#window, skip: (key) => this.#known.has(key), signal });
-    let isNews = false;
+    let hasNew = false;
     for await (const object of reading) {
       this.#known.add(object.key);
       for await (const { record } of object.records()) {
-        if (takeRecord(record, run, effects)) isNews = true;
+        if (takeRecord(record, run, effects)) hasNew = true;
       }
     }
     // Records of a damaged object are unknown. All others count.
     effects.unread = reading.damaged.at(-1)?.message ?? effects.unread;
-    return isNews;
+    return hasNew;
   }
 }
 
@@ -110,7 +110,7 @@ function takeRecord(record: ArchiveRecord, run: LoadRun, effects: LoadEffects): 
   else effects.unanswered += 1;
   states[number] = SETTLED;
   effects.outcomes[outcome] = (effects.outcomes[outcome] ?? 0) + 1;
-  // By the functions' clocks, like the metric EffectLatency.
+  // Both times are by AWS's clocks, as for the metric EffectLatency.
   const [from, to] = [Date.parse(receivedAt), Date.parse(settledAt)];
   if (outcome !== 'DeadLettered') run.measurements.takeEffect(from - run.begin, Math.max(0, to - from));
   return true;

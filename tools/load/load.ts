@@ -6,7 +6,7 @@ import { readContext } from '../local/template/synthesise.ts';
 import type { Operation } from '../stage/operation.ts';
 import { isThisMachine } from '../stage/stage.ts';
 import { UsageError } from '../terminal/command-error.ts';
-import { facts } from '../terminal/layout.ts';
+import { fieldLines } from '../terminal/layout.ts';
 import { confirm, requireTerminal } from '../terminal/terminal.ts';
 import { EffectReader } from './effects.ts';
 import { drawReport } from './picture.ts';
@@ -28,14 +28,14 @@ interface LoadOptions {
 /**
  * Sends the planned deliveries, and prints the report.
  * @returns whether all deliveries were sent at their rate, answered 200 and processed, as far as that is known
- * @throws CommandError if the options are not possible; nothing was sent then
+ * @throws CommandError if the options are not possible. Nothing was sent then
  */
 export async function load(operation: Operation, options: LoadOptions): Promise<boolean> {
   const { signal, printLine, width, stack, progress } = operation;
   const { plan, url, secret, picture, json } = options;
   if (picture?.endsWith('.svg') === false) throw new UsageError(`--picture ${picture} must end in .svg`);
   if (!(await isAgreed(operation, options))) return options.dryRun === true;
-  // Before the run, because it would be lost if the file cannot be written.
+  // Before the run: if the file cannot be written, the result of the run would be lost.
   if (picture !== undefined) await appendFile(picture, '');
   const reader = stack.hasArchive ? await EffectReader.open(operation, plan) : undefined;
   const run = new LoadRun(plan, url);
@@ -69,14 +69,17 @@ async function isAgreed(operation: Operation, options: LoadOptions): Promise<boo
   progress.end();
   // With --json, standard output contains only the report.
   const print = json ? console.error : printLine;
-  for (const line of [`Load on ${stack.title}`, '', ...facts(shown, width)]) print(line);
+  for (const line of [`Load on ${stack.title}`, '', ...fieldLines(shown, width)]) print(line);
   if (dryRun) return false;
   if (yes || (await confirm('\nSend them?', signal))) return true;
   print('Nothing was sent.');
   return false;
 }
 
-/** The cost of a run in AWS. @param stage whose settings count: `prod` if cdk.json does not have it */
+/**
+ * The cost of a run in AWS.
+ * @param stage whose settings count: `prod` if cdk.json does not have it
+ */
 async function forecast(plan: LoadPlan, stage = 'prod') {
   const taken = Object.hasOwn(readContext().stages, stage) ? stage : 'prod';
   const deployment = await deploymentOf(taken);

@@ -7,7 +7,7 @@ export const LATE = 100;
 /** Microseconds: a day. No delivery takes so long. */
 const MAX_LATENCY = 24 * 60 * 60 * 1e6;
 
-/** The ending of a delivery that had none when the run ended early. Its latency so far counts. */
+/** The ending of a delivery that had no answer when the run ended early. Its latency until then counts. */
 export const UNDER_WAY = 'under way';
 
 /** States of a delivery: answered 200, and found in the archive. */
@@ -43,9 +43,9 @@ const emptyPart = (begin: number, seconds: number, wanted: number) => ({
   accepted: 0,
   /** Answers other than 200, and errors. */
   failed: 0,
-  /** From the due time to the end. */
+  /** Latencies from the due time to the answer. */
   receipt: new LatencyHistogram(),
-  /** From receipt to effect, by the time of receipt. */
+  /** Latencies from receipt to effect, in the part of the receipt. */
   effect: new LatencyHistogram(),
 });
 
@@ -54,9 +54,11 @@ export type LoadPart = ReturnType<typeof emptyPart>;
 export class LoadMeasurements {
   readonly total: LoadPart;
   readonly parts: readonly LoadPart[];
-  /** By status, or by the kind of error if there was no answer. */
+  /** Numbers of deliveries by status, or by the kind of error if there was no answer. */
   readonly endings = new Map<number | string, number>();
-  /** At the number of each delivery: a run of hours has hundreds of millions. */
+  /**
+   * State of each delivery, at the index of its number. A byte each, because a run of hours has hundreds of millions.
+   */
   readonly states: Uint8Array;
 
   constructor(plan: LoadPlan) {
@@ -73,23 +75,26 @@ export class LoadMeasurements {
     }
   }
 
-  /** @param came the status of the answer, or why there was none */
-  end(number: number, due: number, at: number, came: number | string): void {
-    this.endings.set(came, (this.endings.get(came) ?? 0) + 1);
-    if (came === 200) this.states[number] = ACCEPTED;
+  /** @param ending the status of the answer, or why there was none */
+  end(number: number, due: number, at: number, ending: number | string): void {
+    this.endings.set(ending, (this.endings.get(ending) ?? 0) + 1);
+    if (ending === 200) this.states[number] = ACCEPTED;
     for (const part of this.#partsAt(due)) {
       part.receipt.add(at - due);
-      if (came === 200) part.accepted += 1;
-      else if (came !== UNDER_WAY) part.failed += 1;
+      if (ending === 200) part.accepted += 1;
+      else if (ending !== UNDER_WAY) part.failed += 1;
     }
   }
 
-  /** Records that a delivery was processed. @param receivedAt by the receiver's clock, so maybe outside the run */
+  /**
+   * Records that a delivery was processed.
+   * @param receivedAt milliseconds since the run began, by API Gateway's clock, so it may be outside the run
+   */
   takeEffect(receivedAt: number, milliseconds: number): void {
     for (const part of this.#partsAt(receivedAt)) part.effect.add(milliseconds);
   }
 
-  /** The whole run, and the part that is nearest. */
+  /** The measurements of the whole run, and of the part at a time or nearest to it. */
   #partsAt(milliseconds: number): LoadPart[] {
     const part = this.parts.find(({ begin, seconds }) => milliseconds / 1_000 < begin + seconds);
     return [this.total, part ?? this.parts.at(-1) ?? this.total];

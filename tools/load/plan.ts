@@ -5,13 +5,16 @@ import { UsageError } from '../terminal/command-error.ts';
 /** Maximum deliveries a second. One process may not reach it. To send more, start several at the same time. */
 export const MAX_RATE = 20_000;
 
-/** Four hours: until then new tables have doubled their capacity eight times. */
+/** Maximum length of a run: after four hours, new tables have doubled their capacity eight times. */
 export const MAX_SECONDS = 4 * 60 * 60;
 
 /** Number of shops in the deliveries. */
 export const MAX_SHOPS = 100_000;
 
-/** Open connections. Further deliveries wait for one, and their wait counts. One computer has 65,535 ports. */
+/**
+ * Maximum number of open connections. Further deliveries wait for a connection, and the wait counts. One computer has
+ * 65,535 ports.
+ */
 export const MAX_CONNECTIONS = 10_000;
 
 /** Maximum number of parts that are measured on their own: the steps of a ramp, or the points of a picture. */
@@ -23,7 +26,7 @@ export interface LoadPlan {
   readonly seconds: number;
   /** Whether the rate rises in steps. */
   readonly ramp: boolean;
-  /** Share of each event. They add up to 1. */
+  /** Share of each event. The shares add up to 1. */
   readonly mix: Readonly<Record<EventName, number>>;
   readonly shops: number;
   readonly connections: number;
@@ -38,7 +41,7 @@ export function partsOf({ rate, seconds, ramp }: Pick<LoadPlan, 'rate' | 'second
   return Array.from({ length: count }, (_, part) => ({
     /** Deliveries a second. */
     rate: ramp ? Math.max(1, Math.round((rate * (part + 1)) / count)) : rate,
-    /** Its first second since the run began, and how many it has. */
+    /** The first second of the part since the run began, and its number of seconds. */
     begin: beginOf(part),
     seconds: beginOf(part + 1) - beginOf(part),
   }));
@@ -51,7 +54,7 @@ export const deliveriesOf = (plan: LoadPlan) =>
  * Checks the address of --url: it must be this computer, or a host that is repeated with --i-own. A load test of
  * somebody else's host is an attack, and a mistyped address belongs to somebody else.
  * @param owned the host of --i-own
- * @throws CommandError if it is neither, or not an address
+ * @throws CommandError if the host is neither, or the text is not an address
  */
 export function loadTarget(url: string, owned = ''): URL {
   const target = URL.parse(url);

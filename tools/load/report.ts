@@ -6,7 +6,7 @@ import type { LoadEffects } from './effects.ts';
 import { LATE, type LatencyHistogram, type LoadPart } from './measurements.ts';
 import { type LoadRun, MEANINGS } from './run.ts';
 
-/** Milliseconds. A step of a ramp with a higher p99 of the receipt counts as broken. */
+/** p99 limit of the answers in a step of a ramp, in milliseconds. A step above it counts as broken. */
 const MAX_P99 = 1_000;
 
 /** Share of deliveries that may be sent late. With more, the figures show the sender and not the receiver. */
@@ -15,7 +15,7 @@ const MAX_LATE_SHARE = 0.01;
 /** The result of a run. `--json` prints it. */
 export type LoadReport = ReturnType<typeof makeReport>;
 
-/** @param effects or why they are unknown */
+/** @param effects how the deliveries ended, or why that is unknown */
 export function makeReport(run: LoadRun, effects: LoadEffects | { readonly why: string }) {
   const { plan, url, measurements, begin, ended } = run;
   const { total, parts, endings } = measurements;
@@ -27,7 +27,7 @@ export function makeReport(run: LoadRun, effects: LoadEffects | { readonly why: 
     begun: new Date(begin).toISOString(),
     plan,
     total,
-    /** By status, or by the kind of error if there was no answer. */
+    /** Numbers of deliveries by status, or by the kind of error if there was no answer. */
     endings: Object.fromEntries(endings),
     effects,
     /** Why the figures cannot be trusted. */
@@ -36,14 +36,14 @@ export function makeReport(run: LoadRun, effects: LoadEffects | { readonly why: 
       : undefined,
     parts: parts.map((part) => ({ ...part, broken: breakOf(part) })),
     ended,
-    /** Whether all were sent at their rate, answered 200 and processed, as far as that is known. */
+    /** Whether all deliveries were sent on time, answered 200 and processed, as far as that is known. */
     succeeded: ended === undefined && !isLate && total.accepted === total.wanted && hasEffects,
   };
 }
 
 /** Why a step counts as broken. A fault of the sender comes first, because it would explain the others. */
 function breakOf({ sent, failed, late, receipt }: LoadPart): string | undefined {
-  // One step has few deliveries.
+  // A higher share than for the run, because one step has few deliveries.
   if (late > sent * 5 * MAX_LATE_SHARE) return 'sent late: this machine is the limit';
   if (failed > 0) return `${percent(failed / sent)} not 200`;
   return receipt.toJSON().p99 > MAX_P99 ? `p99 above ${count(MAX_P99)} ms` : undefined;
@@ -52,8 +52,8 @@ function breakOf({ sent, failed, late, receipt }: LoadPart): string | undefined 
 export function describeReport(report: LoadReport, width: number): string[] {
   const { url, plan, total, endings, parts, doubt, ended } = report;
   const { wanted, sent, late } = total;
-  const answers = Object.entries(endings).map(([came, of]) => {
-    return [came, count(of), percent(of / sent), MEANINGS[came] ?? ''];
+  const answers = Object.entries(endings).map(([ending, of]) => {
+    return [ending, count(of), percent(of / sent), MEANINGS[ending] ?? ''];
   });
   const sections = [
     [
@@ -83,13 +83,13 @@ function describeTimes({ plan, total, parts, effects }: LoadReport, width: numbe
   return table([{ heading: 'MILLISECONDS' }, ...headings.map(right), { heading: '' }], rows, width);
 }
 
-/** A step in which the run ended early shows nothing. */
+/** Says at which rate the ramp breaks. A step in which the run ended early does not count. */
 function describeRamp(steps: LoadReport['parts']): string {
   const first = steps.find(({ broken }) => broken !== undefined);
   const below = first === undefined ? steps : steps.slice(0, steps.indexOf(first));
   const last = below.findLast(({ accepted, wanted }) => accepted === wanted);
   const breaks = first === undefined ? '' : `It breaks at ${rateOf(first)}: ${first.broken}. `;
-  return `${breaks}${last === undefined ? 'No step holds.' : `The last step that holds is ${rateOf(last)}.`}`;
+  return `${breaks}${last === undefined ? 'No step stays within the limits.' : `The last step within the limits is ${rateOf(last)}.`}`;
 }
 
 function describeEffects({ total, effects }: LoadReport): string {
@@ -98,7 +98,7 @@ function describeEffects({ total, effects }: LoadReport): string {
   const open = unread === undefined ? 'are missing: see npx hookctl dlq list' : `were not read: ${unread}`;
   return [
     [total.accepted - missing, `of ${count(total.accepted)} that were answered 200 are settled`] as const,
-    ...Object.entries(outcomes).map(([came, of]) => [of, outcomeText(came as SettledOutcome)] as const),
+    ...Object.entries(outcomes).map(([ending, of]) => [of, outcomeText(ending as SettledOutcome)] as const),
     ...(missing > 0 ? [[missing, open] as const] : []),
     ...(unanswered > 0 ? [[unanswered, 'that were not answered 200 were settled, too'] as const] : []),
     ...(repeated > 0 ? [[repeated, 'arrived a second time'] as const] : []),
@@ -113,7 +113,7 @@ const right = (heading: string): Column => ({ heading, align: 'right' });
 
 const count = (value: number) => value.toLocaleString('en');
 
-/** Three digits: an HDR histogram has no more. */
+/** Rounded to three digits, because an HDR histogram is not more precise. */
 const milliseconds = (value: number) => Number(value.toPrecision(3)).toLocaleString('en');
 
 /** `0.02 %`, `12.5 %`, `99.9 %`. Only 1 is `100 %`. */

@@ -8,13 +8,13 @@ import { type LoadDelivery, loadDeliveries } from './deliveries.ts';
 import { LoadMeasurements, UNDER_WAY } from './measurements.ts';
 import type { LoadPlan } from './plan.ts';
 
-/** Milliseconds after which no answer can come: an HTTP API waits longest. */
+/** Milliseconds after which no answer can arrive any more: longer than the longest timeout of a gateway. */
 const NO_ANSWER_AFTER = (GATEWAY_TIMEOUT_SECONDS.http + 1) * 1000;
 
 /** Milliseconds between two checks of the run. */
-const LOOK_INTERVAL = 250;
+const PROGRESS_INTERVAL = 250;
 
-/** Late deliveries that are sent before answers are read again. */
+/** Maximum late deliveries that are sent in a row, before answers are read again. */
 const MAX_AT_ONCE = 64;
 
 /** Milliseconds after which an idle connection is closed: before a server closes it, which would look like an error. */
@@ -28,15 +28,15 @@ export class LoadRun {
   readonly plan: LoadPlan;
   readonly url: URL;
   readonly measurements: LoadMeasurements;
-  /** Epoch milliseconds of its first second. */
+  /** When the run began, in epoch milliseconds. */
   readonly begin = Date.now();
-  /** Why it ended early. */
+  /** Why the run ended early. Undefined otherwise. */
   ended: string | undefined;
   readonly #begunAt = performance.now();
   readonly #request: typeof httpRequest;
   readonly #agent: HttpAgent;
-  /** Ends each delivery that has not ended, by its number. */
-  readonly #underWay = new Map<number, (came: string) => void>();
+  /** Functions that end the deliveries without an answer, by their numbers. */
+  readonly #underWay = new Map<number, (ending: string) => void>();
 
   constructor(plan: LoadPlan, url: URL) {
     this.plan = plan;
@@ -52,13 +52,13 @@ export class LoadRun {
   async send(secret: string, signal: AbortSignal, progress: ProgressDisplay): Promise<void> {
     const early = new AbortController();
     const until = AbortSignal.any([signal, early.signal]);
-    const looking = setInterval(() => {
+    const showing = setInterval(() => {
       const { sent, wanted, failed } = this.measurements.total;
       const note = `${count(this.#underWay.size)} unanswered, ${count(failed)} not 200`;
       progress.show({ doing: 'Sending', done: sent, total: wanted, unit: 'deliveries', note });
       this.ended ??= abortReason(this.#elapsed, this.#underWay.size, this.measurements.endings);
       if (this.ended !== undefined) early.abort();
-    }, LOOK_INTERVAL);
+    }, PROGRESS_INTERVAL);
     try {
       for (const delivery of loadDeliveries(this.plan, secret, this.begin)) {
         const wait = delivery.due - this.#elapsed;
@@ -70,14 +70,14 @@ export class LoadRun {
       while (this.#underWay.size > 0 && !until.aborted) await sleep(20);
       if (signal.aborted) this.ended = 'It was interrupted.';
     } finally {
-      clearInterval(looking);
+      clearInterval(showing);
       progress.end();
       for (const abandon of this.#underWay.values()) abandon(UNDER_WAY);
       this.#agent.destroy();
     }
   }
 
-  /** Milliseconds since it began. */
+  /** Milliseconds since the run began. */
   get #elapsed(): number {
     return performance.now() - this.#begunAt;
   }
@@ -93,14 +93,14 @@ export class LoadRun {
       response.on('error', fail).on('end', () => end(response.statusCode ?? 0));
       response.resume();
     });
-    const end = (came: number | string) => {
+    const end = (ending: number | string) => {
       clearTimeout(timeout);
       // A request may still fail after its delivery has ended.
-      if (this.#underWay.delete(number)) this.measurements.end(number, due, this.#elapsed, came);
+      if (this.#underWay.delete(number)) this.measurements.end(number, due, this.#elapsed, ending);
     };
     const fail = (error: NodeJS.ErrnoException) => end(error.code ?? error.name);
-    const abandon = (came: string) => {
-      end(came);
+    const abandon = (ending: string) => {
+      end(ending);
       request.destroy();
     };
     const timeout = setTimeout(abandon, NO_ANSWER_AFTER, 'no answer');
@@ -109,10 +109,13 @@ export class LoadRun {
   }
 }
 
-/** Deliveries without an answer. Each takes 6 to 13 kB (measured), about a gigabyte in total. */
+/** Maximum number of deliveries without an answer. Each takes 6 to 13 kB (measured), all about a gigabyte. */
 const MAX_UNDER_WAY = 100_000;
 
-/** Endings, or else milliseconds, after which a run without a 200 is judged. A cold start takes a second or two. */
+/**
+ * Number of answers, or else milliseconds, after which a run without any answer 200 is aborted. A cold start takes a
+ * second or two.
+ */
 const ENOUGH = { endings: 10, milliseconds: 10_000 };
 
 /** What an answer or an error means. */

@@ -6,13 +6,13 @@ import { promisify } from 'node:util';
 export interface Certificate {
   readonly cert: string;
   readonly key: string;
-  /** The certificate's file, for `NODE_EXTRA_CA_CERTS`. */
+  /** Path of the certificate's file, for `NODE_EXTRA_CA_CERTS`. */
   readonly file: string;
 }
 
 /**
- * Makes a certificate for `localhost`: RSA with 2,048 bits, like those of AWS endpoints.
- * @param folder where to write it
+ * Makes a certificate for `localhost`: RSA with 2,048 bits, as AWS endpoints have.
+ * @param folder to write the certificate to
  * @throws Error if openssl is missing
  */
 export async function makeCertificate(folder: string): Promise<Certificate> {

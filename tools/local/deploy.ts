@@ -15,7 +15,7 @@ import { type DeployedResource, type Resources, rolePolicies } from './template/
 
 /**
  * Creates the resources of a template at the AWS endpoint.
- * @param secret value of a secret
+ * @param secret value of the webhook secret
  * @throws Error if a resource cannot be created
  */
 export async function deploy(
@@ -51,7 +51,7 @@ export async function deploy(
         .ofType('AWS::KinesisFirehose::DeliveryStream')
         .map((one) => createDeliveryStream(firehose, one)),
     ]);
-    // Alarms have no metrics here. Each keeps the state that a command sets.
+    // The local stack has no metrics, so an alarm keeps the state that a command sets.
     for (const { name, properties } of resources.ofType('AWS::CloudWatch::Alarm')) {
       aws.putAlarm({ AlarmName: name, ...properties });
     }
@@ -80,7 +80,9 @@ async function createQueue(
   await client.send(new CreateQueueCommand({ QueueName: name, Attributes }));
 }
 
-/** Subscribes queues only, so that nobody is notified from here. */
+/**
+ * Subscribes queues only: other subscribers, such as email addresses, must not be notified by a local stack.
+ */
 async function subscribe(
   client: SNSClient,
   { properties }: DeployedResource<'AWS::SNS::Subscription'>,
@@ -101,7 +103,7 @@ async function subscribe(
   );
 }
 
-/** Its lifecycle can be read, but nothing expires while a local stack runs. */
+/** Creates a bucket. Its lifecycle rules can be read, but no object expires while a local stack runs. */
 async function createBucket(
   client: S3Client,
   { name, properties: { LifecycleConfiguration } }: DeployedResource<'AWS::S3::Bucket'>,

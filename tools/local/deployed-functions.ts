@@ -12,9 +12,9 @@ import type { DeployedResource, Resources } from './template/resources.ts';
 const MAX_CONCURRENCY = 4;
 
 /**
- * Maximum number of execution environments of all functions together, in addition to one for each. More would not help,
- * because all wait for the one thread of the AWS endpoint. Each one compiles its own code, so its first thousand
- * invocations take twice as long, and needs about 45 MB.
+ * Maximum number of execution environments that all functions share beyond one for each. More would not help,
+ * because all wait for the single thread of the AWS endpoint. Each one compiles its own code, so its first
+ * thousand invocations take twice as long, and it needs about 45 MB.
  */
 const SHARED_ENVIRONMENTS = 1;
 
@@ -24,23 +24,23 @@ export interface DeployedFunction {
 }
 
 export interface FunctionOptions {
-  /** Variables that replace the template's. @default none */
+  /** Environment variables that replace those of the template. @default none */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Whether functions that deliveries reach are loaded before the first one. @default true */
+  /** Whether the functions that deliveries reach are loaded at the start. @default true */
   readonly warmUp?: boolean;
-  /** Debugger ports, by the functions' names on the command line. @default none */
+  /** Ports for debuggers, by the functions' names on the command line. @default none */
   readonly inspect?: ReadonlyMap<string, InspectorPort>;
-  /** Is called with every line that a function writes. @default none */
+  /** Called with every line that a function writes. @default none */
   readonly onLog?: (line: FunctionLogLine) => void;
 }
 
-/** The functions of a stack, by all their names in a template. */
+/** The functions of a stack. Each is found by any of its names in the template. */
 export class DeployedFunctions {
   readonly #resources: Resources;
   readonly #aws: Pick<AwsEndpoint, 'url' | 'createLogGroup' | 'writeLog'>;
   readonly #options: FunctionOptions;
   readonly #shared = new SharedEnvironments(SHARED_ENVIRONMENTS);
-  /** By the name on the command line: `receiver`, `shop-updated`. */
+  /** Functions by their name on the command line: `receiver`, `shop-updated`. */
   readonly byService = new Map<string, DeployedFunction>();
   readonly #targets = new Map<string, DeployedFunction>();
 
@@ -67,13 +67,17 @@ export class DeployedFunctions {
     }
   }
 
-  /** @param name ARN or name, of a function or of its alias */
+  /**
+   * Finds a function.
+   * @param name ARN or name of the function or of its alias
+   */
   target(name: string): DeployedFunction | undefined {
     return this.#targets.get(name);
   }
 
   /**
-   * Loads the functions that process deliveries. The others, such as the smoke test, are loaded when they are invoked.
+   * Loads the functions that process deliveries. Others, such as the smoke test, are loaded when they are
+   * invoked.
    */
   async warmUp(): Promise<void> {
     if (this.#options.warmUp === false) return;
@@ -88,7 +92,7 @@ export class DeployedFunctions {
 
   /**
    * @param service name of the function on the command line
-   * @returns why the code cannot be loaded, if so. Then the old code stays
+   * @returns why the new code cannot be loaded. Then the old code stays
    */
   async replaceCode(service: string, codeDirectory: string): Promise<FunctionError | undefined> {
     const item = this.byService.get(service);
@@ -96,7 +100,7 @@ export class DeployedFunctions {
     return await item.function.replaceCode(codeDirectory);
   }
 
-  /** Folders of code that is running or may be read. */
+  /** Folders of code that is running or may still be read. */
   get codeDirectories(): Set<string> {
     return new Set([...this.byService.values()].flatMap((item) => [...item.function.codeDirectories]));
   }

@@ -15,27 +15,27 @@ const MAX_BATCHES = 2;
 
 export interface DeployedStackOptions extends FunctionOptions {
   readonly location: StackLocation;
-  /** Value of the secret. */
+  /** Value of the webhook secret. */
   readonly secret: string;
   readonly onProblem: (message: string) => void;
-  /** Is called with what is being done while the stack starts. @default none */
+  /** Called with each step while the stack starts. @default none */
   readonly onStep?: (step: string) => void;
 }
 
-/** A synthesised stack at the AWS endpoint: its resources, functions and event sources. */
+/** A synthesised stack that is deployed to the AWS endpoint: resources, functions and event sources. */
 export interface DeployedStack {
   readonly name: string;
   readonly functions: DeployedFunctions;
-  /** Its API, of the kind that the template has. */
+  /** The stack's API: an HTTP API or a REST API, as in the template. */
   readonly api: DeployedApi;
-  /** As `cdk deploy --outputs-file` writes them. */
+  /** Outputs, in the form of `cdk deploy --outputs-file`. */
   outputs(): Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
 
 /**
- * @param assembly folder of its cloud assembly
- * @throws Error if the template has something that cannot be run here
+ * @param assembly folder of the stack's cloud assembly
+ * @throws Error if the template contains something that cannot run locally
  */
 export async function deployStack(
   assembly: string,
@@ -71,7 +71,7 @@ export async function deployStack(
   }
 }
 
-/** The event sources of a template, which do not poll yet. */
+/** The event sources of a template. They do not poll yet. */
 function eventSources(
   resources: Resources,
   functions: DeployedFunctions,
@@ -79,7 +79,7 @@ function eventSources(
 ): SqsEventSource[] {
   const queues = new Map(resources.ofType('AWS::SQS::Queue').map((queue) => [queue.arn, queue.ref]));
   const called = calledByApi(resources).map((name) => functions.target(name)?.function);
-  // Requests come first. In AWS they do not share processors with batches.
+  // Requests have priority over batches, because here both share the processors. In AWS they do not.
   const isBusy = () => called.some((one) => one?.isOverloaded === true);
   return resources.ofType('AWS::Lambda::EventSourceMapping').map((mapping) => {
     const queueUrl = queues.get(mapping.properties.EventSourceArn);
@@ -89,7 +89,7 @@ function eventSources(
     }
     const { definition } = target;
     const source = new SqsEventSource(sourceDefinition(mapping, serviceOf(definition), queueUrl), {
-      // Lambda polls with the rights of the function's role.
+      // The client has the permissions of the function's role, because Lambda polls with them.
       client: new SQSClient(clientSettings(definition.awsEndpointUrl, definition.credentials.accessKeyId)),
       invoke: (event) => target.function.invoke(event),
       onProblem: context.onProblem,
@@ -117,7 +117,7 @@ function sourceDefinition(
   };
 }
 
-/** Makes an event source known to Lambda's API. */
+/** Makes an event source visible in Lambda's API. */
 function register(
   { properties }: DeployedResource<'AWS::Lambda::EventSourceMapping'>,
   source: SqsEventSource,
@@ -127,7 +127,7 @@ function register(
   const { FunctionResponseTypes, ScalingConfig } = properties;
   aws.addEventSourceMapping({
     eventSourceArn: EventSourceArn,
-    // A template may have a name or an ARN, with an alias.
+    // In a template, this is a name or an ARN of a function or its alias.
     functionArn: FunctionName.startsWith('arn:') ? FunctionName : arnOf('lambda', `function:${FunctionName}`),
     settings: {
       BatchSize,

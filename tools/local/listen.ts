@@ -1,17 +1,16 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Attempts to find a port that is free on both loopback addresses, for port 0. */
+/** Maximum attempts to find a port that is free on both loopback addresses, for port 0. */
 const MAX_PORT_ATTEMPTS = 5;
 
 /**
- * Starts listening, by default on both loopback addresses: a client of `localhost` may try ::1 first, and would reach
- * whatever else listens there.
- *
- * @param port 0 for any free one
- * @param host listens on this address only
+ * Starts listening, by default on both loopback addresses: a client of `localhost` may try ::1 first, and
+ * would reach any other server there.
+ * @param port 0 for any free port
+ * @param host to listen on this address only
  * @returns one server for each address, all on the same port
- * @throws Error of Node.js, such as EADDRINUSE if an address is taken
+ * @throws Error of Node.js, such as EADDRINUSE if an address is in use
  */
 export async function listen(
   serverOptions: ServerOptions,

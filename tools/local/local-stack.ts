@@ -10,73 +10,77 @@ import { type RequestSummary, startGateway } from './gateway/server.ts';
 import { guardedObserver, type InspectedMessage, type StackObserver } from './observation.ts';
 
 /**
- * Percentage by which V8 lets each heap grow beyond its used size before it collects. The default of four times would
- * be 150 MB for the thread of the AWS endpoint.
+ * Percentage by which each V8 heap may grow beyond its used size before garbage is collected. With the
+ * default of 400, the thread of the AWS endpoint would need 150 MB.
  */
 const HEAP_GROWING_PERCENT = 50;
 
 export interface LocalStackOptions extends FunctionOptions {
   readonly assembly: string;
-  /** Port of the API; 0 for any free one. */
+  /** Port of the webhook; 0 for any free port. */
   readonly port: number;
-  /** Port of the AWS endpoint; 0 for any free one. */
+  /** Port of the AWS endpoint; 0 for any free port. */
   readonly awsPort: number;
   readonly secret: string;
-  /** Faults of the AWS endpoint from the start, for tests. @default none */
+  /** Faults that are active from the start, for tests. @default none */
   readonly faults?: InjectedFaults;
-  /** Is called after every answer of the API. @default none */
+  /** Called after every answer of the webhook. @default none */
   readonly onRequest?: (summary: RequestSummary) => void;
-  /** Is called with the functions' effects and requests. @default none */
+  /** Called with requests, and with what functions write and publish. @default none */
   readonly observer?: StackObserver;
-  /** Where a browser that opens either port is redirected. @default nowhere: it gets the same error as other clients */
+  /**
+   * Address to which a browser that opens either port is redirected. @default no redirect: a browser gets the
+   * same error as other clients
+   */
   readonly consoleUrl?: ConsoleUrl;
-  /** Names of tunnels to the API, in lower case. @default none: it answers this machine only */
+  /** Host names of tunnels to the webhook, in lower case. @default none: only this machine gets answers */
   readonly publicHosts?: readonly string[];
-  /** Is called with problems of the stack itself. @default none */
+  /** Called with problems of the stack itself. @default none */
   readonly onProblem?: (message: string) => void;
-  /** Is called with each step while the stack starts. @default none */
+  /** Called with each step while the stack starts. @default none */
   readonly onStep?: (step: string) => void;
 }
 
 export interface Usage {
   readonly requests: number;
-  /** The most resident memory of the process so far, in MiB. */
+  /** Highest resident memory of the process so far, in MiB. */
   readonly peakMegabytes: number;
 }
 
 export interface LocalStack {
   readonly name: string;
-  /** As `cdk deploy --outputs-file` writes them. */
+  /** Outputs, in the form of `cdk deploy --outputs-file`. */
   readonly outputs: Readonly<Record<string, string>>;
   readonly aws: AwsEndpoint;
   /** `http://localhost:<port>` of the AWS endpoint. */
   readonly awsUrl: string;
-  /** Settings for an AWS client that may do everything. */
+  /** Settings of an AWS client that has all permissions. */
   readonly operator: ClientSettings;
-  /** By the name on the command line: `receiver`, `shop-updated`. */
+  /** Functions by their name on the command line: `receiver`, `shop-updated`. */
   readonly functions: ReadonlyMap<string, DeployedFunction>;
-  /** Faults of the AWS endpoint: none until one is injected. */
+  /** Faults of the AWS endpoint. A test injects and ends them. */
   readonly faults: InjectedFaults;
-  /** Folders of code that runs, or may be read. */
+  /** Folders of code that may still be read. */
   readonly codeDirectories: ReadonlySet<string>;
   /**
-   * Changes the code of a function from its next invocation on. Must not be called before an earlier call has ended.
-   * @param service its name on the command line
-   * @returns why the code cannot be loaded, if so. Then the old code stays
+   * Replaces the code of a function for later invocations. Must not be called before an earlier call has
+   * ended.
+   * @param service the function's name on the command line
+   * @returns why the new code cannot be loaded. Then the old code stays
    */
   replaceCode(service: string, codeDirectory: string): Promise<FunctionError | undefined>;
   usage(): Usage;
   /**
-   * Looks at the messages of a queue without receiving them, in the order in which they were sent.
-   * @throws Error if there is no such queue
+   * The messages of a queue in the order of sending. They are not received.
+   * @throws Error if the queue does not exist
    */
   inspectQueue(queueUrl: string): Promise<InspectedMessage[]>;
   close(): Promise<void>;
 }
 
 /**
- * Runs a synthesised stack on this machine, with the template's resources only. All state is in memory.
- * @throws Error if the template has something that cannot be run here, or a port is taken (EADDRINUSE)
+ * Runs a synthesised stack on this machine, with only the resources of its template. All state is in memory.
+ * @throws Error if the template contains something that cannot run locally, or a port is in use (EADDRINUSE)
  */
 export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
@@ -120,7 +124,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     });
     closers.push(() => gateway.close());
     location.apiUrl = gateway.url;
-    // Before everything else, so that an invocation at a breakpoint is finished.
+    // Functions are closed first, because an invocation at a breakpoint would delay the others.
     closers.push(() =>
       Promise.all([...(options.inspect?.values() ?? [])].map((inspector) => inspector.close())),
     );

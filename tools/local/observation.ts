@@ -1,26 +1,26 @@
 import type { Header } from './gateway/http-message.ts';
 
-/** Is called with events of a local stack. If it throws, this is reported as a problem of the stack. */
+/** Callbacks for what happens in a local stack. If one throws, that is reported as a problem of the stack. */
 export interface StackObserver {
-  /** A request that was answered, by a function or by the API itself. */
+  /** Called after an answer, whether from a function or from the API itself. */
   onExchange(exchange: Exchange): void;
-  /** An item that a function has written. */
+  /** Called when a function has written an item. */
   onItemChange(change: ItemChange): void;
-  /** A notification that a function has published, and SNS has taken. */
+  /** Called when a function has published a notification that SNS accepted. */
   onNotification(notification: PublishedNotification): void;
 }
 
 export interface Exchange {
-  /** API Gateway's. */
+  /** Id of the request that API Gateway assigns. */
   readonly requestId: string;
   readonly receivedAt: Date;
   readonly method: string;
   readonly path: string;
-  /** Without the question mark. */
+  /** Query string without the question mark. */
   readonly query: string;
   readonly headers: readonly Header[];
   readonly sourceIp: string;
-  /** Undefined if it was not read, because no route matched or it was too large. */
+  /** Undefined if the body was not read, because no route matched or it was too large. */
   readonly body: Buffer | undefined;
   readonly status: number;
   readonly responseHeaders: readonly Header[];
@@ -34,9 +34,9 @@ export type ObservedItem = Readonly<Record<string, Readonly<Record<string, unkno
 export interface ItemChange {
   readonly table: string;
   readonly key: ObservedItem;
-  /** Undefined if there was none. */
+  /** Undefined if the item did not exist before. */
   readonly before: ObservedItem | undefined;
-  /** Undefined if it was deleted. */
+  /** Undefined if the item was deleted. */
   readonly after: ObservedItem | undefined;
   readonly at: Date;
 }
@@ -44,14 +44,14 @@ export interface ItemChange {
 export interface PublishedNotification {
   readonly topicArn: string;
   readonly subject: string;
-  /** What subscribers receive, by protocol: `default`, `email`. */
+  /** Texts for subscribers, by protocol: `default`, `email`. */
   readonly texts: Readonly<Record<string, string>>;
-  /** String values of its message attributes: `eventId`, `event`. */
+  /** Message attributes of type String, such as `eventId` and `event`. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly at: Date;
 }
 
-/** A message as it is on a queue, seen without receiving it. */
+/** A message on a queue, read without receiving it. */
 export interface InspectedMessage {
   readonly id: string;
   readonly body: string;
@@ -62,8 +62,8 @@ export interface InspectedMessage {
 }
 
 /**
- * Wraps an observer that may throw: the error is reported, and the stack continues.
- * @param onProblem is called with the error, in one line
+ * Wraps an observer so that it never throws: an error is reported, and the stack continues.
+ * @param onProblem called with the error, in one line
  */
 export function guardedObserver(
   observer: StackObserver,

@@ -3,10 +3,13 @@ import { join } from 'node:path';
 import type { FunctionDefinition } from '../local/functions/function-definition.ts';
 import type { LocalStack } from '../local/local-stack.ts';
 
-/** Where the stacks that run in this clone publish their details. */
+/** Folder in which the stacks that run in this clone publish their details. */
 const FOLDER = '.local';
 
-/** Other commands find the running stack by this file. If several run, it describes the one started last. */
+/**
+ * Other commands find the running stack by this file. If several stacks run, the file describes the one that was
+ * started last.
+ */
 export const OUTPUTS_FILE = `${FOLDER}/outputs.json`;
 export const FUNCTIONS_FILE = `${FOLDER}/functions.json`;
 
@@ -29,7 +32,7 @@ const OWNER_ONLY = { folder: 0o700, file: 0o600 };
 interface StackDescription {
   /** In the format of `cdk deploy --outputs-file`. */
   readonly outputs: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** By their names on the command line: `receiver`, `shop-updated`. */
+  /** Functions by their names on the command line: `receiver`, `shop-updated`. */
   readonly functions: Readonly<Record<string, FunctionDefinition>>;
   readonly console?: { readonly url: string; readonly token: string };
 }
@@ -82,7 +85,10 @@ export class Workspace implements AsyncDisposable {
     return join(this.#folder, name);
   }
 
-  /** Makes a stack of this process visible to other commands. @returns whether another stack was visible before */
+  /**
+   * Makes a stack of this process visible to other commands.
+   * @returns whether another stack was visible before
+   */
   async publish(description: StackDescription): Promise<boolean> {
     const others = await described();
     await this.#write(description);
@@ -117,7 +123,10 @@ export class Workspace implements AsyncDisposable {
   }
 }
 
-/** Makes the stack that was started last visible to other commands. @returns whether there is one */
+/**
+ * Makes the stack that was started last visible to other commands.
+ * @returns whether there is one
+ */
 async function pointToLatest(): Promise<boolean> {
   for (const folder of await described()) {
     try {
@@ -149,7 +158,8 @@ async function described(): Promise<string[]> {
 }
 
 /**
- * Copies the details of a stack to the place where other commands look. @throws Error ENOENT if the stack has stopped
+ * Copies the details of a stack to the files that other commands read.
+ * @throws Error ENOENT if the stack has stopped
  */
 async function point(folder: string): Promise<void> {
   for (const file of PUBLISHED) {
@@ -160,7 +170,7 @@ async function point(folder: string): Promise<void> {
       await rename(copy, file);
     } catch (error) {
       if (file !== CONSOLE_FILE || !isMissing(error)) throw error;
-      // The console file of another stack must not stay.
+      // Otherwise the console file of another stack would stay.
       await rm(file, { force: true });
     }
   }

@@ -73,8 +73,7 @@ interface Where {
  */
 export type RunOperation = (where: Where, task: (operation: Operation) => Promise<unknown>) => Promise<void>;
 
-export const stageOption = () =>
-  new Option('--stage <stage>', 'stage in AWS (default: the stack that npm start runs)');
+export const stageOption = () => new Option('--stage <stage>', 'stage in AWS (default: the local stack)');
 
 export const outputsOption = () =>
   new Option('--outputs <file>', 'file that cdk deploy --outputs-file wrote, instead of --stage').argParser(
@@ -117,7 +116,7 @@ async function findStack({ stage, outputs, url }: Where): Promise<Stage> {
   return outputs === undefined ? findLocalStack() : findStackOfFile(outputs);
 }
 
-/** An AWS error or a failed connection, as one line. A bug of the command stays as it is. */
+/** An AWS error or a failed connection, as one line. Other errors are bugs, and are returned unchanged. */
 export function forPeople(error: unknown, local: boolean): unknown {
   if (!(error instanceof Error)) return error;
   if (local && 'code' in error && error.code === 'ECONNREFUSED') return new CommandError(NOT_RUNNING);
@@ -127,12 +126,12 @@ export function forPeople(error: unknown, local: boolean): unknown {
   return error;
 }
 
-/** How AWS names a missing permission. */
+/** Matches AWS's text about a missing permission. */
 const NOT_AUTHORIZED = /not authorized to perform: ([\w-]+:[\w*]+)/;
 
 /**
- * Why something is unknown, in one line. Names the permission if one is missing.
- * @throws the error itself if it is a bug of the console
+ * Why AWS did not answer, in one line. Names the permission if one is missing.
+ * @throws the error itself if it is a bug
  */
 export function refusalOf(error: unknown, local: boolean): string {
   const shown = forPeople(error, local);
@@ -141,7 +140,7 @@ export function refusalOf(error: unknown, local: boolean): string {
   return permission === undefined ? shown.message : `the permission ${permission} is missing`;
 }
 
-/** @returns the error text of AWS, or the name of the output that the stage lacks */
+/** @returns the result; `refused`: why AWS did not answer, or the name of the output that the stage lacks */
 export async function orRefusal<Value>(
   { local }: Stage,
   ask: () => Promise<Value>,
@@ -149,8 +148,8 @@ export async function orRefusal<Value>(
   try {
     return await ask();
   } catch (error) {
-    // An error answered by a service has `$fault`. Without it, the network or the local stack is down, and nothing can
-    // be read.
+    // An error that a service answered has `$fault`. An error without it means that the network or the local stack is
+    // down.
     const isAnswer = error instanceof Error && '$fault' in error;
     if (!isAnswer && !(error instanceof CommandError)) throw error;
     return { refused: refusalOf(error, local) };

@@ -13,7 +13,7 @@ import type { Stage } from './stage.ts';
 interface Post {
   readonly url: string;
   readonly body: Uint8Array;
-  /** Aborts the wait. A receiver stopped in a debugger may answer minutes later. */
+  /** Aborts the wait. Needed because a receiver that is stopped in a debugger answers minutes later. */
   readonly signal?: AbortSignal;
 }
 
@@ -23,28 +23,29 @@ interface SignedPost extends Post {
   readonly encoding?: 'hex' | 'base64';
 }
 
-/** A request as it arrived. */
+/** A recorded request that can be sent again. */
 export interface RepeatableRequest {
   readonly method: string;
   readonly path: string;
-  /** In the order of the request. */
+  /** In the order in which the sender wrote them. */
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
 export interface SentAnswer {
   readonly status: number;
-  /** Parsed, or the text if it is not JSON. */
+  /** Parsed JSON, or the text if the body is not JSON. */
   readonly body: unknown;
 }
 
 interface WebhookAnswer extends SentAnswer {
-  /** From the receiver or, if it was not called, from API Gateway. */
+  /** Request id from the body of the receiver's answer. If API Gateway answered itself, from a header. */
   readonly requestId: string | undefined;
 }
 
 /**
  * Posts a body as the partner does: signed, as JSON.
  * @throws CommandError if nothing answers; AbortError if the signal is aborted
+ * @example const { status, requestId } = await postSigned({ url, body: sampleBody(sample, new Date()), secret });
  */
 export async function postSigned(post: SignedPost): Promise<WebhookAnswer> {
   const { url, body, signal = null } = post;
@@ -58,7 +59,7 @@ export async function postSigned(post: SignedPost): Promise<WebhookAnswer> {
   }
 }
 
-/** Headers that belong to one connection. The partner did not write them. */
+/** Headers that belong to one connection, and are not part of the partner's request. */
 const OF_CONNECTION = new Set([
   'host',
   'connection',
@@ -124,7 +125,10 @@ export function answerText({ status, body }: SentAnswer): string {
   ].join('  ');
 }
 
-/** `queued`; for an error, its title, such as `Invalid signature`. @param body of an answer */
+/**
+ * `queued`; for an error, its title, such as `Invalid signature`.
+ * @param body of an answer
+ */
 export function answerTitle(body: unknown): string {
   if (typeof body !== 'object' || body === null) return String(body);
   const { status: word, title, message } = body as Record<string, unknown>;

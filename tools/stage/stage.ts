@@ -29,7 +29,7 @@ export class Stage {
   readonly outputs: Readonly<Record<string, string>>;
   /** Whether `npm start` runs it. */
   readonly local: boolean;
-  /** The option that names it in a command: ` --stage prod`. Empty for the local stack. */
+  /** The option that names the stage in a command: ` --stage prod`. Empty for the local stack. */
   readonly commandSuffix: string;
   readonly sqs: SQSClient;
   readonly dynamodb: DynamoDBClient;
@@ -40,7 +40,7 @@ export class Stage {
   readonly lambda: LambdaClient;
   readonly sts: STSClient;
   readonly firehose: FirehoseClient;
-  /** For clients of further services. */
+  /** Region and credentials for clients of further services. */
   readonly clientSettings: ReturnType<typeof clientSettings>;
   private readonly clients: readonly { destroy(): void }[];
   /** Milliseconds between two polls, for example of a move task or an event source. */
@@ -77,7 +77,7 @@ export class Stage {
   }
 
   /**
-   * Name of its CloudFormation stack, with which the names of its resources begin.
+   * Name of the stage's CloudFormation stack. The names of its resources begin with this name.
    * @throws CommandError if the name of a queue does not begin with it
    */
   get stackName(): string {
@@ -186,7 +186,7 @@ export function findLocalStack(): Stage {
   return new Stage('the local stack', readOutputs(OUTPUTS_FILE));
 }
 
-/** The stack that `npm start` runs, if the address is that of its webhook. */
+/** The stack that `npm start` runs, if the given address is that of its webhook. */
 function localStackAt(address: URL): Stage | undefined {
   if (!existsSync(OUTPUTS_FILE) || !isThisMachine(address)) return undefined;
   const stack = findLocalStack();
@@ -199,14 +199,14 @@ function localStackAt(address: URL): Stage | undefined {
 export function stageAt(address: URL): Stage {
   const local = localStackAt(address);
   const outputs = { ...local?.outputs, WebhookUrl: address.href };
-  // Its queues are unknown. For an address outside AWS, the title does not name a region.
+  // Such a stage has no known queues. For an address outside AWS, the title does not name a region.
   return (
     local?.with({ outputs }) ??
     new Stage(`the receiver at ${address.host}`, { ...outputs, QuarantineQueueUrl: address.href })
   );
 }
 
-/** Whether it is a loopback address, or a name that RFC 6761 §6.3 reserves for loopback. */
+/** Whether an address is on this machine: a loopback address, or a name that RFC 6761 §6.3 reserves for loopback. */
 export function isThisMachine({ hostname }: URL): boolean {
   const address = hostname.replace(/^\[(.*)\]$/, '$1');
   if (isIP(address) === 4) return address.startsWith('127.');
@@ -281,7 +281,7 @@ function readOutputs(file: string): Record<string, string> {
   const outputs = Object.values(stacks).filter(isOfThisApp);
   if (outputs.length !== 1 || outputs[0] === undefined) {
     throw new CommandError(
-      `${file} must hold the outputs of one stack of this app, not of ${outputs.length}`,
+      `${file} must have the outputs of one stack of this app, not of ${outputs.length}`,
     );
   }
   return outputs[0];
@@ -298,7 +298,10 @@ const ANY_CREDENTIALS = { accessKeyId: 'operator', secretAccessKey: 'local' };
 /** Whether the environment configures an endpoint outside AWS: an emulator may check its access keys. */
 const namesEndpoint = () => Boolean(process.env.AWS_ENDPOINT_URL && process.env.AWS_ACCESS_KEY_ID);
 
-/** @param region of AWS; undefined for a local endpoint. @param origin of the local endpoint */
+/**
+ * @param region of AWS; undefined for a local endpoint.
+ * @param origin of the local endpoint
+ */
 function clientSettings(region: string | undefined, origin: string) {
   if (region !== undefined) return { region };
   return {

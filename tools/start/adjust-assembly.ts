@@ -4,24 +4,27 @@ import * as z from 'zod/mini';
 import { readCloudAssembly } from '../local/template/cloud-assembly.ts';
 
 /**
- * Seconds of the first wait. Consumers double it: the nine waits take 10 s in total, each from 0 to 5 whole seconds
- * (`lambda/consumer/retry.ts`).
+ * First delay of retries, in seconds. Consumers double it: the nine delays take 10 s in total, each from 0 to
+ * 5 whole seconds (`lambda/consumer/retry.ts`).
  */
 const FAST_FIRST_DELAY = 0.02;
 
 /**
- * Visibility timeout in seconds: a message returns after this time if its function died. A function that takes longer
- * receives it twice.
+ * Visibility timeout in seconds. A message returns after this time if its function died. If a function takes
+ * longer, it receives the message twice.
  */
 const FAST_VISIBILITY = 5;
 
-/** Timeout in seconds while a function is debugged: SQS's longest visibility timeout. Source: SQS API reference. */
+/**
+ * Timeout of a debugged function, in seconds: the longest visibility timeout of SQS. Source: SQS API
+ * reference.
+ */
 const DEBUG_TIMEOUT = 12 * 60 * 60;
 
 interface Adjustments {
-  /** Whether retries wait only seconds, so that a dead letter takes about ten. */
+  /** Whether retries take seconds, so that a message becomes a dead letter after about ten seconds. */
   readonly retryFast: boolean;
-  /** Functions that are debugged, by their names on the command line. They get no practical timeout. */
+  /** Debugged functions, by their names on the command line. They practically have no timeout. */
   readonly inspected: ReadonlySet<string>;
 }
 
@@ -44,7 +47,7 @@ const methodSchema = z.looseObject({ Integration: properties });
 
 const assetsSchema = z.looseObject({ files: properties });
 
-/** Folder in an assembly for the code of a function that is debugged. */
+/** Folder in an assembly for the readable code of a debugged function. */
 export const inspectedCode = (folder: string, service: string) => join(folder, assetOf(service));
 
 const assetOf = (service: string) => `inspected-${service}`;
@@ -74,7 +77,7 @@ export function adjustAssembly(folder: string, adjustments: Adjustments): void {
   });
 }
 
-/** Changes a function of ours and its queue. Others have no name on the command line. */
+/** Changes a function of ours and its queue. The CDK's own functions have no name on the command line. */
 function adjustFunction(
   resource: AdjustedResource,
   resources: Readonly<Record<string, AdjustedResource>>,
@@ -95,7 +98,7 @@ function adjustFunction(
   if (queue !== undefined) queue.Properties = { ...queue.Properties, VisibilityTimeout: DEBUG_TIMEOUT };
 }
 
-/** An API of either kind waits for the receiver, its only function. */
+/** Raises the timeouts of an API, whose only function is the receiver. */
 function extendApiTimeouts(resources: readonly AdjustedResource[]): void {
   const TimeoutInMillis = DEBUG_TIMEOUT * 1000;
   for (const resource of resources) {

@@ -14,17 +14,20 @@ const FIRST_PORT = 9229;
 const MAX_PORT = 65_535;
 
 export interface InspectedFunction {
-  /** As typed: `receiver`, `shop.updated`. */
+  /** Name as typed: `receiver`, `shop.updated`. */
   readonly name: string;
-  /** Name in other commands: `shop-updated`. */
+  /** Name as in other commands: `shop-updated`. */
   readonly service: string;
-  /** Undefined: the next free one from 9229 on. */
+  /** Port for debuggers. Undefined for the next free port from 9229 on. */
   readonly port: number | undefined;
 }
 
 const names = ['receiver', ...eventNames];
 
-/** Parses a value of `--inspect`, which may be repeated. @throws InvalidArgumentError */
+/**
+ * Parses a value of the option `--inspect`, which may be repeated.
+ * @throws InvalidArgumentError
+ */
 export function inspectedFunction(
   text: string,
   before: readonly InspectedFunction[] = [],
@@ -59,7 +62,7 @@ export function withPorts(
   });
 }
 
-/** Opens the ports. The keys are the names of functions in other commands. */
+/** Opens the ports for debuggers, by the functions' names in other commands. */
 export async function openInspectors(
   functions: readonly (InspectedFunction & { port: number })[],
 ): Promise<Map<string, InspectorPort>> {
@@ -70,7 +73,7 @@ export async function openInspectors(
 
 const bundleListSchema = z.record(z.string(), z.object({ entry: z.string() }));
 
-/** Replaces bundles of a synthesised assembly with readable ones. */
+/** Replaces bundles of a synthesised assembly by readable ones. */
 export async function bundleReadably(
   assembly: string,
   functions: readonly Pick<InspectedFunction, 'service'>[],

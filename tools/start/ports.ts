@@ -2,15 +2,15 @@ import { listen } from '../local/listen.ts';
 import { CommandError, UsageError } from '../terminal/command-error.ts';
 
 export interface WantedPort {
-  /** The option that sets it: `aws-port`, `inspect receiver:<port>`. */
+  /** Option that sets the port: `aws-port`, `inspect receiver:<port>`. */
   readonly option: string;
-  /** 0 for any free port. */
+  /** Port to listen on; 0 for any free port. */
   readonly port: number;
 }
 
 /**
- * Checks the ports before the stack is synthesised, and reports all that are in use at once.
- * @throws CommandError if two are the same, or some are in use
+ * Checks ports before the stack is synthesised, so that all in use are reported at once.
+ * @throws CommandError if two ports are the same, or some are in use
  */
 export async function assertPorts(ports: readonly WantedPort[]): Promise<void> {
   for (const [index, { option, port }] of ports.entries()) {
@@ -46,7 +46,7 @@ function inUse(ports: readonly WantedPort[]): CommandError {
 }
 
 /**
- * Runs code that listens on the ports. One may have been taken since the check.
+ * Runs code that listens on ports, which may have been taken since the check.
  * @throws CommandError that names the option of the port in use
  */
 export async function withPortErrors<T>(ports: readonly WantedPort[], run: () => Promise<T>): Promise<T> {

@@ -3,15 +3,18 @@ import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { isLocalSecret, LOCAL_SECRET } from '../../events/signing.ts';
 import { UsageError } from '../terminal/command-error.ts';
 
-/** At least two labels of letters, digits and hyphens (RFC 1123 §2.1). A name with one label is not public. */
+/**
+ * A host name of at least two labels of letters, digits and hyphens (RFC 1123 §2.1). A name with one label is
+ * not public.
+ */
 const HOST_NAME = /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 
-/** In characters. Source: RFC 1035 §2.3.4. */
+/** Maximum characters of a host name. Source: RFC 1035 §2.3.4. */
 const MAX_HOST_NAME = 253;
 
 /**
- * Collects host names of tunnels to the webhook. @throws InvalidArgumentError; the command prints its message as one
- * line
+ * Parses a value of the option for host names of tunnels, and adds it to those before.
+ * @throws InvalidArgumentError; the command prints its message as one line
  */
 export function publicHost(text: string, before: readonly string[] = []): readonly string[] {
   const name = text.toLowerCase();
@@ -22,7 +25,7 @@ export function publicHost(text: string, before: readonly string[] = []): readon
   );
 }
 
-/** @throws CommandError if the webhook is public and its secret is the known default */
+/** @throws CommandError if the webhook is public and its secret is the well-known default */
 export function assertOwnSecret(publicHosts: readonly string[], secret: string): void {
   if (publicHosts.length === 0 || !isLocalSecret(secret)) return;
   throw new UsageError(

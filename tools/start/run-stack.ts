@@ -11,6 +11,7 @@ import { interruption, LineWriter } from '../terminal/terminal.ts';
 import { changedText, restartedText } from '../watch/notice-text.ts';
 import { SourceTree } from '../watch/source-tree.ts';
 import { adjustAssembly } from './adjust-assembly.ts';
+import { AssemblyCache } from './assembly-cache.ts';
 import {
   bundleReadably,
   type InspectedFunction,
@@ -18,17 +19,16 @@ import {
   openInspectors,
   type withPorts,
 } from './inspected-functions.ts';
-import { KeptAssemblies } from './kept-assembly.ts';
 import { type WantedPort, withPortErrors } from './ports.ts';
 import { completeRestart, type Restart } from './restart.ts';
 import { welcome } from './welcome.ts';
 
-/** The options of `npm start`. */
+/** Values of the options of `npm start`. */
 export interface StartSettings {
   readonly port: number;
   readonly awsPort: number;
   readonly consolePort: number;
-  /** False without the console. */
+  /** Whether to start the console. */
   readonly console: boolean;
   readonly secret: string;
   readonly gateway?: GatewayKind | undefined;
@@ -36,9 +36,9 @@ export interface StartSettings {
   readonly publicHost?: readonly string[] | undefined;
   readonly retryFast?: boolean | undefined;
   readonly inspect?: readonly InspectedFunction[] | undefined;
-  /** Functions' log lines as they are, and the rest on standard error. */
+  /** Whether standard output gets only the functions' log lines, as JSON. The rest goes to standard error. */
   readonly json?: true | undefined;
-  /** Whether saved sources take effect. */
+  /** Whether saved sources take effect while the stack runs. */
   readonly watch: boolean;
 }
 
@@ -47,19 +47,21 @@ interface StackRun extends StartSettings {
   readonly commands: PageCommands;
   readonly inspected: ReturnType<typeof withPorts>;
   readonly ports: readonly WantedPort[];
-  /** Undefined unless this stack follows another one. */
+  /** The restart that started this stack. Undefined for the first one. */
   readonly earlier: Restart | undefined;
 }
 
 interface NextStack {
   readonly restart: Restart;
-  /** Options that give the next stack the ports of this one. */
+  /** Options by which the next stack gets the same ports as this one. */
   readonly options: readonly string[];
-  /** Aborted by Ctrl-C, also while this stack stops. */
+  /** Aborted by Ctrl-C, even while this stack stops. */
   readonly interrupted: AbortSignal;
 }
 
-/** Log lines go to standard output, and with `--json` the rest to standard error. */
+/**
+ * Where lines go: log lines to standard output, the rest to the same or, with `--json`, to standard error.
+ */
 function outputOf({ json }: StartSettings) {
   const lines = new LineWriter();
   const format = new LogFormat(json ? process.stderr : process.stdout);
@@ -72,7 +74,10 @@ function outputOf({ json }: StartSettings) {
   };
 }
 
-/** Runs the stack until Ctrl-C. @returns how to restart it, unless it was stopped */
+/**
+ * Runs the stack until Ctrl-C or a restart.
+ * @returns how to restart, or undefined after Ctrl-C
+ */
 export async function runStack(settings: StackRun): Promise<NextStack | undefined> {
   const { secret, inspected, ports, earlier, publicHost: publicHosts = [] } = settings;
   const started = performance.now();
@@ -83,7 +88,7 @@ export async function runStack(settings: StackRun): Promise<NextStack | undefine
   const onProblem = (message: string) => console.error(`Problem: ${message}`);
   const sources = settings.watch ? new SourceTree(onProblem) : undefined;
   const synthesiseTo = synthesiser(settings);
-  // These modules are loaded while another process synthesises the stack.
+  // These modules load while another process synthesises the stack.
   const [{ startLocalStack }, { LocalFeed }, { startLocalConsole }] = await Promise.all([
     import('../local/local-stack.ts'),
     import('../stage/history/local-feed.ts'),
@@ -159,12 +164,15 @@ interface RunningParts {
   readonly stack: LocalStack;
   readonly page: LocalConsole | undefined;
   readonly workspace: Workspace;
-  /** Undefined if they are not watched. */
+  /** Undefined with `--no-watch`. */
   readonly sources: SourceTree | undefined;
   readonly synthesiseTo: (folder: string) => Promise<void>;
 }
 
-/** Applies saved sources. @returns after Ctrl-C, or how to restart the stack if a saved source needs that */
+/**
+ * Applies saved sources to the running stack.
+ * @returns how to restart the stack if a saved source requires it, or undefined after Ctrl-C
+ */
 async function untilEnd(
   { inspected, earlier, secret }: StackRun,
   { output, stack, page, workspace, sources, synthesiseTo }: RunningParts,
@@ -173,13 +181,13 @@ async function untilEnd(
   const restarting = Promise.withResolvers<Restart>();
   const onNotice = (notice: Notice) => {
     output.print(notice.text);
-    page?.news.notice(notice);
+    page?.updates.notice(notice);
   };
   if (earlier !== undefined) {
     const text = restartedText(earlier.files, Date.now() - earlier.at);
     onNotice({ about: 'stack', level: 'info', text });
   }
-  // Loaded after the stack is ready, so that the start does not wait for it.
+  // These modules load after the stack is ready, so that the start does not wait for them.
   const [{ Watch }, { startLocalStack }] = await Promise.all([
     import('../watch/watch.ts'),
     import('../local/local-stack.ts'),
@@ -193,7 +201,7 @@ async function untilEnd(
       readable: new Set(inspected.map(({ service }) => service)),
       earlier,
       synthesise: synthesiseTo,
-      // A template that cannot be run must not stop the running stack.
+      // Tries whether the new template can run, before the old stack stops.
       async tryStack(assembly) {
         const trial = await startLocalStack({ assembly, port: 0, awsPort: 0, secret, warmUp: false });
         await trial.close();
@@ -215,12 +223,12 @@ async function untilEnd(
   return { restart, options, interrupted };
 }
 
-/** @returns a function that writes an assembly for these settings into a folder */
+/** @returns a function that synthesises into a folder, with these settings */
 function synthesiser({ gateway, retryFast = false, inspected }: StackRun): (folder: string) => Promise<void> {
-  const assemblies = new KeptAssemblies({ folder: SYNTHESISED_FOLDER, synthesise });
+  const cache = new AssemblyCache({ folder: SYNTHESISED_FOLDER, synthesise });
   const services = new Set(inspected.map(({ service }) => service));
   return async (folder) => {
-    await assemblies.write(folder, gateway && stageOverrides({ gateway }));
+    await cache.write(folder, gateway && stageOverrides({ gateway }));
     await bundleReadably(folder, inspected);
     adjustAssembly(folder, { retryFast, inspected: services });
   };

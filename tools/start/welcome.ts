@@ -6,13 +6,13 @@ const RETRIES_ARE_FAST = `Retries are fast: ten attempts take about ten seconds,
 `;
 
 interface Welcome {
-  /** Undefined without the console. */
+  /** Undefined if the console is not started. */
   readonly consoleUrl: string | undefined;
   /** Host names of tunnels to the webhook. */
   readonly publicHosts: readonly string[];
   readonly secret: string;
   readonly retryFast: boolean;
-  /** Duration of the start. */
+  /** Duration of the start, in milliseconds. */
   readonly milliseconds: number;
 }
 

@@ -1,6 +1,6 @@
 export interface Column {
   readonly heading: string;
-  /** @default 'left' */
+  /** Alignment of the column. @default 'left' */
   readonly align?: 'left' | 'right';
 }
 
@@ -9,7 +9,7 @@ export type Block =
   | { readonly kind: 'text' | 'heading'; readonly text: string }
   /** A command line to run next. `text` says what it does: `To run this plan`. */
   | { readonly kind: 'command'; readonly text: string; readonly command: string }
-  | { readonly kind: 'facts'; readonly facts: readonly (readonly [name: string, value: string])[] }
+  | { readonly kind: 'fields'; readonly fields: readonly (readonly [name: string, value: string])[] }
   | {
       readonly kind: 'table';
       readonly columns: readonly Column[];
@@ -17,12 +17,12 @@ export type Block =
     };
 
 export interface ProgressStep {
-  /** Verb phrase, such as `Posting` or `Waiting for quiet`. */
+  /** Verb phrase for the work, such as `Posting` or `Waiting for quiet`. */
   readonly doing: string;
   readonly done: number;
   readonly total: number;
-  /** Unit of the counts, such as `rounds`. @default no unit */
+  /** Unit of the counts, such as `rounds`. @default none */
   readonly unit?: string;
-  /** More information, such as `19 kills`. @default none */
+  /** More information in parentheses, such as `19 kills`. @default none */
   readonly note?: string;
 }

@@ -3,10 +3,11 @@ import { didYouMean } from '../../lib/did-you-mean.ts';
 import { USAGE_ERROR, UsageError } from './command-error.ts';
 
 /**
- * A command of `hookctl`. Its file in `tools/commands/` has its name, and exports it as `command`. Wrong arguments print
- * one line and exit with {@link USAGE_ERROR}.
- *
- * Its action imports its dependencies late: the AWS clients alone would make `--help` three times as slow.
+ * Makes a command of `hookctl`. Its file in `tools/commands/` has its name, and exports it as `command`.
+ * Wrong arguments print one line and exit with {@link USAGE_ERROR}. Its action imports modules only when it
+ * runs: the AWS clients alone would make `--help` three times as slow.
+ * @example export const command = hookctlCommand('trace', 'show the history of a
+ * delivery').argument('<id>').action(run);
  */
 export function hookctlCommand(name: string, description: string): Command {
   return new Command(name)
@@ -16,10 +17,11 @@ export function hookctlCommand(name: string, description: string): Command {
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE_ERROR));
 }
 
-/** A command with subcommands. Without a subcommand, it lists them. */
+/** Makes a command with subcommands. Without a subcommand, it lists them. */
 export function hookctlGroup(name: string, description: string): Command {
   const command = hookctlCommand(name, description);
-  // Without these, commander would report the options and arguments of an unknown subcommand instead of the subcommand.
+  // For an unknown subcommand, commander would otherwise report its options and arguments and not the
+  // subcommand.
   command.argument('[subcommand]').allowUnknownOption().allowExcessArguments();
   command.action(() => {
     const [subcommand] = command.args;
@@ -35,7 +37,7 @@ export function hookctlGroup(name: string, description: string): Command {
   return command;
 }
 
-/** commander writes the error, and a suggestion on the line below it. */
+/** Joins an error of commander and its suggestion, which are two lines. */
 export function inOneLine(text: string): string {
   const line = text
     .trim()

@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CommandError } from './command-error.ts';
 
-/** Stands for standard input instead of a file. */
+/** Name that stands for standard input instead of a file. */
 export const STANDARD_INPUT = '-';
 
 const REASONS: Readonly<Record<string, (file: string) => string>> = {
@@ -12,7 +12,10 @@ const REASONS: Readonly<Record<string, (file: string) => string>> = {
   EACCES: (file) => `Permission denied: ${file}`,
 };
 
-/** The bytes of a file named on the command line. @throws CommandError if it cannot be read */
+/**
+ * The bytes of a file named on the command line.
+ * @throws CommandError if the file cannot be read
+ */
 export function readBytes(file: string): Buffer {
   try {
     return readFileSync(file);
@@ -22,7 +25,10 @@ export function readBytes(file: string): Buffer {
   }
 }
 
-/** The JSON of such a file. @throws CommandError */
+/**
+ * The JSON in a file named on the command line.
+ * @throws CommandError if the file cannot be read, or is not JSON
+ */
 export function readJson(file: string): unknown {
   const text = readBytes(file).toString();
   try {
@@ -32,11 +38,11 @@ export function readJson(file: string): unknown {
   }
 }
 
-/** Where lines of an export go: standard output, or a file that must not exist yet. */
+/** Destination of exported lines: standard output, or a file that must not exist yet. */
 export class ExportDestination implements AsyncDisposable {
   readonly #path: string | undefined;
   #file: FileHandle | undefined;
-  /** Several sources write lines at the same time. They are written one after the other. */
+  /** The last pending write. Several sources write at the same time, and their lines must not mix. */
   #last: Promise<void> = Promise.resolve();
 
   constructor(path: string | undefined) {
@@ -58,7 +64,7 @@ export class ExportDestination implements AsyncDisposable {
     await this.#file.write(line);
   }
 
-  /** Only its owner can read it, because it contains personal data. */
+  /** Creates the file so that only its owner can read it, because it contains personal data. */
   async #create(path: string): Promise<FileHandle> {
     try {
       return await open(path, 'wx', 0o600);
@@ -79,7 +85,10 @@ export class ExportDestination implements AsyncDisposable {
   }
 }
 
-/** `program.ts` handles a closed pipe. @throws CommandError if standard output cannot be written */
+/**
+ * Writes to standard output. A closed pipe is handled in `program.ts`.
+ * @throws CommandError if standard output cannot be written
+ */
 function writeOut(line: string): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(line, (error: NodeJS.ErrnoException | null | undefined) => {

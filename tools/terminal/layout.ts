@@ -3,15 +3,15 @@ import stringWidth from 'string-width';
 import { getBorderCharacters, table as layOut } from 'table';
 import type { Block, Column } from './block.ts';
 
-/** Spaces between two columns, and before the name of a fact. */
+/** Spaces between two columns, and before the name of a field. */
 const GAP = 2;
 
-/** Minimum width of a narrowed column, so that wrapped text stays readable. */
+/** Minimum width of a column that is narrowed, so that wrapped text stays readable. */
 const NARROWEST_COLUMN = 8;
 
 /**
- * Rows under their headings, in columns as wide as needed. If the table is wider than the terminal, the widest columns
- * are narrowed and their cells wrap.
+ * A table: headings, and rows below them, in columns as wide as needed. If it is wider than the terminal, the
+ * widest columns are narrowed and their cells wrap.
  * @param width characters of a line; Infinity if the output is not a terminal
  */
 export function table(
@@ -39,10 +39,10 @@ export function table(
     .map((line) => line.trimEnd());
 }
 
-/** Narrows the widest column, character by character, until all columns fit. */
-function narrow(natural: readonly number[], room: number): number[] {
+/** Widths of columns that fit: the widest column is narrowed, character by character. */
+function narrow(natural: readonly number[], available: number): number[] {
   const widths = [...natural];
-  while (sum(widths) > room) {
+  while (sum(widths) > available) {
     const widest = Math.max(...widths);
     if (widest <= NARROWEST_COLUMN) break;
     widths[widths.indexOf(widest)] = widest - 1;
@@ -50,29 +50,29 @@ function narrow(natural: readonly number[], room: number): number[] {
   return widths;
 }
 
-/** A tab has no fixed width, and the library does not accept one. */
+/** Replaces tabs: they have no fixed width, and the library does not accept them. */
 const oneSpace = (cell: string) => cell.replaceAll('\t', ' ');
 
 const longestLine = (cell = '') => Math.max(...cell.split('\n').map((line) => stringWidth(line)));
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
-/** Minimum width of a narrowed value. */
+/** Minimum characters of the values' column. */
 const NARROWEST_VALUE = 20;
 
-export function knownFacts(
+export function definedFields(
   all: readonly (readonly [name: string, value: string | false | undefined])[],
 ): (readonly [name: string, value: string])[] {
   return all.flatMap(([name, value]) => (value === undefined || value === false ? [] : [[name, value]]));
 }
 
 /**
- * Facts under each other, their names in one column, without those that have no value. A value that does not fit the
- * line continues below.
+ * A list of named values, one below the other. Those without a value are left out. A value that does not fit
+ * the line wraps.
  * @param width characters of a line; Infinity if the output is not a terminal
  */
-export function facts(all: Parameters<typeof knownFacts>[0], width: number): string[] {
-  const known = knownFacts(all);
+export function fieldLines(all: Parameters<typeof definedFields>[0], width: number): string[] {
+  const known = definedFields(all);
   const nameWidth = Math.max(0, ...known.map(([name]) => stringWidth(name)));
   const indent = GAP + nameWidth + GAP;
   return known.flatMap(([name, value]) =>
@@ -82,7 +82,7 @@ export function facts(all: Parameters<typeof knownFacts>[0], width: number): str
   );
 }
 
-/** Wraps a text to a width at spaces. Each line keeps the indentation of the text. */
+/** Wraps a text at spaces to a width. Each line keeps the text's indentation. */
 export function lines(text: string, width: number): string[] {
   if (!Number.isFinite(width)) return [text];
   const words = text.trimStart().split(' ');
@@ -101,11 +101,14 @@ export function lines(text: string, width: number): string[] {
   return [...all, line ?? ''];
 }
 
-/** A part of an output as lines of a terminal. @param width characters of a line; Infinity if it is not a terminal */
+/**
+ * A block of output as lines of a terminal.
+ * @param width characters of a line; Infinity if the output is not a terminal
+ */
 export function blockLines(block: Block, width: number): string[] {
   switch (block.kind) {
-    case 'facts':
-      return facts(block.facts, width);
+    case 'fields':
+      return fieldLines(block.fields, width);
     case 'table':
       return table(block.columns, block.rows, width);
     case 'command':

@@ -3,8 +3,9 @@ import { LOCAL_SECRET } from '../../events/signing.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 
 /**
- * Parses an option's value as a whole number.
- * @throws InvalidArgumentError if it is outside the range; the command prints its message as one line
+ * Parser of an option whose value is a whole number.
+ * @throws InvalidArgumentError if the number is out of range; the command prints its message as one line
+ * @example new Option('--rate <n>', 'messages a second').argParser(wholeNumber(1, 500))
  */
 export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER) {
   const range = maximum === Number.MAX_SAFE_INTEGER ? `from ${minimum}` : `from ${minimum} to ${maximum}`;
@@ -15,7 +16,10 @@ export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER) 
   };
 }
 
-/** Parses an option's value as a number within a range, with or without a fraction. @throws InvalidArgumentError */
+/**
+ * Parser of an option whose value is a number in a range, with or without a fraction.
+ * @throws InvalidArgumentError
+ */
 export function decimal(minimum: number, maximum: number) {
   return (text: string): number => {
     const value = Number(text);
@@ -28,17 +32,20 @@ const MILLISECONDS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000
 
 const LENGTH = /^([1-9]\d{0,5})([mhd])$/;
 
-/** RFC 3339 with or without seconds, or only a date. */
+/** A time as in RFC 3339, with or without seconds, or only a date. */
 const MOMENT = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
-/** Parses an option's value as a time. A date means its midnight in UTC. @throws InvalidArgumentError */
+/**
+ * Parses the value of an option that is a time. A date means midnight in UTC.
+ * @throws InvalidArgumentError
+ */
 export function time(text: string): Date {
   const [, length, unit = ''] = LENGTH.exec(text) ?? [];
   if (length !== undefined) return new Date(Date.now() - Number(length) * (MILLISECONDS[unit] ?? 0));
   const [, date = ''] = MOMENT.exec(text) ?? [];
   const day = new Date(date);
   const moment = new Date(text);
-  // JavaScript reads 30 February as 2 March.
+  // JavaScript parses 30 February as 2 March.
   const exists = !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date);
   if (exists && !Number.isNaN(moment.getTime())) return moment;
   throw new InvalidArgumentError(
@@ -47,7 +54,8 @@ export function time(text: string): Date {
 }
 
 /**
- * Collects the values of a repeatable option or argument. Each must be one of these words. @throws InvalidArgumentError
+ * Parser of a repeatable option or argument that collects words of a list.
+ * @throws InvalidArgumentError for another word
  */
 export function eachOf<Word extends string>(words: readonly Word[]) {
   return (text: string, before: readonly Word[] = []): readonly Word[] => {
@@ -59,30 +67,30 @@ export function eachOf<Word extends string>(words: readonly Word[]) {
 
 export const port = wholeNumber(0, 65_535);
 
-/** @throws InvalidArgumentError if it is empty */
+/** @throws InvalidArgumentError if the secret is empty */
 export function nonEmptySecret(text: string): string {
   if (text === '')
     throw new InvalidArgumentError('It must not be empty: anybody could sign with an empty secret.');
   return text;
 }
 
-/** The default of --secret for commands that read the secret of their stack. */
+/** Text in the help for the default of `--secret`, in commands that read the secret of their stack. */
 export const SECRET_OF_STACK = 'the secret of the stack';
 
 /**
- * The secret that signs deliveries: the option, otherwise WEBHOOK_SECRET, otherwise the local one.
- * @param defaultText the default as the help shows it: some commands read the secret of a stage instead
+ * Option for the secret that signs deliveries. Default: WEBHOOK_SECRET, or the secret of the local stack.
+ * @param defaultText default in the help, for commands that read the secret of a stage instead
  */
 export const secretOption = (defaultText = LOCAL_SECRET) =>
-  new Option('--secret <secret>', 'HMAC secret that signs deliveries')
+  new Option('--secret <secret>', 'secret that signs deliveries')
     .env('WEBHOOK_SECRET')
     .default(LOCAL_SECRET, defaultText)
     .argParser(nonEmptySecret);
 
-/** Generators use 32-bit seeds, and one of them uses signed ones. */
+/** Maximum seed. Generators use 32-bit seeds, and one of them treats seeds as signed. */
 const LARGEST_SEED = 2 ** 31 - 1;
 
-/** Seed of the random numbers. */
+/** Option for the seed of random numbers. */
 export const seedOption = () =>
   new Option(
     '--seed <n>',
@@ -91,13 +99,13 @@ export const seedOption = () =>
 
 export const anySeed = () => Date.now() % LARGEST_SEED;
 
-/** For programs: all data, with whole ids. */
+/** Option for output as JSON. */
 export const jsonOption = () => new Option('--json', 'print JSON with full ids, for programs');
 
 const GATEWAYS = ['http', 'rest'] as const;
 
 export type GatewayKind = (typeof GATEWAYS)[number];
 
-/** The type of API Gateway, instead of the stage's setting. */
+/** Option for the type of API Gateway, to use another one than the stage's setting. */
 export const gatewayOption = (defaultText = 'the setting of the stage') =>
   new Option('--gateway <kind>', `type of API Gateway (default: ${defaultText})`).choices(GATEWAYS);

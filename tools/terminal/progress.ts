@@ -2,22 +2,22 @@ import { createLogUpdate } from 'log-update';
 import type { ProgressStep } from './block.ts';
 import { duration } from './text.ts';
 
-/** Milliseconds between two lines, if the output is not a terminal. */
+/** Milliseconds between two lines of progress, if the output is not a terminal. */
 const LINE_INTERVAL = 10_000;
 
 /** Share of the work that must be done before the remaining time can be estimated. */
 const ESTIMATED_FROM = 0.02;
 
-/** Shortest remaining time in milliseconds for which an estimate is shown. */
+/** Minimum remaining time in milliseconds to show. */
 const SHORTEST_ESTIMATE = 1_000;
 
 export interface ProgressDisplay {
-  /** May be called at any rate. */
+  /** Shows a step. May be called as often as the caller likes. */
   show(step: ProgressStep): void;
   end(): void;
 }
 
-/** One changing line on standard error with the progress and the estimated remaining time. */
+/** Shows progress as one changing line on standard error, with the estimated remaining time. */
 export class Progress implements ProgressDisplay {
   readonly #stream: NodeJS.WriteStream;
   readonly #update: ReturnType<typeof createLogUpdate>;
@@ -52,10 +52,10 @@ export class Progress implements ProgressDisplay {
   }
 }
 
-/** Milliseconds before progress is shown. */
+/** Milliseconds of work before its progress is shown. */
 const WORTH_SHOWING = 1_000;
 
-/** Progress that is hidden for work of less than a second. */
+/** A display that shows nothing for work that takes less than a second. */
 export function lateProgress(): ProgressDisplay {
   const progress = new Progress();
   let begun: number | undefined;

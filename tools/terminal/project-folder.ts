@@ -3,13 +3,13 @@ import { dirname, isAbsolute, join, relative } from 'node:path';
 import { UsageError } from './command-error.ts';
 import { STANDARD_INPUT } from './files.ts';
 
-/** Absolute path of the folder in which the command line was typed. Empty: the project's folder. */
+/** Absolute path of the folder in which the user typed the command. Empty if that is the project's folder. */
 let typedIn = '';
 
 /**
- * Makes the project's folder the working directory, as npm does for scripts. `hookctl` may be typed in any folder of
- * the project.
- * @throws UsageError outside a project
+ * Makes the project's folder the working directory, as npm does for scripts, so that `hookctl` works in any
+ * folder of the project.
+ * @throws UsageError outside of a project
  */
 export function enterProject(): void {
   const folder = process.cwd();
@@ -26,8 +26,8 @@ export function enterProject(): void {
 }
 
 /**
- * A typed path is relative to the folder in which it was typed.
- * @returns it, relative to the project's folder; `-`, which is standard input, stays
+ * Converts a typed path, which is relative to the folder where it was typed.
+ * @returns the path relative to the project's folder; `-` for standard input is not changed
  */
 export function typedPath(path: string): string {
   return typedIn === '' || path === STANDARD_INPUT || isAbsolute(path)

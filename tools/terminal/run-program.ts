@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { INTERRUPTED } from './terminal.ts';
 
 /**
- * Runs a program of `node_modules` on this Node.js, with this terminal, and waits for its end. A signal that ends this
- * process ends the program, too.
- * @returns its exit code; {@link INTERRUPTED} after Ctrl-C, and 1 if another signal ended it
+ * Runs a program of `node_modules` with this Node.js and this terminal, and waits for its end. A signal that
+ * ends this process ends the program, too.
+ * @returns the program's exit code; {@link INTERRUPTED} after Ctrl-C, and 1 if another signal ended the
+ * program
  */
 export async function runProgram(
   args: readonly string[],
@@ -13,7 +14,7 @@ export async function runProgram(
 ): Promise<number> {
   const child = spawn(process.execPath, args, { stdio: 'inherit', env: { ...process.env, ...environment } });
   let interrupted = false;
-  // The terminal interrupts the program as well, and the program reports how it ended.
+  // The terminal sends Ctrl-C to the program as well. This process waits for the program's own exit code.
   const interrupt = () => {
     interrupted = true;
   };
@@ -21,7 +22,8 @@ export async function runProgram(
   process.on('SIGINT', interrupt).on('SIGTERM', passOn).on('SIGHUP', passOn);
   try {
     const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
-    // Its output is no longer read.
+    // The reader of the program's output has ended, as with `
+    // head`.
     if (signal === 'SIGPIPE') return 0;
     return interrupted ? INTERRUPTED : (code ?? 1);
   } finally {
@@ -29,7 +31,7 @@ export async function runProgram(
   }
 }
 
-/** Arguments that run Jest with ES modules. */
+/** Arguments of Node.js that run Jest with ES modules. */
 export const JEST = [
   '--experimental-vm-modules',
   '--disable-warning=ExperimentalWarning',

@@ -1,6 +1,6 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 
-/** Jest's options that people use, for `npm test`, which passes all options on. */
+/** Options of Jest that people use with `npm test`, whose script accepts all options. */
 const JEST_OPTIONS = [
   '-t',
   '--testNamePattern',
@@ -20,10 +20,11 @@ const JEST_OPTIONS = [
 ];
 
 /**
- * npm takes options that stand before `--` for itself, and runs the script without them. It passes them on only as
- * variables such as `npm_config_retry_fast`, which is empty for `--no-retry-fast`.
- * @param commands the one that the script runs, as `npm_lifecycle_event` names it
- * @param args what npm has left to the script
+ * Detects options that npm took for itself: it does so with options before `--`, and runs the script without
+ * them. It passes them on only as variables such as `npm_config_retry_fast`, which is empty for
+ * `--no-retry-fast`.
+ * @param commands the command of the script that npm runs, as `npm_lifecycle_event` names it
+ * @param args arguments that npm passed to the script
  * @returns what to type instead, or undefined if npm took nothing
  */
 export function swallowedOptions(
@@ -42,7 +43,7 @@ export function swallowedOptions(
   });
   if (swallowed.length === 0) return undefined;
   const names = swallowed.map(({ option }) => option).join(' and ');
-  // A secret is not repeated on the screen.
+  // A secret is not printed.
   const typed = swallowed.map(({ option, value }) =>
     `${option} ${option === '--secret' ? '…' : value}`.trimEnd(),
   );

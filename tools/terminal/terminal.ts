@@ -2,17 +2,20 @@ import { createInterface } from 'node:readline/promises';
 import { CommandError } from './command-error.ts';
 
 /**
- * Characters of a shortened id, on a terminal and in options. Eight hex digits have four billion values, enough to
- * distinguish two ids.
+ * Characters of a shortened id, in output and in options. Eight hex digits have four billion values, enough
+ * to distinguish the ids in use.
  */
 export const SHORT_ID_LENGTH = 8;
 
-/** Characters of a line. Infinity if the stream is not a terminal, so that nothing wraps in a file or a pipe. */
+/**
+ * Width of a stream in characters. Infinity if it is not a terminal, so that nothing wraps in a file or a
+ * pipe.
+ */
 export function screenWidth(stream: NodeJS.WriteStream = process.stdout): number {
   return stream.isTTY ? stream.columns : Number.POSITIVE_INFINITY;
 }
 
-/** An id for a line of this width: shortened on a terminal, otherwise whole. */
+/** An id as printed: shortened on a terminal, otherwise whole. */
 export function shownId(id: string, width = screenWidth()): string {
   return Number.isFinite(width) ? id.slice(0, SHORT_ID_LENGTH) : id;
 }
@@ -20,10 +23,10 @@ export function shownId(id: string, width = screenWidth()): string {
 /** Exit code after Ctrl-C, as a shell reports it: 128 plus the number of SIGINT. */
 export const INTERRUPTED = 130;
 
-/** One Ctrl-C arrives several times within milliseconds: from the terminal, and passed on by npm. */
+/** Milliseconds within which a repeated SIGINT is the same Ctrl-C: both the terminal and npm send it. */
 const SECOND_INTERRUPTION = 1_000;
 
-/** @returns a signal that Ctrl-C aborts; a second Ctrl-C ends the process, whatever it is waiting for */
+/** @returns a signal that Ctrl-C aborts. A second Ctrl-C ends the process at once */
 export function interruption(): AbortSignal {
   const controller = new AbortController();
   let first: number | undefined;
@@ -43,13 +46,13 @@ export function requireTerminal(): void {
 }
 
 /**
- * Asks on standard error. Any answer except yes means no, and so does Ctrl-C.
+ * Asks a question on standard error. Only yes means yes; Ctrl-C means no.
  * @throws CommandError if there is no terminal for the question
  */
 export async function confirm(question: string, signal: AbortSignal): Promise<boolean> {
   requireTerminal();
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // While it asks, it receives Ctrl-C, and the terminal sends no signal.
+  // During the question, readline receives Ctrl-C, and the terminal sends no signal.
   terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
   try {
@@ -63,18 +66,18 @@ export async function confirm(question: string, signal: AbortSignal): Promise<bo
   }
 }
 
-/** Milliseconds that a line may wait for others: too short to notice. */
+/** Milliseconds for which a line may be delayed: too short to notice. */
 const GATHERING = 20;
 
 /**
- * Writes lines to standard output and groups those that come at about the same time. Each write waits for the terminal,
+ * Writes lines to standard output, those of about the same time at once. Each write waits for the terminal,
  * and a stack writes about four lines for each delivery.
  */
 export class LineWriter {
   #lines: string[] = [];
 
   constructor() {
-    // Also if an error ends the process: its last lines explain the error.
+    // Called after an error as well: the last lines explain it.
     process.once('exit', () => this.flush());
   }
 

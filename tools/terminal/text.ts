@@ -1,14 +1,14 @@
-/** `1 message`, `2 messages`. */
+/** A count of messages: `1 message`, `2 messages`. */
 export function messages(count: number): string {
   return count === 1 ? '1 message' : `${count} messages`;
 }
 
-/** `1 object`, `12,000 objects`. */
+/** A count with its noun: `1 object`, `12,000 objects`. */
 export function counted(count: number, noun: string): string {
   return count === 1 ? `1 ${noun}` : `${count.toLocaleString('en')} ${noun}s`;
 }
 
-/** For counts that may be large: `12,000 messages`. */
+/** A count of messages that may be large: `12,000 messages`. */
 export function manyMessages(count: number): string {
   return counted(count, 'message');
 }
@@ -33,7 +33,7 @@ export function duration(milliseconds: number): string {
     .join(' ');
 }
 
-/** Control characters of C0 and C1 except tab and line feed. A terminal could run them as commands. */
+/** Control characters of C0 and C1 except tab and line feed. A terminal may interpret them as commands. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is control characters that are looked for
 const CONTROL = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g;
 
@@ -45,7 +45,7 @@ export function printable(text: string): string {
   );
 }
 
-/** Characters that have no meaning in a shell. */
+/** A word without characters that have a meaning in a shell. */
 const PLAIN = /^[\w@%+=:,./-]+$/;
 
 /** Quotes a text as one word of a command line, to be copied into a shell. */
@@ -53,7 +53,10 @@ export function shellWord(text: string): string {
   return PLAIN.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** The fields of a JSON object. @returns undefined for any other text */
+/**
+ * The fields of a JSON object.
+ * @returns undefined if the text is not a JSON object
+ */
 export function jsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
   if (!text.startsWith('{')) return undefined;
   try {

@@ -8,7 +8,10 @@ import {
   writeBundles,
 } from '../../lib/release/function-bundles.ts';
 
-/** Functions that are bundled at the same time. Each takes about 150 MB in esbuild's process, and uses two cores. */
+/**
+ * Maximum number of functions to bundle at the same time. Each takes about 150 MB in esbuild's process, and
+ * uses two cores.
+ */
 const MAX_CONCURRENCY = 2;
 
 /** Milliseconds without a save after which esbuild's process ends, to free its memory. */
@@ -26,8 +29,9 @@ export class Bundler {
   }
 
   /**
-   * @param isReadable for a debugger, instead of the deployed form
-   * @throws BuildFailure of esbuild if it does not build
+   * Bundles a function as it is deployed.
+   * @param isReadable whether to bundle for a debugger instead
+   * @throws BuildFailure of esbuild if the sources have errors
    */
   bundle(entry: string, folder: string, isReadable = false): Promise<Bundle> {
     return this.#inTurn(async () => {
@@ -38,7 +42,7 @@ export class Bundler {
   }
 
   /**
-   * The project files that the synthesis runs, such as `lib/config.ts`, relative to its root.
+   * Files of the project that a synthesis runs, such as `lib/config.ts`, relative to the root.
    * @throws BundleError if an import cannot be resolved, or a file cannot be read
    */
   appSources(): Promise<Set<string>> {
@@ -61,7 +65,7 @@ export class Bundler {
     });
   }
 
-  /** Builds in progress are rejected: those of esbuild never settle after its end. */
+  /** Builds in progress are rejected, because esbuild never settles them after its process has ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#idle);
@@ -74,7 +78,7 @@ export class Bundler {
     if (this.#running === MAX_CONCURRENCY) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#running += 1;
     try {
-      // A new build would start esbuild again.
+      // After the end of esbuild's process, a new build would start another one.
       return await (this.#isClosed ? this.#closed.promise : Promise.race([run(), this.#closed.promise]));
     } finally {
       const next = this.#waiting.shift();
@@ -87,7 +91,7 @@ export class Bundler {
 
 /**
  * Bundles a function for a debugger: not minified, with source maps.
- * @throws BuildFailure of esbuild if it does not build
+ * @throws BuildFailure of esbuild if the sources have errors
  */
 export function writeReadableBundle(entry: string, folder: string): Promise<Bundle> {
   return writeBundle({ entry, folder }, { minify: false, sourcemap: 'linked' });

@@ -11,18 +11,18 @@ import type { Bundler } from './bundler.ts';
 export interface FunctionBuildsOptions {
   readonly stack: Pick<LocalStack, 'name' | 'outputs' | 'functions' | 'codeDirectories' | 'replaceCode'>;
   readonly workspace: Workspace;
-  /** Functions that are debugged: their code stays readable. */
+  /** Names of debugged functions, whose bundles must stay readable. */
   readonly readable: ReadonlySet<string>;
 }
 
-/** What became of one function. */
+/** Result of rebuilding one function. */
 export interface Rebuilt {
   readonly service: string;
   readonly isReplaced: boolean;
   readonly warnings: readonly Message[];
-  /** Undefined if it builds. */
+  /** Build errors. Undefined if the function builds. */
   readonly mistakes?: readonly Message[];
-  /** Undefined if it can be loaded. */
+  /** Why the new code cannot be loaded. Undefined if it can. */
   readonly failure?: FunctionError | undefined;
 }
 
@@ -31,10 +31,13 @@ export class FunctionBuilds {
   readonly #options: FunctionBuildsOptions;
   readonly #bundler: Bundler;
   #bundles: BundleList;
-  /** Functions whose sources do not build, and those whose code cannot be loaded. */
+  /**
+   * Names of functions whose sources do not build. `#unloaded` has those whose code builds but cannot be
+   * loaded.
+   */
   readonly #unbuilt = new Set<string>();
   readonly #unloaded = new Set<string>();
-  /** Folders of finished builds, with whether the last look found them unused. */
+  /** Folders of finished builds, and whether the last check found each unused. */
   readonly #folders = new Map<string, boolean>();
   #count = 0;
 
@@ -45,12 +48,12 @@ export class FunctionBuilds {
     this.#bundles = JSON.parse(readFileSync(file, 'utf8')) as BundleList;
   }
 
-  /** Whether the sources of all functions build, except of those whose entry file is gone. */
+  /** Whether the sources of all functions build. Functions whose entry file was deleted do not count. */
   get allBuild(): boolean {
     return [...this.#unbuilt].every((service) => this.#isGone(service));
   }
 
-  /** Functions that contain a file, and those that must be tried again. */
+  /** Functions whose bundle contains one of the files, and functions whose last rebuild failed. */
   affectedBy(files: readonly string[]): string[] {
     const isBroken = (service: string) => this.#unbuilt.has(service) || this.#unloaded.has(service);
     return Object.entries(this.#bundles)
@@ -59,12 +62,15 @@ export class FunctionBuilds {
       .map(([service]) => service);
   }
 
-  /** Whether a function's entry file is one of these, and gone. The stack has it until it is synthesised again. */
+  /**
+   * Whether one of the files was the entry file of a function and was deleted. The stack keeps the function
+   * until the next synthesis.
+   */
   hasRemoved(files: readonly string[]): boolean {
     return Object.values(this.#bundles).some(({ entry }) => files.includes(entry) && !existsSync(entry));
   }
 
-  /** Builds functions, and runs their new code. */
+  /** Builds functions, and makes the stack run their new code. */
   async rebuild(services: readonly string[]): Promise<Rebuilt[]> {
     const rebuilt = await Promise.all(services.map((service) => this.#rebuild(service)));
     if (services.length > 0) await this.#publish();
@@ -100,7 +106,7 @@ export class FunctionBuilds {
     return { isReplaced: failure === undefined, failure };
   }
 
-  /** Tells other commands which code runs now, and removes unused folders. */
+  /** Stores which code runs now, for other commands, and removes folders of old code. */
   async #publish(): Promise<void> {
     const { stack, workspace } = this.#options;
     await workspace.update(describeStack(stack));
@@ -108,7 +114,7 @@ export class FunctionBuilds {
     for (const [folder, wasUnused] of this.#folders) {
       const isUsed = used.some((one) => one === folder || one.startsWith(folder + sep));
       this.#folders.set(folder, !isUsed);
-      // Another command may still read the folder, so it is removed only the next time.
+      // Removed only if it was unused at the last check, too, because another command may still read it.
       if (isUsed || !wasUnused) continue;
       this.#folders.delete(folder);
       await rm(folder, { recursive: true, force: true });
@@ -120,7 +126,7 @@ export class FunctionBuilds {
   }
 }
 
-/** Whether two folders, which have no subfolders, have the same files. */
+/** Whether two folders without subfolders contain the same files. */
 async function isSameCode(one: string, other: string): Promise<boolean> {
   const [names, otherNames] = await Promise.all([readdir(one), readdir(other)]);
   if (names.sort().join('/') !== otherNames.sort().join('/')) return false;

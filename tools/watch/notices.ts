@@ -5,26 +5,26 @@ const SLOW = 2_000;
 
 export type NoticeSubject = 'code' | 'stack' | 'types';
 
-/** Reports the outcome of each save: an error once, until it is fixed. */
+/** Reports the outcome of each save. The same error is reported once, until it is fixed. */
 export class Notices {
   readonly #onNotice: (notice: Notice) => void;
-  /** The last error of each kind, until it is fixed. */
+  /** The last error of each subject that is not fixed. */
   readonly #lastErrors = new Map<NoticeSubject, string>();
   #hasMistake: boolean;
   #isClosed = false;
 
-  /** @param hasMistake whether a mistake was reported before, and its fix was not */
+  /** @param hasMistake whether an error was reported before a restart and is not fixed */
   constructor(onNotice: (notice: Notice) => void, hasMistake: boolean) {
     this.#onNotice = onNotice;
     this.#hasMistake = hasMistake;
   }
 
-  /** Whether a mistake was reported, and its fix was not. */
+  /** Whether an error was reported that is not fixed. */
   get hasMistake(): boolean {
     return this.#hasMistake;
   }
 
-  /** Work that is still running is no longer announced. */
+  /** Called at the end: work that is still running must not be announced. */
   close(): void {
     this.#isClosed = true;
   }
@@ -37,12 +37,13 @@ export class Notices {
     this.#hasMistake = true;
     if (this.#lastErrors.get(about) === text) return;
     this.#lastErrors.set(about, text);
-    // Type errors that remain are reported again: a fix of this mistake must not look like a fix of theirs.
+    // Type errors that remain are reported again, so that the fix of this error does not look like a fix of
+    // those.
     if (about !== 'types') this.#lastErrors.delete('types');
     this.#onNotice({ about, level: 'error', text });
   }
 
-  /** Reports that everything is fixed, if this was the last error. */
+  /** Reports that everything is fixed, if this was the last error left. */
   fixed(about: NoticeSubject): void {
     this.#lastErrors.delete(about);
     if (about !== 'types' || !this.#hasMistake || this.#lastErrors.size > 0) return;
@@ -50,7 +51,10 @@ export class Notices {
     this.info('types', 'Fixed: all saved code builds, and its types are correct');
   }
 
-  /** Afterwards the outcome is reported even if it is the same as before, because this notice has replaced it. */
+  /**
+   * Announces work that takes long. Its outcome is then reported even if it is the same as before, because
+   * the announcement has replaced that in the console.
+   */
   async announceIfSlow<T>(about: NoticeSubject, text: string, work: Promise<T>): Promise<T> {
     const timer = setTimeout(() => {
       if (this.#isClosed) return;

@@ -1,30 +1,33 @@
 import { createHash } from 'node:crypto';
 import { type FSWatcher, readdirSync, readFileSync, statSync, watch } from 'node:fs';
 
-/** The sources of a stack, relative to the project's root. */
+/** Folders with the sources of a stack, relative to the project's root. */
 const FOLDERS = ['bin', 'lambda', 'lib'];
 const FILES = ['cdk.json', 'package.json'];
 
-/** Milliseconds without a further file event after which a save counts as finished: editors save in several steps. */
+/**
+ * Milliseconds after the last file event until a save counts as finished, because editors save in several
+ * steps.
+ */
 const SETTLED = 50;
 
 /**
- * Milliseconds for which a file may be missing or empty before it counts as deleted or emptied. Editors rename the old
- * file before they write the new one, or truncate it.
+ * Milliseconds after which a missing or empty file counts as deleted or emptied. Editors rename the old file
+ * before they write the new one, or truncate it.
  */
 const AWAY = 400;
 
-/** Milliseconds until the next look if something could not be read or watched. */
-const LOOK_AGAIN = 1_000;
+/** Milliseconds until the next attempt if something could not be read or watched. */
+const RETRY_INTERVAL = 1_000;
 
-/** Errors about a file that disappears, or becomes a folder, while it is read. */
+/** Errors for a file that disappears, or becomes a folder, while it is read. */
 const GONE = ['ENOENT', 'ENOTDIR', 'EISDIR'];
 
-/** Editors' own files among the sources. */
+/** Temporary and backup files of editors among the sources. */
 const IS_EDITORS_OWN = /^\.|~$|\.(?:swp|swx|tmp|bak|orig)$|^\d+$/;
 
 interface SeenFile {
-  /** Changes with every write, even of the same text. */
+  /** Changes with every write, even if the text stays the same. */
   readonly signature: string;
   readonly bytes: number;
   /** Depends only on the content. */
@@ -32,38 +35,36 @@ interface SeenFile {
 }
 
 /**
- * The sources of a running stack. Reports saved files.
- *
- * File system events only say when to look. The content decides what has changed. Folders are watched one by one: on
- * Linux, Node's recursive watching watches every file, and reports files that have not changed
- * (https://github.com/nodejs/node/issues/58868).
+ * The sources of a running stack. Reports files whose content was changed; events of the file system only say
+ * when to compare. Folders are watched one by one: on Linux, Node's recursive watching watches every file,
+ * and reports files that have not changed (https://github.com/nodejs/node/issues/58868).
  */
 export class SourceTree {
   readonly #files = new Map<string, SeenFile>();
   readonly #watchers = new Map<string, FSWatcher>();
-  /** Since when a file has been missing or empty, in epoch milliseconds. */
+  /** Since when a file has been missing or empty, by its path. Epoch milliseconds. */
   readonly #away = new Map<string, number>();
   #isWatching = false;
   #onSaved: (files: ReadonlySet<string>) => void = () => {};
   #timer: NodeJS.Timeout | undefined;
   readonly #onProblem: (message: string) => void;
-  /** The last reported problem. Undefined if all is well. */
+  /** The last reported problem. Undefined if there is none. */
   #problem: string | undefined;
 
   /**
-   * Changes after this call are reported once {@link watch} is called.
-   * @param onProblem called once if something cannot be read or watched. It is then retried every second
+   * Changes after the constructor are reported as soon as {@link watch} is called.
+   * @param onProblem called once when something cannot be read or watched, which is then retried every second
    */
   constructor(onProblem: (message: string) => void) {
     this.#onProblem = onProblem;
-    this.#look();
+    this.#check();
   }
 
   /** @param onSaved called with the files whose content has changed, relative to the project's root */
   watch(onSaved: (files: ReadonlySet<string>) => void): void {
     this.#onSaved = onSaved;
     this.#isWatching = true;
-    this.#look();
+    this.#check();
   }
 
   close(): void {
@@ -73,14 +74,14 @@ export class SourceTree {
     this.#watchers.clear();
   }
 
-  #lookSoon(wait = SETTLED): void {
+  #checkSoon(wait = SETTLED): void {
     if (!this.#isWatching) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#look(), wait);
+    this.#timer = setTimeout(() => this.#check(), wait);
   }
 
-  /** Catches file system errors: thrown from a timer, they would end the process. */
-  #look(): void {
+  /** Errors of the file system are caught, because in a timer they would end the process. */
+  #check(): void {
     const problems: string[] = [];
     const { folders, saved } = this.#compare(problems);
     if (this.#isWatching) this.#watchFolders(folders, problems);
@@ -89,8 +90,8 @@ export class SourceTree {
       this.#onProblem(`${problem}. Files saved there may be noticed late, or not at all`);
     }
     this.#problem = problem;
-    if (this.#away.size > 0) this.#lookSoon();
-    else if (problem !== undefined) this.#lookSoon(LOOK_AGAIN);
+    if (this.#away.size > 0) this.#checkSoon();
+    else if (problem !== undefined) this.#checkSoon(RETRY_INTERVAL);
     if (saved.size > 0) this.#onSaved(saved);
   }
 
@@ -109,14 +110,17 @@ export class SourceTree {
   #watchFolder(folder: string, concerns: (file: string | null) => boolean = () => true): void {
     if (this.#watchers.has(folder)) return;
     const watcher = watch(folder, (_, file) => {
-      if (concerns(file)) this.#lookSoon();
+      if (concerns(file)) this.#checkSoon();
     });
-    // The folder was deleted with its files.
-    watcher.on('error', () => this.#lookSoon());
+    // The folder itself was deleted.
+    watcher.on('error', () => this.#checkSoon());
     this.#watchers.set(folder, watcher);
   }
 
-  /** Reads the current files. @returns the folders, and the files whose content has changed */
+  /**
+   * Reads the current files and compares them with the ones before.
+   * @returns the folders, and the files whose content has changed
+   */
   #compare(problems: string[]): { folders: Set<string>; saved: Set<string> } {
     const { folders, files, unknown } = sources(problems);
     const saved = new Set<string>();
@@ -143,7 +147,7 @@ export class SourceTree {
     return { folders, saved };
   }
 
-  /** Whether a file that is missing or empty may still come back. */
+  /** Whether a missing or empty file may still be in the middle of a save. */
   #isBriefly(file: string): boolean {
     const since = this.#away.get(file) ?? Date.now();
     this.#away.set(file, since);
@@ -151,24 +155,24 @@ export class SourceTree {
   }
 }
 
-/** The files with their signatures, the folders, and the paths that could not be read. */
+/** Reads the tree: files with their signatures, folders, and paths that could not be read. */
 function sources(problems: string[]) {
   const folders = new Set<string>();
   const files = new Map<string, string>();
   const unknown: string[] = [];
-  const look = <T>(path: string, read: () => T): T | undefined => {
+  const attempt = <T>(path: string, read: () => T): T | undefined => {
     const count = problems.length;
     const found = trying(problems, read);
     if (problems.length > count) unknown.push(path);
     return found;
   };
   const add = (file: string) => {
-    const stats = look(file, () => statSync(file, { throwIfNoEntry: false }));
-    // A link may lead to a folder.
+    const stats = attempt(file, () => statSync(file, { throwIfNoEntry: false }));
+    // Symbolic links to folders are not followed.
     if (stats?.isFile()) files.set(file, `${stats.mtimeMs} ${stats.size} ${stats.ino}`);
   };
   const visit = (folder: string) => {
-    const entries = look(folder, () => readdirSync(folder, { withFileTypes: true }));
+    const entries = attempt(folder, () => readdirSync(folder, { withFileTypes: true }));
     if (entries === undefined) return;
     folders.add(folder);
     for (const entry of entries) {
@@ -183,10 +187,10 @@ function sources(problems: string[]) {
   return { folders, files, unknown };
 }
 
-/** @returns undefined if the file is gone, or access fails. A failed access is added to the problems */
-function trying<T>(problems: string[], look: () => T): T | undefined {
+/** @returns undefined if the file is gone, or if access fails, which is added to the problems */
+function trying<T>(problems: string[], read: () => T): T | undefined {
   try {
-    return look();
+    return read();
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
     if (!GONE.includes(code)) problems.push(message);

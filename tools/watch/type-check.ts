@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
 
-/** The TypeScript project of a running stack's sources. */
+/** TypeScript project that contains the sources of a running stack. */
 const PROJECT = 'tools/watch/tsconfig.sources.json';
 
-/** Matches `lambda/events/catalogue.ts(7,28): error TS2307: Cannot find module …`. */
+/** A line of `tsc`, such as `lambda/events/catalogue.ts(7,28): error TS2307: Cannot find module …`. */
 const MISTAKE = /^(.+)\((\d+),(\d+)\): error (TS\d+): (.+)$/gm;
 
 /** Checks the types of saved sources with `tsc`, one check at a time. */
@@ -14,11 +14,11 @@ export class TypeCheck {
 
   /**
    * @returns each error with its file and line; undefined if the check was stopped
-   * @throws Error if `tsc` could not check
+   * @throws Error if `tsc` itself failed
    */
   async run(): Promise<readonly string[] | undefined> {
     const args = ['node_modules/typescript/bin/tsc', '--noEmit', '--pretty', 'false', '--project', PROJECT];
-    // In a process group of its own, because `tsc` starts another process.
+    // The process group allows ending `tsc` together with the process that it starts.
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     this.#running = child;
     let output = '';
@@ -27,7 +27,7 @@ export class TypeCheck {
         output += text;
       });
     }
-    // The stack and the next rebuild have priority.
+    // Low priority, so that the stack and the next rebuild are not delayed.
     unlessEnded(() => setPriority(Number(child.pid), constants.priority.PRIORITY_LOW));
     const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
     this.#running = undefined;
@@ -49,6 +49,6 @@ function unlessEnded(act: () => void): void {
   try {
     act();
   } catch {
-    // The process has already ended.
+    // Ignored: the process has already ended.
   }
 }

@@ -18,23 +18,29 @@ import type { SourceTree } from './source-tree.ts';
 import { TypeCheck } from './type-check.ts';
 
 interface WatchOptions extends FunctionBuildsOptions {
-  /** The sources at the time of the synthesis. Any later save counts as a change. */
+  /** The sources at the time of the synthesis. A later save counts as a change. */
   readonly sources: SourceTree;
-  /** The stack before this one, if this one was started by {@link restart}. */
+  /** State of the stack before a {@link restart} that started this stack. */
   readonly earlier?: Mistakes | undefined;
-  /** Synthesises to another folder, with the options of the running stack. */
+  /** Synthesises into another folder, with the options of the running stack. */
   synthesise(folder: string): Promise<void>;
-  /** Runs the stack of this assembly on other ports for a moment. @throws Error if it cannot be run */
+  /**
+   * Runs the stack of an assembly on other ports for a moment, as a test.
+   * @throws Error if the stack cannot run
+   */
   tryStack(assembly: string): Promise<void>;
-  /** Starts the stack again. @param files saved files that need it */
+  /**
+   * Restarts the stack.
+   * @param files saved files that make the restart necessary
+   */
   restart(files: readonly string[], mistakes: Mistakes): void;
   /** Called with the outcome of each save. */
   onNotice(notice: Notice): void;
 }
 
-/** What the stack after a restart must know. */
+/** State that a stack passes to the next one when it restarts. */
 export interface Mistakes {
-  /** Whether a mistake was reported, and its fix was not. */
+  /** Whether an error was reported that is not fixed. */
   readonly hasMistake: boolean;
 }
 
@@ -47,8 +53,8 @@ const AFTER_FAILURE = {
 };
 
 /**
- * Follows the sources of a running stack. A saved file of `lambda/` replaces the code of the functions that contain it.
- * If the stack itself has changed, it is restarted. In between, types are checked.
+ * Applies saved sources to a running stack. For a file in `lambda/`, the functions that contain it get new
+ * code. If the template has changed, the stack is restarted. Types are checked when nothing else is to do.
  */
 export class Watch implements AsyncDisposable {
   readonly #options: WatchOptions;
@@ -56,9 +62,12 @@ export class Watch implements AsyncDisposable {
   readonly #bundler = new Bundler();
   readonly #builds: FunctionBuilds;
   readonly #typeCheck = new TypeCheck();
-  /** Saved files of `lambda/` that are not rebuilt yet. */
+  /** Saved files of `lambda/` whose functions are not rebuilt yet. */
   readonly #functionFiles = new Set<string>();
-  /** Saved files that the running stack was not synthesised from. After a failure, the next save tries again. */
+  /**
+   * Saved files that the template of the running stack does not reflect. After a failure, the next save tries
+   * again.
+   */
   readonly #stackFiles = new Set<string>();
   readonly #rebuilds = new Repeatable(() => this.#guarded('code', () => this.#rebuildSaved()));
   readonly #syntheses = new Repeatable(() => this.#guarded('stack', () => this.#synthesise()));
@@ -71,7 +80,8 @@ export class Watch implements AsyncDisposable {
     this.#notices = new Notices(options.onNotice, options.earlier?.hasMistake === true);
     this.#builds = new FunctionBuilds(options, this.#bundler);
     options.sources.watch((files) => this.#onSaved(files));
-    // Starts esbuild's process, so that the first save does not wait for it. An error is reported then.
+    // Starts esbuild's process, so that the first save does not wait for it. Errors are reported at that
+    // save.
     void this.#bundler.appSources().catch(() => {});
     if (options.earlier !== undefined) this.#typeChecks.request();
   }
@@ -94,14 +104,17 @@ export class Watch implements AsyncDisposable {
     else if (!this.#rebuilds.isRunning) this.#goOn();
   }
 
-  /** Continues when the functions are rebuilt. Errors in them have been reported: a synthesis would repeat them. */
+  /**
+   * Continues after the functions are rebuilt. If some have errors, nothing is synthesised: it would only
+   * repeat the errors.
+   */
   #goOn(): void {
     if (!this.#builds.allBuild) return;
     if (this.#stackFiles.size > 0) this.#syntheses.request();
     else if (!this.#syntheses.isRunning) this.#typeChecks.request();
   }
 
-  /** Reports an error, unless closing caused it. */
+  /** Reports an error of a step, unless closing the watch caused it. */
   async #guarded(about: NoticeSubject, run: () => Promise<void>): Promise<void> {
     try {
       if (!this.#isClosed) await run();
@@ -120,14 +133,17 @@ export class Watch implements AsyncDisposable {
     const rebuilding = this.#builds.rebuild(services);
     const rebuilt = await this.#notices.announceIfSlow('code', rebuildingText(services), rebuilding);
     const milliseconds = performance.now() - started;
-    // Looked up last, because the user waits for the function.
+    // Searched last, because the user waits for the function.
     for (const file of await this.#stackFilesOf(files)) this.#stackFiles.add(file);
     if (this.#isClosed) return;
     if (rebuilt.length > 0) await this.#notifyRebuilt(rebuilt, milliseconds);
     if (this.#functionFiles.size === 0) this.#goOn();
   }
 
-  /** The files that the synthesis reads. If they cannot be read, the synthesis reports the error. */
+  /**
+   * Files among those given that the synthesis reads. If that cannot be found out, the synthesis reports the
+   * error.
+   */
   async #stackFilesOf(files: readonly string[]): Promise<string[]> {
     if (this.#builds.hasRemoved(files)) return [...files];
     const sources = await this.#bundler.appSources().catch(() => undefined);
@@ -139,7 +155,8 @@ export class Watch implements AsyncDisposable {
     const warnings = rebuilt.flatMap((one) => one.warnings);
     if (warnings.length > 0) this.#notices.info('code', await messageText('warning', warnings));
     const mistakes = rebuilt.flatMap((one) => one.mistakes ?? []);
-    // The function may need something that the next synthesis provides.
+    // If a synthesis follows, the function may need something from it, so a failure to load is not reported
+    // yet.
     const loaded = this.#stackFiles.size > 0 ? [] : rebuilt;
     const texts = [
       ...(mistakes.length > 0 ? [await messageText('error', mistakes)] : []),
@@ -166,14 +183,17 @@ export class Watch implements AsyncDisposable {
     }
   }
 
-  /** @returns whether the running stack is the one of these files, or will be in a moment */
+  /**
+   * Applies a synthesised assembly.
+   * @returns whether the stack now runs these files, or will after a restart
+   */
   async #apply(assembly: string, files: readonly string[]): Promise<boolean> {
     const { workspace, synthesise, tryStack, restart } = this.#options;
     const started = performance.now();
-    // Reports an error with its position, before a synthesis begins.
+    // Reports an error in the sources with its position, before a synthesis begins.
     await this.#bundler.appSources();
     await this.#notices.announceIfSlow('stack', 'Synthesising the stack …', synthesise(assembly));
-    // A later save is synthesised first, because it could be invalid.
+    // If another file was saved meanwhile, it is synthesised first, because it may be invalid.
     if (this.#isClosed || this.#stackFiles.size > 0) return false;
     const isOfFunctions = files.every((file) => file.startsWith('lambda/'));
     if (isOfFunctions && hasSameResources(workspace.assembly, assembly)) {
@@ -190,19 +210,19 @@ export class Watch implements AsyncDisposable {
 
   async #checkTypes(): Promise<void> {
     const mistakes = await this.#typeCheck.run();
-    // The next check covers a newer save.
+    // Outdated: a newer save starts another check.
     if (mistakes === undefined || this.#isClosed || this.#rebuilds.isRunning) return;
     if (mistakes.length > 0) this.#notices.error('types', typeMistakesText(mistakes));
     else this.#notices.fixed('types');
   }
 }
 
-/** Whether the stacks of two assemblies have the same resources, apart from the functions' code. */
+/** Whether the stacks of two assemblies are equal except for the functions' code. */
 function hasSameResources(assembly: string, other: string): boolean {
   return resourcesOf(assembly) === resourcesOf(other);
 }
 
-/** Each version of a function is a resource, and its logical id depends on the code. */
+/** Resources of an assembly without versions of functions, whose logical ids depend on the code. */
 function resourcesOf(assembly: string): string {
   const location = { awsUrl: '', apiUrl: '' };
   const resources = new Resources(readCloudAssembly(assembly), location).all();
@@ -213,7 +233,7 @@ function resourcesOf(assembly: string): string {
   );
 }
 
-/** Work that runs one at a time. A request during a run leads to one more run. */
+/** Work that never runs twice at the same time. Requests during a run lead to one more run. */
 class Repeatable {
   readonly #work: () => Promise<void>;
   #isWanted = false;

@@ -27,7 +27,11 @@ beforeEach(() => {
 afterEach(() => faults.clear());
 afterAll(() => aws.close());
 
-/** A record of this test. @param body is padded until the line has this many bytes. @default a short body */
+/**
+ * A record of this test.
+ * @param body is padded until the line has this many bytes.
+ * @default a short body
+ */
 function record(index: number, bytes = 0): ArchiveRecord {
   const short: ArchiveRecord = {
     eventId: `event-${tests}-${index}`,
@@ -49,7 +53,10 @@ const archived = (count: number) =>
     return own.length === count ? own.map(({ eventId }) => Number(eventId.split('-')[2])).sort() : undefined;
   });
 
-/** Archives records with a Firehose that answers with these results. @returns the failures, and each request's bytes */
+/**
+ * Archives records with a Firehose that answers with these results.
+ * @returns the failures, and each request's bytes
+ */
 async function putTo(records: readonly ArchiveRecord[], results: (count: number) => object[]) {
   const firehose = await startHttpRecorder(({ body }) => ({
     status: 200,

@@ -71,7 +71,10 @@ async function deliver(deliveries: readonly ReceivedDelivery[], replay?: Replay)
   for (const delivery of deliveries) await consumers.deliver(delivery, replay);
 }
 
-/** Processes the history, and damages its items. @returns the steps of a complete replay, and of live deliveries */
+/**
+ * Processes the history, and damages its items.
+ * @returns the steps of a complete replay, and of live deliveries
+ */
 async function damagedState(
   deliveries: readonly ReceivedDelivery[],
   harm: readonly Damage[],

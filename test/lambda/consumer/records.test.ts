@@ -4,7 +4,11 @@ import type { SQSRecord } from 'aws-lambda';
 import fc from 'fast-check';
 import { sqsEvent } from '../../../events/sqs-event.ts';
 import { TooLargeToArchiveError } from '../../../lambda/archive/archive.ts';
-import { readFacts, readRecord, UnprocessableMessageError } from '../../../lambda/consumer/received-event.ts';
+import {
+  readMetadata,
+  readRecord,
+  UnprocessableMessageError,
+} from '../../../lambda/consumer/received-event.ts';
 import { backOffSeconds, isPermanent, retryDelaySeconds } from '../../../lambda/consumer/retry.ts';
 import { SourceQueue } from '../../../lambda/consumer/source-queue.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
@@ -36,7 +40,7 @@ describe('an event', () => {
   });
 
   test("that was sent by hand, without attributes, gets the hash of its body as id, and its queue's time of receipt", () => {
-    expect(readFacts({ ...sample, messageAttributes: {} })).toEqual({
+    expect(readMetadata({ ...sample, messageAttributes: {} })).toEqual({
       eventId,
       requestId: undefined,
       receivedAt: '2026-01-31T09:00:00.000Z',
@@ -49,7 +53,7 @@ describe('an event', () => {
     'keeps the time of receipt %s, the first or last that sorts as text',
     (receivedAt) => {
       const messageAttributes = { ...sample.messageAttributes, receivedAt: text(receivedAt) };
-      expect(readFacts({ ...sample, messageAttributes }).receivedAt).toBe(receivedAt);
+      expect(readMetadata({ ...sample, messageAttributes }).receivedAt).toBe(receivedAt);
     },
   );
 
@@ -57,10 +61,10 @@ describe('an event', () => {
     'with the invalid time of receipt %s was received when its queue got it, or now',
     async (invalid) => {
       const messageAttributes = { ...sample.messageAttributes, receivedAt: text(invalid) };
-      expect(readFacts({ ...sample, messageAttributes }).receivedAt).toBe('2026-01-31T09:00:00.000Z');
+      expect(readMetadata({ ...sample, messageAttributes }).receivedAt).toBe('2026-01-31T09:00:00.000Z');
       for (const SentTimestamp of ['99999999999999999', String(Date.UTC(12026))]) {
         const record = { ...sample, attributes: { ...sample.attributes, SentTimestamp }, messageAttributes };
-        const { receivedAt } = readFacts(record);
+        const { receivedAt } = readMetadata(record);
         expect(Math.abs(Date.now() - Date.parse(receivedAt))).toBeLessThan(60_000);
         const { version } = await readRecord('shop.updated', record);
         expect(version).toBe(`2026-01-31T09:00:00.000000000Z#${eventId}`);

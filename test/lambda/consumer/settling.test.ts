@@ -26,10 +26,10 @@ import {
 } from './shop-consumer.ts';
 
 const HOUR = 3_600_000;
-const REPLAY = { name: 'mend-names', mode: 'repair', notify: false } as const;
+const REPLAY = { name: 'repair-names', mode: 'repair', notify: false } as const;
 
-describe("the archive's record of a settled message has all known facts:", () => {
-  const facts = ({ body }: SQSRecord) => ({
+describe("the archive's record of a settled message has all known fields:", () => {
+  const commonFields = ({ body }: SQSRecord) => ({
     eventId: sha256Hex(body),
     event: 'shop.updated',
     receivedAt: RECEIVED_AT,
@@ -43,7 +43,7 @@ describe("the archive's record of a settled message has all known facts:", () =>
     const sent = message(shop('new'));
     expect(await consume([sent])).toEqual([]);
     expect(await recordOf(sent)).toEqual({
-      ...facts(sent),
+      ...commonFields(sent),
       outcome: 'Processed',
       shopId: own('new'),
       timestamp: '2026-01-31T09:00:00.000000000Z',
@@ -54,15 +54,15 @@ describe("the archive's record of a settled message has all known facts:", () =>
     const newer = message(shop('s'));
     const older = message(shop('s', '2026-01-31T08:00:00Z'), { attempt: 2 });
     for (const sent of [newer, older, newer]) await consume([sent]);
-    expect(await recordOf(older)).toMatchObject({ ...facts(older), outcome: 'Stale', attempt: 2 });
-    expect(await recordOf(newer, 'Duplicate')).toMatchObject(facts(newer));
+    expect(await recordOf(older)).toMatchObject({ ...commonFields(older), outcome: 'Stale', attempt: 2 });
+    expect(await recordOf(newer, 'Duplicate')).toMatchObject(commonFields(newer));
   });
 
   test('DeadLettered, with the reason', async () => {
     const sent = message(own('not JSON'));
     expect(await consume([sent])).toEqual([]);
     expect(await recordOf(sent)).toEqual({
-      ...facts(sent),
+      ...commonFields(sent),
       outcome: 'DeadLettered',
       failureReason: 'UnprocessableMessageError: Not a usable event: body must be JSON',
     });
@@ -80,13 +80,13 @@ describe("the archive's record of a settled message has all known facts:", () =>
     });
   });
 
-  test('of a payload in S3, with its key, and a long shop id as its hash', async () => {
+  test('of a payload in S3: with its key, and a long shop id as a hash', async () => {
     const payloadKey = `shop.updated/${own('large')}`;
     const shopId = 'x'.repeat(2049);
     await storePayload(payloadKey, JSON.stringify({ ...shop(''), data: { shop_id: shopId } }));
     const sent = message({ payloadKey }, { payloadKey });
     expect(await consume([sent])).toEqual([]);
-    const { body, ...others } = facts(sent);
+    const { body, ...others } = commonFields(sent);
     expect(await recordOf(sent)).toEqual({
       ...others,
       outcome: 'Processed',
@@ -147,7 +147,7 @@ describe('a permanent failure', () => {
     inject({ service: 'sqs', operation: 'SendMessage', kind: 'throttled' });
     const poison = message(own('not JSON'));
     expect(await consume([poison])).toEqual([poison]);
-    expect(messagesOf(poison)).toEqual(['DeadLettered', 'BuryFailed']);
+    expect(messagesOf(poison)).toEqual(['DeadLettered', 'DeadLetterNotSent']);
   });
 
   test('includes a message that no archive record can hold', async () => {
@@ -285,8 +285,8 @@ describe('archiving', () => {
     const before = faults.counts.slow;
     expect(await consume([])).toEqual([]);
     const other = await load({ ARCHIVE_STREAM: '' });
-    expect(await consume([message(shop('unkept'))], other)).toEqual([]);
-    expect(await rowOf('unkept')).toBeDefined();
+    expect(await consume([message(shop('unarchived'))], other)).toEqual([]);
+    expect(await rowOf('unarchived')).toBeDefined();
     expect(faults.counts.slow).toBe(before);
   });
 });
@@ -305,7 +305,7 @@ describe('a batch whose messages are processed in parallel', () => {
     expect(batch.map(messagesOf)).toEqual([
       ['Started', 'Processed'],
       ['DeadLettered'],
-      ['Started', 'Failed', 'HideFailed'],
+      ['Started', 'Failed', 'RetryNotDelayed'],
     ]);
     expect(lines.logged).toHaveLength(6);
     for (const [index, attempt] of [3, 1, 2].entries()) {
@@ -333,7 +333,7 @@ describe('a batch whose messages are processed in parallel', () => {
     expect(latencies[0]).toBeLessThan(HOUR + 60_000);
   });
 
-  test('metrics count problems by event, and for alarms by function', async () => {
+  test('metrics count problems: some by event, all by function', async () => {
     const sent = message(shop('twice'));
     await consume([sent]);
     expect(lines.metrics).toEqual([]);
@@ -349,10 +349,12 @@ describe('a batch whose messages are processed in parallel', () => {
     });
     expect(lines.metrics.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual([
       metric('BuryFailed'),
+      metric('DeadLetterNotSent'),
       metric('DeadLettered', { event: 'shop.updated' }),
       metric('Duplicate', { event: 'shop.updated' }),
       metric('Failed', { event: 'shop.updated' }),
       metric('HideFailed'),
+      metric('RetryNotDelayed'),
     ]);
   });
 });

@@ -56,7 +56,10 @@ afterEach(() => {
 });
 afterAll(() => aws.close());
 
-/** Loads the consumer of shop.updated again. @param environment overrides the template's */
+/**
+ * Loads the consumer of shop.updated again.
+ * @param environment overrides the template's
+ */
 export async function load(environment: NodeJS.ProcessEnv = {}): Promise<ConsumerHandler> {
   const before = { ...process.env };
   Object.assign(process.env, environment);
@@ -105,7 +108,10 @@ export function message(
 
 export const inject = (fault: Omit<Fault, 'callers'>) => faults.inject({ ...fault, callers: 'everyone' });
 
-/** Processes a batch. @returns the messages that come back */
+/**
+ * Processes a batch.
+ * @returns the messages that come back
+ */
 export async function consume(batch: readonly SQSRecord[], consumer = handler, context = consumerContext) {
   const { batchItemFailures } = await consumer({ Records: [...batch] }, context);
   const ids = batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);

@@ -47,7 +47,9 @@ export class StateConsumers {
 
   /**
    * Processes a delivery as its queue does: a message that comes back is tried again. On a busy computer a call to
-   * DynamoDB may take longer than its timeout. @param replay that sends it. @default undefined: a normal delivery
+   * DynamoDB may take longer than its timeout.
+   * @param replay that sends it.
+   * @default undefined: a normal delivery
    */
   async deliver(delivery: ReceivedDelivery, replay?: Replay): Promise<void> {
     let attempts = 1;
@@ -55,7 +57,10 @@ export class StateConsumers {
     expect(attempts).toBeLessThan(MAX_RECEIVES);
   }
 
-  /** One attempt of a consumer. @returns false if the message comes back */
+  /**
+   * One attempt of a consumer.
+   * @returns false if the message comes back
+   */
   async attempt({ body, receivedAt }: ReceivedDelivery, replay?: Replay): Promise<boolean> {
     const payload = JSON.parse(body);
     const event = replayedBy(replay, sqsEvent({ event: payload.event, name: 'consumer', payload }));

@@ -90,11 +90,11 @@ describe('a distribution', () => {
 
   test('gets another invalidation for each name of a repair that wrote; a fill counts as a delivery', async () => {
     const shopId = 'repaired';
-    const mend: Replay = { name: 'mend', mode: 'repair', notify: false };
+    const repair: Replay = { name: 'repair-1', mode: 'repair', notify: false };
     await invalidate({ shopId, version: '2' });
-    for (const version of ['2', '1']) await invalidate({ shopId, version, replay: mend });
-    await invalidate({ shopId, version: '1', replay: { ...mend, mode: 'fill' } });
-    expect(references()).toEqual(['event-2', 'event-2-mend', 'event-1']);
+    for (const version of ['2', '1']) await invalidate({ shopId, version, replay: repair });
+    await invalidate({ shopId, version: '1', replay: { ...repair, mode: 'fill' } });
+    expect(references()).toEqual(['event-2', 'event-2-repair-1', 'event-1']);
   });
 
   test.each([
@@ -108,8 +108,8 @@ describe('a distribution', () => {
   });
 
   test.each([
-    { code: 'Throttling', reason: 'as the client tries again' },
-    { code: 'InvalidationBatchAlreadyExists', reason: 'as the event came before the paths were changed' },
+    { code: 'Throttling', reason: 'because the client tries again' },
+    { code: 'InvalidationBatchAlreadyExists', reason: 'because the paths were changed after the event' },
   ])('that answers $code is no error, $reason', async ({ code }) => {
     answers = [refused(400, code)];
     expect(await invalidate({ shopId: code, version: '1' })).toBe('Processed');
@@ -155,12 +155,12 @@ test.each([
   expect(invalidationPaths(patterns, shopId)).toEqual([path]);
 });
 
-test('a path of 4,000 characters is kept, a longer one is covered by a wildcard', () => {
-  const room = 4000 - '/shops/'.length;
-  const [fits] = invalidationPaths(['/shops/{shop_id}'], 'x'.repeat(room));
-  expect(fits).toBe(`/shops/${'x'.repeat(room)}`);
-  const [tooLong] = invalidationPaths(['/shops/{shop_id}'], 'x'.repeat(room + 1));
-  expect(tooLong).toBe(`/shops/${'x'.repeat(room - 1)}*`);
+test('a path of 4,000 characters is used, a longer one is covered by a wildcard', () => {
+  const maxIdLength = 4000 - '/shops/'.length;
+  const [fits] = invalidationPaths(['/shops/{shop_id}'], 'x'.repeat(maxIdLength));
+  expect(fits).toBe(`/shops/${'x'.repeat(maxIdLength)}`);
+  const [tooLong] = invalidationPaths(['/shops/{shop_id}'], 'x'.repeat(maxIdLength + 1));
+  expect(tooLong).toBe(`/shops/${'x'.repeat(maxIdLength - 1)}*`);
 });
 
 test('CloudFront gets valid paths that cover the shop, for every shop', () => {

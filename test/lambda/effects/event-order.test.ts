@@ -5,22 +5,22 @@ import { versionOf } from '../../../lambda/effects/event-order.ts';
 const version = (timestamp: string, receivedAt = '2026-01-31T09:00:00.250Z', eventId = 'e') =>
   versionOf({ timestamp, receivedAt, eventId });
 
-test('is the timestamp, then the event id', () => {
+test('a version is the timestamp, then the event id', () => {
   expect(version('2026-01-31T08:00:00.000000001Z')).toBe('2026-01-31T08:00:00.000000001Z#e');
 });
 
-test('the later timestamp is the higher version, whatever the ids', () => {
+test('the event with the later timestamp has the higher version, whatever the ids', () => {
   const earlier = version('2026-01-31T08:00:00.000000001Z', undefined, 'z');
   const later = version('2026-01-31T08:00:00.000000002Z', undefined, 'a');
   expect(earlier < later).toBe(true);
 });
 
-test('of equal timestamps the higher id is the higher version', () => {
+test('for equal timestamps, the event with the higher id has the higher version', () => {
   const timestamp = '2026-01-31T08:00:00.000000000Z';
   expect(version(timestamp, undefined, 'a') < version(timestamp, undefined, 'b')).toBe(true);
 });
 
-test('a timestamp up to five minutes after the receipt is kept', () => {
+test('a timestamp up to five minutes after the receipt is used unchanged', () => {
   expect(version('2026-01-31T09:05:00.250000000Z')).toBe('2026-01-31T09:05:00.250000000Z#e');
 });
 
@@ -31,7 +31,7 @@ test.each(['2026-01-31T09:05:00.250000001Z', '9999-12-31T23:59:59.000000000Z'])(
   },
 );
 
-test('a receipt at the end of the last year keeps every timestamp', () => {
+test('a receipt at the end of the last year changes no timestamp', () => {
   const last = '9999-12-31T23:59:59.999999999Z';
   expect(version(last, '9999-12-31T23:56:00.000Z')).toBe(`${last}#e`);
 });

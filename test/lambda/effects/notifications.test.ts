@@ -21,7 +21,7 @@ import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 import { FunctionLines } from '../function-lines.ts';
 
 const timestamp = '2026-01-31T09:00:00Z';
-const MEND: Replay = { name: 'mend', mode: 'repair', notify: true };
+const REPAIR: Replay = { name: 'repair-1', mode: 'repair', notify: true };
 
 const reviewPosted: Notification = {
   event: 'review.posted',
@@ -85,7 +85,7 @@ describe('a notification for programs', () => {
     JSON.parse(notificationMessage({ ...reviewPosted, ...more }));
   const document = (more: Partial<Notification>) => JSON.parse(parts(more).sqs ?? '');
 
-  test('has the facts of its event, and no absent fields', () => {
+  test('has the id, the time and the data of its event, and no absent fields', () => {
     expect(document({ data: { shop_id: 's', rating: '5', comment: undefined } })).toEqual({
       event: 'review.posted',
       eventId: 'a'.repeat(64),
@@ -103,8 +103,8 @@ describe('a notification for programs', () => {
   });
 
   test('names a replay that notifies again, and no other', () => {
-    expect(document({ replay: MEND })).toMatchObject({ replay: 'mend' });
-    expect(document({ replay: { ...MEND, notify: false } })).not.toHaveProperty('replay');
+    expect(document({ replay: REPAIR })).toMatchObject({ replay: 'repair-1' });
+    expect(document({ replay: { ...REPAIR, notify: false } })).not.toHaveProperty('replay');
   });
 });
 
@@ -125,7 +125,7 @@ describe('the largest notification', () => {
       event,
       data: Object.fromEntries(fields.map((field) => [field, value])),
       lines: fields.map((field) => [field, value]),
-      replay: { ...MEND, name: 'r'.repeat(63) },
+      replay: { ...REPAIR, name: 'r'.repeat(63) },
     });
     expect(fields).not.toHaveLength(0);
     expect(Buffer.byteLength(message) + 4 * MAX_ATTRIBUTE_LENGTH).toBeLessThan(SNS_LIMIT_BYTES);
@@ -171,10 +171,14 @@ interface NotifyingPayload {
   readonly timestamp: string;
 }
 
-/** Processes an event. @param receivedAt @default the event's timestamp @returns whether it is done */
+/**
+ * Processes an event.
+ * @param receivedAt ISO 8601. Without it, the event's timestamp
+ * @returns whether the message was settled
+ */
 async function consume(payload: NotifyingPayload, replay?: Replay, receivedAt?: string): Promise<boolean> {
   const { event } = payload;
-  // Clients read it at their first call.
+  // A client reads the access key at its first call.
   process.env.AWS_ACCESS_KEY_ID = accessKeys.get(event);
   const batch = replayedBy(replay, sqsEvent({ event, name: 'consumer', payload: { ...payload } }));
   for (const { messageAttributes } of batch.Records) {
@@ -218,7 +222,7 @@ describe.each([
     expect(text).toBe(`${title}\n\nShop: ${shop_id}\nStaff member: ${expected}`);
   });
 
-  test('names all other known facts', async () => {
+  test('lists all other known fields', async () => {
     const shop_id = ownId();
     expect((await textsOf({ shop_id, ...more })).default).toBe(`${title}\n\nShop: ${shop_id}${otherLines}`);
   });
@@ -253,7 +257,7 @@ describe('a published notification', () => {
   test.each([
     { kind: 'a delivery', data: { shop_id: 's' }, replay: undefined, expected: { shop_id: 's' } },
     { kind: 'a delivery without a shop', data: {}, replay: undefined, expected: {} },
-    { kind: 'a replay', data: {}, replay: MEND, expected: { replay: 'mend' } },
+    { kind: 'a replay', data: {}, replay: REPAIR, expected: { replay: 'repair-1' } },
   ])('of $kind has the attributes for subscription filters', async ({ data, replay, expected }) => {
     const payload = { event, data: { ...data, girl_id: ownId() }, timestamp } as const;
     await consume(payload, replay);
@@ -265,7 +269,7 @@ describe('a published notification', () => {
     ]);
   });
 
-  test('has the time that counts for programs, and the partner’s if its clock is too far ahead', async () => {
+  test('tells programs the effective time, and also the partner’s if its clock is too far ahead', async () => {
     const data = { shop_id: ownId() };
     await consume({ event, data, timestamp: '2030-01-01T00:00:00Z' }, undefined, '2026-01-31T09:00:00.250Z');
     expect(JSON.parse(published[0]?.texts.sqs ?? '')).toMatchObject({
@@ -291,13 +295,13 @@ describe('a published notification', () => {
 });
 
 /** One arrival at the consumer: a delivery or a message of a replay, possibly while a dependency is down. */
-interface Coming {
+interface Arrival {
   readonly replay: Replay | undefined;
   readonly fault: Fault | undefined;
 }
 
-const comings = fc.array(
-  fc.record<Coming>({
+const arrivals = fc.array(
+  fc.record<Arrival>({
     replay: fc.constantFrom<(Replay | undefined)[]>(
       undefined,
       { name: 'quiet-fill', mode: 'fill', notify: false },
@@ -318,15 +322,15 @@ const comings = fc.array(
 );
 
 // About a hundred events, each several times.
-test('people are notified once of an event, and once more for each name of a replay that notifies', async () => {
+test('people are notified once for an event, and once more for each name of a replay that notifies', async () => {
   await fc.assert(
-    fc.asyncProperty(comings, async (any) => {
+    fc.asyncProperty(arrivals, async (events) => {
       const payload = { event: 'girl.schedule_changed', data: { shop_id: ownId() }, timestamp } as const;
       const tried: string[] = [];
-      for (const { replay, fault } of any) {
-        const heal = fault && faults.inject(fault);
+      for (const { replay, fault } of events) {
+        const endFault = fault && faults.inject(fault);
         if (await consume(payload, replay)) tried.push(replay?.name ?? 'delivery');
-        heal?.();
+        endFault?.();
       }
       const named = tried.filter((name) => ['fill', 'repair'].includes(name));
       const notified = published.splice(0).map(({ attributes }) => attributes.replay ?? 'delivery');

@@ -7,7 +7,7 @@ test.each<Replay>([
   replay,
   { name: '0', mode: 'fill', notify: true },
   { name: 'x'.repeat(63), mode: 'fill', notify: false },
-])('the attribute %j is that replay', (written) => {
+])('the attribute %j is parsed as a replay', (written) => {
   expect(parseReplay(JSON.stringify(written))).toEqual(written);
 });
 

@@ -32,7 +32,10 @@ afterEach(() => {
 });
 afterAll(() => aws.close());
 
-/** Stores a delivery at the real endpoint. @returns the parameters of the call, which SQS does not return completely */
+/**
+ * Stores a delivery at the real endpoint.
+ * @returns the parameters of the call, which SQS does not return completely
+ */
 async function sent(payload: object, eventId = 'e-1', requestId = 'r-1'): Promise<SendMessageCommandInput> {
   const client = new SQSClient(aws.operator);
   const inputs: SendMessageCommandInput[] = [];
@@ -59,7 +62,7 @@ const attributes = (name: string, eventId = 'e-1') => ({
 });
 
 describe('a delivery is sent', () => {
-  test('to the queue of its event, with its text and its facts', async () => {
+  test('to the queue of its event, with the partner’s text and the attributes', async () => {
     expect(await sent(event)).toEqual({
       QueueUrl: process.env.QUEUE_URL_SHOP_UPDATED,
       MessageBody: JSON.stringify(event),
@@ -119,7 +122,7 @@ describe('a delivery that is too large for a message is in the payload bucket, b
     expect(Buffer.from(await getPayload(payloadKey)).toString()).toBe(JSON.stringify(payload));
   });
 
-  test('of one that is unusable the message has the problems', async () => {
+  test('the message of an unusable one contains the problems', async () => {
     const payload = { ...unusable, note: LARGE };
     const payloadKey = 'quarantine/e-2';
     expect(await sent(payload, 'e-2')).toMatchObject({
@@ -134,7 +137,7 @@ describe('a delivery that is too large for a message is in the payload bucket, b
   });
 });
 
-test('a deleted payload is an error with that name', async () => {
+test('reading a deleted payload throws NoSuchKey', async () => {
   await expect(getPayload('shop.updated/none')).rejects.toThrow(
     expect.objectContaining({ name: 'NoSuchKey' }),
   );

@@ -59,7 +59,10 @@ interface DeliveryOptions {
   readonly requestId?: string;
 }
 
-/** Starts a new instance of the function. @returns a function that returns the status for a delivery */
+/**
+ * Starts a new instance of the function.
+ * @returns a function that returns the status for a delivery
+ */
 async function start(): Promise<(delivery?: DeliveryOptions) => Promise<number | undefined>> {
   starts += 1;
   const { handler } = (await import(`../../../lambda/receiver/handler.ts?start=${starts}`)) as {

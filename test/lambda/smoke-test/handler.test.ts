@@ -107,7 +107,10 @@ interface RequestOptions {
   readonly remaining?: number;
 }
 
-/** Sends a request of CloudFormation. @returns the answer to CloudFormation */
+/**
+ * Sends a request of CloudFormation.
+ * @returns the answer to CloudFormation
+ */
 async function request(
   RequestType: 'Create' | 'Update' | 'Delete',
   { ResourceProperties = properties, OldResourceProperties = {}, remaining = 30_000 }: RequestOptions = {},

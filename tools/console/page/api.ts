@@ -17,15 +17,15 @@ const encode = encodeURIComponent;
 /** Client of the console's JSON API. The server uses the same types, from the same build. */
 export const api = {
   stack: () => get<StackInfo>('/api/stack'),
-  /** @param query as in the address: `search=…&limit=1` */
+  /** @param query query string without `?`, such as `search=…&limit=1` */
   deliveries: (query: string) => get<DeliveryList>(`/api/deliveries?${query}`),
   delivery: (id: string, signal?: AbortSignal) =>
     get<DeliveryDetail>(`/api/deliveries/${encode(id)}`, signal),
-  /** Answers when nothing more happens to the delivery, or after this many seconds. */
+  /** Long poll: answers when the delivery has settled, or after `seconds`. */
   settled: (id: string, seconds: number, signal?: AbortSignal) =>
     get<DeliveryDetail>(`/api/deliveries/${encode(id)}/settled?timeout=${seconds}`, signal),
   body: (id: string, signal?: AbortSignal) => getBody(`/api/deliveries/${encode(id)}/body`, signal),
-  /** Reads them now. Otherwise the stream brings them. */
+  /** Makes the server read the queues now. Between such requests, the stream brings their state. */
   queues: () => get<QueuesInfo>('/api/queues'),
   messages: (queue: string, signal?: AbortSignal) =>
     get<QueueMessages>(`/api/queues/${encode(queue)}/messages`, signal),
@@ -39,22 +39,22 @@ export const api = {
   run: (task: TaskRequest) => post<Task>('/api/tasks', task),
   interrupt: (id: string) => change(`/api/tasks/${encode(id)}`, 'DELETE'),
   beginFault: (fault: FaultSettings) => post<FaultInfo>('/api/faults', fault),
-  /** @param id undefined for all faults */
+  /** @param id of the fault to end; undefined ends all faults */
   endFault: (id?: string) => change(id === undefined ? '/api/faults' : `/api/faults/${encode(id)}`, 'DELETE'),
   kill: (name: string, next: boolean) => change(`/api/functions/${encode(name)}/kill`, 'POST', { next }),
 };
 
 export interface DeliveryBody {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Invalid UTF-8 is replaced by U+FFFD. */
+  /** The bytes as UTF-8. Invalid sequences are replaced by U+FFFD. */
   readonly text: string;
   readonly isUtf8: boolean;
 }
 
-/** The server answered with an error, or did not answer. */
+/** An error answer of the server, or no answer at all. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** 0 if there was no answer. */
+  /** HTTP status; 0 if there was no answer. */
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -95,7 +95,7 @@ async function request(path: string, init: RequestInit): Promise<Response> {
   return response;
 }
 
-/** The detail of an RFC 9457 problem. */
+/** Text of the field `detail` in an RFC 9457 problem. */
 async function problemText(response: Response): Promise<string> {
   try {
     const { detail, title } = await response.json();

@@ -35,9 +35,9 @@ const CONTENT: Record<ViewName, { readonly title: string; readonly View: Functio
 };
 
 /** Milliseconds between two checks whether a dialog is still open. */
-const DIALOG_LOOK = 500;
+const DIALOG_CHECK_INTERVAL = 500;
 
-/** @returns whether the list's search box exists */
+/** @returns false if the page shows no search box */
 function focusSearch(): boolean {
   const box = document.querySelector<HTMLElement>('#search');
   box?.focus();
@@ -71,7 +71,8 @@ export function App() {
     '6': go,
     '?': showHelp,
     '/': () => {
-      // Immediately if possible, so that the next keys are typed into the box and do not act as shortcuts.
+      // If the box is on the page, it gets the focus before the next key, which would otherwise act as a
+      // shortcut.
       if (focusSearch()) return;
       navigate(parseRoute(deliveriesAddress.value));
       requestAnimationFrame(focusSearch);
@@ -99,13 +100,16 @@ export function App() {
   );
 }
 
-/** Leads past the header: to the view's list, or to its beginning if it has none. */
+/**
+ * Link for keyboard users that skips the header. It leads to the view's list, or to the view's beginning if
+ * there is none.
+ */
 function SkipLink() {
   const skip = () => {
     const lists = document.querySelectorAll<HTMLElement>('main :is([role=grid], [role=table])');
     const target =
       [...lists].find(({ offsetParent }) => offsetParent !== null) ?? document.querySelector('main');
-    // A grid can get the focus, a table needs permission.
+    // Without a tabindex, a table cannot get the focus. A grid has one.
     if (target?.tabIndex === -1) target.tabIndex = -1;
     target?.focus();
   };
@@ -117,8 +121,8 @@ function SkipLink() {
 }
 
 /**
- * A new process of the local console does not accept this page's cookie, so the page reloads. An open dialog delays
- * that, to keep its input.
+ * When the local console restarts, it rejects this page's cookie, so the page reloads. While a dialog is
+ * open, it waits, so that the dialog's input is not lost.
  */
 function useRestart(): void {
   const isOld = stack.local && resets.value > 0;
@@ -126,7 +130,7 @@ function useRestart(): void {
     if (!isOld) return;
     const reload = () => openDialog() === null && location.reload();
     reload();
-    const timer = setInterval(reload, DIALOG_LOOK);
+    const timer = setInterval(reload, DIALOG_CHECK_INTERVAL);
     return () => clearInterval(timer);
   }, [isOld]);
 }

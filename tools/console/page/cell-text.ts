@@ -1,7 +1,7 @@
 import type { PlainItem } from '../../stage/history/facts.ts';
 import { shortId } from './ui/copy.tsx';
 
-/** A value in one line, with short hashes. Empty if the item lacks it. */
+/** A value of an item in one line, with shortened hashes. Empty if the item has no such attribute. */
 export function cellText(value: unknown): string {
   if (value === undefined) return '';
   const line = valueText(value)
@@ -11,25 +11,28 @@ export function cellText(value: unknown): string {
   return valueText(value).length > CELL_LENGTH ? `${line}…` : line;
 }
 
-/** Maximum characters of a value in the list of items. The stylesheet cuts it at its column's end. */
+/** Maximum characters of a value in a table cell. CSS hides what the column has no space for. */
 const CELL_LENGTH = 200;
 
-/** SHA-256 in hex: the id of the event in a version. */
+/** A SHA-256 in hex. Versions of items contain the id of an event, which is such a hash. */
 const HASH = /\b[0-9a-f]{64}\b/g;
 
 /** Maximum characters of a text, or of JSON, that are shown in one line. */
 const LINE_LENGTH = { text: 120, json: 40 };
 
-/** Attributes that identify items for a reader, in the order of their columns. Others follow. */
+/** Attributes by which a reader recognises an item. Their columns come first, in this order. */
 const FIRST = ['status', 'name', 'display_name', 'shop_id', 'updated_at'];
 
-/** Attributes without a column if there are enough others, such as versions of single fields. */
+/** Attributes of little interest, such as versions. They get a column only if there is space. */
 const LAST = /version|expires/;
 
-/** The partner's data. Its column is the last one, which is the widest. */
+/** Attribute with the partner's data. Its column is the last one, which is the widest. */
 const DATA = 'data';
 
-/** Attributes shown as columns, the key first. @param count of columns besides the key and the data */
+/**
+ * Attributes to show as columns, the key first.
+ * @param count maximum number of columns besides the key and `data`
+ */
 export function columnNames(items: readonly PlainItem[], key: string, count: number): readonly string[] {
   const names = [...new Set(items.flatMap((item) => Object.keys(item)))].filter((name) => name !== key);
   const rank = (name: string) => {
@@ -44,7 +47,7 @@ export function columnNames(items: readonly PlainItem[], key: string, count: num
   return [key, ...shown, ...(names.includes(DATA) ? [DATA] : [])];
 }
 
-/** Attributes of an item: the key first, then by name. */
+/** All attributes of an item: the key first, the others sorted by name. */
 export function attributesOf(
   item: PlainItem,
   key: string,

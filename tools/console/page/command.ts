@@ -1,17 +1,20 @@
 import type { TaskRequest } from '../api.ts';
 
 export interface Command extends TaskRequest {
-  /** A sentence about what it does. On a stage it is shown with the confirmation. */
+  /** What the command does, as a sentence. The dialog that asks before a stage is changed shows it. */
   readonly does: string;
-  /** A sentence for a toast when it has ended: `Paused shop.updated.` Without it, the view itself shows the output. */
+  /**
+   * Toast for the command's success, such as `Paused shop.updated.` Without it, the view shows the output.
+   */
   readonly did?: string;
-  /** It only reads, so it needs no confirmation. */
+  /** The command changes nothing, so it needs no confirmation. */
   readonly reads?: boolean;
 }
 
 /**
  * Sends the body of a delivery again.
- * @param keepsHeaders with its own signature, as it was received. Otherwise signed with the current secret
+ * @param keepsHeaders with the headers of the delivery, including its signature. Otherwise the body is signed
+ * with the current secret
  */
 export function resendCommand(id: string, keepsHeaders: boolean): Command {
   return {

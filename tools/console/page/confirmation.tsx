@@ -13,7 +13,7 @@ interface Confirm {
 
 const question = signal<Confirm | undefined>(undefined);
 
-/** Asks before a stage is changed, and shows the equivalent commands. */
+/** Dialog before a command changes a stage. It shows the same command as typed in a terminal. */
 export function Confirmation() {
   if (question.value === undefined) return null;
   const { commands, answer } = question.value;

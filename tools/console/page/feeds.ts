@@ -1,19 +1,19 @@
 import type { Delivery } from '../../stage/history/history.ts';
 import type { StreamEvent } from '../api.ts';
-import { News } from '../news.ts';
+import { PageUpdates } from '../page-updates.ts';
 import { ApiError, api } from './api.ts';
 import type { StreamConnection } from './store.ts';
 
-/** Milliseconds before a failed stream is requested again, if the error may be temporary. */
+/** Milliseconds between attempts to open a stream that failed for a reason that may be temporary. */
 const RETRY_MS = 1_000;
 
 /**
- * Maximum number of payload searches at the same time. With the stream of all deliveries they use three of the six
- * connections that a browser has for a server.
+ * Maximum number of payload searches at the same time. With the stream of all deliveries they use three of
+ * the six connections that a browser opens per server.
  */
 const MAX_SEARCHES = 2;
 
-/** An event of the server's stream, or about the stream itself. After `begin`, complete rows follow. */
+/** An event of the server's stream, or about its connection. After `begin`, the complete rows follow. */
 export type FeedEvent =
   | StreamEvent
   | { readonly event: 'begin' }
@@ -21,15 +21,18 @@ export type FeedEvent =
 
 type FeedListener = (events: readonly FeedEvent[]) => void;
 
-/** By search. The feed of all deliveries is kept without a listener, so that it can be resumed. */
+/**
+ * Open feeds by their search. The one of all deliveries stays without listeners, so that it can be resumed.
+ */
 const feeds = new Map<string, Feed>();
 
-/** Listeners that wait because there are too many searches. */
+/** Listeners that wait until fewer searches are open. */
 const waiting = new Set<() => void>();
 
 /**
- * @param listener called with everything known, then with each change
- * @returns a function that ends it
+ * Subscribes to the stream of a search.
+ * @param listener called with all that is known so far, then with each change
+ * @returns a function that unsubscribes
  */
 export function joinFeed(search: string, listener: FeedListener): () => void {
   const join = () => {
@@ -56,16 +59,16 @@ export function joinFeed(search: string, listener: FeedListener): () => void {
 
 const TOO_MANY = `Other windows search for ${MAX_SEARCHES} other texts, and a browser has few connections. Clear the search in one of them.`;
 
-/** One stream of the server for any number of listeners. Without a listener it is closed. */
+/** One stream of the server, shared by any number of listeners and closed without one. */
 class Feed {
   readonly #search: string;
   readonly #listeners = new Set<FeedListener>();
   readonly #rows = new Map<string, Delivery>();
-  readonly #news = new News();
+  readonly #updates = new PageUpdates();
   #ready: Extract<StreamEvent, { event: 'ready' }> | undefined;
   #connection: StreamConnection = { state: 'connecting' };
   #source: EventSource | undefined;
-  /** Id of the last event about rows. The stream resumes after it. */
+  /** Id of the last event about rows. A new connection resumes after it. */
   #lastId = '';
 
   constructor(search: string) {
@@ -78,13 +81,13 @@ class Feed {
       { event: 'begin' },
       { event: 'deliveries', data: { put: [...this.#rows.values()], removed: [] } },
       ...(this.#ready === undefined ? [] : [this.#ready]),
-      ...this.#news.current().values(),
+      ...this.#updates.current().values(),
       { event: 'connection', data: this.#connection },
     ]);
     if (this.#listeners.size === 1 || this.#connection.state === 'refused') this.#connect();
   }
 
-  /** @returns the number of listeners left */
+  /** @returns the number of remaining listeners */
   remove(listener: FeedListener): number {
     this.#listeners.delete(listener);
     if (this.#listeners.size === 0) this.#source?.close();
@@ -101,7 +104,7 @@ class Feed {
     source.onopen = () => this.#tell({ state: 'live' });
     source.onerror = () => {
       this.#tell({ state: 'reconnecting' });
-      // The browser reconnects automatically, except after an error response.
+      // The browser reconnects by itself, except after an error response.
       if (source.readyState === EventSource.CLOSED) void this.#explain(source);
     };
     for (const event of EVENTS) {
@@ -120,7 +123,7 @@ class Feed {
       for (const row of event.data.put) this.#rows.set(row.id, row);
       for (const id of event.data.removed) this.#rows.delete(id);
     } else if (event.event === 'ready') this.#ready = event;
-    else this.#news.tell(event);
+    else this.#updates.publish(event);
     this.#send(event);
   }
 
@@ -133,7 +136,10 @@ class Feed {
     for (const listener of this.#listeners) listener([event]);
   }
 
-  /** `EventSource` does not expose the error, so the same request is sent as a list. */
+  /**
+   * Finds out why the server refused the stream: `EventSource` hides the error, so a list is requested with
+   * the same query.
+   */
   async #explain(refused: EventSource): Promise<void> {
     try {
       await api.deliveries(new URLSearchParams({ search: this.#search, limit: '1' }).toString());

@@ -7,7 +7,7 @@ import { setStack } from './store.ts';
 import { applyTheme } from './theme.tsx';
 import { Empty, Loading } from './ui/badge.tsx';
 
-/** Milliseconds before a failed start is repeated. */
+/** Milliseconds between attempts to reach the server when the page starts. */
 const RETRY_MS = 1_000;
 
 type StartState = { readonly problem?: string } | 'connected';
@@ -33,7 +33,7 @@ async function connect(): Promise<void> {
   startState.value = 'connected';
 }
 
-/** Until the server answers, the page is a frame. */
+/** The page's frame, empty until the server answers. */
 function Start() {
   const state = startState.value;
   if (state === 'connected') return <App />;

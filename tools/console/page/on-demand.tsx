@@ -4,17 +4,15 @@ import { useEffect } from 'preact/hooks';
 import { errorText } from './api.ts';
 import { toastError } from './ui/notices.tsx';
 
-/** Edits and sends a body. */
 export const Editor = onDemand(async () => (await import('./editor/editor.tsx')).Editor);
 
-/** Compares two deliveries. */
 export const CompareDialog = onDemand(
   async () => (await import('./compare/compare-dialog.tsx')).CompareDialog,
 );
 
 /**
- * A dialog whose script is loaded when it is first shown, because it needs packages that nothing else needs.
- * @param load is called again after a failure, which closes the dialog
+ * A dialog whose script loads when the dialog first opens, because its packages are large.
+ * @param load called again the next time if it fails. A failure closes the dialog
  */
 function onDemand<P extends { onClose: () => void }>(
   load: () => Promise<FunctionComponent<P>>,

@@ -3,7 +3,7 @@ import { effect, signal } from '@preact/signals';
 /** The parsed address of the page: `#/deliveries/<id>?search=…`. */
 export interface Route {
   readonly view: ViewName;
-  /** Parts after the view's name: a delivery's id, or the name of a queue or table. */
+  /** Parts of the address after the view's name: the id of a delivery, or the name of a queue or a table. */
   readonly path: readonly string[];
   readonly query: Readonly<Record<string, string>>;
 }
@@ -11,7 +11,7 @@ export interface Route {
 export const VIEWS = ['deliveries', 'queues', 'dead-letters', 'replay', 'tables', 'faults'] as const;
 export type ViewName = (typeof VIEWS)[number];
 
-/** @param hash with its `#`. An unknown view becomes the deliveries. */
+/** @param hash with its `#`. An unknown view opens the deliveries. */
 export function parseRoute(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
   const [name = '', ...rest] = path.split('/').map(decode);
@@ -24,7 +24,7 @@ export function parseRoute(hash: string): Route {
   };
 }
 
-/** The address of a route. Omits empty query values. */
+/** The address of a route, without empty query values. */
 export function formatRoute({ view, path = [], query = {} }: { view: ViewName } & Partial<Route>): string {
   const parameters = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''));
   const parts = [view, ...path].map(encodeURIComponent).join('/');
@@ -41,7 +41,7 @@ function decode(part: string): string {
 
 export const route = signal<Route>({ view: 'deliveries', path: [], query: {} });
 
-/** Last address of the deliveries. Other views link back to it. */
+/** The last address of the deliveries, with its filters. Other views link back to it. */
 export const deliveriesAddress = signal('#/deliveries');
 
 export function followAddress(): void {
@@ -55,7 +55,10 @@ export function followAddress(): void {
   });
 }
 
-/** Goes to a route. `replace` adds no history entry: for changes on every key press. */
+/**
+ * Opens a route.
+ * @param options `replace` adds no entry to the browser's history, for changes on every key press
+ */
 export function navigate(target: { view: ViewName } & Partial<Route>, { replace = false } = {}): void {
   const address = formatRoute(target);
   if (address === location.hash) return;
@@ -64,7 +67,10 @@ export function navigate(target: { view: ViewName } & Partial<Route>, { replace 
   route.value = parseRoute(address);
 }
 
-/** Shows the deliveries with these filters besides the present ones, an empty one removed. Back undoes it. */
+/**
+ * Shows the deliveries with these filters added to the current ones. An empty value removes a filter. Back
+ * undoes it.
+ */
 export function filterBy(filters: Readonly<Record<string, string>>, options?: { replace: boolean }): void {
   const { view, path, query } = route.peek();
   const target = view === 'deliveries' ? { path, query: { ...query, ...filters } } : { query: filters };

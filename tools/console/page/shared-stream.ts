@@ -1,12 +1,18 @@
-/** The worker that all windows of a browser share: it follows the server's streams, and passes them on. */
+/**
+ * SharedWorker for all windows of a browser: it holds the connections to the server's streams, and passes
+ * events on.
+ */
 import { type FeedEvent, joinFeed } from './feeds.ts';
 
-/** A window's request. `search` undefined: it is hidden. `lock` is held until the window is gone. */
+/**
+ * Request of a window to follow a search, or none while the window is hidden. The window holds the Web Lock
+ * `lock` until it is closed.
+ */
 export type WindowMessage =
   | { readonly search: string | undefined; readonly request: number }
   | { readonly lock: string };
 
-/** The answer: events of the feed that the window's request named. */
+/** Answer to a window: an event, with the number of the request that it belongs to. */
 export interface FeedMessage {
   readonly request: number;
   readonly events: readonly FeedEvent[];
@@ -18,7 +24,7 @@ addEventListener('connect', (event) => {
   let leave = () => {};
   port.onmessage = ({ data }: MessageEvent<WindowMessage>) => {
     if ('lock' in data) {
-      // A port does not report that its window is gone.
+      // A `MessagePort` does not report that its window was closed; the release of the window's lock does.
       void navigator.locks.request(data.lock, () => leave());
       return;
     }

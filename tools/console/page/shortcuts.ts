@@ -2,10 +2,7 @@ const VIEW = 'Views, left to right';
 const NEXT = 'Next';
 const PREVIOUS = 'Previous';
 
-/**
- * What each shortcut does, by `KeyboardEvent.key`, of each part of the page that handles keys. The help shows the same
- * table.
- */
+/** Text of each shortcut, by part of the page and `KeyboardEvent.key`. The help shows this table. */
 export const SHORTCUTS = {
   page: {
     title: 'Everywhere',
@@ -53,8 +50,11 @@ export const SHORTCUTS = {
 
 export type PagePart = keyof typeof SHORTCUTS;
 export type KeyOf<P extends PagePart> = keyof (typeof SHORTCUTS)[P]['keys'] & string;
-/** A key that the help lists. */
+/** Any key that the help lists. */
 export type ShortcutKey = { [P in PagePart]: KeyOf<P> }[PagePart];
 
-/** Keys with a modifier belong to the browser or the system: Alt with an arrow goes back. */
+/**
+ * Shortcuts have no modifiers, because those belong to the browser or the system: Alt with an arrow key goes
+ * back.
+ */
 export const hasModifier = ({ ctrlKey, metaKey, altKey }: KeyboardEvent) => ctrlKey || metaKey || altKey;

@@ -1,33 +1,39 @@
 import { computed, signal } from '@preact/signals';
 import { type Delivery, isWaiting, type PausedQueue } from '../../stage/history/history.ts';
 import type { FaultsInfo, Notice, PayloadSearch, QueuesInfo, StackInfo, StreamEvents, Task } from '../api.ts';
-import { MAX_TASKS } from '../news.ts';
+import { MAX_TASKS } from '../page-updates.ts';
 import { api, errorText } from './api.ts';
 
-/** Whether the page is up to date. `refused`: the server does not accept another request. */
+/**
+ * Whether the page receives changes. `refused`: the server rejected the stream, and a new attempt would fail,
+ * too.
+ */
 export type StreamConnection =
   | { readonly state: 'connecting' | 'live' | 'reconnecting' }
   | { readonly state: 'refused'; readonly reason: string };
 
-/** The stream's data as displayed. */
+/** Deliveries of the stream, for the list. */
 export interface Rows {
-  /** Newest first. */
+  /** All rows, newest first. */
   readonly all: readonly Delivery[];
-  /** The search of these rows. While the next search loads, it is the previous one. Undefined: no rows have arrived. */
+  /**
+   * The search that these rows belong to. While a new search loads, it is the previous one. Undefined before
+   * the first rows.
+   */
   readonly search: string | undefined;
-  /** How far the payloads of a stage were searched. */
+  /** How far the payloads of a stage were searched. Undefined for the local stack. */
   readonly searched?: PayloadSearch | undefined;
 }
 
 export interface LoadState<T> {
-  /** The last answer. It stays while a newer one is loading. */
+  /** The last answer. It is kept while a newer one loads. */
   readonly value: T | undefined;
   readonly error: string | undefined;
   readonly loading: boolean;
   readonly reload: () => void;
 }
 
-/** The stack that the page shows. Set before the first render. */
+/** The stack that the page shows, local or a stage. Set before the first render. */
 export let stack: StackInfo;
 
 export function setStack(info: StackInfo): void {
@@ -35,29 +41,32 @@ export function setStack(info: StackInfo): void {
 }
 
 export const connection = signal<StreamConnection>({ state: 'connecting' });
-/** Rows as the server sent them. */
+/** Rows as the server sent them, without the state `paused`. */
 const received = signal<Rows>({ all: [], search: undefined });
-/** How often the server was replaced by another process. */
+/** How often the server was replaced by another process since the page loaded. */
 export const resets = signal(0);
-/** Newest first. */
+/** Commands that were started from a console, newest first. */
 export const tasks = signal<readonly Task[]>([]);
 export const notices = signal<readonly Notice[]>([]);
-/** All queues. The stream brings them; `reload` asks for a new reading. */
+/** State of all queues. The stream updates it; `reload` makes the server read them now. */
 export const queues = signal<LoadState<QueuesInfo>>({
   value: undefined,
   error: undefined,
   loading: true,
   reload: reloadQueues,
 });
-/** Only of the local stack. */
+/** Faults of the local stack. Undefined for a stage. */
 export const faults = signal<FaultsInfo | undefined>(undefined);
 /**
- * Counts changes after which queues and tables may have other content: see `useLoad`. On a stage only tasks count,
- * because reading costs money.
+ * Increases whenever the content of queues and tables may have changed: see `useLoad`. On a stage only the
+ * end of a task increases it, because reading a stage costs money.
  */
 export const changes = signal(0);
 
-/** Why events are paused. Not while an event source is being turned off, because it still processes messages. */
+/**
+ * Reasons of pauses, by event. Without events whose event source is still being turned off, because they
+ * still process messages.
+ */
 const pauses = computed(
   () =>
     new Map<string, PausedQueue>(
@@ -69,10 +78,16 @@ const pauses = computed(
 
 export const pauseOf = (event: string | undefined) => pauses.value.get(event ?? '');
 
-/** Rows in the state `paused`, so that a row stays the same object while it stays the same. */
+/**
+ * Copies of rows with the state `paused`. Equal rows must be the same object, so that only changed ones are
+ * drawn.
+ */
 const pausedRows = new WeakMap<Delivery, Delivery>();
 
-/** A row as all views see it. The server does not know that it waits for a pause: see `Delivery` in its API. */
+/**
+ * A row as views show it: with the state `paused` if its event is paused. The server's rows lack this state:
+ * see `Delivery` in its API.
+ */
 export function asShown(row: Delivery): Delivery {
   if (!isWaiting(row.state) || pauseOf(row.event) === undefined) return row;
   const paused = pausedRows.get(row) ?? { ...row, state: 'paused' };
@@ -90,7 +105,9 @@ export const refusal = () =>
 export const deadLetterCount = ({ events }: QueuesInfo) =>
   events.reduce((total, { dead }) => total + dead.visible + dead.inFlight, 0);
 
-/** Messages that wait for a person: dead letters, quarantine, and events without a consumer. */
+/**
+ * Number of messages that were set aside: dead letters, quarantined messages, and events without a consumer.
+ */
 export const needsYouCount = (info: QueuesInfo) =>
   info.receiverQueues.reduce(
     (total, { visible, inFlight }) => total + visible + inFlight,
@@ -98,7 +115,7 @@ export const needsYouCount = (info: QueuesInfo) =>
   );
 
 let known = new Map<string, Delivery>();
-/** Collects the deliveries of the next search until all have arrived, so that the list does not go blank. */
+/** Deliveries of the next search, collected until all have arrived, so that the list does not go blank. */
 let next: Map<string, Delivery> | undefined = known;
 let frame = 0;
 
@@ -107,7 +124,7 @@ export function deliveryOf(id: string): Delivery | undefined {
   return row && asShown(row);
 }
 
-/** The following rows are complete. The old ones stay visible until all have arrived. */
+/** Called when the complete rows of a search begin. The old rows stay visible until all have arrived. */
 export function beginRows(): void {
   next = new Map();
 }
@@ -130,26 +147,26 @@ export function takeReady({ searched }: StreamEvents['ready'], search: string): 
   received.value = { all: newestFirst(known.values()), search, searched };
 }
 
-/** Sorting costs little, because almost all deliveries arrive in order. Equal times are ordered by id. */
+/** Sorts deliveries by time, then by id. That is fast, because almost all of them arrive in order. */
 export const newestFirst = (deliveries: Iterable<Delivery>): readonly Delivery[] =>
   [...deliveries].sort((a, b) => compareText(b.receivedAt, a.receivedAt) || compareText(b.id, a.id));
 
-/** ISO 8601 times and ids need no locale, and thousands are compared at once. */
+/** Compares without a locale, which is faster for thousands of rows. ISO 8601 times and ids need none. */
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Also called with the answer to a request, which may arrive before or after the stream reports the task. */
+/** Adds or updates a task. Called with the answer to a request and by the stream, in either order. */
 export function putTask(task: Task): void {
   const before = tasks.value.find(({ id }) => id === task.id);
   if (before === undefined)
     tasks.value = [task, ...tasks.value.filter((one, at) => at < MAX_TASKS || one.state === 'running')];
   else if (before.state === 'running') tasks.value = tasks.value.map((one) => (one === before ? task : one));
   const hasEnded = before?.state === 'running' && task.state !== 'running';
-  // The server of the local stack reads the queues then, and `takeQueues` counts that.
+  // For the local stack, `takeQueues` counts the change: its server reads the queues when a task ends.
   if (hasEnded && !stack.local && tasks.value.every(({ state }) => state !== 'running')) changes.value += 1;
 }
 
 export function takeQueues(value: QueuesInfo): void {
-  // The server reads the local stack when something has happened.
+  // The server reads the local queues only when something has happened.
   if (stack.local && queues.value.value !== undefined) changes.value += 1;
   queues.value = { ...queues.value, value, error: undefined, loading: false };
 }
@@ -167,7 +184,7 @@ export function takeNotice(notice: Notice): void {
   notices.value = [...notices.value.filter(({ about }) => about !== notice.about), notice];
 }
 
-/** Renders once per frame, however much arrives. */
+/** Draws the rows in the next frame, once for all changes until then. */
 function drawSoon(): void {
   if (frame !== 0) return;
   frame = requestAnimationFrame(() => {

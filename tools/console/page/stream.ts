@@ -15,7 +15,7 @@ import {
 
 let search = '';
 
-/** Follows the stream of a search, or none. */
+/** Follows the stream of a search. Undefined stops following. */
 let follow: ((search: string | undefined) => void) | undefined;
 
 export function openStream(text: string): void {
@@ -27,20 +27,22 @@ export function openStream(text: string): void {
   update();
 }
 
-/** A hidden page needs no data. When all are hidden, the stream is closed. */
+/** A hidden window needs no data. When all windows are hidden, the worker closes the stream. */
 const update = () => follow?.(document.hidden ? undefined : search);
 
 /**
- * By one worker for all windows of this browser: it has six connections per server, and each stream uses one.
- * @returns undefined if the browser cannot do that
+ * Follows streams by one worker for all windows of the browser, because each stream uses one of the six
+ * connections that a browser opens per server.
+ * @returns undefined if the browser does not support that
  */
 function followShared(): typeof follow {
   if (typeof SharedWorker === 'undefined' || navigator.locks === undefined) return undefined;
   try {
-    // Another process of the server gets another worker, with its own code.
+    // The name contains the start time of the server, so that a new server gets a new worker, with its own
+    // code.
     const worker = new SharedWorker('/shared-stream.js', { type: 'module', name: stack.startedAt });
     const post = (message: WindowMessage) => worker.port.postMessage(message);
-    /** Events of an earlier request may still be on their way. */
+    /** Number of the latest request. Events of earlier ones may still arrive and are ignored. */
     let request = 0;
     worker.onerror = () => {
       worker.port.close();

@@ -14,15 +14,15 @@ import { Pane, Split } from './ui/split.tsx';
 import { Table } from './ui/table.tsx';
 import { LoadNote, Refresh, useLoad } from './ui/use-load.tsx';
 
-/** Columns besides the key and the data, if the list is alone, and if an item is next to it. */
-const COLUMNS = { alone: 4, beside: 1 };
+/** Number of columns besides the key and `data`: without and with an open item next to the table. */
+const COLUMNS = { alone: 4, nextToItem: 1 };
 
-/** Of all columns except the last one, which has the rest. */
+/** Width of all columns except the last one, which takes the rest. */
 const COLUMN_WIDTH = 'fit-content(220px)';
 
 const VALUE_ROWS = 24;
 
-/** Maximum characters of a value's title. */
+/** Maximum characters of a tooltip. */
 const TITLE_LENGTH = 1_000;
 
 const addressOf = (name: string, key = '') => formatRoute({ view: 'tables', path: [name], query: { key } });
@@ -67,7 +67,7 @@ export function TablesView() {
 }
 
 function Items({ table: { name, key }, opened }: { table: TableInfo; opened: string | undefined }) {
-  /** Start keys of the pages visited, the current one last. */
+  /** Start keys of the pages up to the current one, for the button that goes back. */
   const turned = useSignal<readonly string[]>([]);
   const after = turned.value.at(-1) ?? '';
   const loaded = useLoad(`${name} ${after}`, (signal) => api.table(name, { after }, signal), changes);
@@ -88,7 +88,7 @@ function Items({ table: { name, key }, opened }: { table: TableInfo; opened: str
       {items.length > 0 && (
         <Table
           label={`Items of ${tableTitle(name)}`}
-          columns={columnNames(items, key, opened === undefined ? COLUMNS.alone : COLUMNS.beside).map(
+          columns={columnNames(items, key, opened === undefined ? COLUMNS.alone : COLUMNS.nextToItem).map(
             (column, index, { length }) => ({
               name: column,
               heading: column,
@@ -219,7 +219,7 @@ interface CellLinkProps {
   isKey: boolean;
 }
 
-/** One line of a value. All cells of a row open its item. The keyboard reaches the key's. */
+/** A value in one line. Each cell of a row links to its item, but only the key's link can get the focus. */
 function CellLink({ address, value, isKey }: CellLinkProps) {
   const text = cellText(value);
   if (text === '') return null;

@@ -167,7 +167,7 @@ export function TaskOutput({ task, children }: { task: Task; children?: Componen
   );
 }
 
-/** Ends a command like Ctrl-C does: at a safe point. */
+/** Button that ends a command as Ctrl-C does: at a safe point. */
 function Interrupt({ id }: { id: string }) {
   const asked = useSignal(false);
   return (
@@ -188,7 +188,7 @@ function Interrupt({ id }: { id: string }) {
   );
 }
 
-/** The bar is indeterminate until the task reports progress. */
+/** Progress bar. Indeterminate until the task reports progress. */
 function Progress({ step }: { step: ProgressStep | undefined }) {
   if (step === undefined) return <progress aria-label="Running" />;
   const { doing, done, total, unit, note } = step;
@@ -204,13 +204,13 @@ function Progress({ step }: { step: ProgressStep | undefined }) {
   );
 }
 
-/** Commands print headings such as `EVENT` and `mode`. */
+/** Headings of commands, such as `EVENT` and `mode`, with a capital first letter. */
 const inSentenceCase = (text: string) =>
   text.toUpperCase() === text
     ? text.charAt(0) + text.slice(1).toLowerCase()
     : text.replace(/^[a-z]/, (first) => first.toUpperCase());
 
-/** @param failed the block says why the task failed */
+/** @param failed whether the block contains the reason why the task failed */
 function BlockView({ block, failed }: { block: Block; failed: boolean }) {
   switch (block.kind) {
     case 'heading':
@@ -229,10 +229,10 @@ function BlockView({ block, failed }: { block: Block; failed: boolean }) {
           <Copy text={block.command} label="Copy this command" />
         </div>
       );
-    case 'facts':
+    case 'fields':
       return (
-        <dl class="facts">
-          {block.facts.map(([name, value], index) => (
+        <dl class="fields">
+          {block.fields.map(([name, value], index) => (
             <div key={index}>
               <dt>{inSentenceCase(name)}</dt>
               <dd>
@@ -259,10 +259,12 @@ function BlockView({ block, failed }: { block: Block; failed: boolean }) {
   }
 }
 
-/** Within this many pixels from the end, the view follows new output. */
+/** Pixels from the end of the output within which the view scrolls with new output. */
 const AT_END = 8;
 
-/** A command's output, as a terminal shows it. If the user has scrolled up, the position stays. */
+/**
+ * The output of a command, as a terminal shows it. If the user has scrolled up, the position does not change.
+ */
 function Lines({ lines, command }: { lines: readonly string[]; command: string }) {
   const element = useRef<HTMLPreElement>(null);
   const follows = useRef(true);

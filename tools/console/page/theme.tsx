@@ -2,7 +2,7 @@ import { effect, signal } from '@preact/signals';
 import { Icon } from './ui/icon.tsx';
 import type { MenuItem } from './ui/menu.tsx';
 
-/** Items of a menu that choose the theme. */
+/** Menu items to choose the theme. */
 export const themeItems = (): readonly MenuItem[] =>
   THEMES.map(({ name, label }) => ({
     label: (
@@ -21,26 +21,26 @@ export const themeItems = (): readonly MenuItem[] =>
     },
   }));
 
-/** `auto` follows the system. */
+/** The themes. `auto` is the one of the system. */
 const THEMES = [
   { name: 'auto', label: 'Theme of the system' },
   { name: 'light', label: 'Light theme' },
   { name: 'dark', label: 'Dark theme' },
 ] as const;
 
-const KEEPER = 'console-theme';
+const STORAGE_KEY = 'console-theme';
 
-const stored = localStorage.getItem(KEEPER);
+const stored = localStorage.getItem(STORAGE_KEY);
 const theme = signal(THEMES.find(({ name }) => name === stored)?.name ?? 'auto');
 
-/** Applies the stored theme, and each one that is chosen. */
+/** Applies the stored theme now, and any other when the user chooses it. */
 export function applyTheme(): void {
   effect(() => {
     if (theme.value === 'auto') {
-      localStorage.removeItem(KEEPER);
+      localStorage.removeItem(STORAGE_KEY);
       delete document.documentElement.dataset.theme;
     } else {
-      localStorage.setItem(KEEPER, theme.value);
+      localStorage.setItem(STORAGE_KEY, theme.value);
       document.documentElement.dataset.theme = theme.value;
     }
   });

@@ -10,10 +10,10 @@ import { showHelp } from './use-keys.tsx';
 import { useRun } from './use-run.tsx';
 
 interface TopBarProps {
-  /** From left to right. */
+  /** Links to the views, from left to right. */
   views: readonly { readonly name: ViewName; readonly title: string; readonly address: string }[];
   current: ViewName;
-  /** State of the connection. */
+  /** State of the connection, shown at the right. */
   children: ComponentChildren;
 }
 
@@ -25,14 +25,17 @@ const CHECK_STAGE = {
   reads: true,
 } as const;
 
-/** One line at every width: the stack, the views with their counts, and a menu of the rest. */
+/**
+ * Header of one line at every width: the name of the stack, the views with their counts, and a menu of the
+ * rest.
+ */
 export function TopBar({ views, current, children }: TopBarProps) {
   const { start } = useRun();
   return (
     <header class="top">
       <a class="brand" href={formatRoute({ view: 'deliveries' })} title={stack.title}>
         <svg class="logo" viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
-          {/* The favicon, logo.svg, has the same shapes. */}
+          {/* The file logo.svg, which is the favicon, has the same shapes. */}
           <path d="M3 6.5h6.5M3 10h4M3 13.5h6.5" />
           <circle cx="13.5" cy="10" r="4.5" />
         </svg>
@@ -74,7 +77,10 @@ export function TopBar({ views, current, children }: TopBarProps) {
   );
 }
 
-/** All views in a menu. What needs somebody stays visible, because the menu is closed most of the time. */
+/**
+ * Menu of all views, for narrow pages. The count of messages that need a person is outside, because the menu
+ * is usually closed.
+ */
 function ViewMenu({ views, current }: Pick<TopBarProps, 'views' | 'current'>) {
   return (
     <>
@@ -121,7 +127,7 @@ function Count({ of }: { of: ViewName }) {
   );
 }
 
-/** What needs somebody in a view. */
+/** Number shown beside a view's name: what needs a person there. */
 function countOf(view: ViewName): number {
   if (view === 'faults') return faults.value?.active.length ?? 0;
   const known = queues.value.value;

@@ -4,12 +4,12 @@ import { hasModifier, type KeyOf, type PagePart, SHORTCUTS } from './shortcuts.t
 import { Dialog, openDialog } from './ui/dialog.tsx';
 import { CheckBox } from './ui/field.tsx';
 
-/** If it returns false, the browser handles the key itself. */
+/** Handler of a shortcut. If it returns false, the browser handles the key itself. */
 type KeyAction = (event: KeyboardEvent) => unknown;
 
 /**
- * Handles all shortcuts of a part, wherever the focus is. Inactive in a field, while a dialog is open, or with a
- * modifier key.
+ * Handles the shortcuts of a part of the page, wherever the focus is. Inactive in a text field, while a
+ * dialog is open, and with a modifier key.
  */
 export function useKeys<P extends PagePart>(part: P, actions: Readonly<Record<KeyOf<P>, KeyAction>>): void {
   const current = useRef(actions);
@@ -27,13 +27,19 @@ export function useKeys<P extends PagePart>(part: P, actions: Readonly<Record<Ke
 const isKeyOf = <P extends PagePart>(part: P, key: string): key is KeyOf<P> =>
   Object.hasOwn(SHORTCUTS[part].keys, key);
 
-/** Keys that repeat while held. All others act once per press: a held `r` sends one delivery. */
+/**
+ * Shortcuts that repeat while the key is held down. The others act once: `r` held down sends only one
+ * delivery.
+ */
 const REPEATED: ReadonlySet<string> = new Set(['j', 'k', 'ArrowDown', 'ArrowUp', 'PageDown', 'PageUp']);
 
-const KEEPER = 'console-single-keys';
+const STORAGE_KEY = 'console-single-keys';
 
-/** Speech input could trigger shortcuts of one character by accident, so they can be turned off (WCAG 2.1.4). */
-const singleKeys = signal(localStorage.getItem(KEEPER) !== 'off');
+/**
+ * Whether shortcuts of one character are on. Speech input could trigger them by accident, so they can be
+ * turned off (WCAG 2.1.4).
+ */
+const singleKeys = signal(localStorage.getItem(STORAGE_KEY) !== 'off');
 
 function isShortcut(event: KeyboardEvent): boolean {
   const { key, target, repeat } = event;
@@ -47,7 +53,7 @@ const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
   target.matches('input:not([type=checkbox]), textarea, select, [contenteditable]');
 
-/** Names of keys in the help, if they differ. */
+/** Names of keys in the help, where they differ from `KeyboardEvent.key`. */
 const KEY_NAMES: Readonly<Record<string, string>> = {
   ' ': 'Space',
   ArrowDown: '↓',
@@ -73,7 +79,7 @@ export function KeysDialog() {
         {Object.entries(SHORTCUTS).map(([part, { title, keys }]) => (
           <section key={part} class="stack">
             <h3>{title}</h3>
-            <dl class="facts">
+            <dl class="fields">
               {[...Map.groupBy(Object.entries(keys), ([, does]) => does)].map(([does, same]) => (
                 <div key={does}>
                   <dt>
@@ -92,8 +98,8 @@ export function KeysDialog() {
         checked={singleKeys.value}
         onChange={(checked) => {
           singleKeys.value = checked;
-          if (checked) localStorage.removeItem(KEEPER);
-          else localStorage.setItem(KEEPER, 'off');
+          if (checked) localStorage.removeItem(STORAGE_KEY);
+          else localStorage.setItem(STORAGE_KEY, 'off');
         }}
       >
         Single-key shortcuts

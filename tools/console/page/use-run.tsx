@@ -9,12 +9,13 @@ import { openDialog } from './ui/dialog.tsx';
 import { toastError, toastInfo, toastRunning } from './ui/notices.tsx';
 
 /**
- * For buttons that run commands. Toasts say what they did, and why one was not started. If one fails, its output opens.
- * @returns `start` runs commands and returns the tasks that it started, or undefined if none
+ * For buttons that run commands. A toast says what the commands did, or why one was not started. If one
+ * fails, its output opens.
+ * @returns `start`, which runs commands and returns the tasks that it started, or undefined if there are none
  */
 export function useRun() {
   const busy = useSignal(false);
-  /** @param onEnd called when all have ended */
+  /** @param onEnd called when all commands have ended */
   const start = async (
     commands: readonly Command[],
     onEnd?: () => void,
@@ -32,12 +33,15 @@ export function useRun() {
 }
 
 /**
- * For buttons that send one delivery: a toast says the answer, and the delivery appears in the list.
- * @param onError called with the error, if a toast would not be visible
+ * For buttons that send one delivery. A toast says the answer, and the delivery appears in the list.
+ * @param onError called with an error, where a toast would not be visible
  */
 export function useSend(onError: (text: string) => void = toastError) {
   const busy = useSignal(false);
-  /** @param onSent called with the request's id; without it a link is shown @returns whether it was sent */
+  /**
+   * @param onSent called with the id of the request. Without it, the toast has a link to the delivery
+   * @returns whether the delivery was sent
+   */
   const send = async (command: Command, onSent?: (delivery: string) => void): Promise<boolean> => {
     const refused = refusal();
     if (refused !== undefined) onError(refused);
@@ -55,7 +59,7 @@ export function useSend(onError: (text: string) => void = toastError) {
   return { send, busy: busy.value, refusal: refusal() };
 }
 
-/** @throws Error that says why nothing was sent */
+/** @throws Error whose message says why nothing was sent */
 async function sendOne(command: Command, onSent?: (delivery: string) => void): Promise<boolean> {
   const dialog = openDialog();
   const { begun: [begun] = [], error } = (await run([command])) ?? {};
@@ -64,7 +68,7 @@ async function sendOne(command: Command, onSent?: (delivery: string) => void): P
   const { state, answers, lines, deliveries } = await taskEnd(begun);
   const [delivery] = deliveries;
   if (state !== 'done' && answers.length === 0) throw new Error(lines.join('\n'));
-  // Navigating would close a dialog that was opened meanwhile, and lose its input.
+  // Opens the new delivery only if no other dialog was opened meanwhile: its input would be lost.
   const isFree = openDialog() === null || openDialog() === dialog;
   const opens = delivery !== undefined && onSent !== undefined && isFree;
   if (opens) onSent(delivery);
@@ -78,10 +82,13 @@ const linkTo = (delivery: string) => ({
   to: formatRoute({ view: 'deliveries', path: [delivery] }),
 });
 
-/** A delivery that got an error answer was sent, and the answer says so. */
+/** A command whose delivery got an error answer has not failed here: the toast says the answer. */
 const hasFailed = ({ state, answers }: Task) => state === 'failed' && answers.length === 0;
 
-/** `Answered 401: Invalid signature.`; of several: `Sent 3: 2 answered 200, 1 answered 401.` */
+/**
+ * The answers to sent deliveries: `Answered 401: Invalid signature.`, or `Sent 3: 2 answered 200, 1 answered
+ * 401.`
+ */
 export function answersText(answers: Task['answers']): string {
   const [first, ...others] = answers;
   if (first === undefined) return 'Sent.';
@@ -94,7 +101,7 @@ export function answersText(answers: Task['answers']): string {
 const levelOf = (answers: Task['answers']) =>
   answers.every(({ status }) => status === 200) ? 'info' : 'error';
 
-/** The task whose output is open. Undefined: none, or the newest. */
+/** Id of the task whose output is open. Undefined: no output is open, or that of the newest task. */
 export const shownTask = signal<string | undefined>(undefined);
 export const tasksAreOpen = signal(false);
 
@@ -103,10 +110,10 @@ function showOutput(id: string): void {
   tasksAreOpen.value = true;
 }
 
-/** Milliseconds after which a toast says that commands run. */
+/** Milliseconds after which a toast says that commands are running. */
 const LONG_RUN = 1_000;
 
-/** Says in one toast what commands did when all have ended. Shows the output of one that failed. */
+/** When all commands have ended, says in one toast what they did. Opens the output of one that failed. */
 async function report(commands: readonly Command[], begun: readonly Task[]): Promise<void> {
   const did = [...new Set(commands.flatMap(({ did }) => did ?? []))].join(' ');
   const [first] = begun;
@@ -133,14 +140,15 @@ async function report(commands: readonly Command[], begun: readonly Task[]): Pro
   close();
 }
 
-/** The tasks that were started, and why the next one was not. */
+/** Result of starting commands: the tasks that were started, and why the next command was not. */
 interface Begun {
   readonly begun: readonly Task[];
   readonly error?: string;
 }
 
 /**
- * Runs commands, one after the other. On a stage, a dialog asks first. @returns undefined if the user did not confirm
+ * Runs commands one after the other. On a stage, a dialog asks first.
+ * @returns undefined if the user did not confirm
  */
 async function run(commands: readonly Command[]): Promise<Begun | undefined> {
   if (!stack.local && commands.some(({ reads }) => reads !== true) && !(await confirmed(commands))) {
@@ -161,7 +169,8 @@ async function run(commands: readonly Command[]): Promise<Begun | undefined> {
 }
 
 /**
- * Milliseconds between polls for the end of a task. Used if the stream, which reports the end at once, is disconnected.
+ * Milliseconds between requests for a task's state. They are needed only while the stream, which reports its
+ * end, is disconnected.
  */
 const ASKED_EVERY = 1_000;
 
@@ -185,7 +194,7 @@ export async function taskEnd(task: Task): Promise<Task> {
     try {
       putTask(await api.task(task.id));
     } catch (error) {
-      // If there was no answer, the server may come back.
+      // Without an answer, the server may come back, so the request is repeated.
       if (!(error instanceof ApiError) || error.status !== 0) throw error;
     }
   }

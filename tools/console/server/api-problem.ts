@@ -1,12 +1,12 @@
 import { CommandError } from '../../terminal/command-error.ts';
 
-/** An error answer (RFC 9457). Thrown to end a request. */
+/** An error answer as in RFC 9457. A route throws it to end a request. */
 export class ApiProblem extends Error {
   override readonly name = 'Problem';
   readonly details: Readonly<Record<'type' | 'title' | 'detail', string>> & { readonly status: number };
 
   /**
-   * @param kind last part of its type URI, which is never fetched: `bad-request`
+   * @param kind last part of the type URI, such as `bad-request`. Nothing is served there
    * @param detail what is wrong and what to do, in one line
    */
   constructor(kind: string, status: number, title: string, detail: string) {
@@ -30,9 +30,9 @@ export function problemResponse(
 }
 
 /**
- * Converts an error of a handler to a problem. Messages of AWS and of commands are written for people. Other messages
- * are not shown.
- * @returns undefined if it is a bug of the console itself
+ * Converts an error of a route to an answer. Messages of AWS and of commands are for people and are included;
+ * other messages are not.
+ * @returns undefined if the error is a bug of the console
  */
 export function problemOf(error: unknown): ApiProblem | undefined {
   if (error instanceof ApiProblem) return error;

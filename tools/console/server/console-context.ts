@@ -7,13 +7,13 @@ import { GATEWAY_BODY_MEGABYTES } from '../../../lambda/limits.ts';
 import { readBody } from '../../local/aws/http-server.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import type { RunOperation } from '../../stage/operation.ts';
-import type { News } from '../news.ts';
+import type { PageUpdates } from '../page-updates.ts';
 import type { Source } from '../source.ts';
 import { ApiProblem, badRequest } from './api-problem.ts';
 import type { QueueLocks } from './queue-locks.ts';
 import type { QueueWatch } from './queue-watch.ts';
 
-/** Commands that the page may run. The caller gives them, because commands import the console. */
+/** Commands that the page may run. They are injected, because commands import the console. */
 export type PageCommands = Readonly<
   Record<
     'send' | 'dlq' | 'pause' | 'resume' | 'replay' | 'doctor',
@@ -23,37 +23,40 @@ export type PageCommands = Readonly<
 
 export interface ConsoleContext {
   readonly source: Source;
-  /** Nothing may be changed. The server rejects changes before they reach a route. */
+  /** Whether changes are forbidden. The server rejects them before they reach a route. */
   readonly readOnly: boolean;
-  /** Undefined for a deployed stage. */
+  /** Undefined if the console shows a deployed stage. */
   readonly local: LocalParts | undefined;
   readonly queueLocks: QueueLocks;
   readonly commands: PageCommands;
   /** Sends tasks, notices, queues and faults to every open page. */
-  readonly news: News;
+  readonly updates: PageUpdates;
   readonly watch: QueueWatch;
-  /** Reports a bug of the console itself. */
+  /** Reports a bug of the console to the terminal. */
   readonly report: (error: unknown) => void;
   /** Aborted when the console closes. */
   readonly closing: AbortSignal;
 }
 
-/** Maximum bytes of a request: a body that API Gateway accepts. Each byte may become six in JSON (`\u0000`). */
+/**
+ * Maximum bytes of a request. It may contain the largest body that API Gateway accepts, and JSON may need six
+ * bytes for one (`\u0000`).
+ */
 const MAX_BYTES = 6 * GATEWAY_BODY_MEGABYTES * 1024 * 1024;
 
-/** The stack behind the console, if it runs in the same process. */
+/** Parts of the local stack that runs in the console's process. */
 export interface LocalParts {
   readonly stack: LocalStack;
-  /** Signs deliveries. */
+  /** Webhook secret that the stack verifies signatures with. */
   readonly secret: string;
 }
 
-/** Hono's environment: the request and response of Node.js. */
+/** Type of Hono's environment: the request and response objects of Node.js. */
 export interface ConsoleEnv {
   Bindings: HttpBindings;
 }
 
-/** Aborted when the client disconnects or the console closes. */
+/** A signal that is aborted when the client disconnects or the console closes. */
 export function endOf(
   { env }: Context<ConsoleEnv>,
   { closing }: Pick<ConsoleContext, 'closing'>,
@@ -64,7 +67,7 @@ export function endOf(
   return AbortSignal.any([gone.signal, closing]);
 }
 
-/** Answers with bytes. A browser never displays them, whatever they contain. */
+/** Answer with bytes. Its headers make every browser save them and never display them. */
 export const bytesAnswer = (c: Context<ConsoleEnv>, bytes: Uint8Array): Response =>
   c.body(new Uint8Array(bytes), 200, {
     'content-type': 'application/octet-stream',
@@ -73,7 +76,10 @@ export const bytesAnswer = (c: Context<ConsoleEnv>, bytes: Uint8Array): Response
 
 const messages = en();
 
-/** Parses the query. An empty value counts as absent. @throws ApiProblem that names the error */
+/**
+ * Parses the query string. An empty value counts as absent.
+ * @throws ApiProblem that names the invalid parameter
+ */
 export function readQuery<Shape extends z.core.$ZodShape>(
   { req }: Pick<Context, 'req'>,
   shape: Shape,
@@ -90,7 +96,10 @@ export function readQuery<Shape extends z.core.$ZodShape>(
   return parse(z.object(shape), Object.fromEntries(values));
 }
 
-/** Parses a JSON body. @throws ApiProblem that names the first invalid field, but not its value */
+/**
+ * Parses a JSON body.
+ * @throws ApiProblem that names the first invalid field, but not its value
+ */
 export async function readJson<Value>(
   { env }: Context<ConsoleEnv>,
   schema: z.ZodMiniType<Value>,
@@ -108,7 +117,7 @@ export async function readJson<Value>(
   return parse(schema, value);
 }
 
-/** Schema of a whole number in a query. */
+/** Schema of a whole number in a query string, with its default `value`. */
 export const wholeNumber = (minimum: number, maximum: number, value: number) =>
   z._default(z.pipe(z.coerce.number(), z.int().check(z.gte(minimum), z.lte(maximum))), value);
 

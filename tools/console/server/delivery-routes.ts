@@ -46,7 +46,10 @@ export function deliveryRoutes(console: ConsoleContext) {
       return c.json(await detailOf(known(id), end));
     });
 
-  /** A client that has just sent a delivery may ask before it is known here. */
+  /**
+   * Waits until the delivery is known, because a client may ask just after sending it, and until it has
+   * settled.
+   */
   async function settled(id: string, enough: AbortSignal): Promise<void> {
     const isSettledNow = () => {
       const state = source.store.get(id)?.state;
@@ -79,7 +82,7 @@ export function deliveryRoutes(console: ConsoleContext) {
       source.request(delivery),
       source.effects(delivery),
     ]);
-    // The history may be newer than the row.
+    // Building the history may have changed the delivery's row, so the row is read again.
     const now = source.store.get(delivery.id) ?? delivery;
     return {
       ...now,
@@ -99,15 +102,18 @@ const LONGEST_SEARCH = 1_000;
 
 const LIST_LIMIT = 500;
 
-/** Seconds to wait for a delivery to settle: default and maximum. The fetch of Node.js waits 300 s for an answer. */
+/**
+ * Seconds to wait for a delivery to settle. The maximum is below the 300 s that `fetch` of Node.js waits for
+ * an answer.
+ */
 const TIMEOUT = { default: 30, maximum: 240 };
 
-/** Part of the payload, of an id, of the shop or of an error. Ignores case. */
+/** Text to find in payloads, ids, shops and errors. Ignores case. */
 export const searchSchema = z.exactOptional(z.string().check(z.maxLength(LONGEST_SEARCH)));
 
 const text = z.exactOptional(z.string());
 
-/** Several, joined by commas. */
+/** States, separated by commas. */
 const statesSchema = z.pipe(
   z.pipe(
     z.string(),
@@ -116,7 +122,7 @@ const statesSchema = z.pipe(
   z.array(z.enum(states)),
 );
 
-/** ISO 8601, or a duration before now, such as `90m`, `3h`, `7d`. */
+/** A moment: ISO 8601, or a duration before now such as `90m`, `3h` or `7d`. */
 const moment = z.exactOptional(
   z.pipe(
     z.string(),
@@ -135,7 +141,7 @@ const LIST = {
   search: searchSchema,
   event: text,
   state: z.exactOptional(statesSchema),
-  /** Part of its id. Ignores case. */
+  /** Part of the shop's id. Ignores case. */
   shop: text,
   since: moment,
   until: moment,

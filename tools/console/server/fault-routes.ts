@@ -8,7 +8,7 @@ import type { FaultsInfo } from '../api.ts';
 import { ApiProblem, badRequest, notFound } from './api-problem.ts';
 import { type ConsoleContext, type ConsoleEnv, readJson, readQuery } from './console-context.ts';
 
-/** Maximum milliseconds of `slow`. No function runs longer. */
+/** Maximum milliseconds of the fault `slow`. No function runs longer. */
 const SLOWEST = MAX_FUNCTION_SECONDS * 1000;
 
 const settingsSchema = z.strictObject({
@@ -18,7 +18,7 @@ const settingsSchema = z.strictObject({
   share: z.exactOptional(z.number().check(z.gt(0), z.lte(1))),
 });
 
-/** Kills a running function, like a crash of its machine, or its next invocation. */
+/** Request to kill a function: while it runs, as a crash of its machine would, or at its next invocation. */
 const killSchema = z.strictObject({ next: z.boolean() });
 
 export function faultRoutes({ local, watch }: Pick<ConsoleContext, 'local' | 'watch'>) {
@@ -36,18 +36,18 @@ export function faultRoutes({ local, watch }: Pick<ConsoleContext, 'local' | 'wa
         if (error instanceof RangeError) throw badRequest(error.message);
         throw error;
       }
-      watch.tellFaults();
+      watch.sendFaults();
       return c.json(stack.faults.active.at(-1), 201);
     })
     .delete('/faults', (c) => {
       localStack().faults.clear();
-      watch.tellFaults();
+      watch.sendFaults();
       return c.body(null, 204);
     })
     .delete('/faults/:id', (c) => {
       const id = c.req.param('id');
       if (!localStack().faults.end(id)) throw notFound(`There is no fault ${id}: it may have ended`);
-      watch.tellFaults();
+      watch.sendFaults();
       return c.body(null, 204);
     })
     .post('/functions/:name/kill', async (c) => {
@@ -58,7 +58,7 @@ export function faultRoutes({ local, watch }: Pick<ConsoleContext, 'local' | 'wa
         throw notFound(`There is no function '${name}'. One of: ${[...functions.keys()].join(', ')}`);
       }
       const { next } = await readJson(c, killSchema);
-      // At the beginning of the invocation, before it has done anything.
+      // 0 ms: the invocation is killed at its start, before it has an effect.
       if (next) void target.killDuringNext(0);
       else await target.kill();
       return c.body(null, 204);

@@ -12,9 +12,9 @@ const READS = new Set(['GET', 'HEAD']);
 const HTTP_PORT = 80;
 
 /**
- * Answers only the console's own page and clients that are not browsers. A page of another origin can neither read an
- * answer nor cause a change. The local stack's page gets its cookie automatically, a stage's page by the token in its
- * address.
+ * Middleware that admits only the console's own page, and clients that are not browsers. A page of another
+ * origin can neither read an answer nor cause a change. The page gets its cookie: for the local stack
+ * automatically, for a stage by the token in its address.
  */
 export function guard(rules: SecurityRules): MiddlewareHandler {
   return async (c, next) => {
@@ -36,12 +36,15 @@ export function guard(rules: SecurityRules): MiddlewareHandler {
 export interface SecurityRules {
   readonly port: number;
   readonly token: string;
-  /** If false, reading needs the cookie, too: a stage's data is not the developer's own. */
+  /**
+   * Whether the stack is local. Otherwise reading needs the cookie as well, because a stage's data is not the
+   * developer's own.
+   */
   readonly local: boolean;
   readonly readOnly: boolean;
 }
 
-/** A browser shares cookies between all ports of a host. */
+/** Name of the cookie. It contains the port, because a browser shares cookies between all ports of a host. */
 export const cookieName = (port: number) => `console-${port}`;
 
 const authorities = (port: number) =>
@@ -63,7 +66,8 @@ function requireOwnPage({ req }: Context, isApi: boolean, port: number): void {
   if (origin !== undefined && !authorities(port).some((authority) => origin === `http://${authority}`)) {
     throw forbidden('foreign-origin', 'The console only answers its own page');
   }
-  // A typed address or a link from another site may open the page: other origins can neither read nor frame it.
+  // Whether the request opens the page. Any site may link to the page, because no other origin can read or
+  // frame it.
   const isLink =
     req.method === 'GET' &&
     req.path === '/' &&
@@ -80,14 +84,17 @@ function requireChangeable({ req }: Context, { readOnly }: SecurityRules): void 
   throw new ApiProblem('not-json', 415, 'Unsupported media type', detail);
 }
 
-/** Gives the page its cookie. @returns the redirection that removes the token from the address */
+/**
+ * Sets the cookie of the page.
+ * @returns a redirect to the address without the token
+ */
 function admitPage(c: Context, { local, token, port }: SecurityRules): Response | undefined {
   const given = c.req.query('token');
   if (given !== undefined && !isToken(given, token)) {
     throw forbidden('token', `This is not the token of the running console. ${whereToFind(local)}`);
   }
   if (local || given !== undefined) {
-    // Servers on other ports get this cookie only for the same path.
+    // The path limits which requests carry the cookie to servers on other ports.
     setCookie(c, cookieName(port), token, { path: '/api', httpOnly: true, sameSite: 'Strict' });
   }
   return given === undefined ? undefined : c.redirect('/', 303);
@@ -103,15 +110,15 @@ function requireCookie(c: Context, { local, token, port }: SecurityRules): void 
 const whereToFind = (local: boolean) =>
   local ? 'Reload the page' : 'Open the address that npx hookctl console printed';
 
-/** Compares in constant time, for any length. */
+/** Compares in constant time. The texts may differ in length. */
 function isToken(given: string | undefined, token: string): boolean {
   const hash = (text: string) => createHash('sha256').update(text).digest();
   return given !== undefined && timingSafeEqual(hash(given), hash(token));
 }
 
 /**
- * The page may load its own script and style and connect to its own server. Nobody may frame it, and no other origin
- * may read it.
+ * The page may load only its own script and style, and connect only to its own server. No site may frame it,
+ * and no other origin may read it.
  */
 export const securityHeaders = () =>
   secureHeaders({
@@ -128,6 +135,6 @@ export const securityHeaders = () =>
     },
     // The console is served over HTTP.
     strictTransportSecurity: false,
-    // Keeps headers set by a handler: the policy of the API description.
+    // Headers that a route has set are kept, such as the policy of the API page.
     overwrite: false,
   });

@@ -9,12 +9,12 @@ import { ApiProblem, notFound } from './api-problem.ts';
 
 const FOLDER = 'tools/console/page';
 
-/** The API description of the endpoint, and its page. */
+/** Folder of the webhook's API description, as JSON and as a page. */
 const DOCS_FOLDER = 'docs/api';
 
 const DOCS = ['webhook.html', 'openapi.json'];
 
-/** A browser updates its cached headers with those of a 304 (RFC 9111 §4.3.4). */
+/** Headers to repeat in a 304, because a browser replaces its cached headers with them (RFC 9111 §4.3.4). */
 const retainedHeaders = [...RETAINED_304_HEADERS, 'content-security-policy'];
 
 export function pageRoutes() {
@@ -23,7 +23,7 @@ export function pageRoutes() {
   return new Hono()
     .get('/', (c) => c.html(SHELL))
     .get('/:file', etag(), async (c) => {
-      // After a failure, the next request tries again.
+      // A failed build is not kept, so that the next request builds again.
       bundled ??= bundle().catch((error) => {
         bundled = undefined;
         throw error;
@@ -67,7 +67,7 @@ const SHELL = `<!doctype html>
 </html>
 `;
 
-/** The page's script, style and worker, and chunks that they load. */
+/** Builds the page's script, style and worker, and the chunks that they load, by file name. */
 async function bundle(): Promise<ReadonlyMap<string, string>> {
   const { outputFiles } = await build({
     entryPoints: [
@@ -94,8 +94,8 @@ async function bundle(): Promise<ReadonlyMap<string, string>> {
 const POLICY = /<meta http-equiv="content-security-policy" content="([^"]+)">/;
 
 /**
- * The page's own policy, plus the parts that only a header can set. The API page is one file: its scripts are allowed
- * by their hashes, and may not connect to any server.
+ * Content-Security-Policy of the API page: the one in the page, plus what only a header can set. The page is
+ * one file. Its scripts are allowed by their hashes, and may not connect to any server.
  */
 function policyOf(file: string, page: string): string {
   const [, policy] = POLICY.exec(page) ?? [];
@@ -103,7 +103,7 @@ function policyOf(file: string, page: string): string {
   throw new ApiProblem('no-policy', 500, 'No policy', `${file} has no content security policy`);
 }
 
-/** Added without a script, which the policy would have to allow. */
+/** Adds a link back to the console. It is plain HTML, because the policy allows no further script. */
 const withWayBack = (page: string) =>
   page.replace(
     '\n<body>\n',

@@ -1,19 +1,22 @@
 import { ApiProblem } from './api-problem.ts';
 
 /**
- * Runs reads of a queue one after the other, and never during its redrive. Each hides the messages that it holds, so
- * another would miss them.
+ * Runs reads of a queue one after the other, and none during a redrive. Receiving hides messages for some
+ * time, so a second reader would miss them.
  */
 export class QueueLocks {
-  /** The last task waiting for a queue, by the queue's URL. */
+  /** The last pending task of each queue, by the queue's URL. */
   readonly #last = new Map<string, Promise<unknown>>();
   readonly #redriven = new Set<string>();
 
-  /** Runs a read after the earlier ones. @throws ApiProblem during a redrive, which may take long */
-  async look<Seen>(url: string, work: () => Promise<Seen>): Promise<Seen> {
+  /**
+   * Reads a queue after all earlier reads.
+   * @throws ApiProblem during a redrive, because that may take long
+   */
+  async read<Result>(url: string, work: () => Promise<Result>): Promise<Result> {
     if (this.#redriven.has(url)) {
       const detail =
-        'it is being redriven, and a look would hide messages from that. Look again when the task is done';
+        'it is being redriven, and reading would hide messages from that. Try again when the task is done';
       throw new ApiProblem('redriven', 409, 'Being redriven', detail);
     }
     return await this.#after(url, work);

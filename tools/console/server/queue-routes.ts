@@ -22,7 +22,7 @@ const METRIC_AGE = 60_000;
 type OldestAt = (url: string, state: QueueState) => Promise<Date | undefined>;
 
 export function queueRoutes(console: ConsoleContext) {
-  const look = (c: Context<ConsoleEnv>) => ({ ...console, signal: endOf(c, console) });
+  const reader = (c: Context<ConsoleEnv>) => ({ ...console, signal: endOf(c, console) });
 
   return new Hono<ConsoleEnv>()
     .get('/queues', async (c) => {
@@ -31,19 +31,19 @@ export function queueRoutes(console: ConsoleContext) {
     })
     .get('/queues/:name/messages', async (c) => {
       readQuery(c, {});
-      return c.json(await queueMessages(look(c), c.req.param('name')));
+      return c.json(await queueMessages(reader(c), c.req.param('name')));
     })
     .get('/queues/:name/messages/:id/body', async (c) => {
       readQuery(c, {});
-      return bytesAnswer(c, await messagePayload(look(c), c.req.param('name'), c.req.param('id')));
+      return bytesAnswer(c, await messagePayload(reader(c), c.req.param('name'), c.req.param('id')));
     })
     .get('/dead-letters', async (c) => {
       readQuery(c, {});
-      return c.json(await deadLetters(look(c)));
+      return c.json(await deadLetters(reader(c)));
     });
 }
 
-/** @returns a function that reads the depth of every queue */
+/** @returns a function that reads the current depth of every queue */
 export function queuesReader(stage: Stage, local: LocalParts | undefined) {
   const oldestAt = local === undefined ? measuredAge(stage) : inspectedAge(local.stack);
   return async (): Promise<QueuesInfo> => {
@@ -57,7 +57,7 @@ export function queuesReader(stage: Stage, local: LocalParts | undefined) {
   };
 }
 
-/** Reads the local queue without receiving messages. */
+/** Age of the oldest message on a local queue, which can be read without receiving messages. */
 function inspectedAge(stack: LocalStack): OldestAt {
   return async (url) => {
     const messages = await stack.inspectQueue(url);
@@ -68,7 +68,10 @@ function inspectedAge(stack: LocalStack): OldestAt {
   };
 }
 
-/** Uses CloudWatch's metric: SQS does not report the age, and receiving would count as an attempt. */
+/**
+ * Age of the oldest message from CloudWatch's metric, because SQS does not report it, and receiving a message
+ * would count as an attempt.
+ */
 function measuredAge(stack: Pick<Stage, 'cloudwatch'>): OldestAt {
   const known = new Map<string, { readonly askedAt: number; readonly oldest: Promise<number | undefined> }>();
   return async (_url, { arn, visible, inFlight }) => {
@@ -83,7 +86,10 @@ function measuredAge(stack: Pick<Stage, 'cloudwatch'>): OldestAt {
   };
 }
 
-/** The depth of every queue of a stack. If a permission is missing, the answer names it and has the rest. */
+/**
+ * The depth of every queue of a stack. If a permission is missing, `problems` names it, and the other depths
+ * are there.
+ */
 async function queuesOf(stack: Stage, oldestAt: OldestAt): Promise<QueuesInfo> {
   const problems = new PartialFailures(stack.local);
   const [pauses, receiverQueues, events] = await Promise.all([

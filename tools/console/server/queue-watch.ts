@@ -1,32 +1,34 @@
 import type { HistoryStore } from '../../stage/history/store.ts';
 import type { FaultsInfo, QueuesInfo } from '../api.ts';
-import type { News, NewsItem } from '../news.ts';
+import type { PageUpdate, PageUpdates } from '../page-updates.ts';
 
-/** Milliseconds between the beginnings of two readings, however much changes. */
+/** Minimum milliseconds between the starts of two reads of all queues. */
 const GAP = 2_000;
 
 /**
- * Milliseconds after which the local stack is read without a known change. That notices what a terminal did, such as a
- * pause.
+ * Milliseconds between reads of the local stack without a known change. They find what a terminal did, such
+ * as a pause.
  */
 const LOCAL_EVERY = 10_000;
 
-/** The same for a stage. A reading is about twenty SQS calls: a cent an hour at one a minute. */
+/**
+ * Milliseconds between reads of a stage. Each needs about twenty SQS calls: at one a minute, a cent an hour.
+ */
 const STAGE_EVERY = 60_000;
 
-/** Commands after which a stage is read. The others leave its queues as they were. */
+/** Commands after which a stage's queues are read. Other commands do not change them. */
 const QUEUE_COMMANDS = new Set(['dlq', 'pause', 'resume', 'replay']);
 
 interface QueueWatchOptions {
-  readonly news: News;
+  readonly updates: PageUpdates;
   readonly store: HistoryStore;
   readonly readQueues: () => Promise<QueuesInfo>;
-  /** Undefined for a stage. */
+  /** Undefined for a stage, which has no faults. */
   readonly readFaults: (() => FaultsInfo) | undefined;
   readonly onError: (error: unknown) => void;
 }
 
-/** Reads queues and faults once for all open pages, and not at all without a page. */
+/** Reads queues and faults, once for all open pages, and not at all while no page is open. */
 export class QueueWatch {
   readonly #options: QueueWatchOptions;
   readonly #isLocal: boolean;
@@ -34,25 +36,30 @@ export class QueueWatch {
   #unsubscribe = () => {};
   #timer: NodeJS.Timeout | undefined;
   #readings = 0;
-  /** When the last reading began. */
+  /** When the last read began, in epoch milliseconds. */
   #readAt = 0;
-  /** Number of the last reading that began, and of the newest one that pages have. */
-  readonly #newest = { begun: 0, told: 0 };
-  /** Something may have changed since then. */
+  /** Number of the last read that began, and of the newest read whose result was sent to pages. */
+  readonly #newest = { begun: 0, sent: 0 };
+  /** Whether something may have changed since the last read began. */
   #isChanged = false;
-  /** A queue changes a moment after the log line that reports it, so the local stack is read once more. */
+  /**
+   * Whether to read the local stack once more: a queue changes a moment after the log line that reports it.
+   */
   #isUnsettled = false;
   readonly #sent = { queues: '', faults: '' };
 
   constructor(options: QueueWatchOptions) {
     this.#options = options;
     this.#isLocal = options.readFaults !== undefined;
-    options.news.subscribe((_subject, item) => {
+    options.updates.subscribe((_subject, item) => {
       if (this.#concernsQueues(item)) this.#change();
     });
   }
 
-  /** A page has opened. @returns a function to call when it has closed */
+  /**
+   * Called when a page opens.
+   * @returns a function to call when the page closes
+   */
   open(): () => void {
     this.#pages += 1;
     if (this.#pages === 1) this.#begin();
@@ -64,7 +71,7 @@ export class QueueWatch {
     };
   }
 
-  /** Reads the queues now. Open pages get the result, too. */
+  /** Reads the queues now, and also sends the result to all open pages. */
   async read(): Promise<QueuesInfo> {
     const isChanged = this.#isChanged;
     this.#isChanged = false;
@@ -75,12 +82,12 @@ export class QueueWatch {
     const number = this.#newest.begun;
     try {
       const data = await this.#options.readQueues();
-      // After a change, the same counts may stand for other messages.
+      // After a change, equal counts may be of other messages, so they are sent again.
       if (isChanged) this.#sent.queues = '';
-      // A page may ask for a reading during another one, which may then end later.
-      if (number > this.#newest.told) this.#tell({ event: 'queues', data });
-      this.#newest.told = Math.max(this.#newest.told, number);
-      this.tellFaults();
+      // Reads may overlap and end in another order. A result older than the last one sent is dropped.
+      if (number > this.#newest.sent) this.#send({ event: 'queues', data });
+      this.#newest.sent = Math.max(this.#newest.sent, number);
+      this.sendFaults();
       return data;
     } finally {
       this.#readings -= 1;
@@ -88,26 +95,26 @@ export class QueueWatch {
     }
   }
 
-  /** Sends the faults to open pages, if they have changed. */
-  tellFaults(): void {
+  /** Sends the faults to all open pages if they have changed. */
+  sendFaults(): void {
     const data = this.#options.readFaults?.();
-    if (data !== undefined) this.#tell({ event: 'faults', data });
+    if (data !== undefined) this.#send({ event: 'faults', data });
   }
 
-  /** Without a page, changes of the local stack were not noticed. */
+  /** Changes of the local stack are not recorded while no page is open, so one is assumed. */
   #begin(): void {
-    const { store, news } = this.#options;
+    const { store, updates } = this.#options;
     if (this.#isLocal) {
       this.#readAt = 0;
       this.#unsubscribe = store.subscribe(() => this.#change());
-      this.tellFaults();
+      this.sendFaults();
     }
     if (this.#readAt + STAGE_EVERY > Date.now()) return;
-    news.forgetQueues();
+    updates.forgetQueues();
     this.#sent.queues = '';
   }
 
-  #concernsQueues({ event, data }: NewsItem): boolean {
+  #concernsQueues({ event, data }: PageUpdate): boolean {
     if (event !== 'task') return false;
     return this.#isLocal || (data.state !== 'running' && QUEUE_COMMANDS.has(data.argv[0] ?? ''));
   }
@@ -129,10 +136,10 @@ export class QueueWatch {
     );
   }
 
-  #tell(item: Extract<NewsItem, { event: 'queues' | 'faults' }>): void {
+  #send(item: Extract<PageUpdate, { event: 'queues' | 'faults' }>): void {
     const text = JSON.stringify(item.data);
     if (this.#sent[item.event] === text) return;
     this.#sent[item.event] = text;
-    this.#options.news.tell(item);
+    this.#options.updates.publish(item);
   }
 }

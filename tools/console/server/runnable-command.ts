@@ -12,9 +12,9 @@ import type { ConsoleContext, PageCommands } from './console-context.ts';
 
 export interface RunnableCommand {
   readonly argv: readonly string[];
-  /** The command line for a terminal. */
+  /** The command as typed in a terminal. */
   readonly command: string;
-  /** Resource that no other command may change meanwhile: `the dead-letter queue of shop.updated`. */
+  /** Resource that only one running command may change, such as `the dead-letter queue of shop.updated`. */
   readonly subject: string | undefined;
   readonly run: CommandTask;
 }
@@ -25,12 +25,12 @@ export const taskRequestSchema = z.strictObject({
 });
 
 /**
- * Maximum characters of a command line: about 3,000 message ids. A shell accepts the same in one argument
- * (MAX_ARG_STRLEN of Linux).
+ * Maximum characters of a command line: about 3,000 message ids. The same as for one argument in Linux
+ * (MAX_ARG_STRLEN).
  */
 const LONGEST_COMMAND = 128 * 1024;
 
-/** Words of a command line that are shown. */
+/** Maximum words of a command line that a task shows. */
 const WORDS_SHOWN = 50;
 
 type CommandTask = Parameters<RunOperation>[1];
@@ -45,14 +45,17 @@ interface ParsedCommand {
 
 interface AllowedCommand {
   readonly subcommand?: string;
-  /** Allowed options. All others are rejected: they name another stack, read files, or need a terminal. */
+  /**
+   * Options that the page may use. All others are rejected, because they select another stack, read files, or
+   * need a terminal.
+   */
   readonly options: readonly string[];
   /**
-   * The resource that it changes. Undefined if it only reads or sends. @throws ApiProblem or CommandError if it cannot be
-   * run
+   * The resource that the command changes. Undefined if it only reads or sends.
+   * @throws ApiProblem or CommandError if the command cannot be run
    */
   readonly subject: (parsed: ParsedCommand, context: CommandContext) => string | undefined;
-  /** Wraps the task with the console's own data. */
+  /** Wraps the command's task, to give it the console's own data or to observe it. */
   readonly around?: (parsed: ParsedCommand, context: CommandContext, task: CommandTask) => CommandTask;
 }
 
@@ -98,7 +101,7 @@ const COMMANDS: Readonly<Record<keyof PageCommands, AllowedCommand>> = {
     ],
     subject({ options: { dryRun, yes } }) {
       if (dryRun) return undefined;
-      // Without it, the command would ask in the terminal of the console.
+      // Without `--yes`, the command would ask in the terminal where the console runs.
       if (!yes) throw badRequest('A replay needs --dry-run or --yes: the console cannot answer its question');
       return 'the queues by a replay';
     },
@@ -115,9 +118,9 @@ function eventSource({ args: [event] }: ParsedCommand, { source }: CommandContex
 }
 
 /**
- * Parses a command line with the command's own parser. The command gets a runner that stores its task instead of
- * running it.
- * @throws ApiProblem if the console does not allow the command, or its arguments are wrong
+ * Parses a command line with the command's own parser. The parser's action stores the task instead of running
+ * it.
+ * @throws ApiProblem if the console does not allow the command, or an argument is wrong
  */
 export async function parseCommand(
   { argv, input }: TaskRequest,
@@ -176,7 +179,7 @@ function refuseOptions(command: CommandUnknownOpts, { options }: AllowedCommand)
       const known = options.length === 0 ? 'none' : options.join(', ');
       throw badRequest(`The console does not take ${option.long}. Options here: ${known}`);
     }
-    // The secret must be that of the console's stack, not one from the environment.
+    // A secret in the environment may be of another stack. The one of the console's stack is used.
     if (source === 'env') command.setOptionValueWithSource(name, option.defaultValue, 'default');
   }
 }
@@ -187,7 +190,7 @@ function commandLine([script, ...words]: readonly string[], { source }: CommandC
   return printable(source.stage.command(all.join(' '), script));
 }
 
-/** Gives a task the inputs that would come from a terminal. */
+/** Gives a task what it would read from a terminal. */
 function withConsole(task: CommandTask, { input }: ParsedCommand, { source }: CommandContext): CommandTask {
   return (operation) =>
     task({
@@ -202,7 +205,7 @@ function withConsole(task: CommandTask, { input }: ParsedCommand, { source }: Co
     });
 }
 
-/** Blocks reads of the queue during its redrive, and notes which deliveries were redriven. */
+/** Blocks reads of the queue during a redrive, and records which deliveries were redriven. */
 function redriven(
   { args: [name] }: ParsedCommand,
   { source, local, queueLocks }: CommandContext,
@@ -213,13 +216,13 @@ function redriven(
   return (operation) =>
     queueLocks.redrive(url, async () => {
       const before = kind === 'quarantine' ? undefined : await inspect();
-      // Taken before the redrive: a message may fail again before the redrive has ended.
+      // Taken before the redrive, because a message may fail again before the redrive ends.
       const at = Date.now();
       const done = await task(operation);
       if (before === undefined) return done;
       const left = new Set((await inspect())?.map(({ id }) => id));
       const gone = before.filter(({ id }) => !left.has(id));
-      // It does not appear in the logs until the next attempt has ended.
+      // No log line reports a redrive; the first one is of the next attempt. So the redrive is recorded here.
       for (const { attributes } of gone) {
         const { requestId, eventId, event } = attributes;
         if (requestId !== undefined) source.store.add({ kind: 'redrive', at, requestId, eventId, event });

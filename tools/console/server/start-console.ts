@@ -8,7 +8,7 @@ import { readSamples } from '../../../events/samples.ts';
 import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
 import { listen } from '../../local/listen.ts';
 import type { EventInfo, StackInfo, TableRows } from '../api.ts';
-import { News } from '../news.ts';
+import { PageUpdates } from '../page-updates.ts';
 import type { Source } from '../source.ts';
 import { itemOf, pageOf, tablesOf } from '../tables.ts';
 import { ApiProblem, badRequest, notFound, problemOf, problemResponse } from './api-problem.ts';
@@ -37,15 +37,18 @@ const newToken = () => randomBytes(TOKEN_BYTES).toString('base64url');
 /** Milliseconds that `close()` waits for open requests. */
 const CLOSE_LIMIT = 2_000;
 
-/** Serves the console on this computer only. @throws if the port is in use (EADDRINUSE) */
+/**
+ * Starts the console's server, for this computer only.
+ * @throws Error EADDRINUSE if the port is in use
+ */
 export async function startConsole(options: ConsoleOptions): Promise<Console> {
   const { source, token = newToken(), readOnly, local, commands } = options;
   const closing = new AbortController();
-  const news = new News();
+  const updates = new PageUpdates();
   const report = (error: unknown) =>
     console.error('The console:', error instanceof Error ? error.stack : String(error));
   const watch = new QueueWatch({
-    news,
+    updates,
     store: source.store,
     readQueues: queuesReader(source.stage, local),
     readFaults: local && (() => faultsOf(local.stack)),
@@ -55,18 +58,19 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
     source,
     readOnly,
     local,
-    news,
+    updates,
     watch,
     queueLocks: new QueueLocks(),
     commands,
     report,
     closing: closing.signal,
   };
-  const tasks = new Tasks(source.stage, (data) => news.tell({ event: 'task', data }));
+  const tasks = new Tasks(source.stage, (data) => updates.publish({ event: 'task', data }));
   const rules = { port: options.port, token, readOnly, local: local !== undefined };
   const app = consoleApp(context, tasks, rules);
   const listener = getRequestListener(app.fetch, {
-    // Functions of the local stack run in this process and need the original objects.
+    // Hono must not replace global objects: functions of the local stack share this process and need those of
+    // Node.js.
     overrideGlobalObjects: false,
     errorHandler: () =>
       problemResponse(new ApiProblem('bad-request', 400, 'Bad request', 'This is not a usable request')),
@@ -78,7 +82,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
     url: local === undefined ? `${origin}?token=${token}` : origin,
     port,
     token,
-    news,
+    updates,
     close: async () => {
       await tasks.close();
       closing.abort();
@@ -93,26 +97,27 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
 }
 
 export interface ConsoleOptions {
-  /** The caller closes it. */
+  /** Must be closed by the caller, after the console. */
   readonly source: Source;
   readonly port: number;
-  /** @default a new one */
+  /** Token of the page's cookie. @default a random one */
   readonly token?: string;
   readonly readOnly: boolean;
-  /** The stack, if it runs in this process. Undefined for a stage. */
+  /** The local stack in this process. Undefined for a stage. */
   readonly local: LocalParts | undefined;
   readonly commands: PageCommands;
 }
 
 export interface Console {
-  /** Address to open. For a stage, it includes the token. */
+  /** Address for a browser. For a stage, it contains the token. */
   readonly url: string;
   readonly port: number;
   /** Value of the page's cookie. */
   readonly token: string;
-  readonly news: News;
+  readonly updates: PageUpdates;
   /**
-   * Interrupts tasks and waits for them. Ends streams at once, and other requests when they are answered or after 2 s.
+   * Interrupts tasks and waits for them. Ends streams at once, and other requests when they are answered,
+   * after 2 s at most.
    */
   close(): Promise<void>;
 }
@@ -124,7 +129,7 @@ function consoleApp(console: ConsoleContext, tasks: Tasks, rules: SecurityRules)
   app.use(
     securityHeaders(),
     async (c, next) => {
-      // A browser must not cache the API.
+      // Answers of the API must never be cached.
       c.header('cache-control', 'no-store');
       await next();
     },

@@ -5,11 +5,11 @@ import { streamSSE } from 'hono/streaming';
 import * as z from 'zod/mini';
 import type { ChangedDelivery } from '../../stage/history/store.ts';
 import type { StreamEvent } from '../api.ts';
-import type { NewsItem } from '../news.ts';
+import type { PageUpdate } from '../page-updates.ts';
 import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './console-context.ts';
 import { searchSchema } from './delivery-routes.ts';
 
-/** Rows per event, so that a page can render in between. */
+/** Maximum rows of an event, so that a page can draw between two events. */
 const MAX_ROWS = 500;
 
 /** Milliseconds between two rounds of events, so that a burst of changes needs few rounds. */
@@ -18,25 +18,27 @@ const INTERVAL = 50;
 /** Milliseconds between heartbeats, by which both sides notice a lost connection. */
 const HEARTBEAT = 15_000;
 
-/** Milliseconds in which a client must read the data sent. A slower client is disconnected, and can resume. */
+/**
+ * Milliseconds in which a client must read what was sent. A slower client is disconnected, and can resume.
+ */
 const PATIENCE = 30_000;
 
 /** Milliseconds after which a disconnected browser reconnects. */
 const RETRY = 1_000;
 
-/** Identifies this process: each one counts changes from 1. */
+/** Part of each event's id that identifies this process, because each process counts changes from 1. */
 const processToken = randomBytes(6).toString('hex');
 
-type StreamContext = Pick<ConsoleContext, 'source' | 'news' | 'watch' | 'report' | 'closing'>;
+type StreamContext = Pick<ConsoleContext, 'source' | 'updates' | 'watch' | 'report' | 'closing'>;
 
 /**
- * Server-sent events: first all rows, or those that changed after the given event id, then each change. A round sends
- * the changes since the last round, so that a slow client needs no buffer.
+ * Server-sent events: at first all rows, or those changed since a given event id, then every change. Changes
+ * are sent in rounds, each with all changes since the round before, so a slow client needs no buffer.
  */
 export function streamRoutes(console: StreamContext, patience = PATIENCE) {
   return new Hono<ConsoleEnv>().get('/', (c) => {
     const { search, after } = readQuery(c, { search: searchSchema, after: z.optional(z.string()) });
-    // A browser that reconnects requests the same address, with the newer id in the header.
+    // A browser reconnects with the original address, and sends the newer id in the header.
     const lastId = c.req.header('last-event-id') || after;
     if (c.req.raw.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' });
     const end = endOf(c, console);
@@ -48,7 +50,7 @@ export function streamRoutes(console: StreamContext, patience = PATIENCE) {
         clearTimeout(timer);
       };
       try {
-        // If the client has already disconnected, its signal would not stop the work.
+        // If the client is already gone, the signal's event has passed and would not end the stream.
         if (!end.aborted) await new PageStream(console, { search, lastId, end, write }).run();
       } catch (error) {
         if (!end.aborted) console.report(error);
@@ -69,12 +71,12 @@ interface PageStreamOptions {
 class PageStream {
   readonly #console: StreamContext;
   readonly #options: PageStreamOptions;
-  /** Number of the last change that the client has. Undefined: it has nothing that can be continued. */
+  /** Number of the last change that the client has received. Undefined if it must get all rows. */
   #position: number | undefined;
-  /** News to send, by subject. */
-  #waiting = new Map<string, NewsItem>();
+  /** Updates to send in the next round, by subject. */
+  #waiting = new Map<string, PageUpdate>();
   #isQuiet = true;
-  /** Begins the next round. */
+  /** Resolves the wait of `run` for the next round. */
   #wake = () => {};
 
   constructor(console: StreamContext, options: PageStreamOptions) {
@@ -83,25 +85,25 @@ class PageStream {
     this.#position = positionOf(options.lastId);
   }
 
-  /** Ends when the client disconnects. */
+  /** Sends rounds of events until the client disconnects. */
   async run(): Promise<void> {
-    const { source, news, watch } = this.#console;
+    const { source, updates, watch } = this.#console;
     const wake = () => this.#wake();
     const heartbeat = setInterval(wake, HEARTBEAT);
     const unsubscribe = [
       watch.open(),
       source.store.subscribe(wake),
-      news.subscribe((subject, item) => {
+      updates.subscribe((subject, item) => {
         this.#waiting.set(subject, item);
         wake();
       }),
     ];
-    this.#waiting = news.current();
+    this.#waiting = updates.current();
     this.#options.end.addEventListener('abort', wake);
     try {
       await this.#write(`retry: ${RETRY}\n\n`);
       await this.#sendChanges();
-      await this.#sendNews();
+      await this.#sendUpdates();
       await Promise.all([this.#follow(), this.#searchArchive()]);
     } finally {
       clearInterval(heartbeat);
@@ -117,7 +119,7 @@ class PageStream {
       });
       this.#isQuiet = true;
       await this.#sendChanges();
-      await this.#sendNews();
+      await this.#sendUpdates();
       if (this.#isQuiet) await this.#write(':\n\n');
       await woken;
       await sleep(INTERVAL, undefined, { signal: end }).catch(() => {});
@@ -136,7 +138,7 @@ class PageStream {
     this.#position = changes.at(-1)?.sequence ?? this.#position ?? 0;
   }
 
-  /** @returns the changes that the search matches, and removed rows */
+  /** @returns the changes of rows that the search matches, and removed rows */
   #search(changes: readonly ChangedDelivery[]): readonly ChangedDelivery[] {
     const { search } = this.#options;
     if (search === undefined) return changes;
@@ -159,20 +161,20 @@ class PageStream {
     }
   }
 
-  async #sendNews(): Promise<void> {
+  async #sendUpdates(): Promise<void> {
     const items = [...this.#waiting.values()];
     this.#waiting = new Map();
     for (const item of items) await this.#send(item);
   }
 
-  /** Rows that match by their archived payload. They are sent even if they have not changed. */
+  /** Sends rows whose archived payload matches, even if they have not changed. */
   async #searchArchive(): Promise<void> {
     const { search, end } = this.#options;
     const { source } = this.#console;
     const searched = await source.search({ search }, end);
     const found = searched === undefined ? [] : source.store.list({ search }).deliveries;
     for (let start = 0; start < found.length && !end.aborted; start += MAX_ROWS) {
-      // Read again, because rows may have changed while the batch before was sent.
+      // Rows are read again, because they may have changed while the batch before was sent.
       const ids = found.slice(start, start + MAX_ROWS).map(({ id }) => id);
       const { deliveries } = source.store.list({ search, ids });
       await this.#sendRows(deliveries.map((delivery) => ({ id: delivery.id, delivery })));
@@ -181,7 +183,9 @@ class PageStream {
     await this.#send({ event: 'ready', data: { total, ...(searched && { searched }) } });
   }
 
-  /** @param sequence number of the last change that the client then has, for resuming */
+  /**
+   * @param sequence number of the last change that the client has after this event; it becomes the event's id
+   */
   #send({ event, data }: StreamEvent, sequence?: number): Promise<void> {
     const id = sequence === undefined ? '' : `id: ${processToken}-${sequence}\n`;
     return this.#write(`${id}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
@@ -193,7 +197,10 @@ class PageStream {
   }
 }
 
-/** The number in an event's id. @returns undefined if the id belongs to another process */
+/**
+ * The number of the change in an event's id.
+ * @returns undefined if another process made the id
+ */
 function positionOf(id: string | undefined): number | undefined {
   const [, token, sequence] = /^([\w-]+)-(\d{1,15})$/.exec(id ?? '') ?? [];
   return token === processToken ? Number(sequence) : undefined;

@@ -10,21 +10,21 @@ import { CommandError } from '../../terminal/command-error.ts';
 import { blockLines } from '../../terminal/layout.ts';
 import { printable } from '../../terminal/text.ts';
 import type { Task } from '../api.ts';
-import { MAX_TASKS } from '../news.ts';
+import { MAX_TASKS } from '../page-updates.ts';
 import { ApiProblem, notFound } from './api-problem.ts';
 import { type ConsoleContext, type ConsoleEnv, readJson } from './console-context.ts';
 import { parseCommand, type RunnableCommand, taskRequestSchema } from './runnable-command.ts';
 
-/** Maximum lines and blocks stored per task, the newest. */
+/** Maximum lines and blocks of output stored per task. Older ones are dropped. */
 const MAX_LINES = 1_000;
 
-/** Maximum ids and answers stored per task, the newest. */
+/** Maximum request ids and answers stored per task. Older ones are dropped. */
 const MAX_DELIVERIES = 1_000;
 
-/** Characters of an answer. */
+/** Maximum characters of the text of an answer. */
 const MAX_ANSWER_LENGTH = 200;
 
-/** Characters per line. */
+/** Width of the output in characters, as of a terminal. */
 const WIDTH = 100;
 
 /** Milliseconds between two updates of the same task to pages. */
@@ -57,7 +57,7 @@ export class Tasks {
     return this.#entries.get(id)?.record.task;
   }
 
-  /** @throws ApiProblem if another task changes the same resource, or the console closes */
+  /** @throws ApiProblem if another task changes the same resource, or the console is closing */
   start({ argv, command, subject, run }: RunnableCommand): Task {
     if (this.#isClosing) {
       throw new ApiProblem('closing', 503, 'Closing', 'The console is closing and starts no new tasks');
@@ -84,12 +84,12 @@ export class Tasks {
     return task;
   }
 
-  /** Ends a task like Ctrl-C ends the command: at a safe point. */
+  /** Interrupts a task as Ctrl-C does: it ends at a safe point. */
   interrupt(id: string): void {
     this.#entries.get(id)?.interruption.abort();
   }
 
-  /** Interrupts every task, starts no more, and waits until all have ended. */
+  /** Interrupts all tasks, rejects new ones, and waits until all have ended. */
   async close(): Promise<void> {
     this.#isClosing = true;
     const running = this.#running();
@@ -146,7 +146,10 @@ export function taskRoutes(console: ConsoleContext, tasks: Tasks) {
     });
 }
 
-/** A task as sent to pages: its text is printable, and its changes are sent at intervals. */
+/**
+ * A task in the form that pages get: its text contains no control characters, and its changes are sent at
+ * intervals.
+ */
 class TaskRecord {
   readonly #onChange: (task: Task) => void;
   #task: Task;
@@ -207,7 +210,10 @@ class TaskRecord {
   }
 }
 
-/** Removes terminal control sequences, including the colours that commands use if a terminal started this process. */
+/**
+ * Removes terminal control sequences, such as the colours that commands print if the console was started in a
+ * terminal.
+ */
 const clean = <Value>(value: Value): Value =>
   JSON.parse(JSON.stringify(value), (_key, part) =>
     typeof part === 'string' ? printable(stripVTControlCharacters(part)) : part,

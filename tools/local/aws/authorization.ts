@@ -10,18 +10,21 @@ export interface PolicyStatement {
   Condition?: Record<string, Record<string, string | string[]>>;
 }
 
-/** A role that calls with an access key of its own. */
+/** An IAM role with an access key of its own, so that the endpoint recognises its calls. */
 export interface Principal {
   /** The role's logical id. */
   name: string;
   accessKeyId: string;
-  /** ARN by which services that act for the role know it. @default unknown to services */
+  /** The role's ARN, which services that act for the role use. @default none: no service can act for it */
   arn?: string;
-  /** Its identity-based policies. */
+  /** Statements of the role's identity-based policies. */
   statements: PolicyStatement[];
 }
 
-/** Who may do what. A caller whose access key belongs to no role is an operator, who may do everything. */
+/**
+ * Decides which calls are allowed. A caller whose access key belongs to no role is an operator, who may do
+ * everything.
+ */
 export interface Authorization {
   /** @throws Error for a policy condition that is not supported */
   addPrincipals(principals: Principal[]): void;
@@ -36,7 +39,7 @@ export interface Authorization {
 
 export function createAuthorization(secretArn: FindSecretArn): Authorization {
   const roles = new Map<string, { name: string; policy: Policy }>();
-  /** By role ARN. */
+  /** Access keys of roles, by role ARN. */
   const accessKeys = new Map<string, string>();
 
   function callerArn(accessKeyId: string): string {
@@ -93,23 +96,28 @@ export function createAuthorization(secretArn: FindSecretArn): Authorization {
 
 type Decision = 'allowed' | 'explicitly denied' | 'not allowed';
 
-/** Decides about one action and one resource. The resource is `*` if the action has none. */
+/** Decides about one action on one resource. The resource is `*` if the action has none. */
 type Policy = (action: string, resource: string) => Decision;
 
 type Matcher = (value: string) => boolean;
 
-/** Condition keys, with their values for every request to this endpoint. A condition on any other key fails. */
+/**
+ * IAM condition keys and their values, which are the same for every request. A condition on any other key
+ * fails.
+ */
 const CONTEXT: Record<string, string> = {
   'aws:securetransport': 'true',
   'kms:calleraccount': '000000000000',
 };
 
-/** How IAM matches one value of a policy with one of the request. */
+/**
+ * Condition operators of IAM that are supported. Each compares a value of the policy with one of the request.
+ */
 const CONDITION_OPERATORS: Record<string, (pattern: string) => Matcher> = {
   Bool: (pattern) => (value) => value === pattern.toLowerCase(),
   StringEquals: (pattern) => (value) => value === pattern,
   StringLike: (pattern) => wildcard(pattern),
-  // IAM gives both the same meaning.
+  // IAM treats both operators alike.
   ArnEquals: (pattern) => wildcard(pattern),
   ArnLike: (pattern) => wildcard(pattern),
 };
@@ -145,7 +153,7 @@ function compileStatement(statement: PolicyStatement) {
   };
 }
 
-/** The context is the same for every request, so conditions are evaluated when the policy is read. */
+/** Evaluated once per policy, because the condition keys have the same values in every request. */
 function conditionHolds(condition: NonNullable<PolicyStatement['Condition']>): boolean {
   return Object.entries(condition).every(([operator, keys]) => {
     const compile = CONDITION_OPERATORS[operator];

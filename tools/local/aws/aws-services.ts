@@ -17,7 +17,10 @@ import { publishedNotification, sns } from './sns/sns.ts';
 import { createSqs, type Sqs } from './sqs/sqs.ts';
 
 interface AwsServicesOptions {
-  /** Host and port of the endpoint for clients, known when it listens. */
+  /**
+   * Host and port of the endpoint for clients. A function, because they are known only when the endpoint
+   * listens.
+   */
   readonly publicHost: () => string;
   readonly onProblem: (message: string) => void;
   readonly observer: Pick<StackObserver, 'onItemChange' | 'onNotification'> | undefined;
@@ -31,9 +34,12 @@ export interface AwsServices {
   readonly mappings: EventSourceMappings;
   readonly stacks: Stacks;
   readonly sqs: Sqs;
-  /** Carries out an authorised request. @throws AwsError */
+  /**
+   * Carries out a request that was authorised before.
+   * @throws AwsError
+   */
   carryOut(request: AwsRequest): Promise<AwsResponse>;
-  /** Delivers the remaining records of Firehose, and ends long polls. */
+  /** Writes the remaining records of Firehose, and ends long polls. */
   close(): Promise<void>;
 }
 

@@ -16,15 +16,18 @@ import { type AwsResponse, errorResponse, withChecksum } from './response.ts';
 import type { AwsHttpRequest } from './services.ts';
 
 export interface AwsEndpointOptions {
-  /** 0 for any free port. */
+  /** Port of the endpoint; 0 for any free port. */
   port: number;
   /** Faults to inject, for tests. @default none */
   faults?: InjectedFaults;
-  /** Called with problems that no caller gets as an error. @default none */
+  /** Called with problems of the endpoint that no caller gets as an error. @default none */
   onProblem?: (message: string) => void;
-  /** Called with items and notifications that roles, but not operators, write and publish. @default none */
+  /**
+   * Called with items that roles write and notifications that roles publish, but not with those of operators.
+   * @default none
+   */
   observer?: Pick<StackObserver, 'onItemChange' | 'onNotification'>;
-  /** Where a browser that opens the port is redirected. @default nowhere */
+  /** Address to which a browser that opens the port is redirected. @default no redirect */
   consoleUrl?: ConsoleUrl;
 }
 
@@ -36,7 +39,7 @@ export interface AwsEndpoint {
    * @throws Error for a policy condition that is not supported
    */
   addPrincipals(principals: Principal[]): void;
-  /** Makes a stack known to CloudFormation's API, which can read it. */
+  /** Makes a stack visible in the API of CloudFormation. */
   addStack(stack: RunningStack): void;
   /** Creates a log group of CloudWatch Logs. */
   createLogGroup(name: string): void;
@@ -56,13 +59,13 @@ const PLAIN_TEXT = { 'content-type': 'text/plain' };
 const FOREIGN_HOST =
   'The AWS endpoint only answers the hosts localhost, *.localhost, host.docker.internal and IP addresses\n';
 
-/** On close, time for answers to be sent before their connections are cut. */
+/** Milliseconds on close in which answers can still be sent, before connections are cut. */
 const CLOSE_GRACE_MS = 500;
 
 /**
- * Starts the AWS endpoint of the local stack: SQS, SNS, S3, DynamoDB, Secrets Manager, Firehose, CloudWatch Logs,
- * CloudWatch's alarms, Lambda's event source mappings, STS, and CloudFormation as far as it describes the stack, on one
- * port. It serves any client, with any secret key and for any region.
+ * Starts the AWS endpoint of the local stack, one port for all services: SQS, SNS, S3, DynamoDB, Secrets
+ * Manager, Firehose, CloudWatch Logs, alarms of CloudWatch, event source mappings of Lambda, STS, and reading
+ * stacks from CloudFormation. It accepts any AWS client, any secret key and any region.
  * @throws Error EADDRINUSE of Node.js
  */
 export async function startAwsEndpoint({
@@ -99,13 +102,16 @@ export async function startAwsEndpoint({
     const body = await readBody(incoming, MAX_BODY_BYTES);
     const http = { method, url, headers, body: body ?? Buffer.alloc(0) };
     const response = body === undefined ? tooLarge(http) : (otherThanAws(incoming) ?? (await answer(http)));
-    // Otherwise an idle connection, or the rest of a large body, would delay close().
+    // Keep-alive is off in these cases: an idle connection, or the unread rest of a large body, would delay
+    // `close()`.
     if (closing.signal.aborted || body === undefined) outgoing.setHeader('connection', 'close');
     const isDynamodb = credentialOf(http)?.service === 'dynamodb';
     write(outgoing, isDynamodb ? withChecksum(response) : response);
   }
 
-  /** The answer to requests that do not come from an AWS client. */
+  /**
+   * The answer to a browser or another client that does not use AWS's protocols. Undefined for AWS clients.
+   */
   function otherThanAws(incoming: IncomingMessage): AwsResponse | undefined {
     const { url, headers } = incoming;
     if (!isOwnHost(headers.host)) return { status: 421, headers: PLAIN_TEXT, body: FOREIGN_HOST };

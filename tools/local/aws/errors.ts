@@ -7,7 +7,7 @@ interface AwsErrorOptions {
   details?: JsonObject;
 }
 
-/** An error that the client gets as one of the service's own. */
+/** An error that an AWS client gets in the service's own format. */
 export class AwsError extends Error {
   override name = 'AwsError';
   readonly code: string;
@@ -25,7 +25,8 @@ export class AwsError extends Error {
 const SQS_PREFIX = 'AWS.SimpleQueueService.';
 
 /**
- * Errors of SQS whose code has the prefix in the query protocol. All others have the same code as in the JSON protocol.
+ * Names of SQS errors that have the prefix `AWS.SimpleQueueService.` in the query protocol. All others are
+ * named as in the JSON protocol.
  */
 const PREFIXED = new Set([
   'BatchEntryIdsNotDistinct',

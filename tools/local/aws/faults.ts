@@ -4,10 +4,10 @@ import { isJsonObject, type JsonObject, objectsOf, parseJsonObject } from './jso
 import { type AwsResponse, documentResponse } from './response.ts';
 import type { AwsRequest, Service } from './services.ts';
 
-/** A failure of the AWS endpoint. It lasts until it is ended. */
+/** A failure to inject into the AWS endpoint. It lasts until it is ended. */
 export interface Fault {
   readonly service: Exclude<Service, 'logs' | 'monitoring' | 'lambda' | 'cloudformation' | 'sts'>;
-  /** Such as `SendMessage`. @default every operation */
+  /** Operation such as `SendMessage`. @default every operation of the service */
   readonly operation?: string;
   /**
    * `down` breaks the connection, `throttled` answers with the service's own throttling error, `slow` waits before the
@@ -15,39 +15,39 @@ export interface Fault {
    * out Firehose's PutRecordBatch without some of its records: `share` and `every` then count records, not calls.
    */
   readonly kind: 'down' | 'throttled' | 'slow' | 'response-lost' | 'records-refused';
-  /** How long `slow` waits. Required for it. */
+  /** Delay of `slow`, which requires it. */
   readonly milliseconds?: number;
-  /** Share of the calls that are affected, from 0 to 1. @default 1 */
+  /** Share of the affected calls, from 0 to 1. @default 1 */
   readonly share?: number;
-  /** Instead of a share: 3 affects every third call. */
+  /** Affects every n-th call: 3 is every third one. Replaces `share`. */
   readonly every?: number;
-  /** `roles` affects functions and event sources, but not operators. @default 'roles' */
+  /** Affected callers: `roles` are functions and event sources, but not operators. @default 'roles' */
   readonly callers?: 'roles' | 'everyone';
 }
 
-/** A fault that has not been ended. */
+/** A fault that is active. */
 export interface InjectedFault extends Fault {
   readonly id: string;
-  /** Calls that it has affected so far. */
+  /** Number of calls that the fault has affected so far. */
   readonly hits: number;
 }
 
-/** The connection ends without an answer. */
+/** Thrown to close the connection without an answer. */
 export class ConnectionLostError extends Error {
   override readonly name = 'ConnectionLostError';
 }
 
-/** The caller of a request, and when to stop waiting. */
+/** The caller of a request, and a signal that ends delays. */
 interface Circumstances {
   readonly byRole: boolean;
   /** Aborted when the endpoint closes. */
   readonly closing: AbortSignal;
 }
 
-/** The operation whose records can fail individually. */
+/** The only operation whose records can fail one by one. */
 const BATCH = 'PutRecordBatch';
 
-/** Errors that the SDK knows as throttling. */
+/** Error of each service for which AWS's SDKs retry as after throttling. */
 const THROTTLING: Record<Fault['service'], { code: string; status: number }> = {
   dynamodb: { code: 'ProvisionedThroughputExceededException', status: 400 },
   firehose: { code: 'ServiceUnavailableException', status: 503 },
@@ -58,9 +58,9 @@ const THROTTLING: Record<Fault['service'], { code: string; status: number }> = {
 };
 
 /**
- * Injects faults at the AWS endpoint, for tests. By default operators are not affected, so that a test can look and
- * repair while everything fails. A fault affects calls that arrive while it lasts. Running calls are finished: an event
- * source that is already waiting for messages still receives the next ones.
+ * Faults of the AWS endpoint, for tests. By default they do not affect operators, so that a test can inspect
+ * and repair a stack while all its calls fail. A fault affects calls that arrive while it is active. A
+ * receive that is already waiting for messages still gets them.
  * @example const end = stack.faults.inject({ service: 'dynamodb', kind: 'throttled', share: 0.1 });
  */
 export class InjectedFaults {
@@ -79,18 +79,21 @@ export class InjectedFaults {
   readonly #seed: number;
   #injected = 0;
 
-  /** @param seed with the same seed, the same faults affect the same calls, counted from each fault's injection */
+  /**
+   * @param seed of the random decisions: with the same one, a fault affects the same calls, counted from its
+   * injection
+   */
   constructor(seed = 0) {
     this.#seed = seed;
   }
 
-  /** In the order of their injection. */
+  /** Active faults, in the order of their injection. */
   get active(): InjectedFault[] {
     return [...this.#active].map(([id, { fault, hits }]) => ({ ...fault, id, hits }));
   }
 
   /**
-   * If several faults apply to a call, the one that was injected first is used.
+   * Activates a fault. If several apply to a call, the one that was injected first is used.
    * @returns a function that ends the fault
    * @throws RangeError if the fault contradicts itself or could never apply
    */
@@ -103,7 +106,7 @@ export class InjectedFaults {
     return () => this.end(id);
   }
 
-  /** @returns whether the fault existed */
+  /** @returns false if there is no such fault */
   end(id: string): boolean {
     return this.#active.delete(id);
   }
@@ -138,7 +141,7 @@ export class InjectedFaults {
         try {
           await carryOut(request);
         } catch {
-          // An error is an answer too.
+          // A call that ends with an error has an answer as well, which can be lost.
         }
         throw new ConnectionLostError();
       case 'records-refused':
@@ -146,14 +149,14 @@ export class InjectedFaults {
     }
   }
 
-  /** @returns the fault to use, and one random decision for each record, or a single one for the call */
+  /** @returns the fault that applies, and a random decision for each record, or a single one for the call */
   #draw(request: AwsRequest, byRole: boolean): { fault: Fault | undefined; hits: readonly boolean[] } {
     let first: { active: { fault: Fault; hits: number }; hits: readonly boolean[] } | undefined;
     for (const active of this.#active.values()) {
       const { fault, isHit } = active;
       if (!concerns(fault, request)) continue;
       if (!byRole && fault.callers !== 'everyone') continue;
-      // Every fault decides about every call, so that no fault changes which calls another one affects.
+      // Every fault decides about every call, so that the decisions of one do not depend on other faults.
       const hits = Array.from({ length: drawsIn(fault, request) }, isHit);
       if (hits.includes(true)) first ??= { active, hits };
     }
@@ -165,10 +168,13 @@ export class InjectedFaults {
   }
 }
 
-/** Firehose's answer for a record that it was too busy to accept. */
+/** Firehose's answer for a record that it could not accept because of its load. */
 const REFUSAL: JsonObject = { ErrorCode: 'ServiceUnavailableException', ErrorMessage: 'Slow down.' };
 
-/** Carries out a `PutRecordBatch` without the refused records. @param isRefused by the record's index in the call */
+/**
+ * Carries out a `PutRecordBatch` without the refused records.
+ * @param isRefused called with the index of a record in the call
+ */
 async function putOthers(
   request: AwsRequest,
   isRefused: readonly boolean[],
@@ -212,7 +218,7 @@ function assertValid({ service, operation, kind, milliseconds, share, every }: F
   }
 }
 
-/** @returns a function that decides for each call whether a fault applies */
+/** @returns a function that decides for each call or record whether the fault applies */
 function drawerOf({ share = 1, every }: Fault, seed: number): () => boolean {
   const random = mulberry32(seed);
   let calls = 0;
@@ -222,7 +228,10 @@ function drawerOf({ share = 1, every }: Fault, seed: number): () => boolean {
   };
 }
 
-/** The generator mulberry32. @returns numbers from 0 up to 1 */
+/**
+ * A random number generator, mulberry32.
+ * @returns a function that gives numbers from 0 up to 1
+ */
 function mulberry32(seed: number): () => number {
   let state = seed;
   return () => {

@@ -3,10 +3,13 @@ import { buildApp, type FauxqsServer } from 'fauxqs';
 import { REGION } from '../client-settings.ts';
 import type { AwsResponse } from './response.ts';
 
-/** SQS allows only the characters of XML 1.0 in a message. Source: SQS API reference, `SendMessage`. */
+/**
+ * A character that SQS rejects in a message: it accepts only those of XML 1.0. Source: SQS API reference,
+ * `SendMessage`.
+ */
 export const FORBIDDEN_CHARACTER = /[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
-/** A queue as fauxqs shows it. */
+/** State of a queue, as fauxqs reports it. */
 export type InspectedQueue = NonNullable<ReturnType<FauxqsServer['inspectQueue']>>;
 
 /** fauxqs (SQS, SNS and S3) in this process, without a port of its own. */
@@ -26,7 +29,10 @@ interface FauxqsRequest {
 }
 
 interface FauxqsOptions {
-  /** Host and port of the endpoint for clients, known when it listens. */
+  /**
+   * Host and port of the endpoint for clients. A function, because they are known only when the endpoint
+   * listens.
+   */
   readonly publicHost: () => string;
   readonly maxBodyBytes: number;
 }
@@ -37,7 +43,7 @@ const CONNECTION_HEADERS = ['connection', 'keep-alive', 'transfer-encoding', 'ex
 export async function createFauxqs({ publicHost, maxBodyBytes }: FauxqsOptions): Promise<Fauxqs> {
   await admitAstralCharacters();
   const app = buildApp({ logger: false, defaultRegion: REGION });
-  // fauxqs accepts 11 MiB. Its catch-all parser reads the bodies of S3.
+  // fauxqs limits the bodies of S3 to 11 MiB. A parser without a limit replaces its own.
   app.removeContentTypeParser('*');
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: maxBodyBytes }, (_request, body, done) =>
     done(null, body),
@@ -46,7 +52,8 @@ export async function createFauxqs({ publicHost, maxBodyBytes }: FauxqsOptions):
 
   return {
     async send({ method, url, headers, body }) {
-      // fauxqs separates resources by the region in this header. Without it, all are in the region of the stack.
+      // fauxqs derives the region from the signature in this header and keeps separate resources for each
+      // region. Without the header, it uses its default, the region of the stack.
       const { authorization: _authorization, ...others } = headers;
       const answer = await app.inject({
         method,
@@ -78,8 +85,8 @@ function withoutConnection(headers: OutgoingHttpHeaders): AwsResponse['headers']
 }
 
 /**
- * fauxqs checks messages with an expression that lacks the `u` flag, so it rejects both halves of an astral character,
- * such as an emoji.
+ * Makes fauxqs accept characters above U+FFFF, such as emoji. Its regular expression lacks the flag `u`, so
+ * it sees two invalid halves.
  */
 async function admitAstralCharacters(): Promise<void> {
   const file = new URL('sqs/sqsTypes.js', import.meta.resolve('fauxqs'));

@@ -3,19 +3,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import type { AwsResponse } from './response.ts';
 
-/** DynamoDB's limit in bytes. Only S3 takes more in one request. */
+/** Maximum bytes of a request: DynamoDB's limit. Only S3 accepts more. */
 export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 /**
- * In milliseconds. Longer than clients keep an idle connection, so that no client uses a connection that was just
- * closed.
+ * Milliseconds for which idle connections stay open. Clients close theirs earlier, so none sends a request on
+ * a connection that the server is closing.
  */
 export const KEEP_ALIVE_MS = 120_000;
 
 /**
  * Reads a request's body.
- * @returns undefined as soon as the body must exceed `limitBytes`. The rest is read and dropped, so that the client
- * gets the answer and not a reset connection
+ * @returns undefined as soon as the body exceeds `limitBytes`. The rest is read and dropped, so that the
+ * client gets an answer instead of a reset connection
  * @throws Error if the client disconnects
  */
 export function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer | undefined> {
@@ -51,7 +51,7 @@ export function write(outgoing: ServerResponse, { status, headers, body }: AwsRe
   outgoing.end(body);
 }
 
-/** The path of a request's URL, still encoded. */
+/** The path of a URL, with its percent-encoding. */
 export function pathOf(url: string): string {
   return url.split('?', 1)[0] ?? '/';
 }
@@ -64,10 +64,10 @@ export function queryOf(url: string): URLSearchParams {
 const HOST_OF_CONTAINERS = 'host.docker.internal';
 
 /**
- * Whether a `Host` is a name that only this machine or its containers use. A web page may point its own name at
- * 127.0.0.1 (DNS rebinding). It could then read answers, and the secret in them, as its own origin. It cannot do that
- * with an IP address, nor with names that no DNS resolves: `localhost` and its subdomains (RFC 6761), which S3 uses for
- * buckets, and `.internal` (reserved by ICANN).
+ * Whether a `Host` header names this machine in a way that only itself or its containers use. A web page may
+ * resolve its own name to 127.0.0.1 (DNS rebinding), and could then read answers, with the secret in them, as
+ * its own origin. That is impossible with an IP address, and with names that no DNS resolves: `localhost` and
+ * its subdomains (RFC 6761), which S3 uses for buckets, and `.internal` (reserved by ICANN).
  */
 export function isOwnHost(host: string | undefined): boolean {
   const name = (host ?? '').toLowerCase().replace(/:\d+$/, '');

@@ -17,19 +17,19 @@ export function parseJsonObject(text: string): JsonObject | undefined {
   }
 }
 
-/** The field's text, or undefined if it is absent or of another type. */
+/** The text in a field. Undefined if the field is absent or has another type. */
 export function textOf(object: JsonObject, field: string): string | undefined {
   const value = object[field];
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The objects of a list field; an absent field is an empty list. */
+/** The objects in a list field. Empty if the field is absent. */
 export function objectsOf(object: JsonObject, field: string): JsonObject[] {
   const value = object[field];
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
-/** The texts of a list field, or undefined if it is absent. */
+/** The texts in a list field. Undefined if the field is absent. */
 export function textsOf(object: JsonObject, field: string): string[] | undefined {
   const value = object[field];
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : undefined;

@@ -6,7 +6,7 @@ import { sourceOfTaskHandle } from './sqs/message-moves.ts';
 /** The full ARN of an existing secret, found by name, ARN, or ARN without its suffix. */
 export type FindSecretArn = (secretId: string) => string | undefined;
 
-/** @returns ARNs, or their part after the account */
+/** @returns ARNs of resources, or the part of an ARN after the account */
 type ResourcesOf = (parameters: JsonObject, secretArn: FindSecretArn, operation: string) => string[];
 
 const RESOURCES: Record<Exclude<Service, 's3' | 'sts'>, ResourcesOf> = {
@@ -25,7 +25,7 @@ const RESOURCES: Record<Exclude<Service, 's3' | 'sts'>, ResourcesOf> = {
 /** The permissions that a request needs. */
 export function permissionsOf(request: AwsRequest, secretArn: FindSecretArn): NeededPermission[] {
   const { service, operation, parameters } = request;
-  // GetCallerIdentity needs none. Source: STS API reference.
+  // STS' GetCallerIdentity needs no permission. Source: STS API reference.
   if (service === 'sts') return [];
   if (service === 's3') return s3Permissions(request);
   const iamService = service === 'monitoring' ? 'cloudwatch' : service;
@@ -36,7 +36,9 @@ export function permissionsOf(request: AwsRequest, secretArn: FindSecretArn): Ne
   return (resources.length === 0 ? ['*'] : resources).map((resource) => ({ action, resource }));
 }
 
-/** IAM has no batch actions for SQS and SNS. Each entry needs the action of a single call. */
+/**
+ * Name of the IAM action. SQS and SNS have none for batches: each entry needs the action of a single call.
+ */
 function iamAction(service: Service, operation: string): string {
   const isBatch = (service === 'sqs' || service === 'sns') && operation.endsWith('Batch');
   return isBatch ? operation.slice(0, -'Batch'.length) : operation;
@@ -72,7 +74,7 @@ function tables(parameters: JsonObject): string[] {
   return isJsonObject(items) ? Object.keys(items).map(tableResource) : [];
 }
 
-/** DynamoDB takes a table's ARN in place of its name. */
+/** ARN of a table. DynamoDB accepts an ARN instead of a name. */
 function tableResource(nameOrArn: string): string {
   return nameOrArn.startsWith('arn:') ? nameOrArn : `table/${nameOrArn}`;
 }

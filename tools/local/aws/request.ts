@@ -12,12 +12,12 @@ import {
   serviceForm,
 } from './services.ts';
 
-/** The protocol of the answer, which is known even if the rest of the request cannot be parsed. */
+/** The protocol to answer in. It is known even if the rest of the request cannot be parsed. */
 export function protocolOf({ url, headers, body }: AwsHttpRequest, service: string | undefined): Protocol {
   if (headers['x-amz-target'] !== undefined) return 'json';
   const known = serviceForm(service);
   if (known !== undefined) return known.protocol;
-  // For services that this endpoint lacks: a form means XML, with two exceptions.
+  // For a service that this endpoint does not have, a form means XML, with two exceptions.
   const isForm =
     headers['content-type']?.startsWith('application/x-www-form-urlencoded') ||
     body.toString('latin1', 0, 'Action='.length) === 'Action=' ||
@@ -42,7 +42,7 @@ export function credentialOf({ url, headers }: AwsHttpRequest): Credential | und
     query?.get('X-Amz-Credential');
   const [accessKeyId, , region, service, terminator] = scope?.split('/') ?? [];
   if (accessKeyId && region && service && terminator === 'aws4_request') return { accessKeyId, service };
-  // `aws s3 presign` still uses the previous signature version.
+  // `aws s3 presign` still uses signature version 2.
   const presigningKey = query?.get('AWSAccessKeyId');
   return presigningKey ? { accessKeyId: presigningKey, service: 's3' } : undefined;
 }

@@ -11,10 +11,13 @@ export interface AwsResponse {
   body: string | Buffer;
 }
 
-/** Statuses other than 200. Source: Lambda API reference, "UpdateEventSourceMapping". */
+/**
+ * HTTP status of operations whose success is not 200. Source: Lambda API reference,
+ * "UpdateEventSourceMapping".
+ */
 const STATUSES: Readonly<Record<string, number>> = { UpdateEventSourceMapping: 202 };
 
-/** Writes the result of an operation in the format of the service's own clients. */
+/** Answer with the result of an operation, in the format that the service's clients expect. */
 export function documentResponse(
   { service, protocol, operation }: AwsRequest,
   document: JsonObject,
@@ -46,12 +49,12 @@ function xmlOf(name: string, value: JsonObject[string]): string {
     const fields = Object.entries(value).map(([field, content]) => xmlOf(field, content));
     return `<${name}>${fields.join('')}</${name}>`;
   }
-  // In JSON, a time is a number of seconds.
+  // In the JSON document, a time is a number of seconds.
   if (name.endsWith('Timestamp')) return element(name, new Date(Number(value) * 1000).toISOString());
   return element(name, String(value));
 }
 
-/** Writes an error in the format of the service's own clients. */
+/** Answer with an error, in the format that the service's clients expect. */
 export function errorResponse(protocol: Protocol, service: string | undefined, error: AwsError): AwsResponse {
   switch (protocol) {
     case 'json':
@@ -91,14 +94,14 @@ function jsonError(service: string | undefined, error: AwsError): AwsResponse {
     message: error.message,
     ...error.details,
   };
-  // DynamoDB and Secrets Manager write some errors with a capital letter. Clients read both.
+  // DynamoDB and Secrets Manager write `Message` in some errors, and `message` in others. Clients read both.
   if (service !== 'sqs') document.Message = error.message;
   const headers: Record<string, string> = { 'content-type': contentType };
   if (service === 'sqs') headers['x-amzn-query-error'] = `${sqsQueryCode(error.code)};${faultOf(error)}`;
   return { status: error.status, headers, body: JSON.stringify(document) };
 }
 
-/** DynamoDB's checksum of the answer. Without it, some SDKs warn. */
+/** Adds DynamoDB's checksum to an answer. Some SDKs warn if it is missing. */
 export function withChecksum(response: AwsResponse): AwsResponse {
   return { ...response, headers: { ...response.headers, 'x-amz-crc32': String(crc32(response.body)) } };
 }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { REGION } from '../client-settings.ts';
 import type { JsonObject } from './json.ts';
 
-/** The account of fauxqs, and therefore of everything here. */
+/** AWS account of all resources of the local stack. fauxqs has this one built in. */
 export const ACCOUNT_ID = '000000000000';
 
 export function arnOf(service: string, resource: string): string {
@@ -13,26 +13,29 @@ export function arnOf(service: string, resource: string): string {
 export type Protocol = 'json' | 'query' | 'rest-json' | 'rest-xml';
 
 interface ServiceForm {
-  /** Common name. */
+  /** Name of the service for people. */
   readonly title: string;
-  /** Protocol of a request without `X-Amz-Target`. */
+  /** Protocol of requests without the header `X-Amz-Target`. */
   readonly protocol: Protocol;
-  /** Prefix of `X-Amz-Target`, for services with a JSON protocol. */
+  /** Prefix of the header `X-Amz-Target`, for services with a JSON protocol. */
   readonly target?: string;
-  /** Content type of its JSON. */
+  /** Content type of the service's JSON. */
   readonly contentType?: string;
-  /** Namespace of its XML in the query protocol. */
+  /** Namespace of the service's XML in the query protocol. */
   readonly namespace?: string;
-  /** Namespace of its error types. Older SDKs remove it, and logs show it. */
+  /** Namespace of the service's error types. Older SDKs remove it; logs show it. */
   readonly errorTypePrefix?: string;
-  /** Its error for a caller whose policies do not allow the call. */
+  /** The service's error for a caller whose policies do not allow a call. */
   readonly accessDenied: { readonly code: string; readonly status: number };
 }
 
 const JSON_1_0 = 'application/x-amz-json-1.0';
 const JSON_1_1 = 'application/x-amz-json-1.1';
 
-/** The services of this endpoint, by their names in a signature's credential scope: `monitoring` is CloudWatch. */
+/**
+ * The services of this endpoint, by their names in the credential scope of a signature: `monitoring` is
+ * CloudWatch.
+ */
 export const SERVICES = {
   sqs: {
     title: 'SQS',
@@ -108,7 +111,7 @@ export const SERVICES = {
 
 export type Service = keyof typeof SERVICES;
 
-/** @returns undefined for a service that this endpoint does not have */
+/** @returns undefined if this endpoint does not have the service */
 export function serviceForm(name: string | undefined): ServiceForm | undefined {
   return name !== undefined && Object.hasOwn(SERVICES, name) ? SERVICES[name as Service] : undefined;
 }
@@ -116,30 +119,30 @@ export function serviceForm(name: string | undefined): ServiceForm | undefined {
 /** An HTTP request with its whole body. */
 export interface AwsHttpRequest {
   method: string;
-  /** Path and query string. */
+  /** Path and query string of the request. */
   url: string;
   headers: IncomingHttpHeaders;
   body: Buffer;
 }
 
-/** What one request asks of AWS. */
+/** A parsed request of an AWS client. */
 export interface AwsRequest {
   service: Service;
   protocol: Protocol;
   operation: string;
-  /** Fields of the JSON document or form. For S3: bucket and key. */
+  /** Fields of the request's JSON document or form. For S3: bucket and key. */
   parameters: JsonObject;
   accessKeyId: string;
-  /** The request as received, except that the bucket of S3 is always in the path. */
+  /** The HTTP request as received, except that S3's bucket is always in the path. */
   http: AwsHttpRequest;
 }
 
-/** The operations of a service by their names in AWS' API reference. */
+/** Implementations of operations, by their names in AWS's API reference. */
 export type Operations = Readonly<
   Record<string, (parameters: JsonObject, accessKeyId: string) => JsonObject | Promise<JsonObject>>
 >;
 
-/** What the caller's policies must allow: an action on a resource. The resource is `*` if the action has none. */
+/** A permission that a request needs: an action on a resource. The resource is `*` if the action has none. */
 export interface NeededPermission {
   action: string;
   resource: string;

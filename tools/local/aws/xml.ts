@@ -4,16 +4,16 @@ const ENTITIES: Record<string, string> = {
   '>': '&gt;',
   '"': '&quot;',
   "'": '&apos;',
-  // A parser would turn a bare carriage return into a line feed.
+  // Escaped, because an XML parser would turn a bare carriage return into a line feed.
   '\r': '&#xD;',
 };
 
-/** For use as content or as an attribute's value. */
+/** Escapes a text for use as content or as the value of an attribute. */
 function escapeXml(text: string): string {
   return text.replace(/[&<>"'\r]/g, (character) => ENTITIES[character] ?? character);
 }
 
-/** One element with text content. */
+/** An XML element with text content. */
 export function element(name: string, text: string): string {
   return `<${name}>${escapeXml(text)}</${name}>`;
 }

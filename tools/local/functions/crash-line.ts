@@ -3,7 +3,7 @@ import type { CrashedMessage, FunctionError } from './invocation.ts';
 
 const count = z.pipe(z.string(), z.transform(Number));
 
-/** Messages of a queue, in a function's event. */
+/** Schema of a function's event that contains messages of a queue. */
 const batch = z.object({
   Records: z.array(
     z.object({
@@ -21,9 +21,9 @@ interface CrashedInvocation {
 }
 
 /**
- * A line about an error that ended an invocation or an execution environment, in the JSON format of Lambda's runtime.
- * Unlike in Lambda, it names the function, and has the attributes of the message that the function had. Source:
- * aws-lambda-nodejs-runtime-interface-client, `LogPatch.js`.
+ * The log line about an error that ended an invocation or an execution environment, in the JSON format of
+ * Lambda's runtime. Unlike Lambda's, it also has the function's name and the attributes of the message that
+ * was processed. Source: aws-lambda-nodejs-runtime-interface-client, `LogPatch.js`.
  */
 export function crashLine(
   { errorType, errorMessage, trace = [] }: FunctionError,
@@ -40,7 +40,7 @@ export function crashLine(
   });
 }
 
-/** The messages in an invocation's event. Empty unless a queue invoked the function. */
+/** The messages in the event of an invocation. Empty if no queue invoked the function. */
 export function crashedMessages(payload: string): CrashedMessage[] {
   const { data } = batch.safeParse(JSON.parse(payload));
   return (data?.Records ?? []).map(({ messageId, attributes, messageAttributes }) => ({
@@ -54,7 +54,7 @@ export function crashedMessages(payload: string): CrashedMessage[] {
   }));
 }
 
-/** The attributes that all messages have in common, and their number if there are several. */
+/** The attributes that all messages have in common and, if there are several messages, their number. */
 function subjectOf([first, ...others]: readonly CrashedMessage[]): Record<string, unknown> {
   if (first === undefined) return {};
   const common = Object.entries(first.attributes).filter(([name, value]) =>

@@ -1,6 +1,7 @@
 /**
- * The inside of an execution environment: loads a function's code in this worker thread and answers invocations one at
- * a time. `start-worker.ts` starts it from its text, so it imports only Node's own modules and types.
+ * Code of the worker thread of an execution environment: loads a function and processes one invocation at a
+ * time. `start-worker.ts` passes this file as text to a worker, so it may import only modules of Node.js, and
+ * types.
  */
 import { existsSync } from 'node:fs';
 import { open, url } from 'node:inspector';
@@ -9,7 +10,10 @@ import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { FunctionError } from './invocation.ts';
 
-/** URL of `source-trace.ts`, which `start-worker.ts` adds: a `data:` URL has no folder to import from. */
+/**
+ * URL of `source-trace.ts`, which `start-worker.ts` defines: code in a `data:` URL cannot import relative
+ * paths.
+ */
 declare const SOURCE_TRACE: string;
 
 export interface EnvironmentSettings {
@@ -24,18 +28,18 @@ export interface EnvironmentSettings {
   inspected: boolean;
 }
 
-/** Parent to worker: one invocation. The next one is sent after its result. */
+/** Message from parent to worker with an invocation. The parent sends the next one after the result. */
 export interface InvocationMessage {
   requestId: string;
-  /** JSON, as in Lambda, so that neither side can reach the other's objects. */
+  /** The event as JSON, as in Lambda, so that parent and function do not share objects. */
   payload: string;
   /** Epoch milliseconds at which the function times out. */
   deadline: number;
 }
 
-/** Worker to parent. All messages use one port, so they arrive in the order of sending. */
+/** Messages from worker to parent. All use one port, so they arrive in the order of sending. */
 export type EnvironmentMessage =
-  /** Port of its inspector. Sent before the code is loaded. */
+  /** The port of the worker's inspector. Sent before the function's code is loaded. */
   | { type: 'inspected'; port: number }
   | { type: 'ready' }
   | { type: 'startFailed'; error: FunctionError }
@@ -71,15 +75,15 @@ async function describe(reason: unknown): Promise<FunctionError> {
   };
 }
 
-/** The module is loaded on demand, because Node's type stripper costs about 40 ms. */
+/** The module is imported only for an error, because Node's type stripper takes about 40 ms. */
 async function traceOf(stack: string): Promise<string[]> {
   const { sourceTrace }: typeof import('./source-trace.ts') = await import(SOURCE_TRACE);
   return sourceTrace(stack);
 }
 
 /**
- * Sends a stream's output over the port of the results. A worker's own stdout is slower: its lines may arrive long
- * after the result of their invocation.
+ * Sends what is written to a stream over the port of the results. Lines of a worker's own stdout may arrive
+ * long after the result of their invocation.
  */
 function captureOutput(stream: 'stdout' | 'stderr'): void {
   const decoder = new TextDecoder();
@@ -96,7 +100,7 @@ function captureOutput(stream: 'stdout' | 'stderr'): void {
   };
 }
 
-/** Finds the module file, in Lambda's search order. */
+/** Finds the file of the function's module, in Lambda's search order. */
 function moduleFile(moduleName: string): string {
   for (const extension of ['js', 'mjs', 'cjs']) {
     const file = join(settings.codeDirectory, `${moduleName}.${extension}`);

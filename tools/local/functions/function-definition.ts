@@ -3,21 +3,23 @@ export interface FunctionDefinition {
   name: string;
   /** Module and export, such as `index.handler`. */
   handler: string;
-  /** Folder of the bundled code. `.js` files have the module kind of the nearest package.json. */
+  /** Folder of the bundled code. The nearest package.json decides whether `.js` files are ES modules. */
   codeDirectory: string;
   environment: Record<string, string>;
   timeoutSeconds: number;
-  /** Limits the JavaScript heap and buffers of an execution environment. Other memory cannot be measured. */
+  /**
+   * Limit of the JavaScript heap and buffers of an execution environment. Other memory cannot be measured.
+   */
   memoryMegabytes: number;
   /** Maximum concurrent invocations. Lambda throttles further ones. @default no limit */
   reservedConcurrency?: number | undefined;
   /** Maximum execution environments on this machine. Further invocations wait. */
   maximumConcurrency: number;
-  /** The access key that identifies the function's role at the AWS endpoint. */
+  /** Access key of the function's role at the AWS endpoint. */
   credentials: { accessKeyId: string; secretAccessKey: string };
   awsEndpointUrl: string;
 }
 
-/** The name on the command line: `receiver`, `shop-updated`. */
+/** The function's name on the command line: `receiver`, `shop-updated`. */
 export const serviceOf = ({ environment, name }: FunctionDefinition): string =>
   environment.POWERTOOLS_SERVICE_NAME ?? name;

@@ -1,22 +1,23 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Only this machine may debug, because a debugger can run code. */
+/** Only this machine may connect, because a debugger can run any code. */
 const HOST = '127.0.0.1';
 
 /**
- * The port at which debuggers find a function. Each execution environment has an inspector with its own port, and this
- * one forwards to the newest. So the port stays the same when an environment is replaced. It also allows ending an
- * environment at a breakpoint: otherwise Node.js would wait for the debugger to disconnect.
+ * A port for debuggers of a function. Each execution environment has an inspector with a port of its own, and
+ * connections are forwarded to the newest one. So the port stays the same when an environment is replaced.
+ * The connections can also be closed to end an environment at a breakpoint, which would otherwise wait for
+ * the debugger to disconnect.
  */
 export class InspectorPort {
   readonly #server: Server;
-  /** By the port of the environment's inspector. */
+  /** Open connections of debuggers, with the port of the environment's inspector. */
   readonly #connections = new Map<Socket, number>();
   #target: number | undefined;
 
   /**
-   * @param port 0 for any free one
+   * @param port 0 for any free port
    * @throws Error EADDRINUSE of Node.js
    */
   static async open(port: number): Promise<InspectorPort> {
@@ -33,12 +34,15 @@ export class InspectorPort {
     return `${HOST}:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Forwards new connections to an environment. @param target port of its inspector */
+  /**
+   * Forwards new connections to another environment.
+   * @param target port of its inspector
+   */
   forwardTo(target: number): void {
     this.#target = target;
   }
 
-  /** Disconnects the debuggers of an environment. The environment continues. */
+  /** Closes the connections of debuggers to an environment, which then continues. */
   disconnect(target: number): void {
     if (this.#target === target) this.#target = undefined;
     for (const [connection, its] of this.#connections) if (its === target) connection.destroy();
@@ -51,7 +55,7 @@ export class InspectorPort {
   }
 
   #connect(client: Socket): void {
-    // An abrupt disconnection of a debugger is not a problem.
+    // Ignored: a debugger may disconnect abruptly.
     client.on('error', () => {});
     if (this.#target === undefined) {
       client.destroy();

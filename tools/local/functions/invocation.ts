@@ -1,4 +1,4 @@
-/** An error in the form in which Lambda reports it to the caller. */
+/** A function error, as Lambda reports it to the caller. */
 export interface FunctionError {
   errorType: string;
   errorMessage: string;
@@ -6,17 +6,17 @@ export interface FunctionError {
 }
 
 /**
- * Lambda's quota for the event of a synchronous invocation, "6 MB": 6,291,456 bytes in its API
- * (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). An event of API Gateway carries a body in
- * base64, which is a third longer, or as JSON text, in which each quotation mark and backslash counts twice. A batch of
- * SQS that exceeds the quota is split.
+ * Lambda's quota for the event of a synchronous invocation: "6 MB", which are 6,291,456 bytes
+ * (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). A body in an event of API
+ * Gateway takes more space than in the request: a third more in base64; as JSON text, each quotation mark and
+ * backslash takes two bytes. Batches of SQS that exceed the quota are split.
  */
 export const EVENT_LIMIT_BYTES = 6 * 1024 * 1024;
 
 /** The result of an invocation: the handler's return value, or a function error. */
 export type InvocationResult = { ok: true; payload: unknown } | ({ ok: false } & FunctionError);
 
-/** The invocation is rejected, because the function's reserved concurrency is used up. */
+/** Thrown when a function's reserved concurrency is used up, so that the invocation is rejected. */
 export class TooManyRequestsError extends Error {
   override readonly name = 'TooManyRequestsException';
 
@@ -27,27 +27,27 @@ export class TooManyRequestsError extends Error {
 
 export interface FunctionLogLine {
   functionName: string;
-  /** Epoch milliseconds. @default now */
+  /** Time of writing, epoch milliseconds. @default now */
   at?: number;
-  /** Absent while the code is being loaded. */
+  /** Id of the invocation. Absent while the code is being loaded. */
   requestId?: string;
   stream: 'stdout' | 'stderr';
   text: string;
-  /** Only for the line about an invocation that ended without a result. */
+  /** Present if the line is about an invocation that ended without a result. */
   crash?: Crash;
 }
 
 export interface Crash {
   readonly invocationId: string;
   readonly error: string;
-  /** Messages of a queue that the invocation had. Lambda does not log them. */
+  /** Messages of a queue that the invocation was processing. Lambda's own log does not have them. */
   readonly messages: readonly CrashedMessage[];
 }
 
 export interface CrashedMessage {
   readonly messageId: string;
-  /** 1 for the first receive. */
+  /** Number of the receive: 1 for the first attempt. */
   readonly attempt: number;
-  /** Its attributes of type String. */
+  /** Message attributes of type String. */
   readonly attributes: Readonly<Record<string, string>>;
 }

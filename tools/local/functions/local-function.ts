@@ -12,21 +12,24 @@ import {
 import { Sandbox } from './sandbox.ts';
 
 /**
- * How long an idle execution environment waits for the next invocation, unless it is the function's last one. Lambda
- * keeps environments for some minutes, which is not documented.
+ * Time after which an idle execution environment ends, unless it is the function's last one. Lambda keeps
+ * environments for some minutes, which is not documented.
  */
 const IDLE_LIMIT_MILLISECONDS = 30_000;
 
 /**
- * A wait for an environment of at least this many milliseconds means overload. An invocation of the receiver takes
- * about 5.
+ * An invocation that waits at least this long for an execution environment means overload. One of the
+ * receiver takes about 5 ms.
  */
 const LONG_WAIT_MILLISECONDS = 15;
 
-/** How long a function counts as overloaded after such a wait, in milliseconds, because not every invocation waits. */
+/**
+ * Milliseconds for which a function counts as overloaded after such a wait, because not every invocation
+ * waits.
+ */
 const OVERLOAD_MILLISECONDS = 200;
 
-/** Limits the execution environments that several functions may have together, beyond the first of each. */
+/** Limits the number of execution environments that several functions share, beyond the first of each. */
 export class SharedEnvironments {
   #left: number;
 
@@ -34,7 +37,10 @@ export class SharedEnvironments {
     this.#left = limit;
   }
 
-  /** @returns whether one was free. It then belongs to the caller */
+  /**
+   * Reserves an environment.
+   * @returns whether one was free
+   */
   take(): boolean {
     if (this.#left === 0) return false;
     this.#left -= 1;
@@ -51,47 +57,51 @@ type CompletedInvocation = InvocationResult & { requestId: string; durationMilli
 interface WaitingInvocation {
   requestId: string;
   payload: string;
-  /** Time of `performance.now()`. */
+  /** When the wait began, by `performance.now()`. */
   since: number;
   complete(result: InvocationResult, durationMilliseconds: number): void;
 }
 
 export interface LocalFunctionOptions {
-  /** Limits environments beyond the first. @default as many as `maximumConcurrency` */
+  /** Limit of environments beyond the first. @default `maximumConcurrency` alone */
   readonly shared?: SharedEnvironments;
-  /** @default 30000 */
+  /** Time after which an idle environment ends. @default 30000 */
   readonly idleLimitMilliseconds?: number;
-  /** Debuggers find the environment here. The function then has at most one. @default no debugger */
+  /**
+   * Port at which debuggers find the environment. The function then has at most one environment. @default no
+   * debugger
+   */
   readonly inspector?: InspectorPort | undefined;
 }
 
 /**
- * Runs a function's bundled code as Lambda does: in execution environments (worker threads) with their own variables,
- * which process one invocation at a time. If all are busy, another one starts. Beyond `maximumConcurrency`, invocations
- * wait in order. Beyond the reserved concurrency, they are rejected. An idle environment ends after a while, but the
- * last one stays, so that no delivery waits for the code to load. Unlike in Lambda, an environment is not frozen
- * between invocations, and it shares working directory and time zone with the process.
+ * Runs a function's bundled code as Lambda does: in execution environments (worker threads) with their own
+ * variables, which process one invocation at a time. If all are busy, another one starts. At
+ * `maximumConcurrency`, further invocations wait in order. Beyond the reserved concurrency, invocations are
+ * rejected. Idle environments end after a while, except the last one, so that no delivery waits for code to
+ * load. Unlike in Lambda, an environment is not frozen between invocations, and it shares working directory
+ * and time zone with the process.
  */
 export class LocalFunction {
   #definition: FunctionDefinition;
   readonly #log: (line: FunctionLogLine) => void;
   readonly #sandboxes = new Set<Sandbox>();
-  /** Environments that still run an invocation with an earlier definition. */
+  /** Environments that still run an invocation with code that was replaced. */
   readonly #outdated = new Set<Sandbox>();
   readonly #shared: SharedEnvironments | undefined;
   readonly #idleLimitMilliseconds: number;
   readonly #inspector: InspectorPort | undefined;
-  /** In the order of last use, each with the timer that ends it. */
+  /** Idle environments in the order of last use, each with the timer that ends it. */
   readonly #idle = new Map<Sandbox, NodeJS.Timeout>();
   readonly #running = new Set<Sandbox>();
   readonly #line: WaitingInvocation[] = [];
   readonly #kills: { milliseconds: number; done(killed: boolean): void }[] = [];
   #starting = 0;
-  /** When the last invocation that had waited long began. */
+  /** When the last invocation began that had waited long, by `performance.now()`. */
   #waitedAt = Number.NEGATIVE_INFINITY;
   #closed = false;
 
-  /** @param log is called with every line that the code writes, and with a line for each function error */
+  /** @param log called with every line that the code writes, and with a line for each function error */
   constructor(
     definition: FunctionDefinition,
     log: (line: FunctionLogLine) => void,
@@ -112,14 +122,17 @@ export class LocalFunction {
     return this.#sandboxes.size;
   }
 
-  /** Whether invocations wait long for an execution environment, now or a moment ago. */
+  /** Whether invocations wait long for an execution environment, or did a moment ago. */
   get isOverloaded(): boolean {
     const waitedSince = this.#line[0]?.since ?? Number.POSITIVE_INFINITY;
     const now = performance.now();
     return now - waitedSince >= LONG_WAIT_MILLISECONDS || now - this.#waitedAt < OVERLOAD_MILLISECONDS;
   }
 
-  /** Folders of code that runs or may be read, including environments that finish their last invocation. */
+  /**
+   * Folders of code that may still be read, including those of environments that finish their last
+   * invocation.
+   */
   get codeDirectories(): Set<string> {
     return new Set(
       [this.#definition, ...this.#sandboxes, ...this.#outdated].map((item) => item.codeDirectory),
@@ -127,9 +140,9 @@ export class LocalFunction {
   }
 
   /**
-   * Uses other code for all later invocations, as a deployment does. Running invocations keep theirs. The old code is
-   * used until the new code is loaded. If that fails, nothing changes. Must not be called before an earlier call has
-   * ended.
+   * Uses other code for all later invocations, as a deployment does. Running invocations keep the old code,
+   * and new ones use it until the new code is loaded. If that fails, nothing changes. Must not be called
+   * before an earlier call has ended.
    * @returns why the code cannot be loaded
    */
   async replaceCode(codeDirectory: string): Promise<FunctionError | undefined> {
@@ -150,8 +163,8 @@ export class LocalFunction {
   }
 
   /**
-   * Starts an execution environment if there is none, so that the first invocation need not wait. Never rejects: if the
-   * code cannot be loaded, this is logged, and the next invocation tries again.
+   * Starts an execution environment if there is none, so that the first invocation does not wait. Never
+   * rejects: if the code cannot be loaded, the error is logged, and the next invocation tries again.
    */
   async warmUp(): Promise<void> {
     if (this.#sandboxes.size === 0 && !this.#closed) await this.#startSandbox();
@@ -189,9 +202,9 @@ export class LocalFunction {
   }
 
   /**
-   * Kills the environment of the next invocation that starts, this many milliseconds after its start. A second call
-   * applies to the second next invocation, and so on. Waiting for an environment is not a start.
-   * @returns when that invocation has ended, or the function is closed: whether the kill came before its end
+   * Kills the environment of the next invocation some milliseconds after it starts to run. A second call
+   * applies to the invocation after the next, and so on.
+   * @returns when the invocation has ended or the function is closed: whether the kill came before the end
    */
   killDuringNext(milliseconds: number): Promise<boolean> {
     return new Promise((done) => this.#kills.push({ milliseconds, done }));
@@ -227,18 +240,20 @@ export class LocalFunction {
     }
   }
 
-  /** Takes the environment that was used last, so that the others become idle. */
+  /** Takes the environment that was used last, so that the others stay idle and end. */
   #takeIdle(): Sandbox | undefined {
     for (const [sandbox, timer] of [...this.#idle].reverse()) {
       clearTimeout(timer);
       this.#idle.delete(sandbox);
-      // An environment that is being ended will be gone in a moment.
+      // An environment that is being killed is still in the list for a moment.
       if (sandbox.alive) return sandbox;
     }
     return undefined;
   }
 
-  /** If it returns true for any but the first environment, it has taken a shared one. */
+  /**
+   * Whether another environment may start. If it is not the function's first one, this reserves a shared one.
+   */
   #mayStart(): boolean {
     const maximum = this.#inspector === undefined ? this.#definition.maximumConcurrency : 1;
     if (this.#sandboxes.size >= maximum) return false;
@@ -252,7 +267,7 @@ export class LocalFunction {
     this.#starting += 1;
     const failure = await sandbox.started;
     this.#starting -= 1;
-    // An invocation whose environment was killed waits for the next one. Replaced code is not waited for.
+    // The invocation goes to the next environment if this one was killed, or if its code was replaced.
     if (failure === undefined || sandbox.killed || definition !== this.#definition) {
       this.#release(sandbox);
     } else if (this.#line.length > 0) {
@@ -267,7 +282,7 @@ export class LocalFunction {
     void sandbox.exited.then(() => this.#forget(sandbox));
   }
 
-  /** Takes an environment out of use: now, or when its invocation has ended. */
+  /** Ends an environment now, or when its invocation has ended. */
   #retire(sandbox: Sandbox): void {
     this.#remove(sandbox);
     this.#outdated.add(sandbox);
@@ -327,7 +342,7 @@ export class LocalFunction {
     this.#line.shift()?.complete(result, 0);
   }
 
-  /** For a function behind an API or a queue, this line is all that a developer sees of the failure. */
+  /** A function behind an API or a queue has no caller that sees the error, so a log line reports it. */
   #logError(
     error: FunctionError,
     invocation: Partial<Pick<WaitingInvocation, 'requestId' | 'payload'>> = {},

@@ -9,29 +9,30 @@ import { sourceTrace } from './source-trace.ts';
 import { startWorker } from './start-worker.ts';
 
 /**
- * Time limit for loading the code. Lambda allows 10 s, but a developer's machine starts all functions at the same time.
+ * Time limit for loading the code. Lambda allows 10 s, but a developer's machine loads all functions at the
+ * same time.
  */
 const START_LIMIT_MILLISECONDS = 30_000;
 
 /** Lambda's limit for the response of a synchronous invocation: 6 MiB and 100 bytes. */
 const RESPONSE_LIMIT_BYTES = 6_291_556;
 
-/** Interval of the memory checks during an invocation. */
+/** Time between two checks of the memory during an invocation. */
 const MEMORY_CHECK_MILLISECONDS = 250;
 
 type Failure = { ok: false } & FunctionError;
 type SandboxOutcome = { ok: true; payload: string } | Failure;
 
 /**
- * The outside of an execution environment: starts its worker thread and enforces its limits. Every line that the code
- * writes is logged before the promise of its start or invocation resolves, also after a timeout or a crash of the
- * worker. Output that bypasses `process.stdout` and `process.stderr` is not captured, such as `fs.writeSync(1, …)` and
- * Node's own warnings.
+ * The parent's side of an execution environment: starts its worker thread and enforces its limits. Every line
+ * that the code writes is logged before the promise of its start or invocation resolves, even after a timeout
+ * or a crash of the worker. Output that bypasses `process.stdout` and `process.stderr` is not captured, such
+ * as `fs.writeSync(1, …)` and warnings of Node.js.
  */
 export class Sandbox {
-  /** Resolves when the code is loaded, or with the reason why it cannot be. */
+  /** Resolves when the code is loaded, or with the reason why it cannot be loaded. */
   readonly started: Promise<Failure | undefined>;
-  /** Resolves when the worker has ended. The sandbox can then no longer be used. */
+  /** Resolves when the worker has ended. The sandbox can then not be used again. */
   readonly exited: Promise<void>;
   readonly codeDirectory: string;
 
@@ -50,7 +51,10 @@ export class Sandbox {
   readonly #inspector: InspectorPort | undefined;
   #inspectedAt: number | undefined;
 
-  /** @param inspector where debuggers find it. Loading time and memory are then not limited. @default no debugger */
+  /**
+   * @param inspector port at which debuggers find the worker. Loading time and memory are then not limited.
+   * @default no debugger
+   */
   constructor(
     definition: FunctionDefinition,
     log: (line: FunctionLogLine) => void,
@@ -88,12 +92,12 @@ export class Sandbox {
     return this.#alive;
   }
 
-  /** Whether it was ended from outside, not because of its code. */
+  /** Whether the sandbox was ended from outside, and not because of its code. */
   get killed(): boolean {
     return this.#killed;
   }
 
-  /** Runs the handler once. Must be called only when it has started and no other invocation is running. */
+  /** Runs the handler once. The sandbox must have started, and no other invocation may be running. */
   async invoke(requestId: string, payload: string): Promise<InvocationResult> {
     this.#requestId = requestId;
     this.#payload = payload;
@@ -112,7 +116,7 @@ export class Sandbox {
     return { ok: true, payload: JSON.parse(outcome.payload) };
   }
 
-  /** Terminates the worker at once. A running invocation ends with an error. */
+  /** Terminates the worker at once. An invocation that is running fails. */
   async end(): Promise<void> {
     this.#killed = true;
     await this.#end({
@@ -135,12 +139,12 @@ export class Sandbox {
     };
   }
 
-  /** V8 limits the heap itself, but not buffers. */
+  /** Checks the memory of buffers: V8 limits only the heap. */
   async #checkMemory(): Promise<void> {
     const settle = this.#settle;
     if (settle === undefined || !this.#alive) return;
     const memory = await this.#worker.getHeapStatistics().catch(() => undefined);
-    // Another invocation must not be ended for this one's memory.
+    // The answer may come during the next invocation, which must not be ended because of this one.
     if (memory === undefined || !this.#alive || this.#settle !== settle) return;
     const used = memory.used_heap_size + memory.external_memory;
     if (used > this.#memoryMegabytes * 1024 * 1024) await this.#end(this.#outOfMemory());
@@ -150,7 +154,7 @@ export class Sandbox {
     this.#alive = false;
     this.#endedBy ??= reason;
     const ended = this.#worker.terminate();
-    // At a breakpoint, the worker ends only when its debuggers are disconnected.
+    // A worker at a breakpoint ends only when its debuggers are disconnected.
     if (this.#inspectedAt !== undefined) this.#inspector?.disconnect(this.#inspectedAt);
     await ended;
     await this.exited;
@@ -197,7 +201,7 @@ export class Sandbox {
   }
 
   #reportCrash(error: unknown): void {
-    // The line about its end then has this reason.
+    // Set before the worker ends, so that the log line about its end has this reason.
     if (isOutOfMemory(error)) this.#endedBy ??= this.#outOfMemory();
     else this.#writeLines('stderr', [this.#crashLine(error)], this.#requestId);
   }
@@ -218,7 +222,7 @@ export class Sandbox {
   }
 }
 
-/** Errors from a worker lose their type: they are no longer native errors. */
+/** Whether a value looks like an error: errors from a worker are no longer instances of `Error`. */
 const isThrownError = (error: unknown): error is Error =>
   typeof error === 'object' && error !== null && 'stack' in error && 'message' in error;
 
@@ -239,18 +243,18 @@ function requestPrefix(requestId: string | undefined): string {
   return requestId === undefined ? '' : `RequestId: ${requestId} `;
 }
 
-/** Splits a stream's text, which arrives in arbitrary pieces, into lines. */
+/** Splits text that arrives in arbitrary pieces into lines. */
 export class LineSplitter {
   #rest = '';
 
-  /** @returns the lines that `text` completes, without their line ends */
+  /** @returns the lines that are now complete, without line ends */
   push(text: string): string[] {
     const lines = (this.#rest + text).split(/\r?\n/);
     this.#rest = lines.pop() ?? '';
     return lines;
   }
 
-  /** @returns the text since the last line end as a line, if there is any */
+  /** @returns the text after the last line end as a line, if it is not empty */
   flush(): string[] {
     const rest = this.#rest;
     this.#rest = '';

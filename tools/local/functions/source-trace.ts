@@ -1,10 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 
-/** The position in a line of a stack, such as `file:///…/index.mjs:12:3456`. */
+/** A position in a line of a stack trace, such as `file:///…/index.mjs:12:3456`. */
 const POSITION = /(file:\/\/\S+\.m?js):(\d+):(\d+)\)?$/;
 
-/** The lines of a stack, with source positions if a bundle has source maps. Lambda itself does not do this. */
+/**
+ * The lines of a stack trace, with positions in the sources if the bundle has source maps. Lambda itself does
+ * not do that.
+ */
 export function sourceTrace(stack: string): string[] {
   const maps = new Map<string, SourceMap | undefined>();
   return stack.split('\n').map((line) => {
@@ -14,13 +17,16 @@ export function sourceTrace(stack: string): string[] {
     const origin = maps.get(file)?.findOrigin(Number(row), Number(column));
     if (origin === undefined || !('fileName' in origin)) return line;
     const { fileName, lineNumber } = origin;
-    // Maps of packages have no lines.
+    // In packages, source maps are reduced to file names.
     if (fileName.startsWith('node_modules/')) return `    at ${fileName}`;
     return `    at ${fileName}:${lineNumber}`;
   });
 }
 
-/** @returns undefined if the map is missing or broken */
+/**
+ * The source map of a bundle.
+ * @returns undefined if the source map is missing or invalid
+ */
 function mapOf(file: string): SourceMap | undefined {
   const map = new URL(`${file}.map`);
   if (!existsSync(map)) return undefined;

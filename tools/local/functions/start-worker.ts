@@ -8,9 +8,9 @@ import type { EnvironmentSettings } from './execution-environment.ts';
 import type { FunctionDefinition } from './function-definition.ts';
 
 /**
- * Size of the young generation of an environment's heap: new objects, in three parts. V8's default would let it grow to
- * 48 MB of garbage. `npm start` sets the same limit for its own process: `--max-semi-space-size` is one of the three
- * parts.
+ * Size of the young generation of an environment's heap, which holds new objects in three parts. V8's default
+ * would let it grow to 48 MB of garbage. `npm start` sets the same limit for its own process by
+ * `--max-semi-space-size`, which is the size of one part.
  */
 const YOUNG_GENERATION_MEGABYTES = 12;
 
@@ -33,8 +33,8 @@ export function startWorker(definition: FunctionDefinition, inspected: boolean):
   return new Worker(executionEnvironmentEntryPoint(), {
     workerData: settings,
     env: environmentVariables(definition, log),
-    // Without the parent's own flags, such as a loader. Node.js does not print the inspector's port, because debuggers
-    // should connect to the one of InspectorPort, which stays the same.
+    // Flags of the parent process, such as a loader, are not passed on. With a debugger, Node.js must not
+    // print the inspector's port: debuggers should connect to `InspectorPort`, which stays the same.
     execArgv: inspected ? ['--inspect-publish-uid=http'] : [],
     stdout: true,
     stderr: true,
@@ -48,8 +48,8 @@ export function startWorker(definition: FunctionDefinition, inspected: boolean):
 let entryPoint: URL | undefined;
 
 /**
- * The entry point of a worker: `execution-environment.ts` as JavaScript, in a `data:` URL. If workers used the
- * TypeScript file, each one would load Node's type stripper, which costs 11 MB and 40 ms (Node.js 24.21).
+ * The code of a worker: `execution-environment.ts` as JavaScript in a `data:` URL. If workers loaded the
+ * TypeScript file, each would also load Node's type stripper, which costs 11 MB and 40 ms (Node.js 24.21).
  */
 function executionEnvironmentEntryPoint(): URL {
   entryPoint ??= new URL(`data:text/javascript,${encodeURIComponent(environmentSource())}`);
@@ -60,11 +60,15 @@ function environmentSource(): string {
   const file = new URL('./execution-environment.ts', import.meta.url);
   const source = withoutWarnings(() => stripTypeScriptTypes(readFileSync(file, 'utf8')));
   const sourceTrace = new URL('./source-trace.ts', import.meta.url);
-  // On the first line, so that no line moves. Without the last one stack traces repeat the whole data: URL.
+  // The constant is on the first line, so that line numbers stay the same. `sourceURL` replaces the whole
+  // `data:` URL in stack traces.
   return `const SOURCE_TRACE = ${JSON.stringify(sourceTrace.href)}; ${source}\n//# sourceURL=${file.href}\n`;
 }
 
-/** `stripTypeScriptTypes` warns at its first use that it may change. The Node.js version is pinned. */
+/**
+ * Runs code without warnings: `stripTypeScriptTypes` warns at first use that it is experimental. The version
+ * of Node.js is pinned.
+ */
 function withoutWarnings<T>(run: () => T): T {
   const { emitWarning } = process;
   process.emitWarning = () => {};
@@ -76,9 +80,9 @@ function withoutWarnings<T>(run: () => T): T {
 }
 
 /**
- * A function's `process.env`: Lambda's own variables and those of the template. The template cannot set variables that
- * Lambda reserves (https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html), nor the address of AWS,
- * because a function that runs here must not reach the real one.
+ * `process.env` of a function: Lambda's own variables and those of the template. The template cannot set
+ * variables that Lambda reserves (https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html),
+ * nor the address of AWS, because a local function must not reach the real AWS.
  */
 export function environmentVariables(
   definition: FunctionDefinition,
@@ -88,7 +92,7 @@ export function environmentVariables(
     LANG: 'en_US.UTF-8',
     PATH: '/var/lang/bin:/usr/local/bin:/usr/bin/:/bin:/opt/bin',
     TZ: ':UTC',
-    // The SDK looks for .aws/config here. The function must not read the developer's own.
+    // The SDK reads `.aws/config` in the home folder. A function must not read the developer's own.
     HOME: definition.codeDirectory,
     ...definition.environment,
     _HANDLER: definition.handler,
@@ -97,7 +101,8 @@ export function environmentVariables(
     AWS_DEFAULT_REGION: REGION,
     AWS_REGION: REGION,
     AWS_ENDPOINT_URL: definition.awsEndpointUrl,
-    // An IP address. The SDK would prefix a host name with the bucket's name, and not every machine resolves that.
+    // The address is an IP address: the SDK would put the bucket's name before a host name, which not every
+    // machine resolves.
     AWS_ENDPOINT_URL_S3: definition.awsEndpointUrl.replace('localhost', '127.0.0.1'),
     AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(definition.memoryMegabytes),

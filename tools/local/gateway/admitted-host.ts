@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isOwnHost } from '../aws/http-server.ts';
 
-/** The origin of a request to the webhook port, judged by its headers. */
+/** Where a request to the webhook port comes from, as far as its headers show. */
 export type RequestOrigin = 'here' | 'public' | 'foreign';
 
 /** Addresses that reach only this machine (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3). */
@@ -10,22 +10,22 @@ const LOOPBACK = /^(127\.\d+\.\d+\.\d+|\[::1\])$/;
 const ADDRESS = /^([\d.]+|\[.*\])$/;
 
 /**
- * Headers, in lower case, that proxies add to a request. Sources: RFC 7239 (Forwarded), RFC 9110 §7.6.3 (Via), RFC 8586
- * (CDN-Loop), Cloudflare's "HTTP headers" (CF-, True-Client-IP), Tailscale's Serve and Funnel (Tailscale-,
- * X-Forwarded-), ngrok (X-Forwarded-, and X-Original-Host if it rewrites `Host`).
+ * Headers, in lower case, that proxies add to a request. Sources: RFC 7239 (Forwarded), RFC 9110 §7.6.3
+ * (Via), RFC 8586 (CDN-Loop), Cloudflare's "HTTP headers" (CF-, True-Client-IP), Tailscale's Serve and Funnel
+ * (Tailscale-, X-Forwarded-), ngrok (X-Forwarded-, and X-Original-Host if it rewrites `Host`).
  */
 const OF_PROXY =
   /^(forwarded|via|x-forwarded-.+|x-real-ip|x-original-host|true-client-ip|cdn-loop|cf-.+|tailscale-.+)$/;
 
-/** Whether a header was added by a proxy or tunnel, and not by the sender. */
+/** Whether a header was added by a proxy or a tunnel, and not by the sender. */
 export const isOfProxy = (headerName: string): boolean => OF_PROXY.test(headerName.toLowerCase());
 
 /**
- * A tunnel forwards to loopback under its public name. A web page could do the same with a name that resolves to
- * 127.0.0.1 (DNS rebinding), and could sign with the well-known local secret. So only the names that the stack was
- * started with are admitted. A tunnel may pass on a `Host` that a stranger chose, so a request through a proxy is never
- * local. If any name is admitted, the request counts as public; the secret is then not the well-known one. A plain TCP
- * tunnel adds no header and cannot be distinguished from this machine.
+ * Finds out where a request comes from. Tunnels forward requests for their public name to this machine. A web
+ * page could do the same with a name that resolves to 127.0.0.1 (DNS rebinding), and sign with the well-known
+ * local secret. So only names that the stack was started with are admitted. A tunnel may forward a `Host`
+ * that a stranger chose, so a request through a proxy is never local. If public names are admitted, the
+ * secret is not the well-known one. A plain TCP tunnel adds no header, so its requests count as local.
  * @param publicHosts in lower case, without ports
  */
 export function originOf(headers: IncomingHttpHeaders, publicHosts: readonly string[]): RequestOrigin {

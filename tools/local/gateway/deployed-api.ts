@@ -8,21 +8,25 @@ import { restApi } from './rest-api.ts';
 import type { Api } from './server.ts';
 import type { ThrottleSettings } from './throttle.ts';
 
-/** A template's API, and the common name of its kind. */
+/** The API of a template, and `title`: its kind for people. */
 export interface DeployedApi {
   readonly kind: 'HTTP API' | 'REST API';
   readonly api: Api;
 }
 
-/** @returns the function with this name or ARN; undefined if it does not exist */
+/**
+ * Finds a function.
+ * @param name name or ARN of a function or its alias
+ * @returns undefined if the function does not exist
+ */
 type FindFunction = (name: string) => { invoke(event: unknown): Promise<InvocationResult> } | undefined;
 
 type LogWriter = Pick<AwsEndpoint, 'createLogGroup' | 'writeLog'>;
 
 /**
- * The API of a template, of either kind.
- * @param aws receives its access log
- * @throws Error if it cannot be run here
+ * The API of a template, which is an HTTP API or a REST API.
+ * @param aws receives the access log
+ * @throws Error if the API cannot run locally
  */
 export function deployedApi(resources: Resources, find: FindFunction, aws: LogWriter): DeployedApi {
   const [rest] = resources.ofType('AWS::ApiGateway::RestApi');
@@ -47,7 +51,7 @@ function logged(
   return withAccessLog(api, settings.Format, (line) => aws.writeLog(group, line));
 }
 
-/** The first group is the log group's name. */
+/** Matches the ARN of a log group. Group 1 is the name. */
 const LOG_GROUP_ARN = /:log-group:([^:]+)/;
 
 export function calledByApi(resources: Resources): string[] {
@@ -120,8 +124,8 @@ function deployedRestApi(
 }
 
 /**
- * @returns a function that gives a resource's path below the stage by its id. The root, which is not a resource of the
- * template, has the path `/`
+ * @returns a function that gives the path of a resource below the stage, by the resource's id. The root,
+ * which is not a resource of the template, has the path `/`
  */
 function resourcePaths(resources: Resources): (resourceId: string) => string {
   const byId = new Map(
@@ -145,14 +149,14 @@ function throttleOf(
   return rate === undefined || burst === undefined ? undefined : { rate, burst };
 }
 
-/** A variable of the format, such as `$context.identity.sourceIp`. */
+/** A variable in the format of an access log, such as `$context.identity.sourceIp`. */
 const VARIABLE = /\$context\.(\w+(?:\.\w+)*)/g;
 
 const NO_VALUE = '-';
 
 /**
- * The same API with an access log: a line for each answered request. `integrationErrorMessage` has no value, because
- * its texts are not documented. Source: API Gateway developer guide, "Variables for access logging".
+ * Adds an access log to an API: a line for each answered request. `integrationErrorMessage` has no value,
+ * because its texts are not documented. Source: API Gateway developer guide, "Variables for access logging".
  * @param format of a line, with variables
  */
 export function withAccessLog(api: Api, format: string, write: (line: string) => void): Api {

@@ -2,30 +2,30 @@ import type { APIGatewayProxyEvent, APIGatewayProxyEventV2 } from 'aws-lambda';
 import { ACCOUNT_ID } from '../aws/services.ts';
 import { REGION } from '../client-settings.ts';
 
-/** A request as API Gateway hands it to a function, in whichever payload format. */
+/** A request as API Gateway passes it to a function, in either payload format. */
 export interface GatewayRequest {
   readonly method: string;
-  /** As the client sent it, without the query string. For a REST API, it begins with the stage. */
+  /** Path as the client sent it. For a REST API, it begins with the stage. */
   readonly path: string;
-  /** @default none */
+  /** Query string without the question mark. @default none */
   readonly query?: string;
-  /** In the order in which they came; a name may come more than once. */
+  /** Headers as received. A name may occur more than once. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** @default none */
+  /** Body as text or base64. @default none */
   readonly body?: string;
   readonly isBase64Encoded: boolean;
-  /** `1.1` and the like. @default '1.1' */
+  /** HTTP version. @default '1.1' */
   readonly httpVersion?: string;
   readonly sourceIp: string;
   readonly receivedAt: Date;
   readonly requestId: string;
 }
 
-/** The API that a request came to. */
+/** The API that received a request. */
 export interface ReceivingApi {
   readonly accountId: string;
   readonly apiId: string;
-  /** The host name that it is called by. */
+  /** Host name of the API. */
   readonly domainName: string;
 }
 
@@ -35,21 +35,21 @@ export const receivingApi = (apiId: string): ReceivingApi => ({
   domainName: `${apiId}.execute-api.${REGION}.amazonaws.com`,
 });
 
-/** Where in a REST API a request came to. */
+/** The resource of a REST API that received a request. */
 export interface ReceivingResource extends ReceivingApi {
   readonly resourceId: string;
-  /** The resource's path below the stage: `/v1/webhooks/partner`. */
+  /** Path of the resource below the stage: `/v1/webhooks/partner`. */
   readonly resourcePath: string;
   readonly stage: string;
-  /** The id that no client can choose, unlike `requestId`. */
+  /** Another id of the request. A client can choose `requestId`, but not this one. */
   readonly extendedRequestId: string;
 }
 
 /**
- * The event of payload format 2.0, which an HTTP API sends. Names of headers are those given: in lower case, as
- * such an API makes them.
- * Source: https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html
- * @param cookies what an HTTP API moves out of the headers
+ * Event of payload format 2.0, which an HTTP API sends. Source:
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html
+ * @param request with header names in lower case, as an HTTP API converts them
+ * @param cookies which an HTTP API moves out of the headers
  */
 export function httpApiEvent(
   request: GatewayRequest,
@@ -91,9 +91,9 @@ export function httpApiEvent(
 }
 
 /**
- * The event of payload format 1.0 as a REST API sends it: names of headers in the case in which the client sent
- * them, and null for what is not there.
- * Source: https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html
+ * Event of payload format 1.0, which a REST API sends. Header names are as the client wrote them, and fields
+ * without a value are null. Source:
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html
  */
 export function restApiEvent(request: GatewayRequest, resource: ReceivingResource): APIGatewayProxyEvent {
   const { method, path, query = '', body = null, isBase64Encoded, receivedAt, requestId } = request;
@@ -122,7 +122,7 @@ export function restApiEvent(request: GatewayRequest, resource: ReceivingResourc
       domainPrefix: prefixOf(domainName),
       requestTimeEpoch: receivedAt.getTime(),
       requestId,
-      // Absent in an event of an API without an authorizer.
+      // An API without an authorizer sends no such field.
       authorizer: undefined,
       identity: {
         accessKey: null,
@@ -151,7 +151,7 @@ export function restApiEvent(request: GatewayRequest, resource: ReceivingResourc
 
 type Pairs = Iterable<readonly [name: string, value: string]>;
 
-/** The values of each name. */
+/** All values of each name. */
 function grouped(pairs: Pairs): Record<string, string[]> {
   const values = new Map<string, string[]>();
   for (const [name, value] of pairs) values.set(name, [...(values.get(name) ?? []), value]);

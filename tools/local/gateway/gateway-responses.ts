@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { HttpResponse } from './http-message.ts';
 
-/** An error of a REST API itself, before a gateway response changes it. */
+/** An error of a REST API itself. A gateway response may change how it is answered. */
 export interface GatewayError {
   readonly type: string;
   readonly status: number;
@@ -10,23 +10,24 @@ export interface GatewayError {
 
 export interface GatewayResponse {
   readonly type: string;
-  /** @default the status of the error */
+  /** Status of the answer. @default the status of the error */
   readonly status?: number | undefined;
-  /** The response's headers, by `gatewayresponse.header.<name>`: text in single quotes, or a variable. */
+  /** Headers of the answer, by `gatewayresponse.header.<name>`: text in single quotes, or a variable. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** Template of the body. @default AWS's own */
+  /** Template of the body. @default the body that AWS sends */
   readonly template?: string | undefined;
 }
 
 /**
- * "Customizing the default gateway response for 413 REQUEST_TOO_LARGE isn't currently supported", says "Amazon API
- * Gateway important notes for REST APIs", although it can be configured. The worse case is assumed.
+ * Errors that no gateway response can change. "Customizing the default gateway response for 413
+ * REQUEST_TOO_LARGE isn't currently supported", says "Amazon API Gateway important notes for REST APIs",
+ * although it can be configured. We assume the worse case.
  */
 const NOT_CUSTOMISABLE = new Set(['REQUEST_TOO_LARGE']);
 
 const DEFAULT_TEMPLATE = '{"message":$context.error.messageString}';
 
-/** A variable of a template, or of a parameter (without the dollar sign). */
+/** A variable of a template, or of a parameter (there without the dollar sign). */
 const VARIABLE = /\$(\w+(?:\.\w+)*)/g;
 
 const HEADER_PARAMETER = /^gatewayresponse\.header\.([\w-]+)$/;
@@ -46,19 +47,19 @@ const VARIABLES: Readonly<Record<string, (context: ErrorContext) => string>> = {
 };
 
 /**
- * The gateway responses of a REST API: its answers to errors of its own. Source:
+ * Answers of a REST API to its own errors, as changed by gateway responses. Source:
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-gatewayResponse-definition.html
  */
 export class GatewayResponses {
   readonly #byType: ReadonlyMap<string, GatewayResponse>;
 
-  /** @throws Error if a response does more than set headers and fill known variables into a body */
+  /** @throws Error if a response does anything besides setting headers and a body of known variables */
   constructor(responses: readonly GatewayResponse[]) {
     for (const response of responses) check(response);
     this.#byType = new Map(responses.map((response) => [response.type, response]));
   }
 
-  /** The answer to an error: the response for its type, or for its class, or AWS's own. */
+  /** The answer to an error: by the gateway response of its type or its class, or AWS's default. */
   answer(context: ErrorContext): HttpResponse {
     const { error } = context;
     const response = this.#responseTo(error);

@@ -9,7 +9,7 @@ import type { Api } from './server.ts';
 import { Throttle, type ThrottleSettings } from './throttle.ts';
 
 /**
- * How long an HTTP API waits for a function
+ * Maximum time that an HTTP API waits for a function
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html).
  */
 const INTEGRATION_LIMIT_MILLISECONDS = 30_000;
@@ -23,15 +23,15 @@ export interface HttpApiRoute {
 export interface HttpApiOptions {
   apiId: string;
   routes: HttpApiRoute[];
-  /** @default none */
+  /** Limits of the request rate. @default none */
   throttle?: ThrottleSettings | undefined;
-  /** @default 30000, as API Gateway */
+  /** Maximum time to wait for a function. @default 30000, as API Gateway */
   integrationLimitMilliseconds?: number | undefined;
 }
 
 /**
- * Answers of the HTTP API itself. For an event that Lambda rejects, the answer is not documented: 413 is assumed, as
- * for a REST API.
+ * Answers of an HTTP API without a function's response. AWS does not document the answer for an event that
+ * Lambda rejects as too large: we assume 413, as for a REST API.
  */
 const FAILURES: Record<IntegrationFailure, HttpResponse> = {
   'event too large': errorResponse(413, 'Request Too Large'),
@@ -41,7 +41,7 @@ const FAILURES: Record<IntegrationFailure, HttpResponse> = {
 };
 
 /**
- * An HTTP API with payload format 2.0. It answers 404 unless a route matches method and path exactly.
+ * An HTTP API with payload format 2.0. It answers 404 unless method and path exactly match a route.
  * @throws Error if a route key is not a method and an exact path
  */
 export function httpApi(options: HttpApiOptions): Api {
@@ -84,7 +84,7 @@ export function httpApi(options: HttpApiOptions): Api {
   };
 }
 
-/** An error response of an HTTP API. It cannot be customised. */
+/** Error response of an HTTP API. AWS offers no way to change it. */
 function errorResponse(status: number, message: string): HttpResponse {
   return {
     status,

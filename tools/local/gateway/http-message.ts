@@ -4,12 +4,14 @@ import { type IncomingMessage, validateHeaderName, validateHeaderValue } from 'n
 
 export interface HttpRequest {
   readonly method: string;
-  /** As sent, without the query string. */
+  /** Path as sent. */
   readonly path: string;
-  /** As sent, without the question mark. Can be empty. */
+  /** Query string as sent, without the question mark. May be empty. */
   readonly query: string;
   readonly httpVersion: string;
-  /** As received, in order. Node.js has neither merged nor dropped any. */
+  /**
+   * Headers in the order received. Unlike in `IncomingMessage.headers`, all are there, and none are merged.
+   */
   readonly headers: readonly Header[];
   readonly sourceIp: string;
   readonly port: number;
@@ -20,12 +22,12 @@ export type Header = readonly [name: string, value: string];
 
 export interface HttpResponse {
   readonly status: number;
-  /** Names in lower case. */
+  /** Headers with names in lower case. */
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body: Buffer;
 }
 
-/** @param port of the server, because a closed connection no longer has it */
+/** @param port of the server, which a closed connection no longer has */
 export function requestOf(message: IncomingMessage, port: number): HttpRequest {
   return {
     method: message.method ?? '',
@@ -38,7 +40,7 @@ export function requestOf(message: IncomingMessage, port: number): HttpRequest {
   };
 }
 
-/** Splits at the first `?`. A target in absolute form (RFC 9112, section 3.2.2) loses its origin. */
+/** Splits a request target at the first `?`. The absolute form (RFC 9112, section 3.2.2) loses its origin. */
 export function splitTarget(target: string): { path: string; query: string } {
   const originForm = target.replace(/^https?:\/\/[^/?]*/i, '');
   const mark = originForm.indexOf('?');
@@ -46,7 +48,7 @@ export function splitTarget(target: string): { path: string; query: string } {
   return { path: originForm.slice(0, mark) || '/', query: originForm.slice(mark + 1) };
 }
 
-/** Converts Node's `rawHeaders`, alternating names and values, to pairs. */
+/** Converts `rawHeaders` of Node.js, which alternate names and values, to pairs. */
 export function pairs(rawHeaders: readonly string[]): Header[] {
   return rawHeaders.flatMap((name, index) =>
     index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] as const] : [],
@@ -57,12 +59,18 @@ export function valuesOf(headers: readonly Header[], name: string): string[] {
   return headers.filter(([key]) => key.toLowerCase() === name).map(([, value]) => value);
 }
 
-/** Removes headers. @param names in lower case */
+/**
+ * The headers without some names.
+ * @param names in lower case
+ */
 export function without(headers: readonly Header[], names: ReadonlySet<string>): Header[] {
   return headers.filter(([name]) => !names.has(name.toLowerCase()));
 }
 
-/** Whether a function may set this header: text, a number or a boolean that HTTP allows. */
+/**
+ * Whether a function may set this header: its name is valid, and its value is a text, number or boolean that
+ * HTTP allows.
+ */
 export function isHeader(name: string, value: unknown): value is string | number | boolean {
   if (!['string', 'number', 'boolean'].includes(typeof value)) return false;
   try {
@@ -74,18 +82,21 @@ export function isHeader(name: string, value: unknown): value is string | number
   }
 }
 
-/** Whether it is the status of a final response. After a status below 200, Node.js would wait for another. */
+/**
+ * Whether a value is the status of a final response. After a status below 200, Node.js would wait for another
+ * one.
+ */
 export function isStatus(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 200 && value <= 599;
 }
 
-/** Makes an X-Ray trace header: the time in seconds, then 96 random bits. */
+/** An X-Ray trace header: the time in seconds, then 96 random bits. */
 export function traceId(time: Date): string {
   const seconds = Math.floor(time.getTime() / 1000).toString(16);
   return `Root=1-${seconds}-${randomBytes(12).toString('hex')}`;
 }
 
-/** An id in API Gateway's short form. */
+/** A random id in API Gateway's short form. */
 export function shortId(): string {
   return randomBytes(11).toString('base64');
 }

@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer';
 import { EVENT_LIMIT_BYTES, type InvocationResult, TooManyRequestsError } from '../functions/invocation.ts';
 
-/** Why a function was not invoked, or the API stopped waiting for it. */
+/** Why an API has no response from a function. */
 export type IntegrationFailure = 'event too large' | 'throttled' | 'rejected' | 'timed out';
 
-/** Invokes a function for an API, which waits until its limit. */
+/** Invokes a function for an API, and stops waiting at the API's limit. */
 export async function integrate<Event>(
   invoke: (event: Event) => Promise<InvocationResult>,
   event: Event,

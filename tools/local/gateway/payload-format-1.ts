@@ -1,7 +1,7 @@
 /**
- * The mapping between HTTP and a function in payload format 1.0, as in a REST API
- * (https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html). Headers follow
- * the table in "Amazon API Gateway important notes for REST APIs"
+ * Converts between HTTP and payload format 1.0 of a REST API
+ * (https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html). For
+ * headers, the source is the table in "Amazon API Gateway important notes for REST APIs"
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html).
  */
 import { Buffer } from 'node:buffer';
@@ -19,15 +19,15 @@ import {
   without,
 } from './http-message.ts';
 
-/** The request's resource, and values that the API adds. */
+/** The resource of a request, and values that the API adds to the event. */
 export interface ResourceContext extends ReceivingResource {
   requestId: string;
   traceId: string;
 }
 
 /**
- * Request headers that do not reach a function. The table passes Content-Length on, but events that AWS sends have
- * none. The API writes the last four itself.
+ * Request headers that a function does not get. By AWS's table Content-Length is passed on, but real events
+ * lack it. The last four are written by the API itself.
  */
 const DROPPED_REQUEST_HEADERS = new Set([
   'connection',
@@ -48,7 +48,9 @@ const DROPPED_REQUEST_HEADERS = new Set([
   'x-forwarded-proto',
 ]);
 
-/** Response headers of a function that do not reach the client. The length is that of the body. */
+/**
+ * Response headers of a function that are not sent to the client. Content-Length is computed from the body.
+ */
 const DROPPED_RESPONSE_HEADERS = new Set([
   'content-length',
   'expect',
@@ -61,7 +63,7 @@ const DROPPED_RESPONSE_HEADERS = new Set([
   'via',
 ]);
 
-/** Response headers of a function that reach the client as `x-amzn-remapped-…`. */
+/** Response headers of a function that are sent to the client as `x-amzn-remapped-…`. */
 const REMAPPED_RESPONSE_HEADERS = new Set([
   'authorization',
   'connection',
@@ -74,15 +76,14 @@ const REMAPPED_RESPONSE_HEADERS = new Set([
 ]);
 
 /**
- * Allowed fields of a function's response. With any other one, such as `cookies` of format 2.0, the response is
- * malformed.
+ * Fields allowed in a function's response. Any other one makes it malformed, such as `cookies` of format 2.0.
  */
 const RESPONSE_FIELDS = new Set(['statusCode', 'headers', 'multiValueHeaders', 'body', 'isBase64Encoded']);
 
 /**
- * Makes the event of payload format 1.0 for a request to an API that treats all media types as binary: every body is
- * base64. That this includes a body without a content type is an assumption. A function that obeys `isBase64Encoded`
- * sees the same bytes either way.
+ * The event of a request to an API that treats all media types as binary, so that every body is base64. We
+ * assume that this also holds for a body without a content type. A function that obeys `isBase64Encoded` sees
+ * the same bytes either way.
  */
 export function toEvent(
   request: HttpRequest,
@@ -109,10 +110,10 @@ export function toEvent(
 }
 
 /**
- * Makes the response of a REST API from a handler's result. Results that AWS's documentation does not cover are
- * rejected (no `statusCode`, or one as text; header values other than text, numbers and booleans), so that code that
- * works here also works there.
- * @returns undefined, which means 502, for a function error or a malformed result
+ * Converts a handler's result to the response of a REST API. Results that AWS's documentation does not cover
+ * are rejected (no `statusCode`, or one as text; header values other than text, numbers and booleans), so
+ * that code that works here also works in AWS.
+ * @returns undefined, which the API answers with 502, for a function error or a malformed result
  */
 export function toResponse(result: InvocationResult): HttpResponse | undefined {
   if (!result.ok || !isObject(result.payload)) return undefined;
@@ -130,7 +131,7 @@ export function toResponse(result: InvocationResult): HttpResponse | undefined {
   );
 }
 
-/** Merges both kinds. A pair that is in both is sent once. */
+/** Merges `headers` and `multiValueHeaders`. A pair that is in both is sent once. */
 function readResponseHeaders(single: unknown, multiple: unknown): Record<string, string[]> | undefined {
   if (!isObject(single) || !isObject(multiple)) return undefined;
   if (!Object.values(multiple).every(Array.isArray)) return undefined;
@@ -146,7 +147,7 @@ function readResponseHeaders(single: unknown, multiple: unknown): Record<string,
   return Object.fromEntries([...values].map(([name, items]) => [name, [...items]]));
 }
 
-/** @returns the name of a header for the client; undefined if it is not sent */
+/** @returns the header's name as sent to the client; undefined if it is not sent */
 function clientHeader(name: string): string | undefined {
   if (DROPPED_RESPONSE_HEADERS.has(name)) return undefined;
   return REMAPPED_RESPONSE_HEADERS.has(name) ? `x-amzn-remapped-${name}` : name;

@@ -1,5 +1,5 @@
 /**
- * The mapping between HTTP and a function in payload format 2.0
+ * Converts between HTTP and payload format 2.0 of an HTTP API
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html).
  */
 import { Buffer } from 'node:buffer';
@@ -17,13 +17,15 @@ import {
   without,
 } from './http-message.ts';
 
-/** The API that received the request, and values that it adds. */
+/** The API that received a request, and values that it adds to the event. */
 export interface ApiContext extends ReceivingApi {
   requestId: string;
   traceId: string;
 }
 
-/** Headers of one connection only. They are not passed on in either direction (RFC 9110, section 7.6.1). */
+/**
+ * Headers about a single connection, which are not forwarded in either direction (RFC 9110, section 7.6.1).
+ */
 const CONNECTION_HEADERS = new Set([
   'connection',
   'expect',
@@ -37,7 +39,7 @@ const CONNECTION_HEADERS = new Set([
   'upgrade',
 ]);
 
-/** Request headers that the API writes itself, or passes on elsewhere. */
+/** Request headers that the API writes itself, or moves to other fields. */
 const OWN_HEADERS = new Set([
   ...CONNECTION_HEADERS,
   'cookie',
@@ -81,10 +83,10 @@ function eventHeaders({ headers, sourceIp, port }: HttpRequest, body: Buffer, ap
 }
 
 /**
- * Makes API Gateway's response from a handler's result. Results that AWS's documentation does not cover are rejected
- * (`statusCode` as text; header values other than text, numbers and booleans), so that code that works here also works
- * there.
- * @returns undefined, which means 500, for a function error or a malformed result
+ * Converts a handler's result to the response of an HTTP API. Results that AWS's documentation does not cover
+ * are rejected (`statusCode` as text; header values other than text, numbers and booleans), so that code that
+ * works here also works in AWS.
+ * @returns undefined, which the API answers with 500, for a function error or a malformed result
  */
 export function toResponse(result: InvocationResult): HttpResponse | undefined {
   if (!result.ok) return undefined;
@@ -133,9 +135,9 @@ function isCookieList(cookies: unknown): cookies is string[] {
 }
 
 /**
- * Whether a body of this content type reaches the function in base64: all do except text, JSON, JavaScript and XML. AWS
- * documents only the text types. That a missing content type counts as binary is an assumption. A function that obeys
- * `isBase64Encoded` sees the same bytes either way.
+ * Whether a body of this content type reaches the function as base64: all except text, JSON, JavaScript and
+ * XML. AWS documents only the text types. We assume that a missing content type counts as binary. A function
+ * that obeys `isBase64Encoded` sees the same bytes either way.
  */
 function isBinary(contentType: string): boolean {
   const mediaType = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';

@@ -11,7 +11,7 @@ import { type Api, type ApiAnswer, BODY_LIMIT_BYTES } from './server.ts';
 import { Throttle, type ThrottleSettings } from './throttle.ts';
 
 /**
- * How long a REST API waits for a function, unless the quota was raised
+ * Maximum time that a REST API waits for a function, unless the quota was raised
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html).
  */
 const INTEGRATION_LIMIT_MILLISECONDS = 29_000;
@@ -19,20 +19,20 @@ const INTEGRATION_LIMIT_MILLISECONDS = 29_000;
 export interface RestApiMethod {
   httpMethod: string;
   resourceId: string;
-  /** The resource's path below the stage: `/v1/webhooks/partner`. */
+  /** Path of the resource below the stage: `/v1/webhooks/partner`. */
   resourcePath: string;
   invoke(event: APIGatewayProxyEvent): Promise<InvocationResult>;
-  /** @default 29000, as API Gateway */
+  /** Maximum time to wait for a function. @default 29000, as API Gateway */
   integrationLimitMilliseconds?: number | undefined;
 }
 
 export interface RestApiOptions {
   apiId: string;
-  /** Name of the only stage, the first part of each path. */
+  /** Name of the only stage. It is the first part of each path. */
   stage: string;
   methods: RestApiMethod[];
   gatewayResponses: GatewayResponse[];
-  /** @default none */
+  /** Limits of the request rate. @default none */
   throttle?: ThrottleSettings | undefined;
 }
 
@@ -50,16 +50,18 @@ const BODY_TOO_LARGE: GatewayError = {
   message: `HTTP content length exceeded ${BODY_LIMIT_BYTES} bytes.`,
 };
 
-/** The documentation gives status and message, but no type. */
+/** Error for a malformed response of a function. AWS documents status and message, but no type. */
 const BAD_RESPONSE: GatewayError = { type: 'DEFAULT_5XX', status: 502, message: INTERNAL };
 
-/** "If the Lambda API rejects the invocation request, API Gateway returns a 500 error code" (next source). */
+/** Error for an invocation that Lambda rejects: "API Gateway returns a 500 error code" (source below). */
 const NOT_INVOKED: GatewayError = { type: 'INTEGRATION_FAILURE', status: 500, message: INTERNAL };
 
 /**
- * Sources: https://docs.aws.amazon.com/lambda/latest/dg/services-apigateway-errors.html and
- * https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html. An event above
- * Lambda's quota is a rejected invocation, too, which would mean 500. The worse answer, 413, is assumed.
+ * Errors of an API without a function's response. Sources:
+ * https://docs.aws.amazon.com/lambda/latest/dg/services-apigateway-errors.html and
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html. An
+ * event above Lambda's quota is a rejected invocation as well, which would mean 500. We assume the worse
+ * answer, 413.
  */
 const FAILURES: Record<IntegrationFailure, GatewayError> = {
   'event too large': { type: 'REQUEST_TOO_LARGE', status: 413, message: 'Request Too Long' },
@@ -68,7 +70,7 @@ const FAILURES: Record<IntegrationFailure, GatewayError> = {
   'timed out': { type: 'INTEGRATION_TIMEOUT', status: 504, message: 'Endpoint request timed out' },
 };
 
-/** Outside of a stage, no gateway response applies. */
+/** Error for a path outside of the stage. No gateway response applies to it. */
 const FORBIDDEN: GatewayError = { type: 'ACCESS_DENIED', status: 403, message: 'Forbidden' };
 const NO_RESPONSES = new GatewayResponses([]);
 
@@ -131,8 +133,8 @@ export function restApi(options: RestApiOptions): Api {
 }
 
 /**
- * A resource's path below its stage. A trailing slash is ignored: this is not documented, but seen in events that AWS
- * sends.
+ * The path of a resource below the stage. A trailing slash is ignored: AWS does not document this, but its
+ * events show it.
  * @returns undefined if the path does not belong to the stage
  */
 function pathBelow(stage: string, path: string): string | undefined {

@@ -12,7 +12,7 @@ import { type Header, type HttpRequest, type HttpResponse, requestOf } from './h
 /** API Gateway's quota for a request body, "10 MB" of 2^20 bytes. Source: the quotas of both kinds of API. */
 export const BODY_LIMIT_BYTES = 10 * 1024 * 1024;
 
-/** Time limit for a client to send a request. */
+/** Maximum time for a client to send a request. */
 const REQUEST_LIMIT_MILLISECONDS = 60_000;
 
 const CLOSE_LIMIT_MILLISECONDS = 5_000;
@@ -21,8 +21,8 @@ export interface ApiAnswer {
   readonly response: HttpResponse;
   readonly requestId: string;
   /**
-   * Variables of the access log that only the API knows, by their names below `$context`, such as `routeKey`. Undefined
-   * if API Gateway does not log the request.
+   * Variables of the access log that only the API knows, by their names below `$context`, such as `routeKey`.
+   * Undefined if API Gateway does not log the request.
    */
   readonly context: Readonly<Record<string, string>> | undefined;
 }
@@ -45,20 +45,20 @@ export interface GatewayOptions {
   port: number;
   /** Called after each response of the API, also for requests that no route matches. */
   onExchange?: (exchange: Exchange) => void;
-  /** Where a browser that opens the port's root is redirected. @default nowhere */
+  /** Address to which a browser that opens the port is redirected. @default no redirect */
   consoleUrl?: ConsoleUrl;
   /**
    * Host names of tunnels to this port, in lower case and without ports. @default none: only this machine gets answers
    */
   publicHosts?: readonly string[];
-  /** Called when a request from outside under another name was rejected, at most once a minute. @default none */
+  /** Called when a request for an unknown host was rejected, at most once a minute. @default none */
   onForeign?: () => void;
 }
 
-/** Milliseconds between two such calls. */
+/** Minimum milliseconds between two calls of `onForeign`. */
 const FOREIGN_INTERVAL = 60_000;
 
-/** The answer to a request from outside under another name. */
+/** The answer to a request for an unknown host. */
 const FOREIGN = Buffer.from(
   'The webhook only answers its own machine. To allow a tunnel, start it with: npx hookctl start --public-host <name>\n',
 );
@@ -66,14 +66,14 @@ const FOREIGN = Buffer.from(
 export interface RunningGateway {
   url: string;
   port: number;
-  /** Ends idle connections at once, and others after their response or 5 s. */
+  /** Closes idle connections at once, and the others after their response, 5 s at most. */
   close(): Promise<void>;
 }
 
 /**
- * Serves an API as API Gateway does, to this machine and to requests through the named tunnels. Tunnels reach only the
- * API and are not redirected to the console.
- * @throws Error if the port is in use (EADDRINUSE)
+ * Serves an API as API Gateway does, for this machine and for requests through the given tunnels. Tunnels
+ * reach only the API and are not redirected to the console.
+ * @throws Error EADDRINUSE if the port is in use
  */
 export async function startGateway(api: Api, options: GatewayOptions): Promise<RunningGateway> {
   const inFlight = new Set<Promise<unknown>>();

@@ -1,4 +1,4 @@
-/** Limits of a stage: requests a second, and burst. */
+/** Rate limits of a stage: requests a second, and burst. */
 export interface ThrottleSettings {
   readonly rate: number;
   readonly burst: number;
@@ -6,8 +6,8 @@ export interface ThrottleSettings {
 
 /**
  * API Gateway's token bucket
- * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-request-throttling.html). AWS applies it
- * "on a best-effort basis"; this one is exact.
+ * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-request-throttling.html). AWS
+ * throttles "on a best-effort basis"; this class is exact.
  */
 export class Throttle {
   readonly #settings: ThrottleSettings;
@@ -15,7 +15,7 @@ export class Throttle {
   #tokens: number;
   #filledAt: number;
 
-  /** @param now in milliseconds */
+  /** @param now a clock, in milliseconds */
   constructor(settings: ThrottleSettings, now: () => number = () => performance.now()) {
     this.#settings = settings;
     this.#now = now;

@@ -36,12 +36,12 @@ export type StackTemplate = z.infer<typeof templateSchema>;
 export interface SynthesisedStack {
   readonly name: string;
   readonly template: StackTemplate;
-  /** The folder of an asset, by the `S3Key` in the template. */
+  /** Folder of an asset, by its `S3Key` in the template. */
   readonly assetFolder: (objectKey: string) => string;
 }
 
 /**
- * Reads the one stack of a cloud assembly.
+ * Reads a cloud assembly with a single stack.
  * @param folder such as `cdk.out`
  * @throws Error if the folder has no stack, or several
  */

@@ -1,15 +1,15 @@
-/** The values that a template's functions refer to. Each function throws or returns undefined for an unknown name. */
+/** Values of references in a template. Each function throws or returns undefined for an unknown name. */
 export interface References {
   ref(name: string): string | undefined;
   attribute(resource: string, attribute: string): string | undefined;
 }
 
-/** Marks a property that `AWS::NoValue` removes. */
+/** Value of a property that must be removed, because the template has `AWS::NoValue` there. */
 const NO_VALUE = Symbol('AWS::NoValue');
 
 /**
- * Evaluates CloudFormation's intrinsic functions in a part of a template. @throws Error for an unknown function or
- * reference
+ * Evaluates the intrinsic functions of CloudFormation in a part of a template.
+ * @throws Error for an unknown function or reference
  */
 export function resolveIntrinsics(value: unknown, references: References): unknown {
   const resolved = evaluate(value, references);

@@ -7,22 +7,25 @@ import { REGION } from '../client-settings.ts';
 import type { SynthesisedStack } from './cloud-assembly.ts';
 import { type References, resolveIntrinsics } from './intrinsics.ts';
 
-/** The addresses of services with a port. */
+/** Addresses of a local stack's endpoints. */
 export interface StackLocation {
   /** `http://localhost:4566` */
   readonly awsUrl: string;
-  /** `http://localhost:3000`: an API of either kind, without a stage. */
+  /** `http://localhost:3000`: the API without a stage, whether HTTP or REST. */
   readonly apiUrl: string;
 }
 
 const strings = z.record(z.string(), z.string());
 
-/** How a REST API names its function. The first group is the function's ARN. */
+/** How a method of a REST API refers to its function. Group 1 is the function's ARN. */
 export const INVOCATION_URI = /:lambda:path\/2015-03-31\/functions\/(arn:[^/]+)\/invocations$/;
 
 const accessLog = z.object({ DestinationArn: z.string(), Format: z.string() });
 
-/** The properties that the local stack uses of each type that it runs. */
+/**
+ * Schemas of the properties that the local stack uses, by resource type. A property value that it cannot run
+ * is invalid.
+ */
 const schemas = {
   'AWS::SQS::Queue': z.object({
     VisibilityTimeout: z.optional(z.number()),
@@ -242,24 +245,24 @@ function policyDocument() {
   return z.object({ Statement: z.array(statement) });
 }
 
-/** The suffix in the partition `aws`. */
+/** Value of `AWS::URLSuffix`. */
 const URL_SUFFIX = 'amazonaws.com';
 
-/** Maximum characters of a queue's name. Most other services allow more. */
+/** Maximum characters of the name of a queue. Most other services allow more. */
 const MAX_NAME_LENGTH = 80;
 
-/** Source: Firehose API reference, `CreateDeliveryStream`. */
+/** Maximum characters of a stream's name. Source: Firehose API reference, `CreateDeliveryStream`. */
 const MAX_STREAM_NAME_LENGTH = 64;
 
-/** Only one version of a function exists here. */
+/** Version of every function: only one exists locally. */
 const ONLY_VERSION = '1';
 
 export interface DeployedResource<Type extends ResourceType> {
   readonly logicalId: string;
-  /** Its name in the local stack. */
+  /** Name of the resource in the local stack. */
   readonly name: string;
   readonly arn: string;
-  /** The value of `Ref`. */
+  /** Value of `Ref` for this resource. */
   readonly ref: string;
   readonly properties: z.infer<Schemas[Type]>;
 }
@@ -268,7 +271,7 @@ export type AnyResource = {
   [Type in keyof Schemas]: DeployedResource<Type> & { readonly type: Type };
 }[keyof Schemas];
 
-/** The resources of a synthesised stack, with their local names and addresses. */
+/** The resources of a synthesised stack, with their names and addresses in the local stack. */
 export class Resources {
   readonly #stack: SynthesisedStack;
   readonly #location: StackLocation;
@@ -279,12 +282,15 @@ export class Resources {
     this.#location = location;
   }
 
-  /** Sets a secret's ARN, whose last characters Secrets Manager chooses when it creates the secret. */
+  /** Sets the ARN of a secret. Secrets Manager chooses its last characters on creation. */
   setSecretArn(logicalId: string, arn: string): void {
     this.#secretArns.set(logicalId, arn);
   }
 
-  /** The resources of one type. @throws Error if the local stack cannot run a property */
+  /**
+   * The resources of one type.
+   * @throws Error if the local stack cannot run a property
+   */
   ofType<Type extends ResourceType>(type: Type): DeployedResource<Type>[] {
     return Object.entries(this.#stack.template.Resources)
       .filter(([, resource]) => resource.Type === type)
@@ -304,7 +310,10 @@ export class Resources {
       });
   }
 
-  /** The resources of all types that the local stack runs. @throws Error as {@link ofType} */
+  /**
+   * The resources of all types that the local stack runs.
+   * @throws Error as {@link ofType}
+   */
   all(): AnyResource[] {
     return (Object.keys(schemas) as ResourceType[]).flatMap((type) =>
       this.ofType(type).map((resource) => ({ ...resource, type }) as AnyResource),
@@ -320,7 +329,10 @@ export class Resources {
     );
   }
 
-  /** Replaces the address of a REST API, which has no attribute for it: templates join its parts, as in AWS. */
+  /**
+   * Replaces the address of a REST API by the local one. It has no attribute of its own: templates join it
+   * from parts.
+   */
   #here(text: string): string {
     return this.ofType('AWS::ApiGateway::RestApi').reduce(
       (url, { ref }) =>
@@ -329,7 +341,7 @@ export class Resources {
     );
   }
 
-  /** The stack as CloudFormation describes it. */
+  /** The stack in the form in which CloudFormation's API describes it. */
   running(): RunningStack {
     const { name, template } = this.#stack;
     return {
@@ -345,7 +357,7 @@ export class Resources {
     };
   }
 
-  /** Types in the template that the local stack can neither run nor ignore. */
+  /** Resource types in the template that the local stack can neither run nor ignore. */
   unknownTypes(): string[] {
     const types = Object.values(this.#stack.template.Resources).map(({ Type }) => Type);
     return [...new Set(types)].filter((type) => !(type in schemas) && !WITHOUT_LOCAL_PART.has(type));
@@ -378,13 +390,13 @@ export class Resources {
   }
 
   /**
-   * The name that CloudFormation would give: stack and logical id, shortened to the service's limit, in lower case for
-   * S3.
+   * The name that CloudFormation would choose: stack and logical id, shortened to the service's limit, for S3
+   * in lower case.
    */
   #name(logicalId: string): string {
     const name = `${this.#stack.name}-${logicalId}`;
     const type = this.#type(logicalId);
-    // The template itself names the access log.
+    // The template gives the log group of the access log a fixed name.
     if (type === 'AWS::Logs::LogGroup') return this.#optionalProperty(logicalId, 'LogGroupName') ?? name;
     if (type === 'AWS::S3::Bucket') return name.toLowerCase();
     const longest =
@@ -427,7 +439,7 @@ export class Resources {
     }
   }
 
-  /** ARN of the function that a version or an alias belongs to. */
+  /** ARN of the function that a version or an alias refers to. */
   #functionArn(logicalId: string): string {
     return arnOf('lambda', `function:${this.#property(logicalId, 'FunctionName')}`);
   }
@@ -476,12 +488,12 @@ export class Resources {
   }
 }
 
-/** An id in API Gateway's form: ten opaque characters. */
+/** An id in API Gateway's form: ten characters, derived from a name. */
 function apiGatewayId(name: string): string {
   return createHash('sha256').update(name).digest('hex').slice(0, 10);
 }
 
-/** A role with the statements of its policies in the template. */
+/** A role with the statements of all its policies in the template. */
 export interface RolePolicy {
   readonly arn: string;
   readonly logicalId: string;

@@ -6,8 +6,8 @@ import { runSynthesis } from './synthesise.ts';
 const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
 
 /**
- * The stages of `cdk.json`, one with every setting, and one with a key for everything, which cannot be combined with
- * another setting. With their fields.
+ * Stages with their fields: those of `cdk.json`, one with every setting, and one whose data is encrypted with
+ * a customer-managed key, which excludes one of the other settings.
  */
 export const stages: Readonly<Record<string, object>> = {
   ...context.stages,
@@ -15,20 +15,19 @@ export const stages: Readonly<Record<string, object>> = {
   encrypted: { account: '111122223333', region: 'eu-central-1', encryption: {} },
 };
 
-/** The stages that generated files are based on. */
+/** Stages that generated files are made from. */
 export const derivedFrom = ['dev', 'prod', 'every-setting', 'encrypted'] as const;
 
-/** Folders of their cloud assemblies, by stage. */
+/** Folders of cloud assemblies, by stage. */
 export type Assemblies = Readonly<Record<(typeof derivedFrom)[number], string>>;
 
-/** @param folderOf gives the folder of a stage's assembly */
+/** @param folderOf gives the folder of a stage's cloud assembly */
 export function assembliesIn(folderOf: (stage: keyof Assemblies) => string): Assemblies {
   return Object.fromEntries(derivedFrom.map((stage) => [stage, folderOf(stage)])) as Assemblies;
 }
 
 /**
- * Synthesises the current stack once for each stage, with one process for all, and calls a function with the
- * assemblies.
+ * Synthesises each of these stages, in one process for all, and calls a function with the cloud assemblies.
  */
 export async function withAssemblies<Result>(
   work: (assemblies: Assemblies) => Result | Promise<Result>,

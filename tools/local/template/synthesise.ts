@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { COMPILED_MODULES } from '../compiled-modules.ts';
 
-/** The stack cannot be synthesised. The message is the CDK app's, for the person who must fix it. */
+/** Thrown if the stack cannot be synthesised. The message is that of the CDK app. */
 class SynthesisError extends Error {
   override readonly name = 'SynthesisError';
 }
 
 /**
- * Synthesises the CDK app in a separate process, as the CDK's command line does.
+ * Synthesises the CDK app in a separate process, as the command `cdk` does.
  * @param folder for the cloud assembly
- * @param overrides of the context in `cdk.json`, like `-c`
+ * @param overrides of the context in `cdk.json`, as with `-c`
  * @throws SynthesisError if the app fails
  */
 export async function synthesise(folder: string, overrides: Record<string, unknown> = {}): Promise<void> {
@@ -22,10 +22,10 @@ export async function synthesise(folder: string, overrides: Record<string, unkno
 }
 
 /**
- * Runs a program that synthesises. Templates are not validated against CloudFormation's rules, because that takes most
- * of the processor time, and `cdk synth`, each deployment and the tests do it.
- * @param environment in addition to this process's
- * @throws SynthesisError if it fails
+ * Runs a program that synthesises. Templates are not validated against CloudFormation's rules, which would
+ * take most of the processor time: `cdk synth`, each deployment and the tests validate them.
+ * @param environment added to that of this process
+ * @throws SynthesisError if the program fails
  */
 export async function runSynthesis(
   program: string,
@@ -49,7 +49,7 @@ export async function runSynthesis(
   if (code !== 0) throw new SynthesisError(errors.trim() || `${program} ended with ${code ?? signal}`);
 }
 
-/** Overrides of the context that change fields of the selected stage. */
+/** Context that overrides fields of the selected stage. */
 export function stageOverrides(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { stage, stages } = readContext();
   return { stages: { ...stages, [stage]: { ...stages[stage], ...fields } } };
@@ -62,7 +62,7 @@ interface CdkContext extends Record<string, unknown> {
 
 /**
  * The context in `cdk.json`.
- * @throws SynthesisError if it is not JSON
+ * @throws SynthesisError if the file is not JSON
  */
 export function readContext(): CdkContext {
   try {

@@ -14,16 +14,16 @@ export interface Statement {
 /** One action that a role allows on one resource. */
 interface RolePermission {
   readonly action: string;
-  /** Path of the resource, or its ARN if it is not in the stack. */
+  /** Path of the resource's construct, or its ARN if the stack does not contain it. */
   readonly resource: string;
-  /** JSON. Empty without a condition. */
+  /** The condition as JSON. Empty if there is none. */
   readonly condition: string;
 }
 
 /** A resource of the template. */
 export interface TemplateResource {
   readonly logicalId: string;
-  /** Its construct's path below the stack, such as `ShopUpdated/Queue`. */
+  /** Path of the resource's construct below the stack, such as `ShopUpdated/Queue`. */
   readonly path: string;
   readonly type: string;
   // biome-ignore lint/suspicious/noExplicitAny: a property has whatever shape CloudFormation gives it.
@@ -32,16 +32,19 @@ export interface TemplateResource {
   readonly updateReplacePolicy: string | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: as the properties.
   readonly updatePolicy: any;
-  /** Logical ids. */
+  /** Logical ids of resources that must be created before. */
   readonly dependsOn: readonly string[];
 }
 
-/** A synthesised template. Identifies resources by their construct's path instead of a hashed name. */
+/**
+ * A synthesised template. Resources are found by the path of their construct instead of a logical id, which
+ * contains a hash.
+ */
 export class SynthesisedTemplate {
   readonly resources: readonly TemplateResource[];
   readonly outputs: Readonly<Record<string, { readonly Value: unknown }>>;
   readonly terminationProtection: boolean;
-  /** `aws://<account>/<region>`, each as far as it is fixed. */
+  /** Environment `aws://<account>/<region>`, as far as the stack fixes it. */
   readonly environment: string;
 
   /** @param assembly folder of a cloud assembly with one stack */
@@ -67,7 +70,10 @@ export class SynthesisedTemplate {
     this.terminationProtection = stack.properties.terminationProtection === true;
   }
 
-  /** @throws Error if the template has none: a check of "every" resource must not pass for zero resources */
+  /**
+   * @throws Error if the template has none, so that a check of all resources of a type cannot pass without
+   * one
+   */
   ofType(type: string): TemplateResource[] {
     const found = this.resources.filter((resource) => resource.type === type);
     if (found.length === 0) throw new Error(`The template has no ${type}`);
@@ -78,7 +84,7 @@ export class SynthesisedTemplate {
     return this.resources.some((resource) => resource.type === type);
   }
 
-  /** The one resource of a type at a construct's path. */
+  /** The only resource of a type at a construct's path. */
   at(type: string, path: string): TemplateResource {
     const found = this.ofType(type).find((resource) => resource.path === path);
     if (found === undefined) throw new Error(`The template has no ${type} at ${path}`);
@@ -103,7 +109,10 @@ export class SynthesisedTemplate {
     );
   }
 
-  /** The path of the function behind an alias. Accepts any reference to the alias. */
+  /**
+   * The path of the function behind an alias.
+   * @param reference any reference to the alias
+   */
   functionBehind(reference: unknown): string {
     const alias = this.ofType('AWS::Lambda::Alias').find(({ logicalId }) =>
       JSON.stringify(reference).includes(`{"Ref":"${logicalId}"}`),
@@ -142,7 +151,10 @@ export class SynthesisedTemplate {
       .flatMap(({ properties }) => properties.PolicyDocument.Statement);
   }
 
-  /** The path of the resource in an ARN, with the text after the ARN. A pseudo parameter becomes `<AWS::AccountId>`. */
+  /**
+   * The construct's path of the resource in an ARN, with the text that follows it. A pseudo parameter becomes
+   * `<AWS::AccountId>`.
+   */
   #arnOf(value: unknown): string {
     if (typeof value === 'string') return value;
     const {
@@ -156,7 +168,7 @@ export class SynthesisedTemplate {
     throw new Error(`Not an ARN: ${JSON.stringify(value)}`);
   }
 
-  /** `Ref` gives the ARN only for a few types. */
+  /** Whether a reference gives an ARN. `Ref` does so only for a few types. */
   #isReferenceToArn(value: unknown): boolean {
     const { Ref } = value as { Ref?: string };
     const type = this.resources.find(({ logicalId }) => logicalId === Ref)?.type;
@@ -178,7 +190,7 @@ function pathsByLogicalId(metadata: Record<string, { type: string; data?: unknow
   );
 }
 
-/** `/PartnerWebhooks-dev/ShopUpdated/Queue/Resource` → `ShopUpdated/Queue` */
+/** The path below the stack: `/PartnerWebhooks-dev/ShopUpdated/Queue/Resource` → `ShopUpdated/Queue`. */
 function belowStack(path: string): string {
   return path.replace(/^\/[^/]+\//, '').replace(/\/Resource$/, '');
 }

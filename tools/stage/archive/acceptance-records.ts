@@ -1,7 +1,7 @@
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { isObject, jsonOf } from '../history/json.ts';
 
-/** Each run of `npx hookctl acceptance` has a name that begins like this, and so has each id that it sends. */
+/** The name of each run of `npx hookctl acceptance` begins like this, and so does each id that the run sends. */
 export const ACCEPTANCE_PREFIX = 'acceptance-';
 
 /** Whether a record is of an acceptance run: its shop or another id of its data begins with the run's name. */

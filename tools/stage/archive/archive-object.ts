@@ -8,8 +8,8 @@ import { jsonOf } from '../history/json.ts';
 import type { Stage } from '../stage.ts';
 
 /**
- * Milliseconds before each further attempt to download an object. The SDK retries the call, but not if the connection is
- * lost after it.
+ * Milliseconds before each further attempt to download an object. The SDK retries a failed call, but not a download
+ * whose connection was lost.
  */
 const PAUSES = [500, 2_000];
 
@@ -20,13 +20,13 @@ export class ArchiveObject {
   readonly key: string;
   /** Compressed size. */
   readonly bytes: number;
-  /** Known only after the lines before the damage have been read. */
+  /** Set when reading reaches the damage. */
   damage: DamagedObjectError | undefined;
-  /** Whether it has been read to its end or to its damage, without an interruption. */
+  /** Whether the object was read to its end or to its damage, without an interruption. */
   isRead = false;
   count = 0;
   readonly #signal: AbortSignal;
-  /** Requested at once, so that S3 answers while an earlier object is still being read. */
+  /** The download begins at once, so that S3 answers while an earlier object is still being read. */
   readonly #stored: ReturnType<typeof downloadObject>;
 
   constructor(stage: Stage, key: string, bytes: number, signal: AbortSignal) {
@@ -34,7 +34,7 @@ export class ArchiveObject {
     this.bytes = bytes;
     this.#signal = signal;
     this.#stored = downloadObject(stage, key, signal);
-    // The reader gets this error. If nobody reads, it must not become an unhandled rejection.
+    // The reader of the object gets this error. Without a reader, it must not become an unhandled rejection.
     this.#stored.catch(() => {});
   }
 
@@ -96,7 +96,7 @@ export class DamagedObjectError extends Error {
 /** Accepts unknown fields, which a later version may have added. */
 const parsedRecord = v.looseObject(recordSchema.entries);
 
-/** @returns undefined if the line is not JSON, or does not match */
+/** @returns undefined if the line is not JSON, or does not match the schema */
 export function parseLine<Schema extends v.GenericSchema>(
   schema: Schema,
   line: Buffer,
@@ -119,7 +119,7 @@ export async function downloadObject(stack: Stage, key: string, signal?: AbortSi
       if (signal?.aborted || error instanceof NoSuchKey) return undefined;
       const isOfCall = Object.hasOwn(error as object, '$metadata');
       if (isOfCall || attempt === PAUSES.length) throw error;
-      // If it is interrupted, the next call ends at once.
+      // If the wait is interrupted, the next call ends at once.
       await sleep(PAUSES[attempt], undefined, { signal }).catch(() => {});
     }
   }

@@ -32,7 +32,7 @@ export async function exportRecords(
     const payload = payloads ? await payloadOf(stack, record.payloadKey) : {};
     if ('unreadable' in payload) missing += 1;
     await write(`${JSON.stringify({ ...record, ...payload })}\n`);
-    candidates.note(record);
+    candidates.add(record);
     exported += 1;
   };
   // Creates the file before the archive is read, so that a file that cannot be written fails early.

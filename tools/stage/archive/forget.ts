@@ -13,7 +13,7 @@ import { rewriteObject } from './rewrite-object.ts';
 /** Maximum number of keys per call. Source: S3 API reference, `DeleteObjects`. */
 const MAX_DELETED = 1_000;
 
-/** Prefix of Athena query results, which may contain payloads. */
+/** Key prefix of Athena's query results, which may contain payloads. */
 const QUERIES_PREFIX = 'queries/';
 
 interface ForgetOptions {
@@ -48,7 +48,7 @@ export async function forget(
   for (const line of describeSearch(stack, data, search)) printLine(line);
   const { found, isWhole } = search;
   if (found.length + search.queryResults === 0) {
-    printLine('Nothing was found, so nothing was changed and nothing noted.');
+    printLine('Nothing was found, so nothing was changed.');
     for (const line of await whatIsLeft(stack)) printLine(line);
     return isWhole;
   }
@@ -73,7 +73,10 @@ export async function forget(
   return complete;
 }
 
-/** Finds the objects to rewrite, and what else there is to delete. @returns undefined if Ctrl-C ended it */
+/**
+ * Finds the objects to rewrite, and what else there is to delete.
+ * @returns undefined if Ctrl-C ended it
+ */
 async function searchArchive({ stack, signal, progress, printLine }: Operation, data: PersonalData) {
   const found: FoundInObject[] = [];
   const reading = readArchive(stack, { events: 'every', signal, progress, doing: 'Searching' });
@@ -116,8 +119,8 @@ function describeSearch(
       : `To remove: the payloads of ${counted(records, 'record')} in ${counted(named.length, 'object')}`,
     asText > 0 && `  ${asText} of them are not usable events, but have the id in their text`,
     days === undefined &&
-      'How long it keeps payloads is unknown: expired payloads stay in the objects that are rewritten.',
-    expired > 0 && `To remove, too: ${counted(expired, 'payload')} of others, older than ${days} days`,
+      'The retention of payloads is unknown, so expired payloads stay in the rewritten objects.',
+    expired > 0 && `Also to remove: ${counted(expired, 'payload')} of others, older than ${days} days`,
     payloads > 0 && `To delete: ${counted(payloads, 'object')} of the payload bucket`,
     queryResults > 0 &&
       `To delete: ${counted(queryResults, 'object')} with results of queries, about any person`,
@@ -128,18 +131,19 @@ function describeSearch(
   return lines.filter((line) => line !== false);
 }
 
-/** Data that `forget` does not reach. */
+/** Sentences about data that `forget` does not reach. */
 async function whatIsLeft(stack: Stage): Promise<string[]> {
   const late = (await lateness(stack)) ?? 'some seconds';
   return [
-    `Firehose may hold records of the last minutes: repeat the command in ${late}.`,
+    `Firehose may have records of the last minutes: repeat the command in ${late}.`,
     'Not changed: tables, queues with their dead letters, quarantined and unrouted events, exported files.',
     'SQL that names them is not changed either: Athena keeps the history of queries for 45 days, and saved queries until you delete them.',
   ];
 }
 
 /**
- * Works object by object. Payloads in the payload bucket go first: without its record, a payload could not be found.
+ * Removes the payloads, object by object. Payloads in the payload bucket are deleted first: without its record, a
+ * payload could not be found.
  */
 async function takeOut(
   { stack, signal, progress }: Operation,
@@ -190,7 +194,10 @@ async function deleteQueryResults(stack: Stage): Promise<number> {
   return count;
 }
 
-/** @returns the key of the note */
+/**
+ * Writes when and by whom payloads were removed, with hashes of the persons' ids.
+ * @returns the key of the note
+ */
 async function writeNote(
   stack: Stage,
   persons: readonly Person[],

@@ -54,7 +54,7 @@ export async function listRecords(
   for await (const object of reading) {
     for await (const { record } of object.records()) {
       if (!matches(filter, record)) continue;
-      candidates.note(record);
+      candidates.add(record);
       count(days, replays, record);
     }
   }

@@ -36,12 +36,15 @@ type RedactableRecord = v.InferOutput<typeof redactableSchema>;
 export class PersonalData {
   /** Days for which the archive keeps a payload after it was settled. Undefined if unknown. */
   readonly days: number | undefined;
-  /** Number of matching lines that are not usable events. */
+  /** Number of lines that name a person, but are not usable events. */
   asText = 0;
   readonly #stack: Stage;
   readonly #persons: readonly Person[];
   readonly #end: number;
-  /** Results by key. Needed because a payload is deleted before the records that refer to it are rewritten. */
+  /**
+   * Whether a payload in the payload bucket names a person, by key. Remembered, because a payload is deleted before the
+   * records that refer to it are rewritten.
+   */
   readonly #payloads = new Map<string, Promise<Mention | undefined>>();
 
   static async of(stack: Stage, persons: readonly Person[]): Promise<PersonalData> {
@@ -69,7 +72,7 @@ export class PersonalData {
         if (record?.payloadKey !== undefined) payloadKeys.add(record.payloadKey);
       } else if (record !== undefined && this.#isExpired(record)) {
         expired += 1;
-        // S3 would have deleted this object already if nobody had rewritten it.
+        // The object is older than S3 keeps objects, so somebody has rewritten it, which restarted its expiry.
         isOverdue ||= this.#isExpired(record, LATEST_EXPIRY_DAYS);
       }
     }
@@ -79,13 +82,14 @@ export class PersonalData {
   }
 
   /**
-   * The line without the partner's data, and the reason for the change. @returns undefined if the line stays unchanged
+   * The line without the partner's data, and the reason for the change.
+   * @returns undefined if the line stays unchanged
    */
   async withoutPayload(line: Buffer, forgottenAt: string) {
     const record = parseLine(redactableSchema, line);
     const isNamed = (await this.#mention(line, record)) !== undefined;
     if (!isNamed && !(record !== undefined && this.#isExpired(record))) return undefined;
-    // A line that is not a record loses everything.
+    // If the line is not a record, only `forgottenAt` is left.
     const { body, payloadKey, ...rest } = record ?? {};
     const end = line.at(-1) === 0x0a ? '\n' : '';
     return {
@@ -103,12 +107,12 @@ export class PersonalData {
     if (record === undefined) return mentionInText(line.toString(), this.#persons);
     const { body, payloadKey } = record;
     if (payloadKey === undefined) return body === undefined ? undefined : mentionIn(body, this.#persons);
-    const known = this.#payloads.get(payloadKey) ?? this.#look(payloadKey);
+    const known = this.#payloads.get(payloadKey) ?? this.#findMention(payloadKey);
     this.#payloads.set(payloadKey, known);
     return known;
   }
 
-  async #look(key: string): Promise<Mention | undefined> {
+  async #findMention(key: string): Promise<Mention | undefined> {
     const payload = await storedPayload(this.#stack, key);
     return payload && mentionIn(payload.toString(), this.#persons);
   }

@@ -13,7 +13,10 @@ const HOUR = 60 * 60 * 1000;
  */
 const EARLIER = 24 * HOUR;
 
-/** Milliseconds by which it may be later: a batch is archived within the 900 s of its function. */
+/**
+ * Milliseconds by which an object's hour may be later than the settling of its records: a batch is archived within the
+ * 900 s of its function.
+ */
 const LATER = HOUR;
 
 /** Prefix of records that Firehose could not deliver. These objects have another format. */
@@ -39,7 +42,7 @@ interface ArchiveWindow {
    * events
    */
   readonly events?: readonly EventName[] | 'every' | undefined;
-  /** Selects the objects that may contain records settled in this window. They may contain other records, too. */
+  /** Selects objects that may contain records settled in this window. These objects may contain other records, too. */
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;
 }
@@ -49,7 +52,7 @@ interface ReadOptions extends ArchiveWindow {
   readonly order?: 'by-event' | 'newest-first';
   /** Maximum of objects open at the same time. They are still read one after the other, in order. @default 8 */
   readonly parallel?: number;
-  /** Maximum to read. Bytes are compressed bytes. @default no limit */
+  /** Maximum number of objects and of their compressed bytes to read. @default no limit */
   readonly limits?: { readonly objects: number; readonly bytes: number } | undefined;
   /** Returns whether to skip an object. Skipped objects are not counted. */
   readonly skip?: (key: string, etag: string | undefined) => boolean;
@@ -66,15 +69,19 @@ interface ReadOptions extends ArchiveWindow {
  * all. A damaged object ends only its own records: see `damaged` and the object's `damage`. An object that has expired
  * since it was listed has no records.
  * @throws CommandError if the stage has no archive
+ * @example
+ * const reading = readArchive(stage, { events: ['shop.updated'], since, until });
+ * for await (const object of reading) for await (const { record } of object.records()) count(record.outcome);
+ * if (reading.damaged.length > 0) warn(reading.damaged);
  */
 export const readArchive = (stage: Stage, options: ReadOptions = {}) => new ArchiveReading(stage, options);
 
 class ArchiveReading {
-  /** Objects read to their end or their damage, and their compressed bytes. */
+  /** Number of objects read to their end or their damage. `bytes` are their compressed bytes. */
   objects = 0;
   bytes = 0;
   records = 0;
-  /** Objects to read. Known only with `progress` or `newest-first`. */
+  /** Number of objects to read. 0 without `progress` or `newest-first`. */
   total = 0;
   readonly damaged: DamagedObjectError[] = [];
   /**
@@ -160,7 +167,7 @@ class ArchiveReading {
       yield* all;
       return;
     }
-    // Counts first instead of keeping a list of keys, which would grow with the archive.
+    // Lists the objects twice, first to count them: a list of all keys would grow with the archive.
     if (progress) for await (const _ of this.#wanted()) this.total += 1;
     yield* this.#wanted();
   }
@@ -175,7 +182,10 @@ class ArchiveReading {
 
 const bytesOf = (objects: readonly StoredObject[]) => objects.reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** `/date=2026-01-31/hour=09/…`, with the file name, in which Firehose puts the time. Sorts by time across all events. */
+/**
+ * The part of a key that sorts by time across all events: `/date=2026-01-31/hour=09/` and the file name, which begins
+ * with the time.
+ */
 const timeOf = ({ key }: StoredObject) => key.slice(key.indexOf('/date='));
 
 /** The objects that may contain records of these events in this window, by event and then by time. */

@@ -17,7 +17,7 @@ export interface RecordFilter {
   readonly until?: Date | undefined;
   /** The shop's id as the partner writes it. */
   readonly shop?: string | undefined;
-  /** Any of these: the id of an event or of the request that brought it, or the beginning of one. */
+  /** Event ids or request ids, or the beginnings of such ids. A record matches if one of them does. */
   readonly ids?: readonly string[] | undefined;
   readonly outcomes?: readonly SettledOutcome[] | undefined;
 }
@@ -43,14 +43,14 @@ export function matches(filter: RecordFilter, record: ArchiveRecord): boolean {
   );
 }
 
-/** The id of a record that a given id is, or is the beginning of. */
+/** The id of the record that begins with the given text. Undefined if none does. */
 const idThatBegins = ({ eventId, requestId }: ArchiveRecord, given: string) =>
   [eventId, requestId].find((id) => id?.startsWith(given));
 
-/** Maximum number of ids listed for an ambiguous one. A longer list does not help. */
+/** Maximum number of ids listed for an ambiguous one. A longer list would not help. */
 const MAX_CANDIDATES = 10;
 
-/** Notes which ids the given beginnings of ids have matched. */
+/** Collects the ids that begin with each given text. */
 export class IdCandidates {
   readonly #given: ReadonlyMap<string, Set<string>>;
 
@@ -59,14 +59,14 @@ export class IdCandidates {
   }
 
   /** @param record that matches the filter */
-  note(record: ArchiveRecord): void {
+  add(record: ArchiveRecord): void {
     for (const [given, found] of this.#given) {
       const id = idThatBegins(record, given);
       if (id !== undefined && found.size <= MAX_CANDIDATES) found.add(id);
     }
   }
 
-  /** @throws CommandError if a given beginning has matched several ids. It lists them */
+  /** @throws CommandError with a list, if several ids begin with the same given text */
   requireUnique(): void {
     for (const [given, found] of this.#given) if (found.size > 1) throw severalIds(given, [...found]);
   }
@@ -87,7 +87,7 @@ export const eventsArgument = () =>
 export const sinceOption = () =>
   new Option(
     '--since <time>',
-    'only records settled since this time (2026-01-31T09:00:00Z), date (2026-01-31) or age (3h, 7d)',
+    'only records settled since this time: 2026-01-31T09:00:00Z, 2026-01-31 or 3h',
   ).argParser(time);
 
 export const untilOption = () =>

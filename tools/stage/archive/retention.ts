@@ -14,7 +14,10 @@ const DAY = 24 * 60 * 60 * 1000;
  */
 const LATE_DAYS = 1;
 
-/** Errors that mean a missing permission or a missing resource. The archive can be read without the answer. */
+/**
+ * Errors that mean that the retention is unknown: a permission or a resource is missing. The archive can be read
+ * anyway.
+ */
 const UNKNOWN = new Set([
   'AccessDenied',
   'AccessDeniedException',
@@ -45,11 +48,13 @@ export async function expiredPart(
   const days = await archiveDays(stack);
   if (days === undefined) return undefined;
   const oldest = new Date(Date.now() - (days + LATE_DAYS) * DAY);
-  const kept = `${stack.title} keeps records for ${days} days`;
+  const retention = `${stack.title} keeps records for ${days} days`;
   if (until !== undefined && until <= oldest) {
-    throw new CommandError(`No records settled before ${until.toISOString()} are left: ${kept}`);
+    throw new CommandError(`No records settled before ${until.toISOString()} are left: ${retention}`);
   }
-  return since !== undefined && since < oldest ? `Records settled earlier have expired: ${kept}.` : undefined;
+  return since !== undefined && since < oldest
+    ? `Records settled earlier have expired: ${retention}.`
+    : undefined;
 }
 
 /**

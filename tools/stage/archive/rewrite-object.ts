@@ -13,7 +13,7 @@ const ATTEMPTS = 3;
 /** S3 error codes for an object that has changed since it was read, or is being changed. */
 const CHANGED = new Set(['PreconditionFailed', 'ConditionalRequestConflict']);
 
-/** Returns the new line and the reason, or undefined to keep the line. */
+/** Returns the new line and the reason for the change. Undefined leaves the line unchanged. */
 type Change<Reason> = (
   line: Buffer,
 ) => Promise<{ readonly line: Buffer; readonly reason: Reason } | undefined>;
@@ -21,7 +21,7 @@ type Change<Reason> = (
 /**
  * Replaces some lines of an object. All other lines stay identical, and so does the order.
  * @returns the number of changed lines by reason; empty if the object has expired
- * @throws DamagedObjectError and leaves the object unchanged
+ * @throws DamagedObjectError if the object is damaged. It then stays unchanged
  */
 export async function rewriteObject<Reason extends string>(
   stack: Stage,

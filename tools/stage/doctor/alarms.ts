@@ -28,7 +28,11 @@ const DAY = 24 * 60 * 60 * 1000;
 /** Milliseconds until a metric of a delivery is certain to be there. */
 const METRIC_DELAY = 15 * 60 * 1000;
 
-/** @param what people do not get without a subscription. @param setting that lists the addresses */
+/**
+ * Whether each configured address gets the mails of a topic.
+ * @param setting that lists the addresses
+ * @param what the mails are about
+ */
 function mailCheck(name: string, output: string, setting: string, what: string): StageCheck {
   async function subscriptionOf(inspection: Inspection, address: string, all: readonly Subscription[]) {
     const SubscriptionArn = all.find(({ Endpoint }) => Endpoint === address)?.SubscriptionArn;
@@ -130,7 +134,7 @@ export const alarmChecks: readonly StageCheck[] = [
         fix: `aws cloudwatch enable-alarm-actions --alarm-names ${list(silent)}`,
       };
       const remove = {
-        why: 'They were left over or made by hand, and mail to the topic of this stage.',
+        why: 'They are left over or made by hand, and send mail to the topic of this stage.',
         fix: `aws cloudwatch delete-alarms --alarm-names ${list(foreign)}`,
       };
       return problemsOr(`${names.length}, as deployed`, [

@@ -43,7 +43,7 @@ export const deploymentChecks: readonly StageCheck[] = [
   {
     name: 'this code',
     needs: ['cloudformation:GetTemplate', 'cloudformation:ListStackResources'],
-    why: 'What you read in this folder is not what runs.',
+    why: 'The code in this folder is not what runs.',
     fix: ({ stageName }) => `npx cdk diff -c stage=${stageName} && npx cdk deploy -c stage=${stageName}`,
     async look(inspection) {
       const { stage } = inspection;

@@ -43,7 +43,10 @@ const AT_ONCE = 8;
 
 type CheckedLine = CheckResult & { readonly group: string; readonly name: string };
 
-/** Looks at a stage, and prints what it finds. Changes nothing. @returns false if a check failed */
+/**
+ * Looks at a stage, and prints what it finds. Changes nothing.
+ * @returns false if a check failed
+ */
 export async function doctor(
   { stack, signal, printLine, width, progress }: Operation,
   { json, diff }: { readonly json: boolean; readonly diff: boolean },

@@ -125,7 +125,10 @@ export class Inspection implements Disposable {
     });
   });
 
-  /** The template that this code makes of the stage's settings. @throws SynthesisError */
+  /**
+   * The template that this code makes of the stage's settings.
+   * @throws SynthesisError
+   */
   readonly code = once(async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'doctor-'));
     await synthesise(folder.path, { stage: this.stageName });
@@ -160,7 +163,11 @@ export class Inspection implements Disposable {
     );
   });
 
-  /** Lines of a log that match a pattern, parsed. @param hours how far back. @returns at most {@link MAX_PAGES} pages */
+  /**
+   * Lines of a log that match a pattern, parsed.
+   * @param hours how far back.
+   * @returns at most {@link MAX_PAGES} pages
+   */
   async logLines(logGroupName: string, filterPattern: string, hours: number) {
     const query = { logGroupName, filterPattern, startTime: Date.now() - hours * 3_600_000 };
     const lines: Readonly<Record<string, unknown>>[] = [];

@@ -62,7 +62,7 @@ export const keyChecks: readonly StageCheck[] = [
     async look(inspection) {
       const tables = await inspection.resources('AWS::DynamoDB::Table');
       const [key] = tables.flatMap(({ properties }) => properties.SSESpecification?.KMSMasterKeyId ?? []);
-      if (key === undefined) return skipped('no key for everything (encryption)');
+      if (key === undefined) return skipped('no key of its own (encryption)');
       const keys = await inspection.resources('AWS::KMS::Key');
       const own = keys.find(({ logicalId }) => logicalId === key['Fn::GetAtt']?.[0]);
       const { KMSClient, ListGrantsCommand } = await import('@aws-sdk/client-kms');
@@ -97,7 +97,7 @@ export const keyChecks: readonly StageCheck[] = [
   {
     name: 'trust store',
     needs: ['apigateway:GET', 's3:GetObject'],
-    why: 'Callers are rejected whose certificate is from an authority of the newest version only. Set domain.mutualTls.version, then deploy.',
+    why: 'Callers with a certificate from a new authority are rejected. Set domain.mutualTls.version, then deploy.',
     fix: ({ stageName }) => `npx cdk deploy -c stage=${stageName}`,
     async look(inspection) {
       const [domain] = (await domains(inspection)).map(({ properties }) => properties);
@@ -140,7 +140,7 @@ export const keyChecks: readonly StageCheck[] = [
   {
     name: 'REST access log',
     needs: ['apigateway:GET'],
-    why: 'Nothing writes it, and the alarms on throttled, blocked and failed requests see nothing.',
+    why: 'Nothing writes it, so the alarms for throttled, blocked and failed requests cannot fire.',
     fix: () => 'docs/deploying.md, "Which gateway"',
     async look(inspection) {
       const apis = await inspection.resources('AWS::ApiGateway::RestApi');

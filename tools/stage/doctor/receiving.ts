@@ -82,7 +82,7 @@ export const receivingChecks: readonly StageCheck[] = [
   {
     name: 'concurrency',
     needs: ['lambda:GetAccountSettings'],
-    why: 'Busy consumers leave none for the receiver, and deliveries are throttled.',
+    why: 'Busy consumers leave no concurrency for the receiver, and deliveries are throttled.',
     fix: () =>
       'aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value 1000',
     async look(inspection) {

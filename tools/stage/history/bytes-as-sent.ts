@@ -5,11 +5,11 @@ import { sha256Hex } from '../../../lambda/hash.ts';
  * (decision D14).
  */
 export function bytesAsSent(body: string, eventId: string): Buffer {
-  const kept = Buffer.from(body);
-  if (sha256Hex(kept) === eventId) return kept;
+  const unchanged = Buffer.from(body);
+  if (sha256Hex(unchanged) === eventId) return unchanged;
   const unescaped = body.replace(/\\u(fff[ef])/g, (_, code) =>
     String.fromCharCode(Number.parseInt(code, 16)),
   );
   const sent = Buffer.from(unescaped);
-  return sha256Hex(sent) === eventId ? sent : kept;
+  return sha256Hex(sent) === eventId ? sent : unchanged;
 }

@@ -3,18 +3,18 @@ import { orRefusal } from '../operation.ts';
 import { queueState, waitingQueue } from '../queues/queue.ts';
 import { type WaitingMessage, waitingMessages } from '../queues/waiting-messages.ts';
 import type { Stage } from '../stage.ts';
+import { deriveHistory } from './derive-history.ts';
 import type { DeadLetterFact, Fact } from './facts.ts';
-import { fold } from './fold.ts';
 
 interface DeadLettersFound {
   readonly facts: readonly DeadLetterFact[];
-  /** Absent if there was no need to search. */
+  /** Absent if the queues were not searched, because nothing can be there. */
   readonly queues?: { readonly complete: boolean; readonly refused?: string };
 }
 
 /**
- * Finds dead letters of an event that SQS moved: neither lines nor records contain them. Searches only if a message may
- * be on the dead-letter queue.
+ * Finds dead letters of an event that SQS moved itself: neither log lines nor archive records contain them. Searches
+ * only if a message may be on the dead-letter queue.
  * @param known all facts that are known of the event
  * @returns also whether all messages were searched, and why the queue could not be read
  */
@@ -23,7 +23,7 @@ export async function deadLettersOf(
   known: readonly Fact[],
   signal: AbortSignal,
 ): Promise<DeadLettersFound> {
-  const { event, eventId, now } = fold(known);
+  const { event, eventId, now } = deriveHistory(known);
   const mayBeThere = now.some(({ state }) => ['queued', 'retrying', 'dead-letter'].includes(state));
   if (event === undefined || eventId === undefined || !isEventName(event) || !mayBeThere)
     return { facts: [] };
@@ -38,9 +38,9 @@ export async function deadLettersOf(
   return 'refused' in found ? { facts: [], queues: { complete: false, ...found } } : found;
 }
 
-/** @param receives that its queue allows before SQS moves a message */
+/** @param receives receives of a message that the queue allows before SQS moves it */
 export function deadLetterFact(waiting: WaitingMessage, receives?: number): DeadLetterFact {
-  const { queue, message, messageId, requestId, eventId, event, failureReason, keptUntil } = waiting;
+  const { queue, message, messageId, requestId, eventId, event, failureReason, expiresAt } = waiting;
   return {
     kind: 'dead-letter',
     at: message.sentAt.getTime(),
@@ -52,6 +52,6 @@ export function deadLetterFact(waiting: WaitingMessage, receives?: number): Dead
     error: failureReason,
     // Infinite if somebody has removed the redrive policy since then.
     receives: failureReason === undefined && Number.isFinite(receives) ? receives : undefined,
-    until: keptUntil.toISOString(),
+    until: expiresAt.toISOString(),
   };
 }

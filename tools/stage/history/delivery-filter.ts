@@ -18,7 +18,7 @@ export interface DeliveryFilter {
   readonly ids?: readonly string[] | undefined;
 }
 
-/** The filter as SQL. */
+/** The filter as a condition in SQL, with its parameters. */
 export function condition(filter: DeliveryFilter): { where: string; values: SQLInputValue[] } {
   const { event, states, shop, since, until, ids } = filter;
   // SQLite ends a text at a NUL character.

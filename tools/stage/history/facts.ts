@@ -72,9 +72,9 @@ export interface DeadLetterFact extends FactBase {
   readonly messageId: string;
   /** Absent if it is on the dead-letter queue of its event. */
   readonly queue?: 'quarantine' | 'unrouted' | undefined;
-  /** As noted by the consumer. Absent if SQS moved the message. */
+  /** The consumer's reason for giving up. Absent if SQS moved the message itself. */
   readonly error?: string | undefined;
-  /** Receives that the source queue allows. Only if SQS moved the message. */
+  /** Receives that the source queue allows. Only if SQS moved the message itself. */
   readonly receives?: number | undefined;
   /** When SQS deletes it. ISO 8601. */
   readonly until?: string | undefined;
@@ -133,13 +133,13 @@ export type Fact =
   | RedriveFact
   | EffectFact;
 
-/** Fact for a record. Firehose may store a record more than once. */
+/** The fact that the archive has a record. Firehose may store a record more than once. */
 export function recordFact({ body: _body, ...record }: ArchiveRecord, object: string): RecordFact {
   const { requestId, eventId, event, settledAt } = record;
   return { kind: 'record', at: Date.parse(settledAt), requestId, eventId, event, record, object };
 }
 
-/** The same string for the same fact, whichever feed reported it and however often. */
+/** A key: equal for the same fact, whichever source reported it and however often. */
 export const identityOf = (fact: Fact): string => JSON.stringify(identity(fact));
 
 function identity(fact: Fact): readonly unknown[] {

@@ -13,7 +13,7 @@ import { inPattern, LogSearch, windowOf } from './log-search.ts';
 import { isIn } from './records.ts';
 import { type Ids, kindOf, parseTraceId, type TraceId } from './trace-id.ts';
 
-/** Maximum number of candidates listed for an ambiguous id. A longer list does not help. */
+/** Maximum number of candidates listed for an ambiguous id. A longer list would not help. */
 const MAX_CANDIDATES = 10;
 
 /** Where facts were searched for, and why a source could not be read. */
@@ -43,7 +43,7 @@ export async function findFacts(
   const id = parseTraceId(text);
   const window = windowOf(times);
   const logs = new LogSearch(stage, window, signal);
-  /** The matching records of the window. Stops when they belong to too many events. */
+  /** Finds the matching records of the window. Stops if they belong to too many events. */
   const searchArchive = (fits: (record: ArchiveRecord) => boolean) =>
     findRecords(
       stage,
@@ -79,7 +79,7 @@ export async function findFacts(
     );
   }
   const { eventId, kind } = known;
-  // Any other id finds only its own delivery.
+  // A request id, for example, finds only its own delivery. The event id finds all deliveries of the event.
   if (kind !== 'eventId') lines = await logs.find(`"eventId":"${eventId}`);
   if (archive === undefined) {
     archive = await recordsOfLines(stage, lines, signal);
@@ -94,7 +94,7 @@ export async function findFacts(
   ];
   const deadLetters = await deadLettersOf(stage, found, signal);
   if (signal.aborted) return undefined;
-  // The second time a dead letter is found, it has more facts.
+  // If a dead letter was found twice, the second search knows more about it.
   const facts = new Map([...found, ...deadLetters.facts].map((fact) => [identityOf(fact), fact]));
   const sources: Sources = {
     logs: logs.searched,
@@ -166,7 +166,7 @@ function unknown(
     prefix === undefined &&
       'It was searched as a complete webhookId, which logs do not have. For another id, give at least 8 characters.',
     archive?.state === 'refused' && `The archive could not be read: ${archive.reason}.`,
-    archive?.state === 'none' && 'The stage keeps no archive, so nothing can be found by a webhookId.',
+    archive?.state === 'none' && 'The stage has no archive, so nothing can be found by a webhookId.',
   ].filter((part) => typeof part === 'string');
   const searched = [
     logs.refused === undefined &&
@@ -176,7 +176,7 @@ function unknown(
         : `the logs since ${logs.since}`),
     archive?.state === 'searched' &&
       `the archive since ${since.toISOString()} (${counted(archive.records, 'record')} in ${counted(archive.objects, 'object')}${archive.damaged.length > 0 ? `, ${archive.damaged.length} of them damaged` : ''})`,
-    queues?.refused === undefined && 'the queues for review',
+    queues?.refused === undefined && 'the dead-letter, quarantine and unrouted queues',
   ].filter((part) => typeof part === 'string');
   return new CommandError(
     [

@@ -9,7 +9,7 @@ import { parsedLines } from './log-line.ts';
 import { isOf, LINE_TO_RECORD } from './messages.ts';
 import { readRecords } from './records.ts';
 
-/** Milliseconds until a record can be read: a batch ends, then Firehose buffers. */
+/** Milliseconds from a log line until its record can be read: the batch ends, then Firehose buffers. */
 const ARCHIVE_BEHIND = (MAX_FUNCTION_SECONDS + MAX_BUFFER_SECONDS) * 1000;
 
 export interface ArchiveSearched {
@@ -28,7 +28,8 @@ export interface FoundRecords {
 }
 
 /**
- * Reads records of the archive. @param isEnough called after each object; true stops reading
+ * Reads records of the archive.
+ * @param isEnough called after each object; true stops reading
  */
 export async function findRecords(
   stage: Stage,

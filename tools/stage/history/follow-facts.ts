@@ -35,15 +35,15 @@ export async function followLines(
     },
   });
   for await (const lines of following) {
-    // A log that yields lines can be read again.
+    // A log that yields lines is readable again.
     for (const { function: name } of lines) if (unreadable.delete(name)) onProblem(name, undefined);
     add(lines.flatMap(({ text }) => lineFact(text) ?? []));
   }
 }
 
 /**
- * Yields records as the archive receives them, object by object, until the signal is aborted. A record may come
- * twice. It comes again when `forget` has removed its payload.
+ * Yields records as the archive receives them, object by object, until the signal is aborted. A record may be repeated,
+ * also because `forget` has removed its payload.
  */
 export async function followArchive(
   stage: Stage,

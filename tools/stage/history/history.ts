@@ -16,7 +16,7 @@ export interface History {
   /** In order of time. */
   readonly steps: readonly HistoryStep[];
   /** First the state of the delivery, then where its other messages are. */
-  readonly now: readonly [HistoryPlace, ...HistoryPlace[]];
+  readonly now: readonly [HistoryLocation, ...HistoryLocation[]];
 }
 
 /**
@@ -76,7 +76,7 @@ export interface HistoryStep {
   /** For `answered` with 401: the reason and the sender. */
   readonly rejection?: string | undefined;
   readonly sourceIp?: string | undefined;
-  /** For `failed`. */
+  /** For `failed`: when the next attempt is due. ISO 8601. */
   readonly nextAttemptAt?: string | undefined;
   /** For `skipped`. */
   readonly reason?: SkipReason | undefined;
@@ -85,7 +85,7 @@ export interface HistoryStep {
   /** For `archived`: the object's key, and when a person's data was removed from the record. */
   readonly object?: string | undefined;
   readonly forgottenAt?: string | undefined;
-  /** For `noted`. */
+  /** For `noted`: level and message of the log line. */
   readonly level?: string | undefined;
   readonly message?: string | undefined;
 }
@@ -144,7 +144,7 @@ export const isWaiting = (state: DeliveryState): boolean => ['queued', 'retrying
 export const isSettled = (state: DeliveryState): boolean =>
   !isWaiting(state) && state !== 'received' && state !== 'unknown';
 
-export interface HistoryPlace {
+export interface HistoryLocation {
   readonly state: DeliveryState;
   /** ISO 8601. */
   readonly since: string;
@@ -198,7 +198,7 @@ export interface Delivery {
   readonly attempts: number;
   /** For deliveries that have not succeeded. Contains no payload data. */
   readonly error?: string | undefined;
-  /** From the receipt to the effect. */
+  /** Milliseconds from the receipt to the effect. */
   readonly latencyMs?: number | undefined;
   /** Size of the body. Absent if unknown. */
   readonly bytes?: number | undefined;
@@ -208,7 +208,10 @@ export interface Delivery {
   readonly match?: readonly [before: string, found: string, after: string] | undefined;
 }
 
-/** Why an attempt with this outcome needed no effect. Undefined if it had one. @param replay name of its replay */
+/**
+ * Why an attempt with this outcome needed no effect. Undefined if it had one.
+ * @param replay name of its replay
+ */
 export function skipReason(outcome: string, replay: string | undefined): SkipReason | undefined {
   if (outcome === STALE) return 'newer-data';
   if (outcome !== DUPLICATE) return undefined;

@@ -5,7 +5,10 @@ import { CONSOLE_FILE } from '../local-folder.ts';
 import type { Stage } from '../stage.ts';
 import type { Effect, PlainItem } from './facts.ts';
 
-/** Asks the console of the local stack. @returns undefined if it does not run */
+/**
+ * Asks the console of the local stack.
+ * @returns undefined if it does not run
+ */
 export async function askLocalConsole(path: string): Promise<Response | undefined> {
   if (!existsSync(CONSOLE_FILE)) return undefined;
   const { url } = z.object({ url: z.string() }).parse(readJson(CONSOLE_FILE));

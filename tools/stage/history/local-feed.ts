@@ -15,7 +15,7 @@ import { HistoryStore } from './store.ts';
 const LINE_CHARACTERS = 32 * 1024;
 
 /**
- * Milliseconds between two looks at dead-letter queues, while a message that crashed its consumer is still being
+ * Milliseconds between two readings of the dead-letter queues, while a message that crashed its consumer is still being
  * retried.
  */
 const LOOK_INTERVAL = 1_000;
@@ -25,8 +25,8 @@ const WRITTEN_BY = /#([0-9a-f]{64})$/;
 
 /**
  * Reports facts about deliveries as the local stack observes them, at once. This includes facts that AWS does not keep:
- * requests, items before and after, notifications, and which messages a crash affected. Create it before the stack, so
- * that it misses nothing.
+ * requests, items before and after, notifications, and which messages a crash affected. Create the feed before the
+ * stack, so that it misses nothing.
  */
 export class LocalFeed implements StackObserver, Disposable {
   readonly store = new HistoryStore();
@@ -37,7 +37,7 @@ export class LocalFeed implements StackObserver, Disposable {
   #stack: Pick<LocalStack, 'outputs' | 'inspectQueue'> | undefined;
   #looking: NodeJS.Timeout | undefined;
 
-  /** Starts to look at the queues of a running stack. */
+  /** Starts to poll the queues of a running stack. */
   attach(stack: Pick<LocalStack, 'outputs' | 'inspectQueue'>): void {
     this.#stack = stack;
   }
@@ -66,8 +66,8 @@ export class LocalFeed implements StackObserver, Disposable {
   onLog({ text, crash }: Pick<FunctionLogLine, 'text' | 'crash'>): void {
     const line = lineFact(text);
     const isLong = text.length > LINE_CHARACTERS;
-    const kept = isLong ? `${text.slice(0, LINE_CHARACTERS)}…` : text;
-    if (line !== undefined) this.store.add({ ...line, text: kept });
+    const shortened = isLong ? `${text.slice(0, LINE_CHARACTERS)}…` : text;
+    if (line !== undefined) this.store.add({ ...line, text: shortened });
     const at = line?.at ?? Date.now();
     if (crash === undefined) return;
     const { invocationId, error } = crash;
@@ -93,8 +93,8 @@ export class LocalFeed implements StackObserver, Disposable {
     const events = new Set([...this.#crashed.values()].map(({ event }) => event));
     for (const event of events) {
       const url = this.#stack.outputs[`${pascalCase(event)}DeadLetterQueueUrl`];
-      const letters = url === undefined ? [] : await this.#stack.inspectQueue(url).catch(() => []);
-      for (const { id, sentAt } of letters) {
+      const messages = url === undefined ? [] : await this.#stack.inspectQueue(url).catch(() => []);
+      for (const { id, sentAt } of messages) {
         const crash = this.#crashed.get(id);
         if (crash === undefined) continue;
         const { eventId, requestId } = crash;
@@ -117,7 +117,7 @@ export class LocalFeed implements StackObserver, Disposable {
   }
 }
 
-/** The delivery that a message is about. A message that was sent by hand may lack attributes. */
+/** The ids of the delivery that brought a message. A message that was sent by hand may lack attributes. */
 const subjectOf = (attributes: Readonly<Record<string, string>>) => ({
   event: attributes[attribute.event],
   eventId: attributes[attribute.eventId],

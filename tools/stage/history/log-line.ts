@@ -71,7 +71,7 @@ export function lineFact(text: string): LineFact | undefined {
   return {
     kind: 'line',
     at: Number.isNaN(at) ? Date.now() : at,
-    // In the line of a crash, `requestId` is Lambda's, not API Gateway's. The local stack adds the event id to it.
+    // In the line of a crash, `requestId` is Lambda's, not API Gateway's.
     requestId: typeof message === 'string' ? textOf(requestId) : undefined,
     eventId,
     event: textOf(event),

@@ -98,7 +98,7 @@ export class LogSearch {
       new StartQueryCommand({
         logGroupNames: [receiverLogGroup, ...events.map((event) => this.#stage.event(event).logGroup)],
         queryString: `fields @message | filter @message like /${pattern}/ | sort @timestamp desc | limit ${MAX_LINES}`,
-        // Whole seconds, both inclusive.
+        // CloudWatch takes whole seconds. The window includes both.
         startTime: Math.floor(window.since.getTime() / 1000),
         endTime: Math.ceil(window.until.getTime() / 1000),
       }),
@@ -138,7 +138,10 @@ async function reachable(stage: Stage, { since, until }: Window): Promise<Window
   return { since: new Date(Math.max(since.getTime(), oldest)), until };
 }
 
-/** Waits for the result of a query. @returns undefined if it was interrupted */
+/**
+ * Waits for the result of a query.
+ * @returns undefined if it was interrupted
+ */
 export async function queryResult(
   { logs }: Stage,
   queryId: string | undefined,
@@ -147,7 +150,7 @@ export async function queryResult(
   for (let wait = POLL.first; ; wait = Math.min(2 * wait, POLL.longest)) {
     if (signal.aborted) {
       await logs.send(new StopQueryCommand({ queryId })).catch((error: Error) => {
-        // The query has just ended.
+        // The query has ended in the meantime.
         if (error.name !== 'InvalidParameterException') throw error;
       });
       return undefined;

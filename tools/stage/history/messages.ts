@@ -1,5 +1,5 @@
 import {
-  BURY_FAILED,
+  DEAD_LETTER_NOT_SENT,
   DEAD_LETTERED,
   DUPLICATE,
   FAILED,
@@ -14,6 +14,9 @@ import type { HistoryRequest } from './requests.ts';
 
 /** Maximum milliseconds between a log line and its record. In between is one batch call that sends dead letters. */
 export const LINE_TO_RECORD = 60_000;
+
+/** Log messages of a failed move to the dead-letter queue. The second is from consumers of version 0.1.0. */
+const NOT_MOVED: readonly string[] = [DEAD_LETTER_NOT_SENT, 'BuryFailed'];
 
 /** Log messages that end an attempt of a consumer. */
 const ENDS: Readonly<Record<string, StepKind>> = {
@@ -49,11 +52,11 @@ export interface HistoryMessage {
   /** An attempt that has started and whose end is not known. */
   readonly started?: AttemptTime | undefined;
   /** The message could not be sent to the dead-letter queue, so it is retried although it was given up. */
-  readonly buryFailed?: boolean;
+  readonly notMoved?: boolean;
   readonly origin: MessageOrigin;
 }
 
-type Draft = Omit<HistoryMessage, 'origin'>;
+type MessageWithoutOrigin = Omit<HistoryMessage, 'origin'>;
 
 const isStart = ({ message, messageId }: ParsedLogLine) => messageId !== undefined && message === STARTED;
 
@@ -63,14 +66,14 @@ const isEnd = ({ message, messageId }: ParsedLogLine) =>
 /** Whether a line is about the start or the end of an attempt. */
 export const isOfAttempt = (line: ParsedLogLine) => isStart(line) || isEnd(line);
 
-/** What messages are made of. */
+/** What is known of the messages of an event. */
 interface MessageSources {
   readonly lines: readonly ParsedLogLine[];
   readonly crashes: readonly CrashFact[];
   /** Dead letters that SQS moved. */
   readonly moved: readonly DeadLetterFact[];
   readonly recordOf: ReadonlyMap<ParsedLogLine, RecordFact>;
-  /** Requests that the log has, and so the beginning of their messages. */
+  /** Ids of requests in the log. For their messages, the log also has the first attempts. */
   readonly logged: ReadonlySet<string | undefined>;
 }
 
@@ -84,26 +87,30 @@ export function messagesOf(
   const recordOf = recordsOfLines(lines, records);
   const withLine = new Set(recordOf.values());
   const crashes = ofKind(facts, 'crash');
-  // No consumer knows parked or quarantined messages.
-  const letters = ofKind(facts, 'dead-letter').filter(({ queue }) => queue === undefined);
-  const moved = letters.filter(({ error }) => error === undefined);
+  // Parked and quarantined messages had no consumer.
+  const deadLetters = ofKind(facts, 'dead-letter').filter(({ queue }) => queue === undefined);
+  const moved = deadLetters.filter(({ error }) => error === undefined);
   const logged = new Set(requests.map(({ requestId }) => requestId));
   const ids = new Set([...lines, ...crashes, ...moved].flatMap(({ messageId }) => messageId ?? []));
-  const drafts = [
-    ...[...ids].map((messageId) => draftOf(messageId, { lines, crashes, moved, recordOf, logged })),
-    ...records.filter((record) => !withLine.has(record)).map(draftOfRecord),
+  const fromSources = [
+    ...[...ids].map((messageId) => messageFromLines(messageId, { lines, crashes, moved, recordOf, logged })),
+    ...records.filter((record) => !withLine.has(record)).map(messageFromRecord),
   ];
-  // A consumer sends a dead letter as a new message. An attempt may already report it.
+  // A consumer sends a dead letter as a new message. The log line of its last attempt may already be known.
   const isReported = ({ requestId }: DeadLetterFact) =>
-    drafts.some(
-      (draft) => draft.requestId === requestId && draft.attempts.some(({ kind }) => kind === 'dead-lettered'),
+    fromSources.some(
+      (message) =>
+        message.requestId === requestId && message.attempts.some(({ kind }) => kind === 'dead-lettered'),
     );
-  const all = [...drafts, ...letters.filter((letter) => !isReported(letter)).map(draftOfLetter)]
+  const all = [
+    ...fromSources,
+    ...deadLetters.filter((deadLetter) => !isReported(deadLetter)).map(messageFromDeadLetter),
+  ]
     .filter(({ attempts, started }) => attempts.length > 0 || started !== undefined)
     .sort(byTime);
-  return all.map((draft, index) => ({
-    ...draft,
-    origin: originOf(draft, all.slice(0, index), requests, records),
+  return all.map((message, index) => ({
+    ...message,
+    origin: originOf(message, all.slice(0, index), requests, records),
   }));
 }
 
@@ -128,18 +135,18 @@ export const isOf = ({ record }: RecordFact, line: ParsedLogLine): boolean =>
   record.replay?.name === line.replay &&
   Math.abs(Date.parse(record.settledAt) - line.at) <= LINE_TO_RECORD;
 
-export const startOf = ({ attempts, started }: Draft) => attempts[0]?.at ?? started?.at ?? 0;
+export const startOf = ({ attempts, started }: MessageWithoutOrigin) => attempts[0]?.at ?? started?.at ?? 0;
 
-const byTime = (a: Draft, b: Draft) =>
+const byTime = (a: MessageWithoutOrigin, b: MessageWithoutOrigin) =>
   startOf(a) - startOf(b) || ((a.messageId ?? '') < (b.messageId ?? '') ? -1 : 1);
 
-/** A message that lines, a crash or the dead-letter queue name. */
-function draftOf(messageId: string, known: MessageSources): Draft {
+/** A message whose id is in log lines, in a crash or on the dead-letter queue. */
+function messageFromLines(messageId: string, known: MessageSources): MessageWithoutOrigin {
   const isOwn = (other: { readonly messageId?: string | undefined }) => other.messageId === messageId;
   const lines = known.lines.filter(isOwn);
   const crashes = known.crashes.filter(isOwn);
-  const letter = known.moved.find(isOwn);
-  const requestId = lines[0]?.requestId ?? letter?.requestId ?? crashes[0]?.requestId;
+  const deadLetter = known.moved.find(isOwn);
+  const requestId = lines[0]?.requestId ?? deadLetter?.requestId ?? crashes[0]?.requestId;
   const replay = lines[0]?.replay;
 
   const ends = lines.filter(isEnd);
@@ -155,27 +162,31 @@ function draftOf(messageId: string, known: MessageSources): Draft {
   const started = starts.find(
     ({ attempt }) => attempt === latest && !ended.some((one) => one.attempt === latest),
   );
-  const isMoved = letter !== undefined || (started !== undefined && isReplaced(lines, known.lines));
-  const last = isMoved ? Math.max(latest, letter?.receives ?? 0) : latest - 1;
-  const isWhole = letter !== undefined || replay !== undefined || known.logged.has(requestId);
+  const isMoved = deadLetter !== undefined || (started !== undefined && isReplaced(lines, known.lines));
+  const last = isMoved ? Math.max(latest, deadLetter?.receives ?? 0) : latest - 1;
+  const isWhole = deadLetter !== undefined || replay !== undefined || known.logged.has(requestId);
   const first = isWhole ? 1 : Math.min(...times.map(({ attempt }) => attempt));
-  const end = Math.max(letter?.at ?? 0, ...times.map(({ at }) => at));
+  const end = Math.max(deadLetter?.at ?? 0, ...times.map(({ at }) => at));
   const moves = isMoved ? [{ kind: 'dead-lettered', at: end, attempt: last } as const] : [];
   const lastEnd = ends.at(-1)?.at ?? 0;
   return {
     messageId,
     requestId,
     replay,
-    attempts: [...ended, ...silentAttempts(first, last, ended, times, end), ...moves].sort(
+    attempts: [...ended, ...attemptsWithoutEnd(first, last, ended, times, end), ...moves].sort(
       (a, b) => a.at - b.at || a.attempt - b.attempt,
     ),
     started: isMoved ? undefined : started,
-    buryFailed:
-      letter === undefined && lines.some(({ message, at }) => message === BURY_FAILED && at >= lastEnd),
+    notMoved:
+      deadLetter === undefined &&
+      lines.some(({ message, at }) => NOT_MOVED.includes(message) && at >= lastEnd),
   };
 }
 
-/** Whether its request has another message that began later: SQS had moved this one, and somebody redrove it. */
+/**
+ * Whether the same request has another message that began later. Then SQS had moved this message, and somebody redrove
+ * it.
+ */
 function isReplaced(own: readonly ParsedLogLine[], lines: readonly ParsedLogLine[]): boolean {
   const last = own.at(-1);
   if (last === undefined) return false;
@@ -197,11 +208,12 @@ function attemptOf(line: ParsedLogLine, record: RecordFact | undefined): History
 }
 
 /**
- * Attempts of a message that ended without a line: they crashed, timed out, or were throttled. It is known when a later
- * one starts.
- * @param times of the message's other attempts @param end when SQS moved it
+ * Attempts of a message that ended without a line: they crashed, timed out, or were throttled. The time of such an end
+ * is the start of a later attempt.
+ * @param times of the message's other attempts
+ * @param end when SQS moved it
  */
-function silentAttempts(
+function attemptsWithoutEnd(
   first: number,
   last: number,
   ended: readonly AttemptTime[],
@@ -218,7 +230,7 @@ function silentAttempts(
 }
 
 /** A message whose lines have expired. */
-function draftOfRecord(record: RecordFact): Draft {
+function messageFromRecord(record: RecordFact): MessageWithoutOrigin {
   const { requestId, replay, outcome, attempt, failureReason: error, receivedAt } = record.record;
   const { at } = record;
   const isTimed = outcome !== DEAD_LETTERED && replay === undefined;
@@ -232,19 +244,24 @@ function draftOfRecord(record: RecordFact): Draft {
   };
 }
 
-const draftOfLetter = ({ messageId, requestId, at, error }: DeadLetterFact): Draft => ({
+const messageFromDeadLetter = ({
+  messageId,
+  requestId,
+  at,
+  error,
+}: DeadLetterFact): MessageWithoutOrigin => ({
   messageId,
   requestId,
   attempts: [{ kind: 'dead-lettered', at, attempt: 1, error }],
 });
 
 function originOf(
-  draft: Draft,
-  before: readonly Draft[],
+  message: MessageWithoutOrigin,
+  before: readonly MessageWithoutOrigin[],
   requests: readonly HistoryRequest[],
   records: readonly RecordFact[],
 ): MessageOrigin {
-  const { replay: name, requestId } = draft;
+  const { replay: name, requestId } = message;
   if (name !== undefined) {
     const { mode, notify } = { ...records.find(({ record }) => record.replay?.name === name)?.record.replay };
     return { kind: 'replay', name, mode, notify };
@@ -256,11 +273,11 @@ function originOf(
     return { kind: wasParked ? 'redriven' : 'delivery' };
   }
   // Only a redrive creates a new message from one that was given up.
-  return { kind: earlier.some((other) => isGivenUp(other, startOf(draft))) ? 'redriven' : 'repeated' };
+  return { kind: earlier.some((other) => isGivenUp(other, startOf(message))) ? 'redriven' : 'repeated' };
 }
 
 /** Whether a message had ended without an effect at that time. */
-export function isGivenUp({ attempts }: Draft, at: number): boolean {
+export function isGivenUp({ attempts }: MessageWithoutOrigin, at: number): boolean {
   const last = attempts.findLast((one) => one.at <= at);
   if (last?.kind === 'failed') return last.at + (last.retryInSeconds ?? 0) * 1000 < at;
   return last?.kind === 'dead-lettered' || last?.kind === 'crashed';

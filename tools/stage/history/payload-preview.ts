@@ -3,7 +3,7 @@ const PREVIEW_LENGTH = 200;
 /** Bytes of a body that are read. Parsing a longer one takes too long for a row of a list. */
 const READ_BYTES = 16 * 1024;
 
-/** What stands before the data of an event whose other members are plain values. */
+/** Matches the text before the `data` of an event whose other members are plain values. */
 const BEFORE_DATA = /^\s*\{(?:\s*"[^"\\]*"\s*:\s*(?:"[^"\\]*"|[\w.+-]+)\s*,)*?\s*"data"\s*:\s*/;
 
 /** A body in one line: the data of an event, otherwise the beginning of the body. */
@@ -14,7 +14,7 @@ export function payloadPreview(body: Uint8Array): string {
   return shown.replaceAll(/\s+/g, ' ').trim();
 }
 
-/** @returns undefined if it is not an event, or is cut off */
+/** @returns undefined if the body is not an event, or is cut off before its data */
 function dataText(body: string): string | undefined {
   try {
     const { data } = Object(JSON.parse(body));

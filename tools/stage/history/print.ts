@@ -7,10 +7,10 @@ import { shownId } from '../../terminal/terminal.ts';
 import { counted, duration, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
+import { mergedAttempts } from './derive-history.ts';
 import type { Effect } from './facts.ts';
 import type { Sources } from './find-facts.ts';
-import { foldedAttempts } from './fold.ts';
-import type { History, HistoryPlace, HistoryStep } from './history.ts';
+import type { History, HistoryLocation, HistoryStep } from './history.ts';
 import { effectText } from './local-effects.ts';
 import type { windowOf } from './log-search.ts';
 import { stateWords, stepWords, type Tone } from './state-text.ts';
@@ -63,7 +63,10 @@ export async function printTrace(
   return !isRefused && archive?.state !== 'refused' && !archive?.damaged.length;
 }
 
-/** A trace for people: the steps from top to bottom, then the current place. @param width columns of the terminal */
+/**
+ * A trace for people: the steps from top to bottom, then the current location.
+ * @param width columns of the terminal
+ */
 export function describeTrace(
   { id, history, effects, sources }: Trace,
   stage: Pick<Stage, 'title' | 'local' | 'command'>,
@@ -79,7 +82,7 @@ export function describeTrace(
     ...wrap(facts.join(', '), width).map(gray),
     ...describeSteps(history, id, width),
     '',
-    ...describePlaces(history, stage, width),
+    ...describeLocations(history, stage, width),
     ...describeEffects(effects, width),
     '',
     ...describeSources(sources, stage.local).flatMap((line) => wrap(line, width).map(gray)),
@@ -93,11 +96,11 @@ const titleOf = (
 ): string =>
   `${styleText('bold', event ?? 'Event')} ${styleText('cyan', shownId(eventId ?? '', width))} in ${title}`;
 
-/** Where the event is now, and the next useful command. */
-export function describePlaces({ now }: History, stage: Pick<Stage, 'command'>, width: number): string[] {
-  return now.flatMap((place) => {
-    const { title, detail, tone } = stateWords(place, clock());
-    const text = [printable(detail), nextCommand(place, tone, stage)].filter(Boolean).join(' ');
+/** Lines that say where the event's messages are now, with the next useful command. */
+export function describeLocations({ now }: History, stage: Pick<Stage, 'command'>, width: number): string[] {
+  return now.flatMap((location) => {
+    const { title, detail, tone } = stateWords(location, clock());
+    const text = [printable(detail), nextCommand(location, tone, stage)].filter(Boolean).join(' ');
     const [first = '', ...others] = wrap(`${title}: ${text}`, width);
     const rest = first.slice(title.length);
     return [`${styleText(COLOURS[tone], first.slice(0, title.length))}${rest}`, ...others];
@@ -108,7 +111,7 @@ export const describeEffects = (effects: readonly Effect[], width: number): stri
   effects.flatMap((effect) => wrap(printable(effectText(effect)), width));
 
 /** The command that resumes a paused event, or shows a message on a queue that nothing consumes. */
-function nextCommand({ queue, paused }: HistoryPlace, tone: Tone, stage: Pick<Stage, 'command'>) {
+function nextCommand({ queue, paused }: HistoryLocation, tone: Tone, stage: Pick<Stage, 'command'>) {
   if (queue === undefined) return undefined;
   if (paused !== undefined) return `Resume it: ${stage.command(queue, 'resume')}`;
   return tone === 'bad' ? `Show it: ${stage.command(`show ${queue}`)}` : undefined;
@@ -136,13 +139,13 @@ export function growingTrace(stage: Pick<Stage, 'title'>, width: number): (histo
     });
 }
 
-/** Stays the same for a step when its time or its message becomes known. */
+/** Identifies a step while the history grows, although its time or message may become known later. */
 const keyOf = ({ kind, at, origin, attempt, requestId, messageId }: HistoryStep) =>
   JSON.stringify([kind, requestId ?? messageId, origin, attempt, kind === 'noted' && at]);
 
 /** Groups steps under their date. Each step shows its time and the time since the previous step. */
 function describeSteps(history: History, asked: string, width: number): string[] {
-  const { steps, left } = withoutRepetitions(foldedAttempts(history.steps), asked);
+  const { steps, left } = withoutRepetitions(mergedAttempts(history.steps), asked);
   const gaps = steps.map((step, index) => gapOf(step, steps[index - 1]));
   const gapWidth = Math.max(0, ...gaps.map((gap) => gap.length));
   const titleWidth = Math.max(0, ...steps.map((step) => stepWords(step, history, clock()).title.length));
@@ -161,8 +164,8 @@ function describeSteps(history: History, asked: string, width: number): string[]
 }
 
 /**
- * Limits rejected requests, because anybody can send the same bytes any number of times. @param asked id of the request
- * that is always shown
+ * Limits rejected requests, because anybody can send the same bytes any number of times.
+ * @param asked id of the request that is always shown
  */
 function withoutRepetitions(steps: readonly HistoryStep[], asked: string) {
   const rejected = steps.flatMap(({ status, requestId = '' }) =>
@@ -210,11 +213,11 @@ function gapOf({ at }: HistoryStep, before: HistoryStep | undefined): string {
   if (before === undefined) return '';
   const gap = Date.parse(at) - Date.parse(before.until ?? before.at);
   if (gap <= 0) return '';
-  // The two largest units are enough, because the times are next to it.
+  // The two largest units are enough, because the line also shows the time.
   return `+${gap < 1000 ? `${gap} ms` : duration(gap).split(' ').slice(0, 2).join(' ')}`;
 }
 
-/** Which sources were searched, and what is missing. */
+/** Lines that say which sources were searched, and what is missing. */
 function describeSources({ logs, archive, queues }: Sources, local: boolean): string[] {
   const { since, until, bytesScanned, truncated, refused } = logs;
   const dollars = bytesScanned * SCANNED_BYTE_DOLLARS;
@@ -239,7 +242,7 @@ function describeArchive({
   records,
   damaged,
 }: NonNullable<Sources['archive']>): string[] {
-  if (state === 'none') return ['The stage keeps no archive (archive.days is 0).'];
+  if (state === 'none') return ['The stage has no archive (archive.days is 0).'];
   if (state === 'refused') return [`The archive could not be read: ${reason}.`];
   const late =
     state === 'early'

@@ -7,26 +7,29 @@ import { bytesAsSent } from './bytes-as-sent.ts';
 import type { RecordFact } from './facts.ts';
 
 /**
- * Maximum to read at a time, so that searching for one word does not cost a month of the archive. Each object is one
- * call, and all bytes are transferred.
+ * Maximum that one search reads, so that searching for one word does not read a month of the archive. Each object costs
+ * a call, and all of its bytes are transferred.
  */
 const LIMITS = { objects: 1_000, bytes: 256 * 1024 * 1024 };
 
-/** Maximum time, in milliseconds. */
+/** Maximum milliseconds that one search reads. */
 const LONGEST = 20_000;
 
 type ReadingOptions = NonNullable<Parameters<typeof readArchive>[1]> & {
   /**
-   * Keys and ETags of objects to skip. The function adds those that it reads. `forget` rewrites an object under its key,
-   * so it is read again.
+   * Keys and ETags of objects to skip. The function adds those that it reads. An object that `forget` has rewritten has
+   * another ETag, so it is read again.
    */
   readonly read?: Map<string, string | undefined>;
 };
 
-/** Called with the records of one object. @returns true to stop reading */
+/**
+ * Called with the records of one object.
+ * @returns true to stop reading
+ */
 type Visit = (records: readonly ArchiveRecord[], object: string) => unknown;
 
-/** Whether a record was settled in a window. An object of an hour also has others. */
+/** Whether a record was settled in a window. An object may contain other records, too. */
 export function isIn(
   { since, until }: { readonly since: Date; readonly until: Date },
   { settledAt }: ArchiveRecord,
@@ -65,7 +68,7 @@ export async function readRecords(
   return { objects, records, damaged: damaged.map(({ message }) => message), unread: unread?.key };
 }
 
-/** Reads up to the limits. To continue, call it again with the same `read`. */
+/** Reads the archive, newest object first, up to {@link LIMITS}. To continue, call this again with the same `read`. */
 export function readNewestRecords(
   stage: Stage,
   { signal, ...options }: ReadingOptions & { readonly signal: AbortSignal },

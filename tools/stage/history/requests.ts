@@ -14,14 +14,14 @@ const ANSWERS: Readonly<Record<string, number>> = {
 export interface HistoryRequest {
   readonly requestId: string;
   readonly exchange: ExchangeFact | undefined;
-  /** The log line of its answer. */
+  /** The receiver's log line about the answer. */
   readonly end: ParsedLogLine | undefined;
   readonly status: number | undefined;
   /**
    * Where the receiver put the payload: an event's queue, `unrouted` or `quarantine`. Undefined if it stored nothing.
    */
   readonly queue: string | undefined;
-  /** When it was answered. Epoch milliseconds. */
+  /** When the request was answered. Epoch milliseconds. */
   readonly at: number;
 }
 

@@ -12,12 +12,12 @@ import { hasText } from './searchable-text.ts';
 import { skipText, stateTitle } from './state-text.ts';
 import { HistoryStore } from './store.ts';
 
-/** Maximum number of deliveries listed, newest first. A longer list does not help. */
+/** Maximum number of deliveries listed, newest first. A longer list would not help. */
 const MAX_LISTED = 100;
 
 type WithoutPayload = Omit<Delivery, 'preview' | 'match'>;
 
-/** The terminal prints no payload. */
+/** Removes the preview: `hookctl trace` prints no payload. */
 const withoutPayload = ({ preview: _preview, match: _match, ...delivery }: Delivery): WithoutPayload =>
   delivery;
 
@@ -85,7 +85,7 @@ function logGaps(searched: LogSearch['searched'], asked: Date, isTruncated: bool
   if (refused !== undefined) return [`The logs could not be read: ${refused}.`];
   return [
     isTruncated && `More than ${MAX_LINES} log lines have the text: only the newest were read.`,
-    truncated && !isTruncated && `Of the deliveries below, only the newest ${MAX_LINES} log lines were read.`,
+    truncated && !isTruncated && `Only the newest ${MAX_LINES} log lines of the deliveries below were read.`,
     asked < new Date(since) && `The logs reach back to ${since} only.`,
   ].filter((line) => typeof line === 'string');
 }
@@ -93,9 +93,9 @@ function logGaps(searched: LogSearch['searched'], asked: Date, isTruncated: bool
 function archiveGaps(
   read: { readonly refused: string } | Awaited<ReturnType<typeof readNewestRecords>> | undefined,
 ): string[] {
-  if (read === undefined) return ['The stage keeps no archive, so payloads and shops were not searched.'];
+  if (read === undefined) return ['The stage has no archive, so payloads and shops were not searched.'];
   if ('refused' in read) {
-    return [`The archive, which knows payloads and shops, could not be read: ${read.refused}.`];
+    return [`The archive, which has payloads and shops, could not be read: ${read.refused}.`];
   }
   const { unread, damaged } = read;
   const hour = unread?.split('/').slice(1, 3).join('/');
@@ -108,8 +108,8 @@ function archiveGaps(
 const WAITING = 'Payloads that wait on a queue or are too large for the archive’s records were not searched.';
 
 /**
- * Log query pattern for lines that may contain a text. It is broader than the text: a line stores the parts of an error
- * separately, a reason with hyphens, and quotation marks escaped. The store makes the final decision.
+ * Log query pattern for lines that may contain a text. The pattern matches more lines than the text: a line stores the
+ * parts of an error separately, a reason with hyphens, and quotation marks escaped. The store then searches exactly.
  */
 function linesWith(text: string): string {
   const [longest = ''] = text.split(': ').sort((one, other) => other.length - one.length);

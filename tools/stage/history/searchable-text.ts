@@ -10,21 +10,21 @@ const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r
 export function searchableText(bytes: Uint8Array): string {
   const text = Buffer.from(bytes.subarray(0, SEARCHED_BYTES)).toString();
   if (!text.includes('\\')) return text.replaceAll('\0', ' ');
-  const plain = text.replace(/\\(?:u([0-9a-f]{4})|(["\\/bfnrt]))/gi, (_, code?: string, letter = '') =>
-    code === undefined ? (ESCAPES[letter] ?? letter) : String.fromCharCode(Number.parseInt(code, 16)),
+  const plain = text.replace(/\\(?:u([0-9a-f]{4})|(["\\/bfnrt]))/gi, (_, code?: string, character = '') =>
+    code === undefined ? (ESCAPES[character] ?? character) : String.fromCharCode(Number.parseInt(code, 16)),
   );
   return `${text}\n${plain}`.replaceAll('\0', ' ');
 }
 
-/** The text by which a search finds a delivery, besides its payload. */
+/** The text, in addition to the payload, by which a search finds a delivery: ids, shop and error. */
 export function deliveryText({ id, eventId, event, shopId, error }: Delivery, { steps }: History): string {
   const others = steps.flatMap((step) => [step.messageId, step.error]);
   return [...new Set([id, eventId, event, shopId, error, ...others])].filter(Boolean).join('\n');
 }
 
 /**
- * Whether a search finds a delivery by this record. Used before adding a record: adding all of them would push out the
- * newest.
+ * Whether a search finds a delivery by this record. Used to select records before they are added to a store: too many
+ * records would push out the newest deliveries.
  */
 export function hasText(
   { requestId, eventId, shopId, failureReason, body }: ArchiveRecord,

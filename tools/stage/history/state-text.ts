@@ -4,7 +4,7 @@ import { duration } from '../../terminal/text.ts';
 import {
   type DeliveryState,
   type History,
-  type HistoryPlace,
+  type HistoryLocation,
   type HistoryStep,
   type MessageOrigin,
   type SkipReason,
@@ -15,7 +15,7 @@ import {
 /** What a step or a state means for a person. `good`: done. `warning`: needs time. `bad`: needs a person. */
 export type Tone = 'good' | 'warning' | 'bad' | 'neutral';
 
-/** The title is one or two words. The detail is a sentence or a list of facts. */
+/** The title is one or two words. The detail is a sentence, or values separated by commas. */
 interface Words {
   readonly title: string;
   readonly detail: string;
@@ -118,7 +118,7 @@ const STEPS: Readonly<Record<StepKind, (step: HistoryStep, history: History, clo
 const STATES: Readonly<
   Record<
     DeliveryState,
-    Omit<Words, 'detail'> & { readonly detail: (place: HistoryPlace, clock: Clock) => string }
+    Omit<Words, 'detail'> & { readonly detail: (location: HistoryLocation, clock: Clock) => string }
   >
 > = {
   received: { title: 'Received', detail: () => 'The receiver has not answered yet.', tone: 'warning' },
@@ -142,49 +142,49 @@ const STATES: Readonly<
   },
   invalid: {
     title: 'Invalid',
-    detail: (place, clock) =>
+    detail: (location, clock) =>
       joined(' ', [
-        place.error && `The answer was 400: ${sentence(lower(place.error))}`,
-        keptText('in quarantine', place, clock),
+        location.error && `The answer was 400: ${sentence(lower(location.error))}`,
+        waitingText('in quarantine', location, clock),
       ]),
     tone: 'bad',
   },
   parked: {
     title: 'Parked',
-    detail: (place, clock) =>
-      `No consumer handles this event. ${keptText('on the unrouted queue', place, clock)}`,
+    detail: (location, clock) =>
+      `No consumer handles this event. ${waitingText('on the unrouted queue', location, clock)}`,
     tone: 'bad',
   },
   queued: {
     title: 'Queued',
-    detail: (place, clock) =>
+    detail: (location, clock) =>
       joined(' ', [
-        `It has waited on the ${queueText(place.queue)} for ${span(clock.now - Date.parse(place.since))}.`,
-        isOverdue(place.since, clock) && NOT_TAKEN,
+        `It has waited on the ${queueText(location.queue)} for ${span(clock.now - Date.parse(location.since))}.`,
+        isOverdue(location.since, clock) && NOT_TAKEN,
       ]),
     tone: 'warning',
   },
   retrying: {
     title: 'Retrying',
-    detail: (place, clock) => joined(' ', [failedText(place), nextAttemptText(place, clock)]),
+    detail: (location, clock) => joined(' ', [failedText(location), nextAttemptText(location, clock)]),
     tone: 'warning',
   },
   paused: {
     title: 'Paused',
-    detail: (place, clock) =>
+    detail: (location, clock) =>
       joined(' ', [
-        pauseText(place, clock),
+        pauseText(location, clock),
         'It waits on the queue until the event is resumed.',
-        (place.attempts ?? 0) > 0 && failedText(place),
+        (location.attempts ?? 0) > 0 && failedText(location),
       ]),
     tone: 'warning',
   },
   'dead-letter': {
     title: 'Dead letter',
-    detail: (place, clock) =>
+    detail: (location, clock) =>
       joined(' ', [
-        sentence(place.error),
-        keptText(`on the dead-letter queue of ${place.queue}`, place, clock),
+        sentence(location.error),
+        waitingText(`on the dead-letter queue of ${location.queue}`, location, clock),
       ]),
     tone: 'bad',
   },
@@ -208,10 +208,15 @@ const STATES: Readonly<
 export const stepWords = (step: HistoryStep, history: History, clock: Clock): Words =>
   STEPS[step.kind](step, history, clock);
 
-export function stateWords(place: HistoryPlace, clock: Clock): Words {
-  const { title, detail, tone } = STATES[place.state];
-  const isOfReplay = place.replay !== undefined && place.state !== 'processed' && place.state !== 'skipped';
-  return { title, tone, detail: `${isOfReplay ? `Replay ${place.replay}: ` : ''}${detail(place, clock)}` };
+export function stateWords(location: HistoryLocation, clock: Clock): Words {
+  const { title, detail, tone } = STATES[location.state];
+  const isOfReplay =
+    location.replay !== undefined && location.state !== 'processed' && location.state !== 'skipped';
+  return {
+    title,
+    tone,
+    detail: `${isOfReplay ? `Replay ${location.replay}: ` : ''}${detail(location, clock)}`,
+  };
 }
 
 export const stateTitle = (state: DeliveryState): Pick<Words, 'title' | 'tone'> => STATES[state];
@@ -236,13 +241,13 @@ const delayText = (milliseconds: number) =>
 
 const isOverdue = (since: string, { now }: Clock) => now - Date.parse(since) > OVERDUE;
 
-/** Not if a later attempt has started and no failed one is known: the log may begin with it. */
-const failedText = ({ attempts, error, startedAt }: HistoryPlace) =>
+/** Empty if no failed attempt is known and a later one has started: the known log may begin with that. */
+const failedText = ({ attempts, error, startedAt }: HistoryLocation) =>
   (error !== undefined || startedAt === undefined) &&
   `${attempts === 1 ? '1 attempt' : `${attempts} attempts`} failed: ${sentence(error)}`;
 
 function nextAttemptText(
-  { attempts = 0, startedAt, nextAttemptAt, since }: HistoryPlace,
+  { attempts = 0, startedAt, nextAttemptAt, since }: HistoryLocation,
   clock: Clock,
 ): string {
   if (startedAt !== undefined) {
@@ -259,7 +264,7 @@ function nextAttemptText(
   return isOverdue(nextAttemptAt, clock) ? `${due} ${NOT_TAKEN}` : due;
 }
 
-function pauseText({ queue, paused = {} }: HistoryPlace, clock: Clock): string {
+function pauseText({ queue, paused = {} }: HistoryLocation, clock: Clock): string {
   const { by, reason, since } = paused;
   const facts = joined(' ', [
     since !== undefined && `${span(clock.now - Date.parse(since))} ago`,
@@ -272,7 +277,7 @@ function pauseText({ queue, paused = {} }: HistoryPlace, clock: Clock): string {
 /** A user or role by the last part of its ARN: `mara` for `arn:aws:sts::123456789012:assumed-role/Operator/mara`. */
 export const callerName = (arn: string) => arn.split('/').at(-1) || arn;
 
-function keptText(where: string, { until, queueHolds }: HistoryPlace, { now }: Clock): string {
+function waitingText(where: string, { until, queueHolds }: HistoryLocation, { now }: Clock): string {
   if (queueHolds === 0) {
     return `It was ${where}, which is empty now: it was deleted, or was redriven a moment ago.`;
   }
@@ -317,7 +322,7 @@ function originText(origin: MessageOrigin): string {
   return ` (${joined(', ', [`replay ${origin.name}`, origin.mode, origin.notify && 'notifies'])})`;
 }
 
-/** @param error Lambda's name for it, if known */
+/** @param error Lambda's name of the error, if known */
 export function crashText(error: string | undefined): string {
   if (error === undefined) return 'The function crashed, timed out, or was throttled, without a log line';
   return error.includes('Timedout') ? 'The function timed out' : `The function crashed (${error})`;

@@ -17,7 +17,7 @@ export function stepsOf(
     ...requests.flatMap((request) => stepsOfRequest(request, messages)),
     ...receivedByArchive(requests, messages),
     ...messages.flatMap((message) => message.attempts.flatMap((attempt) => stepsOfAttempt(message, attempt))),
-    ...lines.filter((line) => !isAnswer(line) && !isOfAttempt(line)).map(noted),
+    ...lines.filter((line) => !isAnswer(line) && !isOfAttempt(line)).map(logStep),
   ];
   const rank = ({ kind }: HistoryStep) => (ORDER.includes(kind) ? ORDER.indexOf(kind) : ORDER.length);
   return steps.sort((a, b) => (a.at === b.at ? rank(a) - rank(b) : a.at < b.at ? -1 : 1));
@@ -30,7 +30,7 @@ function stepsOfRequest(request: HistoryRequest, messages: readonly HistoryMessa
   const receivedAt = exchange?.at ?? receiptOf(requestId, messages);
   const received: HistoryStep = {
     kind: 'received',
-    // The clocks of API Gateway and the receiver differ.
+    // Not later than the answer, although the clocks of API Gateway and the receiver differ.
     at: isoTime(Math.min(receivedAt ?? request.at, request.at)),
     requestId,
     atTheLatest: receivedAt === undefined || undefined,
@@ -62,7 +62,7 @@ function receiptOf(requestId: string, messages: readonly HistoryMessage[]): numb
   return one && one.at - (one.latencyMs ?? 0);
 }
 
-/** Receipts that only the archive still has. */
+/** The steps `received` of requests whose log lines have expired, from the archive. */
 function receivedByArchive(
   requests: readonly HistoryRequest[],
   messages: readonly HistoryMessage[],
@@ -88,6 +88,6 @@ function stepsOfAttempt(message: HistoryMessage, one: HistoryAttempt): HistorySt
   return [step, { ...base, kind: 'archived', at: isoTime(record.at), object: record.object, forgottenAt }];
 }
 
-function noted({ at, level, message, requestId, messageId, error }: ParsedLogLine): HistoryStep {
+function logStep({ at, level, message, requestId, messageId, error }: ParsedLogLine): HistoryStep {
   return { kind: 'noted', at: isoTime(at), level, message, requestId, messageId, error };
 }

@@ -3,8 +3,8 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { bytesAsSent } from './bytes-as-sent.ts';
 import { condition, type DeliveryFilter } from './delivery-filter.ts';
+import { deliveryOf, deriveHistory } from './derive-history.ts';
 import { type Effect, type Fact, identityOf, recordFact } from './facts.ts';
-import { deliveryOf, fold } from './fold.ts';
 import type { Delivery, History } from './history.ts';
 import { payloadPreview } from './payload-preview.ts';
 import { deliveryText, searchableText } from './searchable-text.ts';
@@ -21,7 +21,7 @@ const MAX_FACTS = 200;
 const FIRST_FACTS = 20;
 
 /**
- * Maximum number of payloads stored, the newest, and their bytes: room for about 60 of the largest that API Gateway and
+ * Maximum number of payloads stored, the newest, and of their bytes: about 60 of the largest that API Gateway and
  * Lambda accept.
  */
 export const MAX_PAYLOADS = 10_000;
@@ -30,15 +30,15 @@ export const MAX_PAYLOAD_BYTES = 256 * 1024 * 1024;
 /** Characters of texts that one list reads to show where a search matches. More would block the process for seconds. */
 const MATCHED_LENGTH = 32 * 1024 * 1024;
 
-/** Milliseconds for which facts are collected before they are folded. */
+/** Milliseconds for which facts are collected before rows are derived from them. */
 const FOLD_INTERVAL = 25;
 
-/** KiB of the database held in memory. The rest is in a temporary file. */
+/** KiB of the database that are in memory. The rest is in a temporary file. */
 const CACHE_KIB = 32 * 1024;
 
 /**
- * A delivery is identified by its number `n`. The index holds two texts for each: its row has the id 2n, its payload 2n
- * + 1.
+ * A delivery is identified by its number `n`. The search index contains two texts for each delivery: that of its row
+ * has the id 2n, that of its payload 2n + 1.
  */
 const TABLES = `
 CREATE TABLE deliveries (
@@ -70,7 +70,7 @@ export interface ChangedDelivery {
 }
 
 /**
- * Stores facts about deliveries by request, and folds them to one row for each request. Facts may come in any order and
+ * Stores facts about deliveries by request, and derives one row for each request. Facts may come in any order and
  * more than once. Changes of rows are numbered consecutively.
  */
 export class HistoryStore implements Disposable {
@@ -81,7 +81,7 @@ export class HistoryStore implements Disposable {
   readonly #dirty = new Set<number>();
   #timer: NodeJS.Timeout | undefined;
   #sequence = 0;
-  /** Removals up to this change are no longer known. */
+  /** Number of the last change up to which removals are no longer known. */
   #forgotten = 0;
   #size = 0;
   #payloads = { count: 0, bytes: 0 };
@@ -128,7 +128,10 @@ export class HistoryStore implements Disposable {
     }
   }
 
-  /** Adds a record of the archive and its payload. @param object key of the object that contains it */
+  /**
+   * Adds a record of the archive and its payload.
+   * @param object key of the object that contains it
+   */
   addRecord(record: ArchiveRecord, object: string): void {
     this.add(recordFact(record, object));
     const { requestId, body, eventId, forgottenAt } = record;
@@ -146,9 +149,9 @@ export class HistoryStore implements Disposable {
     return this.#all<{ bytes: Uint8Array }>(sql, id)[0]?.bytes;
   }
 
-  /** @returns undefined if it is unknown or was removed */
+  /** @returns undefined if the delivery is unknown or was removed */
   get(id: string): Delivery | undefined {
-    this.#fold();
+    this.#deriveHistory();
     return this.#changed('sequence > 0 AND id = ?', id)[0]?.delivery;
   }
 
@@ -161,7 +164,7 @@ export class HistoryStore implements Disposable {
 
   /** The history of a delivery and of all others with the same bytes. */
   history(delivery: Pick<Delivery, 'id' | 'eventId'>): History {
-    return fold(this.facts(delivery));
+    return deriveHistory(this.facts(delivery));
   }
 
   /** The changes that an event made, in order of time. */
@@ -169,9 +172,9 @@ export class HistoryStore implements Disposable {
     return this.facts({ eventId }).flatMap((fact) => (fact.kind === 'effect' ? [fact.effect] : []));
   }
 
-  /** Matching deliveries, newest first, and their total number. With a search, each has the place of the text. */
+  /** Matching deliveries, newest first, and their total number. With a search, each says where the text was found. */
   list(filter: DeliveryFilter, limit = MAX_DELIVERIES): { deliveries: Delivery[]; total: number } {
-    this.#fold();
+    this.#deriveHistory();
     const { where, values } = condition(filter);
     const sql = `SELECT n, row FROM deliveries WHERE ${where} ORDER BY received_at DESC, id DESC LIMIT ?`;
     const rows = this.#all<{ n: number; row: string }>(sql, ...values, limit);
@@ -191,14 +194,14 @@ export class HistoryStore implements Disposable {
    * @returns undefined if the changes since then are no longer known
    */
   changedSince(sequence: number): ChangedDelivery[] | undefined {
-    this.#fold();
+    this.#deriveHistory();
     if (sequence > this.#sequence || (sequence > 0 && sequence < this.#forgotten)) return undefined;
     return this.#changed(sequence === 0 ? 'sequence > ? AND row IS NOT NULL' : 'sequence > ?', sequence);
   }
 
   /**
-   * @param listener called with the id of each row that was added, changed or removed @returns a function that
-   * unsubscribes
+   * @param listener called with the id of each row that was added, changed or removed
+   * @returns a function that unsubscribes
    */
   subscribe(listener: (id: string) => void): () => void {
     this.#listeners.add(listener);
@@ -210,7 +213,7 @@ export class HistoryStore implements Disposable {
     clearTimeout(this.#timer);
     if (!this.#database.isOpen) return;
     try {
-      this.#fold();
+      this.#deriveHistory();
     } finally {
       this.#database.close();
     }
@@ -225,39 +228,39 @@ export class HistoryStore implements Disposable {
     if (!this.#database.isTransaction) this.#database.exec('BEGIN');
     this.#timer ??= setTimeout(() => {
       try {
-        this.#fold();
+        this.#deriveHistory();
       } catch (error) {
-        // For example, the disk is full. The stack continues without its history.
+        // Happens if the disk is full, for example. The stack continues without a history.
         warn('The history of deliveries cannot be written', error);
       }
     }, FOLD_INTERVAL);
   }
 
-  #fold(): void {
+  #deriveHistory(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (!this.#database.isTransaction) return;
     const dirty = [...this.#dirty];
     this.#dirty.clear();
-    const changed = dirty.flatMap((n) => this.#foldOne(n) ?? []);
+    const changed = dirty.flatMap((n) => this.#deriveRow(n) ?? []);
     while (this.#size > MAX_DELIVERIES) changed.push(...this.#removeOldest());
     this.#database.exec('COMMIT');
     for (const id of changed) for (const listener of this.#listeners) listener(id);
   }
 
   /** @returns the id of the delivery if its row is new or has changed */
-  #foldOne(n: number): string | undefined {
+  #deriveRow(n: number): string | undefined {
     const known = 'SELECT key, fact FROM facts WHERE n = ? ORDER BY at, key';
     const facts = this.#all<{ key: string; fact: string }>(known, n);
     for (const { key } of facts.splice(FIRST_FACTS, facts.length - MAX_FACTS)) {
       this.#run('DELETE FROM facts WHERE key = ?', key);
     }
-    // A payload may come before the first fact.
+    // A payload may be added before the first fact.
     if (facts.length === 0) return undefined;
     const before = 'SELECT id, row, text, preview FROM deliveries WHERE n = ?';
     const { id, row, text, preview } = this.#one<StoredRow>(before, n);
     const own = facts.map(({ fact }) => JSON.parse(fact) as Fact);
-    const history = fold(own);
+    const history = deriveHistory(own);
     const delivery: Delivery = { ...deliveryOf(id, own, history), preview: preview ?? undefined };
     const newRow = JSON.stringify(delivery);
     const newText = deliveryText(delivery, history);
@@ -334,14 +337,14 @@ export class HistoryStore implements Disposable {
         (id) => this.#all<{ text: string }>(sql, id)[0]?.text ?? '',
       );
       read += payload.length;
-      // Each line is an id or an error.
+      // Each line of this text is an id or an error.
       return [payload, ...own.split('\n')]
         .map((text) => matchIn(text, pattern))
         .find((one) => one !== undefined);
     };
   }
 
-  /** @returns undefined for a delivery that was removed: it must not come back */
+  /** @returns undefined for a delivery that was removed: later facts must not restore it */
   #number(id: string): number | undefined {
     this.#run('INSERT OR IGNORE INTO deliveries (id) VALUES (?)', id);
     const sql = 'SELECT n, row IS NULL AND sequence > 0 AS isRemoved FROM deliveries WHERE id = ?';

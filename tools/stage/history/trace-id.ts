@@ -2,7 +2,7 @@ import { UsageError } from '../../terminal/command-error.ts';
 import { SHORT_ID_LENGTH } from '../../terminal/terminal.ts';
 import { isObject, jsonOf } from './json.ts';
 
-/** Longer than any id of AWS. */
+/** Maximum characters. Longer than any id of AWS. */
 const LONGEST_ID = 128;
 
 /** Characters of event, request and message ids: hex digits, base64, UUIDs. */
@@ -15,15 +15,18 @@ export type IdKind = 'eventId' | 'requestId' | 'messageId' | 'webhookId';
 
 /** An id as typed by a user, who does not need to know its kind. */
 export interface TraceId {
-  /** As typed. It may be a whole webhookId. */
+  /** As typed. May also be a complete webhookId. */
   readonly text: string;
-  /** The beginning of a request id or message id. Undefined if it is too short, too long or has other characters. */
+  /**
+   * The text, if it can be the beginning of a request id or message id. Undefined if it is too short, too long or has
+   * other characters.
+   */
   readonly prefix: string | undefined;
-  /** In lower case. Undefined if no event id can begin like this. */
+  /** The text in lower case, if an event id can begin with it. */
   readonly eventIdPrefix: string | undefined;
 }
 
-/** @throws CommandError if it is empty */
+/** @throws CommandError if the text is empty */
 export function parseTraceId(text: string): TraceId {
   if (text === '') {
     throw new UsageError('The id is empty: give an event id, a request id, a message id or a webhookId');

@@ -2,10 +2,10 @@ import { type EventName, isEventName } from '../../../lambda/events/catalogue.ts
 import { type Pause, pauseState } from '../queues/pause-state.ts';
 import { queueState, waitingQueues } from '../queues/queue.ts';
 import type { Stage } from '../stage.ts';
+import { deriveHistory } from './derive-history.ts';
 import type { Effect } from './facts.ts';
 import { findFacts, type Sources } from './find-facts.ts';
-import { fold } from './fold.ts';
-import type { History, HistoryPlace, PausedQueue } from './history.ts';
+import type { History, HistoryLocation, PausedQueue } from './history.ts';
 import { localEffects } from './local-effects.ts';
 import type { IdKind } from './trace-id.ts';
 
@@ -35,39 +35,39 @@ export async function traceDelivery(
   const found = await findFacts(stage, id, options);
   if (found === undefined) return undefined;
   const { idIs, facts, sources } = found;
-  const history = await locate(stage, fold(facts));
+  const history = await locate(stage, deriveHistory(facts));
   const effects = await localEffects(stage, history.steps.find(({ kind }) => kind === 'queued')?.requestId);
   return { stack: stage.title, id, idIs, history, effects, sources };
 }
 
 /**
- * Adds facts from the queues that can be read without receiving messages: whether an event is paused, how many other
- * messages are on the queue, and when SQS deletes this one. Leaves out anything without permission.
+ * Adds what can be read of the queues without receiving messages: whether an event is paused, how many other messages are
+ * on the queue, and when SQS deletes this one. Without a permission, it leaves that part out.
  */
 export async function locate(stage: Stage, history: History): Promise<History> {
   const [first, ...others] = history.now;
-  const rest = await Promise.all(others.map((place) => look(stage, place)));
-  return { ...history, now: [await look(stage, first), ...rest] };
+  const rest = await Promise.all(others.map((location) => withQueueState(stage, location)));
+  return { ...history, now: [await withQueueState(stage, first), ...rest] };
 }
 
-async function look(stage: Stage, place: HistoryPlace): Promise<HistoryPlace> {
-  const { state, queue = '' } = place;
+async function withQueueState(stage: Stage, location: HistoryLocation): Promise<HistoryLocation> {
+  const { state, queue = '' } = location;
   if (state === 'queued' || state === 'retrying') {
     const paused = isEventName(queue) && (await pauseOfEvent(stage, queue).catch(() => undefined));
-    return paused ? { ...place, state: 'paused', paused } : place;
+    return paused ? { ...location, state: 'paused', paused } : location;
   }
-  const kept = ['dead-letter', 'invalid', 'parked'].includes(state)
+  const waitingOn = ['dead-letter', 'invalid', 'parked'].includes(state)
     ? waitingQueues(stage).find(({ name }) => name === queue)
     : undefined;
-  const holds = kept && (await queueState(stage.sqs, kept.url).catch(() => undefined));
-  if (holds === undefined) return place;
-  const until = new Date(Date.parse(place.since) + holds.retention * 1000).toISOString();
-  return { ...place, until: place.until ?? until, queueHolds: holds.visible + holds.inFlight };
+  const counts = waitingOn && (await queueState(stage.sqs, waitingOn.url).catch(() => undefined));
+  if (counts === undefined) return location;
+  const until = new Date(Date.parse(location.since) + counts.retention * 1000).toISOString();
+  return { ...location, until: location.until ?? until, queueHolds: counts.visible + counts.inFlight };
 }
 
 async function pauseOfEvent(stage: Stage, event: EventName): Promise<PausedQueue | undefined> {
   const { pause } = await pauseState(stage, event);
-  // While it is being turned off, the event source still processes messages.
+  // While an event source is being turned off, it still processes messages.
   return pause === undefined || pause.running || pause.turningOff ? undefined : pausedQueue(pause);
 }
 

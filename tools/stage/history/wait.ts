@@ -4,12 +4,12 @@ import { printable } from '../../terminal/text.ts';
 import { type FunctionName, followLogs } from '../logs/follow-logs.ts';
 import type { Operation } from '../operation.ts';
 import { deadLettersOf } from './dead-letters.ts';
+import { deriveHistory, hasSettled } from './derive-history.ts';
 import type { Fact } from './facts.ts';
-import { fold, hasSettled } from './fold.ts';
 import type { History } from './history.ts';
 import { localEffects } from './local-effects.ts';
 import { lineFact } from './log-line.ts';
-import { describeEffects, describePlaces, growingTrace } from './print.ts';
+import { describeEffects, describeLocations, growingTrace } from './print.ts';
 import { stateTitle } from './state-text.ts';
 import { locate, type Trace } from './trace.ts';
 
@@ -19,13 +19,11 @@ const CLOCKS_DIFFER = 60_000;
 /** Milliseconds between two checks of the known facts. */
 const INTERVAL = 100;
 
-/**
- * Milliseconds without a line after which an attempt is overdue, so that the message may be on the dead-letter queue.
- */
+/** Milliseconds without a log line after which SQS may have moved the message to the dead-letter queue. */
 const OVERDUE = 5_000;
 
 /** Milliseconds between two searches for dead letters, on the local stack and in AWS. */
-const LOOK_INTERVAL = { local: 500, aws: 10_000 };
+const SEARCH_INTERVAL = { local: 500, aws: 10_000 };
 
 interface WaitOptions {
   /** When the first delivery was posted. */
@@ -36,7 +34,7 @@ interface WaitOptions {
   readonly functions?: readonly FunctionName[] | undefined;
   /**
    * Called with each delivery in turn when it has settled or timed out.
-   * @default prints its history as it grows, and its place
+   * @default prints its history as it grows, and its location
    */
   readonly onTrace?: ((trace: Trace) => void) | undefined;
 }
@@ -45,11 +43,11 @@ interface AwaitedDelivery {
   readonly eventId: string;
   readonly requestId: string;
   readonly facts: Fact[];
-  /** As of the last search. */
+  /** Those that the last search found. */
   deadLetters: readonly Fact[];
-  /** Time of the last line about the delivery, and of the last search. Epoch milliseconds. */
-  heardAt: number;
-  lookedAt: number;
+  /** Time of the last log line about the delivery, and of the last search for dead letters. Epoch milliseconds. */
+  lastLineAt: number;
+  searchedAt: number;
 }
 
 /**
@@ -66,7 +64,7 @@ export async function awaitDeliveries(
   const from = new Date(since.getTime() - CLOCKS_DIFFER);
   // Other deliveries of the same bytes must not affect the result.
   const awaited = deliveries.map(({ eventId, requestId }): AwaitedDelivery => {
-    return { eventId, requestId, facts: [], deadLetters: [], heardAt: Date.now(), lookedAt: 0 };
+    return { eventId, requestId, facts: [], deadLetters: [], lastLineAt: Date.now(), searchedAt: 0 };
   });
   const problems: string[] = [];
   const ended = new AbortController();
@@ -96,7 +94,7 @@ export async function awaitDeliveries(
       for (const fact of lines.flatMap(({ text }) => lineFact(text) ?? [])) {
         const one = byRequest.get(fact.requestId ?? '');
         one?.facts.push(fact);
-        if (one !== undefined) one.heardAt = Date.now();
+        if (one !== undefined) one.lastLineAt = Date.now();
       }
     }
   }
@@ -106,19 +104,19 @@ export async function awaitDeliveries(
     let history: History;
     do {
       await sleep(INTERVAL, undefined, { signal: inTime }).catch(() => {});
-      if (!inTime.aborted && isSilent(one)) await look(one);
+      if (!inTime.aborted && isOverdue(one)) await searchDeadLetters(one);
       history = historyOf(one);
       if (onTrace === undefined) for (const line of newLines(history)) printLine(line);
     } while (!hasSettled(history) && !inTime.aborted);
   }
 
-  function isSilent({ heardAt, lookedAt }: AwaitedDelivery): boolean {
-    const interval = stack.local ? LOOK_INTERVAL.local : LOOK_INTERVAL.aws;
-    return Date.now() - heardAt > OVERDUE && Date.now() - lookedAt > interval;
+  function isOverdue({ lastLineAt, searchedAt }: AwaitedDelivery): boolean {
+    const interval = stack.local ? SEARCH_INTERVAL.local : SEARCH_INTERVAL.aws;
+    return Date.now() - lastLineAt > OVERDUE && Date.now() - searchedAt > interval;
   }
 
-  async function look(one: AwaitedDelivery): Promise<void> {
-    one.lookedAt = Date.now();
+  async function searchDeadLetters(one: AwaitedDelivery): Promise<void> {
+    one.searchedAt = Date.now();
     const { facts } = await deadLettersOf(stack, one.facts, inTime);
     one.deadLetters = facts.filter(({ requestId = one.requestId }) => requestId === one.requestId);
   }
@@ -128,7 +126,7 @@ export async function awaitDeliveries(
     const effects = await localEffects(stack, one.requestId);
     if (onTrace === undefined) {
       if (!hasSettled(history)) printLine(`It has not settled after ${seconds} s.`);
-      const lines = [...describePlaces(history, stack, width), ...describeEffects(effects, width)];
+      const lines = [...describeLocations(history, stack, width), ...describeEffects(effects, width)];
       for (const line of lines) printLine(line);
       return;
     }
@@ -140,4 +138,5 @@ export async function awaitDeliveries(
   }
 }
 
-const historyOf = ({ facts, deadLetters }: AwaitedDelivery): History => fold([...facts, ...deadLetters]);
+const historyOf = ({ facts, deadLetters }: AwaitedDelivery): History =>
+  deriveHistory([...facts, ...deadLetters]);

@@ -45,7 +45,7 @@ const LONGEST_WAIT = 30_000;
 /**
  * How far a poll reaches back before the newest known line, in milliseconds. Lambda sends lines in batches, and
  * CloudWatch Logs makes them readable some seconds later, so older lines may appear after newer ones. AWS guarantees no
- * limit. This is several times the usual delay.
+ * limit. 30 s are several times the usual delay.
  */
 const REACH_BACK = 30_000;
 
@@ -95,7 +95,7 @@ export async function* followLogs(
 const isThrottling = ({ name }: Error) => name === 'ThrottlingException';
 
 /**
- * Reads a page of each log, up to the first one that is throttled. That one comes first the next time, because all logs
+ * Reads a page of each log, up to the first one that is throttled. The next call begins with that log, because all logs
  * share the quota.
  * @param logs is put into its new order
  */
@@ -107,7 +107,7 @@ async function readPages(
   const lines: FollowedLine[] = [];
   let hasMore = false;
   for (const [index, log] of logs.entries()) {
-    const page = await log.look(signal);
+    const page = await log.readPage(signal);
     hasMore ||= page.hasMore;
     lines.push(...page.found);
     if (signal.aborted) break;
@@ -145,13 +145,13 @@ class FollowedLog {
    * @returns the new lines, whether there are more pages, and the error if the page could not be read. The next call
    * continues there
    */
-  async look(
+  async readPage(
     signal: AbortSignal,
   ): Promise<{ found: readonly FollowedLine[]; hasMore: boolean; error?: Error }> {
     const found: FollowedLine[] = [];
     this.#begun ??= Date.now();
     try {
-      const page = await this.#page(this.#nextToken, signal);
+      const page = await this.#fetchPage(this.#nextToken, signal);
       for (const { eventId = '', timestamp: at = 0, message = '' } of page.events ?? []) {
         if (this.#known.has(eventId)) continue;
         this.#known.set(eventId, at);
@@ -174,7 +174,7 @@ class FollowedLog {
     return { found, hasMore: false };
   }
 
-  async #page(nextToken: string | undefined, signal: AbortSignal) {
+  async #fetchPage(nextToken: string | undefined, signal: AbortSignal) {
     const logGroupName =
       this.name === 'receiver' ? this.#stack.receiverLogGroup : this.#stack.event(this.name).logGroup;
     await this.#bucket?.take(1, signal);

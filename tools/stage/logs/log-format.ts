@@ -8,14 +8,14 @@ import { lines } from '../../terminal/layout.ts';
 import { screenWidth, shownId } from '../../terminal/terminal.ts';
 import { jsonObject, printable } from '../../terminal/text.ts';
 
-/** Keys that have their own place in a line, or are of no use here: the event's id also finds the request. */
+/** Keys that a line shows elsewhere, or does not need: the event id also finds the request. */
 const OMITTED = new Set([
   ...['timestamp', 'service', 'level', 'message', 'eventId', 'requestId', 'messageId'],
   ...['call', 'error', 'errorMessage', 'stack', 'cause', 'sdkAttempts'],
   ...['cold_start', 'function_request_id', 'xray_trace_id'],
 ]);
 
-/** Widths of the columns before a line's facts: function, level, message. */
+/** Widths of the columns before a line's other fields: function, level, message. */
 const SERVICE_WIDTH = Math.max(...eventNames.map((event) => event.length));
 const LEVEL_WIDTH = 'ERROR'.length;
 const MESSAGE_WIDTH = DEAD_LETTERED.length;
@@ -34,7 +34,10 @@ export class LogFormat {
     this.#width = width;
   }
 
-  /** A function's log line, with the stack of an error below. @returns undefined for a metric (EMF) */
+  /**
+   * A function's log line, with the stack of an error below.
+   * @returns undefined for a metric (EMF)
+   */
   logLine({ functionName, text, at = Date.now() }: FunctionLogLine): string | undefined {
     const line = crashLine(functionName, jsonObject(text) ?? {});
     if ('_aws' in line) return undefined;
@@ -84,7 +87,7 @@ export class LogFormat {
     });
   }
 
-  /** The positions in the source that an error comes from. */
+  /** Lines with the source positions of an error, innermost call first. */
   #stack({ stack }: Fields): string[] {
     const frames: readonly unknown[] = Array.isArray(stack) ? stack : [];
     return frames.map((frame) => this.#paint('gray', `at ${printable(String(frame))}`));
@@ -95,15 +98,15 @@ export class LogFormat {
 export const asJson = ({ functionName, text }: FunctionLogLine) =>
   text.startsWith('{') ? text : JSON.stringify({ functionName, text });
 
-/** Text such as `DynamoDB UpdateItem: connection closed`. Empty if there is no error. */
+/** `DynamoDB UpdateItem: connection closed`. Empty if the line has no error. */
 const errorText = ({ call, error, errorMessage }: Fields) =>
   printable([call, error, errorMessage].filter((text) => text !== undefined).join(': '));
 
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
 
 /**
- * Lambda's line about an invocation that ended with an error, in our format. Sources: Lambda telemetry API reference,
- * `platform.report`; aws-lambda-nodejs-runtime-interface-client, `LogPatch.js`, JSON format.
+ * Lambda's line about an invocation that ended with an error, in the format of our own lines. Sources: Lambda telemetry
+ * API reference, `platform.report`; aws-lambda-nodejs-runtime-interface-client, `LogPatch.js`, JSON format.
  */
 function crashLine(service: string, line: Fields): Fields {
   const { type, time: timestamp, record, message } = line;

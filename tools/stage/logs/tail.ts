@@ -52,17 +52,17 @@ export async function tail(
   }
 }
 
-/** Lines by Lambda itself in JSON format. Source: Lambda telemetry API reference. */
+/** Whether Lambda itself wrote a line, in JSON format. Source: Lambda telemetry API reference. */
 const isOfPlatform = ({ type }: Readonly<Record<string, unknown>>) => String(type).startsWith('platform.');
 
-/** Lines by Lambda itself about invocations that failed, one per invocation. */
+/** Whether Lambda itself wrote a line about an invocation that failed. There is one for each. */
 const isOfDeath = ({ type, record }: Readonly<Record<string, unknown>>) =>
   type === 'platform.report' && record instanceof Object && 'status' in record && record.status !== 'success';
 
-/** Lines by the runtime about an error that ended an invocation: the message is an object. */
+/** Whether the runtime wrote a line about an error that ended an invocation: its message is an object. */
 const isOfRuntime = ({ message }: Readonly<Record<string, unknown>>) => message instanceof Object;
 
-/** Lines by Lambda itself about each invocation in text format. Source: Lambda developer guide, "Log formats". */
+/** Matches Lambda's own lines about each invocation, in text format. Source: Lambda developer guide, "Log formats". */
 const PLATFORM = /^(INIT_START|START|END|REPORT|EXTENSION|TELEMETRY|XRAY) /;
 
 /**
@@ -83,7 +83,7 @@ export function deliveryFilter({ events, id }: LineFilter): (line: FollowedLine)
   return ({ function: name, text }) => {
     const line = jsonObject(text);
     if (line === undefined) return !PLATFORM.test(text) && isOfWork(name, text);
-    // Metrics.
+    // Metrics in CloudWatch's embedded metric format are not for people.
     if ('_aws' in line) return false;
     if (isOfPlatform(line) && !isOfDeath(line)) return false;
     if (isOfPlatform(line) || isOfRuntime(line)) return isOfWork(name, text);

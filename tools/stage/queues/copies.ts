@@ -4,7 +4,7 @@ import { counted, messages, printable } from '../../terminal/text.ts';
 import type { AnyQueue } from './queue.ts';
 import { attributesOf, type ReceivedMessage, wrappedBody } from './received-message.ts';
 
-/** Attributes of one delivery or of one failure. */
+/** Attributes that may differ between copies: those of one delivery or of one failure. */
 const MAY_DIFFER = new Set<string>([
   attribute.receivedAt,
   attribute.requestId,
@@ -29,12 +29,12 @@ function payloadOf(
   kind: AnyQueue['kind'],
   { attributes, body }: Pick<ReceivedMessage, 'attributes' | 'body'>,
 ): string {
-  // The body then has only the key, and in quarantine also the problems, which may differ.
+  // The body of a large payload's message has only the key, and in quarantine also the problems, which may differ.
   if (attributes[attribute.payloadKey] !== undefined) return '';
   return (kind === 'quarantine' ? wrappedBody(body) : undefined) ?? body;
 }
 
-/** A message with what a list shows of it. */
+/** A message in a list, and what the list shows of it. */
 export interface ListedMessage<Shown> {
   readonly key: string;
   /** ISO 8601. */
@@ -42,8 +42,8 @@ export interface ListedMessage<Shown> {
   readonly shown: Shown;
 }
 
-/** Copies as one entry: the newest of them. `firstAt` is the time of the oldest. */
-export function foldCopies<Shown>(listed: readonly ListedMessage<Shown>[]) {
+/** Groups copies into one entry, which shows the newest. `firstAt` is the time of the oldest. */
+export function groupCopies<Shown>(listed: readonly ListedMessage<Shown>[]) {
   return [...Map.groupBy(listed, ({ key }) => key)].flatMap(([key, group]) => {
     const sorted = group.toSorted((a, b) => a.at.localeCompare(b.at));
     const [oldest, newest] = [sorted[0], sorted.at(-1)];
@@ -62,6 +62,6 @@ export function countLine(of: readonly { readonly key: string }[], what: string)
   return `${String(events).padStart(5)} × ${printable(what)}${copies}`;
 }
 
-/** Copies count once. */
+/** Number of events: copies count once. */
 export const eventCount = (of: readonly { readonly key: string }[]): number =>
   new Set(of.map(({ key }) => key)).size;

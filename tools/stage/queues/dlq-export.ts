@@ -2,7 +2,7 @@ import { messages } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { copyKey, eventsAndCopies } from './copies.ts';
 import { type AnyQueue, emptiness, queueState } from './queue.ts';
-import { attributesOf, payloadFields, walk } from './received-message.ts';
+import { attributesOf, forEachMessage, payloadFields } from './received-message.ts';
 
 /**
  * Writes every message of a queue as a line of JSON, each copy too, with the partner's data. Removes nothing.
@@ -18,14 +18,14 @@ export async function dlqExport(
   const state = await queueState(stack.sqs, queue.url);
   let unreadable = 0;
   const events = new Set<string>();
-  const { seen, limited } = await walk(stack, queue.url, { signal }, async (message) => {
+  const { seen, limited } = await forEachMessage(stack, queue.url, { signal }, async (message) => {
     events.add(copyKey(queue, message));
     const payload = await payloadFields(stack, queue, message);
     if (payload.unreadable !== undefined) unreadable += 1;
     const { id: messageId, sentAt } = message;
     const exported = { queue: queue.name, messageId, sentAt, attributes: attributesOf(message), ...payload };
     await write(`${JSON.stringify(exported)}\n`);
-    return 'kept';
+    return 'stays';
   });
   if (signal.aborted) {
     printLine(

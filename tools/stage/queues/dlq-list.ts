@@ -11,22 +11,22 @@ import type { Stage } from '../stage.ts';
 import { copyKey } from './copies.ts';
 import { type Pause, pausesOf } from './pause-state.ts';
 import { type AnyQueue, type QueueState, queueState, removedQueues, waitingQueues } from './queue.ts';
-import { walk } from './received-message.ts';
+import { forEachMessage } from './received-message.ts';
 import { retriesOf } from './retries.ts';
 
 /**
- * Maximum number of messages inspected for their age and their copies. SQS returns them in no order, so with more
- * messages the oldest is a guess.
+ * Maximum number of messages inspected for their age and their copies. SQS returns messages in no order. If there are
+ * more, the age is a minimum.
  */
-const LOOKED_AT = 100;
+const MAX_SAMPLED = 100;
 
 /** Maximum number of retries printed: those with the earliest next attempt. */
 const RETRIES_SHOWN = 20;
 
 /** A queue that nothing consumes, and when its oldest message was sent. */
-type ListedQueue = Awaited<ReturnType<typeof look>>;
+type ListedQueue = Awaited<ReturnType<typeof listQueue>>;
 
-type ListedEventQueue = Awaited<ReturnType<typeof lookAtEvent>>;
+type ListedEventQueue = Awaited<ReturnType<typeof listEventQueue>>;
 
 type QueueCounts = ReturnType<typeof countsOf>;
 
@@ -36,9 +36,9 @@ type Retry = ListedEventQueue['retries'][number];
 export async function dlqList(operation: Operation, { json }: { readonly json: boolean }): Promise<void> {
   const { stack, printLine, width } = operation;
   const [queues, removed, eventQueues, pauses] = await Promise.all([
-    Promise.all(waitingQueues(stack).map((queue) => look(operation, queue))),
-    orReason(stack, lookAtRemoved(operation)),
-    Promise.all(stack.events.map((event) => lookAtEvent(stack, event))),
+    Promise.all(waitingQueues(stack).map((queue) => listQueue(operation, queue))),
+    orReason(stack, listRemoved(operation)),
+    Promise.all(stack.events.map((event) => listEventQueue(stack, event))),
     orReason(stack, pausesOf(stack)),
   ]);
   const retries = eventQueues
@@ -99,7 +99,7 @@ export async function dlqList(operation: Operation, { json }: { readonly json: b
 
 const isEmpty = ({ messages, inFlight, delayed }: QueueCounts) => messages + inFlight + delayed === 0;
 
-/** The result, or why it is unknown: the permission for it may be missing. */
+/** The result, or why AWS did not answer: the permission may be missing. */
 function orReason<Found>({ local }: Stage, finding: Promise<readonly Found[]>) {
   return finding.then(
     (found) => ({ found, unknown: undefined }),
@@ -107,7 +107,7 @@ function orReason<Found>({ local }: Stage, finding: Promise<readonly Found[]>) {
   );
 }
 
-async function look(operation: Operation, queue: AnyQueue) {
+async function listQueue(operation: Operation, queue: AnyQueue) {
   const counts = countsOf(await queueState(operation.stack.sqs, queue.url));
   const sample = counts.messages === 0 ? undefined : await sampleOf(operation, queue);
   return { queue: queue.name, ...counts, events: sample?.events, oldest: sample?.oldest };
@@ -116,29 +116,34 @@ async function look(operation: Operation, queue: AnyQueue) {
 async function sampleOf({ stack, signal }: Operation, queue: AnyQueue) {
   const times: number[] = [];
   const keys = new Set<string>();
-  const { limited } = await walk(stack, queue.url, { signal, limit: LOOKED_AT }, async (message) => {
-    times.push(message.sentAt.getTime());
-    keys.add(copyKey(queue, message));
-    return 'kept';
-  });
+  const { limited } = await forEachMessage(
+    stack,
+    queue.url,
+    { signal, limit: MAX_SAMPLED },
+    async (message) => {
+      times.push(message.sentAt.getTime());
+      keys.add(copyKey(queue, message));
+      return 'stays';
+    },
+  );
   if (times.length === 0) return undefined;
   // If there are more messages than were inspected, an older one and other events may exist.
   const oldest = { sentAt: new Date(Math.min(...times)), atLeast: limited };
   return { events: { count: keys.size, atLeast: limited }, oldest };
 }
 
-async function lookAtRemoved(operation: Operation): Promise<ListedQueue[]> {
-  const looks = (await removedQueues(operation.stack)).map((queue) =>
-    look(operation, queue).catch((error: unknown) => {
+async function listRemoved(operation: Operation): Promise<ListedQueue[]> {
+  const listed = (await removedQueues(operation.stack)).map((queue) =>
+    listQueue(operation, queue).catch((error: unknown) => {
       // SQS still lists a queue for a minute after it was deleted.
       if (error instanceof QueueDoesNotExist) return [];
       throw error;
     }),
   );
-  return (await Promise.all(looks)).flat();
+  return (await Promise.all(listed)).flat();
 }
 
-async function lookAtEvent(stack: Stage, event: EventName) {
+async function listEventQueue(stack: Stage, event: EventName) {
   const state = await queueState(stack.sqs, stack.event(event).queueUrl);
   const counts = countsOf(state);
   if (counts.inFlight === 0) return { event, ...counts, retries: [], others: undefined };
@@ -203,7 +208,7 @@ function stateOf({ messages, delayed, retries, others }: ListedEventQueue, isPau
   ].join('; ');
 }
 
-/** Prints the same error once, above its messages. */
+/** Lists the retries by error: each error is printed once, above its messages. */
 function describeRetries(retries: readonly Retry[], paused: ReadonlySet<EventName>, width: number): string[] {
   if (retries.length === 0) return [];
   const byError = Map.groupBy(retries.slice(0, RETRIES_SHOWN), ({ error }) => error);
@@ -224,7 +229,7 @@ function describeRetries(retries: readonly Retry[], paused: ReadonlySet<EventNam
   const rest = retries.length - RETRIES_SHOWN;
   return [
     '',
-    `Retrying: ${messages(retries.length)} failed. They will be tried again automatically.`,
+    `Retrying: ${messages(retries.length)} failed. They are retried automatically.`,
     ...[...byError].flatMap(([error, failed]) => [
       '',
       printable(error),

@@ -1,16 +1,23 @@
-import { facts } from '../../terminal/layout.ts';
+import { fieldLines } from '../../terminal/layout.ts';
 import { duration, messages, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
-import { copyKey, countLine, eventCount, eventsAndCopies, foldCopies, type ListedMessage } from './copies.ts';
+import {
+  copyKey,
+  countLine,
+  eventCount,
+  eventsAndCopies,
+  groupCopies,
+  type ListedMessage,
+} from './copies.ts';
 import { type AnyQueue, emptiness, queueState, sourceQueueUrl } from './queue.ts';
 import {
-  failureNote,
-  noted,
+  attributeText,
+  failureAttribute,
+  forEachMessage,
   payloadFields,
   type ReceivedMessage,
   reasonOf,
-  walk,
 } from './received-message.ts';
 import { MAX_SEARCHED } from './waiting-messages.ts';
 
@@ -36,8 +43,8 @@ export async function dlqShow(
   const state = await queueState(stack.sqs, queue.url);
   const listed: ListedMessage<ReturnType<typeof shownMessage>>[] = [];
   const payloads = new Map<string, Awaited<ReturnType<typeof payloadFields>>>();
-  const look = { signal, limit: Math.max(limit, MAX_SEARCHED) };
-  const { seen, limited } = await walk(stack, queue.url, look, async (message) => {
+  const options = { signal, limit: Math.max(limit, MAX_SEARCHED) };
+  const { seen, limited } = await forEachMessage(stack, queue.url, options, async (message) => {
     const key = copyKey(queue, message);
     const shown = shownMessage(queue, state.retention, message);
     listed.push({ key, at: shown.sentAt, shown });
@@ -45,9 +52,9 @@ export async function dlqShow(
       payloads.set(key, {});
       payloads.set(key, await payloadFields(stack, queue, message));
     }
-    return 'kept';
+    return 'stays';
   });
-  const entries = foldCopies(listed);
+  const entries = groupCopies(listed);
   const shown: ShownMessage[] = entries.slice(0, limit).map(({ shown, key, copies, firstAt }) => ({
     ...shown,
     copies,
@@ -83,7 +90,7 @@ export async function dlqShow(
   if (isCut) printLine(`Only ${limit} are shown. To see more, raise --limit or export them.`);
   else if (limited) printLine(`There may be more: only ${messages(seen)} were read. An export has all.`);
   if (state.inFlight > 0) {
-    printLine(`${messages(state.inFlight)} more in flight: somebody else looks at or moves them.`);
+    printLine(`${messages(state.inFlight)} more in flight: another command reads or moves them.`);
   }
   const next =
     queue.kind === 'removed'
@@ -100,11 +107,11 @@ function shownMessage(queue: AnyQueue, retention: number, message: ReceivedMessa
   return {
     messageId: message.id,
     reason: reasonOf(message, queue),
-    event: noted(message, 'event'),
-    eventId: noted(message, 'eventId'),
-    requestId: noted(message, 'requestId'),
-    failedAt: failureNote(message, 'failedAt'),
-    receivedAt: noted(message, 'receivedAt'),
+    event: attributeText(message, 'event'),
+    eventId: attributeText(message, 'eventId'),
+    requestId: attributeText(message, 'requestId'),
+    failedAt: failureAttribute(message, 'failedAt'),
+    receivedAt: attributeText(message, 'receivedAt'),
     sentAt: message.sentAt.toISOString(),
     keptUntil: new Date(message.sentAt.getTime() + retention * 1000).toISOString(),
     receives: message.receives,
@@ -126,11 +133,11 @@ function describe(stack: Stage, { kind }: AnyQueue, message: ShownMessage): stri
     ['kept until', `${message.keptUntil}, for ${duration(Date.parse(message.keptUntil) - Date.now())} more`],
     ['event id', message.eventId],
     ['request', message.requestId],
-    ['received', `${message.receives} × from this queue (every look counts)`],
+    ['received', `${message.receives} × from this queue (each reading counts)`],
     ['payload', unreadable === undefined ? (body ?? bodyBase64) : `not readable: ${unreadable}`],
   ];
   // Not wrapped, so that a payload can be copied.
-  return [`message ${message.messageId}`, ...facts(all, Number.POSITIVE_INFINITY).map(printable)];
+  return [`message ${message.messageId}`, ...fieldLines(all, Number.POSITIVE_INFINITY).map(printable)];
 }
 
 function moment(text: string | undefined): string | undefined {

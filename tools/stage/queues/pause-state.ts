@@ -23,7 +23,7 @@ export function isReason(text: string): boolean {
 
 export interface Pause {
   readonly event: EventName;
-  /** Messages on its queue, without those that back off. */
+  /** Messages on the event's queue, without those that wait for a retry. */
   readonly waiting: number;
   /** ARN of the person who paused it. Absent if the event source was turned off without `npx hookctl pause`. */
   readonly by?: string | undefined;

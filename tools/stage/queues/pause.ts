@@ -21,8 +21,8 @@ const REPEAT = 'Interrupted before it was complete. Repeat the command to comple
 
 /**
  * Turns off the event source of an event: new messages stay on its queue. One alarm reports the pause, with the person
- * and the reason. The alarm on the age of messages fires only a day before SQS deletes one. If it ends half-way, repeat
- * it.
+ * and the reason. During the pause, the alarm on the age of messages fires only a day before SQS deletes one. If this
+ * stops half-way, call it again.
  * @returns false if it was interrupted
  * @throws CommandError if there is no such event, or it is already paused
  */
@@ -45,7 +45,7 @@ export async function pause(operation: Operation, name: string, reason: string):
     if (earlier !== undefined) {
       printLine(`It is already paused, ${earlier}. Completing this pause.`);
     } else {
-      // An alarm notifies only when its state changes. One left over from an earlier pause would stay silent.
+      // An alarm notifies only when its state changes. An alarm left over from an earlier pause would not notify.
       if (before?.since !== undefined) await set(stack, state.paused, 'OK', 'Its event source was on');
       await set(stack, state.paused, 'ALARM', pauseText(by, reason));
     }
@@ -65,7 +65,7 @@ export async function pause(operation: Operation, name: string, reason: string):
 
 /**
  * Turns on the event source of a paused event, and resets both alarms. The alarm on age fires again if messages still
- * wait too long. If it ends half-way, repeat it.
+ * wait too long. If this stops half-way, call it again.
  * @returns false if it was interrupted
  * @throws CommandError if there is no such event, or it is not paused
  */
@@ -85,8 +85,8 @@ export async function resume(operation: Operation, name: string): Promise<boolea
     const undo = stack.command(`${event} --reason "…"`, 'pause');
     if ((await settled(operation, event, `${REPEAT}: ${undo}`)) === undefined) return false;
     await ringAt(stack, state.waiting, threshold);
-    // An alarm notifies only when its state changes. One that fired during the pause would stay silent about messages
-    // that still wait.
+    // An alarm notifies only when its state changes. An alarm that fired during the pause would not notify about
+    // messages that still wait.
     const { waiting } = await pauseState(stack, event);
     if (waiting.StateValue === 'ALARM') await set(stack, waiting, 'OK', `Resumed by ${by}`);
     await set(stack, state.paused, 'OK', `Resumed by ${by}`);
@@ -104,7 +104,8 @@ export async function resume(operation: Operation, name: string): Promise<boolea
 
 /**
  * Waits until the event source is on or off, and prints its state meanwhile.
- * @param ifInterrupted printed if Ctrl-C ends the wait. @returns undefined then
+ * @param ifInterrupted printed if Ctrl-C ends the wait
+ * @returns undefined if Ctrl-C ended the wait
  */
 async function settled(
   { stack, signal, printLine }: Operation,
@@ -185,19 +186,19 @@ function incomplete(error: unknown, what: string): CommandError {
   return new CommandError(`${what}: ${name}: ${message.split('\n')[0]}. Repeat the command to complete it`);
 }
 
-/** The time until which no message is lost. */
+/** Sentences that say until when no message is lost. */
 async function deadline(stack: Stage, event: EventName, queue: QueueState): Promise<string[]> {
   const { arn, visible, inFlight, delayed, retention } = queue;
   const waiting = visible + inFlight + delayed;
   const now = Date.now();
-  const came = waiting === 0 ? now : await oldestMessage(stack, arn);
-  // After three receives, SQS no longer counts a message that backs off in the age.
+  const oldest = waiting === 0 ? now : await oldestMessage(stack, arn);
+  // SQS's metric of the age leaves out a message after three receives.
   const tried = inFlight > 0 ? hoursOfTries(event) * 60 * 60 * 1000 : 0;
-  const until = Math.min(came ?? now, now - tried) + retention * 1000;
+  const until = Math.min(oldest ?? now, now - tried) + retention * 1000;
   const lines = [
     `Nothing is lost until ${new Date(until).toISOString()}, for ${duration(until - now)}. SQS deletes an event ${duration(retention * 1000)} after its arrival. An alarm fires a day before.`,
   ];
-  if (came === undefined) {
+  if (oldest === undefined) {
     lines.push(
       `But ${messages(waiting)} had arrived before, and CloudWatch does not know the age of the oldest: subtract it.`,
     );

@@ -18,8 +18,8 @@ export interface WaitingQueue {
 }
 
 /**
- * Also a queue left over from a removed event or an earlier stack of the same name. Its name is the SQS name without
- * the stack's.
+ * A queue that nothing consumes, including one left over from a removed event or from an earlier stack of the same name
+ * (`removed`). The name of such a queue is its name in SQS without that of the stack.
  */
 export type AnyQueue = WaitingQueue | (Omit<WaitingQueue, 'kind'> & { readonly kind: 'removed' });
 
@@ -71,7 +71,7 @@ export async function queueState(sqs: SQSClient, url: string): Promise<QueueStat
 /** Why no message could be received from a queue. Follows `Nothing to show:`. */
 export function emptiness({ title }: AnyQueue, { visible, inFlight, delayed }: QueueState): string {
   if (inFlight > 0) {
-    return `${title} has ${messages(inFlight)} in flight, held by another look or a redrive. Try again in a minute`;
+    return `${title} has ${messages(inFlight)} in flight: another command reads or moves them. Try again in a minute`;
   }
   if (delayed > 0) return `SQS delays all messages of ${title} (${delayed}), for 15 minutes at most`;
   if (visible > 0)
@@ -133,7 +133,10 @@ export function waitingQueues(stage: Stage): WaitingQueue[] {
 export const waitingQueue = (stage: Stage, name: string): WaitingQueue =>
   queueNamed(name, waitingQueues(stage), stage);
 
-/** Finds a queue by its name, including the queue of a removed event. @throws CommandError if no queue has it */
+/**
+ * Finds a queue by its name, including the queue of a removed event.
+ * @throws CommandError if no queue has it
+ */
 export async function findQueue(stage: Stage, name: string): Promise<AnyQueue> {
   const known = waitingQueues(stage);
   const isKnown = known.some((queue) => queue.name === name);
@@ -149,12 +152,15 @@ function queueNamed<Queue extends AnyQueue>(name: string, queues: readonly Queue
   );
 }
 
-/** Maximum number of queues per ListQueues call. Without it, there is no second page. Source: SQS API reference. */
+/**
+ * Maximum number of queues per ListQueues call. Without this parameter, SQS returns no second page. Source: SQS API
+ * reference.
+ */
 const PAGE = 1_000;
 
 /**
- * The rest of a queue's name after the stack's. Does not match `eu-ShopUpdatedQueue…`, which belongs to a stage
- * `prod-eu`.
+ * Matches the name of a queue after the name of the stack. Does not match `eu-ShopUpdatedQueue…`, which belongs to a
+ * stage `prod-eu`.
  */
 const NAME_IN_STACK = /^[A-Za-z0-9]+(-[A-Za-z0-9]+)?$/;
 

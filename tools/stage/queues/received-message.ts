@@ -8,12 +8,12 @@ import {
   ReceiveMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
-import { MAX_LOOK_SECONDS } from '../../../lambda/limits.ts';
+import { MAX_INSPECTION_SECONDS } from '../../../lambda/limits.ts';
 import { isObject, jsonOf } from '../history/json.ts';
 import { MissingOutputError, type Stage } from '../stage.ts';
 import { type AnyQueue, queueState } from './queue.ts';
 
-/** A received message. It is made visible again unless it was moved. */
+/** A message that this process has received, so that nobody else can receive it now. */
 export interface ReceivedMessage {
   readonly id: string;
   readonly receiptHandle: string;
@@ -21,10 +21,10 @@ export interface ReceivedMessage {
   readonly attributes: Readonly<Record<string, MessageAttributeValue>>;
   /** When it was sent to this queue. If SQS moved it here, when it was sent to the previous queue. */
   readonly sentAt: Date;
-  /** Receives from this queue. Each look at the queue is one. */
+  /** Receives from this queue. `dlq` commands and the console receive a message each time that they read it. */
   readonly receives: number;
   readonly groupId: string | undefined;
-  /** SQS moved it here after too many receives. So no consumer noted a reason. */
+  /** SQS moved it here after too many receives, so the message has no reason from a consumer. */
   readonly movedBySqs: boolean;
 }
 
@@ -42,21 +42,28 @@ function receivedMessage(message: Message): ReceivedMessage {
   };
 }
 
-type Noted = Pick<ReceivedMessage, 'attributes' | 'movedBySqs'>;
+type MessageAttributes = Pick<ReceivedMessage, 'attributes' | 'movedBySqs'>;
 
 /** An attribute that the receiver or a consumer set on the message (docs/decisions.md). */
-export function noted({ attributes }: Pick<Noted, 'attributes'>, name: string): string | undefined {
+export function attributeText(
+  { attributes }: Pick<MessageAttributes, 'attributes'>,
+  name: string,
+): string | undefined {
   return attributes[name]?.StringValue;
 }
 
-/** An attribute that the consumer set when it gave up the message. Undefined if SQS moved it. */
-export function failureNote(message: Noted, name: 'failureReason' | 'failedAt'): string | undefined {
-  // A redriven message keeps its attributes. If SQS moves it later, they belong to an earlier failure.
-  return message.movedBySqs ? undefined : noted(message, name);
+/** An attribute that the consumer set when it gave up the message. Undefined if SQS moved the message. */
+export function failureAttribute(
+  message: MessageAttributes,
+  name: 'failureReason' | 'failedAt',
+): string | undefined {
+  // A redriven message keeps its attributes. If SQS moves the message later, the attributes belong to an earlier
+  // failure.
+  return message.movedBySqs ? undefined : attributeText(message, name);
 }
 
 /** Attributes for programs. Binary ones are in base64. */
-export const attributesOf = ({ attributes }: Pick<Noted, 'attributes'>): Record<string, string> =>
+export const attributesOf = ({ attributes }: Pick<MessageAttributes, 'attributes'>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(attributes).map(([name, { StringValue, BinaryValue }]) => [
       name,
@@ -65,56 +72,60 @@ export const attributesOf = ({ attributes }: Pick<Noted, 'attributes'>): Record<
   );
 
 /** Why the message is on this queue. */
-export function reasonOf(message: Noted, { kind }: Pick<AnyQueue, 'kind'>): string {
+export function reasonOf(message: MessageAttributes, { kind }: Pick<AnyQueue, 'kind'>): string {
   if (kind === 'quarantine') {
-    return noted(message, 'reason') ?? 'no reason: it was not sent by the receiver';
+    return attributeText(message, 'reason') ?? 'no reason: it was not sent by the receiver';
   }
-  if (kind === 'unrouted') return `event kind '${noted(message, 'event')}' had no consumer`;
-  const reason = failureNote(message, 'failureReason');
+  if (kind === 'unrouted') return `event kind '${attributeText(message, 'event')}' had no consumer`;
+  const reason = failureAttribute(message, 'failureReason');
   if (reason !== undefined) return reason;
   if (kind === 'removed' && !message.movedBySqs) return 'it waited when its consumer was removed';
   return 'SQS moved it after too many receives: the consumer crashed, timed out or could not start';
 }
 
-/** SQS's largest batch. */
+/** Maximum messages per call. Source: SQS API reference, `ReceiveMessage`. */
 const PAGE = 10;
 
 /**
- * Pages without a new message after which all have been seen. Received messages become visible again if a walk takes
- * long.
+ * Pages in a row without a new message, after which all messages have been seen. If visiting takes long, messages that
+ * were seen become visible and are received again.
  */
-const PAGES_WITHOUT_NEWS = 3;
+const PAGES_WITHOUT_NEW = 3;
 
-/** Maximum number of messages per walk. SQS allows 120,000 in flight. */
-const MAX_WALK = 100_000;
+/** Maximum number of messages that one call visits. SQS allows 120,000 in flight. */
+const MAX_VISITED = 100_000;
 
-/** Batches made visible at the same time. */
+/** Number of batches that are made visible at the same time. */
 const GIVEN_BACK_AT_ONCE = 8;
 
 /**
- * Visits each message of a queue once. Nobody else can receive the messages meanwhile. If this process dies, they stay
- * hidden for {@link holdSeconds}. The messages of a page are visited together. An abort ends the walk after the current
- * page.
- * @param visit returns `settled` only if the message is safely stored elsewhere: it is then deleted. `kept` messages
- * become visible again
- * @returns `undeleted`: settled messages that could not be deleted, so they are in two places; `limited`: the walk
- * ended at its limit, so there may be more
+ * Receives each message of a queue once, page by page. Nobody else can receive the messages meanwhile. If this process
+ * dies, they stay hidden for {@link hiddenSeconds}. An abort ends it after the current page.
+ * @param visit is called for all messages of a page at the same time. It returns `settled` only if the message is safely
+ * stored elsewhere: the message is then deleted. After `stays`, the message becomes visible again
+ * @returns `seen`: number of messages; `undeleted`: ids of settled messages that could not be deleted, so they are still
+ * on this queue, too; `limited`: the limit was reached, so there may be more
  * @throws errors of `visit`, after the messages were made visible again
+ * @example
+ * const { seen } = await forEachMessage(stage, queue.url, { signal, limit: 100 }, async ({ id }) => {
+ *   print(id);
+ *   return 'stays';
+ * });
  */
-export async function walk(
+export async function forEachMessage(
   { sqs, waitSeconds }: Pick<Stage, 'sqs' | 'waitSeconds'>,
   url: string,
-  { signal, limit = MAX_WALK }: { readonly signal: AbortSignal; readonly limit?: number },
-  visit: (message: ReceivedMessage) => Promise<'settled' | 'kept'>,
+  { signal, limit = MAX_VISITED }: { readonly signal: AbortSignal; readonly limit?: number },
+  visit: (message: ReceivedMessage) => Promise<'settled' | 'stays'>,
 ): Promise<{ readonly seen: number; readonly undeleted: readonly string[]; readonly limited: boolean }> {
-  const hold = holdSeconds(Math.min(limit, (await queueState(sqs, url)).visible));
+  const visibilityTimeout = hiddenSeconds(Math.min(limit, (await queueState(sqs, url)).visible));
   const visited = new Set<string>();
   /** Receipt handles by message. A later receive replaces an earlier one. */
   const received = new Map<string, string>();
   const undeleted: string[] = [];
 
   async function visitOne(message: ReceivedMessage): Promise<void> {
-    if ((await visit(message)) === 'kept') return;
+    if ((await visit(message)) === 'stays') return;
     received.delete(message.id);
     try {
       await sqs.send(new DeleteMessageCommand({ QueueUrl: url, ReceiptHandle: message.receiptHandle }));
@@ -123,14 +134,14 @@ export async function walk(
     }
   }
 
-  let withoutNews = 0;
+  let withoutNew = 0;
   try {
-    while (!signal.aborted && visited.size < limit && withoutNews < PAGES_WITHOUT_NEWS) {
+    while (!signal.aborted && visited.size < limit && withoutNew < PAGES_WITHOUT_NEW) {
       const { Messages = [] } = await sqs.send(
         new ReceiveMessageCommand({
           QueueUrl: url,
           MaxNumberOfMessages: Math.min(PAGE, limit - visited.size),
-          VisibilityTimeout: hold,
+          VisibilityTimeout: visibilityTimeout,
           WaitTimeSeconds: waitSeconds,
           MessageAttributeNames: ['All'],
           MessageSystemAttributeNames: ['All'],
@@ -140,7 +151,7 @@ export async function walk(
       const page = Messages.map(receivedMessage);
       for (const { id, receiptHandle } of page) received.set(id, receiptHandle);
       const fresh = page.filter(({ id }) => !visited.has(id));
-      withoutNews = fresh.length === 0 ? withoutNews + 1 : 0;
+      withoutNew = fresh.length === 0 ? withoutNew + 1 : 0;
       for (const { id } of fresh) visited.add(id);
       const visits = await Promise.allSettled(fresh.map(visitOne));
       const failure = visits.find((result) => result.status === 'rejected');
@@ -155,16 +166,16 @@ export async function walk(
 /** Whether a queue has a message that can be received now. SQS's counts are up to a minute late. */
 export async function hasMessage(stack: Pick<Stage, 'sqs' | 'waitSeconds'>, url: string): Promise<boolean> {
   const signal = new AbortController().signal;
-  const { seen } = await walk(stack, url, { signal, limit: 1 }, async () => 'kept');
+  const { seen } = await forEachMessage(stack, url, { signal, limit: 1 }, async () => 'stays');
   return seen > 0;
 }
 
-/** At least one minute, at most 15. For many messages, the time to process them at 50 a second. */
-function holdSeconds(count: number): number {
-  return Math.min(MAX_LOOK_SECONDS, 60 + Math.ceil(count / 50));
+/** Seconds for which visited messages are hidden: a minute, and the time to visit them at 50 a second. At most 15 minutes. */
+function hiddenSeconds(count: number): number {
+  return Math.min(MAX_INSPECTION_SECONDS, 60 + Math.ceil(count / 50));
 }
 
-/** Makes messages visible again. If that fails, SQS does so at the end of their hold. */
+/** Makes messages visible again. If that fails, SQS does so when their visibility timeout ends. */
 async function giveBack(sqs: SQSClient, url: string, receipts: readonly string[]): Promise<void> {
   const batches = Array.from({ length: Math.ceil(receipts.length / PAGE) }, (_, index) =>
     receipts.slice(index * PAGE, (index + 1) * PAGE),
@@ -208,7 +219,7 @@ export async function readPayload(
   { kind }: Pick<AnyQueue, 'kind'>,
   message: Pick<ReceivedMessage, 'attributes' | 'body'>,
 ): Promise<Buffer> {
-  const key = noted(message, 'payloadKey');
+  const key = attributeText(message, 'payloadKey');
   if (key !== undefined) {
     const stored = await storedPayload(stage, key);
     if (stored === undefined) throw new UnreadablePayloadError(`S3 no longer has it under ${key}`);
@@ -226,7 +237,7 @@ export async function readPayload(
 export async function payloadInMessage(
   ...[stage, queue, message]: Parameters<typeof readPayload>
 ): Promise<Buffer | undefined> {
-  if (noted(message, 'payloadKey') !== undefined) return undefined;
+  if (attributeText(message, 'payloadKey') !== undefined) return undefined;
   return await readPayload(stage, queue, message).catch(() => undefined);
 }
 

@@ -14,7 +14,7 @@ import type { Operation } from '../operation.ts';
 import { emptiness, eventOf, queueState, type WaitingQueue } from './queue.ts';
 import { hasMessage } from './received-message.ts';
 
-/** A message that cannot succeed is back on the dead-letter queue within this time. */
+/** Seconds within which a message that cannot succeed is back on the dead-letter queue. */
 const FAILS_AGAIN_WITHIN_SECONDS = 1;
 
 /**
@@ -50,7 +50,7 @@ export async function redriveAll(operation: Operation, queue: WaitingQueue, rate
   const task = await follow(operation, state.arn, earlier)
     .catch((error: Error) => {
       throw new CommandError(
-        `Following the redrive failed: ${error.message}. It continues in SQS, and nothing is lost. Repeat the command to follow it`,
+        `Cannot follow the redrive: ${error.message}. It continues in SQS, and nothing is lost. Repeat the command to follow it`,
       );
     })
     .finally(() => progress.end());

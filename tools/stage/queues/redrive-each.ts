@@ -11,16 +11,16 @@ import type { Stage } from '../stage.ts';
 import { copyKey, countLine } from './copies.ts';
 import { emptiness, queueState, sourceQueueUrl, type WaitingQueue } from './queue.ts';
 import {
-  noted,
+  attributeText,
+  forEachMessage,
   type ReceivedMessage,
   readPayload,
   UnreadablePayloadError,
-  walk,
 } from './received-message.ts';
 
 interface RedriveOutcome {
   /** `settled` only if the message is safely stored elsewhere. */
-  readonly fate: 'settled' | 'kept';
+  readonly fate: 'settled' | 'stays';
   readonly redriven: boolean;
   /** Printed after a count of messages: `moved to the queue of shop.updated`. */
   readonly what: string;
@@ -30,10 +30,13 @@ interface RedriveOutcome {
   readonly requestId?: string | undefined;
 }
 
-/** With the message's id and the key of its copies. */
+/** An outcome with the message's id and the key of its copies ({@link copyKey}). */
 type KeyedOutcome = RedriveOutcome & { readonly id: string; readonly key: string };
 
-/** Redrives one message. @returns undefined if this redrive does not apply to it */
+/**
+ * Redrives one message.
+ * @returns undefined if this redrive does not apply to it
+ */
 type RedriveOne = (message: ReceivedMessage) => Promise<RedriveOutcome | undefined>;
 
 /**
@@ -61,15 +64,15 @@ export async function redriveEach(
   const total = named?.count ?? (await queueState(stack.sqs, queue.url)).visible;
   const outcomes: KeyedOutcome[] = [];
   const enough = new AbortController();
-  const { undeleted } = await walk(
+  const { undeleted } = await forEachMessage(
     stack,
     queue.url,
     { signal: AbortSignal.any([signal, enough.signal]) },
     async (message) => {
       const key = copyKey(queue, message);
-      if (named && !named.keys.has(key)) return 'kept';
+      if (named && !named.keys.has(key)) return 'stays';
       const outcome = await redriveOne(message).catch(failed);
-      if (outcome === undefined) return 'kept';
+      if (outcome === undefined) return 'stays';
       outcomes.push({ ...outcome, id: message.id, key });
       const done = outcomes.length;
       if (outcome.hopeless || done === named?.count) enough.abort();
@@ -80,7 +83,10 @@ export async function redriveEach(
   return await reportRedrive(operation, queue, { outcomes, undeleted, named });
 }
 
-/** @returns whether everything requested was done @throws CommandError if there was nothing to redrive */
+/**
+ * @returns whether everything requested was done
+ * @throws CommandError if there was nothing to redrive
+ */
 async function reportRedrive(
   { stack, signal, printLine, report }: Operation,
   queue: WaitingQueue,
@@ -130,7 +136,7 @@ async function reportRedrive(
   const unseen = isHopeless || named === undefined ? 0 : named.count - outcomes.length;
   if (unseen > 0)
     printLine(
-      `${messages(unseen)} could not be redriven, because somebody else looks at or moves them. Try again in a minute.`,
+      `${messages(unseen)} could not be redriven: another command reads or moves them. Try again in a minute.`,
     );
   const isAll = notThere === undefined && undeleted.length + unseen === 0;
   return isAll && outcomes.every(({ redriven }) => redriven);
@@ -144,17 +150,17 @@ async function findNamed({ stack, signal }: Operation, queue: WaitingQueue, ids:
   const keys: string[] = [];
   const chosen = new Set<string>();
   const matched = new Map(ids.map((id) => [id, new Set<string>()]));
-  const { seen } = await walk(stack, queue.url, { signal }, async (message) => {
+  const { seen } = await forEachMessage(stack, queue.url, { signal }, async (message) => {
     const key = copyKey(queue, message);
     keys.push(key);
-    const own = [noted(message, 'eventId'), message.id, noted(message, 'requestId')];
+    const own = [attributeText(message, 'eventId'), message.id, attributeText(message, 'requestId')];
     for (const [id, whole] of matched) {
       const found = own.find((one) => one?.startsWith(id));
       if (found === undefined) continue;
       chosen.add(key);
       whole.add(found);
     }
-    return 'kept';
+    return 'stays';
   });
   for (const [id, whole] of matched) if (whole.size > 1) throw severalIds(id, [...whole]);
   const missing = ids.filter((id) => matched.get(id)?.size === 0);
@@ -175,9 +181,9 @@ function redriverOf(stack: Stage, queue: WaitingQueue): RedriveOne | Promise<Red
 
 /** Moves a parked message to the queue of its event if the event has a consumer now. */
 async function route(stack: Stage, message: ReceivedMessage): Promise<RedriveOutcome> {
-  const event = noted(message, 'event') ?? '';
-  if (sourceQueueUrl(stack, event) === undefined) return kept(`event kind '${event}' has no consumer`);
-  const key = noted(message, 'payloadKey');
+  const event = attributeText(message, 'event') ?? '';
+  if (sourceQueueUrl(stack, event) === undefined) return stays(`event kind '${event}' has no consumer`);
+  const key = attributeText(message, 'payloadKey');
   if (key === undefined) return sendTo(stack, event, message);
   // A consumer may read only the payloads of its own event.
   const payloadKey = `${event}/${key.split('/').at(-1)}`;
@@ -204,7 +210,7 @@ async function sendTo(stack: Stage, event: string, message: ReceivedMessage): Pr
   return { fate: 'settled', redriven: true, what: `moved to the queue of ${event}` };
 }
 
-/** The attributes, without those about the failure. */
+/** The attributes of a redriven message: all except those about the failure. */
 function carriedOver({ attributes }: ReceivedMessage): Record<string, MessageAttributeValue> {
   const { failureReason: _reason, failedAt: _at, ...others } = attributes;
   return Object.fromEntries(
@@ -223,7 +229,7 @@ function carriedOver({ attributes }: ReceivedMessage): Record<string, MessageAtt
 async function redelivery(stack: Stage, queue: WaitingQueue): Promise<RedriveOne> {
   const url = stack.webhookUrl;
   const secret = await currentSecret(stack);
-  /** By hash of the bytes, which is certain even for messages sent by hand. */
+  /** Outcomes by hash of the payload. Messages that were sent by hand may have any event id. */
   const outcomes = new Map<string, Promise<RedriveOutcome>>();
 
   return async (message) => {
@@ -232,7 +238,7 @@ async function redelivery(stack: Stage, queue: WaitingQueue): Promise<RedriveOne
     const outcome = outcomes.get(hash) ?? post({ url, body, secret });
     outcomes.set(hash, outcome);
     const { requestId } = await outcome;
-    const isNew = requestId !== undefined && noted(message, 'requestId') === requestId;
+    const isNew = requestId !== undefined && attributeText(message, 'requestId') === requestId;
     return isNew ? undefined : outcome;
   };
 }
@@ -240,7 +246,7 @@ async function redelivery(stack: Stage, queue: WaitingQueue): Promise<RedriveOne
 async function post(delivery: Parameters<typeof postSigned>[0]): Promise<RedriveOutcome> {
   const answer = await postSigned(delivery).catch((error: Error) => error);
   if (answer instanceof CommandError) {
-    return { ...kept(`nothing answers at ${delivery.url}`), hopeless: true };
+    return { ...stays(`nothing answers at ${delivery.url}`), hopeless: true };
   }
   if (answer instanceof Error) throw answer;
   const { status, type } = Object(answer.body) as { status?: unknown; type?: unknown };
@@ -250,17 +256,17 @@ async function post(delivery: Parameters<typeof postSigned>[0]): Promise<Redrive
   }
   if (answer.status === 400 && type === 'urn:partner-webhooks:problem:unusable-event') {
     const { requestId } = answer;
-    // Without it, the new message could not be told from its copies, and none would be left.
-    if (requestId === undefined) return kept('the answer has no request id');
+    // Without a request id, the new message could not be distinguished from its copies, and would be deleted with them.
+    if (requestId === undefined) return stays('the answer has no request id');
     const what = 'still unusable: a new message in quarantine replaces it';
     return { fate: 'settled', redriven: false, what, requestId };
   }
-  return { ...kept(`the answer was ${answer.status}`), hopeless: answer.status === 401 };
+  return { ...stays(`the answer was ${answer.status}`), hopeless: answer.status === 401 };
 }
 
-const kept = (why: string): RedriveOutcome => ({ fate: 'kept', redriven: false, what: `stays: ${why}` });
+const stays = (why: string): RedriveOutcome => ({ fate: 'stays', redriven: false, what: `stays: ${why}` });
 
 const failed = (error: Error): RedriveOutcome =>
-  kept(
+  stays(
     `${error instanceof UnreadablePayloadError ? 'its payload cannot be read' : error.name}: ${error.message}`,
   );

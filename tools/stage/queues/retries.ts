@@ -13,8 +13,8 @@ const HOUR = 60 * 60 * 1000;
 
 /**
  * Maximum hours for which a message is tried. Ten attempts take about three hours, and up to three days if CloudFront
- * has too many invalidations in progress (`lambda/consumer/retry.ts`). In one hour more, the archive rejects the record
- * and the message comes again.
+ * has too many invalidations in progress (`lambda/consumer/retry.ts`). One hour more: if the archive rejects the
+ * record, the message is retried for about that time.
  */
 export const hoursOfTries = (event: EventName) => (catalogue[event].effect === 'shop-cache' ? 73 : 4);
 
@@ -72,7 +72,7 @@ export async function retriesOf(stage: Stage, event: EventName, visibility: numb
 function reasonOfOthers(crash: LoggedCrash | undefined): string {
   if (crash === undefined) return 'being processed';
   const age = duration(Date.now() - crash.at);
-  return `hidden since its consumer crashed ${age} ago (${crash.error}), or being processed`;
+  return `in flight since its consumer crashed ${age} ago (${crash.error}), or being processed`;
 }
 
 interface LoggedCrash {
@@ -102,7 +102,10 @@ const reportSchema = z.object({
   }),
 });
 
-/** @param line of a log, parsed. @returns undefined if it reports no crash */
+/**
+ * @param line of a log, parsed
+ * @returns undefined if it reports no crash
+ */
 export function parseCrash(line: unknown): LoggedCrash | undefined {
   const runtime = runtimeSchema.safeParse(line).data;
   if (runtime !== undefined) {

@@ -1,7 +1,13 @@
 import { sha256Hex } from '../../../lambda/hash.ts';
 import type { Stage } from '../stage.ts';
 import { queueState, type WaitingQueue, waitingQueues } from './queue.ts';
-import { failureNote, noted, payloadInMessage, type ReceivedMessage, walk } from './received-message.ts';
+import {
+  attributeText,
+  failureAttribute,
+  forEachMessage,
+  payloadInMessage,
+  type ReceivedMessage,
+} from './received-message.ts';
 
 /** Messages that a search inspects on each queue: 100 calls of 10 messages, some seconds in AWS. */
 export const MAX_SEARCHED = 1_000;
@@ -21,18 +27,23 @@ export async function waitingMessages(
   queues = waitingQueues(stage),
 ): Promise<{ readonly messages: readonly WaitingMessage[]; readonly complete: boolean }> {
   const messages: WaitingMessage[] = [];
-  const looks = queues.map(async (queue) => {
+  const searches = queues.map(async (queue) => {
     const { visible, inFlight, delayed, retention } = await queueState(stage.sqs, queue.url);
     const isAllVisible = inFlight + delayed === 0;
     if (visible === 0) return isAllVisible;
-    const { limited } = await walk(stage, queue.url, { signal, limit: MAX_SEARCHED }, async (message) => {
-      const found = await waitingMessage(stage, queue, message, retention);
-      if (fits(found)) messages.push(found);
-      return 'kept';
-    });
+    const { limited } = await forEachMessage(
+      stage,
+      queue.url,
+      { signal, limit: MAX_SEARCHED },
+      async (message) => {
+        const found = await waitingMessage(stage, queue, message, retention);
+        if (fits(found)) messages.push(found);
+        return 'stays';
+      },
+    );
     return !limited && isAllVisible;
   });
-  const complete = await Promise.all(looks);
+  const complete = await Promise.all(searches);
   return { messages, complete: !complete.includes(false) && !signal.aborted };
 }
 
@@ -47,14 +58,14 @@ async function waitingMessage(
     queue,
     message,
     /** When SQS deletes it. */
-    keptUntil: new Date(message.sentAt.getTime() + retention * 1000),
+    expiresAt: new Date(message.sentAt.getTime() + retention * 1000),
     messageId: message.id,
-    requestId: noted(message, 'requestId'),
+    requestId: attributeText(message, 'requestId'),
     // A message that was sent by hand has no attributes.
-    eventId: noted(message, 'eventId') ?? sha256Hex(bytes ?? Buffer.from(message.body)),
-    event: queue.kind === 'dead-letter' ? queue.name : noted(message, 'event'),
+    eventId: attributeText(message, 'eventId') ?? sha256Hex(bytes ?? Buffer.from(message.body)),
+    event: queue.kind === 'dead-letter' ? queue.name : attributeText(message, 'event'),
     /** Why the consumer gave it up. Undefined if SQS moved it. */
-    failureReason: failureNote(message, 'failureReason'),
+    failureReason: failureAttribute(message, 'failureReason'),
     /** The partner's text. Undefined if it is too large for a queue. */
     body: bytes?.toString(),
   };

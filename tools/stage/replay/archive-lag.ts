@@ -29,7 +29,7 @@ export async function archiveDelay(stack: Stage, events: readonly EventName[]): 
 }
 
 /**
- * Checks whether Firehose still holds records of a window. If S3 rejects them, Firehose retries for a day.
+ * Checks whether Firehose still has records of a window. If S3 rejects them, Firehose retries for a day.
  * @param until end of the window
  * @returns a text for people; undefined if it holds none, or this is not measured
  */
@@ -43,11 +43,11 @@ export async function notYetArchived(
     const ages = await Promise.all(events.map((event) => oldestUnarchived(stack, event)));
     const oldest = new Date(Date.now() - Math.max(...ages) * 1000);
     if (oldest >= until) return undefined;
-    return `Firehose still holds records since ${oldest.toISOString()}. Replay again later under another name.`;
+    return `Firehose still has records since ${oldest.toISOString()}. Replay again later under another name.`;
   } catch (error) {
-    // Without the permission, the replay sends everything that the archive has.
+    // Not an error: without this permission, the replay still sends everything that the archive has.
     if (!(error instanceof Error) || !error.name.startsWith('AccessDenied')) throw error;
-    return 'It is unknown whether Firehose still holds records: permission denied for cloudwatch:GetMetricStatistics.';
+    return 'It is unknown whether Firehose still has records: permission denied for cloudwatch:GetMetricStatistics.';
   }
 }
 

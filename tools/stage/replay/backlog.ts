@@ -15,7 +15,7 @@ export const MAX_WAITING = 1_000;
 /**
  * Number of messages in flight at which a replay pauses. A healthy consumer has a few hundred. A failed message is in
  * flight until its next attempt, for up to an hour. At 120,000 (SQS developer guide, "Standard queue quotas") a queue
- * delivers nothing, not even new deliveries. This leaves room for a count that is a minute late.
+ * delivers nothing, not even new deliveries. The limit is far below that, because SQS's counts are up to a minute late.
  */
 export const MAX_IN_FLIGHT = 3_000;
 
@@ -23,21 +23,21 @@ export const MAX_IN_FLIGHT = 3_000;
 const LOW = 0.5;
 
 /** Milliseconds after which a paused replay stops. Messages that do not fail are processed by then. */
-const LONGEST_HOLD = 5 * 60_000;
+const MAX_WAIT = 5 * 60_000;
 
-/** Minimum milliseconds between two polls of a queue; also the interval while the queue is full. */
+/** Minimum milliseconds between two polls of a queue, and the interval while the queue is full. */
 const SHORTEST_INTERVAL = 100;
-const LOOK_INTERVAL = 1_000;
+const POLL_INTERVAL = 1_000;
 
-const LIMITS = { waiting: MAX_WAITING, inFlight: MAX_IN_FLIGHT, hold: LONGEST_HOLD };
+const LIMITS = { waiting: MAX_WAITING, inFlight: MAX_IN_FLIGHT, wait: MAX_WAIT };
 
 /** Tracks the messages on an event's queue, so that a replay is never faster than the consumer. */
 export class Backlog {
   readonly event: EventName;
   readonly #stack: Stage;
   readonly #limits: typeof LIMITS;
-  #lookedAt = Number.NEGATIVE_INFINITY;
-  /** SQS's count, plus messages sent since. */
+  #polledAt = Number.NEGATIVE_INFINITY;
+  /** SQS's count, plus the messages sent since the last poll. */
   #waiting = 0;
   #inFlight = 0;
   /** Since when too many messages are in flight. */
@@ -50,49 +50,52 @@ export class Backlog {
   }
 
   /**
-   * Waits until the queue has room for some messages, and counts them as sent.
-   * @param onHold called with the reason at each wait
+   * Waits until the queue may take some more messages, and counts them as sent.
+   * @param onWait called with the reason at each wait
    * @throws AbortError if the signal ends the wait, CommandError if too many messages stay in flight
    */
-  async room(count: number, signal: AbortSignal, onHold: (reason: string) => void): Promise<void> {
+  async waitForCapacity(count: number, signal: AbortSignal, onWait: (reason: string) => void): Promise<void> {
     const isFull = () => this.#failingSince !== undefined || this.#waiting + count > this.#limits.waiting;
-    if (this.#age >= LOOK_INTERVAL) await this.#look();
+    if (this.#age >= POLL_INTERVAL) await this.#poll();
     while (isFull()) {
       // The consumer may have processed the messages sent since the last poll.
       await sleep(Math.max(0, SHORTEST_INTERVAL - this.#age), undefined, { signal });
-      await this.#look();
+      await this.#poll();
       if (!isFull()) break;
-      onHold(this.#reason());
-      await sleep(LOOK_INTERVAL, undefined, { signal });
+      onWait(this.#reason());
+      await sleep(POLL_INTERVAL, undefined, { signal });
     }
     this.#waiting += count;
   }
 
   get #age(): number {
-    return performance.now() - this.#lookedAt;
+    return performance.now() - this.#polledAt;
   }
 
-  /** @throws CommandError if too many have been in flight for too long */
+  /**
+   * Why the replay waits.
+   * @throws CommandError if too many messages have been in flight for too long
+   */
   #reason(): string {
     if (this.#failingSince === undefined) {
       return `${this.#waiting.toLocaleString('en')} wait on the queue of ${this.event}`;
     }
-    const heldFor = performance.now() - this.#failingSince;
+    const fullFor = performance.now() - this.#failingSince;
     const inFlight = this.#inFlight.toLocaleString('en');
-    if (heldFor < this.#limits.hold)
+    if (fullFor < this.#limits.wait)
       return `${inFlight} of ${this.event} are in flight because attempts fail`;
     throw new CommandError(
-      `${inFlight} messages of ${this.event} have been in flight for ${duration(heldFor)}, so its consumer fails. Find the reason in its log and fix it`,
+      `${inFlight} messages of ${this.event} have been in flight for ${duration(fullFor)}, so its consumer fails. Find the reason in its log and fix it`,
     );
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { visible, inFlight } = await queueState(this.#stack.sqs, this.#stack.event(this.event).queueUrl);
     const { inFlight: most } = this.#limits;
     this.#waiting = visible;
     this.#inFlight = inFlight;
-    this.#lookedAt = performance.now();
-    if (inFlight > most) this.#failingSince ??= this.#lookedAt;
+    this.#polledAt = performance.now();
+    if (inFlight > most) this.#failingSince ??= this.#polledAt;
     if (inFlight <= most * LOW) this.#failingSince = undefined;
   }
 }

@@ -7,7 +7,7 @@ const HASH_LENGTH = 12;
 
 const hashOf = (key: string) => createHash('sha256').update(key).digest('base64url').slice(0, HASH_LENGTH);
 
-/** Concatenated hashes of keys, the format of `done` in a state. */
+/** Concatenated hashes of keys: the format of `done` in {@link ReplayState}. */
 export const hashes = (keys: readonly string[]) => keys.map(hashOf).join('');
 
 const split = (text: string) => text.match(new RegExp(`.{${HASH_LENGTH}}`, 'g')) ?? [];
@@ -19,10 +19,10 @@ const split = (text: string) => text.match(new RegExp(`.{${HASH_LENGTH}}`, 'g'))
  */
 export const DONE_IN_STATE = 1_000;
 
-/** Rejected messages that are listed. */
+/** Maximum number of rejected messages that are listed. */
 const REFUSALS_NAMED = 20;
 
-interface RecordPlace {
+interface RecordPosition {
   readonly key: string;
   readonly line: number;
 }
@@ -33,7 +33,7 @@ export class Checkpoint {
   readonly #state: ReplayState;
   readonly #run: { readonly by: string; readonly id: string };
   readonly #done: Set<string>;
-  /** The finished objects that the state lists. */
+  /** Hashes of the finished objects that the state lists. */
   #recent: string[];
   #saving: Promise<void> = Promise.resolve();
   #savedSent: number;
@@ -57,7 +57,8 @@ export class Checkpoint {
     this.#recent = split(state.done);
     this.#done = new Set([...done, ...this.#recent]);
     this.#savedSent = sentOf(state);
-    // Finished objects are written before the state. If the process is killed in between, they are still listed here.
+    // The list of finished objects is written before the state. If the process was killed in between, the state still
+    // lists them as unfinished.
     for (const key of Object.keys(left.begun)) if (this.isDone(key)) delete left.begun[key];
   }
 
@@ -79,35 +80,38 @@ export class Checkpoint {
     return this.#done.has(hashOf(key));
   }
 
-  isSettled({ key, line }: RecordPlace): boolean {
+  isSettled({ key, line }: RecordPosition): boolean {
     const begun = this.#state.begun[key];
     return begun !== undefined && line <= begun.line && !begun.left.includes(line);
   }
 
-  noteSent(place: RecordPlace, of: EventName): void {
-    this.#settle(place);
+  markSent(position: RecordPosition, of: EventName): void {
+    this.#settle(position);
     this.#state.sent[of] = (this.#state.sent[of] ?? 0) + 1;
   }
 
-  noteUnsent(place: RecordPlace, reason: Unsent): void {
-    this.#settle(place);
+  markUnsent(position: RecordPosition, reason: Unsent): void {
+    this.#settle(position);
     this.#state.skipped[reason] += 1;
   }
 
-  noteRefused(place: RecordPlace, refusal: ReplayState['refused']['first'][number]): void {
-    this.#settle(place);
+  markRefused(position: RecordPosition, refusal: ReplayState['refused']['first'][number]): void {
+    this.#settle(position);
     const { refused } = this.#state;
     refused.count += 1;
     if (refused.first.length < REFUSALS_NAMED) refused.first.push(refusal);
   }
 
-  /** Marks a line as unsent, although later lines may be settled. */
-  noteLeft(place: RecordPlace): void {
-    this.#settle(place).left.push(place.line);
+  /** Marks a record as not yet sent, although later records of its object may be settled. */
+  markPending(position: RecordPosition): void {
+    this.#settle(position).left.push(position.line);
   }
 
-  /** Notes that an object was read to its end. @param damage describes damage, if any */
-  noteEnd(key: string, damage: string | undefined): void {
+  /**
+   * Marks an object as finished, unless some of its records are not settled.
+   * @param damage a description, if the object is damaged
+   */
+  markObjectRead(key: string, damage: string | undefined): void {
     if ((this.#state.begun[key]?.left.length ?? 0) > 0) return;
     delete this.#state.begun[key];
     this.#done.add(hashOf(key));
@@ -116,7 +120,7 @@ export class Checkpoint {
   }
 
   /**
-   * Saves everything noted. Saves run one after the other. After a TakenOverError, no save writes.
+   * Saves the progress. Saves run one after the other. After a TakenOverError, no save writes.
    * @param end how the run ended; absent while it continues
    * @throws TakenOverError
    */
@@ -137,7 +141,7 @@ export class Checkpoint {
     this.#savedSent = sent;
   }
 
-  #settle({ key, line }: RecordPlace): { left: number[] } {
+  #settle({ key, line }: RecordPosition): { left: number[] } {
     const { line: last, left } = this.#state.begun[key] ?? { line: 0, left: [] };
     const begun = { line: Math.max(last, line), left: left.filter((other) => other !== line) };
     this.#state.begun[key] = begun;

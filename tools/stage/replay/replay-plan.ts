@@ -29,8 +29,8 @@ export const replayObjects = (
 ) => readArchive(stack, { ...filterOf(request), events: [event], parallel: 1, ...options });
 
 /**
- * The records of an object to replay, each with the reason if it is not sent. Omits records that this replay itself has
- * caused.
+ * The records of an object to replay, each with the reason if it is not sent. Leaves out records of messages that this
+ * replay itself has sent.
  */
 export async function* replayRecords(
   object: ArchiveObject,
@@ -66,10 +66,13 @@ const nothing = (): Record<Unsent, number> => ({
 });
 
 /**
- * Counts what a replay would send, without holding it in memory.
+ * Counts what a replay would send. The messages are not held in memory.
  * @throws CommandError if an id of the filter is not unique
- * @returns undefined if Ctrl-C ended it. `barren`: hashes of the objects without messages to send, in the format of
- * `done`, and their skipped records. They are not read again
+ * @returns undefined if Ctrl-C ended it. `barren`: objects without messages to send, as hashes in the format of `done`,
+ * and their skipped records. The replay does not read these objects again
+ * @example
+ * const plan = await makePlan(operation, newRequest(operation.stack, options, new Date()));
+ * if (plan !== undefined) operation.printLine(`${plan.messages} messages`);
  */
 export async function makePlan(operation: Operation, request: ReplayRequest) {
   const { stack, signal, progress } = operation;
@@ -83,7 +86,7 @@ export async function makePlan(operation: Operation, request: ReplayRequest) {
     const unsentHere: Unsent[] = [];
     let isBarren = true;
     for await (const { record, unsent } of replayRecords(object, request)) {
-      candidates.note(record);
+      candidates.add(record);
       if (unsent !== undefined) {
         unsentHere.push(unsent);
         skipped[unsent] += 1;
@@ -95,7 +98,7 @@ export async function makePlan(operation: Operation, request: ReplayRequest) {
       const outcomes = counts.get(event) ?? new Map<SettledOutcome, number>();
       counts.set(event, outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1));
     }
-    // A read that Ctrl-C or damage ended says nothing about the rest.
+    // If Ctrl-C or damage ended the reading, the rest of the object may have messages to send.
     if (signal.aborted || object.damage !== undefined || !isBarren) continue;
     barren.keys.push(object.key);
     for (const reason of unsentHere) barren.skipped[reason] += 1;
@@ -129,7 +132,7 @@ export interface ReplayOptions {
   readonly rate?: number | undefined;
   /** Stops after printing the plan. */
   readonly dryRun: boolean;
-  /** Skips the question. */
+  /** Does not ask for confirmation. */
   readonly yes: boolean;
 }
 
@@ -201,7 +204,11 @@ export function plannedCommand({ name, mode, notify, filter }: ReplayRequest, ra
   ];
 }
 
-/** The words after `hookctl` that continue a replay. @param rate if it is not that of the last run */
+/**
+ * The words after `hookctl` that continue a replay.
+ * @param rate messages a second.
+ * @default the rate of the last run
+ */
 export const continuation = (name: string, rate?: number) => [
   'replay',
   ...['--name', name],

@@ -17,7 +17,7 @@ const schema = z.object({
   name: z.string().check(z.regex(REPLAY_NAME)),
   mode: z.enum(replayModes),
   notify: z.boolean(),
-  /** Which records. The window is stored as moments, even if it was typed as a duration. */
+  /** Selects the records. The window is stored as absolute times, even if it was typed as a duration. */
   filter: z.object({
     events: z.array(event),
     since: z.string(),
@@ -53,7 +53,9 @@ const schema = z.object({
   refused: z.object({ count, first: z.array(z.object({ event, eventId: z.string(), why: z.string() })) }),
   /** Damaged objects, with a description. */
   damaged: z.array(z.string()),
-  /** Who runs it, an id of the run, and the time of its last sign of life. Absent if nobody runs it. */
+  /**
+   * Who runs the replay, an id of this run, and when the run last saved its progress. Absent if nobody runs the replay.
+   */
   running: z.optional(z.object({ by: z.string(), id: z.string(), at: z.string() })),
   finishedAt: z.optional(z.string()),
 });
@@ -66,7 +68,7 @@ export type Unsent = keyof ReplayState['skipped'];
 export const sentOf = ({ sent }: Pick<ReplayState, 'sent'>) =>
   Object.values(sent).reduce((sum, messages) => sum + messages, 0);
 
-/** Another process runs this replay now. */
+/** Another process has taken over this replay. */
 export class TakenOverError extends CommandError {}
 
 /**
@@ -75,12 +77,12 @@ export class TakenOverError extends CommandError {}
  */
 class OwnedText {
   readonly #stack: Stage;
-  readonly #place: { readonly Bucket: string; readonly Key: string };
+  readonly #object: { readonly Bucket: string; readonly Key: string };
   #etag: string | undefined;
 
   constructor(stack: Stage, Key: string) {
     this.#stack = stack;
-    this.#place = { Bucket: stack.archiveBucket, Key };
+    this.#object = { Bucket: stack.archiveBucket, Key };
   }
 
   /** @returns undefined if it does not exist */
@@ -92,7 +94,7 @@ class OwnedText {
 
   async #stored() {
     try {
-      const { Body, ETag } = await this.#stack.s3.send(new GetObjectCommand(this.#place));
+      const { Body, ETag } = await this.#stack.s3.send(new GetObjectCommand(this.#object));
       return { text: await Body?.transformToString(), etag: ETag };
     } catch (error) {
       if (error instanceof NoSuchKey) return undefined;
@@ -104,7 +106,7 @@ class OwnedText {
   async write(Body: string): Promise<void> {
     const condition = this.#etag === undefined ? { IfNoneMatch: '*' } : { IfMatch: this.#etag };
     try {
-      const command = new PutObjectCommand({ ...this.#place, Body, ...condition });
+      const command = new PutObjectCommand({ ...this.#object, Body, ...condition });
       const { ETag } = await this.#stack.s3.send(command);
       this.#etag = ETag;
     } catch (error) {
@@ -123,7 +125,7 @@ class OwnedText {
 /** The stored data of a replay: its state, and the finished objects that do not fit into it. */
 export class StateFile {
   readonly #state: OwnedText;
-  /** Hashes, in the format of `done` in the state. */
+  /** Hashes of the keys of finished objects, in the format of `done` in the state. */
   readonly done: OwnedText;
   readonly #name: string;
 
@@ -133,7 +135,10 @@ export class StateFile {
     this.#name = name;
   }
 
-  /** @returns undefined if there is no such replay @throws CommandError if the object is not the state of a replay */
+  /**
+   * @returns undefined if there is no such replay
+   * @throws CommandError if the object is not the state of a replay
+   */
   async read(): Promise<ReplayState | undefined> {
     const text = await this.#state.read();
     if (text === undefined) return undefined;

@@ -4,7 +4,7 @@ import { catalogue, isNotification } from '../../../lambda/events/catalogue.ts';
 import { REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/limits.ts';
 import type { ReplayMode } from '../../../lambda/queue/replay.ts';
 import type { Block } from '../../terminal/block.ts';
-import { knownFacts } from '../../terminal/layout.ts';
+import { definedFields } from '../../terminal/layout.ts';
 import { counted, duration, manyMessages, printable } from '../../terminal/text.ts';
 import { describeDamage } from '../archive/read-archive.ts';
 import { hoursOfTries } from '../queues/retries.ts';
@@ -23,12 +23,15 @@ const text = (line: string): Block => ({ kind: 'text', text: line });
 
 const heading = (line: string): Block => ({ kind: 'heading', text: line });
 
-const facts = (all: Parameters<typeof knownFacts>[0]): Block => ({ kind: 'facts', facts: knownFacts(all) });
+const fields = (all: Parameters<typeof definedFields>[0]): Block => ({
+  kind: 'fields',
+  fields: definedFields(all),
+});
 
 const GAP = text('');
 
 /**
- * The plan of a replay.
+ * The plan of a replay, as text.
  * @param rate messages a second
  * @param delay milliseconds by which the archive is late
  * @param expired text to print if the window begins before the archive
@@ -47,7 +50,7 @@ export function describePlan(
   ].filter(Boolean);
   const dead = sum(counts.values().map((outcomes) => outcomes.get('DeadLettered') ?? 0));
   const writtenAt = Date.parse(filter.until) + delay;
-  const all: Parameters<typeof facts>[0] = [
+  const all: Parameters<typeof fields>[0] = [
     ['mode', MODES[mode]],
     ['people', describePeople(request, counts)],
     ['messages', count(messages)],
@@ -59,7 +62,7 @@ export function describePlan(
     ],
     ['only', only.join('; ') || undefined],
     ['skipped', describeUnsent(skipped) || undefined],
-    // They are then in two places, but are processed only once.
+    // A replayed dead letter is on two queues, but is processed only once.
     ['dead letters', dead > 0 && `${count(dead)}. They also stay on the dead-letter queue unless redriven.`],
     ['window', `settled from ${filter.since} to ${filter.until}`],
     ['expired', expired],
@@ -73,14 +76,14 @@ export function describePlan(
   return [
     heading(`Replay ${name} in ${title}`),
     GAP,
-    facts(all),
+    fields(all),
     GAP,
     countTable(counts),
     ...(damaged.length === 0 ? [] : [GAP, ...describeDamage(damaged).map(text)]),
   ];
 }
 
-/** Who is notified, and at most how often. */
+/** Says who is notified, and at most how often. */
 function describePeople({ notify }: ReplayRequest, counts: ReplayPlan['counts']): string {
   const topics = [...counts].filter(([event]) => isNotification(event));
   if (topics.length === 0) return 'nobody: these events send no notifications';
@@ -131,14 +134,14 @@ export function describeUnsent({
     .join(', ');
 }
 
-/** The rest of an interrupted replay. */
+/** What an interrupted replay has left to do, as text. */
 export function describeRest(state: ReplayState, title: string): Block[] {
   const { name, startedAt, by, mode, notify, filter, planned, rate } = state;
   const sent = sentOf(state);
   return [
     heading(`Continuing replay ${name} in ${title}`),
     GAP,
-    facts([
+    fields([
       ['started', `${startedAt} by ${by}`],
       ['mode', MODES[mode]],
       ['people', notify && NOTIFIED_AGAIN],
@@ -151,7 +154,8 @@ export function describeRest(state: ReplayState, title: string): Block[] {
 
 /**
  * What a run of a replay has sent and skipped, and where to look next.
- * @param sent messages of this run @param took milliseconds
+ * @param sent messages of this run
+ * @param took milliseconds
  */
 export function describeEnd(
   stack: Stage,
@@ -208,5 +212,5 @@ const count = (value: number) => value.toLocaleString('en');
 
 const toTheSecond = (time: number) => `${new Date(time + 999).toISOString().slice(0, 19)}Z`;
 
-/** `DEAD-LETTERED` of `DeadLettered`. */
+/** Heading for an outcome: `DEAD-LETTERED` for `DeadLettered`. */
 const headingOf = (outcome: SettledOutcome) => outcome.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toUpperCase();

@@ -20,8 +20,8 @@ import { DEAD_AFTER, runReplay } from './run-replay.ts';
 
 /**
  * Sends the archived events of a window to their queues again, or resumes such a replay.
- * @returns whether all of it was sent
- * @throws CommandError if the options are wrong (nothing was sent then), or if it stopped half-way
+ * @returns whether everything was sent
+ * @throws CommandError if the options are wrong (then nothing was sent), or if the replay stopped half-way
  */
 export async function replay(operation: Operation, options: ReplayOptions): Promise<boolean> {
   const { stack } = operation;
@@ -42,7 +42,7 @@ export async function replay(operation: Operation, options: ReplayOptions): Prom
     return true;
   }
   if (!(await consented(operation, options, 'Continue?'))) return false;
-  // Read again: the user may have taken long to answer the question.
+  // Read again, because the user may have answered the question late, and another process may have run the replay.
   const file = new StateFile(stack, left.name);
   const state = (await file.read()) ?? left;
   refuseEnded(state);
@@ -110,7 +110,10 @@ const planReport = ({ messages, counts, skipped, damaged }: ReplayPlan) => ({
   damaged: damaged.map(({ key, line, message }) => ({ key, line, message })),
 });
 
-/** Prints the command that runs exactly what the plan shows. @returns it */
+/**
+ * Prints the command that runs exactly what the plan shows.
+ * @returns the words of that command
+ */
 function printNext(operation: Operation, argv: readonly string[]): string {
   const [script = '', ...words] = argv;
   const command = printable(operation.stack.command(words.map(shellWord).join(' '), script));
@@ -122,7 +125,7 @@ function printNext(operation: Operation, argv: readonly string[]): string {
   return command;
 }
 
-/** @throws CommandError if it would have to ask, and there is no terminal */
+/** @throws CommandError if a confirmation is needed, and there is no terminal */
 function requireConsent({ dryRun, yes }: ReplayOptions): void {
   if (!dryRun && !yes) requireTerminal();
 }

@@ -21,10 +21,11 @@ const SHOW_INTERVAL = 200;
 
 /**
  * Runs a replay to its end, or until Ctrl-C.
- * @param run `state`: new, or as the last run left it; `by`: ARN of the person who runs it; `delay`:
- * milliseconds by which the archive is late
- * @returns whether all of it was sent
- * @throws CommandError if another process runs it; or if it stopped, with the reason and how to continue
+ * @param run `state`: new, or as the last run left it; `by`: ARN of the person who runs it; `delay`: milliseconds by
+ * which the archive is late
+ * @returns whether everything was sent
+ * @throws CommandError if another process runs the replay, or if it stopped half-way: with the reason and how to
+ * continue
  */
 export async function runReplay(
   operation: Operation,
@@ -56,11 +57,14 @@ export async function runReplay(
   if (takenOver.signal.aborted) throw takenOver.signal.reason;
   if (!finished || failure !== undefined) operation.onPlanned?.(continuation(state.name));
   if (failure !== undefined) {
-    const noted =
+    const progressSaved =
       checkpoint.unsaved === 0
         ? 'Progress is saved'
-        : `The last ${manyMessages(checkpoint.unsaved)} could not be saved as sent, and will be sent again`;
-    throw withAdvice(failure, `${noted}. Continue with: ${stack.command(`--name ${state.name}`, 'replay')}`);
+        : `The last ${manyMessages(checkpoint.unsaved)} could not be recorded as sent, and will be sent again`;
+    throw withAdvice(
+      failure,
+      `${progressSaved}. Continue with: ${stack.command(`--name ${state.name}`, 'replay')}`,
+    );
   }
 
   const sent = checkpoint.sent - before;
@@ -98,9 +102,9 @@ async function sendWindow(
   const writtenAt = until.getTime() + delay;
   const bucket = new TokenBucket(rate);
   const before = checkpoint.sent;
-  let hold: string | undefined;
-  const onHold = (reason: string | undefined) => {
-    hold = reason;
+  let waitReason: string | undefined;
+  const onWait = (reason: string | undefined) => {
+    waitReason = reason;
   };
   let waitingSince: number | undefined;
   const showing = setInterval(() => {
@@ -112,13 +116,13 @@ async function sendWindow(
     }
     const done = checkpoint.sent - before;
     const total = Math.max(done, planned - before);
-    const note = hold ?? (before > 0 ? `${before.toLocaleString('en')} sent before` : '');
+    const note = waitReason ?? (before > 0 ? `${before.toLocaleString('en')} sent before` : '');
     progress.show({ doing: 'Replaying', done, total, unit: 'messages', note });
   }, SHOW_INTERVAL);
   try {
     for (;;) {
       const listedAt = Date.now();
-      await sendRecords({ stack, checkpoint, bucket, signal, onHold });
+      await sendRecords({ stack, checkpoint, bucket, signal, onWait });
       if (signal.aborted) return { finished: false, unarchived: undefined };
       if (listedAt >= writtenAt) {
         return { finished: true, unarchived: await notYetArchived(stack, filter.events, until) };

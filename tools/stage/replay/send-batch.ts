@@ -30,7 +30,7 @@ const TOO_LARGE = /must be shorter than/;
 const REPLAY_GROUP = 'replay';
 
 export interface ReplayMessage {
-  /** Key of the object that contains its record. */
+  /** Key of the archive object that contains the message's record. */
   readonly key: string;
   readonly line: number;
   readonly eventId: string;
@@ -39,7 +39,10 @@ export interface ReplayMessage {
   readonly bytes: number;
 }
 
-/** The message of a record, marked as part of a replay. @param record with its body or payloadKey */
+/**
+ * The message of a record, marked as part of a replay.
+ * @param record with its body or payloadKey
+ */
 export function replayMessage(
   record: ArchiveRecord,
   { name, mode, notify }: Replay,
@@ -85,7 +88,7 @@ export function batchesOf(messages: readonly ReplayMessage[]): ReplayMessage[][]
 }
 
 /**
- * Sends a batch to its queue, and notes the result of each message. Retries failures that may be temporary.
+ * Sends a batch to its queue, and marks the result of each message. Retries failures that may be temporary.
  * @throws CommandError if SQS does not accept the rest, AbortError if the signal ended the wait for another attempt
  */
 export async function sendBatch(
@@ -96,7 +99,7 @@ export async function sendBatch(
   const { queueUrl } = stack.event(event);
   let left = batch;
   for (let attempt = 1; ; attempt += 1) {
-    const failed = noteAnswer(left, await call(stack.sqs, queueUrl, left), event, checkpoint);
+    const failed = markResults(left, await call(stack.sqs, queueUrl, left), event, checkpoint);
     const first = failed.find(({ failure }) => isOurFault(failure)) ?? failed[0];
     if (first === undefined) return;
     if (attempt === ATTEMPTS || isOurFault(first.failure)) {
@@ -112,7 +115,7 @@ export async function sendBatch(
 }
 
 /** @returns the messages that may succeed if they are sent again, with their failures */
-function noteAnswer(
+function markResults(
   batch: readonly ReplayMessage[],
   failures: readonly BatchResultErrorEntry[],
   event: EventName,
@@ -121,10 +124,10 @@ function noteAnswer(
   return batch.flatMap((message, index) => {
     const failure = failures.find(({ Id }) => Id === String(index));
     if (failure !== undefined && !isFinal(failure)) return { message, failure };
-    if (failure === undefined) checkpoint.noteSent(message, event);
+    if (failure === undefined) checkpoint.markSent(message, event);
     else {
       const why = `${failure.Code}: ${failure.Message ?? ''}`;
-      checkpoint.noteRefused(message, { event, eventId: message.eventId, why });
+      checkpoint.markRefused(message, { event, eventId: message.eventId, why });
     }
     return [];
   });
@@ -138,8 +141,8 @@ const isOurFault = ({ SenderFault = false, Code = '' }: BatchResultErrorEntry) =
   SenderFault && !/Thrott/.test(Code);
 
 /**
- * @returns the failures, by the messages' positions in the batch @throws the client's error if the whole request is at
- * fault
+ * @returns the failures, by the messages' positions in the batch
+ * @throws the client's error if the whole request is at fault
  */
 async function call(
   sqs: Stage['sqs'],

@@ -25,10 +25,10 @@ interface SendRecordsOptions {
   readonly stack: Stage;
   readonly checkpoint: Checkpoint;
   readonly bucket: TokenBucket;
-  /** Ends the replay after the group that is being sent. */
+  /** Aborts the replay after the group that is being sent. */
   readonly signal: AbortSignal;
   /** Called with the reason for a wait, and with undefined after it. */
-  readonly onHold: (reason: string | undefined) => void;
+  readonly onWait: (reason: string | undefined) => void;
 }
 
 /** A unit of progress: messages of one event, and the skipped records and ends of objects between them. */
@@ -62,7 +62,7 @@ function isFull({ messages, unsent, ended }: MessageGroup, most: number): boolea
 /**
  * Sends the archived records that the checkpoint does not contain, group by group. A group is sent only after the
  * previous group is saved.
- * @throws CommandError if SQS does not accept a message, or a consumer fails. The checkpoint notes everything sent
+ * @throws CommandError if SQS does not accept a message, or a consumer fails. The checkpoint contains everything sent
  * until then
  */
 export async function sendRecords(options: SendRecordsOptions): Promise<void> {
@@ -75,7 +75,7 @@ export async function sendRecords(options: SendRecordsOptions): Promise<void> {
       await settling;
       if (backlog?.event !== event) backlog = new Backlog(stack, event);
       settling = settle(group, backlog, options);
-      // The next await throws it.
+      // No unhandled rejection: the next `await settling` throws the error.
       settling.catch(() => {});
     }
     await settling;
@@ -104,7 +104,7 @@ async function* groups(options: SendRecordsOptions): AsyncGenerator<MessageGroup
   }
 }
 
-/** What the checkpoint does not contain of an event. */
+/** What is left to do for an event: records that the checkpoint does not contain, and ends of objects. */
 async function* partsOf(
   event: EventName,
   { stack, checkpoint, signal }: SendRecordsOptions,
@@ -128,23 +128,26 @@ async function* partsOf(
 /** Sends the messages of a group, and saves the result. */
 async function settle(group: MessageGroup, backlog: Backlog, options: SendRecordsOptions): Promise<void> {
   const { event, messages, unsent, ended } = group;
-  const { checkpoint, bucket, signal, onHold } = options;
+  const { checkpoint, bucket, signal, onWait } = options;
   if (messages.length > 0) {
-    await backlog.room(messages.length, signal, (reason) => onHold(`holds: ${reason}`));
-    onHold(undefined);
+    await backlog.waitForCapacity(messages.length, signal, (reason) => onWait(`waits: ${reason}`));
+    onWait(undefined);
     await bucket.take(messages.length, signal);
   }
-  for (const { reason, ...place } of unsent) checkpoint.noteUnsent(place, reason);
-  // Noted as unsent until SQS has answered, because the state may be saved at any time.
-  for (const message of messages) checkpoint.noteLeft(message);
+  for (const { reason, ...position } of unsent) checkpoint.markUnsent(position, reason);
+  // Marked as unsent until SQS has answered, because the state may be saved at any time.
+  for (const message of messages) checkpoint.markPending(message);
   const sent = await Promise.allSettled(batchesOf(messages).map((batch) => sendBatch(batch, event, options)));
-  for (const { key, damage } of ended) checkpoint.noteEnd(key, damage);
+  for (const { key, damage } of ended) checkpoint.markObjectRead(key, damage);
   const failed = sent.find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
   await checkpoint.save();
 }
 
-/** Checked here because the consumer would need three hours of attempts to find out the same. */
+/**
+ * Checks that the payload of a record still exists. Otherwise the consumer would find that out only after three hours
+ * of attempts.
+ */
 async function payloadGone(
   { s3, payloadBucket }: Stage,
   { body, payloadKey }: ArchiveRecord,

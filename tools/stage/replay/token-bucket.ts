@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Seconds of a rate that may pass at once. Timers are not precise enough for less at the highest rate. */
+/**
+ * Size of the bucket, in seconds of the rate. With a smaller bucket, timers are not precise enough for the highest
+ * rate.
+ */
 const BURST_SECONDS = 0.1;
 
 /** Token bucket: limits a rate and allows short bursts. */

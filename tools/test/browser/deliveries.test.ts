@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => open[Symbol.asyncDispose]());
 beforeEach(async () => {
-  // Leaving the view releases a list held by a selection.
+  // Leaving the view unfreezes a list that a selection has frozen.
   await open.show('#/queues');
   await open.page.locator('.deliveries-table').waitFor({ state: 'hidden' });
   await open.show('#/deliveries');

@@ -28,7 +28,7 @@ beforeAll(async () => {
   open = await OpenConsole.start();
 });
 beforeEach(async () => {
-  // Leaving the view releases a list held by a selection.
+  // Leaving the view unfreezes a list that a selection has frozen.
   await open.show('#/queues');
   await open.page.locator('.deliveries-table').waitFor({ state: 'hidden' });
   await open.show('#/deliveries');

@@ -41,11 +41,11 @@ describe('the exit code of check-sender', () => {
       says: '--strict counts risky as wrong',
     },
     {
-      what: 'is 1 if fewer requests came before --timeout',
+      what: 'is 1 if fewer requests arrived before --timeout',
       args: ['--requests', '2', '--timeout', '1'],
       bodies: [],
       code: 1,
-      says: 'Only 0 of 2 requests came.',
+      says: 'Only 0 of 2 requests arrived.',
     },
     {
       what: 'is 1 if other deliveries came instead of repeats',

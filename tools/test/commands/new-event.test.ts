@@ -92,7 +92,7 @@ describe('new-event', () => {
       { code: 0, stderr: '' },
       { code: 0, stderr: '' },
     ]);
-    const document = readFileSync(project.path('docs/how-it-works.md'), 'utf8');
+    const document = readFileSync(project.path('docs/partner.md'), 'utf8');
     expect(document).toContain(`| \`example.added\` | ${meaning} |`);
     expect(document).toContain('| `example.closed` | Example closed |');
   });

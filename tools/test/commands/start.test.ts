@@ -106,7 +106,7 @@ describe('invoke', () => {
     const { stdout, stderr } = await project.type(['invoke', 'shop.updated', file]);
     expect(JSON.parse(stdout).batchItemFailures).toHaveLength(1);
     expect(stderr).toContain('Failed');
-    expect(stderr).not.toContain('HideFailed');
+    expect(stderr).not.toContain('RetryNotDelayed');
   });
 
   const functions = [...eventNames, 'receiver', 'smoke-test'].join(', ');

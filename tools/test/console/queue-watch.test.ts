@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { FaultsInfo, QueuesInfo, Task } from '../../console/api.ts';
-import { News } from '../../console/news.ts';
+import { PageUpdates } from '../../console/page-updates.ts';
 import { QueueWatch } from '../../console/server/queue-watch.ts';
 import { HistoryStore } from '../../stage/history/store.ts';
 
@@ -19,14 +19,14 @@ afterEach(() => {
 
 /** Counts readings of queues and what pages get. */
 function watched({ isLocal }: { isLocal: boolean }) {
-  const news = new News();
+  const updates = new PageUpdates();
   const seen = { readings: 0, sent: [] as string[], queues: NO_QUEUES, seconds: 0, errors: [] as unknown[] };
   let faults: FaultsInfo = { active: [], functions: [] };
-  news.subscribe((_subject, { event }) => {
+  updates.subscribe((_subject, { event }) => {
     if (event !== 'task') seen.sent.push(event);
   });
   const watch = new QueueWatch({
-    news,
+    updates,
     store,
     readQueues: async () => {
       seen.readings += 1;
@@ -40,7 +40,7 @@ function watched({ isLocal }: { isLocal: boolean }) {
   const hit = (hits: number) => {
     faults = { ...faults, active: [{ id: '1', service: 'sqs', kind: 'down', hits }] };
   };
-  return { news, watch, seen, hit };
+  return { updates, watch, seen, hit };
 }
 
 const task = (command: string, state: Task['state']): Task => ({
@@ -90,19 +90,19 @@ describe('the queues of a stage', () => {
   });
 
   test('are not read again when a page is loaded again within a minute', async () => {
-    const { watch, seen, news } = watched({ isLocal: false });
+    const { watch, seen, updates } = watched({ isLocal: false });
     watch.open()();
     watch.open();
     await pass(0);
     expect(seen.readings).toBe(1);
     watch.open()();
-    expect(news.current().has('queues')).toBe(true);
+    expect(updates.current().has('queues')).toBe(true);
     await pass(1);
     expect(seen.readings).toBe(1);
   });
 
   test('that were read slowly do not replace newer ones', async () => {
-    const { watch, seen, news } = watched({ isLocal: false });
+    const { watch, seen, updates } = watched({ isLocal: false });
     seen.seconds = 10;
     const slow = watch.read();
     seen.seconds = 0;
@@ -110,19 +110,19 @@ describe('the queues of a stage', () => {
     await watch.read();
     await pass(10);
     await slow;
-    expect(news.current().get('queues')).toMatchObject({ data: { problems: ['newer'] } });
+    expect(updates.current().get('queues')).toMatchObject({ data: { problems: ['newer'] } });
   });
 
   test('are read once after a command that changed them, and not after others', async () => {
-    const { watch, seen, news } = watched({ isLocal: false });
+    const { watch, seen, updates } = watched({ isLocal: false });
     watch.open();
     await pass(10);
-    news.tell({ event: 'task', data: task('send', 'done') });
-    news.tell({ event: 'task', data: task('dlq', 'running') });
+    updates.publish({ event: 'task', data: task('send', 'done') });
+    updates.publish({ event: 'task', data: task('dlq', 'running') });
     await pass(10);
     expect(seen.readings).toBe(1);
     for (const command of ['dlq', 'pause', 'resume'])
-      news.tell({ event: 'task', data: task(command, 'done') });
+      updates.publish({ event: 'task', data: task(command, 'done') });
     await pass(10);
     expect(seen.readings).toBe(2);
   });
@@ -161,12 +161,12 @@ describe('the queues of the local stack', () => {
   });
 
   test('that are old are not sent to a page that opens', async () => {
-    const { watch, news } = watched({ isLocal: true });
+    const { watch, updates } = watched({ isLocal: true });
     const close = watch.open();
     await pass(1);
     close();
     watch.open();
-    expect([...news.current().keys()]).toEqual(['faults']);
+    expect([...updates.current().keys()]).toEqual(['faults']);
   });
 });
 
@@ -175,8 +175,8 @@ test('faults are sent when they begin or end, and the calls that they hit when s
   watch.open();
   await pass(1);
   hit(0);
-  watch.tellFaults();
-  watch.tellFaults();
+  watch.sendFaults();
+  watch.sendFaults();
   expect(seen.sent).toEqual(['faults', 'queues', 'faults']);
   hit(1);
   changeStore();

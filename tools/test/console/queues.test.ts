@@ -23,7 +23,7 @@ beforeEach(() => operator.empty());
 
 const dead = () => operator.outputs.ShopUpdatedDeadLetterQueueUrl;
 
-const look = (name: string) => running.api.get(`/api/queues/${name}/messages`);
+const read = (name: string) => running.api.get(`/api/queues/${name}/messages`);
 
 /** Sends a dead letter. @returns its id */
 const bury = (change: Partial<typeof DEAD> = {}, url = dead()) =>
@@ -47,11 +47,11 @@ test('every queue has its number of messages, and the time of the oldest', async
   expect(body).not.toHaveProperty('pausesUnknown');
 });
 
-describe('a look into a queue of the local stack', () => {
+describe('reading a queue of the local stack', () => {
   test('receives nothing, however often', async () => {
     const id = await bury();
-    await look('dead:shop.updated');
-    const { body } = await look('dead:shop.updated');
+    await read('dead:shop.updated');
+    const { body } = await read('dead:shop.updated');
     const { eventId, event, requestId, failureReason: reason } = DEAD;
     const queue = 'dead:shop.updated';
     const shown = { id, queue, eventId, event, shopId: 'shop-1', requestId, reason };
@@ -71,7 +71,7 @@ describe('a look into a queue of the local stack', () => {
     const named = Buffer.from('{"event":"girl.created","data":{"shop_id":7}}').toString('base64');
     const usable = JSON.stringify({ problems: [], bodyBase64: named });
     await operator.put(operator.outputs.QuarantineQueueUrl, usable, { ...noted, reason: 'no girl_id' });
-    const { body } = await look('quarantine');
+    const { body } = await read('quarantine');
     expect(body.messages).toMatchObject([
       { queue: 'quarantine', reason: 'body must be JSON', preview: 'é'.repeat(200) },
       { event: 'girl.created', shopId: '7', reason: 'no girl_id', preview: '{"shop_id":7}' },
@@ -154,7 +154,7 @@ test('dead letters are those of all events, also the ones that SQS moved or some
 test('of very many messages only the first are listed, and received to find one', async () => {
   for (let batch = 0; batch < 21; batch += 1)
     await Promise.all(Array.from({ length: 50 }, (_, index) => bury({ eventId: `${batch}-${index}` })));
-  const { body } = await look('dead:shop.updated');
+  const { body } = await read('dead:shop.updated');
   expect(body).toMatchObject({ limited: true });
   expect(body.messages).toHaveLength(500);
   const { body: problem } = await stage.api.get('/api/queues/dead:shop.updated/messages/unknown/body');
@@ -162,7 +162,7 @@ test('of very many messages only the first are listed, and received to find one'
 });
 
 describe('the queues of a stage:', () => {
-  test('a look at dead letters returns the received messages', async () => {
+  test('reading dead letters returns the received messages', async () => {
     for (let count = 0; count < 12; count += 1) await bury({ eventId: `event-${count}` });
     const { body } = await stage.api.get('/api/queues/dead:shop.updated/messages');
     expect(body).toMatchObject({ limited: false });
@@ -176,11 +176,11 @@ describe('the queues of a stage:', () => {
     expect(Messages).toHaveLength(10);
   });
 
-  test('simultaneous looks see the same', async () => {
+  test('simultaneous reads see the same messages', async () => {
     await bury();
     const path = '/api/queues/dead:shop.updated/messages';
-    const looks = await Promise.all([path, path, path].map((one) => stage.api.get(one)));
-    expect(looks.map(({ body }) => body.messages.length)).toEqual([1, 1, 1]);
+    const answers = await Promise.all([path, path, path].map((one) => stage.api.get(one)));
+    expect(answers.map(({ body }) => body.messages.length)).toEqual([1, 1, 1]);
   });
 
   test('with --read-only their messages are counted, and not received', async () => {
@@ -201,7 +201,7 @@ describe('the queues of a stage:', () => {
     expect(body.messages).toMatchObject([{ id, receives: 1 }]);
   });
 
-  test('an event’s own queue cannot be looked into, because that would count as an attempt', async () => {
+  test('an event’s own queue cannot be read, because that would count as an attempt', async () => {
     expect(await stage.api.get('/api/queues/shop.updated/messages')).toMatchObject({
       status: 409,
       body: { detail: expect.stringContaining('each receive of shop.updated is one of its ten attempts') },

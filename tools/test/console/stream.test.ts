@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.ts';
-import { News } from '../../console/news.ts';
+import { PageUpdates } from '../../console/page-updates.ts';
 import { QueueWatch } from '../../console/server/queue-watch.ts';
 import { streamRoutes } from '../../console/server/stream-routes.ts';
 import { Source } from '../../console/source.ts';
@@ -121,13 +121,13 @@ describe('the stream', () => {
 
   test('sends tasks and notices to open pages, and the newest of each to a new page', async () => {
     await using other = await startConsoleAlone();
-    const { news, port } = other.console;
+    const { updates, port } = other.console;
     const there = await read(undefined, undefined, port).ready();
-    news.notice({ about: 'code', level: 'error', text: 'It does not build' });
-    news.notice({ about: 'code', level: 'info', text: 'Built' });
+    updates.notice({ about: 'code', level: 'error', text: 'It does not build' });
+    updates.notice({ about: 'code', level: 'info', text: 'Built' });
     const task = { id: 'task-1', argv: ['dlq'], command: 'npx hookctl dlq', state: 'done' } as const;
     const output = { blocks: [], lines: [], deliveries: [], answers: [] };
-    news.tell({ event: 'task', data: { ...task, startedAt: '2026-01-31T09:00:00.000Z', ...output } });
+    updates.publish({ event: 'task', data: { ...task, startedAt: '2026-01-31T09:00:00.000Z', ...output } });
     await there.until(({ events }) => events.length === 3);
     expect(there.names.slice(1)).toEqual(['notice', 'task']);
     const later = await read(undefined, undefined, port).ready();
@@ -164,10 +164,10 @@ function failed(index: number, attempt: number, error = 'x'): Fact {
 }
 
 /** Of a stage whose queues cannot be read. */
-const watchOf = (store: HistoryStore, news: News) =>
+const watchOf = (store: HistoryStore, updates: PageUpdates) =>
   new QueueWatch({
     store,
-    news,
+    updates,
     readQueues: () => Promise.reject(new Error('No queues')),
     readFaults: undefined,
     onError: () => {},
@@ -190,12 +190,12 @@ test('the oldest deliveries are removed from open pages, also from those that re
 
 test('a client that disconnects before its stream begins leaves nothing behind', async () => {
   using store = new HistoryStore();
-  const news = new News();
+  const updates = new PageUpdates();
   const context = { source: new Source(stage(), store), report: () => {}, closing: AbortSignal.abort() };
   const outgoing = new EventEmitter();
-  const watch = watchOf(store, news);
-  const subscribe = jest.spyOn(news, 'subscribe');
-  const response = await streamRoutes({ ...context, news, watch }).request('/', {}, { outgoing });
+  const watch = watchOf(store, updates);
+  const subscribe = jest.spyOn(updates, 'subscribe');
+  const response = await streamRoutes({ ...context, updates, watch }).request('/', {}, { outgoing });
   expect(await response.text()).toBe('');
   expect(subscribe).not.toHaveBeenCalled();
 });
@@ -210,9 +210,9 @@ test('a client that does not read is disconnected, costs little memory, and can 
   const source = new Source(stage(), store);
   const closing = new AbortController();
   const report = jest.fn();
-  const news = new News();
-  const watch = watchOf(store, news);
-  const app = streamRoutes({ source, news, watch, report, closing: closing.signal }, 300);
+  const updates = new PageUpdates();
+  const watch = watchOf(store, updates);
+  const app = streamRoutes({ source, updates, watch, report, closing: closing.signal }, 300);
   let buffered = 0;
   const listener = getRequestListener(
     (request, env) => {

@@ -71,7 +71,7 @@ export async function startTestConsole(stackOptions: Partial<LocalStackOptions> 
     await stack.close();
     feed[Symbol.dispose]();
   });
-  source.follow((notice) => running.console.news.notice(notice));
+  source.follow((notice) => running.console.updates.notice(notice));
   return { stack, feed, ...running };
 }
 

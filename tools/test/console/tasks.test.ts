@@ -221,7 +221,7 @@ describe('replay', () => {
     const rows = [['shop.updated', '1', '1']];
     expect(plan.blocks).toMatchObject([
       { kind: 'heading' },
-      { kind: 'facts' },
+      { kind: 'fields' },
       { kind: 'table', rows },
       { kind: 'command', command: `npx hookctl ${plan.planned?.join(' ')}` },
     ]);
@@ -277,7 +277,7 @@ describe('replay', () => {
 
 test('pages get each change of a task, and the list has the newest first', async () => {
   const changes: unknown[] = [];
-  const unsubscribe = running.console.news.subscribe((_subject, { event, data }) => {
+  const unsubscribe = running.console.updates.subscribe((_subject, { event, data }) => {
     if (event === 'task') changes.push({ id: data.id, state: data.state });
   });
   const { id } = await run('send review.posted');

@@ -223,12 +223,11 @@ describe('a deployment', () => {
   });
 
   test('has a table of its charges by service, with their sum', () => {
-    const table = costTable(prod, [defaultWorkload, { ...defaultWorkload, deliveries: 10_000_000 }]);
-    const [head, ...rows] = table;
-    expect(head).toEqual(['Service', '1,000,000 deliveries', '10,000,000 deliveries', 'Standing']);
-    expect(rows).toContainEqual(['API Gateway', '1.00', '10.00', '0.00']);
+    const [head, ...rows] = costTable(prod, { ...defaultWorkload, deliveries: 10_000_000 });
+    expect(head).toEqual(['Service', '10,000,000 deliveries', 'Standing']);
+    expect(rows).toContainEqual(['API Gateway', '10.00', '0.00']);
     expect(rows.map(([service]) => service)).not.toContain('X-Ray');
-    for (const column of [1, 2, 3]) {
+    for (const column of [1, 2]) {
       const amounts = rows.map((cells) => Number(cells[column]));
       const sum = amounts.pop();
       expect(amounts.reduce((total, amount) => total + amount, 0)).toBeCloseTo(sum ?? Number.NaN, 1);

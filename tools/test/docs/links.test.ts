@@ -38,6 +38,9 @@ function linksIn(file: string): { url: string; line: number }[] {
 /** @returns why a link leads nowhere, if so */
 function fault(from: string, url: string): string | undefined {
   const [path = '', anchor] = decodeURI(url).split('#');
+  // GitHub shows the README in `blob/<branch>/`, two folders below its page of a workflow.
+  const [, workflow] = /^\.\.\/\.\.\/actions\/workflows\/([\w-]+\.yml)\b/.exec(path) ?? [];
+  if (workflow !== undefined) return fault('', join('.github/workflows', workflow));
   const file = path === '' ? from : join(dirname(from), path);
   if (relative('', file).startsWith('..')) return 'leaves the project';
   if (!existsSync(file)) return `no file ${file}`;
@@ -58,6 +61,7 @@ test.each([
   ['docs/partner.md#NONE', 'docs/partner.md has no heading #NONE'],
   ['#no-such', 'README.md has no heading #no-such'],
   ['../elsewhere', 'leaves the project'],
+  ['../../actions/workflows/none.yml/badge.svg', 'no file .github/workflows/none.yml'],
 ])('a broken link is found: %s', (url, reason) => {
   expect(fault('README.md', url)).toBe(reason);
 });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { stageAssembly, stageTemplate } from '../../../test/lib/stage-assembly.ts';
 import { documentOfCommands } from '../../commands/generate.ts';
 import { isUpToDate } from '../../generate/derived-file.ts';
-import { derivedFiles, fillPlace } from '../../generate/derived-files.ts';
+import { derivedFiles, fillSection } from '../../generate/derived-files.ts';
 import { EVENT_INDEX, eventIndex, incompleteEvents } from '../../generate/event-index.ts';
 import { assembliesIn, derivedFrom } from '../../local/template/stages.ts';
 
@@ -26,7 +26,7 @@ test('every generated file is up to date', async () => {
 });
 
 test('a document must have a place for a generated part', () => {
-  expect(() => fillPlace('<!-- cost -->\n<!-- /cost -->', 'scale', '')).toThrow(
+  expect(() => fillSection('<!-- cost -->\n<!-- /cost -->', 'scale', '')).toThrow(
     'The document has no <!-- scale -->',
   );
 });

@@ -171,16 +171,16 @@ describe('a report', () => {
     },
     { fate: (second) => (second < 3 ? {} : { takes: 1_500 }), line: /breaks at 40 a second: p99 above/ },
     { fate: (second) => (second < 8 ? {} : { sentLate: 300 }), line: /breaks at 90 a second: sent late/ },
-    { fate: () => ({ came: 500 }), line: /breaks at 10 a second: .* No step holds/ },
-    { fate: () => ({}), line: /\n\nThe last step that holds is 100 a second/ },
+    { fate: () => ({ came: 500 }), line: /breaks at 10 a second: .* No step stays within the limits/ },
+    { fate: () => ({}), line: /\n\nThe last step within the limits is 100 a second/ },
   ])('of a ramp names the step at which it breaks: $line', ({ fate, line }) => {
     expect(told(ramp, fate)).toMatch(line);
   });
 
   test('of an interrupted ramp does not count that as a break', () => {
-    expect(told(ramp, undefined, 3.5)).toMatch(/\n\nThe last step that holds is 30 a second/);
+    expect(told(ramp, undefined, 3.5)).toMatch(/\n\nThe last step within the limits is 30 a second/);
     const cut = told(ramp, (second) => (second < 3 ? {} : { came: 'under way', takes: 1_500 }), 3.5);
-    expect(cut).toMatch(/breaks at 40 a second: p99 above 1,000 ms. The last step that holds is 30/);
+    expect(cut).toMatch(/breaks at 40 a second: p99 above 1,000 ms. The last step within the limits is 30/);
     expect(cut).toContain('It ended early: It was interrupted.');
   });
 

@@ -3,7 +3,7 @@ import { promisify, stripVTControlCharacters, styleText } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { anyCharacter } from '../../../test/support/any-character.ts';
-import { facts, lines, table } from '../../terminal/layout.ts';
+import { fieldLines, lines, table } from '../../terminal/layout.ts';
 import { eachOf, time } from '../../terminal/options.ts';
 import { describe as progressText } from '../../terminal/progress.ts';
 import { duration, printable, shellWord } from '../../terminal/text.ts';
@@ -43,23 +43,23 @@ describe('a table', () => {
   });
 });
 
-describe('facts', () => {
+describe('fields', () => {
   test('have their names in a column, and long values continue below', () => {
     const all = [
-      ['mode', 'repair: state is written anew by its newest event'],
+      ['mode', 'repair: items are rewritten by its newest event'],
       ['cost', 'less than a cent'],
     ] as const;
-    expect(facts(all, 40)).toEqual([
-      '  mode  repair: state is written anew by',
+    expect(fieldLines(all, 40)).toEqual([
+      '  mode  repair: items are rewritten by',
       '        its newest event',
       '  cost  less than a cent',
     ]);
-    expect(facts(all, UNLIMITED)).toHaveLength(2);
+    expect(fieldLines(all, UNLIMITED)).toHaveLength(2);
   });
 
   test('have a word that is longer than a line on its own line', () => {
     const id = 'e'.repeat(64);
-    expect(facts([['ids', `${id} x`]], 40)).toEqual([`  ids  ${id}`, '       x']);
+    expect(fieldLines([['ids', `${id} x`]], 40)).toEqual([`  ids  ${id}`, '       x']);
   });
 
   test('without a value are left out, and a value that is not wrapped stays unchanged', () => {
@@ -68,7 +68,7 @@ describe('facts', () => {
       ['people', false],
       ['payload', '  {"a":  1}'],
     ] as const;
-    expect(facts(all, UNLIMITED)).toEqual(['  payload    {"a":  1}']);
+    expect(fieldLines(all, UNLIMITED)).toEqual(['  payload    {"a":  1}']);
   });
 });
 

@@ -9,7 +9,7 @@ const { ORIGIN: baseUrl = '', WEBHOOK_SECRET: secret = '' } = process.env;
 
 const client = createClient<paths>({ baseUrl });
 client.use({
-  /** Computes the signature over the bytes that the client sends. */
+  /** Signs the bytes that the client sends, which only this hook sees. */
   async onRequest({ request }) {
     const body = Buffer.from(await request.clone().arrayBuffer());
     request.headers.set('X-Webhook-Signature', createHmac('sha256', secret).update(body).digest('hex'));

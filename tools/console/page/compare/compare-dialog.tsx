@@ -17,7 +17,7 @@ import { bytesText, durationText, Time } from '../ui/time.tsx';
 import { LoadNote, useLoad } from '../ui/use-load.tsx';
 
 interface CompareDialogProps {
-  /** Of the address: two ids of deliveries with a comma between them. */
+  /** Two ids of deliveries, separated by a comma, as the address has them. */
   ids: string;
   onClose: () => void;
 }
@@ -35,7 +35,7 @@ export function CompareDialog({ ids, onClose }: CompareDialogProps) {
 
 interface ComparedDelivery {
   readonly detail: DeliveryDetail;
-  /** Undefined if it is not available. */
+  /** Undefined if the server no longer has the body. */
   readonly body: DeliveryBody | undefined;
 }
 
@@ -58,7 +58,7 @@ function Comparison({ pair }: { pair: Pair }) {
   const [before, after] = pair;
   return (
     <>
-      <Facts pair={[before.detail, after.detail]} />
+      <ComparedFields pair={[before.detail, after.detail]} />
       {before.body === undefined || after.body === undefined ? (
         <p class="note tone-warning">
           {before.detail.request.bodyMissing ?? after.detail.request.bodyMissing} So the bodies cannot be
@@ -71,16 +71,16 @@ function Comparison({ pair }: { pair: Pair }) {
   );
 }
 
-interface ComparedFact {
+interface ComparedField {
   readonly name: string;
-  /** Equal values are equal texts. */
+  /** The value to compare. Values whose texts are equal count as equal. */
   readonly of: (delivery: Delivery) => string | number | undefined;
-  /** @default as `of`, as text */
+  /** How the value is shown. @default `of`, as text */
   readonly show?: (delivery: Delivery) => ComponentChildren;
 }
 
-const FACTS: readonly ComparedFact[] = [
-  // It always differs, so it is not marked.
+const COMPARED_FIELDS: readonly ComparedField[] = [
+  // The times of two deliveries always differ, so their difference is not marked.
   { name: 'Received', of: () => '', show: (one) => <Time at={one.receivedAt} milliseconds /> },
   {
     name: 'State',
@@ -97,7 +97,7 @@ const FACTS: readonly ComparedFact[] = [
   { name: 'Error', of: (one) => one.error },
 ];
 
-function Facts({ pair }: { pair: readonly [Delivery, Delivery] }) {
+function ComparedFields({ pair }: { pair: readonly [Delivery, Delivery] }) {
   return (
     <table class="compared">
       <thead>
@@ -114,19 +114,21 @@ function Facts({ pair }: { pair: readonly [Delivery, Delivery] }) {
         </tr>
       </thead>
       <tbody>
-        {FACTS.filter(({ of }) => pair.some((one) => of(one) !== undefined)).map(({ name, of, show }) => {
-          const isEqual = of(pair[0]) === of(pair[1]);
-          return (
-            <tr key={name} class={isEqual ? 'soft' : 'is-different'}>
-              <th scope="row">
-                {name} {!isEqual && <span title="They differ">≠</span>}
-              </th>
-              {pair.map((one, index) => (
-                <td key={index}>{show?.(one) ?? <Visible text={String(of(one) ?? '–')} />}</td>
-              ))}
-            </tr>
-          );
-        })}
+        {COMPARED_FIELDS.filter(({ of }) => pair.some((one) => of(one) !== undefined)).map(
+          ({ name, of, show }) => {
+            const isEqual = of(pair[0]) === of(pair[1]);
+            return (
+              <tr key={name} class={isEqual ? 'soft' : 'is-different'}>
+                <th scope="row">
+                  {name} {!isEqual && <span title="They differ">≠</span>}
+                </th>
+                {pair.map((one, index) => (
+                  <td key={index}>{show?.(one) ?? <Visible text={String(of(one) ?? '–')} />}</td>
+                ))}
+              </tr>
+            );
+          },
+        )}
       </tbody>
     </table>
   );

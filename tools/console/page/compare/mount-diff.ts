@@ -9,23 +9,26 @@ import { visibleParts } from '../text/visible.tsx';
 interface DiffTexts {
   readonly before: string;
   readonly after: string;
-  /** In one column, because two do not fit. */
+  /** Whether to show both texts in one column, because the page is too narrow for two. */
   readonly isNarrow: boolean;
-  /** Also lines that are equal and far from a difference. */
+  /** Whether to show equal lines far from a difference as well. */
   readonly showsAll: boolean;
 }
 
-/** Lines shown around each difference, and the fewest equal lines that are folded. */
+/**
+ * `margin`: equal lines shown around each difference. `minSize`: number of equal lines in a row that are
+ * collapsed.
+ */
 const COLLAPSED = { margin: 3, minSize: 6 };
 
-/** Milliseconds for an exact comparison. After that, differences are larger than necessary. */
+/** Milliseconds for an exact comparison. After them CodeMirror shows larger differences than necessary. */
 const diffConfig = { timeout: 500 };
 
-/** Characters of a formatted text that are compared. A comparison of megabytes takes a minute. */
+/** Maximum characters of a formatted text to compare. A comparison of megabytes takes a minute. */
 const LONGEST = 200_000;
 
 interface MountedDiff {
-  /** What the differences do not show. */
+  /** Reason why the comparison is incomplete, such as a text that was cut. */
   readonly note: string | undefined;
   readonly destroy: () => void;
 }
@@ -72,7 +75,10 @@ interface ComparedText {
   readonly isCut: boolean;
 }
 
-/** Formatted if it is JSON. Invisible characters are named in the text, because removed lines have no decorations. */
+/**
+ * A text as compared: formatted if it is JSON, with the names of invisible characters inserted, because
+ * CodeMirror cannot decorate removed lines.
+ */
 function shownText(given: string): ComparedText {
   const json = formatJson(given);
   const whole = json.ok ? json.text : given;
@@ -82,7 +88,7 @@ function shownText(given: string): ComparedText {
   return { text: named.slice(0, LONGEST), isCut: whole.length > LONGEST || named.length > LONGEST };
 }
 
-/** Light enough that all colours of JSON have a contrast of 4.5 on it. */
+/** A background so light that each colour of JSON has a contrast of 4.5 on it (WCAG 1.4.3). */
 const shade = (tone: string) => `color-mix(in srgb, var(--${tone}) 12%, transparent)`;
 
 const theme = EditorView.theme({
@@ -97,6 +103,6 @@ const theme = EditorView.theme({
   '&.cm-merge-a .cm-changedLineGutter, & .cm-deletedLineGutter': { background: 'var(--bad)' },
   '&.cm-merge-b .cm-changedLineGutter': { background: 'var(--good)' },
   '& .cm-collapsedLines': { padding: '2px 12px', background: 'var(--line)', color: 'var(--text-soft)' },
-  // CodeMirror's own characters are missing in many fonts.
+  // Many fonts lack the characters that CodeMirror uses here.
   '& .cm-collapsedLines:before, & .cm-collapsedLines:after': { content: '"⋯"' },
 });

@@ -6,12 +6,12 @@ import { stack } from '../store.ts';
 import { Button } from '../ui/button.tsx';
 import { useRun } from '../use-run.tsx';
 import { deliveriesText } from './delivery-rows.ts';
-import { keptOn } from './outcomes.ts';
+import { redriveQueue } from './outcomes.ts';
 
 /** Maximum number of deliveries that one action sends. Each is a separate command. */
 const MAX_RESENT = 100;
 
-/** Maximum number of event ids per redrive: the server accepts commands up to 128 KiB. */
+/** Maximum number of event ids in a redrive command. The server accepts commands up to 128 KiB. */
 const MAX_REDRIVEN = 1_000;
 
 interface CheckedBarProps {
@@ -20,7 +20,7 @@ interface CheckedBarProps {
   onDone: (ids: readonly string[]) => void;
 }
 
-/** Actions for several selected deliveries. Replaces the filters. */
+/** Actions for the checked deliveries. Shown instead of the filters. */
 export function CheckedBar({ checked, onSelectAll, onDone }: CheckedBarProps) {
   const { start, busy, refusal } = useRun();
   const queues = redrivable(
@@ -31,7 +31,7 @@ export function CheckedBar({ checked, onSelectAll, onDone }: CheckedBarProps) {
   const ids = checked.map(({ id }) => id);
   const resend = async () => {
     const did = `Sent ${deliveriesText(checked.length)} again.`;
-    // After a bad signature, the same signature would be refused again.
+    // A delivery with a bad signature is signed again, because its own signature would be refused again.
     const begun = await start(
       checked.map(({ id, state }) => ({
         ...resendCommand(id, stack.local && state !== 'rejected'),
@@ -83,18 +83,18 @@ export function CheckedBar({ checked, onSelectAll, onDone }: CheckedBarProps) {
 }
 
 /**
- * Event ids by the queue to redrive them from.
- * @param events with a consumer: a redrive does not move others
+ * The event ids of deliveries that can be redriven, by queue.
+ * @param events kinds of events that have a consumer. Other queues cannot be redriven
  */
 export function redrivable(
   deliveries: readonly Delivery[],
   events: readonly string[],
 ): ReadonlyMap<string, readonly string[]> {
-  // Two deliveries of the same bytes have the same event id.
+  // A set, because deliveries with the same bytes have the same event id.
   const queues = new Map<string, Set<string>>();
   for (const delivery of deliveries) {
     const { state, event = '', eventId } = delivery;
-    const queue = keptOn(delivery);
+    const queue = redriveQueue(delivery);
     const hasNoConsumer = state === 'parked' && !events.includes(event);
     if (queue === undefined || eventId === undefined || hasNoConsumer) continue;
     queues.set(queue, (queues.get(queue) ?? new Set()).add(eventId));

@@ -13,7 +13,7 @@ import { rowAfterKey, toggled } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { useKeys } from '../use-keys.tsx';
 import { CheckedBar } from './checked-bar.tsx';
-import { filter, hold, isThere, listKey, newer, release, shownRows } from './delivery-rows.ts';
+import { filter, freeze, isThere, listKey, newer, shownRows, unfreeze } from './delivery-rows.ts';
 import { DeliveryTable, Summary } from './delivery-table.tsx';
 import { Filters } from './filters.tsx';
 import { FirstEvent, SendMenu, type SendProps } from './first-event.tsx';
@@ -21,7 +21,7 @@ import { isFiltered, NO_FILTERS } from './list-filter.ts';
 import { ListMenu } from './list-menu.tsx';
 import { OutcomeStrip } from './outcome-strip.tsx';
 
-/** Elements with their own use of arrow keys, Home and End. */
+/** Elements that handle arrow keys, Home and End themselves, so that the list must not. */
 const USES_ARROWS =
   '.scrolled, .viewer, [role=slider], [role=separator], [role=tablist], [role=menu], .cm-editor';
 
@@ -32,7 +32,7 @@ const select = (id: string) => {
   navigate({ ...current, path: [id] }, { replace: current.path[0] !== undefined });
 };
 
-/** All deliveries, and next to them the open one: `#/deliveries/<id>?<filters>`. */
+/** The view of deliveries, with the detail of the open one: `#/deliveries/<id>?<filters>`. */
 export function DeliveriesView() {
   const {
     path: [selected],
@@ -44,15 +44,16 @@ export function DeliveriesView() {
   const writes = useSignal(false);
   const rows = shownRows.value;
   useFocus(selected !== undefined, list, detail);
-  useEffect(() => release, []);
-  // With a detail, the list must not move. Until the row is there, it cannot be kept in view.
+  useEffect(() => unfreeze, []);
+  // While a detail is open, new rows must not move the list. That needs the open delivery's row, which may
+  // not have loaded yet.
   const isSelectedThere = isThere.value && rows.some(({ id }) => id === selected);
   useEffect(() => {
-    if (isSelectedThere) hold();
+    if (isSelectedThere) freeze();
   }, [selected, isSelectedThere, listKey.value]);
   useLayoutEffect(() => scrollToTop(list), [listKey.value]);
   const follow = () => {
-    release();
+    unfreeze();
     scrollToTop(list);
   };
 
@@ -64,7 +65,7 @@ export function DeliveriesView() {
   };
   const close = () => {
     navigate({ ...route.peek(), path: [] });
-    if ((list.current?.scrollTop ?? 0) === 0) release();
+    if ((list.current?.scrollTop ?? 0) === 0) unfreeze();
   };
   const enter = () => {
     if (route.peek().path[0] === undefined) return false;
@@ -76,7 +77,8 @@ export function DeliveriesView() {
     const row = rows[rowAfterKey(key, index, rows.length) ?? -1];
     if (row === undefined) return false;
     select(row.id);
-    // So that the list receives Enter. On a narrow page the list is hidden, and the detail has the focus.
+    // Gives the list the focus, so that it receives Enter. On a narrow page the detail hides the list and has
+    // the focus.
     list.current?.focus({ preventScroll: true });
     return true;
   };
@@ -208,8 +210,8 @@ function ListPane({ list, selected, checked, sends, enter, follow }: ListPanePro
               checked.value = ids;
             }}
             onScroll={(scrollTop) => {
-              if (scrollTop > 0) hold();
-              else if (selected === undefined) release();
+              if (scrollTop > 0) freeze();
+              else if (selected === undefined) unfreeze();
             }}
           />
         )}

@@ -5,19 +5,19 @@ import { deliveryOf, resets, rows as stored } from '../store.ts';
 import { now } from '../ui/time.tsx';
 import { matches, movesWithTime, readFilter } from './list-filter.ts';
 
-/** The filters of the address, in one text. */
+/** The filters of the address as one text, so that a change is easy to detect. */
 const filters = computed(() => {
   const { tab: _tab, compare: _compare, ...others } = route.value.query;
   return new URLSearchParams(others).toString();
 });
 
-/** A sentence if the address has an invalid filter. */
+/** The filter of the address, or a sentence that says what is invalid in it. */
 export const filter = computed(() => readFilter(Object.fromEntries(new URLSearchParams(filters.value))));
 
-/** Another value means another list: other filters, or another process of the server. */
+/** Identifies the list. It changes with the filters, and when the server is replaced by another process. */
 export const listKey = computed(() => `${resets.value} ${filters.value}`);
 
-/** The rows belong to the search of the address, and all have arrived. */
+/** Whether all rows of the search in the address have arrived. */
 export const isThere = computed(() => stored.value.search === (route.value.query.search?.trim() ?? ''));
 
 /** The deliveries that match the filters, newest first. */
@@ -28,56 +28,64 @@ const live = computed(() => {
   return stored.value.all.filter((row) => matches(row, known, at));
 });
 
-/** The list at the moment it was held. Its rows still change, but no rows are added between them or removed. */
-interface HeldList {
+/**
+ * The list at the moment when it was frozen. Its rows are updated, but no rows are added between them or
+ * removed.
+ */
+interface FrozenList {
   readonly rows: readonly Delivery[];
   readonly ids: ReadonlySet<string>;
 }
 
-const lastHeld = signal<(HeldList & { readonly key: string }) | undefined>(undefined);
+const lastFrozen = signal<(FrozenList & { readonly key: string }) | undefined>(undefined);
 
-/** The list is held while a delivery is open or the user has scrolled down. */
-export const held = computed(() => (lastHeld.value?.key === listKey.value ? lastHeld.value : undefined));
+/** The list is frozen while a delivery is open or the user has scrolled down. */
+export const frozen = computed(() =>
+  lastFrozen.value?.key === listKey.value ? lastFrozen.value : undefined,
+);
 
 /** The rows as listed. */
 export const shownRows = computed(() =>
-  held.value === undefined
+  frozen.value === undefined
     ? live.value
-    : [...held.value.rows.map((row) => deliveryOf(row.id) ?? row), ...olderThan(held.value, live.value)],
+    : [...frozen.value.rows.map((row) => deliveryOf(row.id) ?? row), ...olderThan(frozen.value, live.value)],
 );
 
 /** `1 delivery`, `1,200 deliveries`. */
 export const deliveriesText = (count: number) =>
   `${count.toLocaleString('en')} ${count === 1 ? 'delivery' : 'deliveries'}`;
 
-/** Number of deliveries that came since the list was held. */
-export const newer = computed(() => (held.value === undefined ? 0 : countNew(held.value, live.value)));
+/** Number of deliveries that arrived since the list was frozen. */
+export const newer = computed(() => (frozen.value === undefined ? 0 : countNew(frozen.value, live.value)));
 
-export function hold(): void {
-  // Rows of the previous search are not this list.
-  if (held.peek() === undefined && isThere.peek())
-    lastHeld.value = { ...holdList(shownRows.peek()), key: listKey.peek() };
+export function freeze(): void {
+  // While a new search loads, the rows are those of the previous one and must not be frozen.
+  if (frozen.peek() === undefined && isThere.peek())
+    lastFrozen.value = { ...freezeList(shownRows.peek()), key: listKey.peek() };
 }
 
-export function release(): void {
-  lastHeld.value = undefined;
+export function unfreeze(): void {
+  lastFrozen.value = undefined;
 }
 
-export function holdList(rows: readonly Delivery[]): HeldList {
+export function freezeList(rows: readonly Delivery[]): FrozenList {
   return { rows, ids: new Set(rows.map(({ id }) => id)) };
 }
 
-/** Number of deliveries newer than all of a held list. @param live newest first */
-export function countNew(list: HeldList, live: readonly Delivery[]): number {
+/**
+ * Number of deliveries newer than all of a frozen list.
+ * @param live newest first
+ */
+export function countNew(list: FrozenList, live: readonly Delivery[]): number {
   const known = live.findIndex(({ id }) => list.ids.has(id));
   return known === -1 ? live.length : known;
 }
 
 /**
- * Deliveries added below a held list since then, such as older logs of a stage. They move nothing. @param live newest
- * first
+ * Deliveries that were added below a frozen list, such as older logs of a stage. They move no row.
+ * @param live newest first
  */
-export function olderThan(list: HeldList, live: readonly Delivery[]): readonly Delivery[] {
+export function olderThan(list: FrozenList, live: readonly Delivery[]): readonly Delivery[] {
   const last = live.findLastIndex(({ id }) => list.ids.has(id));
   return last === -1 ? [] : live.slice(last + 1);
 }

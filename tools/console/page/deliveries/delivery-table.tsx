@@ -12,18 +12,18 @@ import { Button } from '../ui/button.tsx';
 import { isNarrow } from '../ui/is-narrow.ts';
 import { Table, type TableColumn, type TableProps } from '../ui/table.tsx';
 import { clockText, dayText, durationText, Time } from '../ui/time.tsx';
-import { deliveriesText, held, isThere, listKey, newer, shownRows } from './delivery-rows.ts';
+import { deliveriesText, frozen, isThere, listKey, newer, shownRows } from './delivery-rows.ts';
 import { isFiltered } from './list-filter.ts';
 import { type OutcomeGroup, outcomeOf } from './outcomes.ts';
 
-/** Row heights in pixels. On a narrow page a row has two lines. Must match the stylesheet. */
+/** Row heights in pixels. A row has two lines on a narrow page. Must match the stylesheet. */
 const ONE_LINE = 32;
 const TWO_LINES = 56;
 
-/** Pixels per character of a time and of a shop. */
+/** Pixels per character in the columns of the time and the shop. */
 const CHARACTER = { time: 7.4, shop: 7.8 };
 
-/** Width of a list in pixels that has space for most columns. */
+/** Width of the list in pixels from which shops are shown in full. */
 const WIDE = 860;
 
 /** Maximum characters of a shop. A UUID with a prefix has about 41. */
@@ -33,16 +33,16 @@ interface DeliveryTableProps extends Omit<TableProps<Delivery>, 'label' | 'colum
   element: RefObject<HTMLDivElement | null>;
 }
 
-/** The rows of deliveries. Only visible rows are drawn. */
+/** The table of deliveries. Only visible rows are in the document. */
 export function DeliveryTable(props: DeliveryTableProps) {
   const { element, rows } = props;
-  /** The largest `from` that the list is wide enough for. */
+  /** The largest `from` of the columns that fit into the list's width. */
   const from = useSignal(0);
   useEffect(() => {
     if (element.current === null) return;
     const observer = new ResizeObserver(([entry]) => {
       const width = entry?.contentRect.width ?? 0;
-      // A hidden list has no width and keeps its layout.
+      // A list behind a detail is hidden and has no width. It keeps the columns that it had.
       if (width === 0) return;
       from.value = Math.max(...COLUMNS.map((column) => column.from).filter((least) => least <= width));
     });
@@ -78,7 +78,10 @@ const nameOf = ({ event = 'unknown event', shopId, receivedAt }: Delivery) =>
   [event, ...(shopId === undefined ? [] : [shopId]), clockText(new Date(receivedAt))].join(', ');
 
 interface DeliveryColumn extends TableColumn<Delivery> {
-  /** Width of the list in pixels from which the column is shown. A row has one line. */
+  /**
+   * Width of the list in pixels from which the column is shown. Narrower lists leave it out, because a row
+   * has only one line.
+   */
   readonly from: number;
 }
 
@@ -139,7 +142,7 @@ const COLUMNS: readonly DeliveryColumn[] = [
   { name: 'status', heading: 'Status', from: 780, width: '44px', end: true, cell: ({ status }) => status },
 ];
 
-/** Red is for what needs somebody. What is done needs no colour. */
+/** Red is for deliveries that need a person. A finished one needs no colour. */
 const TONES: Readonly<Record<OutcomeGroup, BadgeTone | undefined>> = {
   'needs-you': 'bad',
   rejected: 'warning',
@@ -153,7 +156,9 @@ export function StateBadge({ state }: { state: DeliveryState }) {
   return tone === undefined ? <span class="soft">{title}</span> : <Badge tone={tone}>{title}</Badge>;
 }
 
-/** Why it failed or needed no effect, then what it is about or where the search found its text. */
+/**
+ * Why the delivery failed or had no effect, then a preview of its payload or the text that the search found.
+ */
 function PreviewCell({ delivery }: { delivery: Delivery }) {
   const { state, reason, error, match } = delivery;
   const why = reason === undefined ? error : skipText(reason);
@@ -184,7 +189,7 @@ function PreviewCell({ delivery }: { delivery: Delivery }) {
   );
 }
 
-/** Without the shop, which has its own column. */
+/** The preview without the shop, which has its own column. */
 function previewText({ preview = '', shopId }: Delivery): string {
   const shop = `"shop_id":${JSON.stringify(shopId)}`;
   return preview.replace(`${shop},`, '').replace(`,${shop}}`, '}');
@@ -193,7 +198,10 @@ function previewText({ preview = '', shopId }: Delivery): string {
 /** Milliseconds between two screen reader announcements of new deliveries. */
 const ANNOUNCED_EVERY = 5_000;
 
-/** Line below the list: the number of deliveries, how far payloads were searched, and whether the list is live. */
+/**
+ * Line below the list: the number of deliveries, how far payloads were searched, and whether the list is
+ * frozen.
+ */
 export function Summary({ onFollow }: { onFollow: () => void }) {
   const { searched } = stored.value;
   const { length } = shownRows.value;
@@ -208,14 +216,14 @@ export function Summary({ onFollow }: { onFollow: () => void }) {
           {searchText(searched)}
         </span>
       )}
-      {held.value === undefined ? (
+      {frozen.value === undefined ? (
         <span class="end">Follows new deliveries</span>
       ) : (
         <Button kind="quiet" class="follow" keyHint="n" onClick={onFollow}>
-          List held. Follow
+          List frozen. Follow
         </Button>
       )}
-      {/* Deliveries that appear with another filter are not new, so each list has its own. */}
+      {/* Each list counts its own new deliveries: those that appear because a filter changed are not new. */}
       {isThere.value && <Announcement key={listKey.value} count={length + newer.value} />}
     </footer>
   );

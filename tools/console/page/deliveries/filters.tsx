@@ -12,10 +12,10 @@ import { clockText, dayText } from '../ui/time.tsx';
 import { isFiltered, NO_FILTERS, readMoment } from './list-filter.ts';
 import { OUTCOME_WORDS, OUTCOMES, statesOf } from './outcomes.ts';
 
-/** While the user types, the list updates only after a pause of this length. */
+/** Milliseconds without a key press after which typed text changes the list. */
 const PAUSE_MS = 200;
 
-/** Option that shows the fields of a time range. */
+/** Option of the time filter that opens the fields of a range. */
 const CUSTOM = 'custom';
 
 const TIMES: readonly (readonly [since: string, label: string])[] = [
@@ -28,11 +28,11 @@ const TIMES: readonly (readonly [since: string, label: string])[] = [
 
 const HOUR = 3_600_000;
 
-/** @param onLeave gives the focus to the list */
+/** @param onLeave called to move the focus to the list */
 export function Filters({ onLeave }: { onLeave: () => void }) {
   const { query } = route.value;
   const { event = '', state = '', shop = '', since = '', until = '' } = query;
-  /** Only on a narrow page, where they are behind a button. */
+  /** Whether the filters are open. Only a narrow page hides them behind a button. */
   const isOpen = useSignal(false);
   const id = useId();
   const count = [event, state, shop, since + until].filter((text) => text !== '').length;
@@ -134,7 +134,7 @@ interface TimeFilterProps {
   onLeave: () => void;
 }
 
-/** A length of time before now, a beginning, or a range. */
+/** Filter by time: a duration before now, a start, or a range. */
 function TimeFilter({ since, until, onLeave }: TimeFilterProps) {
   const { change } = useChanges();
   const remove = () => {
@@ -188,7 +188,8 @@ function sinceText(since: string): string {
 }
 
 function SearchBox({ onLeave }: { onLeave: () => void }) {
-  // A search of a stage reads its archive, which takes seconds, so it does not run for each letter.
+  // A search of a stage reads its archive and takes seconds, so it starts on Enter and not while the user
+  // types.
   const { text, type, flush } = useTyped('search', stack.local);
   return (
     <div class="search-box">
@@ -207,7 +208,7 @@ function SearchBox({ onLeave }: { onLeave: () => void }) {
         value={text}
         onInput={({ currentTarget }) => type(currentTarget.value)}
         onKeyDown={(event) => {
-          // Such a key belongs to the input method: Enter accepts Japanese text.
+          // During composition, Enter belongs to the input method, for example to accept Japanese text.
           if (event.isComposing) return;
           if (event.key === 'Escape') {
             event.preventDefault();
@@ -241,9 +242,9 @@ function ShopBox() {
   );
 }
 
-/** Changes filters while the user types. For Back, all changes in a row are one. */
+/** Changes filters while the user types. A row of changes makes one entry in the browser's history. */
 function useChanges() {
-  /** The address after the last change. */
+  /** The address that the last change led to. */
   const address = useRef('');
   return {
     change: (filters: Readonly<Record<string, string>>) => {
@@ -256,11 +257,14 @@ function useChanges() {
   };
 }
 
-/** The text of a field that changes a filter when the user pauses. */
+/** State of a text field that changes a filter when the user pauses. */
 function useTyped(name: 'search' | 'shop', whileTyping: boolean) {
   const valueNow = () => route.peek().query[name] ?? '';
   const value = route.value.query[name] ?? '';
-  /** What was typed while the filter had this value. With another value, such as after Back, it is outdated. */
+  /**
+   * The text as typed, and the filter's value at that time. If the value has changed since, for example by
+   * the Back button, the text is outdated.
+   */
   const typed = useSignal({ text: value, value });
   const timer = useRef(0);
   const { change, end } = useChanges();

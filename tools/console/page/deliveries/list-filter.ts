@@ -1,21 +1,21 @@
 import { type Delivery, type DeliveryState, states } from '../../../stage/history/history.ts';
 
-/** Filter of the list. The server applies only `search`, the page all others. */
+/** Filter of the list. The server applies only `search`; the page applies the rest. */
 export interface ListFilter {
   readonly event: string;
   readonly states: ReadonlySet<DeliveryState> | undefined;
-  /** Lower case. */
+  /** Part of the shop's id, in lower case. */
   readonly shop: string;
   readonly since: Moment | undefined;
   readonly until: Moment | undefined;
 }
 
-/** A moment in epoch milliseconds, or a duration in milliseconds before now. */
+/** A moment: `at` in epoch milliseconds, or `ago` in milliseconds before now. */
 type Moment = { readonly at: number } | { readonly ago: number };
 
 const FILTER_NAMES = ['search', 'event', 'state', 'shop', 'since', 'until'] as const;
 
-/** Change of the address that removes all filters. */
+/** Query values that remove all filters from the address. */
 export const NO_FILTERS = Object.fromEntries(FILTER_NAMES.map((name) => [name, '']));
 
 export const isFiltered = (query: Readonly<Record<string, string>>) =>
@@ -24,7 +24,10 @@ export const isFiltered = (query: Readonly<Record<string, string>>) =>
 /** Milliseconds per unit of a duration such as `15m`. */
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Reads the filters of an address. @returns if one is invalid, a sentence about it */
+/**
+ * Reads the filters of an address.
+ * @returns a sentence for people if a filter is invalid
+ */
 export function readFilter(query: Readonly<Record<string, string>>): ListFilter | string {
   const text = (name: (typeof FILTER_NAMES)[number]) => query[name]?.trim() ?? '';
   const [since, until] = [readMoment(text('since')), readMoment(text('until'))];
@@ -60,7 +63,9 @@ export function readMoment(text: string): Moment | 'invalid' | undefined {
 /** @param now epoch milliseconds */
 export const momentAt = (moment: Moment, now: number) => ('at' in moment ? moment.at : now - moment.ago);
 
-/** Filters whose relative times are absolute, so that a shared link shows the same deliveries later. */
+/**
+ * The filters with absolute instead of relative times, so that a shared link shows the same deliveries later.
+ */
 export function withAbsoluteTimes(
   query: Readonly<Record<string, string>>,
   now: number,
@@ -80,7 +85,7 @@ export function withAbsoluteTimes(
   };
 }
 
-/** Whether the result of the filter changes with the clock, as with `since=15m`. */
+/** Whether the filter's result changes as time passes, as with `since=15m`. */
 export const movesWithTime = (filter: ListFilter | string) =>
   typeof filter !== 'string' &&
   [filter.since, filter.until].some((moment) => moment !== undefined && 'ago' in moment);

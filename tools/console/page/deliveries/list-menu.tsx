@@ -5,7 +5,7 @@ import { Menu } from '../ui/menu.tsx';
 import { saveFile } from '../ui/save-file.ts';
 import { withAbsoluteTimes } from './list-filter.ts';
 
-/** @param rows all that match the filters */
+/** @param rows all rows that match the filters */
 export function ListMenu({ rows }: { rows: readonly Delivery[] }) {
   const save = (ending: string, text: string) => {
     const time = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
@@ -24,7 +24,7 @@ export function ListMenu({ rows }: { rows: readonly Delivery[] }) {
   );
 }
 
-/** The address of this page for other people. Times such as the last 15 minutes are absolute. */
+/** Link to this page for other people. Relative times, such as the last 15 minutes, become absolute. */
 export function sharedLink(path = route.peek().path): string {
   const { view, query } = route.peek();
   return new URL(
@@ -33,7 +33,7 @@ export function sharedLink(path = route.peek().path): string {
   ).href;
 }
 
-/** Columns of the CSV file, as in the API. */
+/** Columns of the CSV file. Their names are those of the API. */
 const COLUMNS = [
   'receivedAt',
   'event',
@@ -50,18 +50,18 @@ const COLUMNS = [
   'preview',
 ] as const satisfies readonly (keyof Delivery)[];
 
-/** One JSON object in each line, as in the API. */
+/** Deliveries as JSON lines, with the field names of the API. */
 export const jsonLines = (rows: readonly Delivery[]): string =>
   rows.map(({ match: _match, ...row }) => `${JSON.stringify(row)}\n`).join('');
 
-/** CSV as in RFC 4180, with a line of names. */
+/** Deliveries as CSV (RFC 4180) with a header line. */
 export function csv(rows: readonly Delivery[]): string {
   const lines = rows.map((row) => COLUMNS.map((name) => csvCell(String(row[name] ?? ''))));
   return [COLUMNS, ...lines].map((cells) => `${cells.join(',')}\r\n`).join('');
 }
 
 function csvCell(text: string): string {
-  // A spreadsheet would evaluate such a cell as a formula. Source: OWASP, "CSV Injection".
+  // A spreadsheet would evaluate a cell that begins so as a formula. Source: OWASP, "CSV Injection".
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -26,7 +26,7 @@ const DAY = 86_400_000;
 /** Deliveries over time and by outcome. Clicking a bar or a count filters the list. */
 export function OutcomeStrip({ filter }: { filter: ListFilter }) {
   const chosen = route.value.query.state;
-  // Not for each delivery.
+  // Counted once per change of the rows, not on each render.
   const outcomes = useMemo(
     () => countOutcomes(stored.peek().all, filter, now.value),
     [now.value, filter, isThere.value],
@@ -62,13 +62,13 @@ export function OutcomeStrip({ filter }: { filter: ListFilter }) {
 
 interface BarsProps {
   outcomes: Outcomes;
-  /** Of the filter. Bars of other outcomes are dimmed. */
+  /** States selected in the filter. Bars of other outcomes are dimmed. */
   states: ListFilter['states'];
 }
 
 function Bars({ outcomes: { bars, from, step, total }, states }: BarsProps) {
   const element = useRef<HTMLDivElement>(null);
-  /** First and last bar of the selected range; equal for one bar. */
+  /** First and last bar of the range selected with the pointer; equal for a single bar. */
   const brush = useSignal<{ readonly start: number; readonly end: number } | undefined>(undefined);
   const isDragged = useRef(false);
   const last = bars.length - 1;
@@ -149,7 +149,7 @@ function Bars({ outcomes: { bars, from, step, total }, states }: BarsProps) {
             <rect class="brush" x={low} y={0} width={high - low + 1} height={HEIGHT} />
           )}
           <defs>
-            {/* Lines, because not everybody sees the colour. The lowest part of a bar begins with one. */}
+            {/* Hatching marks deliveries that need a person, because not everybody sees the colours. */}
             <pattern id="hatch" width={1} height={4} y={1} patternUnits="userSpaceOnUse">
               <rect class="hatch-ground" width={1} height={4} />
               <rect class="hatch-line" width={1} height={3} />
@@ -194,7 +194,7 @@ function countText(bars: Outcomes['bars']): string {
   return parts.length === 0 ? NOTHING : parts.join(', ');
 }
 
-/** Text such as `13:04`, with the day if it is not today; `11-21` if a bar is a day. */
+/** A bar's time, such as `13:04`, with the day if it is not today, or `11-21` if the bar is a day. */
 function momentText(date: Date, at: number, step: number): string {
   const day = dayText(date, new Date(at));
   return step >= DAY && day !== '' ? day.trim() : `${day}${clockText(date).slice(0, 5)}`;

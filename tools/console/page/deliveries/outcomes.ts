@@ -2,7 +2,7 @@ import { type Delivery, type DeliveryState, states } from '../../../stage/histor
 import { stateTitle } from '../../../stage/history/state-text.ts';
 import { type ListFilter, matches, momentAt } from './list-filter.ts';
 
-/** Groups of deliveries for counts and colours. What needs a person is first, and at the bottom of a bar. */
+/** Groups of deliveries for counts and colours. Those that need a person are first, and lowest in a bar. */
 export const OUTCOMES = ['needs-you', 'rejected', 'in-progress', 'done'] as const;
 export type OutcomeGroup = (typeof OUTCOMES)[number];
 
@@ -14,17 +14,17 @@ export const OUTCOME_WORDS: Readonly<Record<OutcomeGroup, string>> = {
 };
 
 /**
- * The queue that keeps such a delivery until somebody redrives it, as `npx hookctl dlq` names it. Other failures were
- * answered with an error, and the partner retries.
+ * Name, as in `npx hookctl dlq`, of the queue where the delivery waits for a redrive. Undefined if it does
+ * not wait: other failures were answered with an error, and the partner retries.
  */
-export function keptOn({ state, event = '' }: Pick<Delivery, 'state' | 'event'>): string | undefined {
+export function redriveQueue({ state, event = '' }: Pick<Delivery, 'state' | 'event'>): string | undefined {
   if (state === 'dead-letter') return event;
   if (state === 'invalid') return 'quarantine';
   return state === 'parked' ? 'unrouted' : undefined;
 }
 
 export function outcomeOf(state: DeliveryState): OutcomeGroup {
-  if (keptOn({ state }) !== undefined) return 'needs-you';
+  if (redriveQueue({ state }) !== undefined) return 'needs-you';
   const { tone } = stateTitle(state);
   return tone === 'good' ? 'done' : tone === 'bad' ? 'rejected' : 'in-progress';
 }
@@ -50,7 +50,7 @@ const DAY = 24 * HOUR;
 /** Possible lengths of a bar, in milliseconds. */
 const STEPS = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR, DAY, 7 * DAY];
 
-/** With more bars, each would be too thin to click. */
+/** Maximum number of bars. With more, each would be too thin to click. */
 const MAX_BARS = 120;
 
 /** Minimum time range in milliseconds, if the filter sets none. */
@@ -59,9 +59,10 @@ const SHORTEST_RANGE = 30 * MINUTE;
 const none = (): OutcomeCounts => ({ 'needs-you': 0, rejected: 0, 'in-progress': 0, done: 0 });
 
 /**
- * Counts the deliveries that match a filter, ignoring its states. Each count is therefore the result of that state's
- * filter.
- * @param rows newest first @param now epoch milliseconds
+ * Counts the deliveries that match a filter. The filter's states are ignored, so that each count is what its
+ * button would show.
+ * @param rows newest first
+ * @param now epoch milliseconds
  */
 export function countOutcomes(rows: readonly Delivery[], filter: ListFilter, now: number): Outcomes {
   const admitted = rows.filter((row) => matches(row, { ...filter, states: undefined }, now));
@@ -73,7 +74,7 @@ export function countOutcomes(rows: readonly Delivery[], filter: ListFilter, now
       ? Math.min(at(oldest) ?? end, end - SHORTEST_RANGE)
       : Math.min(momentAt(filter.since, now), end);
   const step = STEPS.find((length) => (end - begin) / length < MAX_BARS) ?? 7 * DAY;
-  // Days begin at midnight of local time.
+  // Bars of days begin at midnight, local time.
   const offset = new Date(end).getTimezoneOffset() * MINUTE;
   const startOf = (time: number) => Math.floor((time - offset) / step) * step + offset;
   const from = Math.max(startOf(begin), startOf(end) - (MAX_BARS - 1) * step);
@@ -96,17 +97,20 @@ export function rateText(step: number): string {
   return step === length ? `per ${name}` : `per ${step / length} ${name}s`;
 }
 
-/** Height of a part of a bar. */
+/** Position of a part of a bar. */
 interface BarPart {
   readonly outcome: OutcomeGroup;
   readonly bottom: number;
   readonly height: number;
 }
 
-/** Minimum height of a part, so that one failure among thousands is visible. */
+/** Minimum height of a part in pixels, so that one failure among thousands is visible. */
 const LOWEST = 2;
 
-/** @param highest deliveries of the highest bar @param height its height */
+/**
+ * @param highest number of deliveries in the highest bar
+ * @param height of the highest bar, in pixels
+ */
 export function stackOf(
   counts: Readonly<OutcomeCounts>,
   highest: number,

@@ -22,12 +22,12 @@ type TabName = (typeof TABS)[number];
 interface DetailPaneProps {
   id: string;
   onClose: () => void;
-  /** @param delivery id of the request that was sent from here */
+  /** @param delivery id of the new delivery that the user sent from this pane */
   onSent: (delivery: string) => void;
 }
 
 export function DetailPane({ id, onClose, onSent }: DetailPaneProps) {
-  // Reading the signal makes the pane render again when the stream brings a change.
+  // Reading the signal here renders the pane again when the stream brings a change.
   void rows.value;
   const row = deliveryOf(id);
   const { detail, error, awaited, reload } = useDetail(id, row);
@@ -96,7 +96,7 @@ function Shown({ delivery, detail, error, reload, onClose, onSent }: ShownProps)
           />
         </div>
         <Outcome delivery={delivery} detail={detail} action={primary} busy={busy} />
-        <Facts delivery={delivery} />
+        <DeliveryFields delivery={delivery} />
       </header>
       <ErrorNote>{error}</ErrorNote>
       <Tabs
@@ -113,7 +113,7 @@ function Shown({ delivery, detail, error, reload, onClose, onSent }: ShownProps)
   );
 }
 
-/** Names of the tabs, and what can be said about them before they are opened. */
+/** Names of the tabs, with figures that are known before a tab is opened, such as the body's size. */
 function tabLabels({ bytes, status }: Delivery, detail: DeliveryDetail | undefined) {
   const label = (title: string, note: string | number | undefined) => (
     <>
@@ -140,12 +140,12 @@ function DetailTab({ name, delivery, detail }: DetailTabProps) {
   return name === 'response' ? <Response answer={detail.answer} /> : <Logs lines={detail.logs} />;
 }
 
-function Facts({
+function DeliveryFields({
   delivery: { id, eventId, shopId, receivedAt, latencyMs, attempts },
 }: {
   delivery: Delivery;
 }) {
-  const facts = [
+  const fields = [
     ['Received', <Time key="" at={receivedAt} />],
     ['Shop', shopId === undefined ? '–' : <Visible text={shopId} />],
     ['Attempts', attempts],
@@ -154,8 +154,8 @@ function Facts({
     ['Event id', eventId === undefined ? '–' : <Id key="" id={eventId} label="Copy the event id" />],
   ] as const;
   return (
-    <dl class="detail-facts">
-      {facts.map(([name, value]) => (
+    <dl class="detail-fields">
+      {fields.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
           <dd class="wrap">{value}</dd>

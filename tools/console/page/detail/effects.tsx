@@ -61,7 +61,7 @@ interface AttributeChange {
   readonly after?: string | undefined;
 }
 
-/** All attributes of an item with their changes, in the order of the newer version. */
+/** All attributes of an item with their changes, in the order of the newer version, removed ones last. */
 export function diffItems(before: PlainItem | null, after: PlainItem | null): AttributeChange[] {
   const [old, now] = [textsOf(before), textsOf(after)];
   return [...new Set([...now.keys(), ...old.keys()])].map((name) => {
@@ -75,7 +75,7 @@ export function diffItems(before: PlainItem | null, after: PlainItem | null): At
 const textsOf = (item: PlainItem | null) =>
   new Map(Object.entries(item ?? {}).map(([name, value]) => [name, orderedText(value)]));
 
-/** JSON with sorted keys, so that equal values have equal texts. */
+/** A value as JSON with sorted keys, so that equal values have equal texts. */
 function orderedText(value: unknown): string {
   return (
     JSON.stringify(value, (_, inner: unknown) =>
@@ -86,7 +86,7 @@ function orderedText(value: unknown): string {
   );
 }
 
-/** Sign of a changed line, and its text for a screen reader. */
+/** How a changed line is marked: its sign, and the word that a screen reader says instead. */
 const ADDED = { sign: '+', word: 'added', style: 'tone-good' };
 const REMOVED = { sign: '−', word: 'removed', style: 'tone-bad' };
 const LINES = {

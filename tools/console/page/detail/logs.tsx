@@ -34,7 +34,7 @@ function LogLine({ line: { at, function: name, text } }: { line: LineFact }) {
   const line = readLogLine(text);
   const { level = '', message, fields } = line;
   const tone = TONES[level];
-  const facts = factsOfLine(line);
+  const fieldTexts = fieldsText(line);
   return (
     <li>
       <details>
@@ -45,9 +45,9 @@ function LogLine({ line: { at, function: name, text } }: { line: LineFact }) {
           <span class="wrap">
             <Visible text={message} />
           </span>
-          {facts !== '' && (
+          {fieldTexts !== '' && (
             <span class="mono soft cut grow">
-              <Visible text={facts} />
+              <Visible text={fieldTexts} />
             </span>
           )}
         </summary>
@@ -66,11 +66,11 @@ function LogLine({ line: { at, function: name, text } }: { line: LineFact }) {
 interface ReadLogLine {
   readonly level?: string;
   readonly message: string;
-  /** Absent if the line is not a JSON object. */
+  /** Absent if the log line is not a JSON object. */
   readonly fields?: readonly (readonly [name: string, value: string])[];
 }
 
-/** Fields that every line about a delivery has, and fields that are shown elsewhere. */
+/** Fields that the view leaves out: every line about a delivery has them, or they are shown elsewhere. */
 const EVERYWHERE = new Set([
   'level',
   'message',
@@ -84,8 +84,8 @@ const EVERYWHERE = new Set([
   'xray_trace_id',
 ]);
 
-/** The fields of a line without its message: `attempt=1 latencyMs=652`. */
-export const factsOfLine = ({ fields = [] }: ReadLogLine): string =>
+/** The fields of a log line besides its message: `attempt=1 latencyMs=652`. */
+export const fieldsText = ({ fields = [] }: ReadLogLine): string =>
   fields
     .filter(([name]) => !EVERYWHERE.has(name) && !name.startsWith('function_'))
     .map(([name, value]) => `${name}=${value}`)
@@ -98,7 +98,7 @@ export function readLogLine(text: string): ReadLogLine {
   return { ...(level !== undefined && { level }), message, fields };
 }
 
-/** The fields of a JSON object, each as text. */
+/** The fields of a JSON object, each value as text. Undefined if the text is no such object. */
 function fieldsOf(text: string): [name: string, value: string][] | undefined {
   if (!text.startsWith('{')) return undefined;
   try {

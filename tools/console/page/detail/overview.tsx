@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import { type Delivery, type HistoryPlace, isWaiting } from '../../../stage/history/history.ts';
+import { type Delivery, type HistoryLocation, isWaiting } from '../../../stage/history/history.ts';
 import { type Clock, stateWords } from '../../../stage/history/state-text.ts';
 import type { DeliveryDetail } from '../../api.ts';
-import { keptOn } from '../deliveries/outcomes.ts';
+import { redriveQueue } from '../deliveries/outcomes.ts';
 import { formatRoute, route } from '../route.ts';
 import { pauseOf } from '../store.ts';
 import { Sentence } from '../text/visible.tsx';
@@ -15,7 +15,7 @@ import { Timeline } from './timeline.tsx';
 
 interface OutcomeProps {
   delivery: Delivery;
-  /** Undefined until it is loaded. The row's own data is shown at once. */
+  /** Undefined while it loads. Until then, the view shows what the row contains. */
   detail: DeliveryDetail | undefined;
   action: MenuItem;
   busy: boolean;
@@ -25,7 +25,7 @@ interface OutcomeProps {
 export function Outcome({ delivery, detail, action, busy }: OutcomeProps) {
   const clock = clockOf(detail?.settled === false);
   return (
-    <Place place={placesOf(delivery, detail)[0]} clock={clock}>
+    <DeliveryLocation location={locationsOf(delivery, detail)[0]} clock={clock}>
       <Button
         kind="primary"
         keyHint={action.keyHint}
@@ -35,7 +35,7 @@ export function Outcome({ delivery, detail, action, busy }: OutcomeProps) {
       >
         {action.label}
       </Button>
-    </Place>
+    </DeliveryLocation>
   );
 }
 
@@ -46,11 +46,16 @@ interface OverviewProps {
 
 export function Overview({ delivery, detail }: OverviewProps) {
   const clock = clockOf(!detail.settled);
-  const [, ...others] = placesOf(delivery, detail);
+  const [, ...others] = locationsOf(delivery, detail);
   return (
     <Scrolled class="overview stack" label="Overview">
-      {others.map((place, index) => (
-        <Place key={index} place={place} clock={clock} request={otherRequestOf(place, delivery, detail)} />
+      {others.map((location, index) => (
+        <DeliveryLocation
+          key={index}
+          location={location}
+          clock={clock}
+          request={otherRequestOf(location, delivery, detail)}
+        />
       ))}
       <Problems problems={detail.problems} />
       <Effects effects={detail.effects} />
@@ -59,27 +64,31 @@ export function Overview({ delivery, detail }: OverviewProps) {
   );
 }
 
-/** The delivery's own place first. If the same event was delivered more than once, there may be others. */
-export function placesOf(
+/**
+ * Where the event is. The location of this delivery is first; others follow if the same event was delivered more
+ * than once.
+ */
+export function locationsOf(
   delivery: Delivery,
   detail: DeliveryDetail | undefined,
-): readonly [HistoryPlace, ...HistoryPlace[]] {
-  const own = placeOf(delivery);
+): readonly [HistoryLocation, ...HistoryLocation[]] {
+  const own = locationOfRow(delivery);
   const known = detail?.history.now ?? [];
-  // Rows and details learn of a pause at different times.
-  const isOwn = ({ state }: HistoryPlace) =>
+  // A delivery's row and its detail may differ about a pause for a moment, because they are loaded
+  // separately.
+  const isOwn = ({ state }: HistoryLocation) =>
     state === own.state || (isWaiting(state) && isWaiting(own.state));
   const { paused, state } = own;
   const same = known.find(isOwn) ?? own;
   return [
     paused === undefined ? same : { ...same, state, paused },
-    ...known.filter((place) => place !== same),
+    ...known.filter((location) => location !== same),
   ];
 }
 
-/** The request that a place belongs to, if it is another one with the same bytes, such as a resend. */
+/** The request that caused a location, if it is another one with the same bytes, such as a resend. */
 export function otherRequestOf(
-  { state, replay }: HistoryPlace,
+  { state, replay }: HistoryLocation,
   { id, status, state: own }: Delivery,
   { history: { steps } }: Pick<DeliveryDetail, 'history'>,
 ): string | undefined {
@@ -94,24 +103,24 @@ export function otherRequestOf(
   return accepted?.requestId;
 }
 
-/** Where a delivery is, as far as its row shows. */
-function placeOf({ receivedAt, latencyMs = 0, event, ...row }: Delivery): HistoryPlace {
+/** Where a delivery is, as far as its row in the list shows. */
+function locationOfRow({ receivedAt, latencyMs = 0, event, ...row }: Delivery): HistoryLocation {
   const since = new Date(Date.parse(receivedAt) + latencyMs).toISOString();
-  const queue = keptOn({ ...row, event }) ?? event;
+  const queue = redriveQueue({ ...row, event }) ?? event;
   return { ...row, queue, since, paused: row.state === 'paused' ? pauseOf(event) : undefined };
 }
 
-interface PlaceProps {
-  place: HistoryPlace;
+interface LocationProps {
+  location: HistoryLocation;
   clock: Clock;
-  /** The other request that it belongs to. */
+  /** Id of another request with the same bytes that the location belongs to. */
   request?: string | undefined;
   children?: ComponentChildren;
 }
 
-function Place({ place, clock, request, children }: PlaceProps) {
-  const { title, detail, tone } = stateWords(place, clock);
-  const queue = queueOf(place);
+function DeliveryLocation({ location, clock, request, children }: LocationProps) {
+  const { title, detail, tone } = stateWords(location, clock);
+  const queue = queueOf(location);
   return (
     <div class={`outcome note row tone-${tone}`}>
       <div class="grow">
@@ -131,12 +140,15 @@ function Place({ place, clock, request, children }: PlaceProps) {
   );
 }
 
-/** Name of the queue where it waits, as in the view of queues. */
-function queueOf({ state, queue, queueHolds }: HistoryPlace): string | undefined {
+/** Name, as in the view of queues, of the queue where the message waits. */
+function queueOf({ state, queue, queueHolds }: HistoryLocation): string | undefined {
   if (queue === undefined || queueHolds === 0) return undefined;
   if (state === 'dead-letter') return `dead:${queue}`;
   return isWaiting(state) || state === 'invalid' || state === 'parked' ? queue : undefined;
 }
 
-/** The current time, updated every second if `ticks`. Its times stay ISO texts, because {@link Sentence} formats them. */
+/**
+ * The time for a sentence about a location. It advances every second if `ticks`. Times stay ISO texts, because
+ * {@link Sentence} formats them.
+ */
 const clockOf = (ticks: boolean): Clock => ({ now: ticks ? now.value : Date.now(), time: (iso) => iso });

@@ -16,7 +16,7 @@ type RequestPart = keyof typeof PARTS;
 export function Request({ detail: { id, request } }: { detail: DeliveryDetail }) {
   const chosen = useSignal<RequestPart>('formatted');
   const part = chosen.value;
-  // When the reason changes, the body may have become available.
+  // The key contains the reason why the body is missing: when the reason changes, the body may be available.
   const { value: body, error } = useLoad(`${id} ${request.bodyMissing ?? ''}`, (signal) =>
     api.body(id, signal),
   );
@@ -108,7 +108,7 @@ async function formattedIfJson(text: string): Promise<string> {
   return json.ok ? json.text : text;
 }
 
-/** Visible rows of a body, so that the headers below it stay in view. */
+/** Maximum rows of the body in view, so that the headers below it are visible. */
 const ROWS = 16;
 
 export function Response({ answer }: Pick<DeliveryDetail, 'answer'>) {
@@ -142,10 +142,10 @@ export function Response({ answer }: Pick<DeliveryDetail, 'answer'>) {
   );
 }
 
-/** Names and values from outside, which are not trusted. */
+/** A list of names and values. Both may come from outside and are shown as untrusted text. */
 export function Fields({ fields }: { fields: readonly (readonly [name: string, value: string])[] }) {
   return (
-    <dl class="facts mono">
+    <dl class="fields mono">
       {fields.map(([name, value], index) => (
         <div key={index}>
           <dt>

@@ -34,16 +34,19 @@ export function Timeline({ history, clock }: { history: History; clock: Clock })
   );
 }
 
-/** Maximum number of steps shown from the beginning and from the end: the same bytes may arrive a thousand times. */
+/**
+ * Maximum number of steps shown from the beginning, and from the end, because the same bytes may arrive a
+ * thousand times.
+ */
 const SHOWN_AT_EACH_END = 60;
 
 interface TimelineRow {
   readonly step: HistoryStep;
-  /** Time since the previous step ended, such as `+12 ms`. That step may be hidden. */
+  /** Time since the end of the previous step, such as `+12 ms`, even if that step is not shown. */
   readonly gap: string;
-  /** The day, if it differs from that of the row above. The first row has none if it is of today. */
+  /** Date, if it differs from that of the row above. The first row has none if it is from today. */
   readonly day: string | undefined;
-  /** Number of steps before this one that are not shown. */
+  /** Number of steps between this one and the row above that are not shown. */
   readonly hidden: number;
 }
 

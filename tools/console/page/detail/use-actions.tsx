@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
-import type { Delivery, HistoryPlace } from '../../../stage/history/history.ts';
+import type { Delivery, HistoryLocation } from '../../../stage/history/history.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { api, errorText } from '../api.ts';
 import { type Command, resendCommand } from '../command.ts';
 import { sharedLink } from '../deliveries/list-menu.tsx';
-import { keptOn } from '../deliveries/outcomes.ts';
+import { redriveQueue } from '../deliveries/outcomes.ts';
 import { curlCommand } from '../editor/curl-command.ts';
 import { Editor } from '../on-demand.tsx';
 import { queueAddress, redriveCommand } from '../queues/named-queue.ts';
@@ -14,12 +14,12 @@ import { copyAndSay } from '../ui/copy.tsx';
 import type { MenuItem } from '../ui/menu.tsx';
 import { toastError } from '../ui/notices.tsx';
 import { useRun, useSend } from '../use-run.tsx';
-import { placesOf } from './overview.tsx';
+import { locationsOf } from './overview.tsx';
 
-/** Maximum characters that can be edited here. With a longer text, a browser takes seconds for each key. */
+/** Maximum characters of a text to edit. In a longer text, each key press takes a browser seconds. */
 const LONGEST_EDITED = 200_000;
 
-/** All actions for a delivery. The one that fits its outcome comes first. */
+/** All actions for a delivery. The most useful one for its outcome comes first. */
 export function useActions(
   delivery: Delivery,
   detail: DeliveryDetail | undefined,
@@ -33,7 +33,8 @@ export function useActions(
   const copyCurl = () => copyAndSay(curlOf(id, detail), 'Copied as curl, with openssl to sign it.');
   const copyLink = () => copyAndSay(sharedLink(), 'Link copied.');
 
-  // What waits for a person is moved on by the key: sending it again would add a duplicate.
+  // For a delivery that waits for a person, recovery comes first: sending the event again would add a
+  // duplicate.
   const [first, ...more] = recovery === undefined ? sendings : ([recovery, ...sendings] as const);
   const main: MenuItem = { ...first, keyHint: 'r' };
   const primary = state === 'invalid' && stack.local ? editing : main;
@@ -54,11 +55,11 @@ export function useActions(
   };
 }
 
-/** What a key does, which is not a button that shows why it is refused. */
+/** The action of a shortcut. A button shows why its action is refused; a shortcut needs a toast for that. */
 const byKey = ({ refusal: refused, onChoose }: MenuItem) =>
   refused === undefined ? onChoose : () => toastError(refused);
 
-/** @returns undefined if it cannot be loaded, which a toast says */
+/** @returns undefined if the body cannot be loaded; a toast then says so */
 async function loadBody(id: string) {
   try {
     return await api.body(id);
@@ -115,7 +116,7 @@ function useEdit({ id, event, state }: Delivery, onSent: (delivery: string) => v
   return { editing, editor };
 }
 
-/** Sends it again. After a bad signature, the one that signs comes first. */
+/** The actions that send the delivery again. After a bad signature, the one that signs comes first. */
 function useResend({ id, state }: Delivery, detail: DeliveryDetail | undefined, reload: () => void) {
   const { send, busy, refusal: refused } = useSend();
   const isLost = !stack.local && ['refused', 'rejected', 'failed'].includes(state);
@@ -123,7 +124,7 @@ function useResend({ id, state }: Delivery, detail: DeliveryDetail | undefined, 
     label,
     refusal: refused ?? (isLost ? 'AWS has stored nothing of this request.' : undefined),
     onChoose: async () => {
-      // It is the same event, so its timeline contains both.
+      // The bytes are those of the open delivery, so its timeline now contains the new request, too.
       if (await send(resendCommand(id, keepsHeaders))) reload();
     },
   });
@@ -135,11 +136,11 @@ function useResend({ id, state }: Delivery, detail: DeliveryDetail | undefined, 
   return { sendings, busy };
 }
 
-/** What moves a delivery on that waits for a person: a redrive, or the end of its event's pause. */
+/** The action that continues a waiting delivery: a redrive, or the end of its event's pause. */
 function useRecovery(delivery: Delivery, detail: DeliveryDetail | undefined, reload: () => void) {
   const { start, busy, refusal: refused } = useRun();
-  const [place] = placesOf(delivery, detail);
-  const found = delivery.state === 'paused' ? resumeOf(delivery.event ?? '') : redriveOf(delivery, place);
+  const [own] = locationsOf(delivery, detail);
+  const found = delivery.state === 'paused' ? resumeOf(delivery.event ?? '') : redriveOf(delivery, own);
   if (found === undefined) return { recovery: undefined, busy };
   const { command, ...item } = found;
   const recovery: MenuItem =
@@ -157,7 +158,7 @@ function useRecovery(delivery: Delivery, detail: DeliveryDetail | undefined, rel
 interface FoundRecovery {
   readonly command: Command;
   readonly label: string;
-  /** Why it is not possible yet. */
+  /** Why recovery is not possible yet. */
   readonly refusal?: string;
 }
 
@@ -167,10 +168,13 @@ const resumeOf = (event: string): FoundRecovery => ({
   ...changeUnderWay(event),
 });
 
-/** How to redrive a delivery, and why that is not possible yet. Undefined if no queue keeps it for redrive. */
-function redriveOf(delivery: Delivery, { queueHolds }: HistoryPlace): FoundRecovery | undefined {
+/**
+ * How to redrive a delivery, and why that is not possible yet. Undefined if the delivery is on no queue that
+ * can be redriven.
+ */
+function redriveOf(delivery: Delivery, { queueHolds }: HistoryLocation): FoundRecovery | undefined {
   const { state, event, eventId } = delivery;
-  const queue = keptOn(delivery);
+  const queue = redriveQueue(delivery);
   if (queue === undefined || eventId === undefined || queueHolds === 0) return undefined;
   const command = redriveCommand(queue, [eventId]);
   if (state === 'dead-letter') return { command, label: 'Redrive' };

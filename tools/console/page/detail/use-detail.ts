@@ -5,22 +5,25 @@ import type { DeliveryDetail } from '../../api.ts';
 import { ApiError, api, errorText } from '../api.ts';
 import { connection, rows, stack } from '../store.ts';
 
-/** Milliseconds. While a key is held in the list, the server is not asked for each row. */
+/**
+ * Milliseconds before a detail is requested. While an arrow key is held down in the list, the details of the
+ * rows passed are not requested.
+ */
 const PAUSE = 60;
 
-/** Maximum seconds that the server may wait for a delivery to settle. */
+/** Maximum seconds that the server may delay its answer until the delivery has settled. */
 const SETTLED_WAIT = 30;
 
 interface LoadedDetail {
   readonly detail?: DeliveryDetail;
   readonly error?: string;
-  /** It is unknown so far. The page asks again until the stage's logs should contain it. */
+  /** The stage does not know the delivery yet. The page asks again, because logs may be late. */
   readonly awaited?: boolean;
 }
 
 /**
- * Loads all details of a delivery, until it has settled.
- * @param row as received from the stream
+ * Loads the detail of a delivery, again after each change until the delivery has settled.
+ * @param row the delivery's row from the stream
  */
 export function useDetail(
   id: string,
@@ -31,7 +34,7 @@ export function useDetail(
   const reload = () => {
     round.value = round.peek() + 1;
   };
-  // A failed request is repeated when the server is reachable again.
+  // Repeats a failed request when the server is reachable again.
   useSignalEffect(() => {
     if (connection.value.state === 'live' && state.peek().error !== undefined) reload();
   });
@@ -48,14 +51,14 @@ export function useDetail(
     const settled = () => api.settled(id, SETTLED_WAIT, abort.signal);
     const load = async () => {
       let detail = await api.delivery(id, abort.signal).catch((error: unknown) => {
-        // The logs of a stage are late. The local stack knows at once.
+        // A 404 of a stage may be temporary: its logs are late. The local stack knows a delivery at once.
         if (stack.local || !(error instanceof ApiError) || error.status !== 404) throw error;
         keep({ awaited: true });
         return settled();
       });
       take(detail);
-      // For a row that it contains, the stream reports changes. A waiting request would use one of the browser's few
-      // connections.
+      // The long poll is only for a delivery without a row: for one with a row, the stream reports changes. A
+      // browser has few connections per server, and a waiting request uses one.
       while (!hasRow && !detail.settled) {
         await untilSeen(abort.signal);
         detail = await settled();
@@ -71,13 +74,12 @@ export function useDetail(
       clearTimeout(timer);
       abort.abort();
     };
-    // A changed row means that there are new details. Each stream sends the same row as a new object, so the text is
-    // compared.
+    // The text of the row is compared, because each new stream sends equal rows as new objects.
   }, [id, JSON.stringify(row), statesOfEvent(row), round.value]);
   return { ...(state.value.id === id ? state.value : {}), reload };
 }
 
-/** States of the requests with the same bytes: their steps are part of the detail. */
+/** States of all requests with the same bytes, because the detail contains their steps. */
 const statesOfEvent = (row: Delivery | undefined) =>
   row?.eventId !== undefined &&
   rows.value.all.flatMap(({ id, eventId, state }) => (eventId === row.eventId ? [id, state] : [])).join(' ');

@@ -1,22 +1,23 @@
 import { shellWord } from '../../../terminal/text.ts';
 
 /**
- * Longer bodies are saved to a file: Linux accepts 128 KiB for one argument, and a long body is unreadable in a shell.
+ * Maximum characters of a body within the command. Longer ones are read from a file: Linux limits one
+ * argument to 128 KiB, and a long body is unreadable in a shell.
  */
 const LONGEST_BODY = 16_384;
 
 interface CurlRequest {
   readonly url: string;
-  /** Undefined for a stage, whose secret the console does not know. */
+  /** Undefined for a stage: the console does not know its secret. */
   readonly secret: string | undefined;
-  /** Undefined if its bytes are not known. */
+  /** Undefined if the bytes of the body are not known. */
   readonly body: string | undefined;
-  /** Whether the text encodes to the same bytes as the body. */
+  /** Whether the text, encoded as UTF-8, gives exactly the bytes of the body. */
   readonly isUtf8: boolean;
   readonly contentType: string;
 }
 
-/** The same delivery as openssl and curl commands for a shell. */
+/** Shell commands with openssl and curl that send the same delivery. */
 export function curlCommand({ url, secret, body, isUtf8, contentType }: CurlRequest): string {
   const key = secret === undefined ? '"$WEBHOOK_SECRET"' : shellWord(secret);
   const header = `-H ${shellWord(`Content-Type: ${contentType}`)}`;
@@ -36,7 +37,7 @@ export function curlCommand({ url, secret, body, isUtf8, contentType }: CurlRequ
   ].join('\n');
 }
 
-/** Whether a shell accepts the text exactly as it looks: no control or invisible characters. */
+/** Whether the body can be pasted into a shell unchanged: it has no control or invisible characters. */
 function isTypable(body: string): boolean {
   return body.length <= LONGEST_BODY && !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(body.replaceAll('\n', ''));
 }

@@ -9,7 +9,7 @@ import { useSend } from '../use-run.tsx';
 import type { MountedEditor } from './mount-editor.ts';
 
 /**
- * Edits a body, which is signed with the local secret and sent. Text that is not JSON can be sent, too, to test the
+ * Dialog to edit a body, sign it with the local secret and send it. Invalid JSON is allowed, to test the
  * receiver.
  */
 export function Editor({ title, text: given, isEdit = false, onClose, onSent }: EditorProps) {
@@ -17,7 +17,7 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
   const text = useSignal(original);
   const error = useSignal<string | undefined>(undefined);
   const setsNow = useSignal(!isEdit);
-  /** Whether to discard the changes. */
+  /** Whether the dialog asks if changes should be discarded. */
   const asks = useSignal(false);
   const { send, busy } = useSend((text) => {
     error.value = text;
@@ -34,7 +34,7 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
   const latest = useRef(submit);
   latest.current = submit;
   useEffect(() => {
-    // In the whole dialog, because a button that was clicked keeps the focus.
+    // Listens on the whole dialog, because the focus stays on a button after a click.
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
@@ -132,7 +132,7 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
 interface EditorProps {
   title: string;
   text: string;
-  /** The text comes from a delivery. Its timestamp changes only on request. */
+  /** Whether the text comes from a delivery. Its timestamp then changes only if the user asks for it. */
   isEdit?: boolean;
   onClose: () => void;
   onSent: (delivery: string) => void;
@@ -154,7 +154,7 @@ function TextEditor({ text, onEscape }: TextEditorProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const isPlain = useSignal(false);
   const mounted = useRef<MountedEditor>(undefined);
-  /** The text that CodeMirror currently contains. */
+  /** The text that CodeMirror contains, to tell changes by the user from those of the dialog. */
   const known = useRef(text.value);
   useEffect(() => {
     let isGone = false;
@@ -186,7 +186,8 @@ function TextEditor({ text, onEscape }: TextEditorProps) {
   useEffect(() => field.current?.focus(), [isPlain.value]);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Escape') return;
-    // A browser closes a dialog anyway if its `cancel` event was prevented twice.
+    // A browser closes a dialog when its `cancel` event is prevented for the second time, so the dialog
+    // handles Escape itself.
     event.preventDefault();
     onEscape();
   };

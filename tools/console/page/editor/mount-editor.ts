@@ -7,8 +7,9 @@ import { codeTheme } from '../text/code-theme.ts';
 import { jsonFault } from '../text/format-json.ts';
 
 /**
- * CodeMirror in a shadow root, because it may add its styles there. The page's Content-Security-Policy forbids a
- * `style` element. Tab is not bound, so it leaves the editor (WCAG 2.1.2).
+ * An editor (CodeMirror) in a shadow root. The page's Content-Security-Policy forbids `style` elements, but
+ * in a shadow root CodeMirror uses constructed stylesheets. Tab is not bound, so it leaves the editor (WCAG
+ * 2.1.2).
  */
 export function mountEditor(host: HTMLElement, { text, label, onChange }: EditorOptions): MountedEditor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
@@ -63,7 +64,7 @@ function faultsOf(text: string) {
 
 const theme = EditorView.theme({
   '&': { height: '100%' },
-  // CodeMirror draws this with an image from a data URL, which the page's Content-Security-Policy forbids.
+  // CodeMirror's default underline is an image in a data URL, which the Content-Security-Policy forbids.
   '.cm-lintRange-error': { backgroundImage: 'none', textDecoration: 'underline wavy var(--bad)' },
   '.cm-tooltip': {
     border: '1px solid var(--line)',

@@ -15,7 +15,10 @@ import {
   serviceTexts,
 } from './fault-text.ts';
 
-/** A switch for each service and kind of fault, and the expected result of the one under the pointer. */
+/**
+ * A switch for each service and kind of fault. Below them, the expected result of the fault under the
+ * pointer.
+ */
 export function FaultBoard({ active, onSwitch }: FaultBoardProps) {
   const share = useSignal('100');
   const milliseconds = useSignal('1500');
@@ -98,7 +101,7 @@ export function FaultBoard({ active, onSwitch }: FaultBoardProps) {
 
 interface FaultBoardProps {
   active: readonly FaultInfo[];
-  /** @param fault the active one, which ends; undefined if one with these settings begins */
+  /** @param fault the active fault to end; undefined to begin one with these settings */
   onSwitch: (settings: FaultSettings, fault: FaultInfo | undefined) => void;
 }
 
@@ -106,7 +109,7 @@ type FaultChoice = Pick<FaultSettings, 'service' | 'kind'>;
 
 interface FaultSwitchProps extends Pick<FaultBoardProps, 'onSwitch'> {
   settings: FaultSettings;
-  /** Undefined while it is off. */
+  /** The active fault; undefined if the switch is off. */
   fault: FaultInfo | undefined;
   isRefused: boolean;
   onPoint: () => void;

@@ -5,7 +5,7 @@ import type { FaultSettings } from '../../api.ts';
 export type FaultService = FaultSettings['service'];
 export type FaultKind = FaultSettings['kind'];
 
-/** The most severe first. */
+/** Titles of the kinds of faults, the most severe first. */
 export const kindNames: Readonly<Record<FaultKind, string>> = {
   down: 'Down',
   throttled: 'Throttled',
@@ -25,11 +25,14 @@ const KIND_EFFECTS: Readonly<Record<FaultKind, string>> = {
 interface ServiceText {
   readonly name: string;
   readonly use: string;
-  /** Expected result for each kind of fault. The service supports no other kinds. */
+  /** What to expect from each kind of fault that the service supports. */
   readonly expect: Readonly<Partial<Record<FaultKind, string>>>;
 }
 
-/** Milliseconds after which a call of a function times out. Source: `clientSettings` in lambda/aws-clients.ts. */
+/**
+ * Milliseconds after which an AWS call of a function times out. Source: `clientSettings` in
+ * lambda/aws-clients.ts.
+ */
 const CALL_TIMEOUT_MS = 2_000;
 
 const CACHED_SECRET =
@@ -40,7 +43,7 @@ const BACKS_OFF = 'stays on its queue. The consumer backs off and tries again';
 const REARCHIVED =
   'Events are processed. Their messages come back until they are archived, which has no second effect.';
 
-/** In the order in which a delivery uses them. */
+/** Services in the order in which a delivery reaches them. */
 export const serviceTexts: Readonly<Record<FaultService, ServiceText>> = {
   secretsmanager: {
     name: 'Secrets Manager',

@@ -9,7 +9,9 @@ import { Table } from '../ui/table.tsx';
 import { FaultBoard } from './fault-board.tsx';
 import { expectation, faultTitle } from './fault-text.ts';
 
-/** Changes a fault or a function. A toast reports an error, and a success that is not visible otherwise. */
+/**
+ * Runs a request that changes a fault or a function. A toast reports an error, and `done` after a success.
+ */
 async function change(work: () => Promise<unknown>, done?: string): Promise<void> {
   try {
     await work();
@@ -114,7 +116,7 @@ const KILLS = [
   { label: 'Kill on next invocation', next: true, done: 'will be killed during its next invocation.' },
 ];
 
-/** Kills a function during its work, like a crash of its machine. */
+/** Buttons that kill a function while it works, as a crash of its machine would. */
 function Functions({ names }: { names: readonly string[] }) {
   return (
     <section class="stack" aria-labelledby="functions">

@@ -15,26 +15,29 @@ import { type GroupedMessages, groupsOf, queuesOf, redriveMessages } from './nam
 
 type RunAction = ReturnType<typeof useRun>;
 
-/** Characters of a reason above which it is shown in full only below its row, where it has the whole width. */
+/**
+ * Maximum characters of a reason in a group's row. A longer one is shown in full below the row, where it has
+ * the whole width.
+ */
 const LONG_REASON = 200;
 
-/** Messages that are all shown at first, without opening a group. */
+/** Maximum number of messages for which all groups are open at first. */
 const FEW_MESSAGES = 10;
 
 const isLong = ({ reason }: GroupedMessages) => reason.length > LONG_REASON;
 
 interface MessageGroupsProps {
   messages: readonly QueueMessage[];
-  /** Shows which events they are of. */
+  /** Whether to show the event of each message, because they may differ. */
   hasEvent: boolean;
   act: RunAction;
 }
 
-/** Messages that wait for a person, by reason. */
+/** Messages that were set aside, grouped by the reason. */
 export function MessageGroups({ messages, hasEvent, act }: MessageGroupsProps) {
   const groups = groupsOf(messages);
   const areOpen = useSignal(groups.length === 1 || messages.length <= FEW_MESSAGES);
-  /** Reasons of the groups that the user has opened or closed. */
+  /** Reasons of the groups that the user has opened or closed by hand. */
   const turned = useSignal<ReadonlySet<string>>(new Set());
   const isOpen = ({ reason }: GroupedMessages) => turned.value.has(reason) !== areOpen.value;
   const columns: TableColumn<GroupedMessages>[] = [
@@ -133,7 +136,7 @@ interface RedriveProps {
   act: RunAction;
 }
 
-/** Redrives messages. If they are of several events, a menu offers each of them. */
+/** Button that redrives messages. If they belong to several events, it opens a menu of the events. */
 export function Redrive({ messages, text, label, commands, act }: RedriveProps) {
   const { start, ...state } = act;
   const queues = queuesOf(messages);

@@ -13,7 +13,9 @@ import { Age } from '../ui/time.tsx';
 import { LoadNote, useLoad } from '../ui/use-load.tsx';
 import { namedQueue } from './named-queue.ts';
 
-/** Rows shown at first, and added with each click. Thousands of rows would take seconds to draw. */
+/**
+ * Rows shown at first, and added by each click on "Show more". Thousands of rows would take seconds to draw.
+ */
 const ROWS = 50;
 
 const BODY_ROWS = 20;
@@ -27,13 +29,13 @@ const STATES = {
 interface MessageTableProps {
   label: string;
   messages: readonly QueueMessage[];
-  /** Dead letters and quarantined messages only wait, so their state is not shown. */
+  /** Whether to show the state. Messages that were set aside have no other state than waiting. */
   hasState: boolean;
-  /** The button of a row, if it has one. */
+  /** The button at the end of a message's row. */
   act?: (message: QueueMessage) => ComponentChildren;
 }
 
-/** Messages of queues. Columns without news are left out, such as the event if the queue's name says it. */
+/** Messages of a queue. A column that would say the same in each row is left out, such as the event. */
 export function MessageTable({ label, messages, hasState, act }: MessageTableProps) {
   const open = useSignal<ReadonlySet<string>>(new Set());
   const count = useSignal(ROWS);
@@ -44,7 +46,8 @@ export function MessageTable({ label, messages, hasState, act }: MessageTablePro
       messages.some(({ event, queue }) => event !== undefined && namedQueue(queue).event === undefined),
     shop: messages.some(({ shopId }) => shopId !== undefined),
     state: hasState,
-    // Elsewhere each look counts, so the number says nothing about attempts.
+    // On queues without a consumer, reading a message also counts as a receive, so the number says nothing
+    // about attempts.
     receives: hasState && messages.some(({ receives }) => receives > 0),
     copies: messages.some(({ copies }) => copies > 1),
   };
@@ -63,7 +66,10 @@ export function MessageTable({ label, messages, hasState, act }: MessageTablePro
       </Disclose>
     ),
   };
-  const columns = [payload, ...FACTS.filter(({ name }) => isMeant[name as keyof typeof isMeant] ?? true)];
+  const columns = [
+    payload,
+    ...FIELD_COLUMNS.filter(({ name }) => isMeant[name as keyof typeof isMeant] ?? true),
+  ];
   return (
     <>
       <Table
@@ -103,7 +109,7 @@ function Preview({ text }: { text: string | undefined }) {
   );
 }
 
-const FACTS: readonly TableColumn<QueueMessage>[] = [
+const FIELD_COLUMNS: readonly TableColumn<QueueMessage>[] = [
   { name: 'event', heading: 'Event', cell: ({ event = '' }) => <Visible text={event} /> },
   {
     name: 'shop',
@@ -135,7 +141,10 @@ const FACTS: readonly TableColumn<QueueMessage>[] = [
   { name: 'copies', heading: 'Copies', end: true, cell: ({ copies }) => <Quantity of={copies} /> },
 ];
 
-/** The search also finds deliveries of a stage that are older than its list, and repeated ones. */
+/**
+ * Link to the list of deliveries. The search also finds repeated deliveries, and those of a stage that are
+ * older than the list.
+ */
 function deliveryAddress({ eventId, requestId }: QueueMessage): string | undefined {
   if (eventId === undefined) return undefined;
   const path = requestId === undefined ? [] : [requestId];

@@ -5,7 +5,7 @@ import { formatRoute } from '../route.ts';
 
 const DEAD = 'dead:';
 
-/** Parses a queue's name in an address. `dead:shop.updated` is the dead-letter queue of an event. */
+/** Parses the name of a queue in an address: `dead:shop.updated` is the dead-letter queue of an event. */
 export function namedQueue(name: string): { readonly event: string | undefined; readonly isDead: boolean } {
   if (name === 'quarantine' || name === 'unrouted') return { event: undefined, isDead: false };
   const isDead = name.startsWith(DEAD);
@@ -17,9 +17,9 @@ export const queueAddress = (name: string) => formatRoute({ view: 'queues', path
 export const deadLetterAddress = (event: string) => queueAddress(`${DEAD}${event}`);
 
 /**
- * @param queue an event (its dead letters), `quarantine` or `unrouted`
- * @param ids of messages or events, with their copies; by default all
- * @param count of messages, each copy included
+ * @param queue an event (for its dead letters), `quarantine` or `unrouted`
+ * @param ids of messages or events. Their copies are redriven, too. @default all messages
+ * @param count number of messages, each copy counted, for the text
  */
 export function redriveCommand(queue: string, ids?: readonly string[], count = ids?.length): Command {
   return {
@@ -46,19 +46,19 @@ function redrivenText(queue: string, count: number | undefined): string {
   return `${count === undefined ? `all ${what}s` : counted(count, what)} of ${queue}`;
 }
 
-/** Dead letters, or quarantined messages, with the same reason. */
+/** Messages that were set aside for the same reason. */
 export interface GroupedMessages {
   readonly reason: string;
-  /** Messages, each copy included. */
+  /** Number of messages, each copy counted. */
   readonly count: number;
-  /** ISO 8601. */
+  /** Time of the oldest message, ISO 8601. */
   readonly firstAt: string;
   readonly lastAt: string;
-  /** Newest first. */
+  /** The messages, newest first. */
   readonly messages: readonly QueueMessage[];
 }
 
-/** Messages by reason, most messages first. */
+/** Groups messages by reason, the largest group first. */
 export function groupsOf(messages: readonly QueueMessage[]): GroupedMessages[] {
   return [...Map.groupBy(messages, ({ reason = '' }) => reason)]
     .map(([reason, own]) => {
@@ -69,18 +69,18 @@ export function groupsOf(messages: readonly QueueMessage[]): GroupedMessages[] {
     .sort((one, other) => other.count - one.count || (one.lastAt < other.lastAt ? 1 : -1));
 }
 
-/** Messages with their copies. */
+/** Number of messages, each copy counted. */
 export const countOf = (messages: readonly QueueMessage[]): number =>
   messages.reduce((sum, { copies }) => sum + copies, 0);
 
-/** Messages by the queue's name on the command line, most messages first. */
+/** Groups messages by the queue's name on the command line, the largest group first. */
 export function queuesOf(messages: readonly QueueMessage[]) {
   return [...Map.groupBy(messages, ({ queue }) => namedQueue(queue).event ?? queue)]
     .map(([name, own]) => ({ name, messages: own, count: countOf(own) }))
     .sort((one, other) => other.count - one.count || one.name.localeCompare(other.name));
 }
 
-/** One command per queue, for only these messages. */
+/** Commands that redrive only these messages, one per queue. */
 export const redriveMessages = (messages: readonly QueueMessage[]): Command[] =>
   queuesOf(messages).map(({ name, messages: own, count }) =>
     redriveCommand(
@@ -90,6 +90,6 @@ export const redriveMessages = (messages: readonly QueueMessage[]): Command[] =>
     ),
   );
 
-/** One command per queue, for all that is on it: SQS's own move task. */
+/** Commands that redrive everything on the messages' queues, one per queue. SQS does that in one task. */
 export const redriveQueues = (messages: readonly QueueMessage[]): Command[] =>
   queuesOf(messages).map(({ name }) => redriveCommand(name));

@@ -11,9 +11,9 @@ import { useRun } from '../use-run.tsx';
 
 interface PauseOrResumeProps {
   queue: EventQueueInfo;
-  /** It is unknown whether the event is paused, so both actions are offered. */
+  /** Whether the state is unknown. Then both actions are offered. */
   isUnknown: boolean;
-  /** Called to ask for the reason. */
+  /** Called to open the dialog that asks for the reason of a pause. */
   onPause: () => void;
 }
 
@@ -21,7 +21,7 @@ export function PauseOrResume({ queue: { event, paused }, isUnknown, onPause }: 
   const { start, ...state } = useRun();
   const change = changeUnderWay(event);
   const common = { ...state, refusal: state.refusal ?? change?.refusal };
-  // One button for both, so that it keeps the focus when the state changes.
+  // One button that changes its meaning, so that it keeps the focus when the state changes.
   const actions = isUnknown ? PAUSE_AND_RESUME : [paused === undefined ? PAUSE : RESUME];
   return (
     <>
@@ -44,7 +44,7 @@ const PAUSE = 'Pause';
 const RESUME = 'Resume';
 const PAUSE_AND_RESUME = [PAUSE, RESUME];
 
-/** A command that pauses or resumes an event at this moment: the server accepts no second one. */
+/** The command that is now pausing or resuming the event. While it runs, the server accepts no second one. */
 export function changeUnderWay(event: string): { label: string; refusal: string } | undefined {
   const task = tasks.value.find(
     ({ state, argv: [script = '', name] }) =>
@@ -67,7 +67,7 @@ export const resumeCommand = (event: string): Command => ({
   did: `Resumed ${event}.`,
 });
 
-/** Asks for the reason, and pauses. */
+/** Dialog that asks for the reason and then pauses the event. */
 export function PauseDialog({ event, onClose }: { event: string; onClose: () => void }) {
   const { start } = useRun();
   const reason = useSignal('');
@@ -93,7 +93,7 @@ export function PauseDialog({ event, onClose }: { event: string; onClose: () => 
       <form
         id={id}
         class="stack"
-        // The refused button submits nothing, so the field says why.
+        // A refused button does not submit the form, so Enter in the field shows the reason.
         onKeyDown={({ key }) => {
           isAsked.value = key === 'Enter';
         }}

@@ -15,7 +15,7 @@ const NOTHING: QueueMessages = { messages: [], limited: false };
 
 interface QueuePaneProps {
   name: string;
-  /** Absent for quarantine and unrouted. */
+  /** Absent for the queues `quarantine` and `unrouted`. */
   queue: EventQueueInfo | undefined;
   children: ComponentChildren;
 }
@@ -24,10 +24,10 @@ interface QueuePaneProps {
 export function QueuePane({ name, queue, children }: QueuePaneProps) {
   const act = useRun();
   const { event, isDead } = namedQueue(name);
-  /** Its messages wait for a person. No consumer receives them. */
-  const isKept = isDead || event === undefined;
-  /** On a stage, where reading means receiving. */
-  const isClosed = !stack.local && !isKept;
+  /** Whether the messages wait for a person. No consumer receives them. */
+  const isSetAside = isDead || event === undefined;
+  /** Whether messages are hidden: on a stage, reading a queue means receiving, which delays its consumer. */
+  const isClosed = !stack.local && !isSetAside;
   const loaded = useLoad(
     name,
     (signal) => (isClosed ? Promise.resolve(NOTHING) : api.messages(name, signal)),
@@ -43,7 +43,7 @@ export function QueuePane({ name, queue, children }: QueuePaneProps) {
       actions={
         <>
           {!isClosed && <Refresh of={loaded} />}
-          {isKept && messages.length > 0 && (
+          {isSetAside && messages.length > 0 && (
             <Redrive messages={messages} text="Redrive all" commands={redriveQueues} act={act} />
           )}
         </>
@@ -55,7 +55,7 @@ export function QueuePane({ name, queue, children }: QueuePaneProps) {
       {isClosed && <NotShown event={event} />}
       {loaded.value !== undefined && !isClosed && messages.length === 0 && <NoMessages name={name} />}
       {messages.length > 0 &&
-        (isKept ? (
+        (isSetAside ? (
           <MessageGroups messages={messages} hasEvent={false} act={act} />
         ) : (
           <MessageTable label="Messages" messages={messages} hasState />

@@ -14,7 +14,7 @@ import { deadLetterAddress, namedQueue, queueAddress } from './named-queue.ts';
 import { PauseDialog, PauseOrResume } from './pause-resume.tsx';
 import { QueuePane } from './queue-pane.tsx';
 
-/** A queue in the table. Quarantine and unrouted have no event. */
+/** A row for each queue. The queues `quarantine` and `unrouted` have no event. */
 interface QueueRow extends QueueDepth {
   readonly name: string;
   readonly event?: EventQueueInfo;
@@ -102,7 +102,7 @@ const rowsOf = ({ events, receiverQueues }: QueuesInfo): QueueRow[] => [
   ...receiverQueues,
 ];
 
-/** @param isOpen a queue is open next to the table, so the table is narrower */
+/** @param isOpen whether a queue's messages are shown next to the table, which is then narrower */
 function columnsOf(
   { pausesUnknown }: QueuesInfo,
   isOpen: boolean,
@@ -185,7 +185,7 @@ function deadLetterCell({ event: queue }: QueueRow) {
 interface ProcessingProps {
   queue: EventQueueInfo;
   isUnknown: boolean;
-  /** The word alone. */
+  /** Whether to show one word only. */
   isShort?: boolean;
 }
 

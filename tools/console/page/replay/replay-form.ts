@@ -3,10 +3,10 @@ import { REPLAY_NAME } from '../../../../lambda/queue/replay.ts';
 import { MAX_RATE, NAME_RULE } from '../../../stage/replay/limits.ts';
 import { timeOf } from '../ui/moment-field.tsx';
 
-/** The form as typed. The command itself parses it. Times are ISO 8601 or durations such as `24h`. */
+/** The form as the user typed it. The command parses it. Times are ISO 8601 or durations such as `24h`. */
 export interface ReplayForm {
   readonly events: readonly string[];
-  /** Undefined until it is changed: see {@link sinceOf}. */
+  /** Undefined until the user changes it: see {@link sinceOf}. */
   readonly since: string | undefined;
   readonly until: string;
   readonly shop: string;
@@ -31,12 +31,18 @@ export const emptyForm: ReplayForm = {
 
 const DAY = 24 * 60 * 60_000;
 
-/** The start of the window as typed. The default is for a new replay: a name alone continues one. */
+/**
+ * The start of the window. Its default is for a new replay only: the name of an earlier one, without a start,
+ * resumes it.
+ */
 export const sinceOf = ({ since, name }: ReplayForm) => since ?? (name.trim() === '' ? '24h' : '');
 
 type FormProblems = { readonly [Name in keyof ReplayForm]?: string };
 
-/** What is wrong, by field. The command checks the other fields. @param now epoch milliseconds */
+/**
+ * Errors in the form, by field. The command checks the other fields.
+ * @param now epoch milliseconds
+ */
 export function formProblems(form: ReplayForm, now: number): FormProblems {
   const [rate, name] = [form.rate.trim(), form.name.trim()];
   const isRate = /^[1-9]\d*$/.test(rate) && Number(rate) <= MAX_RATE;
@@ -71,7 +77,10 @@ function startProblem(
   return isTooOld ? { since: `A replay reaches back ${REPLAYABLE_DAYS} days.` } : undefined;
 }
 
-/** Empty fields and defaults are not passed to the command, so that it can resume a replay by its name. */
+/**
+ * Arguments of the command. Empty fields and defaults are left out, so that a name alone resumes an earlier
+ * replay.
+ */
 export function planArguments(form: ReplayForm): string[] {
   const option = (name: string, value: string) => (value.trim() === '' ? [] : [name, value.trim()]);
   return [

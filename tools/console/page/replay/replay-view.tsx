@@ -23,7 +23,7 @@ const MODES = [
   },
 ] as const;
 
-// Module state, so that the input survives a visit to another view.
+// Kept in the module, so that the input survives a visit to another view.
 const form = signal<ReplayForm>(emptyForm);
 const planId = signal<string | undefined>(undefined);
 const replayId = signal<string | undefined>(undefined);
@@ -40,7 +40,10 @@ export function ReplayView() {
   const shown = replay ?? plan;
   const isRunning = shown?.state === 'running';
   const title = replay === undefined ? 'Plan' : 'Replay';
-  /** What runs the plan or, after a replay that was interrupted or failed, the rest of it. */
+  /**
+   * The command to run next: the plan that is shown or, after an interrupted or failed replay, the rest of
+   * it.
+   */
   const next = isRunning ? undefined : shown?.planned;
   const isChanged = replay === undefined && !isCurrent;
 
@@ -96,7 +99,7 @@ export function ReplayView() {
         {shown !== undefined && (
           <section class="card" aria-label={title}>
             <h2 class="visually-hidden">{title}</h2>
-            {/* A replay prints its plan, too. */}
+            {/* A replay prints its plan first, so its output also contains one. */}
             <TaskOutput key={shown.id} task={shown}>
               {next !== undefined && (
                 <Button
@@ -149,11 +152,14 @@ interface WindowFieldProps {
   label: string;
   choices: WindowChoices;
   required?: boolean;
-  /** Shown instead of UTC. */
+  /** Text below the field when it is empty. Otherwise the time in UTC is there. */
   ifEmpty: string;
 }
 
-/** A time of the window: chosen or picked, in local time with the UTC below. */
+/**
+ * A start or an end of the window: a relative time from a menu, or a local time. The time in UTC is shown
+ * below it.
+ */
 function WindowField({ name, label, choices, required, ifEmpty }: WindowFieldProps) {
   const id = useId();
   const value = name === 'since' ? sinceOf(form.value) : form.value.until;
@@ -189,7 +195,7 @@ function WindowField({ name, label, choices, required, ifEmpty }: WindowFieldPro
   );
 }
 
-/** The most needed fields come first. The command validates them. */
+/** The fields of the form, the most used first. The command validates them. */
 function Fields() {
   const id = useId();
   const { events, mode, notify, name } = form.value;

@@ -9,7 +9,7 @@ const colours = HighlightStyle.define([
   { tag: [tags.bool, tags.null], color: 'var(--json-literal)' },
 ]);
 
-/** Colours and typeface of JSON, and the cursor, in the editor and where it is shown. */
+/** Colours of JSON, typeface and cursor, for the editor and the read-only views. */
 export const codeTheme = [
   syntaxHighlighting(colours),
   EditorView.theme({

@@ -11,7 +11,7 @@ interface FieldRowProps {
   field: ReadonlySignal<JsonField | undefined>;
 }
 
-/** Below a JSON text: the chosen value, and what can be done with it. */
+/** Row below a JSON text: the value at the cursor, and its actions. */
 export function FieldRow({ view, field: { value: field } }: FieldRowProps) {
   const isFolded = useSignal(false);
   const copied = useSignal<Copied | undefined>(undefined);
@@ -59,12 +59,12 @@ const FieldText = ({ field: { path, source, isContainer } }: { field: JsonField 
   </code>
 );
 
-/** Characters. Longer values are no search terms. */
+/** Maximum characters of a value that can be searched for. */
 const LONGEST_SEARCHED = 200;
 
 interface FieldActionsProps {
   field: JsonField;
-  /** Said next to the buttons: a toast would cover them. */
+  /** What was copied last. Shown next to the buttons, because a toast would cover them. */
   copied: Signal<Copied | undefined>;
 }
 
@@ -73,7 +73,7 @@ function FieldActions({ field, copied }: FieldActionsProps) {
   const copy = async (text: string, what: Copied['what']) => {
     if (await copyText(text)) copied.value = { field, what };
   };
-  // Payloads are searched as they are written.
+  // The value as JSON writes it, because payloads are searched as text.
   const search = isContainer ? '' : source.replaceAll(/^"|"$/g, '');
   const filter = isContainer ? undefined : FILTERS.get(path);
   return (
@@ -103,7 +103,7 @@ function FieldActions({ field, copied }: FieldActionsProps) {
   );
 }
 
-/** Filters of the list, by the path of the value. */
+/** Filters of the list that a value can be used for, by its path in the payload. */
 const FILTERS = new Map([
   ['event', { name: 'event', text: 'Filter by this event' }],
   ['data.shop_id', { name: 'shop', text: 'Filter by this shop' }],

@@ -1,8 +1,8 @@
 import { format, type ParseErrorCode, parseTree, printParseErrorCode, visit } from 'jsonc-parser';
 
 /**
- * Formats JSON text for people. Changes only white space outside strings: numbers and strings stay as written, such as
- * `1.0`, `1e999` and `"\u0041"`, and so do duplicate keys.
+ * Formats JSON text for people. Changes only white space outside strings: numbers, strings and duplicate keys
+ * stay as written, such as `1.0`, `1e999` and `"\u0041"`.
  */
 export function formatJson(text: string): FormattedJson {
   const fault = jsonFault(text);
@@ -13,11 +13,11 @@ type FormattedJson =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly fault: JsonFault };
 
-/** Why a text is not formatted. Its message is a sentence for people. */
+/** Why a text cannot be formatted. `message` is a sentence for people. */
 export class JsonFault extends Error {
-  /** Index in the text. */
+  /** Index in the text where the problem is. */
   readonly offset: number;
-  /** Such as `a value is expected`. */
+  /** The problem without its position, such as `a value is expected`. */
   readonly problem: string;
 
   constructor(message: string, offset: number, problem: string) {
@@ -27,10 +27,13 @@ export class JsonFault extends Error {
   }
 }
 
-/** jsonc-parser calls itself for each level, and each level indents its lines further: a text could fill the memory. */
+/**
+ * Maximum depth of values. jsonc-parser recurses for each level, and indentation grows with each: a deep text
+ * could fill the memory.
+ */
 const MAX_DEPTH = 40;
 
-/** @returns undefined if the text is JSON that can be formatted */
+/** @returns undefined if the text can be formatted */
 export function jsonFault(text: string): JsonFault | undefined {
   let depth = 0;
   const onBegin = (offset: number) => {
@@ -56,7 +59,7 @@ export function jsonFault(text: string): JsonFault | undefined {
   return undefined;
 }
 
-/** By jsonc-parser's name of the error. */
+/** Problems for people, by jsonc-parser's name of the error. */
 const PROBLEMS: Readonly<Record<string, string>> = {
   InvalidSymbol: 'text must be in double quotes',
   InvalidNumberFormat: 'the number is not complete',
@@ -74,7 +77,10 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   InvalidCharacter: 'a control character has to be escaped in a string',
 };
 
-/** Index of the first character that a string must not contain: jsonc-parser gives only where the string begins. */
+/**
+ * Index in a string token of the first character that a string must not contain. jsonc-parser reports only
+ * where the string begins.
+ */
 function badPart(token: string): number {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it is control characters that are looked for
   const parts = token.matchAll(/\\(?:["\\/bfnrt]|u[\da-fA-F]{4})|[\\\u0000-\u001f]/g);
@@ -83,11 +89,11 @@ function badPart(token: string): number {
 
 function syntaxError(text: string, offset: number, problem: string): JsonFault {
   const lines = text.slice(0, offset).split('\n');
-  const place = `Line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
-  return new JsonFault(`Not JSON. ${place}: ${problem}.`, offset, problem);
+  const position = `Line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
+  return new JsonFault(`Not JSON. ${position}: ${problem}.`, offset, problem);
 }
 
-/** Does not use jsonc-parser's `applyEdits`, which copies the whole text for each edit. */
+/** Applies jsonc-parser's edits in one pass: its own `applyEdits` copies the whole text for each of them. */
 function formatted(text: string): string {
   const parts: string[] = [];
   let at = 0;
@@ -103,8 +109,8 @@ function formatted(text: string): string {
 }
 
 /**
- * Replaces the value of the top-level key `timestamp` and changes nothing else. With duplicate keys the last one
- * changes, because parsers use the last.
+ * Sets the value of the top-level key `timestamp` and changes nothing else. If the key occurs more than once,
+ * the last one changes, because parsers use the last.
  * @returns undefined if the text is not a JSON object with this key
  */
 export function withTimestamp(text: string, now: Date): string | undefined {

@@ -1,35 +1,35 @@
 import { ensureSyntaxTree, syntaxTree } from '@codemirror/language';
 import type { EditorState } from '@codemirror/state';
 
-/** A value within a JSON text. */
+/** A value within a JSON text, with its position. */
 export interface JsonField {
   readonly from: number;
   readonly to: number;
-  /** Such as `data.tags[0]`, as JavaScript and jq write it. Empty for the whole text. */
+  /** Path such as `data.tags[0]`, as in JavaScript and jq. Empty for the whole text. */
   readonly path: string;
-  /** As written. */
+  /** The value as written in the text. */
   readonly source: string;
-  /** The content of a string. Other values as written. */
+  /** The content if the value is a string. Otherwise the same as `source`. */
   readonly value: string;
-  /** It is an object or an array. */
+  /** Whether the value is an object or an array. */
   readonly isContainer: boolean;
 }
 
-/** Milliseconds to parse as far as the cursor. */
+/** Maximum milliseconds to parse the text up to the cursor. */
 const PARSE_TIME = 500;
 
 const SCALARS = new Set(['String', 'Number', 'True', 'False', 'Null']);
 const CONTAINERS = new Set(['Object', 'Array']);
 const isValue = ({ name }: Node) => SCALARS.has(name) || CONTAINERS.has(name);
 
-/** The value at the cursor, otherwise the first of its line. A key stands for its value. */
+/** The value at the cursor, otherwise the first one of the cursor's line. On a key, it is the key's value. */
 export function fieldAtCursor(state: EditorState): JsonField | undefined {
   const { head } = state.selection.main;
   const line = state.doc.lineAt(head);
   const start = line.from + line.text.search(/\S|$/);
   const tree = ensureSyntaxTree(state, line.to, PARSE_TIME) ?? syntaxTree(state);
-  const places = [tree.resolveInner(head, 1), tree.resolveInner(head, -1), tree.resolveInner(start, 1)];
-  let node: Node | null = places.find(({ name }) => name === 'PropertyName' || SCALARS.has(name)) ?? null;
+  const candidates = [tree.resolveInner(head, 1), tree.resolveInner(head, -1), tree.resolveInner(start, 1)];
+  let node: Node | null = candidates.find(({ name }) => name === 'PropertyName' || SCALARS.has(name)) ?? null;
   node ??= tree.resolveInner(start, 1);
   if (node.name === 'PropertyName') node = node.parent?.lastChild ?? null;
   while (node !== null && !isValue(node)) node = node.parent;
@@ -66,7 +66,9 @@ function indexOf(element: Node): number {
   return index;
 }
 
-/** A text that is too long to be parsed up to here may be cut within a string. */
+/**
+ * The content of a string as written. In a text that is too long to parse completely, the string may be cut.
+ */
 function content(source: string): string {
   try {
     return source.startsWith('"') ? JSON.parse(source) : source;

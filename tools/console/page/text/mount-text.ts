@@ -7,8 +7,8 @@ import { fieldAtCursor, type JsonField } from './json-field.ts';
 import { untrustedText } from './untrusted-text.ts';
 
 /**
- * Shows a text of any size, read-only. CodeMirror draws only its visible part. It is as high as the text, and scrolls
- * with its parents.
+ * Shows a read-only text of any size. CodeMirror draws only the visible part. The view is as high as the
+ * text, and scrolls with its parent elements.
  */
 export function mountText(host: HTMLElement, { text, label, formats, onField }: ShownText): MountedText {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
@@ -38,13 +38,13 @@ export function mountText(host: HTMLElement, { text, label, formats, onField }: 
 interface ShownText {
   readonly text: string;
   readonly label: string;
-  /** Formats the text if it is JSON. */
+  /** Whether to format the text if it is JSON. */
   readonly formats: boolean;
   readonly onField: (field: JsonField | undefined) => void;
 }
 
 export interface MountedText {
-  /** Why the text is not formatted. */
+  /** Why the text is shown unformatted. Undefined if it is formatted. */
   readonly fault: JsonFault | undefined;
   readonly canFold: boolean;
   readonly foldAll: () => void;
@@ -52,10 +52,13 @@ export interface MountedText {
   readonly destroy: () => void;
 }
 
-/** Characters. The browser takes a second to draw a line of megabytes. */
+/**
+ * Characters of a line above which its end is collapsed. A browser takes a second to draw a line of
+ * megabytes.
+ */
 const LONGEST_LINE = 10_000;
 
-/** Folds the ends of very long lines. A click on the placeholder or Enter in the line shows them. */
+/** Collapses the ends of very long lines. A click on the placeholder, or Enter in the line, shows them. */
 function withShortLines(state: EditorState): EditorState {
   const effects = [];
   let at = 0;
@@ -82,7 +85,7 @@ const folding = [
   Prec.high(keymap.of([{ key: 'Enter', run: toggleFold }])),
 ];
 
-/** Folds what is within the outermost value, so that its keys are in view. */
+/** Collapses all values below the first level, so that the keys of the first level are in view. */
 function foldAll(view: EditorView): void {
   const { state } = view;
   const effects = [];
@@ -98,7 +101,7 @@ function foldAll(view: EditorView): void {
 
 const chosen = Decoration.mark({ class: 'chosen' });
 
-/** Marks the value that the keyboard, a click or a tap has chosen. */
+/** Highlights the value that the user has selected with the keyboard, a click or a tap. */
 function chosenField(onField: (field: JsonField | undefined) => void) {
   const field = StateField.define<JsonField | undefined>({
     create: () => undefined,
@@ -114,7 +117,7 @@ function chosenField(onField: (field: JsonField | undefined) => void) {
       if (selectionSet) onField(state.field(field));
     }),
     EditorView.domEventHandlers({
-      // A tap moves no cursor in text that is not editable.
+      // In read-only text, a tap does not move the cursor.
       click(event, view) {
         const anchor = view.posAtCoords(event);
         if (anchor !== null && view.state.selection.main.empty) view.dispatch({ selection: { anchor } });

@@ -6,22 +6,25 @@ import type { JsonField } from './json-field.ts';
 import type { MountedText } from './mount-text.ts';
 import { Visible } from './visible.tsx';
 
-/** Pixels. Must match the stylesheet. */
+/** Height of a row in pixels. Must match the stylesheet. */
 const ROW_HEIGHT = 18;
 const PADDING = 16;
 
 interface TextViewProps {
   text: string;
   label: string;
-  /** Maximum height in rows. Undefined: as high as its container. */
+  /** Maximum height in rows. Undefined: the height of its parent element. */
   rows?: number;
-  /** JSON is shown as sent, not formatted. */
+  /** Whether JSON is shown as it was sent, and not formatted. */
   asSent?: boolean;
-  /** Says why a text is not formatted. */
+  /** Whether to say why JSON is not formatted. */
   explains?: boolean;
 }
 
-/** Shows a text of any size, with CodeMirror. If that does not load, shows its beginning. */
+/**
+ * Shows a text of any size with CodeMirror. If CodeMirror cannot be loaded, it shows the beginning of the
+ * text.
+ */
 export function TextView({ text, label, rows, asSent = false, explains = false }: TextViewProps) {
   const host = useRef<HTMLDivElement>(null);
   const mounted = useSignal<MountedText | 'loading' | 'failed'>('loading');

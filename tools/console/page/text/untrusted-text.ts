@@ -25,8 +25,8 @@ const decorated = (decorator: MatchDecorator) =>
   );
 
 /**
- * Isolates right-to-left text up to the end of its string, so that it does not move the punctuation around the string.
- * Source: Unicode's Bidi_Class R and AL.
+ * Isolates right-to-left text within its string, so that it does not move punctuation outside. Source:
+ * Unicode's Bidi_Class R and AL.
  */
 const isolatedText = decorated(
   new MatchDecorator({
@@ -64,10 +64,13 @@ class NameWidget extends WidgetType {
   }
 }
 
-/** Widest indentation at which a wrapped line continues, in columns. */
+/** Maximum indentation of the continuation of a wrapped line, in columns. */
 const WIDEST_INDENT = 80;
 
-/** The page's Content-Security-Policy forbids style attributes, so each indentation has a class. */
+/**
+ * Indents wrapped lines by a class for each depth, because the page's Content-Security-Policy forbids style
+ * attributes.
+ */
 const hangingIndent = decorated(
   new MatchDecorator({
     regexp: /^ +/g,
@@ -79,7 +82,8 @@ const hangingIndent = decorated(
 );
 
 const theme = EditorView.theme({
-  // Breaks anywhere, as a terminal does. Chromium takes seconds to find better places in a line of megabytes.
+  // Lines break anywhere, as in a terminal. To find better places in a line of megabytes, Chromium needs
+  // seconds.
   '.cm-line': { padding: '0 8px 0 0', wordBreak: 'break-all', overflowWrap: 'normal' },
   '.invisible': {
     padding: '0 3px',
@@ -96,16 +100,18 @@ const theme = EditorView.theme({
   ),
 });
 
-/** Shows text from outside as it is, read-only: nothing in it is invisible or moves other text. */
+/**
+ * CodeMirror extensions for untrusted text, read-only: nothing in the text is invisible or moves other text.
+ */
 export const untrustedText = (label: string) => [
   lineNumbers(),
   EditorState.readOnly.of(true),
   EditorView.editable.of(false),
-  // Not editable, but with a cursor: the keyboard chooses a value, and scrolls.
+  // The text is not editable but has a cursor, so that the keyboard can select a value and scroll.
   EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
   EditorView.lineWrapping,
   keymap.of(standardKeymap),
-  // A carriage return is part of a line, so that it is shown.
+  // Only line feeds end a line, so a carriage return is visible within its line.
   EditorState.lineSeparator.of('\n'),
   EditorState.tabSize.of(2),
   isolatedText,

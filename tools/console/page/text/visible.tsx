@@ -1,6 +1,9 @@
 import { Time } from '../ui/time.tsx';
 
-/** Shows untrusted text, never as markup. Invisible characters are named, and the text's direction is isolated. */
+/**
+ * Shows untrusted text, never as markup. Invisible characters are shown by name, and the text's direction is
+ * isolated.
+ */
 export function Visible({ text }: { text: string }) {
   const shown = text.slice(0, LONGEST);
   const parts = visibleParts(shown.replaceAll('\t', ' '.repeat(TAB_COLUMNS)));
@@ -33,18 +36,18 @@ const INVISIBLE =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\u{e0000}-\u{e0fff}]|[\ud800-\udfff]/u;
 
 /**
- * Emoji joined to one by invisible characters: by U+200D, at most four as in the longest of Unicode's
- * emoji-zwj-sequences.txt, and by tags, as in the flags of England, Scotland and Wales.
+ * Emoji that invisible characters join into one: by U+200D, four at most as in the longest of Unicode's
+ * emoji-zwj-sequences.txt, or by tags, as in the flags of England, Scotland and Wales.
  */
 const JOINED_EMOJI =
   /(?:\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?\u200d){1,3}\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?|\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}/uy;
 
-/** The first group is an emoji. All other matches are runs of one invisible character. */
+/** Matches an emoji (group 1), or a run of one invisible character. */
 export const NAMED = new RegExp(`(${JOINED_EMOJI.source})|(${INVISIBLE.source})\\2*`, 'gu');
 
 interface TextPart {
   readonly text: string;
-  /** The text is the name of an invisible character. */
+  /** Whether the text is the name of an invisible character. */
   readonly isName: boolean;
 }
 
@@ -71,7 +74,7 @@ const NAMES: Readonly<Record<number, string>> = {
   127: 'DEL',
 };
 
-/** Such as `NUL`, or `U+202E ×3` for a character that is repeated. */
+/** Name of a run of one character, such as `NUL`, or `U+202E ×3`. */
 export function nameOfRun(run: string): string {
   const code = run.codePointAt(0) ?? 0;
   const count = run.length / String.fromCodePoint(code).length;
@@ -81,10 +84,10 @@ export function nameOfRun(run: string): string {
 
 const TAB_COLUMNS = 2;
 
-/** Characters shown of a text within other content. */
+/** Maximum characters of a text that is shown among other content. */
 const LONGEST = 2_000;
 
-/** A text with times in ISO 8601, which are shown in the page's format. */
+/** A sentence whose times in ISO 8601 are shown in the page's format. */
 export function Sentence({ text }: { text: string }) {
   const parts = text.split(/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/);
   return parts.map((part, index) =>

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Tone as StateTone } from '../../../stage/history/state-text.ts';
 
-/** A word with a colour. The meaning is also clear without the colour. */
+/** A word with a coloured background. The word alone is enough to understand it. */
 export function Badge({ tone = 'neutral', children }: { tone?: BadgeTone; children: ComponentChildren }) {
   return <span class={`badge tone-${tone}`}>{children}</span>;
 }
@@ -15,7 +15,7 @@ export function Quantity({ of }: { of: number }) {
   return <span class={of === 0 ? 'faint' : undefined}>{of.toLocaleString('en')}</span>;
 }
 
-/** Placeholder for missing content: why, and what to do. */
+/** Shown instead of missing content: the reason, and what to do. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">
@@ -25,7 +25,7 @@ export function Empty({ title, children }: { title: string; children?: Component
   );
 }
 
-/** An error. The rest of the view works. */
+/** An error in one part of a view, whose other parts work. */
 export function ErrorNote({ children }: { children: ComponentChildren }) {
   if (children === undefined) return null;
   return (
@@ -35,7 +35,7 @@ export function ErrorNote({ children }: { children: ComponentChildren }) {
   );
 }
 
-/** Unknown data and the reason, such as a missing permission. The rest of the view works. */
+/** What is unknown and why, such as a missing permission. The other parts of the view work. */
 export function Problems({ problems }: { problems: readonly string[] }) {
   if (problems.length === 0) return null;
   return (
@@ -47,7 +47,7 @@ export function Problems({ problems }: { problems: readonly string[] }) {
   );
 }
 
-/** Milliseconds. Faster content shows no loading text, which would flicker. */
+/** Milliseconds before a loading text appears. Content that loads faster would make it flicker. */
 const SAID_AFTER = 300;
 
 export function Loading() {

@@ -7,10 +7,10 @@ import { Refusal } from './refusal.tsx';
 interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'children' | 'label'> {
   kind?: 'primary' | 'normal' | 'quiet' | 'danger';
   keyHint?: ShortcutKey | undefined;
-  /** Why it is disabled. The button can still get the focus, and then shows this reason. */
+  /** Why the button is disabled. It can still get the focus, and then shows this reason. */
   refusal?: string | undefined;
   busy?: boolean;
-  /** For a screen reader, if the text alone is ambiguous: `Redrive m-1`. */
+  /** Name for screen readers, if the text alone is ambiguous: `Redrive m-1`. */
   label?: string | undefined;
   children: ComponentChildren;
 }

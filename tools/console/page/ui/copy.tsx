@@ -3,7 +3,7 @@ import { errorText } from '../api.ts';
 import { IconButton } from './button.tsx';
 import { toastError, toastInfo } from './notices.tsx';
 
-/** Milliseconds for which the button shows that it has copied. */
+/** Milliseconds for which the button shows that the text was copied. */
 const SAID_MS = 1_500;
 
 /** @param label what it copies: `Copy the event id` */
@@ -24,20 +24,20 @@ export function Copy({ text, label }: { text: string; label: string }) {
   );
 }
 
-/** Characters of a hash or a UUID that are enough to recognise it. */
+/** Characters of a hash or a UUID that identify it well enough for a reader. */
 const SHORT_ID_LENGTH = 8;
 
 export const shortId = (id: string) => id.slice(0, SHORT_ID_LENGTH);
 
-/** @param said text of the toast when it is copied */
+/** @param said text of the toast after success */
 export async function copyAndSay(text: string | Promise<string>, said: string): Promise<void> {
   if (await copyText(text)) toastInfo(said);
 }
 
 /**
  * Copies a text. A toast reports an error.
- * @param text may be a promise: Safari allows a copy only if it starts during the click
- * @returns whether it was copied
+ * @param text a promise if it is loaded first: Safari allows a copy only if it starts during the click
+ * @returns whether the text was copied
  */
 export async function copyText(text: string | Promise<string>): Promise<boolean> {
   try {

@@ -3,8 +3,8 @@ import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { IconButton } from './button.tsx';
 
 /**
- * A modal dialog. The browser traps the focus and restores it. Initially it is on the first field, otherwise on the
- * first action.
+ * A modal dialog. The browser traps the focus and restores it later. The first field gets the focus, or the
+ * first action if there is no field.
  */
 export function Dialog({ title, onClose, actions, width = 'narrow', children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
@@ -13,8 +13,8 @@ export function Dialog({ title, onClose, actions, width = 'narrow', children }: 
     element.current?.showModal();
     element.current?.querySelector<HTMLElement>(FIRST)?.focus();
   };
-  // A layout effect, because other effects are cleaned up after the dialog is removed, and then it could not restore
-  // the focus.
+  // A layout effect, because other effects run their cleanup after the dialog is removed, when the browser
+  // can no longer restore the focus.
   useLayoutEffect(() => {
     open();
     return () => element.current?.close();
@@ -24,14 +24,14 @@ export function Dialog({ title, onClose, actions, width = 'narrow', children }: 
       ref={element}
       class={`dialog dialog-${width}`}
       aria-labelledby={heading}
-      // Safari does not know this attribute: there a click outside closes nothing.
+      // Safari does not support this attribute: a click outside the dialog does nothing there.
       closedby="any"
-      // Only the parent closes it, by removing it: it may ask first.
+      // The dialog does not close itself: its parent removes it, perhaps after a question.
       onCancel={(event) => {
         event.preventDefault();
         onClose();
       }}
-      // A browser closes a dialog that has refused to close several times.
+      // A browser closes a dialog that has refused to close several times. Then it is opened again.
       onClose={() => element.current?.isConnected && open()}
     >
       <div class="dialog-frame">
@@ -48,15 +48,15 @@ export function Dialog({ title, onClose, actions, width = 'narrow', children }: 
 
 interface DialogProps {
   title: string;
-  /** Called however the user closes the dialog: Escape, its button, or a click outside it. */
+  /** Called when the user closes the dialog: by Escape, its button, or a click outside it. */
   onClose: () => void;
-  /** Buttons at the bottom, the main action last. */
+  /** Buttons at the bottom of the dialog, the main action last. */
   actions?: ComponentChildren;
   width?: 'narrow' | 'wide' | 'full';
   children: ComponentChildren;
 }
 
-/** The dialog that is open. Shortcuts of the page behind it do nothing. */
+/** The open dialog. While there is one, shortcuts of the page behind it are inactive. */
 export const openDialog = () => document.querySelector('dialog[open]');
 
 const FIRST = ':is(.dialog-body :is(input, select, textarea), .dialog-actions button)';

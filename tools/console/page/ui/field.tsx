@@ -1,6 +1,6 @@
 import { useId } from 'preact/hooks';
 
-/** A text field with its label and a hint. An error replaces the hint. */
+/** A text field with its label, and a hint below it. An error replaces the hint. */
 export function Field({
   name,
   label,

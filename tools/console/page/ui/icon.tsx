@@ -6,7 +6,7 @@ export function Icon({ name }: { name: IconName }) {
   );
 }
 
-/** Strokes on a grid of 16 by 16 pixels. */
+/** SVG paths, drawn as strokes on a grid of 16 by 16 pixels. */
 const PATHS = {
   close: 'M4 4l8 8M12 4l-8 8',
   search: 'M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10zM10.6 10.6 14 14',

@@ -6,8 +6,8 @@ import { Icon } from './icon.tsx';
 import { Refusal } from './refusal.tsx';
 
 /**
- * A button with a menu (WAI-ARIA's menu button). The browser opens and closes the menu, and returns the focus to the
- * button.
+ * A button that opens a menu (WAI-ARIA's menu button). The browser opens and closes the menu, and returns the
+ * focus to the button.
  */
 export function Menu({ button, label, items }: MenuProps) {
   const menu = useRef<HTMLDivElement>(null);
@@ -27,9 +27,9 @@ export function Menu({ button, label, items }: MenuProps) {
       all[to]?.focus();
       event.preventDefault();
     }
-    // The button gets the focus, from which Tab moves on.
+    // Closing the menu moves the focus to its button, so Tab continues from there.
     if (event.key === 'Tab') menu.current.hidePopover();
-    // Not a shortcut of the page.
+    // Keys in the menu are not shortcuts of the page.
     event.stopPropagation();
   };
   return (
@@ -54,7 +54,7 @@ export function Menu({ button, label, items }: MenuProps) {
         id={id}
         popover="auto"
         onToggle={({ newState }) => {
-          // The event is late: a key may have moved the focus into the menu before.
+          // The `toggle` event is late: a key may already have moved the focus into the menu.
           if (newState !== 'open' || menu.current?.contains(document.activeElement)) return;
           menu.current?.querySelector<HTMLElement>('[role="menuitem"]')?.focus();
         }}
@@ -92,7 +92,7 @@ export interface MenuItem {
 }
 
 interface MenuProps {
-  /** Content of the button. @default an icon for more, which needs a label */
+  /** Content of the button. @default an icon with three dots, which needs `label` */
   button?: ComponentChildren;
   label?: string;
   items: readonly MenuItem[];

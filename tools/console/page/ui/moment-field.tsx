@@ -3,17 +3,17 @@ import { momentAt, readMoment } from '../deliveries/list-filter.ts';
 
 interface MomentFieldProps {
   label: string;
-  /** ISO 8601, or a duration such as `1h`, which is shown as the moment that it means now. */
+  /** ISO 8601, or a duration such as `1h`, which is shown as the moment that long ago. */
   value: string;
   onChange: (iso: string) => void;
   class?: string;
   required?: boolean;
-  /** Id of the element that describes it. */
+  /** Id of the element that describes the field. */
   describedBy?: string;
   isInvalid?: boolean;
 }
 
-/** Shows local time, stores ISO 8601. */
+/** A field for date and time. Shows local time, stores ISO 8601. */
 export function MomentField({
   label,
   value,
@@ -23,7 +23,10 @@ export function MomentField({
   describedBy,
   isInvalid = false,
 }: MomentFieldProps) {
-  /** A partly typed field has no value. Without this state, the filter's moment would replace the input. */
+  /**
+   * The browser reports no value for a partly typed time. Without this state, the given value would overwrite
+   * what the user types.
+   */
   const typed = useSignal<string | undefined>(undefined);
   const shown = timeOf(value, Date.now()) ?? Number.NaN;
   return (
@@ -51,13 +54,13 @@ export function MomentField({
   );
 }
 
-/** Epoch milliseconds of a field's value. Undefined if it is no time. */
+/** Epoch milliseconds of a field's value. Undefined if the value is not a time. */
 export function timeOf(value: string, now: number): number | undefined {
   const moment = readMoment(value);
   return moment === undefined || moment === 'invalid' ? undefined : momentAt(moment, now);
 }
 
-/** Format of a `datetime-local` field: `2026-11-22T13:04:59`. */
+/** A date in the format of a `datetime-local` field: `2026-11-22T13:04:59`. */
 function localText(date: Date): string {
   if (Number.isNaN(date.getTime())) return '';
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);

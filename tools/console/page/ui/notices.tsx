@@ -4,9 +4,12 @@ import { connection, notices } from '../store.ts';
 import { Button, IconButton } from './button.tsx';
 import { useNextFocus } from './use-next-focus.ts';
 
-/** Messages of the server and of actions, in a corner where they do not move other content. */
+/**
+ * Notices of the server, and toasts about actions. They are in a corner, where they do not move other
+ * content.
+ */
 export function Notices() {
-  /** Each new stream sends the same notices again. */
+  /** Notices that the user has closed. Each new stream sends all notices again. */
   const closed = useSignal<ReadonlySet<string>>(new Set());
   const refused = connection.value.state === 'refused' ? connection.value.reason : undefined;
   return (
@@ -42,7 +45,7 @@ const CORNER = 'notices';
 
 interface ToastAction {
   readonly text: string;
-  /** A link, or what a button does. */
+  /** A link to open, or a function to call. */
   readonly to: string | (() => void);
 }
 
@@ -53,13 +56,13 @@ interface Toast {
   readonly action?: ToastAction | undefined;
 }
 
-/** Milliseconds. */
+/** Milliseconds for which a toast is shown if it is not an error. */
 const SHOWN_MS = 6_000;
 
 /** Maximum number of toasts that are not errors. */
 const MAX_INFOS = 3;
 
-/** Newest last. */
+/** Toasts, the newest last. */
 const toasts = signal<readonly Toast[]>([]);
 let lastId = 0;
 
@@ -67,7 +70,7 @@ const closeToast = (id: number) => {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 };
 
-/** The same text is shown once. No other toast replaces an error. */
+/** A repeated text replaces its earlier toast. If there are too many, the oldest that is no error goes. */
 function addToast(toast: Omit<Toast, 'id'>): number {
   lastId += 1;
   const others = toasts.value.filter(({ level, text }) => level !== toast.level || text !== toast.text);
@@ -77,23 +80,32 @@ function addToast(toast: Omit<Toast, 'id'>): number {
   return lastId;
 }
 
-/** Shows the result of an action in the corner, for some seconds. @param level `error`: it is seen elsewhere, too */
+/**
+ * Shows the result of an action for some seconds.
+ * @param level `error` only colours the toast: details of the error are shown elsewhere
+ */
 export function toastInfo(text: string, action?: ToastAction, level: Toast['level'] = 'info'): void {
   closeLater(addToast({ level, text, action }));
 }
 
-/** Stays until it is closed. */
+/** Shows an error until the user closes it. */
 export function toastError(text: string): void {
   addToast({ level: 'error', text });
 }
 
-/** @returns closes it: until then it stays */
+/**
+ * Shows that something runs, until the returned function is called.
+ * @returns a function that closes the toast
+ */
 export function toastRunning(text: string, action: ToastAction): () => void {
   const id = addToast({ level: 'info', text, action });
   return () => closeToast(id);
 }
 
-/** When the pointer last moved over the corner. A toast that appears under a pointer at rest must not stay. */
+/**
+ * When the pointer last moved over the corner, in milliseconds. A pointer over the corner keeps toasts open,
+ * but not one that was at rest when a toast appeared under it.
+ */
 let movedAt = 0;
 
 function closeLater(id: number): void {

@@ -1,11 +1,11 @@
 import { useEffect, useRef } from 'preact/hooks';
 
 /**
- * The reason why the control around it is refused. The control names it by `aria-describedby`, so that a screen reader
- * announces it. {@link RefusalTip} shows it to everybody else.
+ * The reason why a control is refused. The control refers to it by `aria-describedby`, for screen readers.
+ * {@link RefusalTip} shows it to everybody else.
  */
 export function Refusal({ id, text }: { id: string; text: string | undefined }) {
-  // The tip of a reason that no longer holds would stay until the pointer moves.
+  // When the reason no longer applies, its tip must go, and not only when the pointer moves.
   useEffect(
     () => () => {
       const tip = document.querySelector<HTMLElement>('.refusal-tip:popover-open');
@@ -21,12 +21,12 @@ export function Refusal({ id, text }: { id: string; text: string | undefined }) 
   );
 }
 
-/** Pixels between a control and its reason, and between the reason and the edge of the window. */
+/** Pixels between a control and the tip with its reason, and between the tip and the edge of the window. */
 const DISTANCE = 6;
 
 /**
- * Shows the reason of the refused control that has the pointer or the focus, or was touched. It stays until something
- * else has them or the page scrolls, and Escape hides it (WCAG 1.4.13).
+ * A tip with the reason of the refused control that has the pointer or the focus, or was touched. It closes
+ * when another element has them, when the page scrolls, and on Escape (WCAG 1.4.13).
  */
 export function RefusalTip() {
   const tip = useRef<HTMLDivElement>(null);

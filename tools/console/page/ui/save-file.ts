@@ -1,7 +1,7 @@
-/** Milliseconds within which a browser starts to write the file. */
+/** Milliseconds after which the browser has started to write the file, so that its URL can be released. */
 const SAVED_WITHIN = 10_000;
 
-/** This content type makes a browser save the bytes and not display them. */
+/** Content type for which a browser saves the bytes instead of displaying them. */
 const TYPE = 'application/octet-stream';
 
 export function saveFile(name: string, content: BlobPart): void {

@@ -5,9 +5,9 @@ import { hasModifier } from '../shortcuts.ts';
 import { useKeys } from '../use-keys.tsx';
 import { Icon } from './icon.tsx';
 
-const KEEPER = 'console-split';
+const STORAGE_KEY = 'console-split';
 
-/** Width of the list in percent: minimum, maximum and default. */
+/** Width of the list in percent of the page: minimum, maximum and default. */
 const MINIMUM = 25;
 const MAXIMUM = 75;
 const DEFAULT = 45;
@@ -17,23 +17,26 @@ const STEP = 2;
 
 const clamp = (percent: number) => Math.min(MAXIMUM, Math.max(MINIMUM, Math.round(percent)));
 
-/** Width of the list in percent. All views share it, and it is stored. */
-const share = signal(clamp(Number(localStorage.getItem(KEEPER) ?? DEFAULT) || DEFAULT));
+/** Width of the list in percent of the page. All views share it, and the browser stores it. */
+const share = signal(clamp(Number(localStorage.getItem(STORAGE_KEY) ?? DEFAULT) || DEFAULT));
 
 function move(percent: number): void {
   share.value = clamp(percent);
-  localStorage.setItem(KEEPER, String(share.value));
+  localStorage.setItem(STORAGE_KEY, String(share.value));
 }
 
 interface SplitProps {
-  /** Undefined: the list has the full width. On a narrow page the detail replaces the list. */
+  /**
+   * Undefined if no row is open: the list then has the full width. On a narrow page the detail replaces the
+   * list.
+   */
   detail: ComponentChildren | undefined;
   detailLabel: string;
   detailRef?: RefObject<HTMLElement | null>;
   children: ComponentChildren;
 }
 
-/** A list and the detail of its open row, with a splitter between them. */
+/** A list, the detail of its open row, and a splitter between them. */
 export function Split({ detail, detailLabel, detailRef, children }: SplitProps) {
   const element = useRef<HTMLDivElement>(null);
   const onPointerMove = (event: PointerEvent) => {
@@ -91,7 +94,10 @@ export function Split({ detail, detailLabel, detailRef, children }: SplitProps) 
   );
 }
 
-/** Milliseconds until the list is drawn again. Then the focus is restored, unless something else has taken it. */
+/**
+ * Milliseconds until the list is drawn again. Then the focus returns to it, unless another element has taken
+ * the focus.
+ */
 const GIVEN_BACK_AFTER = 50;
 
 interface PaneProps {
@@ -104,7 +110,8 @@ interface PaneProps {
 }
 
 /**
- * A detail next to a list whose rows are links. It takes the focus, returns it to its link, and closes on Escape.
+ * A detail next to a list whose rows are links. It takes the focus, returns it to the row's link, and closes
+ * on Escape.
  */
 export function Pane({ title, closeLabel, list, link, actions, children }: PaneProps) {
   const heading = useRef<HTMLHeadingElement>(null);
@@ -113,7 +120,7 @@ export function Pane({ title, closeLabel, list, link, actions, children }: PaneP
       location.hash = list;
     },
   });
-  // A layout effect, because other effects are cleaned up after the focused pane is removed.
+  // A layout effect, because other effects run their cleanup after the focused pane is removed.
   useLayoutEffect(() => {
     const pane = heading.current?.closest('section');
     heading.current?.focus();

@@ -5,8 +5,8 @@ import { hasModifier, type ShortcutKey } from '../shortcuts.ts';
 import { useNextFocus } from './use-next-focus.ts';
 
 /**
- * The table of every view. It uses ARIA roles instead of table elements, because rows share the tracks of a CSS grid
- * and the rows of a long list are positioned absolutely.
+ * The table of every view. It uses ARIA roles and not table elements, because its rows share the tracks of a
+ * CSS grid, and the rows of a long list are positioned absolutely.
  */
 export function Table<Row>(props: TableProps<Row>) {
   const { label, columns, rows, idOf, current, onOpen, onCheck, rowHeight } = props;
@@ -56,17 +56,17 @@ export function Table<Row>(props: TableProps<Row>) {
   );
 }
 
-/** Rows that Page Up and Page Down move by. */
+/** Number of rows that Page Up and Page Down move by. */
 const PAGE = 15;
 
 export interface TableColumn<Row> {
-  /** Unique in its table. The cell has the class `col-<name>`. */
+  /** Name of the column, unique in its table. Its cells have the class `col-<name>`. */
   readonly name: string;
-  /** Also the label of the cell on a narrow page, where each row is a card. */
+  /** Heading of the column. On a narrow page, where each row is stacked, it is the label of the cell. */
   readonly heading: string;
-  /** Only screen readers get the heading. */
+  /** Whether only screen readers get the heading. */
   readonly hidesHeading?: boolean;
-  /** A CSS grid track. @default auto */
+  /** Width as a CSS grid track. @default auto */
   readonly width?: string;
   readonly end?: boolean;
   readonly cell: (row: Row) => ComponentChildren;
@@ -77,22 +77,25 @@ export interface TableProps<Row> {
   columns: readonly TableColumn<Row>[];
   rows: readonly Row[];
   idOf: (row: Row) => string;
-  /** The open row, whose detail is next to the table or below the row. */
+  /** Id of the open row. Its detail is next to the table or below the row. */
   current?: string | undefined;
-  /** Opens a row, by a click or a key. With it, the table can get the focus and handles keys. */
+  /** Called when a click or a key opens a row. With it, the table can get the focus and handles keys. */
   onOpen?: ((id: string) => void) | undefined;
-  /** Enter: moves the focus into the open row's detail. */
+  /** Called on Enter, to move the focus into the open row's detail. */
   onEnter?: (() => void) | undefined;
   /** Ids of checked rows. With `onCheck` each row has a check box. */
   checked?: ReadonlySet<string>;
   onCheck?: (ids: ReadonlySet<string>) => void;
-  /** Tells the check boxes apart for a screen reader. @default idOf */
+  /** Name of a row's check box for screen readers. @default idOf */
   nameOf?: (row: Row) => string;
   /** Content below an expanded row. */
   below?: (row: Row) => ComponentChildren;
-  /** Row height in pixels. With it, only visible rows are drawn, and column widths must not depend on rows. */
+  /**
+   * Height of each row in pixels. With it, only visible rows are drawn. Column widths must then not depend on
+   * the rows.
+   */
   rowHeight?: number;
-  /** The scrolling element, if the parent needs it. */
+  /** Gives the parent access to the scrolling element. */
   element?: RefObject<HTMLDivElement | null>;
   onScroll?: (scrollTop: number) => void;
   class?: string | undefined;
@@ -114,8 +117,9 @@ function onKey<Row>(event: KeyboardEvent, table: TableProps<Row>, index: number)
 }
 
 /**
- * @returns called when a check cell is clicked, in the head without an id. Shift extends the selection from the row
- * that was clicked before
+ * Selection of rows by check boxes.
+ * @returns called on a click on a check box; without an id it is the one in the head. With Shift, it checks
+ * all rows from the one that was clicked before
  */
 function useTicks<Row>(table: TableProps<Row>) {
   const { rows, idOf, checked, onCheck } = table;
@@ -135,7 +139,7 @@ function useTicks<Row>(table: TableProps<Row>) {
   };
 }
 
-/** Rows that a filter hides may be checked, too. */
+/** Compares ids and not numbers, because rows that a filter hides may be checked, too. */
 const areAllChecked = <Row,>({ rows, idOf, checked }: TableProps<Row>) =>
   rows.length > 0 && rows.every((row) => checked?.has(idOf(row)));
 
@@ -162,7 +166,7 @@ function TableHead<Row>(table: TableProps<Row>) {
 interface TableRowProps<Row> {
   table: TableProps<Row>;
   row: Row;
-  /** Its index. */
+  /** Index of the row. */
   at: number;
 }
 
@@ -219,7 +223,10 @@ function TableRow<Row>({ table, row, at }: TableRowProps<Row>) {
   );
 }
 
-/** After a row was removed: the same control of the row that takes its place, or the heading if no row is left. */
+/**
+ * Element to focus after a row was removed: the same control in the row that follows, or the heading if no
+ * row is left.
+ */
 function nextControl(row: HTMLElement) {
   const view = row.closest<HTMLElement>('.page');
   const column = document.activeElement?.closest('.td')?.classList[1];
@@ -240,7 +247,10 @@ export function toggled(checked: ReadonlySet<string> | undefined, id: string): R
   return next;
 }
 
-/** Index of the row that a key leads to. `current` is -1 if no row is open. Undefined for other keys. */
+/**
+ * Index of the row that a key moves to. Undefined if the key does not move.
+ * @param current index of the open row, or -1
+ */
 export function rowAfterKey(key: string, current: number, count: number): number | undefined {
   if (count === 0) return undefined;
   const within = (index: number) => Math.min(count - 1, Math.max(0, index));
@@ -264,7 +274,7 @@ export function rowAfterKey(key: string, current: number, count: number): number
   }
 }
 
-/** Extra rows drawn beyond the edges, so that fast scrolling shows no gaps. */
+/** Number of rows drawn beyond the visible ones at each end, so that fast scrolling shows no gaps. */
 const OVERSCAN = 10;
 
 /** Index of the first row to draw, and of the one after the last. All sizes are in pixels. */
@@ -279,7 +289,10 @@ export function visibleRange(
   return [Math.min(count, Math.max(0, first)), Math.min(count, end)];
 }
 
-/** Indexes of the rows to draw: all, or the visible ones if rows have a height. Scrolls to the open row. */
+/**
+ * Indexes of the rows to draw: all of them, or the visible ones if rows have a fixed height. Scrolls to the
+ * open row when it changes.
+ */
 function useDrawnRows<Row>(
   element: RefObject<HTMLDivElement | null>,
   { rows, current, rowHeight }: TableProps<Row>,
@@ -288,7 +301,7 @@ function useDrawnRows<Row>(
   const scrollTop = useSignal(0);
   const viewHeight = useSignal(0);
   const measure = (list: HTMLElement) => {
-    // Rounded, so that the table is drawn again only if another row becomes visible.
+    // Rounded to a row's height, so that the table is drawn again only if another row becomes visible.
     if (rowHeight !== undefined) scrollTop.value = list.scrollTop - (list.scrollTop % rowHeight);
     viewHeight.value = list.clientHeight;
   };
@@ -302,7 +315,7 @@ function useDrawnRows<Row>(
   useLayoutEffect(() => {
     if (element.current === null || rowHeight === undefined || open === -1) return;
     scrollToRow(element.current, open * rowHeight, rowHeight);
-    // Does not depend on the rows: a user who has scrolled away from the open row stays there.
+    // New rows are no reason to scroll: a user who has scrolled away from the open row stays there.
   }, [current, open === -1, rowHeight]);
 
   const [first, end] =
@@ -310,13 +323,13 @@ function useDrawnRows<Row>(
       ? [0, rows.length]
       : visibleRange(scrollTop.value, viewHeight.value, rowHeight, rows.length);
   const drawn = Array.from({ length: end - first }, (_, at) => first + at);
-  // A screen reader finds the open row by its id, so it must be in the document.
+  // The open row is always in the document, because a screen reader finds it by its id.
   if (open !== -1 && !drawn.includes(open)) drawn.push(open);
   return { drawn, measure };
 }
 
 function scrollToRow(list: HTMLElement, top: number, rowHeight: number): void {
-  // The head stays visible above the rows.
+  // The table's head stays visible and covers the rows below it, so its height counts.
   const head = list.querySelector<HTMLElement>('.thead')?.offsetHeight ?? 0;
   const lowest = top + rowHeight + head - list.clientHeight;
   if (list.scrollTop > top) list.scrollTop = top;

@@ -2,7 +2,9 @@ import type { ComponentChildren } from 'preact';
 import { useId, useRef } from 'preact/hooks';
 import { hasModifier } from '../shortcuts.ts';
 
-/** Tabs with one panel. Arrow keys move between them (WAI-ARIA's pattern, with automatic activation). */
+/**
+ * Tabs with one panel. Arrow keys move between tabs and open them (WAI-ARIA's tabs, automatic activation).
+ */
 export function Tabs<Name extends string>({ label, tabs, active, onChange, children }: TabsProps<Name>) {
   const id = useId();
   const list = useRef<HTMLDivElement>(null);

@@ -1,14 +1,14 @@
 import { signal } from '@preact/signals';
 
 interface TimeProps {
-  /** ISO 8601. */
+  /** The moment, ISO 8601. */
   at: string;
   milliseconds?: boolean;
-  /** False: the day is shown elsewhere. */
+  /** Whether to show the day if it is not today. @default true */
   day?: boolean;
 }
 
-/** A moment: `13:04:59`, with its day if that is not today. */
+/** A moment in local time: `13:04:59`, with its day if that is not today. */
 export function Time({ at, milliseconds = false, day = true }: TimeProps) {
   const date = new Date(at);
   return (
@@ -21,13 +21,13 @@ export function Time({ at, milliseconds = false, day = true }: TimeProps) {
 
 const two = (number: number) => String(number).padStart(2, '0');
 
-/** `13:04:59` or `13:04:59.123`, local time. `Intl` is too slow for each row of a list. */
+/** Local time such as `13:04:59` or `13:04:59.123`. `Intl` is too slow for each row of a list. */
 export function clockText(date: Date, milliseconds = false): string {
   const clock = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
   return milliseconds ? `${clock}.${String(date.getMilliseconds()).padStart(3, '0')}` : clock;
 }
 
-/** `11-21 ` for another day of this year, `2025-11-21 ` for another year, empty for today. */
+/** The day before a time: `11-21 ` in this year, `2025-11-21 ` in another year, empty for today. */
 export function dayText(date: Date, now: Date): string {
   if (date.toDateString() === now.toDateString()) return '';
   const day = `${two(date.getMonth() + 1)}-${two(date.getDate())} `;
@@ -37,7 +37,7 @@ export function dayText(date: Date, now: Date): string {
 /** Tooltip of every time: the same moment in UTC, as in the logs. @param at ISO 8601 */
 export const utcText = (at: string) => `${at.replace('T', ' ').replace('Z', '')} UTC`;
 
-/** `12 ms`, `1.2 s`, `35 s`, `12 min`: only as many digits as needed. */
+/** A duration with as many digits as a reader needs: `12 ms`, `1.2 s`, `35 s`, `12 min`. */
 export function durationText(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
   if (milliseconds < 10_000) return `${(milliseconds / 1000).toFixed(1)} s`;
@@ -47,13 +47,16 @@ export function durationText(milliseconds: number): string {
   return `${Math.round(milliseconds / 86_400_000)} d`;
 }
 
-/** `0 s`, `12 s`, `3 min`, `2 d`. A moment in the future, due to another clock, has the age 0. */
+/**
+ * How long ago a moment was: `0 s`, `12 s`, `3 min`, `2 d`. A moment in the future, by another clock, is `0
+ * s` ago.
+ */
 export function ageText(at: string, now: number): string {
   const milliseconds = Math.max(0, now - Date.parse(at));
   return milliseconds < 60_000 ? `${Math.floor(milliseconds / 1000)} s` : durationText(milliseconds);
 }
 
-/** `0 bytes`, `812 bytes`, `3.1 kB`, `4.0 MB`. */
+/** A size: `0 bytes`, `812 bytes`, `3.1 kB`, `4.0 MB`. */
 export function bytesText(bytes: number): string {
   if (bytes < 1000) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
@@ -61,7 +64,7 @@ export function bytesText(bytes: number): string {
 
 let timer: ReturnType<typeof setInterval>;
 
-/** Epoch milliseconds. Advances every second while something shows it. */
+/** The time in epoch milliseconds. It advances every second while an element shows it. */
 export const now = signal(Date.now(), {
   watched() {
     const tick = () => {

@@ -6,9 +6,9 @@ import { ErrorNote, Loading } from './badge.tsx';
 import { Button } from './button.tsx';
 
 /**
- * Loads a value. Loads it again if `key` changes, and when `refresh` has changed and the last answer is there.
- * @param key identifies the value: a value of another key is never shown
- * @param refresh undefined: it is loaded once
+ * Loads a value. Loads it again if `key` changes, or if `refresh` has changed and no request is under way.
+ * @param key identifies the value: the value of another key is never shown
+ * @param refresh a counter; undefined loads the value only once
  */
 export function useLoad<T>(
   key: string,
@@ -20,7 +20,7 @@ export function useLoad<T>(
   const round = useSignal(0);
   useEffect(() => {
     const abort = new AbortController();
-    /** Value of `refresh` at the last load. */
+    /** `refresh` at the time of the last request. */
     let seen = Number.NaN;
     loading.value = false;
     const take = (change: { value: T } | { error: string }) => {
@@ -55,7 +55,7 @@ export function useLoad<T>(
   };
 }
 
-/** Why a value is not there: an error, or it is still loading. */
+/** Text in place of a value: an error, or that the value is loading. */
 export const LoadNote = ({ of: { value, error } }: { of: LoadState<unknown> }) => (
   <>
     <ErrorNote>{error}</ErrorNote>
@@ -63,7 +63,7 @@ export const LoadNote = ({ of: { value, error } }: { of: LoadState<unknown> }) =
   </>
 );
 
-/** For a stage, whose values are read only on request. */
+/** Button that loads a value again. Only for a stage, whose values are not loaded again by themselves. */
 export const Refresh = ({ of: { loading, reload } }: { of: LoadState<unknown> }) =>
   stack.local ? null : (
     <Button busy={loading} onClick={reload}>

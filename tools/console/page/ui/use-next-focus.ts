@@ -1,18 +1,19 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 
-/** Milliseconds until the page is drawn again. Then the focus moves on, unless something else has taken it. */
+/** Milliseconds until the page is drawn again. Then the focus moves, unless another element has taken it. */
 const MOVED_AFTER = 50;
 
 /**
- * Moves the focus on when an element that contains it is removed. A browser would leave it on the body.
- * @param next called before the removal, for a function that finds the next element after it
+ * Moves the focus to another element when the element with the focus is removed. A browser would leave it on
+ * the body.
+ * @param next called before the removal. Returns a function that finds the next element after it
  */
 export function useNextFocus(
   element: RefObject<HTMLElement | null>,
   next: (removed: HTMLElement) => () => HTMLElement | null | undefined,
 ): void {
-  // A layout effect, because other effects are cleaned up after the removal.
+  // A layout effect, because other effects run their cleanup after the removal.
   useLayoutEffect(() => {
     const removed = element.current;
     return () => {

@@ -2,7 +2,7 @@ import { AwsError } from '../errors.ts';
 import { type JsonObject, textOf } from '../json.ts';
 import type { Operations } from '../services.ts';
 
-/** A stack that runs here. */
+/** A stack that runs on this machine, as CloudFormation describes it. */
 export interface RunningStack {
   readonly name: string;
   readonly id: string;
@@ -12,7 +12,7 @@ export interface RunningStack {
     readonly type: string;
     readonly physicalId: string;
   }[];
-  /** A function, because the address of the API is known later. */
+  /** A function, because the API's address is known only when the API listens. */
   readonly outputs: () => Readonly<Record<string, string>>;
 }
 

@@ -3,28 +3,28 @@ import { AwsError } from '../errors.ts';
 import { type JsonObject, textOf, textsOf } from '../json.ts';
 import { ACCOUNT_ID, arnOf, type Operations } from '../services.ts';
 
-/** Number of alarms. Source: CloudWatch API reference, "DescribeAlarms". */
+/** Alarms per answer. Source: CloudWatch API reference, "DescribeAlarms". */
 const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 100;
 
-/** Characters. Source: CloudWatch API reference, "SetAlarmState". */
+/** Maximum characters of a reason. Source: CloudWatch API reference, "SetAlarmState". */
 const MAX_REASON_LENGTH = 1_023;
 
-/** Characters. Source: SNS API reference, "Publish". */
+/** Maximum characters of a subject. Source: SNS API reference, "Publish". */
 const MAX_SUBJECT_LENGTH = 100;
 
 const STATES = ['OK', 'ALARM', 'INSUFFICIENT_DATA'] as const;
 
 type AlarmState = (typeof STATES)[number];
 
-/** The field that lists the topics to notify of a state. */
+/** Name of the alarm's field with the topics to notify of each state. */
 const ACTIONS: Record<AlarmState, string> = {
   OK: 'OKActions',
   ALARM: 'AlarmActions',
   INSUFFICIENT_DATA: 'InsufficientDataActions',
 };
 
-/** An alarm in the form of PutMetricAlarm. DescribeAlarms returns all its fields. */
+/** An alarm with the fields of PutMetricAlarm. DescribeAlarms returns all of them. */
 export interface MetricAlarm extends JsonObject {
   AlarmName: string;
 }
@@ -33,11 +33,11 @@ interface Alarm {
   readonly definition: MetricAlarm;
   readonly arn: string;
   actionsEnabled: boolean;
-  /** Set if a call has replaced the template's threshold. */
+  /** Set if a call has changed the threshold that the template has. */
   threshold?: number;
   state: AlarmState;
   reason: string;
-  /** Epoch seconds when the state or its reason was last set. */
+  /** Epoch seconds when the state or its reason was last set, even to the same value. */
   updatedAt: number;
   /** Epoch seconds of the last change of the state. */
   transitionedAt: number;
@@ -91,7 +91,7 @@ export function createAlarms(publish: Publish): CloudWatchAlarms {
       return {};
     },
 
-    /** There are no metrics. */
+    /** The local stack has no metrics. */
     GetMetricStatistics: () => ({ Datapoints: [] }),
 
     DisableAlarmActions: (parameters) => enableActions(parameters, false),
@@ -99,7 +99,7 @@ export function createAlarms(publish: Publish): CloudWatchAlarms {
   };
 
   function enableActions(parameters: JsonObject, enabled: boolean): JsonObject {
-    // CloudWatch ignores unknown names.
+    // Names of alarms that do not exist are ignored, as in CloudWatch.
     for (const name of textsOf(parameters, 'AlarmNames') ?? []) {
       const alarm = alarms.get(name);
       if (alarm !== undefined) alarm.actionsEnabled = enabled;
@@ -125,7 +125,7 @@ export function createAlarms(publish: Publish): CloudWatchAlarms {
   };
 }
 
-/** The alarms that DescribeAlarms asks for. */
+/** One page of the alarms that a DescribeAlarms request selects. */
 function page(alarms: readonly Alarm[], parameters: JsonObject): JsonObject {
   const names = textsOf(parameters, 'AlarmNames');
   const prefix = textOf(parameters, 'AlarmNamePrefix') ?? '';

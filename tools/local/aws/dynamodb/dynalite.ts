@@ -10,9 +10,9 @@ import { ACCOUNT_ID } from '../services.ts';
  */
 export type Dynalite = (operation: string, parameters: JsonObject) => Promise<JsonObject>;
 
-// dynalite offers one interface, an HTTP server. It ends the process on an error of its own, answers to web pages of any
-// origin, and holds a whole pool of buffers for each item. So its parts are used here, which have no types: the store,
-// and for each operation the validation and the action.
+// Types of dynalite's inner parts. Its only interface is an HTTP server, which ends the process on an
+// internal error, answers web pages of any origin, and keeps a whole pool of buffers for each item. So this
+// file calls the parts behind that server: the store, and the validation and action of each operation.
 type Callback = (error: DynaliteError | undefined, result?: JsonObject) => void;
 type Action = (store: Store, parameters: JsonObject, callback: Callback) => void;
 interface DynaliteError extends Error {
@@ -47,12 +47,15 @@ export const OPERATIONS =
     ' ',
   );
 
-/** In milliseconds. After an internal failure, dynalite never unlocks the item. */
+/**
+ * Maximum milliseconds of an operation. After an internal error, dynalite never unlocks the item, and later
+ * writes to it would wait forever.
+ */
 const TIMEOUT_MS = 10_000;
 
 /**
- * Makes dynalite's database store text instead of buffers. A small buffer is part of a 64 KiB pool of Node.js, and an
- * item would keep its whole pool in memory.
+ * Makes dynalite's database store strings instead of buffers. Node.js takes small buffers from 64 KiB pools,
+ * so each stored item would keep a whole pool in memory.
  */
 function storeText(): void {
   const memoryLevel: { MemoryLevel: new (options: object) => object } = createRequire(
@@ -71,7 +74,7 @@ export function createDynalite(): Dynalite {
   const store = database.create({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
   Object.assign(store.tableDb, { awsRegion: REGION, awsAccountId: ACCOUNT_ID });
 
-  /** Rejects each unfinished operation. */
+  /** Functions that reject the unfinished operations. */
   const underWay = new Set<(error: unknown) => void>();
   guardCallbacks(store.db, (error) => {
     for (const reject of underWay) reject(error);
@@ -94,7 +97,7 @@ export function createDynalite(): Dynalite {
   };
 }
 
-/** Answers when the table is ACTIVE. dynalite sets that a moment after its own answer. */
+/** Creates a table, and answers when it is ACTIVE. dynalite activates it a moment after its own answer. */
 export async function createTable(dynalite: Dynalite, parameters: JsonObject): Promise<JsonObject> {
   const { TableName } = parameters;
   await dynalite('CreateTable', parameters);
@@ -151,7 +154,10 @@ function asAwsError(operation: string, error: unknown): AwsError {
   });
 }
 
-/** Catches errors in callbacks of dynalite's database, the only code of dynalite that runs after the call itself. */
+/**
+ * Catches errors in callbacks of dynalite's database: they run after the call, where nothing else catches
+ * them.
+ */
 function guardCallbacks(db: LevelDatabase, onError: (error: unknown) => void): void {
   const guarded =
     (callback: Listener): Listener =>

@@ -7,7 +7,8 @@ import { ItemChanges } from './item-changes.ts';
 
 /**
  * DynamoDB: dynalite in this process and in memory, plus features that the project needs and dynalite lacks.
- * @param onItemChange is called for each item that a single write changed. Writes are faster without it
+ * @param onItemChange is called for each item that a write of a single item changed. Without it, writes are
+ * faster
  */
 export function createDynamodb(
   onItemChange: ((change: ItemChange, accessKeyId: string) => void) | undefined,
@@ -64,7 +65,7 @@ export function createDynamodb(
   };
 }
 
-/** One write, with `ReturnValuesOnConditionCheckFailure`, which dynalite lacks. */
+/** Writes one item, with `ReturnValuesOnConditionCheckFailure`, which dynalite lacks. */
 async function writeItem(dynalite: Dynalite, operation: string, parameters: JsonObject): Promise<JsonObject> {
   if (parameters.ReturnValuesOnConditionCheckFailure !== 'ALL_OLD') return dynalite(operation, parameters);
   const { TableName, Key, Item } = parameters;

@@ -4,12 +4,12 @@ import { isJsonObject, type JsonObject, textOf } from '../json.ts';
 import { type Dynalite, keyOf } from './dynalite.ts';
 
 /**
- * Finds the changes that writes make, by reading the item before and after each one. Writes to the same item wait for
- * each other, so that each change is assigned to its own write.
+ * Finds what each write changes, by reading the item before and after the write. Writes to the same item run
+ * one after another, so that each change belongs to one write.
  */
 export class ItemChanges {
   readonly #dynalite: Dynalite;
-  /** The last write to each item with unfinished writes. */
+  /** The last pending write to each item. */
   readonly #last = new Map<string, Promise<unknown>>();
 
   constructor(dynalite: Dynalite) {
@@ -19,7 +19,7 @@ export class ItemChanges {
   /**
    * @param parameters of PutItem, UpdateItem or DeleteItem
    * @param write carries out the operation
-   * @param report is called before the next write to the same item begins
+   * @param report is called with the change, before the next write to the same item begins
    * @throws the error of `write`
    */
   async observe(
@@ -29,12 +29,12 @@ export class ItemChanges {
   ): Promise<JsonObject> {
     const table = textOf(parameters, 'TableName') ?? '';
     const key = await keyOf(this.#dynalite, table, parameters.Key ?? parameters.Item).catch(() => undefined);
-    // The write itself will fail.
+    // Without a valid key, the write itself reports the error.
     if (key === undefined) return write();
     return this.#inTurn(JSON.stringify([table, key]), async () => {
-      const before = await this.#look(table, key);
+      const before = await this.#read(table, key);
       const answer = await write();
-      const after = await this.#look(table, key);
+      const after = await this.#read(table, key);
       if (!isDeepStrictEqual(before, after)) {
         report({ table, key: itemOf(key), before, after, at: new Date() });
       }
@@ -53,8 +53,11 @@ export class ItemChanges {
     }
   }
 
-  /** @returns undefined also for an invalid key: the write itself reports the error */
-  async #look(table: string, key: JsonObject): Promise<ObservedItem | undefined> {
+  /**
+   * Reads an item.
+   * @returns undefined if there is none, or if the key is invalid, which the write itself reports
+   */
+  async #read(table: string, key: JsonObject): Promise<ObservedItem | undefined> {
     const parameters = { TableName: table, Key: key, ConsistentRead: true };
     const { Item: item } = await this.#dynalite('GetItem', parameters).catch((): JsonObject => ({}));
     return isJsonObject(item) ? itemOf(item) : undefined;

@@ -6,7 +6,8 @@ import { gzip as gzipWithCallback } from 'node:zlib';
 const gzip = promisify(gzipWithCallback);
 
 /**
- * In milliseconds. Firehose collects records for minutes, because each object costs money. Developers should not wait.
+ * Milliseconds to collect records of an object. Firehose collects for minutes, because each object costs
+ * money, but developers should not wait.
  */
 const BUFFER_MS = 250;
 
@@ -29,11 +30,11 @@ interface DeliveryStreamOptions {
   readonly version: string;
   readonly destination: BucketDestination;
   readonly write: WriteObject;
-  /** Called once with each reason why records are not delivered. */
+  /** Called once with each reason why records cannot be written to the bucket. */
   readonly onProblem: (message: string) => void;
 }
 
-/** Collects records for a moment and writes them as one object. Repeats a write that fails. */
+/** A stream: collects records for a moment and writes them as one object. A failed write is repeated. */
 export class DeliveryStream {
   readonly #options: DeliveryStreamOptions;
   readonly #problems = new Set<string>();
@@ -47,7 +48,7 @@ export class DeliveryStream {
     this.#options = options;
   }
 
-  /** Accepts records. They are in the bucket a moment later. */
+  /** Accepts records. They are written to the bucket a moment later. */
   add(records: readonly Buffer[]): void {
     if (this.#records.length === 0) {
       this.#firstArrival = new Date();
@@ -56,7 +57,7 @@ export class DeliveryStream {
     this.#records.push(...records);
   }
 
-  /** Writes the remaining records. A write that fails now is not repeated. */
+  /** Writes the remaining records. If that fails, it is not repeated. */
   async close(): Promise<void> {
     this.#closing.abort();
     clearTimeout(this.#timer);
@@ -115,16 +116,16 @@ const FIELDS: Readonly<Record<string, (time: string) => string>> = {
   ss: (time) => time.slice(17, 19),
 };
 
-/** Text in quotes, a run of one letter, or any other character. */
+/** Token of a date format: text in quotes, a run of one letter, or any other character. */
 const TOKEN = /'([^']*)'|([A-Za-z])\2*|[^A-Za-z']/g;
 
-/** Firehose appends this to a prefix without an expression. */
+/** Time format that Firehose appends to a prefix without an expression. */
 const DEFAULT_TIME = 'yyyy/MM/dd/HH/';
 
 /**
- * The prefix of an object whose first record arrived at this time, in UTC. Source: Firehose developer guide,
- * "Understand custom prefixes for Amazon S3 objects".
- * @throws Error naming an expression that is not supported here
+ * Evaluates the prefix of an object, with the UTC time when its first record arrived. Source: Firehose
+ * developer guide, "Understand custom prefixes for Amazon S3 objects".
+ * @throws Error that names an expression that is not supported here
  */
 export function evaluatedPrefix(prefix: string, arrived: Date): string {
   if (prefix.search(EXPRESSION) === -1) return prefix + formatted(DEFAULT_TIME, arrived);

@@ -9,20 +9,20 @@ const MAX_RECORD_BYTES = 1_000 * 1024;
 const MAX_CALL_BYTES = 4 * 1024 * 1024;
 const MAX_CALL_RECORDS = 500;
 
-/** Number of names. Source: Firehose API reference, `ListDeliveryStreams`. */
+/** Streams per answer. Source: Firehose API reference, `ListDeliveryStreams`. */
 const DEFAULT_PAGE_SIZE = 10;
 
 /** Source: Firehose API reference, `CreateDeliveryStream`. */
 const STREAM_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 const DEFAULT_BUFFERING_HINTS = { IntervalInSeconds: 300, SizeInMBs: 5 };
 
-/** Version of a stream's configuration. It cannot be changed here. */
+/** Version of every stream's configuration, which cannot be changed here. */
 const ONLY_VERSION = '1';
 
 /** Firehose: streams that accept records by PutRecord and PutRecordBatch, and deliver them to S3. */
 export interface Firehose {
   readonly operations: Operations;
-  /** Delivers the remaining records. */
+  /** Writes the remaining records of all streams. */
   close(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ interface FirehoseOptions {
   isAllowed(accessKeyId: string, permission: NeededPermission): boolean;
   /** Writes an object with the permissions of a role. @throws Error if the role may not, or S3 rejects the object */
   writeObject(roleArn: string, ...object: Parameters<WriteObject>): Promise<void>;
-  /** Called with the reason why records are not delivered. */
+  /** Called with each reason why records cannot be written to S3. */
   onProblem(message: string): void;
 }
 
@@ -38,7 +38,7 @@ interface Stream {
   readonly name: string;
   readonly delivery: DeliveryStream;
   readonly description: JsonObject;
-  /** ARN of the customer-managed key that encrypts it. */
+  /** ARN of the customer-managed key that encrypts the stream, if there is one. */
   readonly keyArn: string | undefined;
 }
 
@@ -62,7 +62,10 @@ export function createFirehose({ isAllowed, writeObject, onProblem }: FirehoseOp
     );
   }
 
-  /** The stream for a caller's records. @throws AwsError if the caller may not use its key */
+  /**
+   * Finds the stream of a request that puts records.
+   * @throws AwsError if the caller may not use the stream's key
+   */
   function deliveryOf(parameters: JsonObject, accessKeyId: string): DeliveryStream {
     const { name, delivery, keyArn } = streamOf(parameters);
     if (keyArn === undefined) return delivery;
@@ -148,7 +151,7 @@ export function createFirehose({ isAllowed, writeObject, onProblem }: FirehoseOp
   };
 }
 
-/** @throws AwsError for a stream whose source is not PutRecord, or whose destination is not supported here */
+/** @throws AwsError if the stream's source is not PutRecord, or its destination is not supported here */
 function s3ConfigurationOf(parameters: JsonObject): JsonObject {
   const type = parameters.DeliveryStreamType ?? 'DirectPut';
   const configuration = parameters.ExtendedS3DestinationConfiguration;
@@ -201,7 +204,7 @@ function recordsOf(parameters: JsonObject): Buffer[] {
   return records;
 }
 
-/** @param path of the record in the parameters, for the error */
+/** @param path of the record in the request, for the error message */
 function dataOf(record: JsonObject, path: string): Buffer {
   const text = textOf(record, 'Data');
   if (text === undefined) throw violation('null', `${path}.data`, 'not be null');
@@ -211,7 +214,7 @@ function dataOf(record: JsonObject, path: string): Buffer {
   throw violation(value, `${path}.data`, `have length less than or equal to ${MAX_RECORD_BYTES}`);
 }
 
-/** AWS's error for a parameter that breaks a rule. */
+/** AWS's validation error for a parameter. */
 function violation(value: string, path: string, rule: string): AwsError {
   return new AwsError(
     'ValidationException',

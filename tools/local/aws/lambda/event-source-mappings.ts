@@ -4,13 +4,16 @@ import { pathOf, queryOf } from '../http-server.ts';
 import { type JsonObject, parseJsonObject } from '../json.ts';
 import { type AwsHttpRequest, type AwsRequest, arnOf, type Operations } from '../services.ts';
 
-/** An event source of this process that can be disabled and enabled. */
+/** An event source in this process. Lambda's API can disable and enable it. */
 export interface EventSourceMapping {
   readonly eventSourceArn: string;
   readonly functionArn: string;
-  /** Its other fields in Lambda's API, such as `BatchSize`. */
+  /** Other fields of the mapping in Lambda's API, such as `BatchSize`. */
   readonly settings: JsonObject;
-  /** Stops it. @returns when its messages in flight are processed */
+  /**
+   * Stops polling.
+   * @returns when the messages already received are processed
+   */
   disable(): Promise<void>;
   enable(): void;
 }
@@ -19,7 +22,7 @@ interface Mapping {
   readonly uuid: string;
   readonly source: EventSourceMapping;
   state: 'Enabled' | 'Disabling' | 'Disabled';
-  /** Epoch seconds. */
+  /** Time of the last change, epoch seconds. */
   modifiedAt: number;
 }
 
@@ -112,7 +115,7 @@ export function createEventSourceMappings(): EventSourceMappings {
   };
 }
 
-/** The list of event source mappings, or one by its id. Source: Lambda API reference. */
+/** Path of all event source mappings, or of one by its id. Source: Lambda API reference. */
 const PATH = /^\/2015-03-31\/event-source-mappings(?:\/([^/]*))?\/?$/;
 
 /** Operations on one mapping, by HTTP method. */

@@ -3,7 +3,7 @@ import { AwsError } from '../errors.ts';
 /** Whether a log line matches. */
 type LogFilter = (message: string) => boolean;
 
-/** `$.message = "Failed*"`, `$.attempt != 1`, `$.lagMs > 3600000`. */
+/** A comparison, such as `$.message = "Failed*"`, `$.attempt != 1` or `$.lagMs > 3600000`. */
 const COMPARISON = /^\$\.([\w.]+)\s*(<=|<|>=|>|=|!=)\s*(?:"([^"]*)"|(-?[\w.]+\*?))$/;
 
 const NUMERIC_OPERATORS: Readonly<Record<string, (value: number, wanted: number) => boolean>> = {
@@ -14,15 +14,17 @@ const NUMERIC_OPERATORS: Readonly<Record<string, (value: number, wanted: number)
 };
 const NUMBER = /^-?\d+(\.\d+)?$/;
 
-/** `"Task timed out"`, `?Runtime.OutOfMemory`. */
+/** A term, such as `"Task timed out"` or `?Runtime.OutOfMemory`. */
 const TERM = /(\?)?(?:"([^"]+)"|([^\s"]+))/g;
 
 /**
- * Parses a filter pattern of CloudWatch Logs. It consists of terms, all of which must be in the line, or one of them if
- * they begin with `?`. Or it compares JSON fields: as text with `=` and `!=`, and a trailing `*` for any text; or as
- * numbers with `<`, `<=`, `>` and `>=`. `&&`, `||` and parentheses combine comparisons. Source: CloudWatch Logs user
- * guide, "Filter pattern syntax for metric filters, subscription filters, and filter log events".
- * @throws AwsError InvalidParameterException for the rest of that syntax
+ * Parses a filter pattern of CloudWatch Logs. Either it consists of terms: all must be in the line, or one of
+ * those that begin with `?`. Or it compares JSON fields: as text with `=` and `!=`, where a trailing `*`
+ * stands for any text, or as numbers with `<`, `<=`, `>` and `>=`, combined by `&&`, `
+ *
+ * ` and parentheses. Source: CloudWatch Logs user guide, "Filter pattern syntax for metric filters,
+ * subscription filters, and filter log events".
+ * @throws AwsError InvalidParameterException for other parts of that syntax
  */
 export function logFilter(pattern: string): LogFilter {
   const text = pattern.trim();
@@ -45,28 +47,35 @@ function jsonFilter(pattern: string): LogFilter {
   const inside = /^\{(.*)\}$/s.exec(pattern)?.[1];
   if (inside === undefined) throw notSupported(pattern);
   const tokens = (inside.match(TOKEN) ?? []).map((token) => token.trim()).filter((token) => token !== '');
-  const holds = readAlternatives(tokens, pattern);
+  const matches = readAlternatives(tokens, pattern);
   if (tokens.length > 0) throw notSupported(pattern);
   return (message) => {
     const line = parseLine(message);
-    return line !== undefined && holds(line);
+    return line !== undefined && matches(line);
   };
 }
 
-/** A parenthesis, `&&`, `||`, or a comparison. */
+/**
+ * Token of an expression: a parenthesis, `&&`, `
+ *
+ * `, or a comparison.
+ */
 const TOKEN = /\(|\)|&&|\|\||(?:"[^"]*"|[^"()&|])+/g;
 
 type Comparison = (line: Record<string, unknown>) => boolean;
 
-/** Each `read…` removes the tokens that it reads from the list. @throws AwsError for an invalid expression */
+/**
+ * The functions `read…` parse an expression and remove the tokens that they have read.
+ * @throws AwsError for an invalid expression
+ */
 function readAlternatives(tokens: string[], pattern: string): Comparison {
   const alternatives = readList(tokens, '||', () => readConjunction(tokens, pattern));
-  return (line) => alternatives.some((holds) => holds(line));
+  return (line) => alternatives.some((matches) => matches(line));
 }
 
 function readConjunction(tokens: string[], pattern: string): Comparison {
   const parts = readList(tokens, '&&', () => readPart(tokens, pattern));
-  return (line) => parts.every((holds) => holds(line));
+  return (line) => parts.every((matches) => matches(line));
 }
 
 function readList(tokens: string[], separator: string, read: () => Comparison): Comparison[] {
@@ -109,7 +118,7 @@ function comparisonOf(text: string, pattern: string): Comparison {
   };
 }
 
-/** @param path such as `record.status` */
+/** @param path of a field in a JSON log line, such as `record.status` */
 function fieldOf(line: Record<string, unknown>, path: string): unknown {
   return path
     .split('.')

@@ -2,18 +2,18 @@ import { AwsError } from '../errors.ts';
 import { type JsonObject, parseJsonObject, textOf, textsOf } from '../json.ts';
 import type { Operations } from '../services.ts';
 
-/** The oldest queries are removed first. */
+/** Maximum number of stored queries. The oldest are removed first. */
 const MAX_QUERIES = 100;
 
-/** One supported form of query: the newest lines that match a regular expression. */
+/** The first supported form of query: the newest lines that match a regular expression. */
 const QUERY =
   /^fields @message \| filter @message like \/((?:\\.|[^/\\])+)\/ \| sort @timestamp desc \| limit ([1-9]\d{0,3})$/;
 
-/** The other form: the newest line with a message, of each event. */
+/** The second supported form: the newest line with a given message, of each event. */
 const NEWEST_BY_EVENT =
   /^fields @timestamp, event \| filter message = "(\w+)" \| sort @timestamp desc \| dedup event$/;
 
-/** A line of a group. */
+/** A line of a log group. */
 interface QueriedLine {
   /** Epoch milliseconds. */
   readonly timestamp: number;
@@ -27,9 +27,9 @@ interface Query {
 }
 
 /**
- * The part of CloudWatch Logs Insights that this project uses: two forms of query. A query completes only at the second
- * request for its results, so that a caller that does not wait for it fails.
- * @param linesOf throws AwsError if the group does not exist
+ * Two forms of query of CloudWatch Logs Insights, which this project uses. A query is complete only at the
+ * second request for its results, so that callers that do not wait fail here, too.
+ * @param linesOf throws AwsError if the log group does not exist
  */
 export function createQueries(linesOf: (group: string) => readonly QueriedLine[]): Operations {
   const queries = new Map<string, Query>();
@@ -90,7 +90,7 @@ export function createQueries(linesOf: (group: string) => readonly QueriedLine[]
   };
 }
 
-/** The number of lines that a query matches, and the rows of its result. */
+/** Result of a query: the number of matching lines, and the rows. */
 type Selection = (lines: readonly QueriedLine[]) => { matched: number; rows: JsonObject[][] };
 
 function selectionOf(query: string): Selection {

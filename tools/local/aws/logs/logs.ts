@@ -16,26 +16,29 @@ const MAX_PAGE_SIZE = 10_000;
  */
 const MAX_PAGE_BYTES = 1024 * 1024;
 
-/** Bytes that a line counts in addition to its text. Source: CloudWatch Logs API reference, `PutLogEvents`. */
+/**
+ * Bytes that CloudWatch counts per line, besides its text. Source: CloudWatch Logs API reference,
+ * `PutLogEvents`.
+ */
 const LINE_OVERHEAD = 26;
 
-/** Digits of a line's id. */
+/** Number of digits of a log line's id. */
 const ID_LENGTH = 56;
 
-/** Each group has one stream, because function instances do not matter here. */
+/** Name of the only log stream of each group: this stack does not tell execution environments apart. */
 const STREAM = 'local';
 
 interface StoredLine {
-  /** Counts up across all groups. */
+  /** Sequence number of the line, across all groups. */
   readonly number: number;
-  /** Epoch milliseconds. */
+  /** Time of writing, epoch milliseconds. */
   readonly timestamp: number;
-  /** When it was added. */
+  /** Time when the line was added, epoch milliseconds. */
   readonly ingestionTime: number;
   readonly message: string;
 }
 
-/** CloudWatch Logs, in memory, with the log lines of the functions. */
+/** CloudWatch Logs, in memory. The functions' log lines are written to it. */
 export interface Logs {
   create(group: string): void;
   /** Adds a line to a group. @param at time of writing; CloudWatch may show a line later. @default now */
@@ -102,7 +105,7 @@ export function createLogs(): Logs {
   };
 }
 
-/** The answer to FilterLogEvents. */
+/** Answers FilterLogEvents. */
 function filteredPage(lines: readonly StoredLine[], parameters: JsonObject): JsonObject {
   const matches = logFilter(textOf(parameters, 'filterPattern') ?? '');
   const from = Number(parameters.startTime ?? 0);
@@ -143,14 +146,14 @@ function firstPage(
   return { events, last };
 }
 
-/** Begins with the time, so that ids do not repeat when the stack is started again. */
+/** Ids begin with the time, so that they are not repeated after a restart of the stack. */
 const idOf = (timestamp: number, number: number) =>
   `${timestamp}${String(number).padStart(ID_LENGTH - String(timestamp).length, '0')}`;
 
-/** Identifies the line after which the next page begins. */
+/** Token of the next page. It identifies the last line of the page before. */
 const tokenOf = ({ timestamp, number }: StoredLine) => `${timestamp}/${number}`;
 
-/** @returns a function that tells whether a line is on the token's page or a later one */
+/** @returns a function that tells whether a line belongs to the token's page or a later one */
 function afterToken(token: string | undefined): (line: StoredLine) => boolean {
   if (token === undefined) return () => true;
   const [, at, last] = /^(\d+)\/(\d+)$/.exec(token) ?? [];

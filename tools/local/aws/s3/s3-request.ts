@@ -5,10 +5,13 @@ import { unescapeXml } from '../xml.ts';
 
 interface S3Operation {
   readonly method: string;
-  /** Name in the query string, such as `uploads`. @default none: the request is for the bucket or object itself */
+  /**
+   * Sub-resource in the query string, such as `uploads`. @default none: the request is for the bucket or
+   * object itself
+   */
   readonly subresource?: string;
   readonly name: string;
-  /** IAM's action. @default the name */
+  /** Name of the IAM action. @default the name of the operation */
   readonly action?: string;
 }
 
@@ -52,8 +55,8 @@ const OBJECT_OPERATIONS: readonly S3Operation[] = [
 ];
 
 /**
- * Sub-resources of S3. A request for one that is not listed here would count as a request for the bucket or object
- * itself.
+ * All sub-resources of S3. A request for one that is missing here would be taken for a request for the bucket
+ * or object itself.
  */
 const SUBRESOURCES = new Set([
   ...[...BUCKET_OPERATIONS, ...OBJECT_OPERATIONS].flatMap(({ subresource = [] }) => subresource),
@@ -96,7 +99,7 @@ function operationOf({ method, url, headers }: AwsHttpRequest, key: string): str
   return isCopy ? 'CopyObject' : found.name;
 }
 
-/** IAM's action by operation. */
+/** Names of IAM actions, by operation. */
 const ACTIONS: Readonly<Record<string, string>> = {
   ListBuckets: 'ListAllMyBuckets',
   CopyObject: 'PutObject',

@@ -3,7 +3,7 @@ import type { Fauxqs } from '../fauxqs.ts';
 import type { AwsResponse } from '../response.ts';
 import type { AwsHttpRequest } from '../services.ts';
 
-/** S3: fauxqs, plus conditional writes. */
+/** S3: fauxqs, plus conditional writes, which fauxqs lacks. */
 export interface S3 {
   answer(http: AwsHttpRequest): Promise<AwsResponse>;
   /** @throws Error if S3 rejects the object */
@@ -26,8 +26,8 @@ export function createS3(fauxqs: Fauxqs): S3 {
   }
 
   /**
-   * fauxqs ignores the conditions of a write. Source: S3 user guide, "How to prevent object overwrites with conditional
-   * writes".
+   * Checks the condition of a write, which fauxqs ignores. Source: S3 user guide, "How to prevent object
+   * overwrites with conditional writes".
    * @throws AwsError PreconditionFailed, or NoSuchKey if there is no object to replace
    */
   async function assertCondition({ url, headers }: AwsHttpRequest): Promise<void> {

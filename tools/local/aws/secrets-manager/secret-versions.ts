@@ -8,14 +8,17 @@ const PREVIOUS = 'AWSPREVIOUS';
 export interface SecretVersion {
   readonly id: string;
   readonly secretString: string | undefined;
-  /** Base64, as in requests and answers. */
+  /** Base64, as in the API. */
   readonly secretBinary: string | undefined;
   stages: string[];
-  /** Epoch seconds with a fraction. */
+  /** Epoch seconds, with fractions. */
   readonly createdDate: number;
 }
 
-/** Adds a version, or finds the version that an earlier call with the same token and value added. */
+/**
+ * Adds a version to a secret. A repeated call with the same token and value finds the version of the first
+ * call.
+ */
 export function addVersion(
   versions: SecretVersion[],
   parameters: JsonObject,

@@ -23,9 +23,9 @@ interface Secret {
   description: string | undefined;
   kmsKeyId: string | undefined;
   readonly tags: { Key: string | undefined; Value: string | undefined }[];
-  /** Oldest first. */
+  /** Versions of the secret, oldest first. */
   readonly versions: SecretVersion[];
-  /** Times are epoch seconds with a fraction, as in the API. */
+  /** Epoch seconds with fractions, as in the API. The same holds for the other times. */
   readonly createdDate: number;
   lastChangedDate: number;
   lastAccessedDate: number | undefined;
@@ -57,7 +57,7 @@ class SecretStore {
     return this.secrets.find(({ name, arn }) => [name, arn, arn.slice(0, -SUFFIX_LENGTH)].includes(secretId));
   }
 
-  /** @throws AwsError if there is no such secret */
+  /** @throws AwsError if the secret does not exist */
   existing(parameters: JsonObject): Secret {
     const id = textOf(parameters, 'SecretId');
     if (!id) throw invalidParameter('You must provide a value for the SecretId parameter.');
@@ -66,7 +66,7 @@ class SecretStore {
     return secret;
   }
 
-  /** @throws AwsError if there is no such secret, or it is marked for deletion */
+  /** @throws AwsError if the secret does not exist, or is marked for deletion */
   usable(parameters: JsonObject): Secret {
     const secret = this.existing(parameters);
     if (secret.deletedDate === undefined) return secret;
@@ -241,7 +241,10 @@ function hasValue(parameters: JsonObject): boolean {
 const SUFFIX_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const SUFFIX_LENGTH = '-xxxxxx'.length;
 
-/** A hyphen and six characters. A secret that is deleted and created again gets another ARN. */
+/**
+ * Random suffix of an ARN: a hyphen and six characters. A secret that is deleted and created again gets
+ * another ARN.
+ */
 function arnSuffix(): string {
   const characters = Array.from({ length: SUFFIX_LENGTH - 1 }, () =>
     SUFFIX_CHARACTERS.charAt(randomInt(SUFFIX_CHARACTERS.length)),

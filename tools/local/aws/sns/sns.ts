@@ -4,10 +4,13 @@ import type { Fauxqs } from '../fauxqs.ts';
 import { type JsonObject, parseJsonObject, textOf } from '../json.ts';
 import type { AwsResponse } from '../response.ts';
 
-/** Bytes of a message, with the texts of all protocols. Source: Amazon SNS API reference, `Publish`. */
+/**
+ * Maximum bytes of a message, the texts of all protocols together. Source: Amazon SNS API reference,
+ * `Publish`.
+ */
 const MAX_MESSAGE_BYTES = 262_144;
 
-/** SNS: fauxqs, plus `MessageStructure`. It has only the query protocol, as the real service. */
+/** SNS: fauxqs, plus `MessageStructure`. Like the real service, it has only the query protocol. */
 export function sns(fauxqs: Fauxqs, parameters: JsonObject): Promise<AwsResponse> {
   const form = new URLSearchParams();
   for (const [field, value] of Object.entries(resolveMessageStructure(parameters))) {
@@ -34,7 +37,7 @@ function resolveMessageStructure(form: JsonObject): JsonObject {
   return resolved;
 }
 
-/** @param form of a successful call of Publish */
+/** @param form parameters of a call of Publish that has succeeded */
 export function publishedNotification(form: JsonObject): PublishedNotification {
   const message = String(form.Message);
   return {

@@ -4,13 +4,13 @@ import { AwsError } from '../errors.ts';
 import { isJsonObject, type JsonObject, objectsOf, parseJsonObject, textOf, textsOf } from '../json.ts';
 import { arnOf, type Operations } from '../services.ts';
 
-/** Calls an operation of SQS with the fields of its JSON protocol. */
+/** Calls an operation of SQS, with parameters as in its JSON protocol. */
 type SqsCall = (operation: string, parameters: JsonObject) => Promise<JsonObject>;
 
 interface MoveTask {
   id: string;
   sourceArn: string;
-  /** Undefined if messages go back to their source queues. */
+  /** ARN of the destination. Undefined if messages go back to their source queues. */
   destinationArn: string | undefined;
   maxPerSecond: number | undefined;
   status: 'RUNNING' | 'COMPLETED' | 'CANCELLING' | 'CANCELLED' | 'FAILED';
@@ -21,7 +21,7 @@ interface MoveTask {
   startedAt: number;
 }
 
-/** Maximum messages a second. Source: SQS API reference, `StartMessageMoveTask`. */
+/** Maximum messages a second that a move may have. Source: SQS API reference, `StartMessageMoveTask`. */
 const MAX_PER_SECOND = 500;
 
 /** Maximum messages of one receive. Source: SQS API reference, `ReceiveMessage`. */
@@ -41,7 +41,7 @@ export class MessageMoves {
       CancelMessageMoveTask: (parameters) => this.#cancel(parameters),
       ListDeadLetterSourceQueues: async (parameters) => {
         const name = textOf(parameters, 'QueueUrl')?.split('/').at(-1);
-        // SQS itself writes this field with a small letter.
+        // Unlike all its other fields, SQS writes this one with a small first letter.
         return { queueUrls: await this.#sourcesOf(arnOf('sqs', String(name))) };
       },
     };
@@ -78,7 +78,7 @@ export class MessageMoves {
     return { TaskHandle: taskHandle(task.id, sourceArn) };
   }
 
-  /** URL of the queue that gets the messages of a dead-letter queue. */
+  /** URL of the queue that gets the messages of a dead-letter queue: the given one, or the source queue. */
   async #destinationOf(sourceArn: string, destinationArn: string | undefined): Promise<string> {
     const sources = await this.#sourcesOf(sourceArn);
     const [only, another] = sources;
@@ -102,7 +102,7 @@ export class MessageMoves {
     }
   }
 
-  /** Moves as many messages as the queue had at the start. Messages that return meanwhile stay. */
+  /** Moves as many messages as the queue had at the start. Messages that fail again during the move stay. */
   async #moveAll(task: MoveTask, sourceUrl: string, destinationUrl: string): Promise<void> {
     const { maxPerSecond = Number.POSITIVE_INFINITY } = task;
     while (task.status === 'RUNNING' && task.moved < task.toMove) {
@@ -154,7 +154,7 @@ export class MessageMoves {
     return isJsonObject(Attributes) ? Attributes : {};
   }
 
-  /** URLs of the queues whose redrive policy names this dead-letter queue. */
+  /** URLs of the queues whose redrive policy refers to a dead-letter queue. */
   async #sourcesOf(deadLetterArn: string): Promise<string[]> {
     const urls = textsOf(await this.#sqs('ListQueues', {}), 'QueueUrls') ?? [];
     const sources = await Promise.all(
@@ -176,7 +176,7 @@ export class MessageMoves {
   }
 }
 
-/** @returns undefined if the task has no limit */
+/** @returns undefined if the task has no rate limit */
 function maxPerSecondOf({ MaxNumberOfMessagesPerSecond: given }: JsonObject): number | undefined {
   const rate = Number(given ?? 1);
   if (rate >= 1 && rate <= MAX_PER_SECOND) return given === undefined ? undefined : rate;
@@ -208,12 +208,12 @@ function describe(task: MoveTask): JsonObject {
   };
 }
 
-/** Task handles contain the task's id and its source queue, which IAM needs. */
+/** Task handles contain the task's id, and the ARN of its source queue, on which IAM checks permissions. */
 function taskHandle(taskId: string, sourceArn: string): string {
   return Buffer.from(JSON.stringify([taskId, sourceArn])).toString('base64');
 }
 
-/** @returns the ARN of the task's source queue; undefined for an invalid task handle */
+/** @returns the ARN of the task's source queue; undefined if the task handle is invalid */
 export function sourceOfTaskHandle(handle: string): string | undefined {
   const parts = /^\["[^"]*","(arn:[^"]*)"\]$/.exec(Buffer.from(handle, 'base64').toString());
   return parts?.[1];

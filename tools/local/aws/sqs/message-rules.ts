@@ -9,8 +9,9 @@ const MAX_ATTRIBUTES = 10;
 const MAX_DELAY_SECONDS = 900;
 
 /**
- * Finds faults in a message that SQS rejects and fauxqs accepts. Source of the rules: SQS API reference, `SendMessage`.
- * @param message the parameters of SendMessage, or one entry of SendMessageBatch
+ * Finds the error of a message that SQS rejects and fauxqs accepts. Source of the rules: SQS API reference,
+ * `SendMessage`.
+ * @param message the parameters of SendMessage, or an entry of SendMessageBatch
  * @returns undefined if SQS accepts the message
  */
 export function errorOfMessage(message: JsonObject): AwsError | undefined {

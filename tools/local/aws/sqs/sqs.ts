@@ -9,7 +9,10 @@ import { errorOfMessage } from './message-rules.ts';
 
 interface SqsOptions {
   readonly fauxqs: Fauxqs;
-  /** Host and port of the endpoint for clients, known when it listens. */
+  /**
+   * Host and port of the endpoint for clients. A function, because they are known only when the endpoint
+   * listens.
+   */
   readonly publicHost: () => string;
 }
 
@@ -17,11 +20,14 @@ export interface Sqs {
   readonly operations: Operations;
   /** Returns the messages of a queue without receiving them, oldest first. @throws Error if the queue does not exist */
   inspectQueue(queueUrl: string): Promise<InspectedMessage[]>;
-  /** Stops running message moves. */
+  /** Stops message moves that are running. */
   close(): void;
 }
 
-/** Operations that fauxqs implements correctly. Any other must be written, as in `message-moves.ts`. */
+/**
+ * Operations that fauxqs implements correctly and that are forwarded to it. `message-moves.ts` implements
+ * others.
+ */
 const FORWARDED = [
   'ChangeMessageVisibility',
   'ChangeMessageVisibilityBatch',
@@ -59,8 +65,8 @@ export function createSqs({ fauxqs, publicHost }: SqsOptions): Sqs {
       },
       body: JSON.stringify(parameters),
     });
-    // fauxqs uses the host `sqs.<region>.localhost`, which not every machine resolves, and the port at which the queue
-    // was created.
+    // Replaces the host and port that fauxqs writes: not every machine resolves `sqs.<region>.localhost`, and
+    // the port is the one that was used to create the queue.
     const text = ANSWERS_WITH_QUEUE_URLS.has(operation)
       ? body.toString().replaceAll(queueHost, `//${publicHost()}`)
       : body.toString();
@@ -98,7 +104,7 @@ export function createSqs({ fauxqs, publicHost }: SqsOptions): Sqs {
       return { ...answer, Failed: [...objectsOf(answer, 'Failed'), ...failed] };
     },
 
-    /** SQS returns the requested attributes. fauxqs returns all of them if none is requested. */
+    /** If no attribute is requested, SQS returns none, but fauxqs returns all. */
     ReceiveMessage(parameters) {
       const named = textsOf(parameters, 'MessageAttributeNames')?.length;
       return forward(
@@ -120,8 +126,9 @@ export function createSqs({ fauxqs, publicHost }: SqsOptions): Sqs {
 }
 
 /**
- * @param now epoch milliseconds. Until the next receive, fauxqs does not notice that a delay or a visibility timeout
- * has ended
+ * The messages of a queue. Until the next receive, fauxqs lists messages as delayed or in flight even if
+ * their time has passed, so the times are checked here.
+ * @param now epoch milliseconds
  */
 function inspectedMessages({ messages }: InspectedQueue, now: number): InspectedMessage[] {
   const { ready, delayed, inflight } = messages;

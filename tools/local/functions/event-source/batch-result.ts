@@ -1,17 +1,22 @@
 import type { InvocationResult } from '../invocation.ts';
 
-/** The outcome of a batch. Messages that are not deleted return after their visibility timeout. */
+/**
+ * The outcome of a batch. Messages that are not deleted return to the queue after their visibility timeout.
+ */
 export interface BatchOutcome {
   deleted: string[];
-  /** Why the function's response is malformed. Then all messages have failed. */
+  /**
+   * Why the function's response is malformed, in which case all messages have failed. Undefined if it is
+   * well-formed.
+   */
   malformed?: string;
 }
 
 /**
- * Decides by Lambda's rules which messages of a batch are deleted
- * (https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html). Assumptions for cases without a rule:
- * an object without `batchItemFailures` is a success, a response that is not an object is malformed, and an identifier
- * may be repeated.
+ * Decides by Lambda's rules which messages of a batch to delete
+ * (https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html). The rules do not cover
+ * three cases, for which we assume: an object without `batchItemFailures` is a success, a response that is
+ * not an object is malformed, and an identifier may be repeated.
  */
 export function batchOutcome(
   messageIds: string[],

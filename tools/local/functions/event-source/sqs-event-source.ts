@@ -6,35 +6,39 @@ import { batchOutcome } from './batch-result.ts';
 import { splitBySize, toRecord } from './sqs-event.ts';
 
 /**
- * How long a receive waits for messages. SQS allows 20 s. But if the source is disabled during a receive, it waits for
- * the receive to end, so that no received message is lost.
+ * Maximum time of a receive that waits for messages. SQS allows 20 s. But `disable()` must wait for the end
+ * of a running receive, so that no received message is lost.
  */
 const LONG_POLL_SECONDS = 2;
 
 /**
- * Pause after a batch that was not full, in milliseconds. Under load, the next batch fills in this time, and receiving,
- * handling and deleting ten messages takes about as long as one. A single message is not delayed.
+ * Milliseconds to wait after a batch that was not full. Under load, the next batch fills meanwhile, and
+ * receiving, processing and deleting ten messages takes about as long as for one. A single message is not
+ * delayed.
  */
 const PAUSE = 50;
 
 /**
- * Maximum pause while requests need the processors, in milliseconds. With code that has just started, a batch of ten
- * takes about 100 ms. So six queues use a tenth of a processor, and still make progress.
+ * Maximum milliseconds to wait while requests need the processors. With code that has just started, a batch
+ * of ten takes about 100 ms, so six queues use a tenth of a processor, and still make progress.
  */
 const MAX_PAUSE_WHEN_BUSY = 5_000;
 
-/** Maximum messages that SQS receives or deletes in one call. */
+/** Maximum messages of one call to SQS that receives or deletes. */
 const MAX_SQS_BATCH = 10;
 
-/** Attempts at a deletion, about 18 s in total. Then the messages return after their visibility timeout. */
+/**
+ * Maximum attempts to delete messages, about 18 s in total. Then the messages return after their visibility
+ * timeout.
+ */
 const DELETE_ATTEMPTS = 8;
 
 const STOP_LIMIT_MILLISECONDS = 5_000;
 
-/** Each kind of problem is reported at most once in this time. */
+/** Minimum time between two reports of the same kind of problem. */
 const REPORT_INTERVAL_MILLISECONDS = 60_000;
 
-/** The pause doubles with each failure in a row, up to a maximum. */
+/** Wait after a failed call. It doubles with each further failure, up to the maximum below. */
 const FIRST_PAUSE_MILLISECONDS = 100;
 const MAX_PAUSE_MILLISECONDS = 5_000;
 
@@ -44,7 +48,7 @@ export interface SqsEventSourceDefinition {
   queueUrl: string;
   queueArn: string;
   batchSize: number;
-  /** How long to collect messages for a batch. With 0, a batch has the messages of one receive. */
+  /** Time to collect messages for a batch. With 0, a batch has the messages of one receive. */
   maximumBatchingWindowSeconds: number;
   reportBatchItemFailures: boolean;
   /** Maximum number of batches that are processed at the same time. */
@@ -52,12 +56,12 @@ export interface SqsEventSourceDefinition {
 }
 
 export interface SqsEventSourceOptions {
-  /** Has the credentials of the function's role, because Lambda polls with its permissions. */
+  /** SQS client with the credentials of the function's role, because Lambda polls with its permissions. */
   client: SQSClient;
   invoke(event: SQSEvent): Promise<InvocationResult>;
-  /** Whether more urgent work exists. Batches then wait. @default never */
+  /** Whether requests need the processors. Then batches wait. @default never */
   isBusy?: () => boolean;
-  /** Maximum milliseconds that batches wait for urgent work. @default 5000 */
+  /** Maximum milliseconds that batches wait for requests. @default 5000 */
   maxPauseMilliseconds?: number;
   /**
    * Called for failed receives and deletions and malformed responses: at most once a minute for each kind, and never
@@ -67,14 +71,15 @@ export interface SqsEventSourceOptions {
 }
 
 /**
- * Polls a queue and invokes a function with batches of its messages, as Lambda does. Polling begins when it is enabled.
+ * Polls a queue and invokes a function with batches of its messages, as Lambda does. `enable()` starts
+ * polling.
  */
 export class SqsEventSource {
   readonly #definition: SqsEventSourceDefinition;
   readonly #options: SqsEventSourceOptions;
   #messagesInHand = 0;
   #enabled = false;
-  /** Resolves when polling ends. Never rejects. */
+  /** Resolves when polling has ended. Never rejects. */
   #polling: Promise<void> = Promise.resolve();
   readonly #running = new Set<Promise<void>>();
   readonly #reportedAt = new Map<string, number>();
@@ -88,21 +93,24 @@ export class SqsEventSource {
   }
 
   /**
-   * Whether it holds no message. A message may still be on its way from the queue, so look at the queue's own counts,
-   * too.
+   * Whether no batch is running. A message may be between the queue and this source, so a caller must also
+   * check the queue's own counts.
    */
   get isIdle(): boolean {
     return this.#messagesInHand === 0;
   }
 
-  /** Polls again. Must not be called before a {@link disable} has ended. */
+  /** Starts polling. Must not be called before an earlier {@link disable} has ended. */
   enable(): void {
     if (this.#enabled) return;
     this.#enabled = true;
     this.#polling = this.#polling.then(() => this.#poll());
   }
 
-  /** Ends polling. @returns when all received messages are processed */
+  /**
+   * Stops polling.
+   * @returns when all received messages are processed
+   */
   async disable(): Promise<void> {
     this.#enabled = false;
     await this.#polling;
@@ -136,7 +144,7 @@ export class SqsEventSource {
     }
   }
 
-  /** Pauses while more urgent work exists, but only for a limited time. */
+  /** Waits while requests need the processors, but not longer than the maximum. */
   async #rest(received: number): Promise<void> {
     const { maxPauseMilliseconds = MAX_PAUSE_WHEN_BUSY } = this.#options;
     const isBusy = () => this.#polls && this.#options.isBusy?.() === true;
@@ -152,7 +160,7 @@ export class SqsEventSource {
     while (this.#running.size >= this.#definition.maximumConcurrency) await Promise.race(this.#running);
   }
 
-  /** Receives the messages of one batch. From then on it holds them. */
+  /** Receives the messages of a batch. From then on, this source must process them. */
   async #gather(): Promise<SQSRecord[]> {
     const { batchSize, maximumBatchingWindowSeconds } = this.#definition;
     const records = await this.#receive(batchSize, LONG_POLL_SECONDS);
@@ -166,7 +174,10 @@ export class SqsEventSource {
     return records;
   }
 
-  /** Retries until it succeeds. @returns nothing if the source is disabled or stopped meanwhile */
+  /**
+   * Receives messages, and retries until that succeeds.
+   * @returns an empty list if the source is disabled or stopped meanwhile
+   */
   async #receive(wanted: number, waitSeconds: number): Promise<SQSRecord[]> {
     const command = new ReceiveMessageCommand({
       QueueUrl: this.#definition.queueUrl,
@@ -230,7 +241,7 @@ export class SqsEventSource {
     }
   }
 
-  /** @returns the receipt handles for another attempt */
+  /** @returns receipt handles of messages that must be deleted again */
   async #deleteOnce(receiptHandles: string[]): Promise<string[]> {
     const command = new DeleteMessageBatchCommand({
       QueueUrl: this.#definition.queueUrl,
@@ -249,7 +260,7 @@ export class SqsEventSource {
     }
   }
 
-  /** @param what failed: a call, or the function's response */
+  /** @param what what failed, as a noun: a call, or the function's response */
   #report(what: string, reason: string): void {
     const last = this.#reportedAt.get(what);
     if (last !== undefined && Date.now() - last < REPORT_INTERVAL_MILLISECONDS) return;
@@ -259,7 +270,7 @@ export class SqsEventSource {
   }
 }
 
-/** Waits after failures in a row, or until the signal is aborted. Never rejects. */
+/** Waits, longer after each failure in a row, or until the signal is aborted. Never rejects. */
 async function pause(failures: number, signal: AbortSignal): Promise<void> {
   const milliseconds = Math.min(MAX_PAUSE_MILLISECONDS, FIRST_PAUSE_MILLISECONDS * 2 ** (failures - 1));
   await sleep(milliseconds, undefined, { signal }).catch(() => {});

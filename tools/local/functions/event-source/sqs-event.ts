@@ -4,7 +4,9 @@ import type { SQSMessageAttribute, SQSRecord, SQSRecordAttributes } from 'aws-la
 import { REGION } from '../../client-settings.ts';
 import { EVENT_LIMIT_BYTES } from '../invocation.ts';
 
-/** Converts a message to a function's record. The message must have been received with all its attributes. */
+/**
+ * Converts a received message to a record of a Lambda event. It must have been received with all attributes.
+ */
 export function toRecord(message: Message, queueArn: string): SQSRecord {
   return {
     messageId: message.MessageId ?? '',
@@ -24,7 +26,7 @@ export function toRecord(message: Message, queueArn: string): SQSRecord {
   };
 }
 
-/** Splits records, in order, into events that Lambda accepts. */
+/** Splits records into events that are not too large for Lambda. Keeps their order. */
 export function splitBySize(records: SQSRecord[], limitBytes = EVENT_LIMIT_BYTES): SQSRecord[][] {
   const batches: SQSRecord[][] = [];
   let size = Number.POSITIVE_INFINITY;

@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { redrivable } from '../../../console/page/deliveries/checked-bar.tsx';
 import {
   countNew,
-  held,
-  hold,
-  holdList,
+  freeze,
+  freezeList,
+  frozen,
   olderThan,
   shownRows,
 } from '../../../console/page/deliveries/delivery-rows.ts';
@@ -17,7 +17,7 @@ import {
 import { csv, jsonLines } from '../../../console/page/deliveries/list-menu.tsx';
 import { countOutcomes, outcomeOf, rateText } from '../../../console/page/deliveries/outcomes.ts';
 import { diffItems, topicTitle } from '../../../console/page/detail/effects.tsx';
-import { factsOfLine, readLogLine } from '../../../console/page/detail/logs.tsx';
+import { fieldsText, readLogLine } from '../../../console/page/detail/logs.tsx';
 import { timelineRows } from '../../../console/page/detail/timeline.tsx';
 import { route } from '../../../console/page/route.ts';
 import {
@@ -74,7 +74,7 @@ test('a row that waits is paused while its event is, but not before its event so
   expect(pause({})).toEqual([]);
 });
 
-test('a list is not held with the rows of the search before', () => {
+test('a list is not frozen with the rows of the search before', () => {
   const receive = (id: string, search: string) => {
     takeReset();
     takeRows({ put: [delivery({ id })], removed: [] });
@@ -82,12 +82,12 @@ test('a list is not held with the rows of the search before', () => {
   };
   receive('of-all', '');
   route.value = { view: 'deliveries', path: [], query: { search: 'next' } };
-  hold();
-  expect(held.value).toBeUndefined();
+  freeze();
+  expect(frozen.value).toBeUndefined();
   receive('of-next', 'next');
   expect(shownRows.value.map(({ id }) => id)).toEqual(['of-next']);
-  hold();
-  expect(held.value?.rows).toHaveLength(1);
+  freeze();
+  expect(frozen.value?.rows).toHaveLength(1);
   route.value = { view: 'deliveries', path: [], query: {} };
 });
 
@@ -212,25 +212,25 @@ test('events on a queue for review can be redriven, each once, if they have a co
   ]);
 });
 
-describe('a held list', () => {
+describe('a frozen list', () => {
   const rows = (ids: string) => [...ids].map((id) => delivery({ id }));
-  const held = holdList(rows('dcb'));
+  const frozen = freezeList(rows('dcb'));
 
   test('counts deliveries that are newer than all of it', () => {
-    expect(countNew(held, rows('fedcb'))).toBe(2);
+    expect(countNew(frozen, rows('fedcb'))).toBe(2);
   });
 
   test('continues with deliveries that are older than all of it', () => {
-    expect(olderThan(held, rows('edcba0'))).toEqual(rows('a0'));
+    expect(olderThan(frozen, rows('edcba0'))).toEqual(rows('a0'));
   });
 
   test('does not move if rows appear between its own, or disappear', () => {
-    expect(olderThan(held, rows('dxb'))).toEqual([]);
-    expect(countNew(held, rows('dxb'))).toBe(0);
+    expect(olderThan(frozen, rows('dxb'))).toEqual([]);
+    expect(countNew(frozen, rows('dxb'))).toBe(0);
   });
 
   test('ends if its filter matches none of its rows', () => {
-    expect(olderThan(held, rows('zy'))).toEqual([]);
+    expect(olderThan(frozen, rows('zy'))).toEqual([]);
   });
 });
 
@@ -304,15 +304,15 @@ describe('a timeline', () => {
 });
 
 describe('a log line', () => {
-  test('of a function has level, message and other facts', () => {
+  test('of a function has level, message and other fields', () => {
     const about = '"timestamp":"t","eventId":"e","attempt":1,"cause":{"error":"E"}';
     const line = readLogLine(`{"level":"INFO","message":"Processed",${about}}`);
     expect(line).toMatchObject({ level: 'INFO', message: 'Processed' });
-    expect(factsOfLine(line)).toBe('attempt=1  cause={"error":"E"}');
+    expect(fieldsText(line)).toBe('attempt=1  cause={"error":"E"}');
   });
 
   test.each(['START RequestId: 1', '[1,2]', 'null'])('of any other text is its message: %s', (text) => {
     expect(readLogLine(text)).toEqual({ message: text });
-    expect(factsOfLine({ message: text })).toBe('');
+    expect(fieldsText({ message: text })).toBe('');
   });
 });

@@ -184,7 +184,7 @@ describe('dead letters', () => {
 
   const letter = (id: string, event: string, more: Partial<QueueMessage> = {}): QueueMessage => {
     const times = { sentAt: day(2), firstSentAt: day(2) };
-    const facts = {
+    const fields = {
       id,
       queue: `dead:${event}`,
       event,
@@ -192,7 +192,7 @@ describe('dead letters', () => {
       receives: 0,
       state: 'waiting',
     } as const;
-    return { ...facts, ...times, copies: 1, ...more };
+    return { ...fields, ...times, copies: 1, ...more };
   };
 
   const messages = [

@@ -104,9 +104,9 @@ test('a person’s payloads are removed, and every other line stays byte for byt
 
   const lines = (await textOf(stack, KEY)).split('\n');
   expect([lines[0], lines[2], lines[3]]).toEqual([other.trimEnd(), other.trimEnd(), '']);
-  const { body, ...facts } = named;
+  const { body, ...others } = named;
   expect(JSON.parse(lines[1] ?? '')).toEqual({
-    ...facts,
+    ...others,
     forgottenAt: expect.stringMatching(/^\d{4}-.*Z$/),
   });
 });
@@ -220,7 +220,7 @@ describe('S3 counts the age of a rewritten object from then on, so expired paylo
     await putRecords(stack, KEY, [of('user-1', 29), of('user-2', 29), of('user-3', 31)]);
     const { said } = await forgetting([AIKO]);
     expect(said).toContain('the payloads of 1 record in 1 object\n');
-    expect(said).toContain('To remove, too: 1 payload of others, older than 30 days\n');
+    expect(said).toContain('Also to remove: 1 payload of others, older than 30 days\n');
     expect(await forgotten(KEY)).toEqual([true, false, true]);
     expect(await textOf(stack, KEY)).not.toContain('user-3');
     expect(await notes()).toMatchObject([{ records: 1, expired: 1, objects: 1 }]);
@@ -309,7 +309,7 @@ describe('a note of the removal', () => {
     expect({ done, asked }).toEqual({ done: true, asked: [] });
     expect(said).toContain('No record has the given ids.');
     expect(await textOf(stack, KEY)).toBe(before);
-    expect(said).toContain('Nothing was found, so nothing was changed and nothing noted.');
+    expect(said).toContain('Nothing was found, so nothing was changed.');
     expect(await notes()).toMatchObject([{ records: 1 }]);
   });
 });

@@ -522,7 +522,7 @@ describe('keys and certificates', () => {
     ]);
   });
 
-  test('a key for everything without DynamoDB’s grant', async () => {
+  test('an encryption key without DynamoDB’s grant', async () => {
     const SSESpecification = { KMSMasterKeyId: { 'Fn::GetAtt': ['Key', 'Arn'] } };
     answerResources(stubbed, {
       Key: ['AWS::KMS::Key', 'key-1'],

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import stringWidth from 'string-width';
+import { deriveHistory } from '../../../stage/history/derive-history.ts';
 import type { Fact } from '../../../stage/history/facts.ts';
 import type { Sources } from '../../../stage/history/find-facts.ts';
-import { fold } from '../../../stage/history/fold.ts';
-import type { HistoryPlace } from '../../../stage/history/history.ts';
+import type { HistoryLocation } from '../../../stage/history/history.ts';
 import { describeTrace } from '../../../stage/history/print.ts';
 import type { Trace } from '../../../stage/history/trace.ts';
 import { at, consumed, EVENT_ID, failed, received, record } from './support.ts';
@@ -17,7 +17,7 @@ const logs = { since: at(-86_400), until: at(86_400), lines: 4, bytesScanned: 2 
 
 function traceOf(facts: readonly Fact[], sources: Partial<Sources> = {}): Trace {
   const found = { id: EVENT_ID, idIs: 'eventId' as const, effects: [], sources: { logs, ...sources } };
-  return { stack: stage.title, ...found, history: fold(facts) };
+  return { stack: stage.title, ...found, history: deriveHistory(facts) };
 }
 
 const text = (trace: Trace, width = Number.POSITIVE_INFINITY) =>
@@ -65,9 +65,11 @@ Logs from 2026-01-30T09:00Z to 2026-02-01T09:00Z: 4 lines, 2.1 GB scanned for 0.
 test.each([100, 60])('it fits a terminal of %d columns, and loses nothing', (width) => {
   const lines = describeTrace(story, stage, width);
   expect(Math.max(...lines.map((line) => stringWidth(line)))).toBeLessThanOrEqual(width);
-  const letters = (all: string) => all.replace(/[\s│]/g, '');
+  const withoutFrames = (all: string) => all.replace(/[\s│]/g, '');
   // Ids are shortened on a terminal.
-  expect(letters(lines.join(''))).toBe(letters(text(story).replace(EVENT_ID, EVENT_ID.slice(0, 8))));
+  expect(withoutFrames(lines.join(''))).toBe(
+    withoutFrames(text(story).replace(EVENT_ID, EVENT_ID.slice(0, 8))),
+  );
 });
 
 test('outside text cannot control the terminal', () => {
@@ -85,7 +87,7 @@ test('of many rejected requests with the same bytes some are printed, always inc
   expect(shown).toContain('… and 34 more requests with these bytes, all answered 401');
 });
 
-describe('the place', () => {
+describe('the current location', () => {
   // Half a minute from the next boundary, in case the computer is slow.
   const soon = new Date(Date.now() + 90_000).toISOString();
   const since = new Date(Date.now() - 90_000).toISOString();
@@ -93,7 +95,7 @@ describe('the place', () => {
   const queue = 'shop.updated';
   const error = 'Throttled';
   const paused = { by: 'arn:aws:sts::123456789012:assumed-role/Operator/ann', reason: 'ticket 1', since };
-  test.each<[HistoryPlace, string | RegExp]>([
+  test.each<[HistoryLocation, string | RegExp]>([
     [{ state: 'skipped', since, reason: 'newer-data' }, 'Skipped: Newer data was already stored.'],
     [{ state: 'skipped', since, reason: 'already-processed' }, 'Skipped: This event was processed before.'],
     [{ state: 'skipped', since, reason: 'up-to-date' }, 'Skipped: The stored data is up to date.'],
@@ -152,8 +154,8 @@ describe('the place', () => {
       'Bad signature: The answer was 401: Throttled. Nothing was stored.',
     ],
     [{ state: 'unknown', since }, 'Unknown: Neither the logs nor the archive say where it is.'],
-  ])('%j', (place, expected) => {
-    expect(text({ ...traceOf([]), history: { eventId: EVENT_ID, steps: [], now: [place] } })).toMatch(
+  ])('%j', (location, expected) => {
+    expect(text({ ...traceOf([]), history: { eventId: EVENT_ID, steps: [], now: [location] } })).toMatch(
       expected,
     );
   });
@@ -161,13 +163,13 @@ describe('the place', () => {
 
 test('the changed item and the notification are printed, without versions and data as sent', () => {
   const item = { girl_id: 'girl-1', name: 'Yuki', age: 25, version: `1#${EVENT_ID}`, data: '{}' };
-  const place = { at: at(1), table: 'CastTable', key: 'girl-1' };
+  const location = { at: at(1), table: 'CastTable', key: 'girl-1' };
   const texts = { default: 'New review\n\nShop: shop-1\nRating: 5', sqs: '{}' };
   const printed = text({
     ...story,
     effects: [
-      { kind: 'item', ...place, before: null, after: item },
-      { kind: 'item', ...place, before: item, after: null },
+      { kind: 'item', ...location, before: null, after: item },
+      { kind: 'item', ...location, before: item, after: null },
       { kind: 'notification', at: at(2), topic: 'ReviewTopicArn', subject: 'New review', texts },
     ],
   });
@@ -189,7 +191,7 @@ describe('the searched sources', () => {
       { archive: { ...archive, damaged: ['key: cut off'] } },
       'Damaged, and skipped from there on: key: cut off',
     ],
-    [{ archive: { ...archive, state: 'none' } }, 'The stage keeps no archive (archive.days is 0).'],
+    [{ archive: { ...archive, state: 'none' } }, 'The stage has no archive (archive.days is 0).'],
     [
       { archive: { ...archive, state: 'refused', reason: 'AccessDenied' } },
       'The archive could not be read: AccessDenied.',

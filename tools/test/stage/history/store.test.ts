@@ -107,7 +107,7 @@ describe('a search', () => {
   });
 });
 
-describe('the place where a search matches', () => {
+describe('where a search matches', () => {
   const matchOf = (search: string) => store.list({ search }).deliveries[0]?.match;
 
   test.each([

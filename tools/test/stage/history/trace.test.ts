@@ -7,11 +7,11 @@ import { eventually } from '../../../../test/support/eventually.ts';
 import { type Answer, Partner, signBody } from '../../../../test/support/partner.ts';
 import { startTestStack } from '../../../../test/support/test-stack.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
+import { deriveHistory } from '../../../stage/history/derive-history.ts';
 import type { Fact } from '../../../stage/history/facts.ts';
 import { findFacts } from '../../../stage/history/find-facts.ts';
-import { fold } from '../../../stage/history/fold.ts';
+import { findPayload } from '../../../stage/history/find-payload.ts';
 import type { HistoryStep, StepKind } from '../../../stage/history/history.ts';
-import { keptPayload } from '../../../stage/history/kept-payload.ts';
 import { LocalFeed } from '../../../stage/history/local-feed.ts';
 import { printTrace } from '../../../stage/history/print.ts';
 import { printSearch } from '../../../stage/history/search.ts';
@@ -103,7 +103,7 @@ async function observed(trace: Trace) {
   const facts = (await findFacts(operator.stack, eventId, { signal }))?.facts ?? [];
   const records = facts.filter(({ kind }: Fact) => kind === 'record');
   return eventually(async () => {
-    const history = fold([...feed.store.facts({ eventId }), ...records]);
+    const history = deriveHistory([...feed.store.facts({ eventId }), ...records]);
     const isAsFar =
       history.steps.length === trace.history.steps.length && history.now[0].state === state(trace);
     return isAsFar ? history : undefined;
@@ -194,8 +194,8 @@ describe('a processed delivery', () => {
   test('is found in the logs if the stage keeps no archive, but not by its webhookId', async () => {
     const { ArchiveBucket: _, ...outputs } = operator.stack.outputs;
     const stage = operator.stack.with({ outputs });
-    expect((await printed(answer.body.eventId, { stage })).text).toContain('The stage keeps no archive');
-    await expect(traceDelivery(stage, webhookId, { signal })).rejects.toThrow('The stage keeps no archive');
+    expect((await printed(answer.body.eventId, { stage })).text).toContain('The stage has no archive');
+    await expect(traceDelivery(stage, webhookId, { signal })).rejects.toThrow('The stage has no archive');
   });
 });
 
@@ -226,7 +226,7 @@ test('a processed delivery stays processed if the same bytes come again and are 
 });
 
 describe('while a table is throttled', () => {
-  test('a dead letter says until when it is kept; after a redrive it is processed', async () => {
+  test('a dead letter says when SQS deletes it; after a redrive it is processed', async () => {
     stack.faults.inject({ service: 'dynamodb', kind: 'throttled' });
     const answer = await partner.post(shopUpdated());
     const { isGood, text, titles } = await awaited([answer]);
@@ -243,8 +243,8 @@ describe('while a table is throttled', () => {
     ]);
     expect(withoutReceipt(await observed(dead))).toEqual(withoutReceipt(dead.history));
     // Only the queue knows the id of a dead letter, which is a new message.
-    const [letter] = await stack.inspectQueue(stack.outputs.ShopUpdatedDeadLetterQueueUrl ?? '');
-    expect(await traced(letter?.id.slice(0, 8), isOnce)).toMatchObject({
+    const [deadLetter] = await stack.inspectQueue(stack.outputs.ShopUpdatedDeadLetterQueueUrl ?? '');
+    expect(await traced(deadLetter?.id.slice(0, 8), isOnce)).toMatchObject({
       idIs: 'messageId',
       history: dead.history,
     });
@@ -293,7 +293,7 @@ test('a request with a wrong signature shows the reason, and nothing of its cont
   expect(step(trace, 'answered')).toMatchObject({ status: 401, rejection: 'wrong signature' });
   expect(trace.history.now).toMatchObject([{ state: 'rejected', status: 401 }]);
   expect(JSON.stringify(trace)).not.toContain(signature);
-  await expect(keptPayload(operator.stack, String(rejected.body.requestId), signal)).rejects.toThrow(
+  await expect(findPayload(operator.stack, String(rejected.body.requestId), signal)).rejects.toThrow(
     'It was not accepted, so its bytes were not stored and cannot be sent again',
   );
   // The partner repeats it, and it is the same event.
@@ -314,8 +314,8 @@ test('an unusable delivery is in quarantine with its fields and bytes, also if t
   const outputs = { ...operator.stack.outputs, ReceiverLogGroup: 'not-mine' };
   const byQueue = await traced(body.requestId, isOnce, operator.stack.with({ outputs }));
   expect(byQueue.history).toMatchObject({ now: [{ state: 'invalid', queue: 'quarantine' }] });
-  const kept = await keptPayload(operator.stack, String(body.requestId), signal);
-  expect(kept).toMatchObject({ from: 'the quarantine queue', bytes: Buffer.from(JSON.stringify(payload)) });
+  const found = await findPayload(operator.stack, String(body.requestId), signal);
+  expect(found).toMatchObject({ from: 'the quarantine queue', bytes: Buffer.from(JSON.stringify(payload)) });
 });
 
 test('an event of an unknown kind is parked, until somebody deletes it', async () => {
@@ -398,7 +398,7 @@ describe('trace cannot find', () => {
       `Nothing was found for '${'q'.repeat(16)}'.`,
       expect.stringMatching(/^Searched: the logs since \S+Z\.$/),
       expect.stringMatching(/^Searched: the archive since \S+Z \(\d+ records in \d+ objects.*\)\.$/),
-      'Searched: the queues for review.',
+      'Searched: the dead-letter, quarantine and unrouted queues.',
       expect.stringMatching(/^The search ends at \S+Z\. --since and --until change the window\.$/),
       'The request may never have arrived, or API Gateway answered it itself: see its access log.',
       'The archive has an event some minutes after its effect.',
@@ -527,7 +527,7 @@ describe('a search', () => {
     const { isWhole, text } = await search('x', { stage: operator.stack.with({ outputs }) });
     expect(isWhole).toBe(false);
     expect(text).toContain('The logs could not be read: ResourceNotFoundException');
-    expect(text).toContain('The archive, which knows payloads and shops, could not be read: NoSuchBucket');
+    expect(text).toContain('The archive, which has payloads and shops, could not be read: NoSuchBucket');
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { copyKey, foldCopies } from '../../../stage/queues/copies.ts';
+import { copyKey, groupCopies } from '../../../stage/queues/copies.ts';
 import { DEAD, shopUpdated } from './support.ts';
 
 const QUARANTINE = { name: 'quarantine', kind: 'quarantine' } as const;
@@ -67,7 +67,7 @@ test('copies are one entry: the newest, with their number and the time of the ol
     { key: 'a', at: at(3), shown: 'a3' },
     { key: 'a', at: at(1), shown: 'a1' },
   ];
-  expect(foldCopies(listed)).toEqual([
+  expect(groupCopies(listed)).toEqual([
     { key: 'a', shown: 'a3', copies: 3, firstAt: at(1) },
     { key: 'b', shown: 'b1', copies: 1, firstAt: at(1) },
   ]);

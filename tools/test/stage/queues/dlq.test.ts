@@ -14,7 +14,7 @@ import { dlqExport } from '../../../stage/queues/dlq-export.ts';
 import { dlqList } from '../../../stage/queues/dlq-list.ts';
 import { dlqShow } from '../../../stage/queues/dlq-show.ts';
 import { findQueue } from '../../../stage/queues/queue.ts';
-import { reasonOf, walk } from '../../../stage/queues/received-message.ts';
+import { forEachMessage, reasonOf } from '../../../stage/queues/received-message.ts';
 import { type WaitingMessage, waitingMessages } from '../../../stage/queues/waiting-messages.ts';
 import { ExportDestination } from '../../../terminal/files.ts';
 import { Project } from '../../commands/project.ts';
@@ -191,7 +191,7 @@ describe('list, of a message in flight,', () => {
     const record = { requestId: 'invocation-1', status: 'error', errorType: 'Runtime.ExitError' };
     const text = await listedWith({ time: now(-5_000), type: 'platform.report', record });
     expect(text).toMatch(
-      / 1 hidden since its consumer crashed \d+ s ago \(Runtime\.ExitError\), or being processed\n/,
+      / 1 in flight since its consumer crashed \d+ s ago \(Runtime\.ExitError\), or being processed\n/,
     );
   });
 
@@ -458,9 +458,9 @@ describe('export', () => {
 
 describe('reading a queue', () => {
   const walked = (
-    visit: Parameters<typeof walk>[3] = async () => 'kept',
-    options: Partial<Parameters<typeof walk>[2]> = {},
-  ) => walk(operator.stack, dead, { signal: never, ...options }, visit);
+    visit: Parameters<typeof forEachMessage>[3] = async () => 'stays',
+    options: Partial<Parameters<typeof forEachMessage>[2]> = {},
+  ) => forEachMessage(operator.stack, dead, { signal: never, ...options }, visit);
   const countVisible = async () => (await walked()).seen;
 
   test('visits each message once and leaves all visible', async () => {
@@ -468,7 +468,7 @@ describe('reading a queue', () => {
     const visited = new Set<string>();
     const result = await walked(async ({ body }) => {
       visited.add(body);
-      return 'kept';
+      return 'stays';
     });
     expect(result).toEqual({ seen: 23, undeleted: [], limited: false });
     expect(visited.size).toBe(23);
@@ -477,7 +477,7 @@ describe('reading a queue', () => {
 
   test('deletes only settled messages', async () => {
     await putMany(12);
-    await walked(async ({ body }) => (body.endsWith('1') ? 'settled' : 'kept'));
+    await walked(async ({ body }) => (body.endsWith('1') ? 'settled' : 'stays'));
     expect(await countVisible()).toBe(10);
   });
 
@@ -491,7 +491,7 @@ describe('reading a queue', () => {
     await putMany(3);
     const failing = walked(async ({ body }) => {
       if (body === 'message 1') throw new Error('no');
-      return 'kept';
+      return 'stays';
     });
     await expect(failing).rejects.toThrow('no');
     expect(await countVisible()).toBe(3);
@@ -535,7 +535,7 @@ describe('messages for review', () => {
     });
     const { event, requestId, failureReason } = DEAD;
     expect(one).toMatchObject({ body, queue: { name: event }, event, requestId, failureReason });
-    expect(one?.keptUntil.getTime()).toBe((one?.message.sentAt.getTime() ?? 0) + KEPT);
+    expect(one?.expiresAt.getTime()).toBe((one?.message.sentAt.getTime() ?? 0) + KEPT);
     expect(await shown('shop.updated')).toContain('2 messages on');
   });
 

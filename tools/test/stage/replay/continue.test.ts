@@ -154,9 +154,9 @@ describe('a checkpoint', () => {
   test('recognises finished objects, also those that do not fit into the state', async () => {
     const { checkpoint } = await open('many');
     const keys = Array.from({ length: DONE_IN_STATE + 2 }, (_, index) => `event=shop.updated/${index}`);
-    for (const key of keys.slice(0, -1)) checkpoint.noteEnd(key, undefined);
+    for (const key of keys.slice(0, -1)) checkpoint.markObjectRead(key, undefined);
     await checkpoint.save();
-    checkpoint.noteEnd(keys.at(-1) ?? '', undefined);
+    checkpoint.markObjectRead(keys.at(-1) ?? '', undefined);
     await checkpoint.save();
     expect((await replayer.state('many')).done).toHaveLength(12);
     const { checkpoint: again } = await open('many');

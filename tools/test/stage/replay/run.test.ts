@@ -87,31 +87,31 @@ describe('a backlog', () => {
     return replayer.operator.stack.with({ sqs });
   }
 
-  /** Requests room, and records when there is some. */
+  /** Requests capacity, and records when there is some. */
   function ask(backlog: Backlog, count: number) {
-    const asked = { hasRoom: false, reasons: [] as string[], room: Promise.resolve() };
-    asked.room = backlog
-      .room(count, never, (reason) => asked.reasons.push(reason))
+    const asked = { hasCapacity: false, reasons: [] as string[], capacity: Promise.resolve() };
+    asked.capacity = backlog
+      .waitForCapacity(count, never, (reason) => asked.reasons.push(reason))
       .then(() => {
-        asked.hasRoom = true;
+        asked.hasCapacity = true;
       });
     return asked;
   }
 
-  test('has room up to the limit, including messages that were sent since SQS counted', async () => {
+  test('has capacity up to the limit, including messages that were sent since SQS counted', async () => {
     const queue = { visible: 0, inFlight: 0 };
     const backlog = new Backlog(stackWith(queue), 'shop.updated', { waiting: 20 });
-    await ask(backlog, 10).room;
+    await ask(backlog, 10).capacity;
     queue.visible = 20;
-    await ask(backlog, 10).room;
-    const { reasons, room } = ask(backlog, 1);
+    await ask(backlog, 10).capacity;
+    const { reasons, capacity } = ask(backlog, 1);
     await eventually(async () => reasons[0]);
     expect(reasons).toEqual(['20 wait on the queue of shop.updated']);
     queue.visible = 19;
-    await room;
+    await capacity;
   });
 
-  test('has no room while too many are in flight; half of them must be done', async () => {
+  test('has no capacity while too many are in flight; half of them must be done', async () => {
     const queue = { visible: 0, inFlight: 21 };
     const backlog = new Backlog(stackWith(queue), 'shop.updated', { inFlight: 20 });
     const asked = ask(backlog, 1);
@@ -119,15 +119,15 @@ describe('a backlog', () => {
     expect(asked.reasons).toEqual(['21 of shop.updated are in flight because attempts fail']);
     queue.inFlight = 11;
     await eventually(async () => asked.reasons[1]);
-    expect(asked.hasRoom).toBe(false);
+    expect(asked.hasCapacity).toBe(false);
     queue.inFlight = 10;
-    await asked.room;
+    await asked.capacity;
   });
 
   test('gives up if they stay in flight', async () => {
     const stack = stackWith({ visible: 0, inFlight: 21 });
-    const { room } = ask(new Backlog(stack, 'shop.updated', { inFlight: 20, hold: 100 }), 1);
-    expect(await refusalOf(room)).toMatch(
+    const { capacity } = ask(new Backlog(stack, 'shop.updated', { inFlight: 20, wait: 100 }), 1);
+    expect(await refusalOf(capacity)).toMatch(
       /^21 messages of shop\.updated have been in flight for .*s, so its consumer fails\. Find the reason in its log and fix it$/,
     );
   });
@@ -140,9 +140,9 @@ describe('a backlog', () => {
     const shown: string[] = [];
     const showing = (step: string) => eventually(async () => shown.includes(step) || undefined);
     const ended = replayer.replay({ name: 'held' }, { stack, signal: controller.signal, shown });
-    await showing('Replaying holds: 1,000 wait on the queue of shop.updated');
+    await showing('Replaying waits: 1,000 wait on the queue of shop.updated');
     Object.assign(queue, { visible: 0, inFlight: MAX_IN_FLIGHT + 1 });
-    await showing('Replaying holds: 3,001 of shop.updated are in flight because attempts fail');
+    await showing('Replaying waits: 3,001 of shop.updated are in flight because attempts fail');
     controller.abort();
     const { done, said } = await ended;
     expect(done).toBe(false);
@@ -223,7 +223,7 @@ describe('a record that Firehose has not written yet', () => {
         : [],
     );
     const said = (await notYetArchived(stack, SHOPS, minutesAgo(30))) ?? '';
-    const held = /^Firehose still holds records since (\S+Z)\. Replay again later under another name\.$/;
+    const held = /^Firehose still has records since (\S+Z)\. Replay again later under another name\.$/;
     expect(Math.abs(Date.parse(held.exec(said)?.[1] ?? '') - minutesAgo(60).getTime())).toBeLessThan(5_000);
     expect(await notYetArchived(stack, ['user.updated'], minutesAgo(30))).toBeUndefined();
   });
@@ -247,7 +247,7 @@ describe('a record that Firehose has not written yet', () => {
       throw refusal('AccessDenied', 'not authorized');
     });
     expect(await notYetArchived(stack, SHOPS, minutesAgo(30))).toBe(
-      'It is unknown whether Firehose still holds records: permission denied for cloudwatch:GetMetricStatistics.',
+      'It is unknown whether Firehose still has records: permission denied for cloudwatch:GetMetricStatistics.',
     );
   });
 
@@ -262,7 +262,7 @@ describe('a record that Firehose has not written yet', () => {
       delay: 0,
     };
     expect(await runReplay(operation, run)).toBe(false);
-    expect(operation.said.at(-1)).toMatch(/^Firehose still holds records since /);
+    expect(operation.said.at(-1)).toMatch(/^Firehose still has records since /);
     expect(await replayer.state('held')).toHaveProperty('finishedAt');
   });
 });
@@ -394,6 +394,6 @@ test('if its progress cannot be saved, the replay says how much will be sent aga
   });
   const stack = replayer.operator.stack.with({ sqs, s3 });
   expect(await refusalOf(replayer.replay({ name: 'unsaved' }, { stack }))).toMatch(
-    /^ExpiredToken: The security token is expired\. The last 2 messages could not be saved as sent, and will be sent again\. Continue with: npx hookctl replay --name unsaved /,
+    /^ExpiredToken: The security token is expired\. The last 2 messages could not be recorded as sent, and will be sent again\. Continue with: npx hookctl replay --name unsaved /,
   );
 });

@@ -3,23 +3,23 @@ import { readPayload } from '../queues/received-message.ts';
 import { waitingMessages } from '../queues/waiting-messages.ts';
 import type { Stage } from '../stage.ts';
 import { bytesAsSent } from './bytes-as-sent.ts';
+import { deriveHistory } from './derive-history.ts';
 import { ofKind } from './facts.ts';
 import { findFacts } from './find-facts.ts';
-import { fold } from './fold.ts';
 import { storedRecord } from './records.ts';
 import { stateTitle } from './state-text.ts';
 
 /**
- * Finds the bytes of a delivery by any of its ids: in the archive, or on a queue that nothing consumes. Payloads too
- * large for both are in the payload bucket.
+ * Finds the bytes of a delivery by any of its ids: in the archive, or on a queue that nothing consumes. A payload that
+ * is too large for both is in the payload bucket.
  * @returns the bytes, and a text that says where they are stored; undefined if it was interrupted
  * @throws CommandError if the id matches no event or more than one, or if the bytes are not stored
  */
-export async function keptPayload(stage: Stage, id: string, signal: AbortSignal) {
+export async function findPayload(stage: Stage, id: string, signal: AbortSignal) {
   const found = await findFacts(stage, id, { signal });
   if (found === undefined) return undefined;
   const { eventId, facts } = found;
-  const { event, now } = fold(facts);
+  const { event, now } = deriveHistory(facts);
   for (const fact of ofKind(facts, 'record')) {
     const bytes = (await storedRecord(stage, fact, signal))?.bytes;
     if (bytes !== undefined) return { eventId, event, bytes, from: 'the archive' };
@@ -38,6 +38,6 @@ export async function keptPayload(stage: Stage, id: string, signal: AbortSignal)
     throw new CommandError('It was not accepted, so its bytes were not stored and cannot be sent again');
   }
   throw new CommandError(
-    `The bytes of event ${eventId} (${title.toLowerCase()}) are not kept. The archive has them some minutes after the event was processed, unless they were forgotten; queues have dead letters, quarantine and unknown kinds`,
+    `The bytes of event ${eventId} (${title.toLowerCase()}) are not stored. The archive has them some minutes after the event was processed, unless they were forgotten`,
   );
 }

@@ -1,12 +1,12 @@
 import { UNUSABLE } from '../../../lambda/log-messages.ts';
 import { type DeadLetterFact, type Fact, isoTime, ofKind } from './facts.ts';
-import type { DeliveryState, HistoryPlace } from './history.ts';
+import type { DeliveryState, HistoryLocation } from './history.ts';
 import { type HistoryAttempt, type HistoryMessage, isGivenUp, startOf } from './messages.ts';
 import type { HistoryRequest } from './requests.ts';
 import { crashText } from './state-text.ts';
 
 /**
- * States in order of priority: the one that needs a person most comes first. A delivery with several places gets the
+ * States in order of priority: the one that needs a person most comes first. A delivery with several locations gets the
  * first.
  */
 const WORST_FIRST: readonly DeliveryState[] = [
@@ -20,27 +20,29 @@ const WORST_FIRST: readonly DeliveryState[] = [
 ];
 
 /** Where a delivery and its messages are. */
-export function placesOf(
+export function locationsOf(
   facts: readonly Fact[],
   event: string | undefined,
   requests: readonly HistoryRequest[],
   messages: readonly HistoryMessage[],
-): [HistoryPlace, ...HistoryPlace[]] {
+): [HistoryLocation, ...HistoryLocation[]] {
   const open = [
-    ...requests.flatMap((request) => placeOfRequest(request, { facts, event, requests, messages }) ?? []),
-    ...messages.flatMap((message) => placeOfMessage(event ?? '', message, messages, facts) ?? []),
-    ...ofKind(facts, 'dead-letter').flatMap((letter) => placeOfLetter(letter, requests) ?? []),
+    ...requests.flatMap((request) => locationOfRequest(request, { facts, event, requests, messages }) ?? []),
+    ...messages.flatMap((message) => locationOfMessage(event ?? '', message, messages, facts) ?? []),
+    ...ofKind(facts, 'dead-letter').flatMap((deadLetter) => locationOfDeadLetter(deadLetter, requests) ?? []),
   ].sort((a, b) => WORST_FIRST.indexOf(a.state) - WORST_FIRST.indexOf(b.state));
   const done = doneOf(messages);
   // A processed delivery stays processed, whatever happens to a resend or a replay, unless a dead letter is left, which
   // needs a person.
   const isDone = done?.state === 'processed' && open[0]?.state !== 'dead-letter';
   const [first, ...others] = isDone ? [done, ...open] : [...open, done];
-  if (first !== undefined) return [first, ...others.filter((place) => place !== undefined)];
+  if (first !== undefined) return [first, ...others.filter((location) => location !== undefined)];
   return [{ state: unansweredOf(facts), since: isoTime(facts[0]?.at ?? 0) }];
 }
 
-/** State if no answer is known: a log line from before the answer, or a redrive without other facts. */
+/**
+ * The state of a delivery whose answer is unknown: only log lines from before the answer, or only a redrive are known.
+ */
 function unansweredOf(facts: readonly Fact[]): DeliveryState {
   const known = facts.filter(({ kind }) => kind !== 'effect');
   if (known.length === 0) return 'unknown';
@@ -55,10 +57,10 @@ interface DeliveryParts {
 }
 
 /** Where the payload of a request is, if none of its messages is known. */
-function placeOfRequest(
+function locationOfRequest(
   request: HistoryRequest,
   { facts, event = '', requests, messages }: DeliveryParts,
-): HistoryPlace | undefined {
+): HistoryLocation | undefined {
   const { requestId, status, queue, at } = request;
   if (status === undefined || messages.some((message) => message.requestId === requestId)) return undefined;
   const since = isoTime(at);
@@ -67,15 +69,15 @@ function placeOfRequest(
     return isRedriven ? { state: 'queued', queue: event, since } : { state: 'parked', queue, since };
   }
   const error = errorOfAnswer(request);
-  const isKept = (other: HistoryRequest) => other.queue !== undefined;
+  const isStored = (other: HistoryRequest) => other.queue !== undefined;
   if (queue === 'quarantine') {
     // Redriving the quarantine posts the bytes again.
-    const isRedriven = requests.some((other) => isKept(other) && other.at > at);
+    const isRedriven = requests.some((other) => isStored(other) && other.at > at);
     return isRedriven ? undefined : { state: 'invalid', queue, since, status, error };
   }
   if (status === 200 || queue !== undefined) return { state: 'queued', queue: event, since };
-  // The partner retries a failed request, and another delivery of these bytes was kept.
-  const isRepeated = messages.length > 0 || requests.some((other) => other.at > at || isKept(other));
+  // The partner repeated the failed request, or another delivery of these bytes was stored.
+  const isRepeated = messages.length > 0 || requests.some((other) => other.at > at || isStored(other));
   return isRepeated ? undefined : { state: stateOfRefusal(request), since, status, error };
 }
 
@@ -95,22 +97,22 @@ function errorOfAnswer({ end, exchange }: HistoryRequest): string {
 }
 
 /** Where a request is if it is known only from a message on a queue that nothing consumes. */
-function placeOfLetter(
+function locationOfDeadLetter(
   { queue, requestId, at, until }: DeadLetterFact,
   requests: readonly HistoryRequest[],
-): HistoryPlace | undefined {
+): HistoryLocation | undefined {
   if (queue === undefined || requests.some((request) => request.requestId === requestId)) return undefined;
   const state = queue === 'unrouted' ? 'parked' : 'invalid';
   return { state, queue, since: isoTime(at), until };
 }
 
 /** Where an unfinished message is. */
-function placeOfMessage(
+function locationOfMessage(
   event: string,
   message: HistoryMessage,
   messages: readonly HistoryMessage[],
   facts: readonly Fact[],
-): HistoryPlace | undefined {
+): HistoryLocation | undefined {
   const { attempts, requestId, replay, started } = message;
   const last = attempts.at(-1);
   const since = started?.at ?? last?.at;
@@ -123,7 +125,7 @@ function placeOfMessage(
     (other) => other.requestId === requestId && other.replay === replay && isGivenUp(message, startOf(other)),
   );
   if (isRedriven) return undefined;
-  const place = {
+  const location = {
     queue: event,
     since: isoTime(since),
     attempts: last?.attempt ?? (started?.attempt ?? 1) - 1,
@@ -132,17 +134,17 @@ function placeOfMessage(
   };
   const isOwn = (fact: Fact) => fact.requestId === requestId;
   const redrive = ofKind(facts, 'redrive').findLast((fact) => isOwn(fact) && fact.at >= since);
-  if (redrive !== undefined) return { ...place, state: 'queued', since: isoTime(redrive.at) };
-  if (last?.kind === 'dead-lettered' && !message.buryFailed) {
-    return { ...place, state: 'dead-letter', until: ofKind(facts, 'dead-letter').find(isOwn)?.until };
+  if (redrive !== undefined) return { ...location, state: 'queued', since: isoTime(redrive.at) };
+  if (last?.kind === 'dead-lettered' && !message.notMoved) {
+    return { ...location, state: 'dead-letter', until: ofKind(facts, 'dead-letter').find(isOwn)?.until };
   }
-  if (started !== undefined) return { ...place, state: 'retrying', startedAt: isoTime(started.at) };
+  if (started !== undefined) return { ...location, state: 'retrying', startedAt: isoTime(started.at) };
   const nextAttemptAt =
     last?.retryInSeconds === undefined ? undefined : isoTime(last.at + last.retryInSeconds * 1000);
-  return { ...place, state: 'retrying', nextAttemptAt };
+  return { ...location, state: 'retrying', nextAttemptAt };
 }
 
-/** Error of the last attempt. If SQS moved the message, of the attempt before. */
+/** Error of the last attempt. If SQS moved the message itself: of the attempt before the move. */
 function errorOfMessage(attempts: readonly HistoryAttempt[]): string | undefined {
   const last = attempts.findLast(({ kind, error }) => kind !== 'dead-lettered' || error !== undefined);
   return last?.kind === 'crashed' ? crashText(last.error) : last?.error;
@@ -152,7 +154,7 @@ function errorOfMessage(attempts: readonly HistoryAttempt[]): string | undefined
  * How the delivery ended: processed if any of its messages was, otherwise as its own last message ended. A replay
  * decides only if nothing else does, because its result does not explain why the delivery was skipped.
  */
-function doneOf(messages: readonly HistoryMessage[]): HistoryPlace | undefined {
+function doneOf(messages: readonly HistoryMessage[]): HistoryLocation | undefined {
   const own = endsOf(messages.filter(({ replay }) => replay === undefined));
   const all = endsOf(messages);
   const end = all.find(({ kind }) => kind === 'processed') ?? own.at(-1) ?? all.at(-1);

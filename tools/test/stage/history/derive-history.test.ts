@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { deliveryOf, deriveHistory, mergedAttempts } from '../../../stage/history/derive-history.ts';
 import type { Fact, LineFact } from '../../../stage/history/facts.ts';
-import { deliveryOf, fold, foldedAttempts } from '../../../stage/history/fold.ts';
 import type { HistoryStep, StepKind } from '../../../stage/history/history.ts';
 import {
   at,
@@ -55,7 +55,7 @@ const redriven = { origin: { kind: 'redriven' } } as const;
 const repeated = { origin: { kind: 'repeated' } } as const;
 const replayed = { origin: { kind: 'replay', name: 'repair-1' } } as const;
 
-/** Facts of a delivery, the expected steps, and its expected place. */
+/** Facts of a delivery, the expected steps, and its expected location. */
 const stories: readonly {
   name: string;
   facts: readonly Fact[];
@@ -106,6 +106,12 @@ const stories: readonly {
   },
   {
     name: 'a dead letter that could not be moved',
+    facts: [...givenUp, consumed(3.1, 'DeadLetterNotSent', { level: 'ERROR', attempt: 2 })],
+    steps: [...GIVEN_UP, { kind: 'noted', message: 'DeadLetterNotSent' }],
+    states: ['retrying'],
+  },
+  {
+    name: 'a dead letter that a consumer of version 0.1.0 could not move',
     facts: [...givenUp, consumed(3.1, 'BuryFailed', { level: 'ERROR', attempt: 2 })],
     steps: [...GIVEN_UP, { kind: 'noted', message: 'BuryFailed' }],
     states: ['retrying'],
@@ -283,10 +289,10 @@ const stories: readonly {
     name: 'given up, but moved by SQS, as the dead-letter queue was away',
     facts: [
       ...givenUp,
-      consumed(3.1, 'BuryFailed', { level: 'ERROR', attempt: 2 }),
+      consumed(3.1, 'DeadLetterNotSent', { level: 'ERROR', attempt: 2 }),
       deadLetter({ messageId: 'message-1', receives: 2 }),
     ],
-    steps: [...GIVEN_UP, tried('dead-lettered', 2), { kind: 'noted', message: 'BuryFailed' }],
+    steps: [...GIVEN_UP, tried('dead-lettered', 2), { kind: 'noted', message: 'DeadLetterNotSent' }],
     states: ['dead-letter'],
   },
   {
@@ -350,9 +356,9 @@ const stories: readonly {
   { name: 'nothing', facts: [], steps: [], states: ['unknown'] },
 ];
 
-describe('the steps of a delivery, and its place', () => {
+describe('the steps of a delivery, and its location', () => {
   test.each(stories)('$name', ({ facts, steps, states }) => {
-    expect(fold(facts)).toMatchObject({ steps, now: states.map((state) => ({ state })) });
+    expect(deriveHistory(facts)).toMatchObject({ steps, now: states.map((state) => ({ state })) });
   });
 
   test('are equal for facts in any order and number', () => {
@@ -364,18 +370,20 @@ describe('the steps of a delivery, and its place', () => {
           .map((some) => [...some, ...facts]),
       ),
     );
-    fc.assert(fc.property(anyFacts, ([facts, mixed]) => expect(fold(mixed)).toEqual(fold(facts))));
+    fc.assert(
+      fc.property(anyFacts, ([facts, mixed]) => expect(deriveHistory(mixed)).toEqual(deriveHistory(facts))),
+    );
   });
 });
 
 test.each(stories)('facts of one moment are in one order, whichever comes first: $name', ({ facts }) => {
   const atOnce = facts.map((fact) => ({ ...fact, at: 0 }));
-  expect(fold([...atOnce].reverse())).toEqual(fold(atOnce));
+  expect(deriveHistory([...atOnce].reverse())).toEqual(deriveHistory(atOnce));
 });
 
 test('of two deliveries of an event the dead letter is listed first, then the one that is tried again', () => {
   const retrying = failed(61, 1, 30, { requestId: 'request-2', messageId: 'message-2' });
-  const { now } = fold([accepted, again, retrying, failed(1, 1, 2), dead]);
+  const { now } = deriveHistory([accepted, again, retrying, failed(1, 1, 2), dead]);
   expect(now.map(({ state }) => state)).toEqual(['dead-letter', 'retrying']);
 });
 
@@ -397,16 +405,16 @@ describe('the time of receipt', () => {
       expected: { at: at(0) },
     },
   ])('$name', ({ facts, expected }) => {
-    const { kind, at: receivedAt, atTheLatest } = fold(facts).steps[0] ?? {};
+    const { kind, at: receivedAt, atTheLatest } = deriveHistory(facts).steps[0] ?? {};
     const found = { kind, at: receivedAt, ...(atTheLatest && { atTheLatest }) };
     expect(found).toEqual({ kind: 'received', ...expected });
   });
 });
 
-test('a step has the words of its log line, and the place has what to expect', () => {
+test('a step has the words of its log line, and the location has what to expect', () => {
   const cause = { error: 'TimeoutError', errorMessage: 'too slow' };
   const rejection = { reason: 'wrong-signature', sourceIp: '203.0.113.7' };
-  const { steps, now } = fold([
+  const { steps, now } = deriveHistory([
     received(-5, 'Rejected', { requestId: 'request-0', ...rejection }),
     received(0, 'Accepted', { lagMs: 2000 }),
     failed(1, 1, 30, { error: 'NotArchivedError', errorMessage: 'ServiceUnavailable', cause }),
@@ -426,7 +434,12 @@ test('a step has the words of its log line, and the place has what to expect', (
 });
 
 test('the archive names a replay', () => {
-  const { steps } = fold([accepted, processed, consumed(90, 'Processed', ofReplay), record(90, { replay })]);
+  const { steps } = deriveHistory([
+    accepted,
+    processed,
+    consumed(90, 'Processed', ofReplay),
+    record(90, { replay }),
+  ]);
   expect(steps.filter(({ origin }) => origin?.kind === 'replay')).toMatchObject([
     { kind: 'processed', origin: { kind: 'replay', ...replay } },
     { kind: 'archived' },
@@ -436,13 +449,13 @@ test('the archive names a replay', () => {
 test('equal consecutive failures are one step, others are not', () => {
   const attempts = Array.from({ length: 4 }, (_, index) => failed(30 * index + 1, index + 1, 30));
   const other = failed(121, 5, 30, { error: 'Timeout' });
-  const { steps } = fold([accepted, ...attempts, other]);
-  expect(foldedAttempts(steps)).toMatchObject([
+  const { steps } = deriveHistory([accepted, ...attempts, other]);
+  expect(mergedAttempts(steps)).toMatchObject([
     ...DELIVERED,
     tried('failed', 1, { attempts: 4 }),
     tried('failed', 5),
   ]);
-  expect(foldedAttempts(steps)[3]).toMatchObject({ at: at(1), until: at(91), nextAttemptAt: at(121) });
+  expect(mergedAttempts(steps)[3]).toMatchObject({ at: at(1), until: at(91), nextAttemptAt: at(121) });
 });
 
 test('a line that is not JSON, or of an older version of the functions, does not affect the others', () => {
@@ -454,11 +467,16 @@ test('a line that is not JSON, or of an older version of the functions, does not
     function: 'shop.updated',
     text,
   });
-  const history = fold([accepted, processed, line('Task timed out'), line('{"message":"Processed"}')]);
+  const history = deriveHistory([
+    accepted,
+    processed,
+    line('Task timed out'),
+    line('{"message":"Processed"}'),
+  ]);
   expect(history.steps).toMatchObject(PROCESSED);
 });
 
-const rowOf = (facts: Fact[]) => deliveryOf('request-1', facts, fold(facts));
+const rowOf = (facts: Fact[]) => deliveryOf('request-1', facts, deriveHistory(facts));
 
 test('a row counts the attempts of its delivery, without those of a replay', () => {
   expect(rowOf([accepted, failed(1, 1, 2), consumed(3, 'Processed', { attempt: 2 })]).attempts).toBe(2);

@@ -6,7 +6,7 @@ import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { BUNDLE_LIST, type BundleList } from '../../../lib/release/function-bundles.ts';
 import { readContext } from '../../local/template/synthesise.ts';
-import { KeptAssemblies, MADE_OF } from '../../start/kept-assembly.ts';
+import { AssemblyCache, SYNTHESIS_INPUTS } from '../../start/assembly-cache.ts';
 
 /** Records what a process reads: modules, and files with each method of `fs`. esbuild reports its own list. */
 const RECORDER = `
@@ -40,7 +40,7 @@ let syntheses: number;
 let whileSynthesising: () => void;
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'kept-assembly-'));
+  root = mkdtempSync(join(tmpdir(), 'assembly-cache-'));
   mkdirSync(join(root, 'lambda/receiver'), { recursive: true });
   save('export const answer = 1;');
   syntheses = 0;
@@ -51,10 +51,10 @@ afterEach(() => rmSync(root, { recursive: true }));
 
 const save = (text: string, file = 'lambda/receiver/handler.ts') => writeFileSync(join(root, file), text);
 
-const kept = () =>
-  new KeptAssemblies({ folder: join(root, 'kept'), madeOf: [join(root, 'lambda')], synthesise });
+const cache = () =>
+  new AssemblyCache({ folder: join(root, 'cache'), inputs: [join(root, 'lambda')], synthesise });
 
-/** Its assembly is the source, in a folder of the assembly. */
+/** Writes an assembly whose only file contains the source. */
 async function synthesise(folder: string, overrides: object): Promise<void> {
   syntheses += 1;
   mkdirSync(join(folder, 'asset'), { recursive: true });
@@ -63,9 +63,9 @@ async function synthesise(folder: string, overrides: object): Promise<void> {
   writeFileSync(join(folder, 'asset/index.mjs'), `${source}${JSON.stringify(overrides)}`);
 }
 
-/** @returns the assembly's only file */
+/** @returns the text of the assembly's only file */
 async function start(name: string, overrides = {}): Promise<string> {
-  await kept().write(join(root, name), overrides);
+  await cache().write(join(root, name), overrides);
   return readFileSync(join(root, name, 'asset/index.mjs'), 'utf8');
 }
 
@@ -90,12 +90,12 @@ describe('synthesises again', () => {
     expect(syntheses).toBe(2);
   });
 
-  test('for another context, and keeps only this assembly', async () => {
+  test('for another context, and stores only this assembly', async () => {
     await start('first');
     expect(await start('second', { gateway: 'rest' })).toContain('rest');
     await start('third', { gateway: 'rest' });
     expect(syntheses).toBe(2);
-    expect(readdirSync(join(root, 'kept'))).toHaveLength(1);
+    expect(readdirSync(join(root, 'cache'))).toHaveLength(1);
   });
 
   test('if sources were saved during the synthesis', async () => {
@@ -114,7 +114,7 @@ test('allows two starts at once', async () => {
 });
 
 test('starts if nothing can be stored', async () => {
-  writeFileSync(join(root, 'kept'), 'a file, and no folder');
+  writeFileSync(join(root, 'cache'), 'a file, and no folder');
   expect(await start('first')).toContain('answer = 1');
 });
 
@@ -145,6 +145,7 @@ test('the digest covers every file of this project that a synthesis reads', asyn
     expect.arrayContaining(['lib/partner-webhooks-stack.ts', 'lambda/receiver/handler.ts']),
   );
   const ours = files.filter((path) => !/^(\.\.|node_modules|\.local)(\/|$)/.test(path));
-  const covered = (path: string) => MADE_OF.some((made) => path === made || path.startsWith(`${made}/`));
+  const covered = (path: string) =>
+    SYNTHESIS_INPUTS.some((input) => path === input || path.startsWith(`${input}/`));
   expect(ours.filter((path) => !covered(path))).toEqual([]);
 });

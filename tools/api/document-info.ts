@@ -8,7 +8,7 @@ export const info = (title: string, description: string) => ({
   description,
 });
 
-/** SPDX identifier. */
+/** The project's licence, as an SPDX identifier. */
 export const LICENCE: string = license;
 
 /** A reserved host name that nobody can own (RFC 2606). */

@@ -1,16 +1,17 @@
 import { type Fact, identityOf, ofKind } from './facts.ts';
 import { type Delivery, type History, type HistoryStep, isSettled } from './history.ts';
+import { locationsOf } from './locations.ts';
 import { parsedLines } from './log-line.ts';
 import { messagesOf } from './messages.ts';
-import { placesOf } from './places.ts';
 import { requestsOf } from './requests.ts';
 import { stepsOf } from './steps.ts';
 
 /**
- * Builds the history of one delivery, or of all deliveries of an event, from the facts known. Facts may come in any
- * order and more than once, and each may be missing, because logs expire and the archive lags. Pure.
+ * Builds the history of one delivery, or of all deliveries of an event, from what is known about it. Facts may be in
+ * any order and repeated. Any fact may be missing, because logs expire and the archive lags. A pure function.
+ * @example const { steps, now: [{ state }] } = deriveHistory(facts);
  */
-export function fold(facts: readonly Fact[]): History {
+export function deriveHistory(facts: readonly Fact[]): History {
   const all = inOrder(facts);
   const lines = parsedLines(ofKind(all, 'line')).sort((a, b) => a.at - b.at);
   const requests = requestsOf(all, lines);
@@ -29,11 +30,15 @@ export function fold(facts: readonly Fact[]): History {
     shopId,
     timestamp,
     steps: stepsOf(lines, requests, messages),
-    now: placesOf(all, event, requests, messages),
+    now: locationsOf(all, event, requests, messages),
   };
 }
 
-/** Builds the list row of one delivery. @param facts of this request only @param history folded from these facts */
+/**
+ * Builds the list row of one delivery.
+ * @param facts of this request only
+ * @param history derived from these facts
+ */
 export function deliveryOf(id: string, facts: readonly Fact[], history: History): Delivery {
   const { eventId, event, shopId, steps, now } = history;
   const [{ state, reason, error }] = now;
@@ -68,18 +73,18 @@ export function deliveryOf(id: string, facts: readonly Fact[], history: History)
 }
 
 /** Merges consecutive attempts of a message that failed in the same way into one step. */
-export function foldedAttempts(steps: readonly HistoryStep[]): HistoryStep[] {
-  const folded: HistoryStep[] = [];
+export function mergedAttempts(steps: readonly HistoryStep[]): HistoryStep[] {
+  const merged: HistoryStep[] = [];
   for (const step of steps) {
-    const last = folded.at(-1);
+    const last = merged.at(-1);
     if (last !== undefined && isSameFailure(last, step)) {
       const { at, nextAttemptAt } = step;
-      folded.splice(-1, 1, { ...last, attempts: (last.attempts ?? 1) + 1, until: at, nextAttemptAt });
+      merged.splice(-1, 1, { ...last, attempts: (last.attempts ?? 1) + 1, until: at, nextAttemptAt });
     } else {
-      folded.push(step);
+      merged.push(step);
     }
   }
-  return folded;
+  return merged;
 }
 
 const isSameFailure = (one: HistoryStep, other: HistoryStep) =>
@@ -106,7 +111,7 @@ function inOrder(facts: readonly Fact[]): Fact[] {
     .map(([, fact]) => fact);
 }
 
-/** Independent of the order of the properties. */
+/** The fact as text that does not depend on the order of its properties. */
 const textOf = (fact: Fact) => JSON.stringify(Object.entries(fact).sort());
 
 /** Whether everything about a delivery is known and nothing more happens to it automatically. */

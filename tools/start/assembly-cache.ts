@@ -1,0 +1,82 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { globSync, readFileSync, statSync } from 'node:fs';
+import { cp, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Environment variables that the CDK and its app read. Source: `process.env` in `lib/` and in aws-cdk-lib's core. */
+const VARIABLE = /^(CDK|JSII)_/;
+
+interface AssemblyCacheOptions {
+  /** Folder with the last assembly, in a subfolder that is named by the digest of its sources. */
+  readonly folder: string;
+  /** Synthesises into a folder. */
+  readonly synthesise: (folder: string, overrides: Readonly<Record<string, unknown>>) => Promise<void>;
+  /** Files and folders that a synthesis reads. @default those of this project */
+  readonly inputs?: readonly string[];
+}
+
+/** The stored cloud assembly of the last start. It is used again if no source has changed. */
+export class AssemblyCache {
+  readonly #options: AssemblyCacheOptions;
+
+  constructor(options: AssemblyCacheOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Writes the assembly of the current sources: the stored one, or a new one.
+   * @throws errors of the synthesis
+   */
+  async write(folder: string, overrides: Readonly<Record<string, unknown>> = {}): Promise<void> {
+    const digest = this.#digest(overrides);
+    const stored = cp(join(this.#options.folder, digest), folder, { recursive: true });
+    if (await stored.then(() => true).catch(() => false)) return;
+    await this.#options.synthesise(folder, overrides);
+    // Stored only if no source was saved during the synthesis, because otherwise its version is unknown. If
+    // storing fails, only the next start takes longer.
+    if (this.#digest(overrides) === digest) await this.#store(folder, digest).catch(() => {});
+  }
+
+  /** Stores the assembly by a rename, so that another start never copies half of it. */
+  async #store(assembly: string, digest: string): Promise<void> {
+    const { folder } = this.#options;
+    await mkdir(folder, { recursive: true });
+    const temporary = join(folder, randomUUID());
+    for (const name of await readdir(folder)) {
+      await rename(join(folder, name), temporary);
+      await rm(temporary, { recursive: true });
+    }
+    await cp(assembly, temporary, { recursive: true });
+    await rename(temporary, join(folder, digest));
+  }
+
+  #digest(overrides: Readonly<Record<string, unknown>>): string {
+    const { inputs = SYNTHESIS_INPUTS } = this.#options;
+    const environment = Object.entries(process.env).filter(([name]) => VARIABLE.test(name));
+    const hash = createHash('sha256').update(
+      JSON.stringify([process.version, overrides, environment.sort()]),
+    );
+    const paths = globSync(inputs.flatMap((path) => [path, `${path}/**`])).sort();
+    for (const path of paths) {
+      if (statSync(path).isFile()) hash.update(`\0${path}\0`).update(readFileSync(path));
+    }
+    return hash.digest('hex');
+  }
+}
+
+/**
+ * Everything that a synthesis reads, relative to the project's root. Installed packages are represented by
+ * the lock file in `node_modules`, which `npm ci` rewrites.
+ */
+export const SYNTHESIS_INPUTS = [
+  'bin',
+  'cdk.json',
+  'check-node.js',
+  'lambda',
+  'lib',
+  'tools/local/template/synthesise.ts',
+  'node_modules/.package-lock.json',
+  'package-lock.json',
+  'package.json',
+  'tsconfig.json',
+];
