@@ -2,16 +2,11 @@ import { spawn } from 'node:child_process';
 import { buffer } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
-import {
-  type EventSourceMappingConfiguration,
-  GetAliasCommand,
-  paginateListEventSourceMappings,
-} from '@aws-sdk/client-lambda';
+import { type EventSourceMappingConfiguration, GetAliasCommand } from '@aws-sdk/client-lambda';
 import { counted, printable } from '../../terminal/text.ts';
-import { pausesOf } from '../queues/pause-state.ts';
+import { eventSources, pausesOf } from '../queues/pause-state.ts';
 import {
   ago,
-  allOf,
   failure,
   ok,
   problemsOr,
@@ -108,8 +103,7 @@ export const deploymentChecks: readonly StageCheck[] = [
         if (!running) return warning(seen, { fix });
         return warning(`${seen}. But it is on`, { why: 'It is processed in spite of the pause.', fix });
       });
-      const pages = paginateListEventSourceMappings({ client: stage.lambda }, {});
-      const sources = await allOf(pages, (page) => page.EventSourceMappings);
+      const sources = await eventSources(stage);
       const queues = await inspection.resources('AWS::SQS::Queue');
       const mappings = await inspection.resources('AWS::Lambda::EventSourceMapping');
       const drifted = mappings.map(({ properties }) => {

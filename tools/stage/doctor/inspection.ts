@@ -16,28 +16,26 @@ import { duration, jsonObject } from '../../terminal/text.ts';
 import { queryResult } from '../history/log-search.ts';
 import type { Stage } from '../stage.ts';
 
-/** Why a finding matters, and what fixes it: a command line, or a page of the documents. */
-interface Advice {
-  readonly why: string;
-  readonly fix: string;
-}
-
 export interface CheckResult {
   readonly state: 'ok' | 'warning' | 'failure' | 'skipped';
   readonly seen: string;
+  /** Why it matters. */
   readonly why?: string | undefined;
+  /** A command line, or a page of the documents. */
   readonly fix?: string | undefined;
 }
+
+type Advice = Pick<CheckResult, 'why' | 'fix'>;
 
 export const ok = (seen: string): CheckResult => ({ state: 'ok', seen });
 export const skipped = (seen: string): CheckResult => ({ state: 'skipped', seen });
 /** @param advice in place of the check's own */
-export const warning = (seen: string, advice: Partial<Advice> = {}): CheckResult => ({
+export const warning = (seen: string, advice: Advice = {}): CheckResult => ({
   state: 'warning',
   seen,
   ...advice,
 });
-export const failure = (seen: string, advice: Partial<Advice> = {}): CheckResult => ({
+export const failure = (seen: string, advice: Advice = {}): CheckResult => ({
   ...warning(seen, advice),
   state: 'failure',
 });
