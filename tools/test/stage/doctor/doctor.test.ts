@@ -637,16 +637,26 @@ describe('the command', () => {
   });
 
   test('the local stack is restored by a restart, and its AWS commands need settings', async () => {
-    const EventSourceArn = { 'Fn::GetAtt': ['Queue', 'Arn'] };
+    const source = (queue: string) =>
+      [
+        'AWS::Lambda::EventSourceMapping',
+        queue,
+        { EventSourceArn: { 'Fn::GetAtt': [queue, 'Arn'] } },
+      ] as const;
     answerResources(stubbed, {
       Key: ['AWS::KMS::Key', 'key-1'],
-      Queue: ['AWS::SQS::Queue', 'http://localhost/1/shop'],
-      Source: ['AWS::Lambda::EventSourceMapping', 'source', { EventSourceArn }],
+      Shops: ['AWS::SQS::Queue', 'http://localhost/1/shops'],
+      Users: ['AWS::SQS::Queue', 'http://localhost/1/users'],
+      ShopSource: source('Shops'),
+      UserSource: source('Users'),
     });
     stubbed.answer('lambda GET /2015-03-31/event-source-mappings', { EventSourceMappings: [] });
     stubbed.answer('kms DescribeKey', { KeyMetadata: { KeyId: 'key-1', KeyState: 'Disabled' } });
     const { text } = await run(localStage());
-    expect(text).toMatch(/ shop has no event source\n.*\n +npm start\n/);
+    // The advice stands once, below the last line that it is for.
+    expect(text).toMatch(
+      / shops has no event source\n.* users has no event source\n +Events wait .*\n +npm start\n/,
+    );
     expect(text).toMatch(/ aws kms enable-key --key-id key-1\n/);
     expect(text).toContain('\n\nThe aws commands need the settings of docs/shell.md, "The local stack".\n');
   });
