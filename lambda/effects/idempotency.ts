@@ -53,11 +53,13 @@ function once<Input>(
   const { IDEMPOTENCY_TABLE } = requireEnvironment(['IDEMPOTENCY_TABLE']);
   const client = new DynamoDBClient({ ...clientSettings, maxAttempts: IDEMPOTENCY_ATTEMPTS });
   return (input, context) => {
-    // Not shared with other runs: one of an earlier invocation may thaw in this one.
+    // Each run has its own: a run of an earlier invocation may continue during this one, because Lambda freezes
+    // instances between invocations.
     const run = makeIdempotent((_key: string) => effect(input, context), {
       keyPrefix: name,
       config: new IdempotencyConfig({
-        // After that a replay would notify again, so replays are limited (`REPLAYABLE_DAYS`).
+        // After the record has expired, a replay would notify again. So replays reach back a limited time
+        // (`REPLAYABLE_DAYS`).
         expiresAfterSeconds: MEMORY_SECONDS,
         responseHook: () => 'Duplicate' satisfies EffectOutcome,
         // A record of an unfinished effect expires when the function that wrote it must have ended.
@@ -77,7 +79,10 @@ function once<Input>(
 class RunRecord extends DynamoDBPersistenceLayer {
   readonly #client: DynamoDBClient;
   readonly #table: string;
-  /** When the unfinished effect expires, in milliseconds. Identifies the run: it is later for one that takes over. */
+  /**
+   * When the unfinished effect expires, in milliseconds. Identifies the run, because a run that takes over has a later
+   * expiry.
+   */
   #expiry: number | undefined;
 
   constructor(client: DynamoDBClient, table: string) {

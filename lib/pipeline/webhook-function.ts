@@ -37,7 +37,7 @@ interface WebhookFunctionProps extends FunctionDefaults {
   readonly service: string;
   readonly description: string;
   readonly timeout: Duration;
-  /** Megabytes. Lambda assigns processor time in proportion, and starts need it most. */
+  /** Megabytes. Lambda assigns processor time in proportion to memory, and cold starts need it most. */
   readonly memory: number;
   /**
    * Concurrent executions that are reserved for it, and are also its maximum. @default the account's unreserved ones

@@ -227,7 +227,7 @@ function writeUnits({ mix, payloadBytes }: Workload): number {
     // Twice, because each cast member is also in the index by shop.
     cast: 2 * item,
     'contact-partner': item,
-    // One write when the work starts, and one when it is done.
+    // Two writes of the idempotency item: one when the work starts, and one when it is done.
     chat: 2,
     review: 2,
   };

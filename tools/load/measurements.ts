@@ -32,7 +32,7 @@ export class LatencyHistogram {
 
 /** Counts and latencies of a part of the run, by the due time of deliveries. */
 const emptyPart = (begin: number, seconds: number, wanted: number) => ({
-  /** Its first second since the run began. */
+  /** First second of the part, since the run began. */
   begin,
   seconds,
   /** Number of deliveries due. */

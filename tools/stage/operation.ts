@@ -35,7 +35,7 @@ export interface Operation {
 
 /** A delivery as the console stores it. */
 export interface RecordedDelivery {
-  /** Without headers if only the body is known. */
+  /** The request as it arrived. Without headers if only the body is known. */
   readonly request: RepeatableRequest;
   /** Undefined if it is not stored. */
   readonly body: Uint8Array | undefined;

@@ -43,7 +43,7 @@ export type StepKind =
   | 'archived'
   | 'noted';
 
-/** One thing that happened. The kind decides which fields are present. */
+/** One step in the history of a delivery. The kind decides which fields are present. */
 export interface HistoryStep {
   readonly kind: StepKind;
   /** ISO 8601. */
@@ -52,7 +52,7 @@ export interface HistoryStep {
   readonly requestId?: string | undefined;
   /** From the log. The archive does not store it. */
   readonly messageId?: string | undefined;
-  /** How the message came to its queue. */
+  /** How the message reached its queue. */
   readonly origin?: MessageOrigin | undefined;
   /** 1 for the first receive of the message. For several equal attempts, the first of them. */
   readonly attempt?: number | undefined;
@@ -91,7 +91,7 @@ export interface HistoryStep {
 }
 
 /**
- * How a message came to its queue. `repeated`: a second message of the same request, because SQS's answer to the
+ * How a message reached its queue. `repeated`: a second message of the same request, because SQS's answer to the
  * receiver was lost. `by hand`: without the receiver's attributes.
  */
 export type MessageOrigin =
@@ -180,7 +180,7 @@ export interface PausedQueue {
   readonly since?: string | undefined;
 }
 
-/** One list row: one request, and the state of its message. */
+/** A row in a list of deliveries: one request, and the state of its message. */
 export interface Delivery {
   /** API Gateway's id of the request. */
   readonly id: string;

@@ -31,7 +31,7 @@ const WRITTEN_BY = /#([0-9a-f]{64})$/;
 export class LocalFeed implements StackObserver, Disposable {
   readonly store = new HistoryStore();
   /**
-   * By message id: messages that crashed their consumer. SQS may move them to the dead-letter queue without a log line.
+   * Messages that crashed their consumer, by message id. SQS may move them to the dead-letter queue without a log line.
    */
   readonly #crashed = new Map<string, CrashFact>();
   #stack: Pick<LocalStack, 'outputs' | 'inspectQueue'> | undefined;

@@ -130,7 +130,7 @@ async function settle(group: MessageGroup, backlog: Backlog, options: SendRecord
   const { event, messages, unsent, ended } = group;
   const { checkpoint, bucket, signal, onWait } = options;
   if (messages.length > 0) {
-    await backlog.waitForCapacity(messages.length, signal, (reason) => onWait(`waits: ${reason}`));
+    await backlog.waitForCapacity(messages.length, signal, (reason) => onWait(`paused: ${reason}`));
     onWait(undefined);
     await bucket.take(messages.length, signal);
   }
