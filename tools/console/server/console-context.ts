@@ -15,7 +15,10 @@ import type { QueueWatch } from './queue-watch.ts';
 
 /** Commands that the page may run. They are injected, because commands import the console. */
 export type PageCommands = Readonly<
-  Record<'send' | 'dlq' | 'pause' | 'resume' | 'replay', (runOperation: RunOperation) => CommandUnknownOpts>
+  Record<
+    'send' | 'dlq' | 'pause' | 'resume' | 'replay' | 'doctor',
+    (runOperation: RunOperation) => CommandUnknownOpts
+  >
 >;
 
 export interface ConsoleContext {

@@ -107,6 +107,7 @@ const COMMANDS: Readonly<Record<keyof PageCommands, AllowedCommand>> = {
       return 'the event queues';
     },
   },
+  doctor: { options: [], subject: () => undefined },
 };
 
 const ALLOWED = Object.entries(COMMANDS).map(([script, { subcommand = '' }]) =>

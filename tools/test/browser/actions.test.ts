@@ -93,6 +93,14 @@ test('a failed command opens its output', async () => {
   await open.button('Close tasks').click();
 });
 
+test('doctor of the menu opens its output if a check fails', async () => {
+  await open.partner.post({ event: 'shop.closed', data: {}, timestamp: new Date().toISOString() });
+  await open.button(/^More$/).click();
+  await open.page.getByRole('menuitem', { name: 'Check this stack (doctor)' }).click();
+  await open.taskOutput(/failure +set aside +unrouted: 1 message/);
+  await open.button('Close tasks').click();
+});
+
 test('a replay sends what its plan has shown, and nothing that settled later', async () => {
   const { page } = open;
   await open.partner.post(shopUpdated('shop-planned'));

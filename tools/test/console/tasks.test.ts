@@ -43,7 +43,8 @@ const settled = (id = '') =>
   });
 
 describe('a command that the console does not run', () => {
-  const only = 'The console does not run this command. It runs: send, dlq redrive, pause, resume, replay';
+  const only =
+    'The console does not run this command. It runs: send, dlq redrive, pause, resume, replay, doctor';
 
   const line = (text: string) => ({ argv: text.split(' ') });
 
@@ -190,6 +191,13 @@ describe('dlq redrive', () => {
     expect(await run('dlq redrive shop.updated')).toMatchObject({ state: 'done' });
     expect(await settled(requestId)).toMatchObject({ state: 'dead-letter' });
   });
+});
+
+test('doctor fails if a check fails, and names it', async () => {
+  await operator.put(operator.outputs.ShopUpdatedDeadLetterQueueUrl, shopUpdated('shop-1'), DEAD);
+  const { state, lines } = await run('doctor');
+  expect(state).toBe('failed');
+  expect(lines.join('\n')).toMatch(/ failure {2}set aside +dead letters of shop\.updated: 1 message/);
 });
 
 test('an event is not resumed while its pause is being set, and its deliveries are then paused', async () => {

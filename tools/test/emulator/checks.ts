@@ -80,14 +80,17 @@ const NOT_EMULATED = ['retention'];
  * @throws Error that describes the difference
  */
 export async function mustBeHealthy(stage: string, environment: Emulator['environment']): Promise<void> {
-  const { output } = await run(['npx', 'hookctl', 'doctor', '--stage', stage, '--json'], environment);
+  const { output } = await run(
+    ['npx', 'hookctl', 'doctor', '--stage', stage, '--diff', '--json'],
+    environment,
+  );
   const { checks }: { checks: { name: string; state: string }[] } = JSON.parse(
     output.slice(output.indexOf('{'), output.lastIndexOf('}') + 1),
   );
   const inState = (...states: readonly string[]) =>
     checks.filter(({ state }) => states.includes(state)).map(({ name }) => name);
   assert.deepEqual(inState('failure'), NOT_EMULATED, output);
-  for (const name of ['stack', 'this code', 'functions', 'event sources']) {
+  for (const name of ['stack', 'this code', 'functions', 'event sources', 'cdk diff']) {
     assert.ok(inState('ok').includes(name), output);
   }
 }

@@ -152,6 +152,7 @@ describe('list, of a message in flight,', () => {
   test('shows its failures and its next attempt', async () => {
     const text = await listedWith(failure(30));
     expect(text).toMatch(/\nshop\.updated +0 +1 +1 retrying\n/);
+    expect(text).toMatch(/\nFix the cause before .*: docs\/operations\.md, "Failing"\.$/);
     expect(text).toMatch(
       new RegExp(
         `Retrying: 1 message failed\\. .*\n\nThrottled\nEVENT .*\nshop\\.updated +${DEAD.eventId} +1 × +\\d+ s ago +in \\d+ s\n`,
@@ -303,6 +304,9 @@ describe('show', () => {
     await operator.put(unrouted, '{}', { event: 'example.unknown' });
     const text = await shown('unrouted');
     expect(text).toContain("event kind 'example.unknown' had no consumer");
+    expect(text).toContain(
+      'After you add the event (npx hookctl new-event) and deploy: npx hookctl dlq redrive',
+    );
     expect(text).not.toContain('has a consumer now');
     await operator.put(unrouted, '{}', { event: 'user.updated' });
     expect(await shown('unrouted')).toContain('has a consumer now');
