@@ -34,8 +34,7 @@ export function startWorker(definition: FunctionDefinition, inspected: boolean):
   return new Worker(executionEnvironmentEntryPoint(), {
     workerData: settings,
     env: environmentVariables(definition, log),
-    // Without the parent's own flags. Node.js must not print the inspector's port: debuggers use
-    // InspectorPort.
+    // Without the parent's own flags. Node.js must not print the inspector's port: debuggers use InspectorPort.
     execArgv: inspected ? ['--inspect-publish-uid=http'] : [],
     stdout: true,
     stderr: true,
@@ -61,8 +60,7 @@ function environmentSource(): string {
   const file = new URL('./execution-environment.ts', import.meta.url);
   const source = withoutWarnings(() => stripTypeScriptTypes(readFileSync(file, 'utf8')));
   const sourceTrace = new URL('./source-trace.ts', import.meta.url);
-  // The constant is on line 1, so no line number changes. `sourceURL` replaces the `data:` URL in stack
-  // traces.
+  // The constant is on line 1, so no line number changes. `sourceURL` replaces the `data:` URL in stack traces.
   return `const SOURCE_TRACE = ${JSON.stringify(sourceTrace.href)}; ${source}\n//# sourceURL=${file.href}\n`;
 }
 
@@ -102,8 +100,7 @@ export function environmentVariables(
     AWS_DEFAULT_REGION: REGION,
     AWS_REGION: REGION,
     AWS_ENDPOINT_URL: definition.awsEndpointUrl,
-    // An IP address: the SDK would put the bucket's name before a host name, which not every machine
-    // resolves.
+    // An IP address: the SDK would put the bucket's name before a host name, which not every machine resolves.
     AWS_ENDPOINT_URL_S3: definition.awsEndpointUrl.replace('localhost', '127.0.0.1'),
     AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(definition.memoryMegabytes),

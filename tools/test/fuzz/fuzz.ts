@@ -137,8 +137,7 @@ export class FuzzedReceiver {
       const violation = violations.find(({ problem }) => problem !== SECOND_MESSAGE) ?? violations[0];
       if (violation !== undefined) {
         const smallest = await this.#smallest(parameters);
-        // After a timeout on a busy machine, the SDK sends a message again. A second copy is no violation
-        // then.
+        // After a timeout on a busy machine, the SDK sends a message again. A second copy is no violation then.
         if (smallest !== undefined || violation.problem !== SECOND_MESSAGE) {
           return { ...this.#report(), violation: smallest ?? violation };
         }

@@ -45,8 +45,7 @@ export function DeliveriesView() {
   const rows = shownRows.value;
   useFocus(selected !== undefined, list, detail);
   useEffect(() => unfreeze, []);
-  // While a detail is open, new rows must not move the list. Waits for the open row, which may not be loaded
-  // yet.
+  // While a detail is open, new rows must not move the list. Waits for the open row, which may not be loaded yet.
   const isSelectedThere = isThere.value && rows.some(({ id }) => id === selected);
   useEffect(() => {
     if (isSelectedThere) freeze();
@@ -77,8 +76,7 @@ export function DeliveriesView() {
     const row = rows[rowAfterKey(key, index, rows.length) ?? -1];
     if (row === undefined) return false;
     select(row.id);
-    // Gives the list the focus, so that it receives Enter. A narrow page shows the detail instead of the
-    // list.
+    // Gives the list the focus, so that it receives Enter. A narrow page shows the detail instead of the list.
     list.current?.focus({ preventScroll: true });
     return true;
   };

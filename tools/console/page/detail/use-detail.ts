@@ -57,8 +57,7 @@ export function useDetail(
         return settled();
       });
       take(detail);
-      // Only without a row: for a row, the stream reports changes, and a browser has few connections per
-      // server.
+      // Only without a row: for a row, the stream reports changes, and a browser has few connections per server.
       while (!hasRow && !detail.settled) {
         await untilSeen(abort.signal);
         detail = await settled();
