@@ -80,7 +80,7 @@ export type CheckSummary = ReturnType<Tally['summary']>;
  */
 function wantsRepeat({ attempts }: SentDelivery, isCut: boolean): boolean {
   const answered = attempts.filter(({ end }) => end !== undefined);
-  // Every answer counts, and not only the last: of parallel requests, any may be the accepted one.
+  // Every answer counts, and not only the last: any of several parallel requests may be the accepted one.
   return answered.every(hasFailed) && !(isCut && answered.length < attempts.length);
 }
 

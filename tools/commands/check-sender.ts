@@ -24,7 +24,7 @@ const USAGE = 2;
 
 /**
  * Command that checks each incoming request and explains mistakes, until Ctrl-C. It stores nothing, and
- * prints nothing of what was sent. Partners get it as a single file, `docs/api/check-sender.mjs`.
+ * prints no sent data. Partners get it as a single file, `docs/api/check-sender.mjs`.
  */
 export const command = hookctlCommand(
   'check-sender',

@@ -48,7 +48,7 @@ export class SourceTree {
   #onSaved: (files: ReadonlySet<string>) => void = () => {};
   #timer: NodeJS.Timeout | undefined;
   readonly #onProblem: (message: string) => void;
-  /** The last reported problem. Undefined if there is none. */
+  /** The last reported problem. Undefined without one. */
   #problem: string | undefined;
 
   /**

@@ -16,7 +16,7 @@ interface RolePermission {
   readonly action: string;
   /** Path of the resource's construct, or its ARN if the stack does not contain it. */
   readonly resource: string;
-  /** The condition as JSON. Empty if there is none. */
+  /** The condition as JSON. Empty without a condition. */
   readonly condition: string;
 }
 

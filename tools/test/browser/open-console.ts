@@ -82,7 +82,7 @@ export class OpenConsole implements AsyncDisposable {
   }
 
   /**
-   * Opens the page anew.
+   * Loads a new page.
    * @param hash address within the page, such as `#/queues`
    */
   async goto(hash: string): Promise<void> {

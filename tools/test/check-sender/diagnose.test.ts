@@ -22,7 +22,7 @@ const SECRET = 'A0b1C2d3E4f5A6b7';
 const NOW = new Date('2026-01-31T09:00:00Z');
 
 /**
- * A body of which each part can be written differently: white space, slashes, characters beyond ASCII and
+ * A body whose parts can all be written differently: white space, slashes, characters beyond ASCII and
  * beyond Latin-1, special characters of HTML.
  */
 const BODY = `{

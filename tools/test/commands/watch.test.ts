@@ -141,7 +141,7 @@ async function addEvent(): Promise<void> {
   );
 }
 
-// Takes 10 s: several syntheses, of which only the last one succeeds.
+// Takes 10 s: several syntheses. Only the last one succeeds.
 test('a stack that cannot be synthesised stays as it was, and its fix restarts it, empty, with new events, on the same ports', async () => {
   const key = { shop_id: String((await updateShop()).shop_id) };
   await replace(PIPELINE, 'maxReceiveCount: MAX_RECEIVES', 'maxReceiveCount: ');

@@ -181,7 +181,7 @@ export class EventReader {
   readonly #request: ClientRequest;
   #response: IncomingMessage | undefined;
   #isPaused: boolean;
-  /** An event of which only the beginning has arrived. */
+  /** The beginning of an event whose end has not arrived. */
   #rest = '';
   /** The first data that arrived. */
   beginning: string | undefined;

@@ -148,7 +148,7 @@ const MAXIMUM_REPEATS = 120;
 /** Maximum milliseconds between two retries. */
 const MAXIMUM_PAUSE = 1_000;
 
-/** Number of retries of a forged post, each of which must be rejected. */
+/** Number of retries of a forged post. Each must be rejected. */
 const FORGED_REPEATS = 1;
 
 /** The partner as the contract describes it: retries after 401 and 500. */

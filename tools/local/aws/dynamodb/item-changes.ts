@@ -55,7 +55,7 @@ export class ItemChanges {
 
   /**
    * Reads an item.
-   * @returns undefined if there is none, or if the key is invalid, which the write itself reports
+   * @returns undefined if the item does not exist, or if the key is invalid, which the write itself reports
    */
   async #read(table: string, key: JsonObject): Promise<ObservedItem | undefined> {
     const parameters = { TableName: table, Key: key, ConsistentRead: true };
