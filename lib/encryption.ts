@@ -172,9 +172,9 @@ function logsStatement(scope: Construct): PolicyStatement {
       ArnLike: {
         'kms:EncryptionContext:aws:logs:arn': [
           arnsOfStack(scope, 'logs', 'log-group'),
-          // The access log.
+          // The API's access log, which has another prefix.
           arnsOfStack(scope, 'logs', 'log-group', '/aws/vendedlogs/'),
-          // The log of AWS WAF.
+          // The log of AWS WAF, which has another prefix.
           arnsOfStack(scope, 'logs', 'log-group', 'aws-waf-logs-'),
         ],
       },

@@ -72,9 +72,9 @@ function once<Input>(
 }
 
 /**
- * The record of one run. After a failed effect, Powertools deletes the record even if another run wrote it. If a run is frozen until
- * its record has expired, another run takes over, and its record must stay: without it the effect would be repeated.
- * A finished effect is recorded unconditionally, because it did happen.
+ * The record of one run. After a failed effect, Powertools deletes the record even if another run wrote it. If Lambda
+ * freezes a run until its record has expired, another run takes over, and its record must stay: without it the effect
+ * would be repeated. A finished effect is recorded unconditionally, because it did happen.
  */
 class RunRecord extends DynamoDBPersistenceLayer {
   readonly #client: DynamoDBClient;

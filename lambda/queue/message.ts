@@ -8,7 +8,7 @@ export interface EventMetadata {
   /** Lower-case hex SHA-256 of the raw body (decision D7). */
   readonly eventId: string;
   readonly receivedAt: string;
-  /** API Gateway's id of the request that brought it. */
+  /** API Gateway's id of the request that brought the event. */
   readonly requestId: string;
 }
 

@@ -62,7 +62,7 @@ export function reporting(operation: Operation, json: true | undefined): Operati
 interface Where {
   readonly stage?: string | undefined;
   readonly outputs?: string | undefined;
-  /** Address of a webhook, instead of a stage. */
+  /** Address of a webhook, such as `--url`, instead of a stage. */
   readonly url?: string | undefined;
 }
 

@@ -31,7 +31,7 @@ export const MAX_PAYLOAD_BYTES = 256 * 1024 * 1024;
 const MATCHED_LENGTH = 32 * 1024 * 1024;
 
 /** Milliseconds for which facts are collected before rows are derived from them. */
-const FOLD_INTERVAL = 25;
+const DERIVE_INTERVAL = 25;
 
 /** KiB of the database that are in memory. The rest is in a temporary file. */
 const CACHE_KIB = 32 * 1024;
@@ -65,7 +65,7 @@ interface StoredRow {
 export interface ChangedDelivery {
   readonly sequence: number;
   readonly id: string;
-  /** Undefined if the delivery was removed. */
+  /** The delivery as it is now. Undefined if it was removed. */
   readonly delivery: Delivery | undefined;
 }
 
@@ -223,7 +223,7 @@ export class HistoryStore implements Disposable {
     this.close();
   }
 
-  /** Facts are collected and written together, at the latest after {@link FOLD_INTERVAL}. */
+  /** Facts are collected and written together, at the latest after {@link DERIVE_INTERVAL}. */
   #begin(): void {
     if (!this.#database.isTransaction) this.#database.exec('BEGIN');
     this.#timer ??= setTimeout(() => {
@@ -233,7 +233,7 @@ export class HistoryStore implements Disposable {
         // Happens if the disk is full, for example. The stack continues without a history.
         warn('The history of deliveries cannot be written', error);
       }
-    }, FOLD_INTERVAL);
+    }, DERIVE_INTERVAL);
   }
 
   #deriveHistory(): void {

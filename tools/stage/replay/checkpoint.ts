@@ -66,7 +66,7 @@ export class Checkpoint {
     return this.#state;
   }
 
-  /** Number of messages. */
+  /** Number of messages sent so far. */
   get sent(): number {
     return sentOf(this.#state);
   }
