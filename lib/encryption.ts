@@ -34,7 +34,9 @@ interface EncryptionProps {
   readonly removalPolicy: RemovalPolicy;
 }
 
-/** The KMS keys of a stage. With the setting `encryption`, one key is for all personal data, otherwise for the topics. */
+/**
+ * The KMS keys of a stage. With the setting `encryption`, one key is for all personal data, otherwise for the topics.
+ */
 export class Encryption {
   /** Encrypts the topics: CloudWatch cannot publish to one under the AWS-managed key of SNS. */
   readonly topicKey: IKey;

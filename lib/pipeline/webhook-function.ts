@@ -44,7 +44,9 @@ interface WebhookFunctionProps extends FunctionDefaults {
    */
   readonly reservedConcurrency?: number | undefined;
   readonly environment: Readonly<Record<string, string>>;
-  /** Permissions of the function, except those for its own log and traces, and for the key of the setting `encryption`. */
+  /**
+   * Permissions of the function, except those for its own log and traces, and for the key of the setting `encryption`.
+   */
   readonly permissions: readonly PolicyStatement[];
 }
 

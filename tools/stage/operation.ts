@@ -29,7 +29,9 @@ export interface Operation {
   readonly report?: (result: object) => void;
   /** Called with each answer, and the id of its request if known. */
   readonly onPosted?: (answer: SentAnswer, requestId: string | undefined) => void;
-  /** Called with a command, as the words after `hookctl`: it runs the plan of a dry run, or continues an ended replay. */
+  /**
+   * Called with a command, as the words after `hookctl`: it runs the plan of a dry run, or continues an ended replay.
+   */
   readonly onPlanned?: (argv: readonly string[]) => void;
 }
 

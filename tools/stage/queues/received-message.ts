@@ -170,7 +170,10 @@ export async function hasMessage(stack: Pick<Stage, 'sqs' | 'waitSeconds'>, url:
   return seen > 0;
 }
 
-/** Seconds for which visited messages are hidden: a minute, and the time to visit them at 50 a second. At most 15 minutes. */
+/**
+ * Seconds for which visited messages are hidden: a minute, and the time to visit them at 50 a second. At most 15
+ * minutes.
+ */
 function hiddenSeconds(count: number): number {
   return Math.min(MAX_INSPECTION_SECONDS, 60 + Math.ceil(count / 50));
 }
@@ -233,7 +236,9 @@ export async function readPayload(
   return Buffer.from(bodyBase64, 'base64');
 }
 
-/** The partner's bytes if the message contains them. Undefined if they are in S3, or it was not sent by the receiver. */
+/**
+ * The partner's bytes if the message contains them. Undefined if they are in S3, or it was not sent by the receiver.
+ */
 export async function payloadInMessage(
   ...[stage, queue, message]: Parameters<typeof readPayload>
 ): Promise<Buffer | undefined> {

@@ -35,7 +35,9 @@ const schema = z.object({
   rate: z._default(count, DEFAULT_RATE),
   /** Number of messages in the plan. */
   planned: count,
-  /** Unfinished objects by key. Their lines up to `line` are settled, except those in `left`. Earlier versions had none. */
+  /**
+   * Unfinished objects by key. Their lines up to `line` are settled, except those in `left`. Earlier versions had none.
+   */
   begun: z._default(z.record(z.string(), z.object({ line: count, left: z.array(count) })), {}),
   /** Hashes of the keys of finished objects, without those in the separate object. */
   done: z.string(),
